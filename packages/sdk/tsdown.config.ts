@@ -12,7 +12,7 @@ const sharedRegistry = {
   },
 }
 
-/** The contract's table of routes without the fields that only the server reads: a third of its bytes. */
+/** Removes the route fields that only the server reads, about a third of the table's bytes. */
 const clientRoutes = {
   name: 'client-routes',
   transform: {
@@ -44,11 +44,11 @@ export default defineConfig({
   target: 'es2022',
   dts: { tsconfig: './tsconfig.src.json' },
   outExtensions: ({ format }) => (format === 'cjs' ? { js: '.cjs', dts: '.d.cts' } : { js: '.mjs', dts: '.d.mts' }),
-  // `await using` of a stream: the declarations reference the library that it needs.
+  // The declarations reference the library that `await using` needs.
   banner: { dts: '/// <reference lib="esnext.disposable" />' },
   clean: true,
-  // One registry for both formats of the declarations, so that augmenting the `import` one also augments the `require`
-  // one. The package that contains a declaration file decides its format, not the importer.
+  // Both declaration formats share one registry, so that augmenting it through `import` also augments it through
+  // `require`. The package that contains a declaration file decides its format, not the importer.
   inputOptions: (options) => ({ ...options, plugins: [sharedRegistry, clientRoutes, options.plugins] }),
   sourcemap: false,
 })

@@ -6,15 +6,15 @@ const promptl = fileURLToPath(new URL('src/render/promptl.ts', import.meta.url))
 const ENTRIES = ['latitude', 'render', 'ai', 'testing', 'browser']
 
 /**
- * The entries besides the main one. They load the built entries instead of copying their parts, so an application has
- * one `RunStream`, one `ApiError` and one `PromptRegistry`, whichever entries it uses.
+ * Builds the entries besides the main one. They import the built entries instead of copying code. An application
+ * therefore has one `RunStream`, one `ApiError` and one `PromptRegistry` across all entries.
  */
 export default defineConfig({
   ...main,
   entry: Object.fromEntries(ENTRIES.map((name) => [name, `src/${name}/index.ts`])),
   // The main entry is built first, into the same folder.
   clean: false,
-  // Not `plugins`, which the build of the CommonJS declarations ignores.
+  // The build of the CommonJS declarations ignores `plugins`.
   inputOptions: (options, format, { cjsDts }) => {
     const outside = {
       name: 'entries-stay-apart',
@@ -34,7 +34,7 @@ export default defineConfig({
         handler: (asked: string, importer: string | undefined) =>
           asked === 'promptl-ai' && importer !== promptl ? promptl : undefined,
       },
-      // CommonJS loads it as CommonJS, because Jest has no import().
+      // Load it as CommonJS, because Jest does not support import().
       transform: {
         order: 'pre' as const,
         handler: (code: string, id: string) =>

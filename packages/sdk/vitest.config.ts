@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-// The client reads these variables if an option is missing, and so would the tests.
+// The client reads these variables if an option is missing, and would do so in tests.
 const variables = [
   'STET_API_KEY',
   'STET_BASE_URL',
@@ -12,7 +12,7 @@ const variables = [
 
 export default defineConfig({
   test: {
-    // Vitest would reserve one of two cores for itself, and run one file at a time.
+    // Vitest reserves one of two cores for itself and would run one file at a time.
     maxWorkers: 2,
     env: Object.fromEntries(variables.map((name) => [name, ''])),
     // Far above any real duration, so that a busy or suspended machine does not fail a test.

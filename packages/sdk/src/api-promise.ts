@@ -1,14 +1,14 @@
 import { ConfigurationError } from './errors.ts'
 import { type RateLimitInfo, readRateLimit } from './transport/rate-limit.ts'
 
-/** A parsed result and its response headers. */
 export interface Outcome<T> {
   data: T
   response: Response
 }
 
 /**
- * The promise of a call. Await it for the parsed body, or call `withResponse()` for the HTTP response too.
+ * The promise that every call returns. Await it for the parsed body, or call `withResponse()` to get the HTTP response
+ * too.
  *
  * @example const { data, requestId, rateLimit } = await stet.prompts.list().withResponse()
  */
@@ -16,7 +16,7 @@ export class ApiPromise<T> extends Promise<T> {
   readonly #outcome: Promise<Outcome<T>>
   readonly #isStreamed: boolean
 
-  /** Made by calls. `isStreamed`: the response body was consumed as events. */
+  /** Set `isStreamed` if the response body was already consumed as events. */
   constructor(outcome: Promise<Outcome<T>>, isStreamed = false) {
     super((resolve, reject) => {
       outcome.then(({ data }) => resolve(data), reject)
@@ -31,12 +31,12 @@ export class ApiPromise<T> extends Promise<T> {
   }
 
   /**
-   * The answer as a new response with a readable body.
+   * Resolves to a copy of the response whose body is still unread.
    *
    * @example const etag = (await stet.prompts.get('support/reply').asResponse()).headers.get('etag')
    */
   async asResponse(): Promise<Response> {
-    // The caller handles the derived promise, so this one must not count as unhandled.
+    // The caller handles the derived promise, so mark this one as handled.
     this.catch(() => {})
     if (this.#isStreamed) {
       throw new ConfigurationError('A streamed run: use prompts.stream(…).withResponse(), or stream: false')
@@ -45,7 +45,7 @@ export class ApiPromise<T> extends Promise<T> {
   }
 
   /**
-   * The parsed answer with its response head, request id and rate limit state.
+   * Resolves to the parsed body with its response, request id and rate limit.
    *
    * @example const { data, rateLimit } = await stet.prompts.list().withResponse()
    */

@@ -16,7 +16,7 @@ import type { Query } from './transport/url.ts'
 import type { Health, Me } from './types.ts'
 
 /**
- * The client. Missing options come from STET_API_KEY, STET_BASE_URL and STET_PROJECT_ID.
+ * The client. Options that you omit come from STET_API_KEY, STET_BASE_URL and STET_PROJECT_ID.
  *
  * @example
  * const stet = new Stet({ projectId: 1 })
@@ -26,7 +26,7 @@ import type { Health, Me } from './types.ts'
 export class Stet<R = PromptRegistry> {
   readonly #options: StetOptions
   readonly #api: Api
-  /** The address with its API prefix. */
+  /** The server URL including the API prefix. */
   readonly baseUrl: string
   readonly prompts: Prompts<R>
   readonly versions: Versions
@@ -41,7 +41,7 @@ export class Stet<R = PromptRegistry> {
   constructor(options?: StetOptions)
   constructor(apiKey: string, options?: StetOptions)
   constructor(first?: string | StetOptions, second?: StetOptions) {
-    // An undefined key, from an unset variable, must not replace the options.
+    // An unset variable passes an undefined key, which must not override the options.
     this.#options = typeof first === 'object' ? first : ({ ...second, apiKey: first ?? second?.apiKey } as StetOptions)
     const api = new Api(resolveSettings(this.#options))
     this.#api = api
@@ -58,7 +58,7 @@ export class Stet<R = PromptRegistry> {
   }
 
   /**
-   * A client with some options changed. Both share cache and logger.
+   * Returns a client with some options changed. Both clients share the cache and the logger.
    *
    * @example const patient = stet.withOptions({ timeout: 120_000, maxRetries: 5 })
    */
@@ -67,7 +67,7 @@ export class Stet<R = PromptRegistry> {
   }
 
   /**
-   * The same client for another project.
+   * Returns the same client for another project.
    *
    * @example await stet.project(2).prompts.run('support/reply')
    */
@@ -76,7 +76,7 @@ export class Stet<R = PromptRegistry> {
   }
 
   /**
-   * The same client for another version.
+   * Returns the same client for another version.
    *
    * @example await stet.version(draft.uuid).prompts.list()
    */
@@ -85,7 +85,7 @@ export class Stet<R = PromptRegistry> {
   }
 
   /**
-   * The key in use.
+   * Describes the API key in use.
    *
    * @example const { apiKey, workspace, rateLimit } = await stet.me()
    */
@@ -94,7 +94,7 @@ export class Stet<R = PromptRegistry> {
   }
 
   /**
-   * Whether the server answers; needs no key.
+   * Checks that the server is up. Needs no API key.
    *
    * @example const { status, version } = await stet.health()
    */
@@ -103,7 +103,7 @@ export class Stet<R = PromptRegistry> {
   }
 
   /**
-   * Calls a route below the API prefix that has no method on the client.
+   * Calls any route below the API prefix, for routes without a client method.
    *
    * @example
    * const merged = await stet.request<Version[]>('GET', '/projects/1/versions', { query: { status: 'merged' } })

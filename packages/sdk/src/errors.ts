@@ -4,7 +4,6 @@ import type { ErrorReason, Message, ToolCall } from './types.ts'
 
 const brands = new WeakMap<object, symbol>()
 
-/** The optional properties of an error. */
 interface ErrorFacts {
   cause?: unknown
   conversationUuid?: string | undefined
@@ -14,7 +13,7 @@ interface ErrorFacts {
 }
 
 /**
- * The root of every error of this library.
+ * The base class of every error that this library throws.
  *
  * @example
  * try { await stet.prompts.run('support/reply') } catch (e) { if (StetError.isInstance(e)) console.error(e.message) }
@@ -22,7 +21,6 @@ interface ErrorFacts {
 export class StetError extends Error {
   declare readonly name: string
 
-  /** `facts` become properties of the error. */
   constructor(message: string, { cause, ...facts }: ErrorFacts = {}) {
     super(message, cause === undefined ? undefined : { cause })
     Object.assign(this, facts)
@@ -31,14 +29,14 @@ export class StetError extends Error {
   static override [Symbol.hasInstance](value: unknown): boolean {
     // biome-ignore lint/complexity/noThisInStatic: `this` is the class on the right of instanceof
     const symbol = brands.get(this)
-    // a class that an application derives has no brand: the prototype chain decides
-    // biome-ignore lint/complexity/noThisInStatic: as above
+    // A subclass in the application has no brand, so check its prototype chain.
+    // biome-ignore lint/complexity/noThisInStatic: see above
     if (!symbol) return Function.prototype[Symbol.hasInstance].call(this, value)
     return typeof value === 'object' && value !== null && symbol in value
   }
 
   /**
-   * True for errors of any copy of this library, other realms included.
+   * Returns true for errors of any copy of this library, even from another realm.
    *
    * @example window.addEventListener('error', ({ error }) => StetError.isInstance(error) && report(error))
    */
@@ -47,7 +45,6 @@ export class StetError extends Error {
   }
 }
 
-/** The parts of an error response. */
 export interface ApiErrorInit extends ErrorFacts {
   status: number
   errorCode: string
@@ -59,14 +56,14 @@ export interface ApiErrorInit extends ErrorFacts {
   method: string
   url: string
   attempts: number
-  /** The requested resource in words, for the message. */
+  /** Describes the requested resource in the error message. */
   context?: string | undefined
-  /** The path of the prompt that ran, for the message of a failed run. */
+  /** The failed run's prompt path, for the error message. */
   prompt?: string | undefined
 }
 
 /**
- * The server refused or failed. Act on `reason` and `details`; quote `requestId` when asking the operator.
+ * The server rejected the request or failed. Handle `reason` and `details`. Give `requestId` to the operator.
  *
  * @example if (e instanceof ApiError && e.reason === 'body-too-large') splitTheUpload()
  */
@@ -74,7 +71,10 @@ export class ApiError extends StetError {
   declare readonly status: number
   declare readonly errorCode: string
   declare readonly details: unknown
-  /** The cause from `details.reason`, see docs/errors.md. A newer server may send others. A failed run has an `errorCode` instead. */
+  /**
+   * The cause from `details.reason` (docs/errors.md lists them). A newer server may send other values. For a failed
+   * run, read `errorCode` instead.
+   */
   readonly reason: ErrorReason | (string & {}) | undefined
   readonly retryable: boolean
   declare readonly attempts: number
@@ -95,49 +95,49 @@ export class ApiError extends StetError {
 }
 
 /**
- * 400: the request is not valid, or it would modify a merged version.
+ * 400: the request is invalid, or it would change a merged version.
  *
  * @example if (e instanceof BadRequestError) console.error(e.message, e.details)
  */
 export class BadRequestError extends ApiError {}
 
 /**
- * 401: no key, or one that is unknown, revoked or expired.
+ * 401: the API key is missing, unknown, revoked or expired.
  *
  * @example if (e instanceof UnauthorizedError) console.error('Is STET_API_KEY still valid?')
  */
 export class UnauthorizedError extends ApiError {}
 
 /**
- * 403: the key lacks a scope, or is restricted to another project.
+ * 403: the API key lacks a key scope, or is restricted to another project.
  *
  * @example if (e instanceof ForbiddenError) console.error('The key may not do this', e.message)
  */
 export class ForbiddenError extends ApiError {}
 
 /**
- * 404: no such project, version, prompt, conversation or key.
+ * 404: the project, version, prompt, conversation or key does not exist.
  *
  * @example if (e instanceof NotFoundError) console.error(e.message, e.details)
  */
 export class NotFoundError extends ApiError {}
 
 /**
- * 409 or 412: the resource has changed since this request's base; `details` names it.
+ * 409 or 412: the resource has changed since you read it. `details` names the resource.
  *
  * @example if (e instanceof ConflictError) console.error('The resource has changed', e.details)
  */
 export class ConflictError extends ApiError {}
 
 /**
- * 422: the request is valid but impossible: prompts that do not compile, missing parameters.
+ * 422: the request is valid but cannot be processed. For example, a prompt does not compile or a parameter is missing.
  *
  * @example if (e instanceof UnprocessableEntityError) console.error(e.errorCode, e.details)
  */
 export class UnprocessableEntityError extends ApiError {}
 
 /**
- * 429: the key exceeded its rate limit.
+ * 429: the API key exceeded its rate limit.
  *
  * @example if (e instanceof RateLimitError) console.error('Again at', e.rateLimit?.resetAt)
  */
@@ -158,8 +158,8 @@ export class RateLimitError extends ApiError {
 export class InternalServerError extends ApiError {}
 
 /**
- * The run itself failed. `errorCode` is a run code such as `ai_run_error`, and `partial` is the output so far. The
- * message names the cause: `openai: 401 Incorrect API key provided (prompt support/reply)`.
+ * The run failed. `errorCode` is a run code such as `ai_run_error`. `partial` is the output so far. The message names
+ * the cause: `openai: 401 Incorrect API key provided (prompt support/reply)`.
  *
  * @example if (e instanceof RunError && e.errorCode === 'rate_limit_error') tryLater(e.conversationUuid)
  */
@@ -173,8 +173,8 @@ export class RunError extends ApiError {
 }
 
 /**
- * The cause of a failed run, on one line of at most 500 characters. A provider's failure has its status and its own
- * words.
+ * Formats the cause on one line of at most 500 characters. A provider failure includes the provider's status and
+ * message.
  */
 function runReason({ errorCode, message, details, prompt }: ApiErrorInit): string {
   const { provider, status, providerMessage } = (details ?? {}) as Record<string, unknown>
@@ -188,7 +188,7 @@ function runReason({ errorCode, message, details, prompt }: ApiErrorInit): strin
 }
 
 /**
- * No response: a failure of socket, name resolution or TLS. `cause` is the runtime's own error.
+ * No response arrived: the socket, DNS or TLS failed. `cause` is the runtime's error.
  *
  * @example if (e instanceof ConnectionError) console.error(e.message, e.cause)
  */
@@ -197,14 +197,14 @@ export class ConnectionError extends StetError {
 }
 
 /**
- * No response in time.
+ * No response arrived within the timeout.
  *
  * @example if (e instanceof TimeoutError) await stet.withOptions({ timeout: 300_000 }).prompts.list()
  */
 export class TimeoutError extends ConnectionError {}
 
 /**
- * The stream broke and could not be resumed. The run may continue: read it with `runs.attach(uuid)`.
+ * The stream broke and could not be resumed. The run may still be active: read it with `runs.attach(uuid)`.
  *
  * @example if (e instanceof StreamInterruptedError && e.conversationUuid) await stet.runs.attach(e.conversationUuid)
  */
@@ -215,7 +215,7 @@ export class StreamInterruptedError extends ConnectionError {
 }
 
 /**
- * The caller itself aborted or detached.
+ * The caller aborted the call or detached from the stream.
  *
  * @example if (e instanceof AbortError && e.detached) await stet.runs.attach(e.conversationUuid ?? '')
  */
@@ -225,8 +225,8 @@ export class AbortError extends StetError {
 }
 
 /**
- * A client tool ended the run: its handler threw this error, or its arguments were invalid and `onInvalidArgs` is
- * `throw`. The model gets every other exception of a handler.
+ * A client tool ended the run. Either its handler threw this error, or its arguments were invalid and `onInvalidArgs`
+ * is `throw`. Any other exception from a handler becomes an error result for the model.
  *
  * @example throw new ToolExecutionError('The order database is down', { cause })
  */
@@ -236,13 +236,13 @@ export class ToolExecutionError extends StetError {
 }
 
 /**
- * A missing or wrong option. The message names the option and its environment variable.
+ * An option is missing or invalid. The message names the option and its environment variable.
  *
  * @example if (e instanceof ConfigurationError) process.exit(2)
  */
 export class ConfigurationError extends StetError {}
 
-// These brands make `instanceof` work between the ESM and the CJS copy of this package, whose classes differ.
+// The ESM and CJS builds have separate classes. These brands make `instanceof` work across both.
 for (const [name, type] of Object.entries({
   StetError,
   ApiError,
@@ -281,7 +281,6 @@ const classByStatus: Record<number, typeof ApiError> = {
   429: RateLimitError,
 }
 
-/** The error class of a status. */
 export function errorClassOf(status: number): typeof ApiError {
   return classByStatus[status] ?? (status >= 500 ? InternalServerError : ApiError)
 }

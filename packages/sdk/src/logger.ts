@@ -1,9 +1,7 @@
 import type { Logger, LogLevel } from './options.ts'
 
-/** From least to most output. */
 export const LEVELS: readonly LogLevel[] = ['off', 'error', 'warn', 'info', 'debug']
 
-/** A logger that drops messages below the level. Levels: error, warn, info, debug; `off` drops everything. */
 export function createLogger(level: LogLevel, target: Logger): Logger {
   const entries = LEVELS.slice(1).map((name, rank) => [
     name,

@@ -1,7 +1,7 @@
 import { type RouteMetadata, routes } from '@stet/contract/routes'
 import type { Health, RouteTypes } from '@stet/contract/vocabulary'
 
-/** Names that differ from the contract: whole routers, and single routes. */
+/** Routers and single routes whose SDK name differs from the contract. */
 const routers = { documents: 'prompts', providerApiKeys: 'providerKeys' } as const
 const single = {
   'apiKeys.me': 'me',
@@ -23,30 +23,26 @@ type At<Table, Name> = Name extends `${infer R extends keyof Table & string}.${i
     : never
   : never
 
-/** The query, body and result of each operation. */
 export type OperationTypes = { health: { result: Health } } & {
   [Name in RouteName as Renamed<Name>]: At<RouteTypes, Name>
 }
-/** The path of each operation. */
 export type OperationPaths = { health: '/health' } & {
   [Name in RouteName as Renamed<Name>]: At<typeof routes, Name>['path']
 }
-/** The name of an operation, as hooks report it. */
 export type OperationName = keyof OperationTypes
 
-/** The route of an operation, and whether a failed attempt can be repeated without doing its work twice. */
 export interface Operation {
   method: RouteMetadata['method']
   path: string
-  /** `keyed`: only with an idempotency key. */
+  /** Whether a failed attempt can safely be repeated. `keyed`: only with an idempotency key. */
   retry: boolean | 'keyed'
   sendsBody: boolean
-  /** Served outside the API prefix, without a key. */
+  /** Served outside the API prefix. Needs no API key. */
   outside?: true
 }
 
-/** Every operation of the client; paths are relative to the API prefix. */
-// Marked as pure, so that bundles that never call an operation leave the table out.
+/** Paths are relative to the API prefix. */
+// The pure annotation lets bundlers drop the table when no operation is used.
 export const operations = /* @__PURE__ */ allOperations()
 
 function allOperations() {

@@ -1,18 +1,18 @@
 import { ApiPromise } from './api-promise.ts'
 
-/** One page of a list. Iterating it continues through the following pages. */
+/** One page of a list. Iterating it also yields the items of all later pages. */
 export interface Page<T> extends AsyncIterable<T> {
   readonly items: T[]
   readonly nextCursor: string | null
   /**
-   * The page after this one; null after the last.
+   * Resolves to the next page, or to null after the last one.
    *
    * @example
    * for (let page: Page<ConversationSummary> | null = await stet.conversations.list(); page; page = await page.next()) show(page.items)
    */
   next(): Promise<Page<T> | null>
   /**
-   * The items of this page and of the pages after it, at most `limit`.
+   * Collects the items of this page and all later pages, up to `limit`.
    *
    * @example const newest = await (await stet.conversations.list()).toArray({ limit: 50 })
    */
@@ -20,7 +20,7 @@ export interface Page<T> extends AsyncIterable<T> {
 }
 
 /**
- * The promise of the first page. Iterating it yields the items of all pages.
+ * The promise for the first page. Iterating it yields the items of all pages.
  *
  * @example for await (const { uuid, cost } of stet.conversations.list({ status: 'error' })) console.log(uuid, cost)
  */
@@ -30,10 +30,9 @@ export class PagePromise<T> extends ApiPromise<Page<T>> implements AsyncIterable
   }
 }
 
-/** Requests the page at a cursor, or the first one. */
 export type LoadPage<T> = (cursor: string | undefined) => ApiPromise<{ items: T[]; nextCursor: string | null }>
 
-/** Wraps a list. The first page is requested at once, the others when they are reached. */
+/** Requests the first page immediately. Later pages load when iteration reaches them. */
 export function pagePromise<T>(load: LoadPage<T>, cursor?: string): PagePromise<T> {
   const outcome = load(cursor)
     .withResponse()

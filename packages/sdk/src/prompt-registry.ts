@@ -1,5 +1,5 @@
 /**
- * The prompts of your project and their types. Empty by default; generated types fill it through module augmentation.
+ * Your project's prompts and their types. Empty by default. Generated types fill it through module augmentation.
  *
  * @example
  * declare module '@stet/sdk' {
@@ -10,16 +10,16 @@
  *   }
  * }
  */
-// biome-ignore lint/suspicious/noEmptyInterface: it exists to be augmented
+// biome-ignore lint/suspicious/noEmptyInterface: applications augment it
 export interface PromptRegistry {}
 
 /**
- * Switches of the registry. `{ strictPaths: true }` turns paths outside the registry into compile errors.
+ * Registry settings. With `{ strictPaths: true }`, a path outside the registry is a compile error.
  *
  * @example
  * declare module '@stet/sdk' {
  *   interface RegistryConfig { strictPaths: true }
  * }
  */
-// biome-ignore lint/suspicious/noEmptyInterface: it exists to be augmented
+// biome-ignore lint/suspicious/noEmptyInterface: applications augment it
 export interface RegistryConfig {}

@@ -1,13 +1,12 @@
-/** The types that the prompt registry declares for one prompt. */
 import type { PromptRegistry, RegistryConfig } from './prompt-registry.ts'
 
-/** The kind of a response: `'text'`, or the type that the prompt's `schema` allows. */
+/** The kind of response: `'text'`, or the type that the prompt's `schema` defines. */
 export type OutputKind = unknown
 
-/** Whether a prompt responds with text. A union with the word `text` is a schema that allows it. */
+/** True if the prompt responds with text. A union that merely includes `'text'` comes from a schema. */
 export type IsText<O extends OutputKind> = unknown extends O ? false : [O] extends ['text'] ? true : false
 
-/** A value while it arrives: keys and items may be missing, strings and numbers may be cut. */
+/** A value that is still streaming: keys and items may be missing, and strings and numbers may be incomplete. */
 export type DeepPartial<T> = T extends string
   ? string
   : T extends number
@@ -18,25 +17,25 @@ export type DeepPartial<T> = T extends string
         ? { [K in keyof T]?: DeepPartial<T[K]> }
         : T
 
-/** The items of `objectStream`: any value if the type of the answer is unknown. */
+/** The items of `objectStream`. They are `unknown` if the response type is unknown. */
 export type PartialObject<O extends OutputKind> = IsText<O> extends true ? unknown : DeepPartial<O>
 
-/** The object type without any required key. */
+/** An object type with no required keys. */
 export type Nothing = Record<never, never>
 
 type Known<R> = Extract<keyof R, string>
 type Entry<R, P> = P extends keyof R ? R[P] : Nothing
 
-/** A prompt path. Editors complete those of the registry. Others are allowed unless `strictPaths` is set. */
+/** A prompt path. Editors complete the paths in the registry. Other paths also compile unless `strictPaths` is set. */
 export type PromptPath<R = PromptRegistry> = RegistryConfig extends { strictPaths: true }
   ? Known<R>
   : Known<R> | (string & Nothing)
 
-/** The parameters that prompt `P` takes. */
+/** The parameters of prompt `P`. */
 export type ParamsOf<R, P> = Entry<R, P> extends { parameters: infer X } ? X : Record<string, unknown>
 
-/** The arguments of the tools that prompt `P` declares, by tool name. */
+/** The tool arguments of prompt `P`, by tool name. */
 export type ToolsOf<R, P> = Entry<R, P> extends { tools: infer T } ? T : Nothing
 
-/** The answer type of prompt `P`. */
+/** The response type of prompt `P`. */
 export type OutputOf<R, P> = Entry<R, P> extends { output: infer O } ? O : 'text'

@@ -8,7 +8,6 @@ import { parseBaseUrl } from './transport/url.ts'
 const DEFAULT_ADDRESS = 'http://127.0.0.1:8787'
 const DEFAULT_MAX_RETRIES = 2
 
-/** The options of a client, with environment and defaults applied. */
 export interface Settings extends Omit<StetOptions, 'apiKey' | 'projectId'> {
   apiKey: StetOptions['apiKey'] | undefined
   projectId: StetOptions['projectId'] | undefined
@@ -20,23 +19,21 @@ export interface Settings extends Omit<StetOptions, 'apiKey' | 'projectId'> {
   logger: Logger
   isBrowser: boolean
   runtime: Runtime
-  /** Shared by all clients derived from one. */
+  /** Shared by all clients derived from the same client. */
   prompts: CacheSlot
 }
 
 const CACHE = Symbol('cache')
 
-/** Options of a derived client. */
 interface Inherited extends StetOptions {
   [CACHE]?: CacheSlot
 }
 
-/** The options of a client with some changes. Both share one cache. */
 export function derived(settings: Settings, options: StetOptions, changed: Partial<StetOptions>): Inherited {
   return { ...options, ...changed, [CACHE]: settings.prompts }
 }
 
-/** Applies environment and defaults. Throws ConfigurationError for impossible values. */
+/** Throws ConfigurationError for invalid values. */
 export function resolveSettings(options: Inherited, runtime: Runtime = systemRuntime): Settings {
   const apiKey = options.apiKey ?? environment('STET_API_KEY')
   const isBrowser = 'window' in globalThis && 'document' in globalThis
@@ -56,7 +53,7 @@ export function resolveSettings(options: Inherited, runtime: Runtime = systemRun
     ...parseBaseUrl(options.baseUrl ?? environment('STET_BASE_URL') ?? DEFAULT_ADDRESS),
     versionUuid: options.versionUuid ?? 'live',
     maxRetries,
-    // Looked up late, so that a `fetch` replaced after construction is used.
+    // Look up `fetch` on each call, so that replacing it after construction works.
     fetch: options.fetch ?? ((...args) => globalThis.fetch(...args)),
     logger: createLogger(level, options.logger ?? console),
     isBrowser,
@@ -65,12 +62,11 @@ export function resolveSettings(options: Inherited, runtime: Runtime = systemRun
   }
 }
 
-/** An environment variable; an empty one counts as unset. */
+/** An empty value counts as unset. */
 export function environment(name: string): string | undefined {
   return variable(name)?.trim() || undefined
 }
 
-/** The raw value of an environment variable. */
 export function variable(name: string): string | undefined {
   const host = globalThis as unknown as {
     process?: { env?: Record<string, string | undefined> }
@@ -79,7 +75,7 @@ export function variable(name: string): string | undefined {
   try {
     return host.process?.env?.[name] ?? host.Deno?.env.get(name)
   } catch {
-    // Deno without the permission to read the environment.
+    // Deno throws without permission to read the environment.
     return undefined
   }
 }

@@ -36,8 +36,8 @@ import type {
 } from '@stet/contract/vocabulary'
 import type { IsText, OutputKind } from './registry.ts'
 
-// The wire types come from the contract. The types below are wider, so that code compiled today can read a newer
-// server: an added code or provider is a string, and a message from the server can be sent back.
+// The contract defines the wire types. The types below are wider, so that compiled code also works with a newer server.
+// New codes and providers are plain strings, and any message from the server can be sent back.
 export type {
   Annotation,
   Change,
@@ -69,41 +69,40 @@ export type {
 export type ContentPart = MessagePart
 
 /**
- * A message of a conversation. Every message of a response can be sent back; its `content` is always a list of parts.
+ * A conversation message. You can send back any message from a response. In a response, `content` is always a list of
+ * parts.
  *
  * @example { role: 'user', content: 'Where is my order?' }
  */
 export type Message = MessageInput
 
-/** A prompt in one version. `content` is the text exactly as stored. */
+/** A prompt in one version. `content` is the exact stored text. */
 export interface Prompt extends Omit<Document, 'config' | 'provider'> {
-  /** The parsed front matter. */
   config: Record<string, unknown> & { provider?: string; model?: string }
-  /** Absent if no configured provider key matches. */
+  /** Missing if no stored provider key matches. */
   provider?: string
 }
 
-/** A prompt and its origin. */
+/** A prompt with its source. */
 export interface FetchedPrompt extends Prompt {
   readonly source: 'network' | 'cache' | 'stale' | 'fallback'
   /** Epoch milliseconds. */
   readonly fetchedAt: number
 }
 
-/** A version of a project: a draft, or merged and numbered by its publication. */
+/** A project version: either a draft, or a merged version with a number. */
 export interface Version extends Omit<VersionBody, 'deletedAt'> {
   deletedAt: string | null
 }
 
 interface ResponseBase extends Omit<TextResponse, 'streamType' | 'provider' | 'input' | 'output'> {
   provider: string
-  /** The messages that the model received. */
   input: Message[]
-  /** The generated messages, with tool calls and their results. */
+  /** The generated messages, including tool calls and their results. */
   output: Message[]
 }
 
-/** The response of the last step. `object` exists only for prompts with a `schema`. */
+/** The last step's response. `object` is set only for prompts with a `schema`. */
 export type RunResponse<O extends OutputKind = 'text'> =
   IsText<O> extends true
     ? ResponseBase & { streamType: 'text'; object?: undefined }
@@ -112,25 +111,25 @@ export type RunResponse<O extends OutputKind = 'text'> =
 /** A response whose kind is unknown at compile time. */
 export type AnyRunResponse = RunResponse<'text'> | RunResponse<unknown>
 
-/** The end of a run: the whole conversation, the last response, and the sums over all steps. */
+/** The result of a run: the whole conversation, the last response, and totals over all steps. */
 export interface RunResult<O extends OutputKind = 'text'> extends Omit<RunResultBody, 'conversation' | 'response'> {
-  /** All messages: prompt, responses, tool calls and their results. */
+  /** All messages: the prompt, the responses, the tool calls and their results. */
   conversation: Message[]
   response: RunResponse<O>
 }
 
-/** A stored conversation. */
 export interface Conversation extends Omit<ConversationBody, 'conversation' | 'error'> {
-  /** Empty while the run is queued. Grows while it runs. */
+  /** Empty while the run is queued. It grows during the run. */
   conversation: Message[]
   error: { errorCode: string; message: string } | null
 }
 
-/** A conversation in a list, without its messages. */
+/** A listed conversation, without its messages. */
 export type ConversationSummary = Omit<Conversation, 'conversation'>
 
 /**
- * The fields of a new evaluation. Ratings and thresholds belong to the metric `rating`, whose range is 1 to 5 by default.
+ * The fields of a new evaluation. Ratings and thresholds apply only to the metric `rating`, whose default range is 1 to
+ * 5.
  *
  * @example { name: 'Helpful', metric: 'rating', configuration: { minThreshold: 4 } }
  */
@@ -138,26 +137,24 @@ export interface EvaluationInput extends Omit<CreateEvaluationBody, 'projectId' 
   configuration?: EvaluationConfiguration & { [extra: string]: unknown }
 }
 
-/** The source of an external log. */
 export type LogSource = 'api' | 'playground' | 'evaluation' | (string & {})
 
-/** A recorded external log; its `uuid` is that of its conversation. */
+/** A stored external log. `uuid` is its conversation's uuid. */
 export interface LogEntry extends Omit<LogEntryBody, 'source'> {
   source: LogSource
 }
 
-/** Defaults at run time for prompts without a provider or model. An empty string clears a default. */
+/** The defaults for prompts that set no provider or model. An empty string clears a default. */
 export type ProjectDefaults = Pick<CreateProjectBody, 'defaultProvider' | 'defaultModel'>
 
-/** An API key without its secret. */
 export type ApiKeyInfo = ApiKey
 
-/** A provider key with a masked `token`. Provider keys with id 0 come from the server's own settings. */
+/** A provider key with a masked `token`. Provider keys with id 0 come from the server settings. */
 export interface ProviderKeyInfo extends Omit<ProviderKey, 'provider'> {
   provider: string
 }
 
-/** The key in use, its workspace and its rate limit. */
+/** The API key in use, its workspace and its rate limit. */
 export interface Me extends Omit<MeBody, 'rateLimit'> {
   rateLimit: { limit: number; windowSeconds: number }
 }

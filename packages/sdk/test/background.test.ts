@@ -5,12 +5,12 @@ import { frames, result, runEvents, UUID } from './support/sample-run.ts'
 
 const RUN = frames(runEvents(['Hel', 'lo']))
 const client = (url: string) => new Stet({ apiKey: 'k', baseUrl: url, projectId: 7, logLevel: 'off' })
-/** Options of the client itself, which are never sent. */
+/** Client options, which are never sent. */
 const OWN = { idleTimeout: 5000, bufferEvents: true, onAbort: 'detach' as const, onText() {} }
 const conversation = `/api/v3/conversations/${UUID}`
 
 describe('a job', () => {
-  it('is started with one call and read, stopped and looked at by its uuid', async () => {
+  it('is started with one call, then read, stopped and inspected by its uuid', async () => {
     const stopped = { uuid: UUID, stopped: true, status: 'stopped' }
     const { url, requests } = await localServer(json({ uuid: UUID }), events(RUN), events(RUN), json(stopped), json({}))
     const job = await client(url).prompts.run('a', { background: true, customIdentifier: 'c', ...OWN })
@@ -36,7 +36,7 @@ describe('a job', () => {
 })
 
 describe('attach', () => {
-  it('joins after an event, and over JSON', async () => {
+  it('resumes after an event, also over JSON', async () => {
     const { url, requests } = await localServer(events(RUN), json(result('Hello')))
     const stet = client(url)
     expect(await stet.runs.attachStream(UUID, { lastEventId: '4' }).finalText()).toBe('Hello')

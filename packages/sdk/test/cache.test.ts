@@ -22,7 +22,7 @@ const pass = (ms: number) => vi.setSystemTime(Date.now() + ms)
 const client = (url: string, o: StetOptions = {}) =>
   new Stet({ apiKey: 'k', baseUrl: url, projectId: 7, logLevel: 'off', maxRetries: 0, cache: true, ...o })
 
-/** A server whose prompts contain the version of their text. `text` is the current one. */
+/** Starts a server that returns `text` as every prompt's content and ETag. */
 function promptServer() {
   const state = { text: 'one', status: 200, gate: Promise.resolve(), path: '' }
   const reply: Reply = async (response, request) => {
@@ -44,7 +44,7 @@ const seen = ({ content, source }: { content: string; source: string }) => [cont
 const gets = (requests: Recorded[]) => requests.filter(({ method }) => method === 'GET')
 
 describe('the age of a prompt', () => {
-  it('fresh: no request', async () => {
+  it('returns a fresh prompt without a request', async () => {
     const { url, requests } = await promptServer()
     const stet = client(url)
     expect(seen(await stet.prompts.get('a'))).toEqual(['one', 'network'])
@@ -55,7 +55,7 @@ describe('the age of a prompt', () => {
     expect(requests).toHaveLength(1)
   })
 
-  it('older: given at once, and renewed by one request in the background', async () => {
+  it('returns a stale prompt immediately and refreshes it with one background request', async () => {
     const { url, requests, state } = await promptServer()
     const waited: Promise<unknown>[] = []
     const stet = client(url, { cache: { waitUntil: (work) => waited.push(work) } })
@@ -72,7 +72,7 @@ describe('the age of a prompt', () => {
     expect(requests).toHaveLength(2)
   })
 
-  it('unchanged: its age begins anew, and its ETag stays', async () => {
+  it('resets the age of an unchanged prompt and keeps its ETag', async () => {
     const { url, requests } = await promptServer()
     let renewal: Promise<unknown> = Promise.resolve()
     const hooks = { onError: vi.fn() }
@@ -93,7 +93,7 @@ describe('the age of a prompt', () => {
     expect(hooks.onError).not.toHaveBeenCalled()
   })
 
-  it('too old: a request of its own', async () => {
+  it('requests an expired prompt before returning', async () => {
     const { url, requests, state } = await promptServer()
     const stet = client(url)
     await stet.prompts.get('a')
@@ -103,7 +103,7 @@ describe('the age of a prompt', () => {
     expect(requests[1]?.headers['if-none-match']).toBeUndefined()
   })
 
-  it('a renewal that fails keeps the copy and waits 5 s', async () => {
+  it('keeps the copy and waits 5 s when a refresh fails', async () => {
     const { url, requests, state } = await promptServer()
     let renewal: Promise<unknown> = Promise.resolve()
     const stet = client(url, {
@@ -133,7 +133,7 @@ describe('the age of a prompt', () => {
     expect(await read()).toEqual(['two', 'cache', 4])
   })
 
-  it('a prompt that is gone is forgotten', async () => {
+  it('evicts a deleted prompt', async () => {
     const { url, state } = await promptServer()
     let renewal: Promise<unknown> = Promise.resolve()
     const stet = client(url, {
@@ -150,14 +150,13 @@ describe('the age of a prompt', () => {
     expect(seen(await stet.prompts.get('a'))).toEqual(['one', 'stale'])
     await renewal
     await expect(stet.prompts.get('a')).rejects.toBeInstanceOf(NotFoundError)
-    // Another path with the same prefix is not dropped.
     expect(seen(await stet.prompts.get('ab'))).toEqual(['one', 'stale'])
     await renewal
   })
 })
 
-describe('one request', () => {
-  /** A server that does not answer yet, and a store that reports when its callers have arrived. */
+describe('shared requests', () => {
+  /** Returns a server that blocks until released, and a store that records when its callers have read it. */
   async function gated() {
     const server = await promptServer()
     let open = () => {}
@@ -167,12 +166,12 @@ describe('one request', () => {
     const entries = new Map<string, CacheEntry>()
     const get = vi.fn((key: string) => entries.get(key))
     const store = { get, set: (key: string, entry: CacheEntry) => void entries.set(key, entry), delete() {} }
-    // Callers that have read the store only wait for the server.
+    // After reading the store, a caller only waits for the server.
     const asked = (callers: number) => vi.waitFor(() => expect(get).toHaveBeenCalledTimes(callers), 20_000)
     return { ...server, stet: client(server.url, { cache: { store } }), asked, open }
   }
 
-  it('serves all callers that miss the same prompt', async () => {
+  it('serve all callers that miss the same prompt', async () => {
     const { stet, requests, asked, open } = await gated()
     const calls = Promise.all(['a', 'a', 'b', 'a'].map((path) => stet.prompts.get(path)))
     await asked(4)
@@ -180,12 +179,11 @@ describe('one request', () => {
     const all = await calls
     expect(all.map(({ source }) => source)).toEqual(all.map(() => 'network'))
     expect(requests).toHaveLength(2)
-    // Changes by one caller do not reach another.
     if (all[0]) all[0].config['model'] = 'mine'
     expect((await stet.prompts.get('a')).config).toEqual({})
   })
 
-  it('goes on when one of them leaves', async () => {
+  it('continue when one caller aborts', async () => {
     const { stet, requests, asked, open } = await gated()
     const controller = new AbortController()
     const leaving = stet.prompts.get('a', { signal: controller.signal })
@@ -198,7 +196,7 @@ describe('one request', () => {
     expect(requests).toHaveLength(1)
   })
 
-  it('that fails fails for all of them, and is not kept', async () => {
+  it('reject for all callers on failure, and cache nothing', async () => {
     const { url, state } = await promptServer()
     state.status = 403
     const stet = client(url)
@@ -210,8 +208,8 @@ describe('one request', () => {
   })
 })
 
-describe('keys', () => {
-  it('tell callers, addresses, projects, versions and paths apart', async () => {
+describe('cache keys', () => {
+  it('differ by API key, server, project, version and path', async () => {
     const { url, requests } = await promptServer()
     let key = 'first'
     const stet = client(url, { apiKey: () => key })
@@ -230,7 +228,7 @@ describe('keys', () => {
     expect(requests).toHaveLength(9)
   })
 
-  it('hold no secret', async () => {
+  it('contain no secret', async () => {
     const { url } = await promptServer()
     const store = { get: vi.fn(() => undefined), set: vi.fn(), delete: vi.fn() }
     await client(url, { apiKey: 'stet_secret', cache: { store } }).prompts.get('a')
@@ -260,7 +258,7 @@ describe('writes', () => {
     ['publish', (stet) => stet.versions.publish(V), [V, 'live']],
     ['nothing', (stet) => stet.versions.create('next'), []],
   ]
-  it.each(writes)('%s forgets what it may have changed', async (_, write, forgotten) => {
+  it.each(writes)('%s evicts the prompts that it may have changed', async (_, write, forgotten) => {
     const { url, requests } = await promptServer()
     const stet = client(url)
     const versions = [V, 'v2', 'live']
@@ -277,7 +275,7 @@ describe('writes', () => {
     expect(gets(requests)).toHaveLength(before + forgotten.length)
   })
 
-  it('a request in flight during a write does not restore the old text', async () => {
+  it('a pending request does not restore the old text after a write', async () => {
     const { url, requests, state } = await promptServer()
     const stet = client(url)
     let open = () => {}
@@ -295,7 +293,7 @@ describe('writes', () => {
     expect(seen(await stet.prompts.get('a'))).toEqual(['two', 'network'])
   })
 
-  it('one that fails forgets too: it may have happened', async () => {
+  it('a failed write also evicts, because it may have taken effect', async () => {
     const { url, state } = await promptServer()
     const stet = client(url)
     await stet.prompts.get('a')
@@ -307,7 +305,7 @@ describe('writes', () => {
 })
 
 describe('limits and stores', () => {
-  it('the least recently used prompt goes first', async () => {
+  it('evicts the least recently used prompt first', async () => {
     const { url } = await promptServer()
     const stet = client(url, { cache: { max: 2 } })
     for (const path of ['a', 'b', 'a', 'c']) await stet.prompts.get(path)
@@ -315,7 +313,7 @@ describe('limits and stores', () => {
     expect((await stet.prompts.get('b')).source).toBe('network')
   })
 
-  it('an own store is shared by clients, and asked for what they forget', async () => {
+  it('shares a custom store between clients and deletes evicted prompts from it', async () => {
     const { url, requests } = await promptServer()
     const entries = new Map<string, CacheEntry>()
     const store = {
@@ -333,7 +331,7 @@ describe('limits and stores', () => {
     expect((await second.prompts.get('a')).source).toBe('network')
   })
 
-  it('a store that fails is logged and passed over', async () => {
+  it('logs and skips a failing store', async () => {
     const { url } = await promptServer()
     const fail = () => Promise.reject(new Error('redis is away'))
     const warn = vi.fn()
@@ -357,7 +355,7 @@ describe('limits and stores', () => {
     expect(requests).toHaveLength(4)
   })
 
-  it('clients made from one share its cache', async () => {
+  it('derived clients share the cache', async () => {
     const { url, requests } = await promptServer()
     const stet = client(url)
     await stet.withOptions({ timeout: 5000 }).prompts.get('a')
@@ -365,7 +363,7 @@ describe('limits and stores', () => {
     expect(requests).toHaveLength(1)
   })
 
-  it('prefetch fills it', async () => {
+  it('prefetch fills the cache', async () => {
     const { url, requests, state } = await promptServer()
     const stet = client(url)
     const paths = Array.from({ length: 9 }, (_, index) => `p${index}`)
@@ -376,7 +374,7 @@ describe('limits and stores', () => {
     await expect(stet.prompts.prefetch(['gone'])).rejects.toBeInstanceOf(NotFoundError)
   })
 
-  it('an answer from the cache has a response too', async () => {
+  it('returns a response for a cached prompt too', async () => {
     const { url } = await promptServer()
     const stet = client(url)
     await stet.prompts.get('a')
@@ -389,7 +387,7 @@ describe('limits and stores', () => {
 describe('fallback', () => {
   const bundle = { 'support/reply': 'Hello {{ name }}' }
 
-  it.each([429, 500, 503])('is used for %i, says so, and warns once', async (status) => {
+  it.each([429, 500, 503])('is used for %i, sets the source, and warns once', async (status) => {
     const { url, state } = await promptServer()
     state.status = status
     const warn = vi.fn()
@@ -408,19 +406,19 @@ describe('fallback', () => {
       errors: [],
     } satisfies Partial<Prompt> & { source: string; fetchedAt: number })
     expect(warn.mock.calls).toEqual([[expect.stringContaining('support/reply')]])
-    // The result is not cached, so the next call sends a request.
+    // The fallback is not cached, so the next call sends a request.
     state.status = 200
     expect(seen(await stet.prompts.get('support/reply', { fallback: 'x' }))).toEqual(['one', 'network'])
   })
 
-  it.each([401, 403, 404, 400, 422])('never masks %i', async (status) => {
+  it.each([401, 403, 404, 400, 422])('never hides %i', async (status) => {
     const { url, state } = await promptServer()
     state.status = status
     await expect(client(url).prompts.get('a', { fallback: 'x' })).rejects.toMatchObject({ status })
     await expect(client(url, { cache: false }).prompts.get('a', { fallback: 'x' })).rejects.toMatchObject({ status })
   })
 
-  it('takes a prompt or a function, with and without the cache', async () => {
+  it('can be a prompt or a function, with and without the cache', async () => {
     for (const cache of [true, false]) {
       const stet = client('http://127.0.0.1:1', { cache })
       const snapshot = { content: 'kept', config: { model: 'm' }, contentHash: 'h' }
@@ -431,7 +429,7 @@ describe('fallback', () => {
     }
   })
 
-  it('a kept prompt is better, while the server is down', async () => {
+  it('is not used while a cached prompt is available', async () => {
     const { url, state } = await promptServer()
     let renewal: Promise<unknown> = Promise.resolve()
     const cache = {

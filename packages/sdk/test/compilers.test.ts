@@ -31,12 +31,12 @@ describe.each(compilers.map((compiler) => [compiler.version, compiler] as const)
   const complain = (application: string) =>
     complaints(compiler, folder, { 'application.ts': application }, ['application.ts', 'index.d.mts'])
 
-  it('takes every usage, and refuses what it shall refuse', () => {
+  it('accepts every valid usage and rejects every invalid one', () => {
     expect(USAGE).toContain("from '@stet/sdk'")
     expect(complain(USAGE)).toEqual([])
   })
 
-  it('takes a registry by module augmentation', () => {
+  it('accepts a registry through module augmentation', () => {
     expect(complain(REGISTRY)).toEqual([])
     const [complaint] = complain(`${REGISTRY}; stet.prompts.run('support/reply', { parameters: {} })`)
     expect(complaint).toMatch(/Property 'ticket' is missing/)
@@ -49,7 +49,7 @@ describe.each(compilers.map((compiler) => [compiler.version, compiler] as const)
     expect(other).toMatch(/not assignable/)
   })
 
-  it('refuses unknown paths with strictPaths', () => {
+  it('rejects unknown paths with strictPaths', () => {
     const strict = `${REGISTRY}; declare module '@stet/sdk' { interface RegistryConfig { strictPaths: true } }`
     expect(complain(strict)).toEqual([expect.stringMatching(/'"another"' is not assignable/)])
   })

@@ -14,10 +14,9 @@ import type {
   Version,
 } from '../src/types.ts'
 
-/** Fails to compile unless the client's type accepts everything that the wire type allows. */
+/** Fails to compile unless the client's type accepts every value of the wire type. */
 declare function accepts<Public, Wire extends Public>(keys: Same<KeysOf<Public>, KeysOf<Wire>>): [Public, Wire]
 
-// For a union: the keys of all its members, with their optionality.
 type KeysOf<T> = T extends unknown ? { [K in keyof T]: true } : never
 type Same<A, B> =
   (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? 'same keys' : ['other keys', A, B]
@@ -32,10 +31,10 @@ accepts<ProviderKeyInfo, wire.ProviderKey>('same keys')
 accepts<Me, wire.Me>('same keys')
 accepts<LatitudeEventData, wire.LatitudeEvent>('same keys')
 accepts<ProviderEventData, wire.ProviderEvent>('same keys')
-// A text response has `object` as undefined, so that both kinds can be read alike.
+// A text response has an undefined `object`, so that code can read both kinds alike.
 accepts<Omit<AnyRunResponse, 'object'>, Omit<wire.RunResponse, 'object'>>('same keys')
 
-/** The fields of a body that are not options, because the client sends them itself. */
+/** The body fields that are not options, because the client sets them itself. */
 type Offered<Body, Own> = Exclude<keyof Body, keyof Own>
 declare function holds<T extends Expected, Expected>(): T
 holds<Offered<wire.RunDocumentBody, RunOptions<object, string>>, 'path'>()
@@ -43,7 +42,7 @@ holds<Offered<wire.ChatBody, ChatOptions>, 'messages'>()
 holds<Offered<wire.AttachBody, AttachOptions>, never>()
 holds<Offered<wire.CreateEvaluationBody, EvaluationInput>, 'projectId'>()
 
-// @ts-expect-error a key that only one side has
+// @ts-expect-error only one side has this key
 accepts<Prompt, wire.Document & { more?: string }>('same keys')
-// @ts-expect-error a value that the client does not accept
+// @ts-expect-error the client does not accept this type
 accepts<Version, Omit<wire.Version, 'id'> & { id: string }>('same keys')

@@ -15,7 +15,7 @@ interface ContractRoute {
   query?: Schema
 }
 
-/** Operations outside the contract and the API prefix. They need no key. */
+/** Operations outside the contract and the API prefix. They need no API key. */
 const OUTSIDE = { health: operatorRoutes.health.path }
 type InContract = Exclude<OperationName, keyof typeof OUTSIDE>
 
@@ -27,7 +27,7 @@ const routeOf = (name: OperationName) => {
 }
 
 describe('routes', () => {
-  it.each(Object.entries(operations))('%s is where the contract has it', (name, { method, path }) => {
+  it.each(Object.entries(operations))('%s has the path of the contract', (name, { method, path }) => {
     if (name in OUTSIDE) return expect(path).toBe(OUTSIDE.health)
     expect(routeOf(name as InContract)).toMatchObject({ method, path })
   })
@@ -37,9 +37,9 @@ describe('routes', () => {
     expect(Object.values(inContract).map(placeOf).sort()).toEqual([...routes.keys()].sort())
   })
 
-  it.each(Object.entries(operations))('%s is repeated when its work is done once all the same', (name, route) => {
+  it.each(Object.entries(operations))('%s is retried only if repeating it is safe', (name, route) => {
     const { retry } = route
-    // A repeated tool result is accepted and ignored: the first counts. An attach reads.
+    // A repeated tool result is ignored, because the first one counts. An attach only reads.
     const isHarmless = ['runs.toolResult', 'runs.attach'].includes(name)
     if (route.method !== 'POST' || isHarmless) return expect(retry).toBe(true)
     const { idempotent } = routeOf(name as InContract)?.metadata ?? {}
@@ -51,10 +51,9 @@ const U = '3f0c5a3e-6f0e-4a53-9d3c-0a1b2c3d4e5f'
 const HASH = 'a'.repeat(64)
 const messages = [{ role: 'user' as const, content: 'Hello' }]
 
-/** Options of the client itself, which are never sent. */
+/** Client options, which are never sent. */
 const ownConcerns = { timeout: 5000, maxRetries: 0, headers: {}, idleTimeout: 5000, bufferEvents: true, onText() {} }
 
-/** One call of every method, with every option that is sent in the body or the query. */
 const calls: Record<OperationName, (stet: Stet) => unknown> = {
   me: (stet) => stet.me(),
   health: (stet) => stet.health(),
@@ -172,7 +171,6 @@ interface Sent {
   body: unknown
 }
 
-/** The requests of a call, and its result. */
 async function record(
   call: (stet: Stet) => unknown,
   answer: unknown = {},
@@ -188,7 +186,7 @@ async function record(
 }
 
 describe('requests', () => {
-  it.each(Object.entries(calls))('%s sends what the contract takes, and nothing that it drops', async (name, call) => {
+  it.each(Object.entries(calls))('%s sends only what the contract accepts', async (name, call) => {
     const {
       sent: [sent, ...more],
     } = await record(call)
@@ -210,7 +208,7 @@ describe('requests', () => {
   })
 })
 
-/** The value with any scalar in its place. The contract may normalize values, but it must declare every key. */
+/** Replaces scalars. The contract may normalize values, but it must declare every key. */
 function keysOf(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return expect.anything()
   return Object.fromEntries(
@@ -218,7 +216,7 @@ function keysOf(value: unknown): unknown {
   )
 }
 
-/** The sample of each operation's response. A star means a list. */
+/** The sample response of each operation. A star means a list. */
 const ANSWERS: Record<InContract, string> = {
   me: 'Me',
   'projects.list': 'Project*',
@@ -264,21 +262,21 @@ const ANSWERS: Record<InContract, string> = {
   'runs.toolResult': 'ToolResultTaken',
 }
 
-describe('answers', () => {
-  it.each(Object.entries(ANSWERS))('%s passes the sample of %s on unchanged', async (name, answer) => {
+describe('responses', () => {
+  it.each(Object.entries(ANSWERS))('%s returns the sample of %s unchanged', async (name, answer) => {
     const valid = sampleOf(answer.replace('*', ''))?.valid
     expect(valid).toBeTypeOf('object')
     const sample = answer.endsWith('*') ? [valid] : valid
     const { received } = await record(calls[name as OperationName], sample)
     const added = name === 'prompts.get' ? { source: 'network', fetchedAt: expect.any(Number) } : {}
-    // A page also has methods.
+    // JSON drops a page's methods.
     expect(JSON.parse(JSON.stringify(received))).toEqual(
       Array.isArray(sample) ? sample : { ...(sample as object), ...added },
     )
   })
 })
 
-it('a streamed run sends the same body but for its transport', async () => {
+it('a streamed run sends the same body, except for `stream`', async () => {
   const sent: unknown[] = []
   const fetch = async (_: unknown, init: RequestInit = {}) => {
     sent.push(JSON.parse(String(init.body)))
@@ -306,8 +304,8 @@ it('a streamed run sends the same body but for its transport', async () => {
   }
 })
 
-describe('events of the tests', () => {
-  it('are those of the contract', () => {
+describe('test events', () => {
+  it('match the contract', () => {
     for (const [event, data] of runEvents(['x'], { object: { a: 1 } })) {
       expect(RunEvent.safeParse({ event, data })).toMatchObject({ success: true })
     }

@@ -11,7 +11,7 @@ const failing = async (...reply: Parameters<typeof text>) => {
     .catch((e: unknown) => e)
 }
 
-describe('the class follows the status', () => {
+describe('the class depends on the status', () => {
   it.each([
     [400, sdk.BadRequestError],
     [401, sdk.UnauthorizedError],
@@ -42,7 +42,7 @@ describe('the class follows the status', () => {
   })
 })
 
-it('the message contains status, scope and request id', async () => {
+it('the message contains the status, resource and request id', async () => {
   const body = { name: 'NotFoundError', message: 'Document not found', errorCode: 'NotFoundError', details: {} }
   const { url } = await localServer(json(body, 404, { 'X-Request-Id': 'req_8f2c' }))
   const error = await client(url)
@@ -55,7 +55,7 @@ it('the message contains status, scope and request id', async () => {
   })
 })
 
-describe('the reason is the cause from the details', () => {
+describe('the reason comes from the details', () => {
   it.each([
     ['{"details":{"reason":"unknown-document"}}', 'unknown-document'],
     ['{"details":{"reason":"a cause of a newer server"}}', 'a cause of a newer server'],
@@ -69,8 +69,8 @@ describe('the reason is the cause from the details', () => {
   })
 })
 
-describe('bodies of other servers', () => {
-  it('HTML of a proxy', async () => {
+describe('bodies from other servers', () => {
+  it('HTML from a proxy', async () => {
     const error = await failing(`<html>${'x'.repeat(9000)}</html>`, 502, { 'Content-Type': 'text/html' })
     expect(error).toBeInstanceOf(sdk.InternalServerError)
     expect(error).toMatchObject({
@@ -82,7 +82,7 @@ describe('bodies of other servers', () => {
     expect((error as sdk.ApiError).serverResponse).toHaveLength(2048)
   })
 
-  it('empty', async () => {
+  it('an empty body', async () => {
     expect(await failing('', 500)).toMatchObject({
       status: 500,
       message: '500 Internal Server Error',
@@ -104,7 +104,7 @@ describe('bodies of other servers', () => {
   })
 })
 
-it('429 carries the state of the limit', async () => {
+it('429 includes the rate limit', async () => {
   const reset = Date.now() + 800
   const headers = {
     'X-RateLimit-Limit': '10',
@@ -116,7 +116,7 @@ it('429 carries the state of the limit', async () => {
   expect(error).toMatchObject({ rateLimit: { limit: 10, remaining: 0, resetAt: new Date(reset), retryAfterMs: 1000 } })
 })
 
-it('a failed run in JSON is a RunError with its code and conversation', async () => {
+it('a failed JSON run rejects with RunError, its code and conversation', async () => {
   const details = { errorCode: 'missing_provider_error', conversationUuid: 'c-1', provider: 'x' }
   const body = { name: 'DocumentRunError', message: 'No provider x', errorCode: 'missing_provider_error', details }
   const { url } = await localServer(json(body, 422))
@@ -130,7 +130,7 @@ it('a failed run in JSON is a RunError with its code and conversation', async ()
   expect(seen).toEqual([error])
 })
 
-it('a warning of the server goes to the logger', async () => {
+it('a server warning is logged', async () => {
   const warnings: unknown[] = []
   const logger = { ...console, warn: (...said: unknown[]) => void warnings.push(said) }
   const { url } = await localServer(json({}, 200, { 'X-Stet-Warning': 'unknown parameter "tickt"' }))
@@ -155,7 +155,7 @@ describe('the message of a failed run', () => {
   const answered = 'The provider answered with status 401'
   const provider = 'openai'
 
-  it.each([true, false])('names provider, status, its words and the prompt (stream: %s)', async (stream) => {
+  it.each([true, false])('names the provider, status, provider message and prompt (stream: %s)', async (stream) => {
     const details = { provider, status: 401, providerMessage: 'Incorrect API key provided.' }
     const error = await failed('ai_run_error', answered, details, stream)
     expect(error).toBeInstanceOf(sdk.RunError)
@@ -177,7 +177,7 @@ describe('the message of a failed run', () => {
     expect(error.message).toBe(`${sentence} (prompt support/reply) [req_1]`)
   })
 
-  it('is cut when the words are many', async () => {
+  it('is truncated if the provider message is long', async () => {
     const error = (await failed(
       'ai_run_error',
       '',
@@ -190,8 +190,8 @@ describe('the message of a failed run', () => {
 })
 
 describe('brands', () => {
-  it('instanceof holds across two copies of the package, class by class', async () => {
-    // The query makes the loader evaluate the module a second time.
+  it('instanceof works across two copies of the package, for each class', async () => {
+    // The query makes the loader evaluate the module again.
     const path = '../src/errors.ts?copy'
     const copy = (await import(path)) as typeof sdk
     expect(copy.StetError).not.toBe(sdk.StetError)
@@ -202,14 +202,14 @@ describe('brands', () => {
     expect(sdk.StetError.isInstance(theirs)).toBe(true)
   })
 
-  it('a class that an application derives follows the prototype chain', () => {
+  it('a subclass in an application uses the prototype chain', () => {
     class Mine extends sdk.ConfigurationError {}
     expect(new Mine('m')).toBeInstanceOf(Mine)
     expect(new Mine('m')).toBeInstanceOf(sdk.StetError)
     expect(new sdk.ConfigurationError('m')).not.toBeInstanceOf(Mine)
   })
 
-  it.each([undefined, null, 'text', {}, new Error('x')])('%s is no StetError', (value) => {
+  it.each([undefined, null, 'text', {}, new Error('x')])('%s is not a StetError', (value) => {
     expect(sdk.StetError.isInstance(value)).toBe(false)
   })
 })

@@ -1,4 +1,4 @@
-/** Examples in comments and docs. Every public function, class and method has one, and all of them compile. */
+/** Every public function, class and method has an example. All examples in comments and docs compile. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
@@ -8,7 +8,6 @@ import { compilerOptions, publicNames } from './support/public-api.ts'
 const docs = fileURLToPath(new URL('../../../docs/', import.meta.url))
 const pages = [...readdirSync(`${docs}sdk`).map((page) => `sdk/${page}`), 'evaluations.md', '../README.md']
 
-/** Names that the text around the examples has introduced. */
 const SCENE = `
 declare const stet: Stet, latitude: import('@stet/sdk/latitude').Latitude
 declare const stream: RunStream, job: import('@stet/sdk').RunJob, result: import('@stet/sdk').RunResult
@@ -41,15 +40,14 @@ type ConversationSummary = import('@stet/sdk').ConversationSummary
 declare const z: typeof import('zod').z
 `
 const names = publicNames()
-/** The values of all entries, as if they were imported. */
 const VALUES = names
   .filter(({ isValue, name }, index) => isValue && names.findIndex((other) => other.name === name) === index)
   .map(({ name, entry }) => `declare const ${name}: typeof import('${entry}').${name}`)
 
-/** An application's own settings are rarely as strict as ours. */
+/** Applications rarely use settings as strict as ours. */
 const LENIENT = { exactOptionalPropertyTypes: false, noUncheckedIndexedAccess: false, verbatimModuleSyntax: false }
 const root = fileURLToPath(new URL('../', import.meta.url))
-// The standard library takes most of the time.
+// Cache the standard library, because parsing it takes most of the time.
 const parsed = new Map<string, ts.SourceFile>()
 
 interface Example {
@@ -60,11 +58,10 @@ interface Example {
 const inComments: Example[] = names.flatMap(({ name, entry, examples }) =>
   examples.map((code) => ({
     place: name,
-    // the value of a type
     code: code.startsWith('{') ? `const value: import('${entry}').${name} = ${code}` : code,
   })),
 )
-// The walk through the README executes these files, with types that it generates on the way.
+// Skip these blocks: the README walkthrough runs them with types that it generates.
 const tsBlocks = /(?<!^<!-- walk:[^\n]*\n)^```ts\n(.*?)^```/gms
 const inDocs: Example[] = pages.flatMap((page) =>
   [...readFileSync(docs + page, 'utf8').matchAll(tsBlocks)].map(([, code = ''], index) => ({
@@ -73,35 +70,33 @@ const inDocs: Example[] = pages.flatMap((page) =>
   })),
 )
 const all = [...inComments, ...inDocs]
-/** Each of these changes the types of everything compiled with it. */
+/** A module declaration changes the types of everything compiled with it. */
 const isDeclaration = ({ code }: Example) => code.includes('declare module')
 
 describe('examples', () => {
-  it('stand at every public function, class and method', () => {
+  it('exist for every public function, class and method', () => {
     const called = names.filter(({ isCalled }) => isCalled)
     expect(called.length).toBeGreaterThan(120)
     expect(called.filter(({ examples }) => examples.length === 0).map(({ name }) => name)).toEqual([])
   })
 
-  it('are taken by the compiler', () => {
+  it('compile', () => {
     expect(inComments.length).toBeGreaterThan(100)
     expect(inDocs.length).toBeGreaterThan(50)
     const typed = inDocs.filter(({ place }) => place.includes('typed-prompts.md'))
     const others = all.filter((example) => !typed.includes(example))
     expect(complaintsAbout(others.filter((example) => !isDeclaration(example)))).toEqual([])
     for (const example of others.filter(isDeclaration)) expect(complaintsAbout([example])).toEqual([])
-    // The examples of this page need its declaration.
     expect(typed.filter(isDeclaration)).toHaveLength(1)
     expect(complaintsAbout(typed)).toEqual([])
   })
 
-  it('that are wrong are not', () => {
+  it('fail to compile when they are wrong', () => {
     const found = complaintsAbout([{ place: 'here', code: 'await stet.prompts.get(5)' }])
     expect(found).toEqual([expect.stringMatching(/^here: .*number.*not assignable/)])
   })
 })
 
-/** Compiles each example as a separate module. */
 function complaintsAbout(examples: Example[]): string[] {
   const options = { ...compilerOptions(), moduleDetection: ts.ModuleDetectionKind.Auto, ...LENIENT }
   const texts = new Map([[`${root}scene.ts`, [SCENE, ...VALUES].join('\n')]])

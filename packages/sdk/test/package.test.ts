@@ -10,7 +10,7 @@ import manifest from '../package.json'
 import { packed } from './support/packed.ts'
 import { webGlobals } from './support/web-globals.ts'
 
-/** The size of the client, and its size with everything that loads on demand: tools, cache, jobs, proxy frames. */
+/** The size of the core, and the size including everything that loads on demand: tools, cache, jobs, proxy frames. */
 const CORE_BYTES = 14_000
 const WHOLE_BYTES = 19_200
 
@@ -21,7 +21,6 @@ beforeAll(async () => {
   out = await packed('package-test')
 })
 
-/** The package as an application would load it: one minified script, with or without the parts that load on demand. */
 async function bundled({ isWhole }: { isWhole: boolean }): Promise<string> {
   const lib = { entry: `${out}/index.mjs`, formats: ['iife' as const], name: 'stet' }
   const later = {
@@ -35,7 +34,7 @@ async function bundled({ isWhole }: { isWhole: boolean }): Promise<string> {
   return outputs.map((chunk) => ('code' in chunk ? chunk.code : '')).join('')
 }
 
-// The real hash changes with every byte of the lazy parts, and would change the size of the core by 20 bytes.
+// The real hash changes with every byte of the lazy parts and would change the core's size by 20 bytes.
 function chunkName(id: string): string {
   return id.replace(/^(.*)-[\w-]{8}(?=\.mjs$)/, (_, name: string) => {
     const hash = createHash('sha256').update(name).digest('base64url').slice(0, 8)
@@ -44,7 +43,7 @@ function chunkName(id: string): string {
 }
 
 describe('the package', () => {
-  it('needs eventsource-parser alone at run time', () => {
+  it('depends only on eventsource-parser at run time', () => {
     expect(manifest.dependencies).toEqual({ 'eventsource-parser': '3.1.1' })
     const files = readdirSync(out).filter((file) => /\.[cm]js$/.test(file))
     expect(files).toContain('index.mjs')
@@ -57,7 +56,7 @@ describe('the package', () => {
     }
   })
 
-  it('exports the same names as ESM and CJS, and their errors are one family', async () => {
+  it('exports the same names as ESM and CJS, and instanceof works across both', async () => {
     const esm = (await import(pathToFileURL(`${out}/index.mjs`).href)) as typeof import('../src/index.ts')
     const cjs = createRequire(import.meta.url)(`${out}/index.cjs`) as typeof esm
     expect(Object.keys(cjs).sort()).toEqual(Object.keys(esm).sort())
@@ -65,7 +64,7 @@ describe('the package', () => {
     expect(new cjs.ConfigurationError('m')).toBeInstanceOf(esm.ConfigurationError)
   })
 
-  it(`weighs at most ${CORE_BYTES} bytes, and ${WHOLE_BYTES} with all that it loads later`, async () => {
+  it(`is at most ${CORE_BYTES} bytes, and ${WHOLE_BYTES} with all lazy parts`, async () => {
     const weigh = async (isWhole: boolean) => gzipSync(await bundled({ isWhole }), { level: 9 }).length
     const core = await weigh(false)
     const whole = await weigh(true)
@@ -76,7 +75,7 @@ describe('the package', () => {
     expect(whole).toBeLessThanOrEqual(WHOLE_BYTES)
   })
 
-  it('needs web globals only', async () => {
+  it('needs only web globals', async () => {
     const code = await bundled({ isWhole: true })
     const keys: string[] = []
     const fetch = async (_: unknown, { headers }: RequestInit) => {
@@ -95,7 +94,7 @@ describe('the package', () => {
 })
 
 describe('the declarations', () => {
-  it.each(['index.d.mts', 'index.d.cts'])('%s need no other package and no types of Node', (file) => {
+  it.each(['index.d.mts', 'index.d.cts'])('%s need no other package and no Node types', (file) => {
     const text = readFileSync(`${out}/${file}`, 'utf8')
     expect(text).toContain('declare class Stet')
     expect(text).not.toMatch(

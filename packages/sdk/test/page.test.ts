@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { NotFoundError, PagePromise, Stet } from '../src/index.ts'
 
-/** A server with `count` conversations, `size` per page. The cursor is the start of a page. */
+/** Starts a server with `count` conversations, `size` per page. The cursor is the start index of a page. */
 function listed(count: number, size = 2) {
   const asked: (string | null)[] = []
   const fetch = async (url: unknown) => {
@@ -15,7 +15,7 @@ function listed(count: number, size = 2) {
 }
 const uuids = (items: readonly { uuid: string }[]) => items.map(({ uuid }) => uuid)
 
-it('iterating gives the items of all pages, each page asked for once', async () => {
+it('iterating yields the items of all pages and requests each page once', async () => {
   const { stet, asked } = listed(5)
   const seen: string[] = []
   for await (const { uuid } of stet.conversations.list()) seen.push(uuid)
@@ -29,7 +29,7 @@ it('an unread page is not requested', async () => {
   expect(asked).toEqual([null])
 })
 
-it('pages follow one another', async () => {
+it('next() returns one page after another', async () => {
   const { stet } = listed(3)
   const first = await stet.conversations.list()
   expect([uuids(first.items), first.nextCursor]).toEqual([['c0', 'c1'], '2'])
@@ -44,20 +44,20 @@ it.each([
   [2, ['c0', 'c1']],
   [3, ['c0', 'c1', 'c2']],
   [9, ['c0', 'c1', 'c2', 'c3', 'c4']],
-])('toArray takes at most %i and asks for no page too many', async (limit, expected) => {
+])('toArray returns at most %i items and requests no extra page', async (limit, expected) => {
   const { stet, asked } = listed(5)
   const page = await stet.conversations.list()
   expect(uuids(await page.toArray({ limit }))).toEqual(expected)
   expect(asked).toHaveLength(Math.max(1, Math.ceil(expected.length / 2)))
 })
 
-it('a list starts at the cursor that it is given', async () => {
+it('a list starts at the given cursor', async () => {
   const { stet, asked } = listed(5)
   expect(uuids(await (await stet.conversations.list({ cursor: '3' })).toArray())).toEqual(['c3', 'c4'])
   expect(asked).toEqual(['3'])
 })
 
-it('a page promise is a call like any other', async () => {
+it('a page promise also resolves like any other call', async () => {
   const { stet } = listed(1)
   const promise = stet.conversations.list()
   expect(promise).toBeInstanceOf(PagePromise)
@@ -73,7 +73,7 @@ it('a page promise is a call like any other', async () => {
   await expect(missing.conversations.list()).rejects.toBeInstanceOf(NotFoundError)
 })
 
-it('an evaluation needs a project, and says so before any request', async () => {
+it('an evaluation without a project rejects before any request', async () => {
   const { stet, asked } = listed(1)
   await expect(stet.evaluations.create({ name: 'n', metric: 'binary' })).rejects.toThrow(/No project/)
   expect(asked).toEqual([])

@@ -19,7 +19,7 @@ it.each([
   expect(parsePartialJson(text)).toEqual(expected)
 })
 
-it('every beginning of an object is an object, and the whole is itself', () => {
+it('every prefix of an object parses to an object, and the full text to itself', () => {
   const text = JSON.stringify(VALUE)
   for (let end = 1; end < text.length; end++) expect(parsePartialJson(text.slice(0, end))).toBeTypeOf('object')
   expect(parsePartialJson(text)).toEqual(VALUE)

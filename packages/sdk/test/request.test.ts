@@ -16,7 +16,7 @@ const client = (url: string, o: StetOptions = {}) =>
   new Stet({ apiKey: 'stet_secret', baseUrl: url, projectId: 7, maxRetries: 0, logLevel: 'off', ...o })
 
 describe('headers', () => {
-  it('of a GET', async () => {
+  it('a GET', async () => {
     const { url, requests } = await localServer(json([]))
     await client(url).prompts.list()
     const headers = requests[0]?.headers
@@ -31,7 +31,7 @@ describe('headers', () => {
     }
   })
 
-  it('of a POST: an idempotency key of its own, or that of the caller', async () => {
+  it('a POST has its own idempotency key, or the one of the caller', async () => {
     const { url, requests } = await localServer(json({}))
     await client(url).versions.create('a')
     await client(url).versions.create('a', { idempotencyKey: 'mine' })
@@ -39,7 +39,7 @@ describe('headers', () => {
     expect(requests[1]?.headers).toMatchObject({ 'idempotency-key': 'mine', 'content-type': 'application/json' })
   })
 
-  it('defaults and those of the call, null removes', async () => {
+  it('merges defaults with those of the call, and null removes a header', async () => {
     const { url, requests } = await localServer(json([]))
     const stet = client(url, { defaultHeaders: { 'X-Team': 'a', 'X-Trace': '1' } })
     await stet.projects.list({ headers: { 'x-team': 'b', 'x-trace': null, 'user-agent': null } })
@@ -47,14 +47,14 @@ describe('headers', () => {
     expect(requests[0]?.headers).not.toHaveProperty('x-trace')
   })
 
-  it('If-Match is quoted, * is not', async () => {
+  it('quotes If-Match, except *', async () => {
     const { url, requests } = await localServer(json({}))
     await client(url).prompts.delete('a', { ifMatch: 'abc' })
     await client(url).prompts.createOrUpdate('a', { prompt: 'x', ifMatch: '*' })
     expect(requests.map(({ headers }) => headers['if-match'])).toEqual(['"abc"', '*'])
   })
 
-  it('a value that no header can hold is refused without being quoted', async () => {
+  it('rejects an invalid header value without quoting it', async () => {
     const error = await client('http://127.0.0.1:9')
       .me({ headers: { 'x-token': 'top\nsecret' } })
       .catch((e: unknown) => e)
@@ -65,7 +65,7 @@ describe('headers', () => {
 })
 
 describe('the API key', () => {
-  it('may be a function, asked before each attempt', async () => {
+  it('can be a function, which is called before each attempt', async () => {
     const { url, requests } = await localServer(json({}, 503, { 'retry-after-ms': '0' }), json([]))
     let asked = 0
     await client(url, { apiKey: async () => `key-${++asked}`, maxRetries: 1 }).projects.list()
@@ -88,7 +88,7 @@ describe('the API key', () => {
     })
   })
 
-  it('a key that is undefined leaves the options beside it alone', async () => {
+  it('an undefined key does not override the other options', async () => {
     const { url, requests } = await localServer(json([]))
     const unset = process.env['STET_NO_SUCH_KEY'] as string
     const options = { baseUrl: url, projectId: 3, maxRetries: 0 }
@@ -104,7 +104,7 @@ describe('the API key', () => {
     expect(requests[2]?.headers['authorization']).toBe('Bearer beside')
   })
 
-  it('a log level that there is not is refused, from wherever it comes', () => {
+  it('an invalid log level is rejected, from the option or the environment', () => {
     expect(() => new Stet({ logLevel: 'loud' as 'warn' })).toThrow(/STET_LOG.* must be one of off, error, warn/)
     vi.stubEnv('STET_LOG', 'loud')
     try {
@@ -130,7 +130,7 @@ describe('the API key', () => {
     expect(requests).toHaveLength(0)
   })
 
-  it('never shows in hooks, errors or logs', async () => {
+  it('never appears in hooks, errors or logs', async () => {
     const { url } = await localServer(json({ message: 'no' }, 401))
     const seen: unknown[] = []
     const log = (...args: unknown[]) => void seen.push(args)
@@ -153,7 +153,7 @@ describe('the API key', () => {
 })
 
 describe('scope', () => {
-  it('of the call wins over project() and the constructor', async () => {
+  it('of the call overrides project() and the constructor', async () => {
     const { url, requests } = await localServer(json([]))
     const stet = client(url)
     await stet.prompts.list()
@@ -166,7 +166,7 @@ describe('scope', () => {
     ])
   })
 
-  it('a missing project is named with option and variable, before any request', async () => {
+  it('a missing project rejects before any request and names the option and variable', async () => {
     const stet = new Stet({ apiKey: 'k', baseUrl: 'http://127.0.0.1:9', logLevel: 'off' })
     await expect(stet.prompts.get('a')).rejects.toThrow(/projectId.*STET_PROJECT_ID/)
     await expect(stet.prompts.run('a')).rejects.toBeInstanceOf(ConfigurationError)
@@ -174,8 +174,8 @@ describe('scope', () => {
   })
 })
 
-describe('answers', () => {
-  it('come with head, request id and rate limit on demand', async () => {
+describe('responses', () => {
+  it('include the response, request id and rate limit on demand', async () => {
     const headers = {
       'X-Request-Id': 'req_9',
       'X-RateLimit-Limit': '166',
@@ -193,7 +193,7 @@ describe('answers', () => {
     expect(await call.then((list) => list.length)).toBe(0)
   })
 
-  it('a prompt says where it came from', async () => {
+  it('a prompt includes its source', async () => {
     const { url } = await localServer(json({ path: 'a' }))
     const now = Date.parse('2026-01-02T03:04:05Z')
     vi.useFakeTimers({ toFake: ['Date'], now })
@@ -211,7 +211,7 @@ describe('answers', () => {
     await expect(client(url).prompts.run('a')).rejects.toMatchObject({ errorCode: 'invalid_response' })
   })
 
-  it.each([301, 302, 307])('a redirect (%i) is followed by what reads and by nothing else', async (status) => {
+  it.each([301, 302, 307])('a redirect (%i) is followed only by reads', async (status) => {
     const { url, requests } = await localServer((response, request) => {
       if (request.url.endsWith('/there')) json([])(response, request)
       else response.writeHead(status, { Location: `${request.url}/there` }).end()
@@ -224,7 +224,7 @@ describe('answers', () => {
     expect(requests.map(({ method }) => method)).toEqual(['GET', 'GET', 'POST', 'POST'])
   })
 
-  it('request() reaches any route below the prefix', async () => {
+  it('request() calls any route below the prefix', async () => {
     const { url, requests } = await localServer(json({ ok: true }))
     const stet = client(url)
     await expect(stet.request<{ ok: boolean }>('GET', '/things', { query: { a: 1 } })).resolves.toEqual({ ok: true })
@@ -234,8 +234,8 @@ describe('answers', () => {
   })
 })
 
-describe('no answer', () => {
-  it('a closed port is a ConnectionError that names address and reason', async () => {
+describe('no response', () => {
+  it('a closed port is a ConnectionError that names the address and reason', async () => {
     const error = await client('http://127.0.0.1:9')
       .me()
       .catch((e: unknown) => e)
@@ -243,7 +243,7 @@ describe('no answer', () => {
     expect(String(error)).toMatch(/http:\/\/127\.0\.0\.1:9 .*(ECONNREFUSED|bad port)/)
   })
 
-  it('a silent server is a TimeoutError, also half way through a body', async () => {
+  it('a silent server is a TimeoutError, even in the middle of a body', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     onTestFinished(() => void vi.useRealTimers())
     const reached = deferred<void>()
@@ -275,13 +275,13 @@ describe('no answer', () => {
     expect(requests).toHaveLength(1)
   })
 
-  it('a body that is not JSON is refused before any request', async () => {
+  it('a body that is not JSON is rejected before any request', async () => {
     const stet = client('http://127.0.0.1:9')
     await expect(stet.request('POST', '/a', { body: 1n })).rejects.toBeInstanceOf(ConfigurationError)
   })
 })
 
-it('a hook that throws changes nothing', async () => {
+it('an exception in a hook changes nothing', async () => {
   const { url } = await localServer(json([]))
   const error = vi.fn()
   const logger = { error, warn: error, info: error, debug: error }
@@ -294,7 +294,7 @@ it('a hook that throws changes nothing', async () => {
   expect(error).toHaveBeenCalledTimes(1)
 })
 
-it('refuses a key in a page', () => {
+it('rejects an API key in a page', () => {
   vi.stubGlobal('window', {})
   vi.stubGlobal('document', {})
   try {

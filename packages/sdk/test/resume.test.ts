@@ -20,12 +20,11 @@ const client = (url: string, o: StetOptions = {}) =>
 
 const RUN = runEvents(['Hel', 'lo ', 'wörld'])
 const behaviours = Object.keys(BEHAVIOURS) as Behaviour[]
-/** Before each event, in the middle of each, and after the last one. */
+/** Cuts before each event, in the middle of each event, and after the last one. */
 const places = [...RUN.flatMap((_, index) => [index, index + 0.5]), RUN.length]
 
 const starting = json({ message: 'starting' }, 503, { 'Retry-After-Ms': '1' })
 
-/** The events that each kind of reader saw. */
 async function watch(stream: RunStream) {
   const seen: StreamEvent[] = []
   let text = ''
@@ -58,7 +57,7 @@ describe.each(behaviours)('a server that %s', (behaviour) => {
     expect(server.stops()).toEqual([])
   })
 
-  it('two cuts in one run change nothing, wherever they are', async () => {
+  it('two cuts in one run change nothing, wherever they occur', async () => {
     for (let first = 0; first < RUN.length; first++) {
       for (let second = first; second < RUN.length; second += 2) {
         const server = await runServer({ behaviour, cuts: [first, second] })
@@ -68,22 +67,22 @@ describe.each(behaviours)('a server that %s', (behaviour) => {
     }
   })
 
-  it('a cut in a chat turn changes nothing', async () => {
+  it('a cut in a chat changes nothing', async () => {
     for (const cut of places) {
       const server = await runServer({ behaviour, cuts: [cut], firstId: 41 })
       await expectUndisturbed(client(server.url).prompts.chatStream(UUID, 'And then?'), 41)
     }
   })
 
-  it('an attach that is cut before its head is tried again', async () => {
+  it('an attach that breaks before its head is retried', async () => {
     const server = await runServer({ behaviour, cuts: [3, 'before the head', 'before the head', 6] })
     await expectUndisturbed(client(server.url).prompts.stream('a'))
     expect(server.attaches()).toHaveLength(4)
   })
 })
 
-describe('joining again', () => {
-  it('names the last event, keeps the headers of the call, and says so', async () => {
+describe('resuming', () => {
+  it('sends the last event id, keeps the headers of the call, and emits an event', async () => {
     const server = await runServer({ behaviour: 'honours the id', cuts: [0, 4] })
     const heard: SdkEventData[] = []
     const states: string[] = []
@@ -123,13 +122,13 @@ describe('joining again', () => {
     expect(server.stops()).toEqual([])
   })
 
-  it('every new event gives all attempts back', async () => {
+  it('every new event resets the attempts', async () => {
     const server = await runServer({ behaviour: 'honours the id', cuts: RUN.map((_, index) => index) })
     await expectUndisturbed(client(server.url).prompts.stream('a', { resume: { ...QUICK, maxAttempts: 1 } }))
     expect(server.attaches()).toHaveLength(RUN.length)
   })
 
-  it('ends if the server has no such conversation', async () => {
+  it('ends if the server does not have the conversation', async () => {
     const { url, requests } = await localServer(
       events(frames(RUN.slice(0, 5))),
       json({ name: 'NotFoundError', message: 'Conversation not found', errorCode: 'x', details: {} }, 404),
@@ -143,7 +142,7 @@ describe('joining again', () => {
     expect(requests).toHaveLength(2)
   })
 
-  it('outlives a server that is starting, and waits as it asks', async () => {
+  it('survives a starting server and waits as requested', async () => {
     const starting = json({ name: 'ServiceUnavailableError', message: 'starting' }, 503, { 'retry-after-ms': '7' })
     const { url } = await localServer(events(frames(RUN.slice(0, 5))), starting, starting, events(frames(RUN)))
     const delays: number[] = []
@@ -153,7 +152,7 @@ describe('joining again', () => {
     expect(delays.slice(1)).toEqual([7, 7])
   })
 
-  it('waits a minute at most, even if the server asks for more', async () => {
+  it('waits at most a minute, even if the server requests more', async () => {
     const busy = json({ name: 'ServiceUnavailableError', message: 'busy' }, 503, { 'Retry-After': '3600' })
     const { url } = await localServer(events(frames(RUN.slice(0, 5))), busy)
     const delays: number[] = []
@@ -165,7 +164,7 @@ describe('joining again', () => {
     expect(delays[1]).toBe(60_000)
   })
 
-  it('grows its delays up to the longest, with jitter downwards', async () => {
+  it('increases its delays up to the maximum, with downward jitter', async () => {
     const { url } = await localServer(events(frames(RUN.slice(0, 5))))
     const delays: number[] = []
     const resume = { initialDelay: 4, maxDelay: 10, maxAttempts: 4 }
@@ -179,14 +178,14 @@ describe('joining again', () => {
     }
   })
 
-  it('silence is a cut too', async () => {
+  it('silence counts as a cut', async () => {
     const { url, requests } = await localServer(openEvents(frames(RUN.slice(0, 5))), events(frames(RUN)))
     const stream = client(url).prompts.stream('a', { idleTimeout: 200 })
     await expectUndisturbed(stream)
     expect(requests[1]?.headers['last-event-id']).toBe('5')
   })
 
-  it('so are events that are not JSON', async () => {
+  it('events that are not JSON count as a cut', async () => {
     const broken = `${frames(RUN.slice(0, 5))}event: provider-event\ndata: {"type"\nid: 6\n\n`
     const { url } = await localServer(events(broken), events(frames(RUN)))
     await expectUndisturbed(client(url).prompts.stream('a'))
@@ -212,7 +211,7 @@ describe('joining again', () => {
     })
   })
 
-  it('a stream in the background joins again too', async () => {
+  it('a background stream resumes too', async () => {
     const server = await localServer(
       json({ uuid: UUID }),
       events(frames(RUN.slice(0, 5))),
@@ -221,17 +220,17 @@ describe('joining again', () => {
     await expectUndisturbed(client(server.url).prompts.stream('a', { background: true }))
   })
 
-  it('a background run is read even if its first reader finds no server', async () => {
+  it('a background run is read even if its first reader cannot reach the server', async () => {
     const server = await localServer(json({ uuid: UUID }), starting, starting, events(frames(RUN)))
     await expectUndisturbed(client(server.url).prompts.stream('a', { background: true }))
   })
 
-  it('an attach of the caller that meets a server that is starting is repeated', async () => {
+  it('an attach is retried while the server is starting', async () => {
     const server = await localServer(starting, events(frames(RUN)))
     await expectUndisturbed(client(server.url).runs.attachStream(UUID))
   })
 
-  it('an attach of the caller continues after its own event', async () => {
+  it('an attach continues after the given event', async () => {
     const server = await runServer({ behaviour: 'replays all with ids', cuts: [8] })
     const stream = client(server.url).runs.attachStream(UUID, { lastEventId: '3' })
     expect(stream.lastEventId).toBe('3')
@@ -241,7 +240,7 @@ describe('joining again', () => {
     expect(server.attaches().map(({ headers }) => headers['last-event-id'])).toEqual(['3', '8'])
   })
 
-  it('does not happen without a conversation to join', async () => {
+  it('does not happen without a conversation uuid', async () => {
     const { url, requests } = await localServer(
       events('event: provider-event\ndata: {"type":"start-step","step":1}\n\n'),
     )
@@ -250,10 +249,10 @@ describe('joining again', () => {
   })
 })
 
-describe('attaching where nothing comes any more', () => {
+describe('attaching after the last event', () => {
   const last = String(RUN.length)
 
-  it.each([last, '999'])('after event %s gives the result of the ended run, and no event', async (lastEventId) => {
+  it.each([last, '999'])('after event %s returns the result of the ended run, and no event', async (lastEventId) => {
     for (const behaviour of ['honours the id', 'replays all with ids'] as const) {
       const server = await runServer({ behaviour, cuts: [] })
       const stream = client(server.url).runs.attachStream(UUID, { lastEventId, resume: false })
@@ -279,7 +278,7 @@ describe('attaching where nothing comes any more', () => {
     })
   })
 
-  it('a stream that closed too early continues, also over a server that is just starting', async () => {
+  it('a stream that closed too early continues, even if the server is just starting', async () => {
     const starting = json({ name: 'ServiceUnavailableError', message: 'starting' }, 503)
     const closed = events('', { headers: { 'X-Conversation-Uuid': UUID } })
     const { url, requests } = await localServer(closed, starting, events(frames(RUN)))
@@ -289,7 +288,7 @@ describe('attaching where nothing comes any more', () => {
     expect(requests).toHaveLength(3)
   })
 
-  it('a connection that broke is a cut: without resume it ends the stream', async () => {
+  it('a broken connection is a cut and ends the stream without resume', async () => {
     const cut = await runServer({ behaviour: 'honours the id', cuts: [3] })
     const lost = client(cut.url).runs.attachStream(UUID, { lastEventId: '3', resume: false })
     await expect(lost.finalResult()).rejects.toBeInstanceOf(StreamInterruptedError)
@@ -297,7 +296,7 @@ describe('attaching where nothing comes any more', () => {
   })
 })
 
-describe('leaving while the stream is away', () => {
+describe('leaving while the stream is disconnected', () => {
   it.each(['abort', 'detach'] as const)('%s() ends the wait', async (leave) => {
     const server = await runServer({ behaviour: 'honours the id', cuts: [5] })
     const stream = client(server.url).prompts.stream('a', { resume: { initialDelay: 1e6, maxDelay: 1e6 } })
@@ -312,7 +311,6 @@ describe('leaving while the stream is away', () => {
   it('abort() during an attach stops the run once', async () => {
     const { url, requests } = await localServer((response, request) => {
       if (request.url.endsWith('/run')) return events(frames(RUN.slice(0, 5)))(response, request)
-      // The attach never gets a response.
       if (request.url.endsWith('/stop')) return json({})(response, request)
     })
     const stream = client(url).prompts.stream('a')

@@ -6,20 +6,20 @@ import { isRetryable, retryDelayMs } from '../src/transport/retry.ts'
 import { json, localServer, type Recorded, type Reply } from './support/local-server.ts'
 
 describe('isRetryable', () => {
-  it.each([408, 425, 429, 500, 502, 503, 504])('%i is', (status) => {
+  it.each([408, 425, 429, 500, 502, 503, 504])('retries %i', (status) => {
     expect(isRetryable(status, new Headers(), undefined)).toBe(true)
   })
 
-  it.each([400, 401, 403, 404, 409, 412, 413, 422, 501])('%i is not', (status) => {
+  it.each([400, 401, 403, 404, 409, 412, 413, 422, 501])('does not retry %i', (status) => {
     expect(isRetryable(status, new Headers(), undefined)).toBe(false)
   })
 
-  it('a conflict with an attempt that still runs is, other conflicts are not', () => {
+  it('retries a conflict only while an attempt with the same key is running', () => {
     expect(isRetryable(409, new Headers(), 'in_progress')).toBe(true)
     expect(isRetryable(409, new Headers(), 'path-taken')).toBe(false)
   })
 
-  it('the server has the last word', () => {
+  it('obeys the server', () => {
     expect(isRetryable(404, new Headers({ 'x-should-retry': 'true' }), undefined)).toBe(true)
     expect(isRetryable(503, new Headers({ 'x-should-retry': 'false' }), undefined)).toBe(false)
   })
@@ -41,7 +41,7 @@ describe('retryDelayMs', () => {
     [{ 'x-ratelimit-reset': String(now + 700) }, 700],
     [{ 'x-ratelimit-reset': String(now - 700) }, 500],
     [{ 'x-ratelimit-reset': String(now + 700), 'x-ratelimit-remaining': '0' }, 700],
-    // A failure of the server, with the rate limit of every response.
+    // Every response includes the rate limit, so it is not the cause here.
     [{ 'x-ratelimit-reset': String(now + 30_000), 'x-ratelimit-remaining': '41' }, 500],
     [{ 'retry-after': 'soon' }, 500],
     [{}, 500],
@@ -50,13 +50,13 @@ describe('retryDelayMs', () => {
     expect(delay(headers as Record<string, string> | undefined)).toBe(expected)
   })
 
-  it('starts and ends within its limits, unless the server asks for more', () => {
+  it('respects its limits, unless the server requests more', () => {
     const told = { now, random: () => 0, first: 10, longest: 30 }
     expect([0, 1, 2].map((attempt) => retryDelayMs({ ...told, attempt, headers: undefined }))).toEqual([10, 20, 30])
     expect(retryDelayMs({ ...told, attempt: 0, headers: new Headers({ 'retry-after': '3600' }) })).toBe(60_000)
   })
 
-  it('doubles up to 8 s and takes at most a quarter off', () => {
+  it('doubles up to 8 s and subtracts at most a quarter', () => {
     expect([0, 1, 2, 3, 4, 9].map((attempt) => delay(undefined, attempt))).toEqual([500, 1000, 2000, 4000, 8000, 8000])
     expect(delay(undefined, 0, 1)).toBe(375)
     expect(delay(undefined, 9, 1)).toBe(6000)
@@ -78,7 +78,7 @@ describe('requests', () => {
     return { api: new Api(settings), slept }
   }
 
-  it('repeats a GET and says which attempt it is', async () => {
+  it('retry a GET and report the attempt', async () => {
     const { url, requests } = await localServer(busy, busy, json([]))
     const { api, slept } = client(url)
     await expect(api.call('projects.list', {}, {})).resolves.toEqual([])
@@ -86,7 +86,7 @@ describe('requests', () => {
     expect(slept).toEqual([1000, 1000])
   })
 
-  it('gives up with the error of the last attempt and its count', async () => {
+  it('fail with the error of the last attempt and its count', async () => {
     const { url, requests } = await localServer(json({ message: 'slow down' }, 429))
     const error = await client(url)
       .api.call('me', {}, {})
@@ -96,7 +96,7 @@ describe('requests', () => {
     expect(requests).toHaveLength(3)
   })
 
-  it('repeats a GET and a PUT after a broken connection', async () => {
+  it('retry a GET and a PUT after a broken connection', async () => {
     const cut: Reply = (response) => void response.destroy()
     const { url, requests } = await localServer(cut, json([]), cut, json({ id: 1 }))
     const { api } = client(url)
@@ -108,7 +108,7 @@ describe('requests', () => {
   const cut: Reply = (response) => void response.destroy()
   const keysOf = (requests: readonly Recorded[]) => requests.map(({ headers }) => headers['idempotency-key'])
 
-  it('repeats a POST that creates under one idempotency key, the next call under another', async () => {
+  it('retry a POST that creates with one idempotency key, and the next call with another', async () => {
     const inProgress = json({ details: { reason: 'in_progress' } }, 409, { 'Retry-After': '1' })
     const { url, requests } = await localServer(cut, inProgress, json({ uuid: 'v' }))
     const { api, slept } = client(url)
@@ -124,7 +124,7 @@ describe('requests', () => {
     expect(requests.map(({ body }) => body)).toEqual([0, 1, 2, 3].map(() => ({ name: 'n' })))
   })
 
-  it('repeats runs and chats, as streams too, under the key of the caller', async () => {
+  it('retry runs and chats with the key of the caller, including streams', async () => {
     const { url, requests } = await localServer(busy)
     const { api, slept } = client(url)
     const options = { idempotencyKey: 'mine', versionUuid: 'live' }
@@ -136,7 +136,7 @@ describe('requests', () => {
     expect(slept).toHaveLength(4)
   })
 
-  it('never retries a POST whose key the caller removed, nor one that supports no key', async () => {
+  it('never retry a POST whose key the caller removed, or one that supports no key', async () => {
     const urged = json({ message: 'again' }, 500, { 'x-should-retry': 'true' })
     const { url, requests } = await localServer(cut, urged)
     const { api, slept } = client(url)
@@ -150,13 +150,13 @@ describe('requests', () => {
     expect(keysOf(requests.slice(0, 2))).toEqual([undefined, undefined])
   })
 
-  it('maxRetries of the call wins over that of the client', async () => {
+  it('prefer maxRetries of the call over that of the client', async () => {
     const { url, requests } = await localServer(busy)
     await expect(client(url, 5).api.call('me', {}, { maxRetries: 0 })).rejects.toBeInstanceOf(InternalServerError)
     expect(requests).toHaveLength(1)
   })
 
-  it('ends the wait with the signal', async () => {
+  it('stop waiting when the signal aborts', async () => {
     const { url, requests } = await localServer(json({}, 503, { 'Retry-After': '60' }))
     const controller = new AbortController()
     const hooks = { onError: () => controller.abort() }

@@ -19,7 +19,7 @@ async function collect<T>(source: AsyncIterable<T>): Promise<T[]> {
   return items
 }
 
-// A separate function, because a suspended one could keep values alive.
+// Use a separate function, because a suspended one could keep values alive.
 async function pass(reader: AsyncIterator<object>, count: number): Promise<WeakRef<object>[]> {
   const passed: WeakRef<object>[] = []
   while (passed.length < count) passed.push(new WeakRef((await reader.next()).value))
@@ -29,7 +29,7 @@ async function pass(reader: AsyncIterator<object>, count: number): Promise<WeakR
 forbidUnhandledRejections()
 
 describe('readers', () => {
-  it('many at once, and one that comes late, all see everything', async () => {
+  it('several at once and a late one all receive everything', async () => {
     const { url } = await localServer(events(RUN, { chunkBytes: 64 }))
     const stream = client(url).prompts.stream('a')
     const [first, second, text, final] = await Promise.all([
@@ -46,7 +46,7 @@ describe('readers', () => {
     expect(stream.conversation).toHaveLength(2)
   })
 
-  it('leaving a loop ends that reader, not the run', async () => {
+  it('leaving a loop ends only that reader, and the run continues', async () => {
     const { url } = await localServer(events(RUN, { chunkBytes: 64 }))
     const stream = client(url).prompts.stream('a')
     for await (const event of stream) if (event.type === 'text-delta') break
@@ -54,7 +54,7 @@ describe('readers', () => {
     await expect(stream.finalText()).resolves.toBe('Hello')
   })
 
-  it('calls that do not wait for each other get one event each, in their order, and then the end', async () => {
+  it('concurrent next() calls receive one event each, in order, and then the end', async () => {
     const { url } = await localServer(events(RUN, { chunkBytes: 64 }))
     const reader = client(url).prompts.stream('a')[Symbol.asyncIterator]()
     const ids = runEvents(['Hel', 'lo']).map((_, at) => String(at + 1))
@@ -62,7 +62,7 @@ describe('readers', () => {
     expect(read.map(({ done, value }) => (done ? 'end' : value.id))).toEqual([...ids, 'end', 'end'])
   })
 
-  it('a call that waits is answered when its reader leaves', async () => {
+  it('a pending next() resolves when its reader leaves', async () => {
     const { url } = await localServer(openEvents(BEGUN))
     const reader = client(url).prompts.stream('a', { bufferEvents: false })[Symbol.asyncIterator]()
     for (let event = 0; event < 5; event++) await reader.next()
@@ -72,7 +72,7 @@ describe('readers', () => {
     expect(await reader.next()).toEqual({ done: true, value: undefined })
   })
 
-  it('a released stream keeps none of the events that its readers have passed', async () => {
+  it('a released stream retains no event that its readers have passed', async () => {
     const { url } = await localServer(openEvents(BEGUN))
     const reader = client(url).prompts.stream('a', { resume: false })[Symbol.asyncIterator]()
     const passed = await pass(reader, 5)
@@ -83,7 +83,7 @@ describe('readers', () => {
     await reader.return?.()
   })
 
-  it('bufferEvents: false keeps snapshots only', async () => {
+  it('bufferEvents: false stores no events, only the state', async () => {
     const { url } = await localServer(events(RUN, { chunkBytes: 64 }))
     const stream = client(url).prompts.stream('a', { bufferEvents: false })
     const early = collect(stream)
@@ -93,7 +93,7 @@ describe('readers', () => {
     expect(stream.text).toBe('Hello')
   })
 
-  it('derived values', async () => {
+  it('usage and tool calls are derived from the result', async () => {
     const { url } = await localServer(events(RUN))
     const stream = client(url).prompts.stream('a')
     expect(await stream.started()).toBe(UUID)
@@ -103,7 +103,7 @@ describe('readers', () => {
     await expect(stream.finalObject()).rejects.toThrow(/schema/)
   })
 
-  it('objects grow', async () => {
+  it('partial objects grow', async () => {
     const object = { urgency: 'high', tags: ['a', 'b'] }
     const deltas = ['{"urg', 'ency":"hi', 'gh","tags":["a"', ',"b"]', '}']
     const { url } = await localServer(events(frames(runEvents(deltas, { object }))))
@@ -128,7 +128,7 @@ it('an unread proxied stream has no timer once its run has ended', async () => {
   await vi.waitFor(() => expect(vi.getTimerCount()).toBe(0), 20_000)
 })
 
-it('a proxied stream sends a ping during silence, and never queues several', async () => {
+it('a proxied stream sends a ping during silence, and never queues more than one', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
   onTestFinished(() => void vi.useRealTimers())
   const { url } = await localServer(openEvents(BEGUN))
@@ -155,7 +155,7 @@ describe('a failed run', () => {
     collect(stream.textStream),
   ]
 
-  it('is one RunError for every view, after its event', async () => {
+  it('rejects every view with the same RunError, after its event', async () => {
     const { url } = await localServer(events(FAILED))
     const onError = vi.fn()
     const stream = client(url).prompts.stream('a', { onError })
@@ -178,7 +178,7 @@ describe('a failed run', () => {
     await expect(stream.finalText()).rejects.toBe(errors[0])
   })
 
-  it('leaves no rejection behind in unused views', async () => {
+  it('leaves no unhandled rejection in unused views', async () => {
     const { url } = await localServer(json({ name: 'NotFoundError', message: 'm' }, 404))
     const stream = client(url).prompts.stream('a')
     void [stream.withResponse(), stream.started(), stream.usage, stream.finalText(), stream.finalObject()]
@@ -195,7 +195,7 @@ describe('a failed run', () => {
     expect(onError.mock.calls).toEqual([[error]])
   })
 
-  it('an unhandled failure warns once and names the conversation, a handled one does not', async () => {
+  it('warns once with the conversation if unhandled, and never if handled', async () => {
     const { url } = await localServer(events(FAILED))
     const warn = vi.fn()
     const stet = client(url, { logger: { error: warn, warn, info: warn, debug: warn }, logLevel: 'warn' })
@@ -208,7 +208,7 @@ describe('a failed run', () => {
     expect(stream.state).toBe('errored')
   })
 
-  it('passes through a proxy as its event', async () => {
+  it('is forwarded by a proxy as its event', async () => {
     const { url } = await localServer(events(FAILED))
     expect(await client(url).prompts.stream('a').toResponse({ expose: true }).text()).toBe(FAILED)
   })
@@ -248,7 +248,7 @@ describe('listeners', () => {
     ])
   })
 
-  it('one may listen for the next and for all', async () => {
+  it('can be added for one event and for all events', async () => {
     const { url } = await localServer(events(RUN))
     const log: string[] = []
     const note = (delta: string) => log.push(delta)
@@ -256,7 +256,7 @@ describe('listeners', () => {
     expect(log).toEqual(['Hel', 'Hel', 'lo'])
   })
 
-  it('one that throws rejects the stream with its exception and closes it', async () => {
+  it('an exception in one rejects the stream with it and closes the stream', async () => {
     let closed = 0
     const { url } = await localServer(openEvents(BEGUN, { onClose: () => closed++ }))
     const mine = new Error('mine')
@@ -267,7 +267,7 @@ describe('listeners', () => {
     await vi.waitFor(() => expect(closed).toBe(1), 20_000)
   })
 
-  it('onFinished that throws rejects, onError that throws does not hide the error', async () => {
+  it('an exception in onFinished rejects, and one in onError does not hide the error', async () => {
     const { url } = await localServer(events(RUN), events(FAILED))
     const mine = new Error('mine')
     const fail = () => {
@@ -277,7 +277,7 @@ describe('listeners', () => {
     await expect(client(url).prompts.run('a', { onError: fail })).rejects.toBeInstanceOf(RunError)
   })
 
-  it('hooks see every event', async () => {
+  it('hooks receive every event', async () => {
     const { url } = await localServer(events(RUN))
     const onStreamEvent = vi.fn()
     await client(url, { hooks: { onStreamEvent } }).prompts.run('a')
@@ -314,13 +314,13 @@ describe('abort', () => {
     expect(stream.state).toBe('aborted')
     await isClosed()
     await abort(stream)
-    // When abort() resolves, the service has answered. A second abort() sends nothing.
+    // When abort() resolves, the server has responded. A second abort() sends nothing.
     await stream.abort()
     expect(requests).toHaveLength(2)
     expect(requests[1]).toMatchObject({ method: 'POST', url: `/api/v3/conversations/${UUID}/stop` })
   })
 
-  it('the signal of the call aborts', async () => {
+  it('works through the signal of the call', async () => {
     const { url, isClosed } = await open()
     const controller = new AbortController()
     const stream = client(url).prompts.stream('a', { signal: controller.signal })
@@ -330,7 +330,7 @@ describe('abort', () => {
     await isClosed()
   })
 
-  it('the signal of the call may leave the run alone', async () => {
+  it('leaves the run active with onAbort: detach', async () => {
     const { url, requests, isClosed } = await open()
     const controller = new AbortController()
     const stream = client(url).prompts.stream('a', { signal: controller.signal, onAbort: 'detach' })
@@ -341,7 +341,7 @@ describe('abort', () => {
     expect(requests).toHaveLength(1)
   })
 
-  it('a signal that outlives its calls keeps nothing of them', async () => {
+  it('leaves no listener on a signal that outlives its calls', async () => {
     const { url } = await localServer(events(RUN))
     const { signal } = new AbortController()
     await client(url).prompts.run('a', { signal })
@@ -361,7 +361,7 @@ describe('abort', () => {
     await vi.waitFor(() => expect(closed).toBe(1), 20_000)
   })
 
-  it('before anything sends nothing', async () => {
+  it('sends nothing if it happens before the request', async () => {
     const { url, requests } = await open()
     const stream = client(url).prompts.stream('a', { signal: AbortSignal.abort() })
     await expect(stream.finalResult()).rejects.toBeInstanceOf(AbortError)
@@ -371,7 +371,7 @@ describe('abort', () => {
     expect(requests).toHaveLength(0)
   })
 
-  it.each(['stop', 'detach'] as const)('of a JSON call that names its conversation (%s)', async (onAbort) => {
+  it.each(['stop', 'detach'] as const)('works for a JSON call with a known conversation (%s)', async (onAbort) => {
     const { url, requests } = await localServer(() => {}, json({ uuid: UUID, stopped: true, status: 'stopped' }))
     const controller = new AbortController()
     const chat = client(url).prompts.chat(UUID, 'And then?', { stream: false, signal: controller.signal, onAbort })
@@ -394,7 +394,7 @@ describe('abort', () => {
     ['whose refused attempt came after a lost one', [cut, refused], 2, ['chat', 'chat', 'stop']],
     ['that waits after a lost attempt', [cut], 1, ['chat', 'stop']],
     ['that waits after a gateway gave up', [json({ message: 'late' }, 504)], 1, ['chat', 'stop']],
-  ])('of a JSON call %s stops what it may have begun, and nothing else', async (_, replies, failures, expected) => {
+  ])('of a JSON call %s stops only a run that it may have started', async (_, replies, failures, expected) => {
     const { url } = await localServer(...replies)
     const controller = new AbortController()
     const asked: string[] = []
@@ -407,12 +407,12 @@ describe('abort', () => {
     const stet = client(url, { fetch: counted, hooks: { onError } })
     const chat = stet.prompts.chat(UUID, 'And then?', { stream: false, signal: controller.signal })
     await expect(chat).rejects.toMatchObject({ name: 'AbortError', conversationUuid: UUID, detached: false })
-    // A stop is sent at once, whenever it is answered.
+    // The stop request is sent immediately, but may still be pending.
     await new Promise(setImmediate)
     expect(asked).toEqual(expected)
   })
 
-  it('detach() closes, gives the uuid and says so', async () => {
+  it('detach() closes the stream, returns the uuid and sets `detached`', async () => {
     const { url, isClosed } = await open()
     const stream = client(url).prompts.stream('a')
     await stream.started()
@@ -422,7 +422,7 @@ describe('abort', () => {
     await isClosed()
   })
 
-  it('after the end changes nothing', async () => {
+  it('has no effect after the end', async () => {
     const { url } = await localServer(events(RUN))
     const stream = client(url).prompts.stream('a')
     await stream.finalResult()

@@ -16,7 +16,7 @@ async function collect<T>(source: AsyncIterable<T>): Promise<T[]> {
 }
 
 describe('parsing', () => {
-  it.each([1, 7, 4096])('%i-byte chunks give the same events', async (chunkBytes) => {
+  it.each([1, 7, 4096])('%i-byte chunks produce the same events', async (chunkBytes) => {
     const { url, requests } = await localServer(events(RUN, { chunkBytes }))
     const stream = client(url).prompts.stream('a', { parameters: { n: 1 } })
     const seen = await collect(stream)
@@ -31,7 +31,7 @@ describe('parsing', () => {
     })
   })
 
-  it.each(['\r\n', '\r', '\n'])('line ends %j, comments, unknown fields and a BOM do not matter', async (end) => {
+  it.each(['\r\n', '\r', '\n'])('ignores line endings %j, comments, unknown fields and a BOM', async (end) => {
     const lines = `\ufeff: ping\n\nretry: 5\nnothing\n\n${RUN}`.replaceAll('data: {', 'data:{').replaceAll('\n', end)
     for (const chunkBytes of [1, 5, 4096]) {
       const { url } = await localServer(events(lines, { chunkBytes }))
@@ -41,7 +41,7 @@ describe('parsing', () => {
     }
   })
 
-  it('a field is its whole name, with or without a colon', async () => {
+  it('matches whole field names, with or without a colon', async () => {
     const odd = 'data\n x: y\ndatabase: {\ndata:\nevent : x\nidea: 9\n'
     const { url } = await localServer(events(RUN.replaceAll('data: {', `${odd}data: {`), { chunkBytes: 64 }))
     const seen = await collect(client(url).prompts.stream('a'))
@@ -49,13 +49,13 @@ describe('parsing', () => {
     expect(seen.map(({ id }) => id)).toEqual(seen.map((_, i) => String(i + 1)))
   })
 
-  it('data of several lines is one text', async () => {
+  it('joins several data lines', async () => {
     const lines = RUN.replaceAll('data: {', 'data: {\ndata: ')
     const { url } = await localServer(events(lines, { chunkBytes: 64 }))
     expect(await client(url).prompts.stream('a').finalText()).toBe('Grüß dich 👋🏽!')
   })
 
-  it('unknown event names reach the listeners and nothing else', async () => {
+  it('unknown event names reach only the listeners', async () => {
     const { url } = await localServer(events(frame('news', { type: 'x' }, 0) + RUN))
     const stream = client(url).prompts.stream('a')
     const heard: string[] = []
@@ -65,13 +65,13 @@ describe('parsing', () => {
     expect(iterated).toHaveLength(runEvents(DELTAS).length)
   })
 
-  it('unknown types pass through', async () => {
+  it('forwards unknown types', async () => {
     const { url } = await localServer(events(frame('provider-event', { type: 'novel', a: 1 }, 0) + RUN))
     const [first] = await collect<StreamEvent>(client(url).prompts.stream('a'))
     expect(first).toMatchObject({ type: 'novel', data: { a: 1 } })
   })
 
-  it('data after the end of the run is not read', async () => {
+  it('ignores data after the end of the run', async () => {
     const { url } = await localServer(events(`${RUN}event: provider-event\ndata: nonsense\n\n`))
     await expect(client(url).prompts.stream('a').finalText()).resolves.toBe('Grüß dich 👋🏽!')
   })
@@ -115,7 +115,7 @@ describe('interruptions without resume', () => {
     expect(beats).toBe(40)
   })
 
-  it('a run that completes without any answer is one', async () => {
+  it('a run that completes without a response is a StreamInterruptedError', async () => {
     const silent = runEvents([])
       .filter(([, data]) => data.type !== 'provider-completed')
       .map(([event, data]): [string, typeof data] => [event, { ...data, response: undefined }])
@@ -125,7 +125,7 @@ describe('interruptions without resume', () => {
 })
 
 describe('before the head', () => {
-  it('a refusal rejects every view with the error of its status', async () => {
+  it('an error response rejects every view with the error of its status', async () => {
     const { url } = await localServer(json({ name: 'NotFoundError', message: 'Document not found', details: {} }, 404))
     const stream = client(url).prompts.stream('a')
     const views = [
@@ -157,7 +157,7 @@ describe('chat', () => {
 })
 
 describe('run', () => {
-  it('gives the same result over either transport', async () => {
+  it('returns the same result over either transport', async () => {
     const { url, requests } = await localServer(events(RUN), json(result('Grüß dich 👋🏽!')))
     const finished: unknown[] = []
     const onFinished = (r: unknown) => finished.push(r)
@@ -171,14 +171,14 @@ describe('run', () => {
     ])
   })
 
-  it('a streamed run has a head but no response to read', async () => {
+  it('a streamed run has response headers but no readable body', async () => {
     const { url } = await localServer(events(RUN))
     const call = client(url).prompts.run('a')
     expect(await call.withResponse()).toMatchObject({ requestId: 'req_1', data: { uuid: UUID } })
     await expect(call.asResponse()).rejects.toThrow(/stream\(…\)\.withResponse/)
   })
 
-  it('iterating an awaited result explains itself', async () => {
+  it('iterating an awaited result throws a clear error', async () => {
     const { url } = await localServer(events(RUN))
     const awaited: unknown = await client(url).prompts.run('a')
     await expect(collect(awaited as AsyncIterable<unknown>)).rejects.toThrow('run() was awaited; use prompts.stream()')
@@ -186,7 +186,7 @@ describe('run', () => {
   })
 })
 
-it('a proxied stream that exposes all of it reads the same on the other side', async () => {
+it('a proxied stream with `expose: true` is identical on the other side', async () => {
   const { url } = await localServer(events(RUN))
   const { stream } = await client(url).prompts.stream('a').withResponse()
   const passed = stream.toResponse({ status: 201, headers: { 'X-Own': '1' }, expose: true })

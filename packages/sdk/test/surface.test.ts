@@ -11,12 +11,12 @@ let built: string
 let registry: string
 beforeAll(async () => {
   folder = await buildOf('surface-test')
-  // Private members make every class unique, so only the public part is compared.
+  // Private members make every class unique, so compare only the public part.
   built = readFileSync(`${folder}/index.d.mts`, 'utf8').replaceAll('#private;', '')
   registry = readFileSync(`${folder}/prompt-registry.d.cts`, 'utf8')
 })
 
-/** The type arguments for comparing generic types. The others have none. */
+/** The type arguments for comparing generic types. Other types are not generic. */
 const ARGUMENTS: Record<string, string[]> = {
   PromptPath: ['<Registry>', '<{}>'],
   ParamsOf: ["<Registry, 'reply'>", "<Registry, 'unknown'>"],
@@ -46,7 +46,7 @@ const ARGUMENTS: Record<string, string[]> = {
   AsyncIterableStream: ['<string>'],
   RunStream: ["<'text'>", '<{ a: number }>'],
 }
-/** Names that are also compared as values: constructors and static members. */
+/** These names are also compared as values: constructors and static members. */
 const VALUES = ['Stet', 'ToolExecutionError', 'tool']
 /** Exports that are not in the surface, with the reason. */
 const BESIDE: Record<string, string> = {}
@@ -55,8 +55,8 @@ const namesIn = (text: string) => [
   ...text.matchAll(/^export (?:declare )?(?:abstract )?(interface|class|type|function|const) (\w+)/gm),
 ]
 
-it('the built declarations and the surface name the same', () => {
-  // Applications augment a file that the declarations of both formats re-export.
+it('the built declarations and the surface export the same names', () => {
+  // Applications augment the registry file, which the declarations of both formats re-export.
   const exported = [built, registry].flatMap((text) => {
     const [, list = ''] = /export \{([^}]*)\};?\s*$/.exec(text) ?? []
     return list.split(',').map((name) => name.trim().replace(/^type /, ''))
@@ -68,7 +68,7 @@ it('the built declarations and the surface name the same', () => {
   )
 })
 
-it('the built declarations and the surface agree, in both directions', () => {
+it('the built declarations and the surface are assignable to each other', () => {
   const types = namesIn(SURFACE).filter(([, kind]) => kind !== 'function' && kind !== 'const')
   const pairs = types.flatMap(([, , name = '']) => (ARGUMENTS[name] ?? ['']).map((given) => `${name}${given}`))
   const test = [

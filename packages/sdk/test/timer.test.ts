@@ -4,7 +4,7 @@ import { startTimer } from '../src/transport/timer.ts'
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
 afterEach(() => void vi.useRealTimers())
 
-it('calls back once, after all of its time', () => {
+it('calls back once, after the full time', () => {
   const expire = vi.fn()
   startTimer(100, expire)
   vi.advanceTimersByTime(99)
@@ -14,10 +14,10 @@ it('calls back once, after all of its time', () => {
   expect(vi.getTimerCount()).toBe(0)
 })
 
-it('after a pause of the process, half of the time is left to read what has arrived', () => {
+it('leaves half of the time for reading arrived data after a suspension', () => {
   const expire = vi.fn()
   const stop = startTimer(100, expire)
-  // Fires all due timers, and none that they start.
+  // Fires all due timers, but none that they start.
   vi.runOnlyPendingTimers()
   expect(vi.getTimerCount()).toBe(1)
   stop()

@@ -11,7 +11,7 @@ declare const open: Stet
 const execute = (args: object) => args
 const city = z.string()
 
-// The model sends the schema's input, and the handler gets its output.
+// The model sends the schema's input, and the handler receives its output.
 known.prompts.run('travel/plan', {
   tools: {
     get_weather: tool({
@@ -32,19 +32,19 @@ known.prompts.stream('travel/plan', {
 })
 known.prompts.run('travel/plan', { tools: { find: { input: z.object({ query: z.string() }), execute } } })
 
-// @ts-expect-error the schema asks for what the model does not send
+// @ts-expect-error the schema requires a field that the model does not send
 known.prompts.run('travel/plan', { tools: { find: tool({ input: z.object({ text: z.string() }), execute }) } })
-// @ts-expect-error another type
+// @ts-expect-error the field has a different type
 known.prompts.run('travel/plan', { tools: { find: tool({ input: z.object({ query: z.number() }), execute }) } })
 const days = tool({ input: z.object({ city, days: z.number() }), execute })
-// @ts-expect-error the model may leave it out
+// @ts-expect-error the model may omit the field
 known.prompts.run('travel/plan', { tools: { get_weather: days } })
-// @ts-expect-error a tool that the prompt does not declare
+// @ts-expect-error the prompt does not declare this tool
 known.prompts.run('travel/plan', { tools: { find: ({ query }) => query, get_wether: () => 1 } })
-// @ts-expect-error a tool that the prompt does not declare
+// @ts-expect-error the prompt does not declare this tool
 known.prompts.stream('travel/plan', { tools: { fnid: tool({ input: z.object({ query: z.string() }), execute }) } })
 
-// Without a registry, any name is possible.
+// Without a registry, any tool name compiles.
 open.prompts.run('anything', {
   tools: { any_name: tool({ input: z.object({ a: z.string() }), execute }), other: (args) => args.b },
 })

@@ -27,7 +27,6 @@ const client = (url: string, o: StetOptions = {}) =>
     ...o,
   })
 
-/** A schema like those of a library. */
 const city: StandardSchema<unknown, { city: string }> = {
   '~standard': {
     version: 1,
@@ -42,11 +41,11 @@ const city: StandardSchema<unknown, { city: string }> = {
 const rome = { id: 'call_1', name: 'get_weather', arguments: { city: ' Rome ' } }
 const oslo = { id: 'call_2', name: 'get_weather', arguments: { city: 'Oslo' } }
 const faulty = { id: 'call_3', name: 'get_weather', arguments: { city: 5 } }
-// A name that every object has.
+// Every object has a property with this name.
 const other = { id: 'call_4', name: 'toString', arguments: {} }
 
 describe('inline', () => {
-  it('names the tools, posts each result while the stream is open, and emits an event', async () => {
+  it('sends the tool names, posts each result while the stream is open, and emits an event', async () => {
     const { events: run, waitsAt } = waitingRun([rome, oslo])
     const server = await runServer({ events: run, waitsAt, behaviour: 'honours the id', cuts: [] })
     const told: SdkEventData[] = []
@@ -67,7 +66,7 @@ describe('inline', () => {
     stream.on('sdk', (event) => told.push(event))
     expect(await stream.finalText()).toBe('Sunny.')
     expect(server.requests[0]?.body).toEqual({ path: 'a', stream: true, tools: ['get_weather'] })
-    // Each has its own connection, so either may arrive first.
+    // The results use separate connections, so they may arrive in either order.
     expect(server.results).toHaveLength(2)
     expect(server.results).toEqual(
       expect.arrayContaining([
@@ -75,7 +74,7 @@ describe('inline', () => {
         { toolCallId: 'call_2', result: { sky: 'grey' }, isError: false },
       ]),
     )
-    // A gateway accepts the results with the credentials of the run.
+    // A gateway accepts the results only with the headers of the run.
     expect(server.requests.map(({ headers }) => headers['x-tenant'])).toEqual(['t', 't', 't'])
     const conversation = { conversationUuid: UUID, messages: expect.any(Array), state: 'tools' }
     expect(contexts).toEqual([
@@ -94,7 +93,7 @@ describe('inline', () => {
     }
   })
 
-  it('a chat names them too', async () => {
+  it('a chat sends the tool names too', async () => {
     const { events: run, waitsAt } = waitingRun([rome])
     const server = await runServer({ events: run, waitsAt, behaviour: 'honours the id', cuts: [] })
     const tools = { get_weather: () => 'blue' }
@@ -109,7 +108,7 @@ describe('inline', () => {
     ['the end of its time', { ...rome, arguments: { city: 'hang' } }, 'get_weather returned no result within 30 ms'],
     ['a result that is not JSON', { ...rome, arguments: { city: 'cycle' } }, expect.stringMatching(/circular|cyclic/i)],
   ]
-  it.each(reports)('%s goes to the model as one line', async (_, call, line) => {
+  it.each(reports)('reports %s to the model in one line', async (_, call, line) => {
     const { events: run, waitsAt } = waitingRun([call as typeof rome])
     const server = await runServer({ events: run, waitsAt, behaviour: 'honours the id', cuts: [] })
     let signal: AbortSignal | undefined
@@ -128,14 +127,14 @@ describe('inline', () => {
     if (line === reports[3]?.[2]) expect(signal?.aborted).toBe(true)
   })
 
-  it('a tool that gives nothing gives null', async () => {
+  it('a tool that returns nothing sends null', async () => {
     const { events: run, waitsAt } = waitingRun([rome])
     const server = await runServer({ events: run, waitsAt, behaviour: 'honours the id', cuts: [] })
     await client(server.url).prompts.run('a', { tools: { get_weather: () => undefined } })
     expect(server.results).toEqual([{ toolCallId: 'call_1', result: null, isError: false }])
   })
 
-  it('a result that the service refuses becomes an error result', async () => {
+  it('a result that the server rejects becomes an error result', async () => {
     const { events: run, waitsAt } = waitingRun([rome])
     const server = await runServer({ events: run, waitsAt, behaviour: 'honours the id', cuts: [], refusals: 1 })
     expect((await client(server.url).prompts.run('a', { tools: { get_weather: () => 'x' } })).response.text).toBe(
@@ -147,7 +146,7 @@ describe('inline', () => {
     ])
   })
 
-  it('calls without a handler are left alone', async () => {
+  it('calls without a handler are ignored', async () => {
     const { events: run } = waitingRun([other])
     const server = await runServer({ events: run, behaviour: 'honours the id', cuts: [] })
     expect((await client(server.url).prompts.run('a', { tools: { get_weather: () => 1 } })).response.text).toBe(
@@ -188,7 +187,7 @@ describe('inline', () => {
     await vi.waitFor(() => expect(requests.filter((request) => request.url.endsWith('/stop'))).toHaveLength(1), 20_000)
   })
 
-  it("abort() ends the handler's signal, stops the run once and posts nothing", async () => {
+  it('abort() aborts the handler signal, stops the run once and posts nothing', async () => {
     const server = await runServer({ ...waitingRun([rome]), behaviour: 'honours the id', cuts: [] })
     let signal: AbortSignal | undefined
     const answer = deferred<string>()
@@ -208,7 +207,7 @@ describe('inline', () => {
     expect(server.results).toEqual([])
   })
 
-  it('pauseExecution() stops the run and gives its open calls', async () => {
+  it('pauseExecution() stops the run and returns its open calls', async () => {
     const { events: run, waitsAt } = waitingRun([rome, oslo])
     const server = await runServer({
       events: run,
@@ -278,7 +277,6 @@ describe('in turns', () => {
     expect(new Set(ids).size).toBe(endingWith([rome]).length * 2 + 1 + runEvents(['a', 'b']).length)
     const final = await stream.finalResult()
     expect(final.response.text).toBe('Sunny.')
-    // The sum of all rounds.
     expect(final).toMatchObject({ tokenUsage: { totalTokens: 15, inputTokens: 9 }, cost: 1.5 })
     expect(onFinished.mock.calls).toEqual([[final]])
     expect(requests[0]?.body).toEqual({ path: 'a', stream: true, mcpHeaders: { x: { y: 'z' } } })
@@ -305,7 +303,7 @@ describe('in turns', () => {
     ])
   })
 
-  it('without a stream the result is the same', async () => {
+  it('returns the same result without a stream', async () => {
     const onToolCall = vi.fn()
     const { url, requests } = await localServer(json(jsonEndingWith([rome])), json(result('Sunny.')))
     const tools = { get_weather: () => 'blue' }
@@ -314,11 +312,11 @@ describe('in turns', () => {
     expect(onToolCall.mock.calls).toEqual([[rome]])
     expect(requests[0]?.body).toEqual({ path: 'a', stream: false })
     expect(chats(requests)).toEqual([{ stream: false, messages: [expect.objectContaining({ role: 'tool' })] }])
-    // One key belongs to one body.
+    // Each idempotency key is bound to one body.
     expect(requests.map(({ headers }) => headers['idempotency-key'])).toEqual(['mine', 'mine-tools-1'])
   })
 
-  it('tools given to an attach answer the calls that the run ended with, and only those', async () => {
+  it('an attach with tools answers only the calls that the run ended with', async () => {
     const shown = endingWith([rome])
     const { url, requests } = await localServer(events(frames(shown)), events(frames(runEvents(['Sunny.']), 41)))
     const get_weather = vi.fn(() => 'blue')
@@ -328,32 +326,38 @@ describe('in turns', () => {
     expect(requests[0]?.body).toEqual({ stream: true })
   })
 
-  it.each([true, false])('the loop ends after its rounds with the calls still open (stream: %s)', async (stream) => {
-    const reply: Reply = stream ? events(frames(endingWith([rome]))) : json(jsonEndingWith([rome]))
-    const { url, requests } = await localServer(reply)
-    const get_weather = vi.fn(() => 'blue')
-    const final = await client(url).prompts.run('a', {
-      stream,
-      toolMode: 'turns',
-      tools: { get_weather },
-      maxToolRounds: 3,
-    })
-    expect(final.toolRequests).toEqual([rome])
-    expect(get_weather).toHaveBeenCalledTimes(3)
-    expect(chats(requests)).toHaveLength(3)
-  })
+  it.each([true, false])(
+    'the loop ends after its maximum rounds with the calls still open (stream: %s)',
+    async (stream) => {
+      const reply: Reply = stream ? events(frames(endingWith([rome]))) : json(jsonEndingWith([rome]))
+      const { url, requests } = await localServer(reply)
+      const get_weather = vi.fn(() => 'blue')
+      const final = await client(url).prompts.run('a', {
+        stream,
+        toolMode: 'turns',
+        tools: { get_weather },
+        maxToolRounds: 3,
+      })
+      expect(final.toolRequests).toEqual([rome])
+      expect(get_weather).toHaveBeenCalledTimes(3)
+      expect(chats(requests)).toHaveLength(3)
+    },
+  )
 
-  it.each([true, false])('a turn with a call that nobody handles is given back whole (stream: %s)', async (stream) => {
-    const reply: Reply = stream ? events(frames(endingWith([rome, other]))) : json(jsonEndingWith([rome, other]))
-    const { url, requests } = await localServer(reply)
-    const get_weather = vi.fn()
-    const final = await client(url).prompts.run('a', { stream, toolMode: 'turns', tools: { get_weather } })
-    expect(final.toolRequests).toEqual([rome, other])
-    expect(get_weather).not.toHaveBeenCalled()
-    expect(requests).toHaveLength(1)
-  })
+  it.each([true, false])(
+    'a round with an unhandled call returns all its calls unanswered (stream: %s)',
+    async (stream) => {
+      const reply: Reply = stream ? events(frames(endingWith([rome, other]))) : json(jsonEndingWith([rome, other]))
+      const { url, requests } = await localServer(reply)
+      const get_weather = vi.fn()
+      const final = await client(url).prompts.run('a', { stream, toolMode: 'turns', tools: { get_weather } })
+      expect(final.toolRequests).toEqual([rome, other])
+      expect(get_weather).not.toHaveBeenCalled()
+      expect(requests).toHaveLength(1)
+    },
+  )
 
-  it.each([true, false])('pauseExecution() gives the open calls of its turn (stream: %s)', async (stream) => {
+  it.each([true, false])('pauseExecution() returns the open calls of its round (stream: %s)', async (stream) => {
     const reply: Reply = stream ? events(frames(endingWith([rome, oslo]))) : json(jsonEndingWith([rome, oslo]))
     const { url, requests } = await localServer(reply)
     const tools = {
@@ -393,29 +397,32 @@ describe('in turns', () => {
     expect(chats(requests)).toEqual([])
   })
 
-  it.each([true, false])('abort during a handler stops nothing: its run has ended (stream: %s)', async (stream) => {
-    const { url } = await localServer(stream ? events(frames(endingWith([rome]))) : json(jsonEndingWith([rome])))
-    const asked: string[] = []
-    const counted: typeof fetch = (input, init) => {
-      // A call that is aborted before it starts is not sent.
-      if (!init?.signal?.aborted) asked.push(String(input).split('/').at(-1) ?? '')
-      return fetch(input, init)
-    }
-    const controller = new AbortController()
-    const { signal } = controller
-    const get_weather = () => {
-      controller.abort()
-      return new Promise(() => {})
-    }
-    const options = { stream, toolMode: 'turns', tools: { get_weather }, signal } as const
-    const run = client(url, { fetch: counted }).prompts.run('a', options)
-    await expect(run).rejects.toMatchObject({ name: 'AbortError', conversationUuid: UUID, detached: false })
-    // A stop is sent at once, whenever it is answered.
-    await new Promise(setImmediate)
-    expect(asked).toEqual(['run'])
-  })
+  it.each([true, false])(
+    'abort during a handler sends no stop, because its run has ended (stream: %s)',
+    async (stream) => {
+      const { url } = await localServer(stream ? events(frames(endingWith([rome]))) : json(jsonEndingWith([rome])))
+      const asked: string[] = []
+      const counted: typeof fetch = (input, init) => {
+        // An aborted call is never sent.
+        if (!init?.signal?.aborted) asked.push(String(input).split('/').at(-1) ?? '')
+        return fetch(input, init)
+      }
+      const controller = new AbortController()
+      const { signal } = controller
+      const get_weather = () => {
+        controller.abort()
+        return new Promise(() => {})
+      }
+      const options = { stream, toolMode: 'turns', tools: { get_weather }, signal } as const
+      const run = client(url, { fetch: counted }).prompts.run('a', options)
+      await expect(run).rejects.toMatchObject({ name: 'AbortError', conversationUuid: UUID, detached: false })
+      // The stop request is sent immediately, but may still be pending.
+      await new Promise(setImmediate)
+      expect(asked).toEqual(['run'])
+    },
+  )
 
-  it('a cut in a later turn is joined again', async () => {
+  it('a cut in a later round is resumed', async () => {
     const second = frames(runEvents(['Sun', 'ny.']), 41)
     const { url, requests } = await localServer(
       events(frames(endingWith([rome]))),
@@ -431,7 +438,7 @@ describe('in turns', () => {
     expect(requests.map((request) => request.url.split('/').at(-1))).toEqual(['run', 'chat', 'attach'])
   })
 
-  it('behind a proxy the stream is one run', async () => {
+  it('a proxied stream is one run', async () => {
     const { url } = await localServer(events(frames(endingWith([rome]))), events(frames(runEvents(['Sunny.']), 41)))
     const stream = client(url).prompts.stream('a', { toolMode: 'turns', tools: { get_weather: () => 'blue' } })
     const text = await stream.toResponse().text()
@@ -440,7 +447,7 @@ describe('in turns', () => {
   })
 })
 
-it.each(['run', 'stream'] as const)('%s in the background takes no tools', async (how) => {
+it.each(['run', 'stream'] as const)('%s in the background rejects tools', async (how) => {
   const { url, requests } = await localServer(json({ uuid: UUID }))
   const options = { background: true, tools: { get_weather: () => 1 } }
   const call =

@@ -33,30 +33,30 @@ declare function same<A, B>(proof: Same<A, B>): void
 declare const stet: Stet
 declare const known: Stet<Registry>
 
-// without a registry: any path, any parameters, text
+// Without a registry, any path and any parameters compile, and the response is text.
 typed<ApiPromise<RunResult>>(stet.prompts.run('anything', { parameters: { a: 1 } }))
 typed<ApiPromise<RunResult>>(stet.prompts.run('anything'))
 typed<RunStream>(stet.prompts.stream('anything', { onText: (delta, snapshot) => typed<string>(delta + snapshot) }))
 typed<Promise<string>>(stet.prompts.stream('anything').finalText())
 
-// with a registry: parameters are required where the prompt requires them
+// With a registry, required parameters must be passed.
 typed<ApiPromise<RunResult>>(known.prompts.run('support/reply', { parameters: { ticket: 't', tone: 'kind' } }))
 typed<ApiPromise<RunResult>>(known.prompts.run('news/digest'))
 typed<ApiPromise<RunResult>>(known.prompts.run('news/digest', { parameters: { topic: 't' } }))
 typed<ApiPromise<RunResult>>(known.prompts.run('free', { parameters: { anything: 1 } }))
 typed<ApiPromise<RunResult>>(known.prompts.run('not/in/registry', { parameters: { anything: 1 } }))
-// @ts-expect-error the parameters are missing
+// @ts-expect-error parameters are missing
 known.prompts.run('support/reply')
 // @ts-expect-error the parameter ticket is missing
 known.prompts.run('support/reply', { parameters: {} })
-// @ts-expect-error a parameter of another type
+// @ts-expect-error the parameter has a different type
 known.prompts.run('support/reply', { parameters: { ticket: 5 } })
-// @ts-expect-error not a value of this parameter
+// @ts-expect-error the parameter does not allow this value
 known.prompts.stream('support/reply', { parameters: { ticket: 't', tone: 'rude' } })
-// @ts-expect-error the parameters are missing, also where a result type is expected
+// @ts-expect-error parameters are missing, even where a result type is expected
 const awaited: Promise<RunResult> = known.prompts.run('support/reply')
 
-// the answer follows the registry
+// The response type comes from the registry.
 const triage = known.prompts.run('support/triage', { parameters: { ticket: 't' } })
 same<Awaited<typeof triage>, RunResult<{ urgency: 'low' | 'high' }>>(true)
 triage.then(({ response }) => typed<'low' | 'high'>(response.object.urgency))
@@ -64,15 +64,15 @@ same<OutputOf<Registry, 'news/digest'>, 'text'>(true)
 const triageStream = known.prompts.stream('support/triage', { parameters: { ticket: 't' } })
 typed<Promise<{ urgency: 'low' | 'high' }>>(triageStream.finalObject())
 triageStream.on('finished', ({ response }) => typed<'low' | 'high'>(response.object.urgency))
-// @ts-expect-error a prompt that answers text has no object
+// @ts-expect-error a prompt with a text response has no object
 known.prompts.run('news/digest').then(({ response }) => response.object.urgency)
 
-// Also schemas that are not objects.
+// Schemas can also be lists and scalars.
 known.prompts.run('lists/tags').then(({ response }) => same<typeof response.object, string[]>(true))
 known.prompts.run('lists/pair').then(({ response }) => same<typeof response.object, [string, number]>(true))
 known.prompts.run('one/of').then(({ response: { object } }) => {
   if (object?.kind === 'b') typed<string>(object.b)
-  // @ts-expect-error it may be null
+  // @ts-expect-error the field may be null
   typed<'a' | 'b'>(object.kind)
 })
 known.prompts.run('one/score').then(({ response }) => same<typeof response.object, number>(true))
@@ -81,12 +81,12 @@ same<OutputOf<Registry, 'one/enum'>, 'low' | 'high'>(true)
 typed<Promise<'low' | 'high'>>(known.prompts.stream('one/enum').finalObject())
 known.prompts.run('one/word').then(({ response }) => same<typeof response.object, 'text' | 'voice'>(true))
 typed<Promise<'text' | 'voice'>>(known.prompts.stream('one/word').finalObject())
-// @ts-expect-error an answer of two words is more than one of them
+// @ts-expect-error the response type has two words, so one of them is too narrow
 typed<Promise<'voice'>>(known.prompts.stream('one/word').finalObject())
 same<ReturnType<RunStream['finalObject']>, Promise<never>>(true)
-// biome-ignore lint/suspicious/noExplicitAny: what applications without types write
+// biome-ignore lint/suspicious/noExplicitAny: applications without types write this
 stet.prompts.run<any>('anything').then(({ response }) => response.object.anything[0])
-// @ts-expect-error a list is no text
+// @ts-expect-error a list is not text
 typed<ApiPromise<RunResult>>(known.prompts.run('lists/tags'))
 interface Judgement {
   score: number
@@ -94,7 +94,7 @@ interface Judgement {
 stet.prompts.run<Judgement>('anything').then(({ response }) => typed<number>(response.object.score))
 stet.prompts.run<Judgement[]>('anything').then(({ response }) => typed<number | undefined>(response.object[0]?.score))
 
-// an explicit type argument names the answer of any path
+// An explicit type argument sets the response type of any path.
 const named = known.prompts.run<{ score: number }>('anything', { parameters: { a: 1 } })
 named.then(({ response }) => typed<number>(response.object.score))
 typed<Promise<{ score: number }>>(stet.prompts.stream<{ score: number }>('anything').finalObject())
@@ -102,65 +102,64 @@ stet.prompts.chat<{ score: number }>('u', 'text').then(({ response }) => typed<n
 
 stet.prompts.run<{ score: number }>('anything', { background: true }).then((job) => {
   typed<RunJob<{ score: number }>>(job)
-  // @ts-expect-error a job has no answer yet
+  // @ts-expect-error a job has no response yet
   job.response
 })
 
-// options
 stet.prompts.createOrUpdate('a', { prompt: 'x', baseHash: '' })
 // @ts-expect-error the text is required
 stet.prompts.createOrUpdate('a', {})
-// @ts-expect-error not a role
+// @ts-expect-error this role does not exist
 stet.prompts.chat('u', [{ role: 'robot', content: 'x' }])
-// @ts-expect-error not an option
+// @ts-expect-error this option does not exist
 new Stet({ key: 'k' })
 new Stet('k', { projectId: '1' })
-// @ts-expect-error the key comes first
+// @ts-expect-error the API key comes first
 new Stet({ projectId: 1 }, 'k')
 
-// events narrow by type
+// Events narrow by type.
 async function read(stream: RunStream): Promise<void> {
   for await (const event of stream) {
     if (event.type === 'text-delta') typed<string>(event.data.textDelta)
     if (event.type === 'chain-error') typed<string>(event.data.error.code)
     if (event.event === 'latitude-event') typed<string>(event.data.uuid)
-    // @ts-expect-error only text deltas carry text
+    // @ts-expect-error only text deltas have a text
     typed<string>(event.data.textDelta)
   }
 }
 
-// Also as bytes, for compilers whose stream types are not iterable.
+// Read bytes too, for compilers whose stream types are not iterable.
 async function write(stream: RunStream): Promise<void> {
   for await (const bytes of stream.toReadableStream()) typed<Uint8Array>(bytes)
   typed<ReadableStream<Uint8Array>>(stream.toReadableStream())
 }
 typed<typeof read>(write)
 
-// a growing answer: keys may be missing, texts may be cut
+// In a partial response, keys may be missing and strings may be incomplete.
 async function grow(
   stream: RunStream<{ urgency: 'low' | 'high'; tags: { name: string; count: number }[] }>,
 ): Promise<void> {
   for await (const part of stream.objectStream) {
     typed<string | undefined>(part.urgency)
     typed<(string | undefined)[] | undefined>(part.tags?.map(({ name }) => name))
-    // @ts-expect-error it may not be there yet
+    // @ts-expect-error the field may be missing
     typed<string>(part.urgency)
-    // @ts-expect-error it may be cut
+    // @ts-expect-error the string may be incomplete
     typed<'low' | 'high' | undefined>(part.urgency)
   }
 }
 typed<(stream: RunStream<{ urgency: 'low' | 'high'; tags: { name: string; count: number }[] }>) => Promise<void>>(grow)
 same<RunStream['objectStream'], AsyncIterableStream<unknown>>(true)
 
-// a stream is no promise, and a result no stream
+// A stream is not a promise, and a result is not a stream.
 // @ts-expect-error
 same<RunStream extends PromiseLike<unknown> ? true : false, true>(true)
 async function iterate(): Promise<void> {
-  // @ts-expect-error run() was awaited
+  // @ts-expect-error the result of run() is not a stream
   for await (const event of await stet.prompts.run('a')) typed<never>(event)
 }
 
-// conversations share the chat methods
+// Conversations share the chat methods.
 same<Stet['conversations']['chat'], Prompts['chat']>(true)
 if ((awaited as unknown) instanceof ApiError) typed<(stream: RunStream) => Promise<void>>(read)
 typed<() => Promise<void>>(iterate)
@@ -180,13 +179,13 @@ known.prompts.run('travel/plan', {
 known.prompts.stream('travel/plan', {
   tools: { get_weather: tool({ input: city, execute: ({ city }) => city.length }) },
 })
-// @ts-expect-error the tool takes a city, not a place
+// @ts-expect-error the tool expects a city instead of a place
 known.prompts.run('travel/plan', { tools: { get_weather: ({ place }: { place: string }) => place } })
-// @ts-expect-error the schema gives no place
+// @ts-expect-error the schema has no place
 tool({ input: city, execute: ({ place }) => place })
-// @ts-expect-error not a schema
+// @ts-expect-error this object is not a schema
 tool({ input: { parse() {} }, execute: () => 1 })
-// @ts-expect-error not a mode
+// @ts-expect-error this mode does not exist
 stet.prompts.run('anything', { toolMode: 'later' })
 stet.prompts.run('anything', { tools: { any_name: async (args, { id }) => [args.whatever, id] } })
 stet.prompts.run<'text', { get_weather: { city: string } }>('anything', {
@@ -197,15 +196,14 @@ stet.prompts.chat('u', 'text', {
   tools: { find: (args) => args, get_weather: tool({ input: city, execute: () => 1 }) },
 })
 stet.runs.attach('u', { tools: { find: (args) => args }, lastEventId: '4' })
-// @ts-expect-error the tool takes a city
+// @ts-expect-error the tool expects a city
 stet.runs.attach<'text', { get_weather: { city: string } }>('u', { tools: { get_weather: (a: { b: number }) => a } })
 
-// cache, fallback and resume
 stet.prompts.get('a', { cache: { ttl: 5 }, fallback: async (e) => e.message }).then(({ source }) => {
   typed<'network' | 'cache' | 'stale' | 'fallback'>(source)
 })
 known.prompts.prefetch(['support/reply', 'not/in/registry'])
-// @ts-expect-error a fallback holds the text
+// @ts-expect-error a fallback must include the text
 stet.prompts.get('a', { fallback: { path: 'a' } })
 new Stet({ cache: true, streaming: { resume: { maxAttempts: 5 }, maxToolRounds: 3 } })
 stet.prompts.stream('a', { resume: false }).on('sdk', (event) => {

@@ -12,7 +12,7 @@ describe('fillRoute', () => {
     ['a b/ü?#%', 'a%20b/%C3%BC%3F%23%25'],
     ['a%2Fb', 'a%252Fb'],
     ['..a/b..', '..a/b..'],
-  ])('writes the path %j as %j', (path, written) => {
+  ])('encodes the path %j as %j', (path, written) => {
     expect(fillRoute(DOCUMENT, { ...scope, path })).toBe(`/projects/7/versions/live/documents/${written}`)
   })
 
@@ -23,15 +23,15 @@ describe('fillRoute', () => {
     },
   )
 
-  it.each(['', '.', '..'])('refuses the segment %j for any parameter', (versionUuid) => {
+  it.each(['', '.', '..'])('rejects the segment %j for any parameter', (versionUuid) => {
     expect(() => fillRoute(DOCUMENT, { projectId: 7, versionUuid, path: 'a' })).toThrow(/versionUuid/)
   })
 
-  it('keeps slashes of other parameters inside their segment', () => {
+  it('encodes slashes in other parameters', () => {
     expect(fillRoute('/conversations/:conversationUuid', { conversationUuid: 'a/b' })).toBe('/conversations/a%2Fb')
   })
 
-  it('names a parameter that is missing', () => {
+  it('rejects a missing parameter by name', () => {
     expect(() => fillRoute('/api-keys/:id', {})).toThrow('id is missing')
   })
 })
@@ -47,13 +47,13 @@ describe('parseBaseUrl', () => {
     expect(parseBaseUrl(text)).toEqual({ baseUrl, rootUrl })
   })
 
-  it.each(['', 'example.com', 'ftp://example.com', 'https://user:secret@example.com'])('refuses %j', (text) => {
+  it.each(['', 'example.com', 'ftp://example.com', 'https://user:secret@example.com'])('rejects %j', (text) => {
     expect(() => parseBaseUrl(text)).toThrow(/STET_BASE_URL/)
     expect(() => parseBaseUrl(text)).not.toThrow(/secret/)
   })
 })
 
-it('leaves undefined query values out and writes the rest', () => {
+it('omits undefined query values and encodes the rest', () => {
   expect(queryString({ prefix: 'a b&c', limit: 0, all: false, none: undefined })).toBe(
     '?prefix=a+b%26c&limit=0&all=false',
   )
@@ -61,7 +61,7 @@ it('leaves undefined query values out and writes the rest', () => {
   expect(queryString(undefined)).toBe('')
 })
 
-it('writes the query in runtimes whose URLSearchParams have no size', () => {
+it('encodes the query in runtimes whose URLSearchParams have no size', () => {
   const size = Object.getOwnPropertyDescriptor(URLSearchParams.prototype, 'size') ?? {}
   Reflect.deleteProperty(URLSearchParams.prototype, 'size')
   try {

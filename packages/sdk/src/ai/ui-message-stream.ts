@@ -2,14 +2,14 @@ import { AbortError, type AsyncIterableStream, RunError, type StreamEvent } from
 import { readableOf } from '../stream/views.ts'
 import { type UIMessageChunk, UIMessageWriter } from './ui-message-writer.ts'
 
-/** A `RunStream` of any kind of response. */
+/** A `RunStream` with any kind of response. */
 export interface UIMessageSource extends AsyncIterable<StreamEvent> {
   readonly conversationUuid: string | undefined
 }
 
-/** Data to send to the page in addition to the answer and its tools. Default: none. */
+/** Adds data to the response and tools that the page receives. Default: none. */
 export interface UIMessageOptions {
-  /** `errors`: include the message of a failure instead of a fixed text. */
+  /** With `errors`, the page receives the actual error message instead of a fixed text. */
   expose?: readonly 'errors'[]
 }
 
@@ -21,10 +21,10 @@ const HEADERS = {
 }
 
 /**
- * A run as the message stream of AI SDK front ends: text, reasoning, tool calls with their results, sources. The
- * message's metadata contains `conversationUuid`, and at the end also `finishReason` and `usage`. A failed run ends
- * with an error chunk, an aborted one with an abort chunk. The prompt, its configuration and its ids stay on the
- * server.
+ * Converts a run into the AI SDK's UI message stream: text, reasoning, tool calls with results, and sources. The
+ * message metadata includes `conversationUuid`, and at the end also `finishReason` and `usage`. A failed run ends with
+ * an error chunk, an aborted run with an abort chunk. The page does not receive the prompt, its configuration or its
+ * ids.
  *
  * @example for await (const chunk of toUIMessageStream(stream)) console.log(chunk.type)
  */
@@ -33,7 +33,7 @@ export function toUIMessageStream(s: UIMessageSource, o: UIMessageOptions = {}):
 }
 
 /**
- * The response of a route for `useChat`.
+ * Returns the response of a route for `useChat`.
  *
  * @example
  * export async function POST(request: Request) {
@@ -68,7 +68,7 @@ async function* chunksOf(s: UIMessageSource, { expose = [] }: UIMessageOptions):
     yield* writer.start(s.conversationUuid)
     yield* writer.close()
     if (error instanceof AbortError) yield { type: 'abort' }
-    // Error messages contain paths, providers and addresses of the server.
+    // Error messages can reveal server paths, providers and addresses.
     else yield { type: 'error', errorText: expose.includes('errors') ? messageOf(error) : failureOf(error) }
   }
 }

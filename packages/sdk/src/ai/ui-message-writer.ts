@@ -1,40 +1,36 @@
 import type { LatitudeEventData, Message, ProviderEventData, StreamEvent } from '../index.ts'
 import { figures } from '../views/page-events.ts'
 
-/** One part of the protocol in which AI SDK front ends read an answer. */
+/** One chunk of the AI SDK's UI message protocol. */
 export type UIMessageChunk = { type: string; [key: string]: unknown }
 
 type Chunks = Generator<UIMessageChunk, void>
 type Completed = Extract<LatitudeEventData, { type: 'chain-completed' }>
 type ToolEnd = Extract<ProviderEventData, { type: 'tool-result' | 'tool-error' }>
 
-/** Converts the events of one run, in order, into the chunks of one message. */
 export class UIMessageWriter {
   #hasStarted = false
   #isInStep = false
-  /** The current text or reasoning part, which the protocol requires to end. */
+  /** The protocol requires an explicit end for each text or reasoning part. */
   #part: { kind: 'text' | 'reasoning'; id: string } | undefined
-  /** Shown calls without a result. */
+  /** Tool calls that the page received without a result so far. */
   readonly #calls = new Set<string>()
   #completed: Completed | undefined;
 
-  /** The chunks of one event. */
   *write({ event, data }: StreamEvent): Chunks {
     if (event === 'provider-event') return yield* this.#provider(data)
     yield* this.start(data.uuid)
-    // Results of tools answered in a later round are only in the messages of that round.
+    // Tool results from a later round appear only in that round's messages.
     if (data.type === 'chain-started') yield* this.#results(data.messages)
     if (data.type === 'chain-completed') this.#completed = data
   }
 
-  /** The start of the message, once. */
   *start(conversationUuid: string | undefined): Chunks {
     if (this.#hasStarted) return
     this.#hasStarted = true
     yield { type: 'start', messageMetadata: { conversationUuid } }
   }
 
-  /** The end of a message whose run is complete. */
   *end(): Chunks {
     yield* this.close()
     const { uuid: conversationUuid, finishReason, tokenUsage } = this.#completed ?? {}
@@ -42,7 +38,6 @@ export class UIMessageWriter {
     yield { type: 'finish', messageMetadata: { conversationUuid, finishReason, usage } }
   }
 
-  /** Ends the open text and reasoning parts. */
   *close(): Chunks {
     yield* this.#endPart()
     if (this.#isInStep) yield { type: 'finish-step' }
@@ -81,7 +76,7 @@ export class UIMessageWriter {
 
   *#call({ toolCallId, toolName, args, _sourceData }: Extract<ProviderEventData, { type: 'tool-call' }>): Chunks {
     this.#calls.add(toolCallId)
-    // Keeps the page from answering calls that the server answers.
+    // Prevents the page from executing tool calls that the server handles.
     const isServers = (_sourceData?.source ?? 'client') !== 'client'
     yield {
       type: 'tool-input-available',
@@ -99,7 +94,7 @@ export class UIMessageWriter {
       return yield { type: 'tool-output-available', toolCallId, output: data.result }
     }
     const errorText = textOf(data.type === 'tool-error' ? data.error : data.result)
-    // A call whose arguments were not valid JSON was never shown.
+    // The page received no input for a call with invalid JSON arguments, so the input itself is in error.
     if (isKnown) yield { type: 'tool-output-error', toolCallId, errorText }
     else yield { type: 'tool-input-error', toolCallId, toolName, input: args, errorText }
   }
@@ -130,7 +125,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
 }
 
-// Unchanged from the provider; a source without a URL cannot be shown.
+// Providers define the shape of a source. Skip sources without a URL.
 function* source({ id, url, title }: Record<string, unknown>): Chunks {
   if (typeof url !== 'string') return
   yield { type: 'source-url', sourceId: String(id ?? url), url, ...(typeof title === 'string' && { title }) }

@@ -1,19 +1,19 @@
 import { ConnectionError, type OutputKind, RunStream, type StreamCallbacks } from '../index.ts'
 
-/** Options of a page that reads a run through its own server. The API key stays on that server. */
+/** Options for reading a run through the page's own server, which keeps the API key. */
 export interface OpenRunOptions<O extends OutputKind = 'text'> extends StreamCallbacks<O> {
-  /** Sent as JSON. */
+  /** The request body. It is sent as JSON. */
   body?: unknown
   headers?: Record<string, string>
   credentials?: RequestCredentials
   /** Closes the stream. The route decides whether the run continues. */
   signal?: AbortSignal
   /**
-   * The route that resumes a run after a cut. It gets `{ conversationUuid }` as JSON and the header `Last-Event-ID`.
-   * Without it, a cut ends the stream with StreamInterruptedError.
+   * The route that resumes a broken stream. It receives `{ conversationUuid }` as JSON and the `Last-Event-ID` header.
+   * Without this option, a broken stream rejects with StreamInterruptedError.
    */
   attachUrl?: string | ((conversationUuid: string) => string)
-  /** false: a cut ends the stream, also with `attachUrl`. Delays are in milliseconds. */
+  /** If false, a broken stream is not resumed, even with `attachUrl`. Delays are in milliseconds. */
   resume?: boolean | { maxAttempts?: number; initialDelay?: number; maxDelay?: number }
 }
 
@@ -24,7 +24,8 @@ interface Post {
 }
 
 /**
- * Posts to a route of the page's own server that responds with `stream.toResponse()`. Returns the run at once.
+ * Posts to a route on the page's own server. The route must respond with `stream.toResponse()`. Returns the run
+ * immediately.
  *
  * @example
  * const stream = openRun('/api/reply', { body: { ticket }, attachUrl: '/api/reply/attach' })
@@ -70,7 +71,6 @@ async function post(url: string, { body, headers, signal }: Post, o: Pick<OpenRu
     throw new ConnectionError(`${url} cannot be reached`, { cause })
   })
   const isStream = response.ok && response.headers.get('content-type')?.startsWith('text/event-stream')
-  // Rejects with an error that describes the route's response.
   if (!isStream) await RunStream.fromResponse(response).withResponse()
   return { response, text: '', method: 'POST', url, attempts: 1 }
 }

@@ -2,24 +2,26 @@ import type { StetError } from '../errors.ts'
 import type { Prompt } from '../types.ts'
 
 /**
- * How long and where prompts are cached.
+ * Configures where and how long prompts are cached.
  *
  * @example new Stet({ cache: { ttl: 10_000, waitUntil: (work) => context.waitUntil(work) } })
  */
 export interface CacheOptions {
-  /** Milliseconds for which a cached prompt is fresh, 60_000 */
+  /** Milliseconds during which a cached prompt is fresh. Default: 60_000. */
   ttl?: number
-  /** Milliseconds for which an older prompt is still returned, and renewed in the background, 3_600_000 */
+  /**
+   * Milliseconds during which a stale prompt is still returned while it is refreshed in the background. Default:
+   * 3_600_000.
+   */
   staleTtl?: number
-  /** Maximum number of prompts (500); the least recently used are dropped first. A custom store has its own limit */
+  /** Maximum number of prompts. The least recently used is evicted first. Ignored by a custom store. Default: 500. */
   max?: number
-  /** The store for prompts. Default: the memory of this process. */
+  /** Default: the memory of this process. */
   store?: CacheStore
-  /** Keeps the runtime alive for a renewal in the background. */
+  /** Keeps the runtime alive during a background refresh. */
   waitUntil?: (p: Promise<unknown>) => void
 }
 
-/** A kept prompt. */
 export interface CacheEntry {
   prompt: Prompt
   /** Epoch milliseconds. */
@@ -28,20 +30,20 @@ export interface CacheEntry {
 }
 
 /**
- * A store for prompts, for example one shared by many processes. If it throws, the error is logged and the server is
- * called.
+ * A prompt store, for example one that several processes share. If it throws, the client logs the error and calls the
+ * server.
  */
 export interface CacheStore {
   get(key: string): CacheEntry | undefined | Promise<CacheEntry | undefined>
-  /** The entry is useless after `ttlMs`. */
+  /** The store may discard the entry after `ttlMs` milliseconds. */
   set(key: string, e: CacheEntry, ttlMs: number): void | Promise<void>
-  /** Deletes every entry whose key has this prefix. */
+  /** Deletes every entry whose key starts with the prefix. */
   delete(keyPrefix: string): void | Promise<void>
 }
 
 /**
- * Used if neither the server nor the cache has the prompt. A text, a prompt (for example from a snapshot), or a
- * function that gets the error and returns the text.
+ * The replacement when neither the server nor the cache can return the prompt. It is a text, a prompt (for example from
+ * a snapshot), or a function that receives the error and returns the text.
  */
 export type PromptFallback =
   | string

@@ -11,7 +11,7 @@ import { cacheOf, cacheOptions, keyPrefix, sha256 } from './kept-prompts.ts'
 
 type GetOptions = Scope & RequestOptions & { cache?: boolean | CacheOptions; fallback?: PromptFallback }
 
-/** One prompt: from the cache if enabled, then from the server, then the fallback. */
+/** Tries the cache if enabled, then the server, then the fallback. */
 export async function fetchPrompt(
   api: Api,
   path: string,
@@ -30,7 +30,7 @@ export async function fetchPrompt(
 
 async function cachedPrompt(api: Api, path: string, o: Scope & RequestOptions, cache: true | CacheOptions) {
   const { settings } = api
-  // Other callers may share the request, so an abort only ends this caller's wait.
+  // Other callers may share the request, so the signal aborts only this caller's wait.
   const { signal, ...shared } = o
   const exchange = api.exchange('prompts.get', { path }, shared)
   const options = cacheOptions(settings, cache)
@@ -54,7 +54,7 @@ async function loadPrompt(
   return etag && answer.response.status === 304 ? undefined : parseAnswer<Prompt>(answer)
 }
 
-// A refusal, such as 404, is never replaced by the cache or the fallback.
+// A rejection such as 404 must never be hidden by the cache or the fallback.
 function isOutage(error: StetError): boolean {
   return error instanceof ApiError ? error.status === 429 || error.status >= 500 : error instanceof ConnectionError
 }

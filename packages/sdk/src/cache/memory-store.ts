@@ -1,6 +1,5 @@
 import type { CacheEntry, CacheStore } from './cache-options.ts'
 
-/** An in-memory cache of prompts that evicts the least recently used first. */
 export class MemoryStore implements CacheStore {
   // A Map keeps insertion order, so each read or write moves its entry to the end.
   readonly #entries = new Map<string, CacheEntry>()

@@ -1,6 +1,5 @@
 const PARALLEL_FETCHES = 4
 
-/** Fetches prompts, a few at a time. Rejects if one of them cannot be fetched. */
 export async function prefetch<P extends string>(
   paths: readonly P[],
   fetch: (path: P) => PromiseLike<unknown>,

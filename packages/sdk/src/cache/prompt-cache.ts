@@ -10,34 +10,32 @@ const STALE_TTL_MS = 3_600_000
 const MAX_PROMPTS = 500
 const PAUSE_AFTER_FAILURE_MS = 5000
 
-/** Clients derived from each other share one cache, created at first use. */
+/** Derived clients share one cache, which is created on first use. */
 export interface CacheSlot {
   cache?: PromptCache
-  /** The last caller, because hashing costs more than the rest of a hit. */
+  /** Remembers the last API key's hash, because hashing costs more than the rest of a cache hit. */
   caller?: { authorization: string; hash: Promise<string> }
 }
 
-/** Calls the server. Undefined if the prompt with this ETag is still current. */
+/** Calls the server. Returns undefined if the prompt with this ETag is still current. */
 export type Load = (etag: string | undefined) => Promise<Outcome<Prompt> | undefined>
 
-/** A requested prompt. */
 export interface CacheRequest {
   key: string
   load: Load
   options: CacheOptions
-  /** Epoch milliseconds. */
   now: () => number
   logger: Logger
 }
 
 /**
- * The prompts that a client and the clients derived from it have fetched. Fresh ones are returned at once. Older ones
- * are also returned, while one request renews them. Callers that miss the same prompt share one request.
+ * Caches prompts for a client and its derived clients. Fresh prompts are returned immediately. Stale prompts are
+ * returned too, while one request refreshes them. Concurrent misses of the same prompt share one request.
  */
 export class PromptCache {
   readonly #memory: CacheStore
   readonly #flights = new Map<string, Promise<Outcome<FetchedPrompt>>>()
-  /** The time from which a failed renewal may be tried again. */
+  /** A failed refresh delays the next attempt until this time. */
   readonly #pauses = new Map<string, number>()
 
   constructor(max = MAX_PROMPTS) {
@@ -58,7 +56,7 @@ export class PromptCache {
     return outcomeOf(entry, 'stale')
   }
 
-  /** Drops every prompt with this key prefix, and the results of pending requests. */
+  /** Evicts every prompt with this key prefix and discards the results of pending requests. */
   async drop(keyPrefix: string, about: Pick<CacheRequest, 'options' | 'logger'>): Promise<void> {
     for (const key of this.#flights.keys()) if (key.startsWith(keyPrefix)) this.#flights.delete(key)
     await this.#try(about, (store) => store.delete(keyPrefix))
@@ -88,17 +86,17 @@ export class PromptCache {
     const { ttl = TTL_MS, staleTtl = STALE_TTL_MS } = options
     const outcome = await load(known?.etag)
     const etag = outcome?.response.headers.get('etag')
-    // Only a cached entry can have a newer version.
+    // A load without a result means 304, which requires a cached entry.
     const prompt = (outcome?.data ?? known?.prompt) as Prompt
     const entry = { ...(known?.etag && { etag: known.etag }), ...(etag && { etag }), prompt, storedAt: now() }
     this.#pauses.delete(key)
-    // A write has dropped this request meanwhile, so it may return the old text.
+    // A write may have invalidated this request in the meantime, so its result may be outdated.
     if (isWanted()) await this.#try(request, (store) => store.set(key, entry, Math.max(ttl, staleTtl)))
     const fetched = outcomeOf(entry, 'network')
     return outcome ? { ...fetched, response: outcome.response } : fetched
   }
 
-  /** A failed renewal keeps the cached copy, unless the prompt was deleted. */
+  /** A failed refresh keeps the cached copy, unless the prompt was deleted. */
   async #keep(request: CacheRequest, error: unknown): Promise<void> {
     const { key, now, logger } = request
     if (error instanceof ApiError && error.status === 404) return this.drop(key, request)
@@ -107,7 +105,7 @@ export class PromptCache {
     logger.info(`A kept prompt could not be renewed: ${error}`)
   }
 
-  /** Reads the store. A failing store counts as empty. */
+  /** A store that throws counts as empty. */
   async #try<T>({ options, logger }: Pick<CacheRequest, 'options' | 'logger'>, use: (store: CacheStore) => T) {
     try {
       return await use(options.store ?? this.#memory)
@@ -119,7 +117,7 @@ export class PromptCache {
 }
 
 function outcomeOf({ prompt, storedAt }: CacheEntry, source: FetchedPrompt['source']): Outcome<FetchedPrompt> {
-  // A copy, so that a caller's changes do not affect others.
+  // Copy the prompt, so that changes by one caller do not affect others.
   const data = { ...(JSON.parse(JSON.stringify(prompt)) as Prompt), source, fetchedAt: storedAt }
   return {
     data,

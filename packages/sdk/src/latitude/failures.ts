@@ -1,6 +1,6 @@
 import { ApiPromise, RunError, StetError } from '../index.ts'
 
-/** The status of a failed run in the published clients. */
+/** The published clients report this status for failed runs. */
 const FAILED_RUN_STATUS = 402
 
 interface Callbacks {
@@ -8,8 +8,8 @@ interface Callbacks {
 }
 
 /**
- * The result of a call. With `onError`, a failure is passed to it once and the call resolves to `undefined`; without
- * it, the call rejects. Other failures, such as an exception of a callback, always reject.
+ * Applies `onError`. With it, the call passes a StetError to it once and resolves to `undefined`. Without it, the call
+ * rejects. Other errors, such as an exception from a callback, always reject.
  */
 export function settled<T>(
   call: ApiPromise<T>,
@@ -20,14 +20,13 @@ export function settled<T>(
     const error = withOldStatus(reason)
     if (!onError || !StetError.isInstance(error))
       throw error
-      // Callers of the legacy clients expect an API error here.
+      // The legacy types declare an API error here.
     ;(onError as (error: StetError) => void)(error)
     return { data: undefined, response: Response.error() }
   })
   return new ApiPromise(outcome, isStreamed)
 }
 
-/** Gives a failed run the status that code for the legacy clients expects. */
 export function withOldStatus<E>(reason: E): E {
   return reason instanceof RunError ? Object.assign(reason, { status: FAILED_RUN_STATUS }) : reason
 }

@@ -17,29 +17,32 @@ import { type LatitudeVersions, latitudeVersions } from './versions.ts'
 let hasWarned = false
 
 /**
- * The client with the surface of `@latitude-data/sdk` 4 and 5: change the import and keep the code. Requests and
- * streams are made by `Stet`, available as `stet`.
+ * A client with the API of `@latitude-data/sdk` 4 and 5: change the import and keep your code. `Stet` sends all
+ * requests and is available as `stet`.
  *
  * @example
  * const latitude = new Latitude(process.env.LATITUDE_API_KEY, { projectId: 1 })
  * const result = await latitude.prompts.run('support/reply', { parameters: { ticket }, stream: true })
  */
 export class Latitude {
-  /** The modern client behind this one. */
+  /** The `Stet` client that sends the requests. */
   readonly stet: Stet
   readonly prompts: LatitudePrompts
   readonly versions: LatitudeVersions
   readonly projects: {
-    /** The projects that the key can see. */
+    /** Lists the projects that the API key can access. */
     getAll(): ApiPromise<Project[]>
-    /** A new project and its first draft. */
+    /** Creates a project with its first draft. */
     create(name: string): ApiPromise<{ project: Project; version: Version }>
   }
   readonly runs: Pick<Runs, 'attach' | 'stop'>
   readonly evaluations: Pick<Evaluations, 'annotate'>
   readonly logs: Logs
 
-  /** Default key: STET_API_KEY, then LATITUDE_API_KEY. Default server: STET_BASE_URL, then the GATEWAY_ variables. */
+  /**
+   * The API key defaults to STET_API_KEY, then LATITUDE_API_KEY. The server defaults to STET_BASE_URL, then the
+   * GATEWAY_ variables.
+   */
   constructor(apiKey?: string, options: LatitudeOptions = {}) {
     const stet = new Stet(stetOptions(apiKey, options))
     this.stet = stet
@@ -55,7 +58,7 @@ export class Latitude {
       stop: stet.runs.stop.bind(stet.runs),
     }
     this.evaluations = {
-      // The published clients score in the version of their constructor, which may be a draft.
+      // The published clients annotate in the constructor's version, which may be a draft.
       annotate: (conversationUuid, score, evaluationUuid, o = {}) =>
         stet.evaluations.annotate(conversationUuid, score, evaluationUuid, {
           ...(options.versionUuid !== undefined && { versionUuid: options.versionUuid }),
@@ -66,7 +69,7 @@ export class Latitude {
   }
 
   /**
-   * Accepted, no effect; warns once. Metrics and traces: `hooks`.
+   * Does nothing except warn once. For metrics and traces, use `hooks`.
    *
    * @example
    * Latitude.instrument(telemetry) // instead: new Latitude(key, { hooks: { onResponse: ({ operation, durationMs }) => record(operation, durationMs) } })
@@ -78,7 +81,7 @@ export class Latitude {
   }
 
   /**
-   * Accepted, no effect.
+   * Does nothing.
    *
    * @example Latitude.uninstrument()
    */

@@ -1,10 +1,9 @@
 import type { AdapterName } from '../render/index.ts'
 
-/** The source of an external log. */
+/** The sources of an external log. */
 export const LogSources = { API: 'api', Playground: 'playground', Evaluation: 'evaluation' } as const
 export type LogSources = (typeof LogSources)[keyof typeof LogSources]
 
-/** The roles of messages. */
 export const MessageRole = {
   system: 'system',
   user: 'user',
@@ -14,7 +13,7 @@ export const MessageRole = {
 } as const
 export type MessageRole = (typeof MessageRole)[keyof typeof MessageRole]
 
-/** The kinds of content in a message. */
+/** The content types in a message. */
 export const ContentType = {
   text: 'text',
   image: 'image',
@@ -24,13 +23,13 @@ export const ContentType = {
 } as const
 export type ContentType = (typeof ContentType)[keyof typeof ContentType]
 
-/** The two kinds of events of a run: `event` in the input of `onEvent`. */
+/** The two kinds of run events, as `event` in the input of `onEvent`. */
 export const StreamEventTypes = { Latitude: 'latitude-event', Provider: 'provider-event' } as const
 export type StreamEventTypes = (typeof StreamEventTypes)[keyof typeof StreamEventTypes]
 
 /**
- * The types of events about the run itself: `data.type` in the input of `onEvent`. Some are never sent and exist for
- * old code.
+ * The types of events about the run itself, as `data.type` in the input of `onEvent`. The server never sends some of
+ * them. They exist so that old code compiles.
  */
 export const ChainEventTypes = {
   ChainStarted: 'chain-started',
@@ -47,7 +46,7 @@ export const ChainEventTypes = {
 } as const
 export type ChainEventTypes = (typeof ChainEventTypes)[keyof typeof ChainEventTypes]
 
-/** The message formats of `render` and `renderChain`. Names only; the engine loads on first use. */
+/** The message formats of `render` and `renderChain`. These are only names. The engine loads on first use. */
 export const Adapters = {
   default: 'default',
   openai: 'openai',

@@ -2,21 +2,23 @@ import type { LogSource, StetOptions } from '../index.ts'
 import { environment, variable } from '../settings.ts'
 import { delayFirstRetry } from './first-retry.ts'
 
-/** The options of `Latitude`: those of `Stet`, and the published clients' way to name the server. */
+/** The options of `Stet`, plus the published clients' options for the server. */
 export interface LatitudeOptions extends Omit<StetOptions, 'apiKey'> {
   __internal?: {
-    /** The server; the same as `baseUrl`. */
+    /** The server address. An alternative to `baseUrl`. */
     gateway?: { host: string; port?: number; ssl: boolean }
-    /** Accepted, not sent. */
+    /** Ignored. */
     source?: LogSource
-    /** Milliseconds before the first retry of a refused request, doubled for each further retry. */
+    /** Milliseconds before the first retry of an error response. The delay doubles with each retry. */
     retryMs?: number
   }
 }
 
 const NO = /^(false|0|no|off|)$/i
 
-/** The options of the client behind `Latitude`. Variables of the published clients are read after those of stet. */
+/**
+ * Converts the options to those of `Stet`. The published clients' environment variables apply only if stet's are unset.
+ */
 export function stetOptions(apiKey: string | undefined, { __internal = {}, ...own }: LatitudeOptions): StetOptions {
   const { gateway, retryMs } = __internal
   const key = apiKey ?? environment('STET_API_KEY') ?? environment('LATITUDE_API_KEY')

@@ -21,7 +21,7 @@ import { type LatitudeTools, withOldNames } from './tools.ts'
 type None = Record<never, never>
 
 interface ErrorCallback {
-  /** Called once, and the call then resolves to undefined. Without it the call rejects. */
+  /** Receives the error of the call once. The call then resolves to undefined. Without it, the call rejects. */
   onError?: (error: ApiError) => void
 }
 
@@ -34,32 +34,32 @@ type ChatSettings<O extends OutputKind, T> = Omit<ChatOptions<O>, 'tools' | 'onE
 interface RenderSettings {
   prompt: { content: string }
   parameters: Record<string, unknown>
-  /** `Adapters.openai` */
+  /** Default: `Adapters.openai`. */
   adapter?: AdapterName | object
 }
 
 interface RenderChainSettings<M> {
   prompt: Pick<Prompt, 'path' | 'content'> & { provider?: string }
   parameters: Record<string, unknown>
-  /** Calls the model and returns its answer. */
+  /** Calls the model and returns its response. */
   onStep: (step: { config: Record<string, unknown>; messages: M[] }) => Promise<string | Omit<M, 'role'>>
   adapter?: AdapterName | object
   tools?: Record<string, RenderToolHandler>
-  /** Accepted, no effect. */
+  /** Ignored. */
   logResponses?: boolean
 }
 
-/** `latitude.prompts`, with the calls of the published clients in the same positions. */
+/** `latitude.prompts`, with the published clients' argument order. */
 export interface LatitudePrompts
   extends Pick<Prompts<PromptRegistry>, 'get' | 'create' | 'getOrCreate' | 'createOrUpdate' | 'delete'> {
   /**
-   * All prompts of a version.
+   * Lists all prompts of a version.
    *
    * @example const prompts = await latitude.prompts.getAll({ versionUuid: draft.uuid })
    */
   getAll(o?: Scope & RequestOptions): ApiPromise<Prompt[]>
   /**
-   * Runs a prompt to its end, with or without `stream`. `background: true` returns the job.
+   * Runs a prompt and resolves when it ends, with or without `stream`. `background: true` returns the job.
    *
    * @example
    * const result = await latitude.prompts.run('support/reply', { parameters: { ticket }, onError: (error) => report(error) })
@@ -81,7 +81,7 @@ export interface LatitudePrompts
     o?: ChatSettings<O, T>,
   ): ApiPromise<RunResult<O> | undefined>
   /**
-   * Renders a prompt in this process, without the server.
+   * Renders a prompt in this process without calling the server.
    *
    * @example
    * const prompt = await latitude.prompts.get('support/reply')
@@ -89,7 +89,7 @@ export interface LatitudePrompts
    */
   render<M = Message>(o: RenderSettings): Promise<Rendered<M>>
   /**
-   * Renders a prompt step by step, with a model that the caller asks.
+   * Renders a prompt step by step. The caller calls the model in `onStep`.
    *
    * @example
    * const prompt = await latitude.prompts.get('support/steps')
@@ -98,7 +98,7 @@ export interface LatitudePrompts
   renderChain<M = Message>(o: RenderChainSettings<M>): Promise<Rendered<M>>
 }
 
-/** The prompts of the modern client in their old form. */
+/** Adapts `stet.prompts` to the published clients' API. */
 export function latitudePrompts({ prompts }: Stet): LatitudePrompts {
   return {
     get: prompts.get.bind(prompts),
@@ -107,7 +107,6 @@ export function latitudePrompts({ prompts }: Stet): LatitudePrompts {
     createOrUpdate: prompts.createOrUpdate.bind(prompts),
     delete: prompts.delete.bind(prompts),
     getAll: (o) => prompts.list(o),
-    // One implementation for both kinds of results.
     run: ((path: string, o: RunSettings<OutputKind, object, boolean> = {}): unknown => {
       const { onError, ...options } = o
       return settled(prompts.run(path, modern(options)), { onError }, isStreamed(o))
@@ -131,7 +130,7 @@ function isStreamed({ stream, background }: { stream?: boolean; background?: boo
   return stream !== false && !background
 }
 
-// The types of the two clients only differ in the names of a tool's context.
+// The two clients' types differ only in the field names of a tool's context.
 function modern(options: { tools?: object }): None {
   return options.tools ? { ...options, tools: withOldNames(options.tools) } : options
 }

@@ -3,18 +3,18 @@ import type { RenderToolHandler } from '../render/index.ts'
 import type { LatitudeOptions } from './options.ts'
 import type { LatitudeToolContext } from './tools.ts'
 
-// The exported types of the published clients, under their names, so that code only changes its import.
+// These types keep the published clients' names, so that applications only change the import.
 
 /** The options of `Latitude`. */
 export type Options = LatitudeOptions
 
-/** The result of a run (5.x). */
+/** The result of a run, as 5.x names it. */
 export type GenerationResponse<S extends OutputKind = 'text'> = RunResult<S>
 
-/** The result of a run (4.x). */
+/** The result of a run, as 4.x names it. */
 export type StreamChainResponse = RunResult
 
-/** `data` in the input of `onEvent`. */
+/** The type of `data` in the input of `onEvent`. */
 export type ChainEventDto = LatitudeEventData | ProviderEventData
 
 /** The arguments of tools by tool name. */
@@ -26,7 +26,7 @@ export type ToolHandler<T extends ToolSpec, K extends keyof T> = (
   details: LatitudeToolContext,
 ) => Promise<unknown>
 
-/** The second argument of a tool handler (4.x). */
+/** The second argument of a tool handler, as 4.x names it. */
 export type ToolCallDetails = LatitudeToolContext
 
 /** The second argument of a tool handler of `renderChain`. */
@@ -41,5 +41,5 @@ export interface ToolCallResponse {
   text?: string
 }
 
-/** The argument of `Latitude.instrument`, which is ignored. */
+/** The argument of `Latitude.instrument`, which ignores it. */
 export type Instrumentation = object

@@ -1,29 +1,29 @@
 import type { Message, ToolCall } from '../index.ts'
 
-/** The second argument of a tool handler: the call, with the 4.x names of its fields. */
+/** The second argument of a tool handler: the tool call with its 4.x field names. */
 export interface LatitudeToolContext extends ToolCall {
   conversationUuid: string
   messages: Message[]
   signal: AbortSignal
   /**
-   * Ends the loop of tool calls. The result contains the open calls.
+   * Ends the tool loop. The result contains the open tool calls.
    *
    * @example
    * await latitude.prompts.run('weather', { tools: { get_weather: (_, { pauseExecution }) => pauseExecution() } })
    */
   pauseExecution(): never
-  /** `id` */
+  /** The 4.x name of `id`. */
   readonly toolId: string
-  /** `name` */
+  /** The 4.x name of `name`. */
   readonly toolName: string
 }
 
-/** Handlers by tool name. `T` maps each tool to its arguments. */
+/** Tool handlers by tool name. `T` maps each tool to its arguments. */
 export type LatitudeTools<T> = { [K in keyof T]: (args: T[K], context: LatitudeToolContext) => unknown }
 
 type Handler = (args: unknown, context: ToolCall) => unknown
 
-/** The same handlers, with contexts that also have the names of 4.x. */
+/** Wraps handlers so that their context also has the 4.x field names. */
 export function withOldNames(tools: object): Record<string, Handler> {
   const wrapped = Object.entries(tools).map(([name, handler]: [string, Handler]): [string, Handler] => [
     name,

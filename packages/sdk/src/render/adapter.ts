@@ -3,10 +3,9 @@ import { Adapters, type Message as EngineMessage } from 'promptl-ai'
 import { ConfigurationError } from '../index.ts'
 import type { RenderOptions } from './options.ts'
 
-/** Converts between stet's messages and those of a provider. */
 export interface Adapter {
   write(config: Record<string, unknown>, messages: readonly RenderedMessage[]): unknown[]
-  /** Converts one message of the provider, which may become several of ours. */
+  /** Converts one provider message. The result may be several of stet's messages. */
   read(config: Record<string, unknown>, message: object): RenderedMessage[]
 }
 
@@ -20,7 +19,7 @@ interface EngineAdapter {
   toPromptl(conversation: Conversation): Conversation
 }
 
-/** The adapter with that name, or the given one. @throws ConfigurationError for any other value */
+/** @throws ConfigurationError for an unknown name or an invalid object */
 export function adapterOf(wanted: RenderOptions['adapter'] = 'openai'): Adapter {
   if (wanted === 'default') return { write: (_, messages) => [...messages], read: (_, message) => [inFull(message)] }
   const adapter: unknown =
@@ -46,7 +45,7 @@ function inFull(message: object): RenderedMessage {
   return { role: 'assistant', ...rest, content: parts as RenderedPart[] }
 }
 
-// The engine has one message per tool result, and another name for a call's arguments.
+// The engine uses one message per tool result, and a different field name for tool arguments.
 function toEngine({ role, content, ...extra }: RenderedMessage): unknown[] {
   if (role !== 'tool') return [{ ...extra, role, content: content.map(toEnginePart) }]
   return content.map(({ toolCallId, toolName, result }) => ({

@@ -6,19 +6,19 @@ import type { RenderChainOptions } from './options.ts'
 
 const DEFAULT_MAX_STEPS = 20
 
-/** One step of a chain as the model receives it. */
 interface Step {
   number: number
   input: RenderedMessage[]
   config: Record<string, unknown>
-  /** The part of `config` for the caller. */
   shown: Record<string, unknown>
 }
 
-/** Thrown by a handler to end the chain. */
 const PAUSED = Symbol('paused')
 
-/** The messages of a step's model calls, with its answer last and tool rounds before it. `isPaused` ends the chain. */
+/**
+ * Returns the messages of a step: the tool rounds, then the final response. `isPaused` means that a handler ended the
+ * chain.
+ */
 export async function answerStep<M>(
   step: Step,
   o: RenderChainOptions<M>,
@@ -32,7 +32,7 @@ export async function answerStep<M>(
     answer.push(...said)
     const open = said.flatMap(({ content }) => content).filter(({ type }) => type === 'tool-call')
     const handled = open.filter(({ toolName }) => o.tools && Object.hasOwn(o.tools, String(toolName)))
-    // A call without a handler ends the step: the model cannot continue without its result.
+    // A tool call without a handler ends the step, because the model cannot continue without its result.
     if (open.length === 0 || handled.length < open.length) return { answer, isPaused: false }
     const results = await answerCalls(open, o, adapter.write(step.config, [...step.input, ...answer]) as Message[])
     if (!results) return { answer, isPaused: true }
@@ -49,14 +49,13 @@ async function askModel<M>(
   messages: RenderedMessage[],
   { onStep, signal }: RenderChainOptions<M>,
 ): Promise<RenderedMessage[]> {
-  // The caller chooses the message format with `adapter`.
   const written = adapter.write(config, messages) as M[]
   const said = await onStep({ config: shown, messages: written, step: number, ...(signal && { signal }) })
   if (typeof said === 'string') return [{ role: 'assistant', content: [{ type: 'text', text: said }] }]
   return adapter.read(config, { role: 'assistant', ...said })
 }
 
-/** The results of all calls, or undefined if a handler ended the chain. */
+/** Returns undefined if a handler ended the chain. */
 async function answerCalls<M>(
   calls: readonly RenderedPart[],
   o: RenderChainOptions<M>,

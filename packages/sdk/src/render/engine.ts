@@ -14,7 +14,7 @@ import { answerStep } from './chain.ts'
 import { refusedParameters, runFailure } from './failures.ts'
 import type { RenderChainOptions, Rendered, RenderOptions, Source } from './options.ts'
 
-/** Only the server reads these keys. A provider would refuse them. */
+/** Only the server reads these keys. A provider would reject them. */
 const SERVICE_KEYS = new Set(
   (
     'provider maxSteps max_steps maxRetries max_retries type name description parameters tools agents schema isolated ' +
@@ -27,16 +27,14 @@ interface Opened {
   input: Pick<StepInput, 'parameters' | 'now'>
 }
 
-/** The messages of a prompt's first step. */
 export async function renderFirst<M>(source: Source, o: RenderOptions): Promise<Rendered<M>> {
   const { prompt, input } = await open(source, o)
   const step = await next(prompt, input)
-  // The first step is never the end.
+  // A first step is never done. This check narrows the type.
   if (step.done) return { config: {}, messages: [] }
   return { config: shown(step.config, o), messages: adapterOf(o.adapter).write(step.config, step.input) as M[] }
 }
 
-/** The conversation of all steps of a prompt. */
 export async function renderSteps<M>(source: Source, o: RenderChainOptions<M>): Promise<Rendered<M>> {
   const { prompt, input } = await open(source, o)
   const conversation: RenderedMessage[] = []
@@ -64,7 +62,7 @@ async function open(source: Source, { parameters = {}, references = {}, fullPath
   return { prompt, input: { parameters: read.values, now: new Date().toISOString() } }
 }
 
-/** A copy as JSON, like the server's input: a prompt sees nothing else and cannot change the caller's values. */
+/** The prompt receives JSON, as on the server, and cannot change the caller's values. */
 function plain(parameters: Record<string, unknown>): Record<string, unknown> {
   try {
     return JSON.parse(JSON.stringify(parameters)) as Record<string, unknown>

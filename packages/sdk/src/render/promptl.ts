@@ -1,8 +1,8 @@
 import type * as Promptl from 'promptl-ai'
 import { ConfigurationError } from '../index.ts'
 
-// The build replaces `promptl-ai` by this module everywhere except here. Its names are empty until it is loaded. If the
-// optional package is missing, a bundler leaves this one import to run time instead of failing at each import.
+// The build replaces `promptl-ai` with this module everywhere else. The exports are empty until the engine loads. If
+// the optional package is missing, only this import fails, and only at run time.
 /** @public */
 export let Adapters: typeof Promptl.Adapters
 /** @public */
@@ -14,7 +14,7 @@ export let Parser: typeof Promptl.Parser
 /** @public */
 export let scan: typeof Promptl.scan
 
-/** Loads the engine. @throws ConfigurationError when it is not installed */
+/** @throws ConfigurationError if the engine is not installed */
 export async function loadPromptl(): Promise<void> {
   try {
     ;({ Adapters, Chain, CompileError, Parser, scan } = await import('promptl-ai'))

@@ -3,8 +3,8 @@ import type { RenderChainOptions, Rendered, RenderOptions, Source } from './opti
 import { loadPromptl } from './promptl.ts'
 
 /**
- * Renders a prompt as the server does, with the same engine, rules and errors. Needs the package `promptl-ai`, which
- * loads on the first call. Renders the first step of a prompt with `<step>`s; `renderChain` renders all.
+ * Renders a prompt locally with the server's engine, rules and errors. Needs the package `promptl-ai`, which loads on
+ * the first call. For a prompt with `<step>` tags, this renders the first step. `renderChain` renders all of them.
  *
  * @example
  * const prompt = await stet.prompts.get('support/reply')
@@ -16,7 +16,7 @@ export async function render<M = Message>(prompt: Source, o: RenderOptions = {})
 }
 
 /**
- * Renders a prompt step by step. `onStep` calls the model, `tools` answers its calls. Resolves to the whole
+ * Renders a prompt step by step. `onStep` calls the model, and `tools` answers its tool calls. Resolves to the whole
  * conversation and the configuration of the last step.
  *
  * @example

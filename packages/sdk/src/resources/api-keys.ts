@@ -5,7 +5,7 @@ import type { Api } from '../transport/api.ts'
 import type { ApiKeyInfo } from '../types.ts'
 
 /**
- * The API keys of the workspace. Needs the scope `admin`.
+ * The workspace's API keys. Needs the key scope `admin`.
  *
  * @example const { key } = await stet.apiKeys.create({ name: 'web shop', scopes: ['run'], projectId: 1 })
  */
@@ -17,7 +17,7 @@ export class ApiKeys {
   }
 
   /**
-   * All keys, including revoked ones, newest first.
+   * Lists all API keys, newest first, including revoked ones.
    *
    * @example const unused = (await stet.apiKeys.list()).filter(({ lastUsedAt }) => lastUsedAt === null)
    */
@@ -26,7 +26,7 @@ export class ApiKeys {
   }
 
   /**
-   * Creates a key. Only this response contains its secret `key`. `limit` requires the pricing plan `custom`.
+   * Creates an API key. Only this response contains its secret `key`. `limit` requires the pricing plan `custom`.
    *
    * @example
    * const { id, key } = await stet.apiKeys.create({ name: 'ci', scopes: ['write', 'publish'], expiresAt: '2027-01-01T00:00:00Z' })
@@ -36,7 +36,7 @@ export class ApiKeys {
   }
 
   /**
-   * Replaces a key by a new one. The old key works for another `overlapSeconds`, 0 by default.
+   * Replaces an API key with a new one. The old one works for another `overlapSeconds`, 0 by default.
    *
    * @example const { key } = await stet.apiKeys.rotate(id, { overlapSeconds: 3600 })
    */
@@ -45,7 +45,7 @@ export class ApiKeys {
   }
 
   /**
-   * Revokes a key at once.
+   * Revokes an API key immediately.
    *
    * @example const { revokedAt } = await stet.apiKeys.revoke(id)
    */

@@ -9,23 +9,23 @@ import type { Prompts } from './prompts.ts'
 import type { Runs } from './runs.ts'
 
 /**
- * Stored conversations. Every run has one, which can be read while it runs.
+ * Stored conversations. Every run has one, which you can read while it runs.
  *
  * @example const { status, conversation } = await stet.conversations.get(result.uuid)
  */
 export class Conversations {
   readonly #api: Api
-  /** Continues a conversation. The same as `prompts.chat`. */
+  /** Continues a conversation. Same as `prompts.chat`. */
   readonly chat: Prompts['chat']
-  /** Continues a conversation as a stream. The same as `prompts.chatStream`. */
+  /** Continues a conversation as a stream. Same as `prompts.chatStream`. */
   readonly chatStream: Prompts['chatStream']
-  /** Attaches to the latest run. The same as `runs.attach`. */
+  /** Attaches to the latest run. Same as `runs.attach`. */
   readonly attach: Runs['attach']
-  /** Attaches to the latest run as a stream. The same as `runs.attachStream`. */
+  /** Attaches to the latest run as a stream. Same as `runs.attachStream`. */
   readonly attachStream: Runs['attachStream']
-  /** Stops the latest run. The same as `runs.stop`. */
+  /** Stops the latest run. Same as `runs.stop`. */
   readonly stop: Runs['stop']
-  /** Scores a conversation. The same as `evaluations.annotate`. */
+  /** Scores a conversation. Same as `evaluations.annotate`. */
   readonly annotate: Evaluations['annotate']
 
   constructor(
@@ -44,7 +44,7 @@ export class Conversations {
   }
 
   /**
-   * One conversation with its messages so far.
+   * Returns one conversation with its messages so far.
    *
    * @example const { status, conversation, cost } = await stet.conversations.get(result.uuid)
    */
@@ -53,8 +53,8 @@ export class Conversations {
   }
 
   /**
-   * Conversations without their messages, newest first. Iterating yields the items of all pages. `from` and `to` are
-   * ISO 8601 instants, `limit` is the size of a page.
+   * Lists conversations without their messages, newest first. Iterating yields the items of all pages. `from` and `to`
+   * are ISO 8601 timestamps, `limit` is the page size.
    *
    * @example
    * for await (const { uuid, error } of stet.conversations.list({ path: 'support/reply', status: 'error' })) console.log(uuid, error)
@@ -65,7 +65,7 @@ export class Conversations {
   }
 
   /**
-   * Permanently deletes a conversation, with its runs and annotations. Rejects with ConflictError if a run is active.
+   * Permanently deletes a conversation with its runs and annotations. Rejects with ConflictError if a run is active.
    *
    * @example await stet.conversations.delete(result.uuid)
    */
@@ -74,7 +74,9 @@ export class Conversations {
   }
 
   /**
-   * Permanently deletes every ended conversation of a custom identifier, in all projects or in `o.projectId`. The project of the client is ignored. `active` conversations remain: stop them, then erase again.
+   * Permanently deletes every ended conversation of a custom identifier, in all projects or in `o.projectId`. The
+   * client's project is ignored. Conversations with an active run remain and are counted in `active`: stop them, then
+   * erase again.
    *
    * @example const { deleted, active } = await stet.conversations.erase('customer-7')
    */
@@ -88,7 +90,7 @@ export class Conversations {
   }
 
   /**
-   * The annotations of a conversation, newest first.
+   * Lists a conversation's annotations, newest first.
    *
    * @example const [newest] = await stet.conversations.annotations(result.uuid)
    */

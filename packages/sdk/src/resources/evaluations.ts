@@ -6,7 +6,7 @@ import { missing } from '../transport/url.ts'
 import type { Annotation, Evaluation, EvaluationInput } from '../types.ts'
 
 /**
- * Scores that people give to conversations.
+ * Evaluations define how people score conversations.
  *
  * @example
  * const { uuid } = await stet.evaluations.create({ name: 'Helpful', metric: 'binary' })
@@ -20,7 +20,8 @@ export class Evaluations {
   }
 
   /**
-   * Scores a conversation. The newest annotation counts. A score out of range rejects with UnprocessableEntityError.
+   * Scores a conversation. The newest annotation counts. Rejects with UnprocessableEntityError if the score is out of
+   * range.
    *
    * @example
    * const { hasPassed } = await stet.evaluations.annotate(result.uuid, 4, evaluationUuid, { reason: 'Friendly, and a bit long' })
@@ -38,7 +39,7 @@ export class Evaluations {
   }
 
   /**
-   * Creates an evaluation for one prompt or for all prompts of the project.
+   * Creates an evaluation for one prompt, or for all prompts of the project.
    *
    * @example
    * const { uuid } = await stet.evaluations.create({
@@ -54,7 +55,7 @@ export class Evaluations {
   }
 
   /**
-   * Newest first. Without a project, the evaluations of all projects that the key can see.
+   * Lists evaluations, newest first. Without a project, lists those of all projects that the API key can access.
    *
    * @example const evaluations = await stet.evaluations.list({ projectId: 1 })
    */
@@ -63,7 +64,7 @@ export class Evaluations {
   }
 
   /**
-   * One evaluation.
+   * Returns one evaluation.
    *
    * @example const { name, metric, configuration } = await stet.evaluations.get(evaluationUuid)
    */

@@ -5,7 +5,7 @@ import type { Api } from '../transport/api.ts'
 import type { LogEntry, Message } from '../types.ts'
 
 /**
- * External logs: records of executions outside stet.
+ * External logs record executions that ran outside stet.
  *
  * @example await stet.logs.create('support/reply', [{ role: 'user', content: question }], { response: answer })
  */
@@ -17,7 +17,7 @@ export class Logs {
   }
 
   /**
-   * Stores an execution as a conversation, which can be read, continued and annotated. `duration` is in milliseconds.
+   * Stores an execution as a conversation, which you can read, continue and annotate. `duration` is in milliseconds.
    *
    * @example
    * const log = await stet.logs.create('support/reply', [{ role: 'user', content: ticket }], { response: 'On its way.', duration: 840 })

@@ -5,7 +5,7 @@ import type { Api } from '../transport/api.ts'
 import type { Project, Version } from '../types.ts'
 
 /**
- * The projects that the key can see.
+ * The projects that the API key can access.
  *
  * @example const { project, version } = await stet.projects.create('Support')
  */
@@ -17,7 +17,7 @@ export class Projects {
   }
 
   /**
-   * Last edited first.
+   * Lists projects, last edited first.
    *
    * @example const names = (await stet.projects.list()).map(({ name }) => name)
    */
@@ -40,7 +40,7 @@ export class Projects {
   }
 
   /**
-   * Changes the given fields. `retentionDays: null` restores the server's setting.
+   * Changes only the given fields. `retentionDays: null` restores the server's setting.
    *
    * @example await stet.projects.update(1, { name: 'Customer support' })
    */
@@ -49,8 +49,8 @@ export class Projects {
   }
 
   /**
-   * Permanently deletes a project, with its prompts, conversations and restricted keys. Its name confirms it. Rejects
-   * with ConflictError if runs are active.
+   * Permanently deletes a project with its prompts, conversations and restricted API keys. Pass the project's name to
+   * confirm. Rejects with ConflictError if runs are active.
    *
    * @example await stet.projects.delete(7, { name: 'Support' })
    */

@@ -21,7 +21,7 @@ import type { FetchedPrompt, Message, Prompt, RunResult } from '../types.ts'
 type AnyRunOptions = RunOptions<Nothing, string, OutputKind>
 
 /**
- * Prompts of a version: read, write and run them. Default version: live.
+ * Reads, writes and runs the prompts of a version. Default version: `live`.
  *
  * @example const { response } = await stet.prompts.run('support/reply', { parameters: { ticket } })
  */
@@ -33,8 +33,8 @@ export class Prompts<R = PromptRegistry> {
   }
 
   /**
-   * One prompt. Rejects with NotFoundError, whose `details` suggest similar paths. With `cache` it may come from
-   * memory. With `fallback`, an outage returns that text. `source` names the origin.
+   * Returns one prompt. Rejects with NotFoundError, whose `details` suggest similar paths. With `cache`, the prompt may
+   * come from memory. With `fallback`, an outage returns the fallback. `source` tells you which one you received.
    *
    * @example const { content, source } = await stet.prompts.get('support/reply', { cache: true, fallback: 'Hello' })
    */
@@ -57,7 +57,7 @@ export class Prompts<R = PromptRegistry> {
   }
 
   /**
-   * All prompts of the version, ordered by path.
+   * Lists all prompts of the version, ordered by path.
    *
    * @example const replies = await stet.prompts.list({ prefix: 'support/' })
    */
@@ -66,7 +66,7 @@ export class Prompts<R = PromptRegistry> {
   }
 
   /**
-   * Creates a prompt in a draft. Rejects with ConflictError if the path is taken.
+   * Creates a prompt in a draft. Rejects with ConflictError if the path exists.
    *
    * @example await stet.prompts.create('support/closing', { versionUuid: draft.uuid, prompt: 'Goodbye {{ name }}' })
    */
@@ -75,7 +75,7 @@ export class Prompts<R = PromptRegistry> {
   }
 
   /**
-   * The prompt at the path. Creates it with the given text if it is missing.
+   * Returns the prompt at the path. Creates it with the given text if it does not exist.
    *
    * @example
    * const { content } = await stet.prompts.getOrCreate('support/closing', { versionUuid: draft.uuid, prompt: 'Goodbye' })
@@ -88,8 +88,8 @@ export class Prompts<R = PromptRegistry> {
   }
 
   /**
-   * Writes a prompt. With `baseHash` or `ifMatch`, it rejects with ConflictError if the prompt has changed. In a draft,
-   * `liveHash` is the hash of the live text that was merged in: it resolves the conflict that publishing would find.
+   * Writes a prompt. With `baseHash` or `ifMatch`, rejects with ConflictError if the prompt has changed. In a draft,
+   * set `liveHash` to the hash of the live text that you merged in, so that publishing does not report a conflict.
    *
    * @example
    * const { contentHash } = await stet.prompts.get('support/reply')
@@ -103,7 +103,7 @@ export class Prompts<R = PromptRegistry> {
   }
 
   /**
-   * Deletes a prompt from a draft; the live version keeps it until the draft is published.
+   * Deletes a prompt from a draft. The live version keeps it until you publish the draft.
    *
    * @example await stet.prompts.delete('support/old', { versionUuid: draft.uuid })
    */
@@ -112,7 +112,7 @@ export class Prompts<R = PromptRegistry> {
   }
 
   /**
-   * Fills the cache, a few prompts at a time. Rejects if one of them cannot be fetched.
+   * Fills the cache, a few prompts at a time. Rejects if any prompt cannot be fetched.
    *
    * @example await stet.prompts.prefetch(['support/reply', 'support/triage'])
    */
@@ -123,7 +123,7 @@ export class Prompts<R = PromptRegistry> {
   }
 
   /**
-   * Runs a prompt to its end. A failed run rejects with RunError.
+   * Runs a prompt and resolves when it ends. A failed run rejects with RunError.
    *
    * @example
    * const { response, cost } = await stet.prompts.run('support/reply', { parameters: { ticket } })
@@ -148,7 +148,7 @@ export class Prompts<R = PromptRegistry> {
   }
 
   /**
-   * Runs a prompt and returns its stream at once. The first reader gets everything.
+   * Runs a prompt and immediately returns its stream. The first reader receives every event.
    *
    * @example
    * const stream = stet.prompts.stream('support/reply', { parameters: { ticket } })
@@ -165,7 +165,7 @@ export class Prompts<R = PromptRegistry> {
   }
 
   /**
-   * Continues a conversation. A plain string is one user message.
+   * Continues a conversation. A plain string becomes one user message.
    *
    * @example const { response } = await stet.prompts.chat(result.uuid, 'And in French?')
    */
@@ -188,7 +188,7 @@ export class Prompts<R = PromptRegistry> {
   }
 
   /**
-   * Continues a conversation and returns the stream of the answer at once.
+   * Continues a conversation and immediately returns the response stream.
    *
    * @example
    * for await (const text of stet.prompts.chatStream(result.uuid, 'And in French?').textStream) process.stdout.write(text)
@@ -202,7 +202,7 @@ export class Prompts<R = PromptRegistry> {
   }
 }
 
-/** The condition of a write as a header. */
+/** Converts `ifMatch` to a header. */
 function matching<O extends RequestOptions & { ifMatch?: string }>({ ifMatch, ...o }: O): Omit<O, 'ifMatch'> {
   if (ifMatch === undefined) return o
   return { ...o, headers: { 'If-Match': ifMatch === '*' ? '*' : `"${ifMatch.replaceAll('"', '')}"`, ...o.headers } }

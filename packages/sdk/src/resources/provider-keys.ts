@@ -5,7 +5,7 @@ import type { Api } from '../transport/api.ts'
 import type { ProviderKeyInfo } from '../types.ts'
 
 /**
- * The provider keys of the workspace. Needs the scope `admin`. Tokens are stored encrypted and returned masked.
+ * The workspace's provider keys. Needs the key scope `admin`. Tokens are stored encrypted and returned masked.
  *
  * @example
  * const token = process.env.OPENAI_API_KEY ?? ''
@@ -19,7 +19,7 @@ export class ProviderKeys {
   }
 
   /**
-   * Stored provider keys and those from the server's settings, ordered by name.
+   * Lists the stored provider keys and those from the server settings, ordered by name.
    *
    * @example const providers = (await stet.providerKeys.list()).map(({ name }) => name)
    */
@@ -28,7 +28,7 @@ export class ProviderKeys {
   }
 
   /**
-   * One provider key, with a masked token.
+   * Returns one provider key with a masked token.
    *
    * @example const { provider, defaultModel } = await stet.providerKeys.get(id)
    */
@@ -46,12 +46,12 @@ export class ProviderKeys {
     i: Omit<CreateProviderKeyBody, 'provider'> & { provider: string },
     o: RequestOptions = {},
   ): ApiPromise<ProviderKeyInfo> {
-    // A newer server may accept more types than this client lists.
+    // A newer server may accept types that this client does not list.
     return this.#api.call('providerKeys.create', i as CreateProviderKeyBody, o)
   }
 
   /**
-   * Changes the given fields; the next model call uses them.
+   * Changes only the given fields. The next model call uses them.
    *
    * @example await stet.providerKeys.update(id, { token: newToken })
    */

@@ -10,7 +10,7 @@ import type { Api } from '../transport/api.ts'
 import type { RunResult, StopResult } from '../types.ts'
 
 /**
- * Existing runs: queued, running or ended.
+ * Existing runs: queued, active or ended.
  *
  * @example const { response } = await stet.runs.attach(uuid)
  * @example await stet.runs.toolResult({ toolCallId: call.id, result: { sky: 'blue' } })
@@ -23,7 +23,7 @@ export class Runs {
   }
 
   /**
-   * Waits for the end of the latest run. A run that failed or was stopped rejects with RunError.
+   * Waits until the latest run ends. Rejects with RunError if the run failed or was stopped.
    *
    * @example const { response } = await stet.runs.attach(uuid)
    */
@@ -37,7 +37,7 @@ export class Runs {
   }
 
   /**
-   * The events of the latest run, from its first event or after `lastEventId`.
+   * Streams the latest run's events, from the first one or after `lastEventId`.
    *
    * @example
    * const stream = stet.runs.attachStream(uuid, { lastEventId: '41' })
@@ -48,7 +48,7 @@ export class Runs {
   }
 
   /**
-   * Stops the latest run. An ended run does not change. Resolves when the run has ended, or after 2 s.
+   * Stops the latest run. Does nothing if it has ended. Resolves when the run has ended, or after 2 s.
    *
    * @example const { stopped, status } = await stet.runs.stop(uuid)
    */
@@ -57,7 +57,7 @@ export class Runs {
   }
 
   /**
-   * Answers a tool call that a run waits for. The first result counts; later results are ignored.
+   * Sends the result of a tool call that a run waits for. The first result counts. Later results are ignored.
    *
    * @example await stet.runs.toolResult({ toolCallId: call.id, result: { celsius: 21 } })
    */

@@ -5,7 +5,7 @@ import type { Api } from '../transport/api.ts'
 import type { Change, PushResult, RevertResult, Version, VersionDiff } from '../types.ts'
 
 /**
- * Versions of a project: drafts, which can change, and merged versions, one of which is live.
+ * A project's versions: drafts, which you can change, and merged versions, one of which is live.
  *
  * @example
  * const draft = await stet.versions.create('friendlier replies')
@@ -20,7 +20,7 @@ export class Versions {
   }
 
   /**
-   * Drafts first, then merged versions, newest first.
+   * Lists drafts first, then merged versions, newest first.
    *
    * @example const drafts = await stet.versions.list({ status: 'draft' })
    */
@@ -29,7 +29,7 @@ export class Versions {
   }
 
   /**
-   * One version; `live` is allowed.
+   * Returns one version. `live` is allowed.
    *
    * @example const { uuid, version } = await stet.versions.get('live')
    */
@@ -38,7 +38,7 @@ export class Versions {
   }
 
   /**
-   * Creates a draft on top of the live version.
+   * Creates a draft based on the live version.
    *
    * @example const draft = await stet.versions.create('friendlier replies')
    */
@@ -47,8 +47,8 @@ export class Versions {
   }
 
   /**
-   * Makes a draft the live version. Rejects with ConflictError if live changed the same prompts: push the merged texts
-   * with `liveHash`, or override with `force`.
+   * Makes a draft the live version. Rejects with ConflictError if the live version changed the same prompts. Then push
+   * the merged texts with `liveHash`, or override with `force`.
    *
    * @example const { version } = await stet.versions.publish(draft.uuid, { description: 'Warmer tone' })
    */
@@ -57,7 +57,7 @@ export class Versions {
   }
 
   /**
-   * Applies changes to a draft, all or none. A stale `baseHash` or `liveHash` rejects with ConflictError.
+   * Applies changes to a draft atomically. An outdated `baseHash` or `liveHash` rejects with ConflictError.
    *
    * @example
    * const { contentHash } = await stet.prompts.get('support/reply')
@@ -71,7 +71,7 @@ export class Versions {
   }
 
   /**
-   * Drops the changes of a draft: all of them, or those at the given paths.
+   * Discards the changes of a draft: all of them, or those at the given paths.
    *
    * @example const { reverted } = await stet.versions.revert(draft.uuid, { paths: ['support/reply'] })
    */
@@ -80,7 +80,8 @@ export class Versions {
   }
 
   /**
-   * The changes of a version. By default a draft is compared with live, a merged version with the one before it.
+   * Lists the changes in a version. By default, a draft is compared with live, and a merged version with the previous
+   * one.
    *
    * @example const { changes } = await stet.versions.diff(draft.uuid)
    */

@@ -8,10 +8,9 @@ import { observe } from '../transport/request.ts'
 import type { RunResult } from '../types.ts'
 import { RunRequests } from './run-requests.ts'
 
-/** Runs over one JSON response, or over several if tools are answered in rounds. */
 export async function jsonOutcome<O extends OutputKind>(api: Api, start: RunStart<O>): Promise<Outcome<RunResult<O>>> {
   const { operation, fields, options } = start
-  // Unknown until a new run ends. The server stops an abandoned run after its grace period.
+  // A new run returns its uuid only at its end. The server stops an abandoned run after its grace period.
   let conversationUuid = 'conversationUuid' in fields ? fields.conversationUuid : undefined
   const requests = new RunRequests(api)
   try {
@@ -24,7 +23,7 @@ export async function jsonOutcome<O extends OutputKind>(api: Api, start: RunStar
     if (error instanceof AbortError && conversationUuid !== undefined) {
       const detached = options.onAbort === 'detach'
       Object.assign(error, { conversationUuid, detached })
-      // Best effort, as for streams. If this call has no run, another caller's run may be active.
+      // Best effort, as with streams. If this call has no active run, a stop could hit another caller's run.
       if (!detached && requests.mayRun) stopRun(api, conversationUuid, start).then(undefined, () => {})
     }
     if (StetError.isInstance(error)) observe(api.settings, () => options.onError?.(error))
@@ -32,7 +31,7 @@ export async function jsonOutcome<O extends OutputKind>(api: Api, start: RunStar
   }
 }
 
-/** Answers the calls at the end of a JSON run, round by round. Returns the last outcome with the sums of all rounds. */
+/** Answers the tool calls of a JSON run, round by round. Returns the last outcome with the totals of all rounds. */
 async function answerTurns<O extends OutputKind>(
   requests: RunRequests,
   start: RunStart<O>,

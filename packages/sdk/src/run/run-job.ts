@@ -8,23 +8,23 @@ import type { Api } from '../transport/api.ts'
 import type { Conversation, RunResult, StopResult } from '../types.ts'
 
 /**
- * A run in the background. It continues without readers. Every method works before, during and after the run.
+ * A background run, which needs no reader. You can call every method before, during and after the run.
  *
  * @example
  * const job = await stet.prompts.run('support/report', { background: true })
  * const { response } = await job.result()
  */
 export interface RunJob<O extends OutputKind = 'text'> {
-  /** The conversation. */
+  /** The conversation's uuid. */
   readonly uuid: string
   /**
-   * The events of the run, from its first event.
+   * Streams the run's events, starting with the first.
    *
    * @example for await (const text of job.attach().textStream) process.stdout.write(text)
    */
   attach(o?: AttachOptions<O>): RunStream<O>
   /**
-   * Waits for the end. A failed run rejects with RunError.
+   * Waits until the run ends. A failed run rejects with RunError.
    *
    * @example const { response } = await job.result()
    */
@@ -36,14 +36,13 @@ export interface RunJob<O extends OutputKind = 'text'> {
    */
   stop(o?: RequestOptions): Promise<StopResult>
   /**
-   * The conversation so far.
+   * Returns the conversation so far.
    *
    * @example const { status } = await job.conversation()
    */
   conversation(o?: RequestOptions): Promise<Conversation>
 }
 
-/** Starts a run in the background. */
 export async function startJob<O extends OutputKind>(api: Api, start: RunStart<O>): Promise<Outcome<RunJob<O>>> {
   if (start.options.tools) throw noToolsInBackground()
   const { data, response } = await api.answer<{ uuid: string }>(start.operation, start.fields, sentOptions(start))

@@ -7,12 +7,11 @@ import type { RunResult } from '../types.ts'
 
 const TIMEOUT_MS = 600_000
 
-/** The requests of one call that return whole runs, one at a time. */
 export class RunRequests {
   readonly api: Api
-  /** Whether a run of this call may be active: a request was sent, and neither answered nor refused. */
+  /** True while a run of this call may be active: a request was sent and its response is pending or unclear. */
   mayRun = false
-  /** Whether an attempt was accepted: its run continues, even if later attempts fail. */
+  /** True once the server accepted an attempt. Its run continues even if later attempts fail. */
   #hasBegun = false
 
   constructor({ settings }: Api) {
@@ -31,13 +30,14 @@ export class RunRequests {
   }
 
   async #follow(send: () => Promise<Response>, signal: AbortSignal | null | undefined): Promise<Response> {
-    // An aborted request is not sent.
+    // Aborted requests are never sent, so no run starts.
     if (signal?.aborted) return send()
     this.mayRun = true
     let isRefused = false
     try {
       const response = await send()
-      // A repeated conflict means that an earlier attempt is still running; a gateway error says nothing about the run.
+      // A repeated conflict means that an earlier attempt is still running. A gateway error leaves the run's state
+      // unclear.
       isRefused = !response.ok && ![409, 502, 504].includes(response.status)
       return response
     } finally {

@@ -1,13 +1,13 @@
-/** A promise with its `resolve` and `reject`. Its rejection never counts as unhandled. */
+/** A promise with its `resolve` and `reject`. Node never reports its rejection as unhandled. */
 export interface Deferred<T> {
   promise: Promise<T>
   resolve: (value: T) => void
   reject: (error: unknown) => void
 }
 
-/** Like Promise.withResolvers, which Node 20 lacks, with a quiet promise. */
+/** Replaces Promise.withResolvers, which Node 20 lacks. */
 export function deferred<T>(): Deferred<T> {
-  // The executor runs synchronously, so all three are set on return.
+  // The executor runs synchronously, so all three fields are set here.
   const made: Partial<Deferred<T>> = {}
   const promise = quiet(new Promise<T>((resolve, reject) => Object.assign(made, { resolve, reject })))
   return Object.assign(made, { promise }) as Deferred<T>

@@ -1,6 +1,5 @@
-/** An entry of the list. */
 export interface Place<T> {
-  /** Undefined in the last entry, which waits for its value. */
+  /** Undefined in the tail, which waits for its value. */
   next: Place<T> | undefined
   value: T | undefined
 }
@@ -10,11 +9,10 @@ async function ended(): Promise<IteratorReturnResult<undefined>> {
 }
 
 /**
- * A growing list that many readers walk at their own pace. Entries are linked and the list keeps only the last one, so
- * entries that all readers have passed can be collected.
+ * A growing list with independent readers. The list references only its tail, so entries that all readers have passed
+ * can be garbage-collected.
  */
 export class EventLog<T> {
-  /** The entry for the next value. */
   tail: Place<T> = { next: undefined, value: undefined }
   #waiting: (() => void)[] = []
   #end: (() => Promise<IteratorReturnResult<undefined>>) | undefined
@@ -27,13 +25,13 @@ export class EventLog<T> {
     this.#wake()
   }
 
-  /** Ends the list. After the last value, readers always get this result. */
+  /** Ends the list. After the last value, every read returns this result. */
   end(answer: () => Promise<IteratorReturnResult<undefined>> = ended): void {
     this.#end = answer
     this.#wake()
   }
 
-  /** A new reader, by default from the current entry. Leaving it early ends only this reader. */
+  /** Creates a reader, by default from the current entry. Returning early ends only this reader. */
   read(from = this.tail): AsyncIterableIterator<T> {
     let at: Place<T> | undefined = from
     const leave = (): Promise<IteratorResult<T>> => {
@@ -41,13 +39,12 @@ export class EventLog<T> {
       this.#wake()
       return ended()
     }
-    // An available value costs one promise. Parallel calls get one value each, in order.
+    // An available value costs one promise. Concurrent calls receive one value each, in order.
     const next = (): Promise<IteratorResult<T>> => {
       if (!at) return ended()
       const { next: following, value } = at
       if (following) {
         at = following
-        // An entry with a successor has a value.
         return Promise.resolve({ done: false, value: value as T })
       }
       return this.#end?.() ?? new Promise<void>((resolve) => this.#waiting.push(resolve)).then(next)

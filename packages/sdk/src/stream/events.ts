@@ -3,7 +3,6 @@ import type { StetError } from '../errors.ts'
 import type { OutputKind } from '../registry.ts'
 import type { AnyRunResponse, Message, RunResult, ToolCall } from '../types.ts'
 
-/** The failure that ended a run. */
 interface ChainFailure {
   name: string
   message: string
@@ -12,7 +11,7 @@ interface ChainFailure {
   details: Record<string, unknown>
 }
 
-/** Fields with wider types than on the wire, see `types.ts`. */
+/** These fields have wider types than on the wire (see `types.ts`). */
 interface Wider {
   messages: Message[]
   providerLogUuid: string
@@ -21,13 +20,13 @@ interface Wider {
 }
 type Widened<E> = E extends unknown ? { [K in keyof E]: K extends keyof Wider ? Wider[K] : E[K] } : never
 
-/** Progress of the run itself. `chain-completed` and `chain-error` end it; exactly one of them arrives, last. */
+/** Progress of the run itself. Exactly one `chain-completed` or `chain-error` arrives, as the last event. */
 export type LatitudeEventData = Widened<LatitudeEvent>
 
-/** The output of the model, part by part. */
+/** The model's output, in parts. */
 export type ProviderEventData = ProviderEvent
 
-/** Events of the SDK itself; never on the wire, only through `on('sdk', …)`. */
+/** Events that the SDK emits itself, through `on('sdk', …)`. The server never sends them. */
 export type SdkEventData =
   | { type: 'reconnecting'; attempt: number; delayMs: number; cause: string }
   | { type: 'reconnected'; fromEventId: string | undefined }
@@ -38,11 +37,11 @@ type Wrap<E extends string, D> = D extends { type: infer T }
   ? { readonly id: string; readonly event: E; readonly type: T; readonly data: D }
   : never
 
-/** One event of a run. Narrow it by `event` or `type`. Ids rise over the whole conversation. */
+/** One event of a run. Narrow it by `event` or `type`. Ids increase across the whole conversation. */
 export type StreamEvent = Wrap<'latitude-event', LatitudeEventData> | Wrap<'provider-event', ProviderEventData>
 
 /**
- * The listeners of a run. `text` gets each delta and the text of the current step so far.
+ * The listeners of a run. `text` receives each delta and the current step's text so far.
  *
  * @example stream.on('text', (delta) => process.stdout.write(delta))
  */
@@ -59,14 +58,14 @@ export interface StreamEventMap<O extends OutputKind> {
 }
 
 /**
- * A part of a run that a page only sees if it is exposed: `messages` (with `input` and `output` of the answer),
- * `config` (with its model and provider), `ids` of prompt and version, arguments and results of `tools`, messages of
- * `errors`.
+ * A part of a run that a page receives only if you expose it: `messages` (with the response's `input` and `output`),
+ * `config` (with the model and provider), `ids` of the prompt and version, arguments and results of `tools`, messages
+ * of `errors`.
  */
 export type Exposed = 'messages' | 'config' | 'ids' | 'tools' | 'errors'
 
 /**
- * Data to forward in addition to the answer. Default: none. `true` forwards every event unchanged.
+ * Adds data to the response that is forwarded. Default: none. `true` forwards every event unchanged.
  *
  * @example { expose: ['tools'] }
  */
@@ -74,5 +73,5 @@ export interface ForwardOptions {
   expose?: true | readonly Exposed[]
 }
 
-/** A readable stream that `for await` reads in every runtime. */
+/** A readable stream that `for await` can read in every runtime. */
 export type AsyncIterableStream<T> = ReadableStream<T> & AsyncIterable<T>

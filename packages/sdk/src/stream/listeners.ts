@@ -8,7 +8,6 @@ interface Entry<O extends OutputKind> {
   isOnce: boolean
 }
 
-/** The listeners of one stream, called synchronously in the order of their registration. */
 export class Listeners<O extends OutputKind> {
   #entries: Entry<O>[] = []
 
@@ -28,12 +27,12 @@ export class Listeners<O extends OutputKind> {
     return this.#entries.some((entry) => entry.name === name)
   }
 
-  /** Calls every listener. An error in one propagates to the caller. */
+  /** An exception in a listener propagates to the caller. */
   emit<K extends Name<O>>(name: K, ...args: Parameters<StreamEventMap<O>[K]>): void {
     for (const entry of this.#entries) {
       if (entry.name !== name) continue
       if (entry.isOnce) this.#entries = this.#entries.filter((other) => other !== entry)
-      // add() stores each listener under its own event name, so the arguments match.
+      // add() stores each listener under its own event name, so the argument types match.
       const call = entry.listener as (...args: Parameters<StreamEventMap<O>[K]>) => void
       call(...args)
     }

@@ -5,56 +5,49 @@ import type { Answer } from '../transport/exchange.ts'
 import { retryDelayMs } from '../transport/retry.ts'
 import { type Frame, readFrames } from '../transport/sse.ts'
 
-// The server closes the connection after the terminal event. Waiting for that keeps it for the next request.
+// The server closes the connection after the terminal event. Waiting for the close lets the next request reuse it.
 const FAREWELL_MS = 1000
 const IDLE_TIMEOUT_MS = 45_000
 
-/** One run to read. */
 export interface RunToRead {
   open: () => Promise<Answer>
-  /** Whether reading starts after an event that the caller named. */
   isJoined: boolean
-  /** Attaches to the run again; undefined if that is impossible. */
   attach: () => (() => Promise<Answer>) | undefined
   resume: ResumeOptions
   runtime: Runtime
-  /** Milliseconds, 45_000 */
   idleTimeout: number | undefined
   signal: AbortSignal
-  /** Whether reading is finished: the terminal event arrived, or the reader left. */
+  /** True after the terminal event, or after the reader left. */
   isOver: () => boolean
-  /** The id of the last processed event. */
   lastEventId: () => string | undefined
   onHead: (head: Answer) => void
   /**
-   * Processes a frame, or only checks one that is processed already or not needed. Throws if the connection is
-   * unusable.
+   * Processes a frame. With `isOld`, the frame was already processed, so it only handles a terminal event. Throws if
+   * the connection is unusable.
    */
   onFrame: (frame: Frame, head: Answer, isOld: boolean) => void
   onReconnecting: (about: { attempt: number; delayMs: number; cause: string }) => void
   onReconnected: () => void
-  /** The error of a permanently lost stream. */
   lost: (message: string, cause?: unknown) => Error
 }
 
-/** Reads a run to its terminal event, over as many connections as needed. Every event is processed once. */
+/** Reads a run to its terminal event, over as many connections as needed. Each event is processed once. */
 export async function readRun(run: RunToRead): Promise<void> {
   const { isOver, lastEventId, lost, idleTimeout = IDLE_TIMEOUT_MS } = run
-  /** The number of processed frames of this run. */
   let taken = 0
   let isRejoined = run.isJoined
   /**
-   * Attempts to rejoin since the last event. The first attempt is free if no event followed the one that the caller named,
-   * because the run may simply have ended.
+   * Counts attempts to resume since the last event. If no event followed the caller's `lastEventId`, the first attempt
+   * is free, because the run may simply have ended.
    */
   let attempts = isRejoined ? -1 : 0
 
-  /** Servers without Last-Event-ID support replay from the first event; without ids the index decides. */
+  /** A server without Last-Event-ID support replays all events. If events have no ids, compare by index. */
   function isOld({ id }: Frame, index: number): boolean {
     return id ? Number(id) <= Number(lastEventId()) : index <= taken
   }
 
-  /** Reads one connection. Returns the reason of its end. */
+  /** Returns why the connection ended. */
   async function read(head: Answer): Promise<Error> {
     const { body } = head.response
     run.onHead(head)

@@ -16,44 +16,38 @@ import { Listeners } from './listeners.ts'
 import { readRun } from './read-run.ts'
 import { advance, type Completed, type Progress, resultOf, runErrorOf } from './result.ts'
 
-/** The functions that open, keep alive and observe a stream. */
 export interface StreamSource<O extends OutputKind> {
-  /** Calls `onUuid` with the conversation if it is known before the head. */
+  /** Calls `onUuid` if the conversation's uuid is known before the response head. */
   open: (signal: AbortSignal, onUuid: (conversationUuid: string) => void) => Promise<Answer>
-  /** Attaches to the run again after an event. Without it, a cut ends the stream. */
+  /** Attaches to the run again after an event. If missing, a broken stream is not resumed. */
   attach?:
     | ((conversationUuid: string, lastEventId: string | undefined, signal: AbortSignal) => Promise<Answer>)
     | undefined
-  /** Stops the run itself. */
   stop?: (conversationUuid: string) => PromiseLike<unknown>
-  /** Loads the code that answers client tools. */
   tools?: ((host: ToolHost) => Promise<ToolLoop<O>>) | undefined
   resume?: boolean | ResumeOptions | undefined
   onAbort?: 'stop' | 'detach' | undefined
   signal?: AbortSignal | undefined
-  /** Reading starts after this event. */
   lastEventId?: string | undefined
-  /** Milliseconds, 45_000 */
   idleTimeout?: number | undefined
-  /** true */
   bufferEvents?: boolean | undefined
-  /** Called like a listener, before all others. */
   callbacks?: StreamCallbacks<O>
-  /** Called last, with the conversation so far. Must not throw. */
+  /** Called last. Must not throw. */
   hook?: ((event: StreamEvent, conversationUuid: string | undefined) => void) | undefined
-  /** The path of the prompt, for the message of a failed run. */
   prompt?: string | undefined
-  /** Warnings for the console. */
   logger?: Logger
   runtime?: Runtime
 }
 
 type Ending = 'finished' | 'errored' | 'aborted' | 'detached'
 
-/** connecting → streaming → finished, with detours to reconnecting and tools; the last three may end any of them. */
+/**
+ * The normal sequence is connecting → streaming → finished. The stream can also enter reconnecting and tools. Any state
+ * can end in errored, aborted or detached.
+ */
 export type StreamState = 'connecting' | 'streaming' | 'reconnecting' | 'tools' | Ending
 
-/** Reads a run to its end, with or without readers, and settles every view exactly once. */
+/** Reads a run to its end, even without readers, and settles every view exactly once. */
 export class RunPump<O extends OutputKind> {
   readonly controller = new AbortController()
   readonly listeners = new Listeners<O>()
@@ -64,15 +58,13 @@ export class RunPump<O extends OutputKind> {
   requestId: string | null = null
   lastEventId: string | undefined
   readonly progress: Progress = { conversationUuid: undefined, text: '', conversation: [], response: undefined }
-  /** Whether any listener would get a failure. */
   isObserved = false
-  /** Settles when the stop request has succeeded or failed. */
   stopped: Promise<unknown> | undefined
   readonly #source: StreamSource<O> & { logger: Logger }
   #tools: ToolLoop<O> | undefined
   #phase: 'connecting' | 'streaming' | 'reconnecting' | 'tools' = 'connecting'
   #ending: Ending | undefined
-  /** The end of a round that tools continue. */
+  /** The terminal event of a round that ended with tool calls. */
   #turnEnd: Completed | undefined
   #unfollow = () => {}
 
@@ -88,7 +80,7 @@ export class RunPump<O extends OutputKind> {
     const { hook } = source
     if (hook) this.listeners.add('event', (event) => hook(event, this.progress.conversationUuid))
     signal.addEventListener('abort', () => this.stop('aborted', signal.reason))
-    // One microtask later, so that listeners added right after construction miss nothing.
+    // Start one microtask later, so that listeners added right after construction miss no event.
     queueMicrotask(() => void this.#run(signal).catch((error: unknown) => this.#fail(error)))
   }
 
@@ -96,7 +88,6 @@ export class RunPump<O extends OutputKind> {
     return this.#ending ?? (this.#phase === 'streaming' && this.#tools?.running ? 'tools' : this.#phase)
   }
 
-  /** Ends the stream at the caller's request. Does nothing after its end. */
   stop(ending: 'aborted' | 'detached', cause?: unknown): void {
     if (this.#ending) return
     const { conversationUuid } = this.progress
@@ -104,11 +95,11 @@ export class RunPump<O extends OutputKind> {
       new AbortError(`The stream was ${ending}`, { conversationUuid, detached: ending === 'detached', cause }),
       ending,
     )
-    // Between rounds this stream has no run. Another caller's run may be active.
+    // Between rounds, this stream has no active run. A stop could hit another caller's run.
     if (ending === 'aborted' && !this.#turnEnd) this.#stopRun(conversationUuid)
   }
 
-  // Once and best effort, because the stream has ended for its reader in any case.
+  // One attempt, best effort: the stream has already ended for the reader.
   #stopRun(uuid: string | null | undefined): void {
     if (uuid) this.stopped ??= Promise.resolve(this.#source.stop?.(uuid)).catch(() => {})
   }
@@ -118,10 +109,9 @@ export class RunPump<O extends OutputKind> {
     else this.controller.abort(reason)
   }
 
-  /** Reads round after round. A run without tools has one. */
   async #run(signal: AbortSignal): Promise<void> {
     const { open, attach, signal: outer, idleTimeout, resume = true, runtime = systemRuntime } = this.#source
-    /** The event that the caller named. Later rounds have none. */
+    /** The caller's `lastEventId`. Later rounds have none. */
     let from = this.lastEventId
     if (!this.#ending) this.#unfollow = onAbort(outer, () => this.#leave(outer?.reason))
     this.#tools = await this.#source.tools?.({
@@ -131,7 +121,7 @@ export class RunPump<O extends OutputKind> {
       },
       tell: (event) => this.listeners.emit('sdk', event),
     })
-    /** No event has followed the one that the caller named. */
+    /** True until an event follows the caller's `lastEventId`. */
     const isJoined = () => from !== undefined && this.lastEventId === from
     let openTurn: (() => Promise<Answer>) | undefined = () => open(signal, (uuid) => this.#learnUuid(uuid))
     while (openTurn && !this.#ending) {
@@ -141,7 +131,7 @@ export class RunPump<O extends OutputKind> {
         isJoined: isJoined(),
         attach: () => {
           const uuid = this.progress.conversationUuid
-          // Reads the whole run, because it may have ended with that event or before it.
+          // Reload the whole run, because it may have ended at or before that event.
           const seen = isJoined() ? undefined : this.lastEventId
           return attach && uuid ? () => attach(uuid, seen, signal) : undefined
         },
@@ -167,7 +157,8 @@ export class RunPump<O extends OutputKind> {
   }
 
   /**
-   * Answers the calls at the end of a round. Returns the function that opens the next round, unless a handler paused.
+   * Answers the tool calls of a round. Returns the function that opens the next round, or undefined if a handler
+   * paused.
    */
   async #nextTurn(end: Completed, signal: AbortSignal): Promise<(() => Promise<Answer>) | undefined> {
     this.#phase = 'tools'
@@ -192,12 +183,12 @@ export class RunPump<O extends OutputKind> {
     const event = this.#decode(frame)
     if (event.id && !isOld) this.lastEventId = event.id
     try {
-      // Repeats only the terminal event, so that every reader sees the end.
+      // Repeat only the terminal event, so that every reader ends.
       if (isOld) this.#conclude(event, head)
       else if (event.event === 'latitude-event' || event.event === 'provider-event') this.#accept(event, head)
       else this.listeners.emit('event', event)
     } catch (reason) {
-      // Not thrown, because the reader would treat it as a broken socket.
+      // Do not throw: the reader would treat it as a broken socket.
       this.#fail(reason)
     }
   }
@@ -205,7 +196,7 @@ export class RunPump<O extends OutputKind> {
   #decode({ id = '', event = 'message', data: text }: Frame): StreamEvent {
     const data: unknown = JSON.parse(text)
     if (typeof data !== 'object' || !data) throw new SyntaxError('No object')
-    // The payload is trusted; the code below reads single keys only.
+    // The payload is trusted. The code below reads individual keys only.
     return { id, event, type: (data as { type?: unknown }).type, data } as StreamEvent
   }
 
@@ -213,7 +204,7 @@ export class RunPump<O extends OutputKind> {
     advance(this.progress, event)
     this.log.append(event)
     if (event.event === 'latitude-event') this.#learnUuid(event.data.uuid)
-    // Events are small and many, so nothing is called without listeners.
+    // Events are small and frequent, so skip the calls if there are no listeners.
     const isHeard = !this.listeners.isEmpty
     if (isHeard) this.listeners.emit('event', event)
     if (event.event === 'provider-event') {
@@ -221,7 +212,7 @@ export class RunPump<O extends OutputKind> {
     } else this.#conclude(event, head)
   }
 
-  /** Ends the round, or the stream, with its terminal event. */
+  /** Handles a round's terminal event. Ends the stream unless tools continue it. */
   #conclude({ data }: StreamEvent, head: Answer): void {
     if (data.type === 'chain-completed') {
       if (this.#tools?.goesOn(data.toolRequests)) this.#turnEnd = data
@@ -240,7 +231,7 @@ export class RunPump<O extends OutputKind> {
     const call = { id: data.toolCallId, name: data.toolName, arguments: data.args }
     this.listeners.emit('toolCall', call)
     this.#tools?.answer(call).catch((error: unknown) => {
-      // Otherwise the run would wait for a result that never comes.
+      // Otherwise the run would wait for a result that never arrives.
       if (!this.#ending) this.#stopRun(this.progress.conversationUuid)
       this.#fail(error)
     })
@@ -287,7 +278,7 @@ export class RunPump<O extends OutputKind> {
   }
 
   #warnIfUnseen(error: unknown): void {
-    // The caller may await the result later in the same tick.
+    // Wait one tick, because the caller may still await the result in this one.
     setTimeout(() => {
       if (this.isObserved || this.listeners.has('error')) return
       const uuid = this.progress.conversationUuid ?? 'unknown'

@@ -9,8 +9,8 @@ import { RunPump, type StreamSource, type StreamState } from './run-pump.ts'
 import { readableOf, textOf } from './views.ts'
 
 /**
- * A run while it happens. It is read to its end even without iteration. Every view starts at the first event, so
- * several can be used together. It is not a promise: await one of its results.
+ * A run in progress. It is read to its end even if you do not iterate. Every view starts at the first event, so you can
+ * combine several. It is not a promise: await one of its results.
  *
  * @example
  * const stream = stet.prompts.stream('support/reply', { parameters: { ticket } })
@@ -20,23 +20,23 @@ import { readableOf, textOf } from './views.ts'
 export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<StreamEvent> {
   readonly #pump: RunPump<O>
   /**
-   * The first entry for readers. It is kept here and not in the pump, so that events all readers have passed can be
-   * collected.
+   * The first entry for readers. The stream owns it instead of the pump, so that events can be garbage-collected after
+   * all readers have passed them.
    */
   readonly #first: Place<StreamEvent> | undefined
 
-  /** Made by the client or by `RunStream.fromResponse`. */
+  /** Created by the client or by `RunStream.fromResponse`. */
   constructor(source: StreamSource<O>) {
     this.#pump = new RunPump(source)
     if (source.bufferEvents !== false) this.#first = this.#pump.log.tail
   }
 
-  /** Aborting it is the same as `abort()`. */
+  /** Aborting this controller is the same as calling `abort()`. */
   get controller(): AbortController {
     return this.#pump.controller
   }
 
-  /** Set by the response head, or at the latest by the first event. */
+  /** Available from the response head, or at the latest from the first event. */
   get conversationUuid(): string | undefined {
     return this.#pump.progress.conversationUuid
   }
@@ -53,7 +53,7 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
     return this.#pump.state
   }
 
-  /** The text of the current step so far. */
+  /** The current step's text so far. */
   get text(): string {
     return this.#pump.progress.text
   }
@@ -63,24 +63,25 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
     return this.#pump.progress.conversation
   }
 
-  /** A new reader, starting at the first event. Breaking out of it ends this reader, never the run. */
+  /**
+   * Creates a reader that starts at the first event. Breaking out of the loop ends only this reader. The run continues.
+   */
   [Symbol.asyncIterator](): AsyncIterator<StreamEvent> {
     return this.#events()
   }
 
-  /** The answer, delta by delta. With `<step>` prompts, the answers of all steps. */
+  /** The response text, delta by delta. For a prompt with `<step>` tags, it includes all steps. */
   get textStream(): AsyncIterableStream<string> {
     return readableOf(textOf(this.#events()))
   }
 
-  /** The structured answer as it grows: partial objects, then the complete one. */
+  /** The structured response as it grows: partial objects, then the complete one. */
   get objectStream(): AsyncIterableStream<PartialObject<O>> {
-    // The partial object so far.
     return readableOf(growing(this.#events())) as AsyncIterableStream<PartialObject<O>>
   }
 
   /**
-   * Resolves to the conversation's uuid as soon as it arrives.
+   * Resolves to the conversation's uuid as soon as it is known.
    *
    * @example const uuid = await stream.started()
    */
@@ -89,7 +90,7 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
   }
 
   /**
-   * The result. Rejects with RunError, StreamInterruptedError, AbortError or an ApiError.
+   * Resolves to the result. Rejects with RunError, StreamInterruptedError, AbortError or an ApiError.
    *
    * @example const { response, tokenUsage, cost } = await stream.finalResult()
    */
@@ -98,7 +99,7 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
   }
 
   /**
-   * The text of the last answer.
+   * Resolves to the text of the last response.
    *
    * @example const answer = await stream.finalText()
    */
@@ -107,20 +108,20 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
   }
 
   /**
-   * The object of the last answer. Rejects for prompts without a `schema`.
+   * Resolves to the object of the last response. Rejects for prompts without a `schema`.
    *
    * @example
    * const { urgency } = await stet.prompts.stream<{ urgency: string }>('support/triage', { parameters: { ticket } }).finalObject()
    */
   finalObject(): Promise<IsText<O> extends true ? never : O> {
     return this.#derive(({ response }) => {
-      // An answer of this kind has the type of the signature.
+      // An object response has the type that the signature declares.
       if (response.streamType === 'object') return response.object as never
       throw new ConfigurationError('The prompt of this run has no schema')
     })
   }
 
-  /** Tokens of all steps. */
+  /** Resolves to the token usage of all steps. */
   get usage(): Promise<Usage> {
     return this.#derive(({ tokenUsage }) => tokenUsage)
   }
@@ -129,13 +130,13 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
     return this.#derive(({ response }) => response.finishReason)
   }
 
-  /** The tool calls of the last answer. */
+  /** Resolves to the tool calls of the last response. */
   get toolCalls(): Promise<ToolCall[]> {
     return this.#derive(({ response }) => response.toolCalls)
   }
 
   /**
-   * Listens from now on. Listeners run synchronously in event order. An exception rejects the stream.
+   * Adds a listener for future events. Listeners run synchronously in event order. An exception rejects the stream.
    *
    * @example stream.on('text', (delta) => process.stdout.write(delta)).on('error', report)
    */
@@ -145,7 +146,7 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
   }
 
   /**
-   * Listens for the next event only.
+   * Adds a listener for the next event only.
    *
    * @example stream.once('text', () => hideSpinner())
    */
@@ -155,7 +156,7 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
   }
 
   /**
-   * Stops listening.
+   * Removes a listener.
    *
    * @example
    * const onText = (delta: string) => process.stdout.write(delta)
@@ -167,7 +168,7 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
   }
 
   /**
-   * Ends the stream and stops the run. Every view rejects with AbortError. Resolves when the service has answered.
+   * Ends the stream and stops the run. Every view rejects with AbortError. Resolves when the server has responded.
    *
    * @example await stream.abort()
    */
@@ -177,7 +178,7 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
   }
 
   /**
-   * Closes the stream without stopping the run. Returns the conversation's uuid, to read it later.
+   * Closes the stream without stopping the run. Returns the conversation's uuid, so that you can attach later.
    *
    * @example
    * const uuid = stream.detach()
@@ -189,7 +190,8 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
   }
 
   /**
-   * Resolves at the response head, and rejects if the service refuses. Await it before you answer a proxied request.
+   * Resolves at the response head. Rejects if the server returns an error. In a proxy route, await it before you
+   * respond.
    *
    * @example const { requestId } = await stream.withResponse()
    */
@@ -199,7 +201,8 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
   }
 
   /**
-   * The events as bytes with their ids, for a proxy route. A page only gets the answer; `expose` adds parts of the run.
+   * The events as bytes with their ids, for a proxy route. The page receives only the response text or object. `expose`
+   * adds parts of the run.
    *
    * @example for await (const bytes of stream.toReadableStream()) response.write(bytes)
    */
@@ -208,8 +211,8 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
   }
 
   /**
-   * A response that forwards the run to a page: only the answer, without messages, configuration and ids of the prompt.
-   * `expose` adds parts of the run.
+   * Returns a response that forwards the run to a page. It omits the prompt's messages, configuration and ids. `expose`
+   * adds parts of the run.
    *
    * @example export const POST = async () => (await stet.prompts.stream('chat').withResponse()).stream.toResponse()
    */

@@ -7,7 +7,7 @@ import type { RunResult } from '../types.ts'
 import { inlineTools, noToolsInBackground, type RunStart, requestOnly, sentOptions, stopRun } from './run-start.ts'
 import { RunStream } from './run-stream.ts'
 
-/** Starts a run and returns its stream at once. An awaited run keeps no events. */
+/** Starts a run and immediately returns its stream. A run that is only awaited stores no events. */
 export function streamRun<O extends OutputKind>(api: Api, start: RunStart<O>, isReadable = true): RunStream<O> {
   const { operation, fields, options, path } = start
   const { streaming, logger, runtime, hooks } = api.settings
@@ -20,14 +20,14 @@ export function streamRun<O extends OutputKind>(api: Api, start: RunStart<O>, is
       const sent = { ...sentOptions(start), signal }
       if (!options.background) return api.open(operation, { ...fields, ...(tools && { tools }), stream: true }, sent)
       if (options.tools) throw noToolsInBackground()
-      // The stream of a background run attaches to it, so the run does not depend on its reader.
+      // Start the background run first, then attach to it, so that the run does not depend on its reader.
       const { data } = await api.answer<{ uuid: string }>(operation, fields, sent)
       onUuid(data.uuid)
       return join(data.uuid, { signal })
     },
     attach: (conversationUuid, lastEventId, signal) => {
       const headers = { ...request.headers, ...(lastEventId !== undefined && { 'Last-Event-ID': lastEventId }) }
-      // A stream has its own attempts, counted again after every event.
+      // The stream counts its own attempts and resets them after every event.
       return join(conversationUuid, { headers, signal, maxRetries: 0 })
     },
     stop: (conversationUuid) => stopRun(api, conversationUuid, start),
@@ -56,7 +56,6 @@ export function streamRun<O extends OutputKind>(api: Api, start: RunStart<O>, is
   })
 }
 
-/** Starts a run and resolves to its result, with either transport. */
 export function awaitRun<O extends OutputKind>(api: Api, start: RunStart<O>): ApiPromise<RunResult<O>> {
   const isStreamed = start.options.stream !== false
   const outcome = isStreamed
@@ -70,7 +69,7 @@ async function streamedOutcome<O extends OutputKind>(stream: RunStream<O>): Prom
   return { data, response }
 }
 
-/** In plain JavaScript, `for await (… of await run())` would otherwise fail with an unclear message. */
+/** Without this, plain JavaScript `for await (… of await run())` fails with an unclear message. */
 function refuseIteration<T extends Outcome<object>>(outcome: T): T {
   Object.defineProperty(outcome.data, Symbol.asyncIterator, {
     value: () => {

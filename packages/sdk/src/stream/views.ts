@@ -2,7 +2,6 @@ import type { AsyncIterableStream, StreamEvent } from './events.ts'
 
 const PING_MS = 15_000
 
-/** The answer text, delta by delta, over all steps. */
 export async function* textOf(events: AsyncIterable<StreamEvent>): AsyncGenerator<string> {
   for await (const { event, data } of events) {
     if (event === 'provider-event' && data.type === 'text-delta') yield data.textDelta
@@ -10,15 +9,15 @@ export async function* textOf(events: AsyncIterable<StreamEvent>): AsyncGenerato
 }
 
 /**
- * A stream that `for await` can read in every runtime. Leaving it early ends the source's iterator. `ping` returns the
- * text to send during silence.
+ * Converts an iterable to a stream that `for await` can read in every runtime. Canceling the stream ends the source's
+ * iterator. `ping` returns the text to send during silence.
  */
 export function readableOf<T>(source: AsyncIterable<T>, ping?: () => T): AsyncIterableStream<T> {
   const iterator = source[Symbol.asyncIterator]()
   let timer: ReturnType<typeof setInterval> | undefined
   const stream = new ReadableStream<T>({
     async pull(controller) {
-      // Only while a reader waits: an unread stream must not fill up or keep the process alive.
+      // Ping only while a reader waits. Otherwise an unread stream would fill up and keep the process alive.
       if (ping) timer = setInterval(() => controller.desiredSize && controller.enqueue(ping()), PING_MS)
       try {
         const { done, value } = await iterator.next()
@@ -31,7 +30,7 @@ export function readableOf<T>(source: AsyncIterable<T>, ping?: () => T): AsyncIt
     },
     cancel() {
       clearInterval(timer)
-      // Not awaited: a generator settles return() only after the event that it waits for.
+      // Do not await: a generator settles return() only after its pending event.
       void iterator.return?.()
     },
   })

@@ -1,18 +1,16 @@
 import { ConfigurationError } from '../index.ts'
 import { nearestDifference } from './difference.ts'
 
-/** One request and its response. */
 export interface Recording {
   request: { method: string; path: string; body?: unknown }
   response: { status: number; headers: Record<string, string>; body?: unknown }
 }
 
-/** A file of recordings, to write or to replay. */
 export interface Cassette {
   file: string
   isRecording: boolean
   recordings: Recording[]
-  /** The used entries. */
+  /** Each entry is replayed once. */
   played: Set<Recording>
 }
 
@@ -23,7 +21,7 @@ interface Files {
   mkdirSync(path: string, o: { recursive: true }): void
 }
 
-/** Reads the file to replay, or starts a new one. @throws ConfigurationError */
+/** @throws ConfigurationError */
 export function openCassette(file: string, mode: 'record' | 'replay' | 'auto'): Cassette {
   const { existsSync, readFileSync } = files()
   const isRecording = mode === 'record' || (mode === 'auto' && !existsSync(file))
@@ -38,7 +36,6 @@ export function openCassette(file: string, mode: 'record' | 'replay' | 'auto'): 
   }
 }
 
-/** Adds a recording and writes the file. */
 export function appended({ file, recordings }: Cassette, recording: Recording): void {
   recordings.push(recording)
   const folder = file.replace(/[^/\\]*$/, '')
@@ -46,7 +43,7 @@ export function appended({ file, recordings }: Cassette, recording: Recording): 
   files().writeFileSync(file, `${JSON.stringify(recordings, null, 2)}\n`)
 }
 
-/** The next recording of this request. @throws ConfigurationError with the nearest one when there is none */
+/** Returns the next recording of this request. @throws ConfigurationError with the nearest recording if none matches */
 export function takeRecording({ file, recordings, played }: Cassette, request: Recording['request']): Recording {
   const wanted = textOf(request)
   const same = recordings.filter((recording) => textOf(recording.request) === wanted)
@@ -72,7 +69,7 @@ function textOf({ method, path, body }: Recording['request']): string {
   return `${method} ${path}\n${body === undefined ? '' : JSON.stringify(sorted(body), null, 2)}`
 }
 
-/** The same value with sorted keys, because their order does not matter. */
+/** Sorts keys recursively, because their order does not matter. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== 'object' || value === null) return value
@@ -80,7 +77,7 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, child]) => [key, sorted(child)]))
 }
 
-// Loaded on demand, so that the rest of this entry works without files.
+// Load on demand, so that the rest of this entry works in runtimes without a file system.
 function files(): Files {
   const host = globalThis as unknown as { process?: { getBuiltinModule?: (name: string) => unknown } }
   const found = host.process?.getBuiltinModule?.('node:fs')

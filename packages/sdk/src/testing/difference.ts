@@ -1,4 +1,3 @@
-/** The difference between a text and the most similar of `candidates`. */
 export function nearestDifference(text: string, candidates: readonly string[]): string {
   const lines = text.split('\n')
   const ranked = candidates.map((candidate) => {

@@ -1,10 +1,10 @@
 import type { Message, OutputKind, RunResult, StreamEvent } from '../index.ts'
 
-/** The parts of a run to generate. */
+/** The parts of a generated run. */
 export interface EventsOptions {
-  /** The uuid of the conversation. */
+  /** The conversation's uuid. */
   uuid?: string
-  /** Any JSON value as the structured answer. An empty text is replaced by its JSON. */
+  /** Any JSON value as the structured response. If the text is empty, it becomes the object's JSON. */
   object?: OutputKind
   /** Makes the run fail after its text. `code` is a run code such as `ai_run_error`. */
   error?: { code: string; message: string }
@@ -24,7 +24,7 @@ const USAGE = {
 }
 
 /**
- * The events of a run with this answer, in the server's order and form. A list contains the deltas of the text.
+ * Returns the events of a run with this response, in the server's order and format. A list sets the text deltas.
  *
  * @example sseResponse(events(['Hel', 'lo'], { error: { code: 'ai_run_error', message: 'The model failed' } }))
  */
@@ -39,7 +39,6 @@ export function events(text: string | readonly string[], o: EventsOptions = {}):
   return eventsOf(result, deltas, o.error)
 }
 
-/** A complete result from the parts that matter to a test. */
 export function madeResult({
   uuid = ID,
   ...given
@@ -72,7 +71,6 @@ export function madeResult({
   }
 }
 
-/** The events of a run with this result. */
 export function eventsOf(result: RunResult, deltas: readonly string[], error?: EventsOptions['error']): StreamEvent[] {
   const { uuid, source, conversation, response, tokenUsage, cost, toolRequests } = result
   const { finishReason } = response
@@ -101,7 +99,7 @@ export function eventsOf(result: RunResult, deltas: readonly string[], error?: E
   ]
   return all.map((data, index) => {
     const event = 'messages' in data ? 'latitude-event' : 'provider-event'
-    // TypeScript cannot follow the union of events through a list of generated payloads.
+    // TypeScript cannot follow the event union through the list of payloads.
     return { id: String(index + 1), event, type: data.type, data } as StreamEvent
   })
 }

@@ -2,7 +2,7 @@ import { ApiError, RunError, type RunResult, type StreamEvent } from '../index.t
 import { events, eventsOf, madeResult } from './events.ts'
 import { sseResponse } from './sse-response.ts'
 
-/** A request to the mock. */
+/** A request that the mock received. */
 export interface MockCall {
   /** For example `prompts.run`. */
   operation: string
@@ -10,14 +10,14 @@ export interface MockCall {
   path?: string
   method: string
   url: string
-  /** Parsed. */
+  /** The parsed request body. */
   body: unknown
   headers: Headers
 }
 
 /**
- * The mock response. For a run: its text, parts of its result, its events, or its failure. For other requests: the JSON
- * body or the failure. A text is the content of a prompt.
+ * The mock response. For a run, pass its text, parts of its result, its events, or an error. For other requests, pass
+ * the JSON body or an error. For a prompt, a string is its content.
  */
 export type MockReply =
   | string
@@ -31,7 +31,7 @@ export type MockReply =
 const RUNS = ['prompts.run', 'conversations.chat', 'runs.attach']
 const READS = ['prompts.get', 'prompts.create', 'prompts.getOrCreate', 'prompts.createOrUpdate']
 
-/** The response to a call. Throws for an error that is not a server response. */
+/** Throws if `reply` is an error that no server response can represent. */
 export async function respond(call: MockCall, reply: MockReply): Promise<Response> {
   if (typeof reply === 'function') return respond(call, await reply(call))
   const isRun = RUNS.includes(call.operation)

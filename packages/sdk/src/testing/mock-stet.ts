@@ -2,12 +2,12 @@ import { ConfigurationError, type PromptRegistry, Stet, type StetOptions } from 
 import { operations } from '../operations.ts'
 import { type MockCall, type MockReply, respond } from './mock-reply.ts'
 
-/** A client without a server. */
+/** A client that needs no server. */
 export interface MockStet<R = PromptRegistry> extends Stet<R> {
-  /** Every request so far, in order. */
+  /** All requests so far, in order. */
   readonly calls: readonly MockCall[]
   /**
-   * Clears the calls.
+   * Clears `calls`.
    *
    * @example
    * const mock = createMockStet({ 'support/reply': 'On its way.' })
@@ -18,17 +18,17 @@ export interface MockStet<R = PromptRegistry> extends Stet<R> {
   reset(): void
 }
 
-/** The options of the client, and of the mock. */
+/** The options of the client and the mock. */
 export interface MockOptions extends StetOptions {
   /**
-   * For a request without a reply, `throw` (default) rejects with ConfigurationError, and `empty` responds with an
-   * empty body.
+   * What happens if no reply matches a request: `throw` (default) rejects with ConfigurationError, `empty` responds
+   * with an empty body.
    */
   onUnmatched?: 'throw' | 'empty'
 }
 
 /**
- * A client with mock replies, looked up by the path of the prompt, then by the name of the operation. The rest of the
+ * Creates a client with mock replies. The mock looks up the prompt path first, then the operation name. The rest of the
  * client is real.
  *
  * @example
@@ -84,7 +84,7 @@ function callOf(url: string, init: RequestInit = {}): MockCall {
   const { pathname } = new URL(url)
   const [, address = pathname] = /\/api\/v\d+(\/.*)$/.exec(pathname) ?? []
   const fitting = routes.filter((route) => route.method === method && route.pattern.test(address))
-  // `…/documents/run` is a route and not a prompt.
+  // `…/documents/run` is a route, not a prompt path.
   const route = fitting.find(({ isLiteral }) => isLiteral) ?? fitting[0]
   const body: unknown = typeof init.body === 'string' ? JSON.parse(init.body) : undefined
   const inAddress = route?.pattern.exec(address)?.groups?.['path']

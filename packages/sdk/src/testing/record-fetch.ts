@@ -1,14 +1,14 @@
 import { appended, type Cassette, openCassette, type Recording, takeRecording } from './cassette.ts'
 import { withoutSecrets } from './secrets.ts'
 
-/** How a cassette is used. */
+/** Options for recording and replay. */
 export interface RecordOptions {
   /**
-   * `record` calls the server and writes a new file, `replay` never calls it, `auto` (default) replays an existing
-   * file.
+   * `record` calls the server and writes a new file. `replay` never calls the server. `auto` (default) replays if the
+   * file exists, otherwise records.
    */
   mode?: 'record' | 'replay' | 'auto'
-  /** Calls the server. Default: the runtime's `fetch`. */
+  /** The `fetch` that calls the server. Default: the runtime's `fetch`. */
   fetch?: typeof globalThis.fetch
 }
 
@@ -17,9 +17,9 @@ type Fetch = typeof globalThis.fetch
 const KEPT_HEADERS = /^(content-type|etag|retry-after|retry-after-ms|x-conversation-uuid|x-request-id|x-ratelimit-.*)$/
 
 /**
- * A `fetch` that records the server's responses in a file and replays them later. Each recording answers one request,
- * in recorded order. A request without a recording rejects with its difference to the nearest one. Keys, tokens and
- * passwords are never written. Node, Bun and Deno.
+ * Returns a `fetch` that records server responses in a file and replays them later. Each recording answers one request,
+ * in recorded order. A request without a recording rejects and shows the difference to the nearest one. API keys,
+ * tokens and passwords are never written. Works in Node, Bun and Deno.
  *
  * @example new Stet({ fetch: recordFetch('test/cassettes/reply.json') })
  */
@@ -36,7 +36,7 @@ export function recordFetch(file: string, { mode = 'auto', fetch }: RecordOption
     const response = await (fetch ?? globalThis.fetch)(input, init)
     return recorded(cassette, { request, secrets: secretsOf(input, init) }, response)
   }
-  // A replay needs no key.
+  // Replay needs no API key.
   return Object.assign(answer, { [Symbol.for('stet.offline')]: () => !opened().isRecording })
 }
 
@@ -66,7 +66,7 @@ function replayed({ response: { status, headers, body } }: Recording): Response 
   return new Response(text ?? null, { status, headers })
 }
 
-/** The response, recorded while it is read, so that a run that waits for the caller is not delayed. */
+/** Records the response while the caller reads it. Reading it first would block a run that waits for the caller. */
 function recorded(
   cassette: Cassette,
   { request, secrets }: { request: Recording['request']; secrets: string[] },

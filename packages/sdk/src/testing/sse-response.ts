@@ -1,17 +1,17 @@
 import type { StreamEvent } from '../index.ts'
 
-/** How the events are sent. */
+/** Options for sending the events. */
 export interface SseOptions {
-  /** The number of events before the connection breaks. */
+  /** Breaks the connection after this many events. */
   dropAfter?: number
-  /** The size of the arriving pieces in bytes. Default: one event each. */
+  /** The chunk size in bytes. Default: one event per chunk. */
   chunkBytes?: number
-  /** Whether the events have ids, true. */
+  /** Whether events have ids. Default: true. */
   ids?: boolean
 }
 
 /**
- * A response that streams the events, like one from `fetch`.
+ * Returns a response that streams the events, as `fetch` would.
  *
  * @example RunStream.fromResponse(sseResponse(events('Hello'), { dropAfter: 3 })) // rejects with StreamInterruptedError
  */

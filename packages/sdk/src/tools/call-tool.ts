@@ -8,25 +8,22 @@ import type { StandardSchema, Tool, ToolContext, ToolHandler } from './tool.ts'
 const TIMEOUT_MS = 240_000
 const LONGEST_LINE = 500
 
-/** Thrown by `pauseExecution()`. */
 export const PAUSE = Symbol('pause')
 
-/** The result for the model. */
 export interface ToolAnswer {
   result: unknown
   isError: boolean
 }
 
-/** The part of the run's state that handlers can see. */
 export interface ToolScene {
   conversationUuid: string
   messages: Message[]
-  /** Aborted as soon as the result is not needed. */
+  /** Aborts as soon as the result is no longer needed. */
   signal: AbortSignal
 }
 
 /**
- * Runs a handler. Invalid arguments, exceptions and a timeout become a one-line error for the model. Only rejects with
+ * Runs a handler. Invalid arguments, exceptions and timeouts become a one-line error for the model. Rejects only with
  * PAUSE and ToolExecutionError.
  */
 export async function callTool(handler: Tool | ToolHandler, call: ToolCall, scene: ToolScene): Promise<ToolAnswer> {
@@ -46,7 +43,7 @@ export async function callTool(handler: Tool | ToolHandler, call: ToolCall, scen
     if (issues) return { result: issues, isError: true }
     const context: ToolContext = { ...call, ...scene, signal: controller.signal, pauseExecution }
     const given = await Promise.race([execute(value, context), over.promise])
-    // A value that JSON cannot represent fails here, so that the model gets the error.
+    // Serialize here, so that the model receives the error for values that JSON cannot represent.
     return { result: JSON.parse(JSON.stringify(given ?? null) ?? 'null'), isError: false }
   } catch (error) {
     if (error === PAUSE) throw error
@@ -69,12 +66,12 @@ async function validate({ '~standard': schema }: StandardSchema, { name, argumen
   return { value: undefined, issues: lineOf(`Invalid arguments: ${issues.join('; ')}`) }
 }
 
-// A path contains keys, or objects with a `key`.
+// A path segment is a key or an object with a `key`.
 function keyOf(segment: unknown): unknown {
   return typeof segment === 'object' && segment && 'key' in segment ? segment.key : segment
 }
 
-// Without the stack and further lines: the model needs the reason, and no detail of this process.
+// Drop the stack and further lines: the model needs the reason and must not see details of this process.
 function lineOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error)
   return (text.trim().split(/[\r\n]/)[0] || 'The tool failed').slice(0, LONGEST_LINE)

@@ -3,8 +3,8 @@ import type { Failed, Progress } from '../stream/result.ts'
 import type { ContentPart, Message, RunResult, ToolCall } from '../types.ts'
 
 /**
- * The result of a run that was stopped because a tool paused. Its open calls wait for a chat. Undefined if it ended for
- * another reason.
+ * Returns the result of a run that stopped because a tool paused. A chat can answer its open calls. Returns undefined
+ * if the run ended for another reason.
  */
 export function pausedResult<O extends OutputKind>(data: Failed, { text }: Progress): RunResult<O> | undefined {
   const { uuid, messages, source, tokenUsage, cost, error } = data
@@ -14,7 +14,7 @@ export function pausedResult<O extends OutputKind>(data: Failed, { text }: Progr
   return {
     uuid,
     conversation: messages,
-    // A stopped run has no model. This result exists for its calls.
+    // A stopped run reports no model. Callers need this result only for its tool calls.
     response: { ...response, model: '', provider: '', documentLogUuid: uuid, input: messages, output: [] } as never,
     toolRequests: toolCalls,
     source,
@@ -23,7 +23,6 @@ export function pausedResult<O extends OutputKind>(data: Failed, { text }: Progr
   }
 }
 
-/** The tool calls without an answering message. */
 function openCalls(messages: readonly Message[]): ToolCall[] {
   const parts = messages.flatMap(({ content }) => (Array.isArray(content) ? content : []))
   const answered = new Set(parts.map((part) => part.type === 'tool-result' && part.toolCallId))

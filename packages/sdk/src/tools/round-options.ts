@@ -4,8 +4,8 @@ import { requestOnly } from '../stream/run-start.ts'
 type Given = RequestOptions & StreamControls & { mcpHeaders?: Record<string, Record<string, string>> }
 
 /**
- * The options of a chat that answers tools. A caller's own idempotency key gets a number, because one key belongs to
- * one body.
+ * Returns the options for a chat with tool results. The round number is appended to the caller's idempotency key,
+ * because each key is bound to one body.
  */
 export function roundOptions(options: Given, round: number): RequestOptions {
   const { mcpHeaders, idempotencyKey } = options

@@ -1,6 +1,5 @@
 import type { RunResult, Usage } from '../types.ts'
 
-/** The cost of one round. */
 export type Spent = Pick<RunResult, 'tokenUsage' | 'cost'>
 
 const KEYS = [
@@ -13,7 +12,6 @@ const KEYS = [
   'cachedInputTokens',
 ] satisfies (keyof Usage)[]
 
-/** The sums of several rounds. */
 export function sumOf(rounds: readonly Spent[]): Spent {
   const total = (numberOf: (round: Spent) => number) => rounds.reduce((sum, round) => sum + numberOf(round), 0)
   const tokenUsage = Object.fromEntries(KEYS.map((key) => [key, total((round) => round.tokenUsage[key])])) as never

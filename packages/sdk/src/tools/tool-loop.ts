@@ -16,20 +16,17 @@ const MAX_ROUNDS = 10
 // The run waits for the result, so sending it may take longer than the stream's own timeout.
 const RESULT_RETRIES = 5
 
-/** The loop's view of its run, and its events. */
 export interface ToolHost {
   scene: () => ToolScene
   tell: (event: SdkEventData) => void
 }
 
 /**
- * Answers the tool calls of one run, each once. With `inline`, the run waits for each result. With `turns`, the run
- * ends with its calls and a chat continues it.
+ * Answers each tool call of a run once. With `inline`, the run waits for each result. With `turns`, the run ends with
+ * its tool calls and a chat continues it.
  */
 export class ToolLoop<O extends OutputKind> {
-  /** Active handlers. */
   running = 0
-  /** Chats so far. */
   rounds = 0
   #isPaused = false
   #spent: Spent[] = []
@@ -46,13 +43,13 @@ export class ToolLoop<O extends OutputKind> {
     this.#api = api
     this.#start = start
     this.#isInline = inlineTools(start) !== undefined
-    // Without a prototype, because a tool may be called `toString`.
+    // Use no prototype, because a tool can be named `toString`.
     this.#tools = Object.assign(Object.create(null), tools)
     this.#maxRounds = maxToolRounds ?? api.settings.streaming?.maxToolRounds ?? MAX_ROUNDS
     this.#host = host
   }
 
-  /** Answers a call that the run may wait for. Calls without a handler are ignored. */
+  /** Ignores calls without a handler. */
   async answer(call: ToolCall): Promise<void> {
     if (!this.#isInline || !this.#tools[call.name] || this.#handled.has(call.id)) return
     this.#handled.add(call.id)
@@ -63,18 +60,18 @@ export class ToolLoop<O extends OutputKind> {
       if (error !== PAUSE) throw error
       if (this.#isPaused) return
       this.#isPaused = true
-      // Ends the run. Its open calls stay in the conversation.
+      // The run's open calls stay in the conversation.
       await stopRun(this.#api, this.#host.scene().conversationUuid, this.#start)
     }
   }
 
-  /** Whether a chat can continue a run that ended with these calls, because each one has a handler. */
+  /** True if every call has a handler, so that a chat can continue the run. */
   goesOn(calls: readonly ToolCall[] = []): boolean {
     const isAnswerable = calls.length > 0 && calls.every(({ name }) => this.#tools[name])
     return !this.#isInline && isAnswerable && this.rounds < this.#maxRounds
   }
 
-  /** The message that answers all calls of a round; undefined if one of them paused. */
+  /** Returns undefined if a handler paused. */
   async answerAll(calls: readonly ToolCall[], spent: Spent): Promise<Message | undefined> {
     try {
       const content = await Promise.all(
@@ -94,8 +91,8 @@ export class ToolLoop<O extends OutputKind> {
   }
 
   /**
-   * Answers the calls at the end of a stream's round. Returns the function that opens the next round, unless a handler
-   * paused.
+   * Answers the tool calls of a streamed round. Returns the function that opens the next round, or undefined if a
+   * handler paused.
    */
   async nextTurn(end: Completed, signal: AbortSignal): Promise<(() => Promise<Answer>) | undefined> {
     const message = await this.answerAll(end.toolRequests, end)
@@ -105,12 +102,10 @@ export class ToolLoop<O extends OutputKind> {
     return () => this.#api.open('conversations.chat', fields, options)
   }
 
-  /** The result, with the costs of earlier rounds added to its sums. */
   total(result: RunResult<O>): RunResult<O> {
     return { ...result, ...sumOf([...this.#spent, result]) }
   }
 
-  /** The result of a run that was stopped because a handler paused. */
   pausedResult(data: Failed, progress: Progress): RunResult<O> | undefined {
     return this.#isPaused ? pausedResult(data, progress) : undefined
   }
@@ -130,7 +125,7 @@ export class ToolLoop<O extends OutputKind> {
     }
   }
 
-  // If the service refuses a result, for example for its size, the tool has failed and not the run.
+  // If the server rejects a result, for example because it is too large, report a failed tool instead of a failed run.
   async #post(answer: ToolAnswer & { toolCallId: string }): Promise<void> {
     const { headers = {} } = this.#start.options
     const maxRetries = Math.max(this.#api.settings.maxRetries, RESULT_RETRIES)

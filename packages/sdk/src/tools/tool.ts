@@ -1,7 +1,7 @@
 import type { Nothing } from '../registry.ts'
 import type { Message, ToolCall } from '../types.ts'
 
-/** The common interface of schema libraries (standardschema.dev). All common libraries implement it. */
+/** The interface that all common schema libraries implement (standardschema.dev). */
 export interface StandardSchema<I = unknown, O = I> {
   readonly '~standard': {
     readonly version: 1
@@ -15,22 +15,21 @@ type SchemaResult<O> =
   | { value: O; issues?: undefined }
   | { issues: readonly { message: string; path?: readonly unknown[] | undefined }[] }
 
-// Untyped arguments: a handler may declare any type for them, so they must be assignable both ways.
-// biome-ignore lint/suspicious/noExplicitAny: the one hole, which the callers of handlers without a registry need
+// Arguments without a type: a handler may declare any type for them, so they must be assignable in both directions.
+// biome-ignore lint/suspicious/noExplicitAny: callers without a registry need unchecked arguments
 type Untyped = any
 
 type SchemaIn<S> = S extends StandardSchema<infer I, Untyped> ? I : never
 type SchemaOut<S> = S extends StandardSchema<Untyped, infer O> ? O : never
 
-/** The context of a tool call. */
+/** The context of one tool call. */
 export interface ToolContext extends ToolCall {
   conversationUuid: string
-  /** The conversation so far. */
   messages: Message[]
-  /** Aborts when the stream ends or the tool's time is over. */
+  /** Aborts when the stream ends or the tool times out. */
   signal: AbortSignal
   /**
-   * Leaves this call and the others of its round open. The run ends with them, and a later `chat()` answers them.
+   * Leaves this call and the other calls of its round open. The run ends with them, and a later `chat()` answers them.
    *
    * @example
    * const result = await stet.prompts.run('weather', { tools: { get_weather: (_, { pauseExecution }) => pauseExecution() } })
@@ -43,27 +42,27 @@ export interface ToolContext extends ToolCall {
 export interface Tool<A = Untyped, I = Untyped> {
   input: StandardSchema<Untyped, A>
   execute: (args: A, ctx: ToolContext) => unknown
-  /** Never set. With this type the compiler compares the schema's input with the prompt's declaration. */
+  /** Never set. This field lets the compiler compare the schema's input with the prompt's declaration. */
   readonly '~takes'?: (args: I) => void
-  /** Milliseconds, 240_000. Then the model gets an error. */
+  /** Milliseconds before the model receives a timeout error. Default: 240_000. */
   timeout?: number
-  /** For invalid arguments: `report` (default) returns an error to the model, `throw` stops the run. */
+  /** How to handle invalid arguments: `report` (default) returns an error to the model, `throw` stops the run. */
   onInvalidArgs?: 'report' | 'throw'
 }
 
-/** A tool without a schema. Its arguments are the model's, unchecked. */
+/** A tool without a schema. It receives the model's arguments unchecked. */
 export type ToolHandler<A = Untyped> = (args: A, ctx: ToolContext) => unknown
 
-/** Tools by the names that the prompt declares, or by any name if its tools are unknown. */
+/** Tools by the names that the prompt declares. If the prompt's tools are unknown, any name is allowed. */
 export type ToolMap<T = Nothing> = [keyof T] extends [never]
   ? { [name: string]: Tool | ToolHandler | undefined }
   : { [K in keyof T]?: Tool<Untyped, T[K]> | ToolHandler<T[K]> }
 
-/** Handlers for tools whose arguments the caller types. */
+/** Handlers whose argument types the caller declares. */
 export type HandlerMap<T> = { [K in keyof T]: ToolHandler<T[K]> }
 
 /**
- * A tool whose schema checks and types its arguments.
+ * Defines a tool whose schema validates and types its arguments.
  *
  * @example
  * const tools = {

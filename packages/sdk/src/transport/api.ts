@@ -20,19 +20,18 @@ type Sent<K extends OperationName> = Part<K, 'query'> & Part<K, 'body'>
 type Required<T> = { [F in keyof T]-?: Nothing extends Pick<T, F> ? never : F }[keyof T]
 
 /**
- * A call's input besides its options: path parameters, and fields of the body or query. Contains all that the operation
- * requires and the options `O` lack. An undefined field is not sent.
+ * The path, body and query fields of a call that are not options. Includes every field that the operation requires and
+ * `O` lacks. Undefined fields are not sent.
  */
 export type Fields<K extends OperationName, O> = Partial<Record<ParamName<OperationPaths[K]>, string | number>> & {
   [F in Exclude<Required<Sent<K>>, keyof O>]: Sent<K>[F]
 } & { [F in keyof Sent<K>]?: Sent<K>[F] | undefined }
 
-/** The routes of one client. */
 export class Api {
   constructor(readonly settings: Settings) {}
 
   /**
-   * Calls an operation and parses its JSON response. Options are sent too, except for those of the request itself.
+   * Calls an operation and parses its JSON response. Sends the options too, except for those of the request itself.
    * Invalid input rejects before any request.
    */
   call<K extends OperationName, O extends RequestOptions>(
@@ -43,7 +42,7 @@ export class Api {
     return new ApiPromise(this.answer(name, fields, options))
   }
 
-  /** Like `call`, for operations that change prompts: the cache drops them even if the change fails. */
+  /** Like `call`, for operations that change prompts. The cache evicts those prompts even if the operation fails. */
   write<K extends OperationName, O extends RequestOptions>(
     name: K,
     fields: Fields<K, O>,
@@ -66,7 +65,6 @@ export class Api {
     return new ApiPromise(write())
   }
 
-  /** Like `call`, with the response type of the caller. */
   async answer<T>(
     name: OperationName,
     fields: object,
@@ -76,12 +74,10 @@ export class Api {
     return this.#parsed(this.exchange(name, fields, options, timeoutMs))
   }
 
-  /** Calls an operation that responds with events. */
   async open(name: OperationName, fields: object, options: RequestOptions): Promise<Answer> {
     return send(this.settings, { ...this.exchange(name, fields, options), isStream: true })
   }
 
-  /** Calls any path below the API prefix. */
   request<T>(
     method: string,
     path: string,
@@ -100,7 +96,6 @@ export class Api {
     )
   }
 
-  /** The project of a call whose path does not contain it. */
   projectId(options: Scope): string | undefined {
     const projectId = options.projectId ?? this.settings.projectId
     return projectId === undefined ? projectId : String(projectId)
@@ -110,7 +105,6 @@ export class Api {
     return parseAnswer(await send(this.settings, exchange))
   }
 
-  /** The request of an operation. */
   exchange(name: OperationName, fields: object, options: RequestOptions & Scope, timeoutMs = TIMEOUT_MS): Exchange {
     const { method, path, retry, outside, sendsBody } = operations[name]
     const { baseUrl, rootUrl, versionUuid } = this.settings

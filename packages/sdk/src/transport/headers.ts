@@ -4,7 +4,7 @@ import type { ApiKey } from '../options.ts'
 import type { Settings } from '../settings.ts'
 import type { Exchange } from './exchange.ts'
 
-/** The headers of one attempt. The key is read for each attempt, so that a rotated key is used. */
+/** Builds the headers of one attempt. Each attempt reads the API key again, because it may have been rotated. */
 export async function requestHeaders(
   settings: Settings,
   { isStream, outside, body, options }: Exchange,
@@ -27,7 +27,7 @@ export async function requestHeaders(
         if (value === null) headers.delete(name)
         else headers.set(name, value)
       } catch {
-        // The runtime's message would contain the value, which may be a secret.
+        // The runtime's error message would contain the value, which may be a secret.
         throw new ConfigurationError(`headers: '${name}' or its value is not valid`)
       }
     }
@@ -36,7 +36,8 @@ export async function requestHeaders(
 }
 
 /**
- * Marks a `fetch` that may respond without a server, and therefore without a key. The function returns whether it does.
+ * Marks a `fetch` that may respond without a server and needs no API key then. The value is a function that returns
+ * true in that case.
  */
 const OFFLINE = Symbol.for('stet.offline')
 
@@ -53,7 +54,7 @@ async function currentKey(source: ApiKey | undefined): Promise<string> {
     throw new ConfigurationError('The apiKey function failed', { cause })
   }
   if (!key) throw new ConfigurationError('No API key: pass apiKey to new Stet(…) or set STET_API_KEY')
-  // The runtime's own error about a header would contain the key.
+  // The runtime's own header error would contain the API key.
   if (!/^[\x21-\x7e]+$/.test(key))
     throw new ConfigurationError('apiKey (STET_API_KEY) contains characters that are not allowed in a key')
   return key

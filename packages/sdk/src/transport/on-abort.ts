@@ -1,4 +1,6 @@
-/** Calls back when the signal aborts, or at once if it has. Returns a function that stops waiting. */
+/**
+ * Calls `react` when the signal aborts, or immediately if it already has. Returns a function that removes the listener.
+ */
 export function onAbort(signal: AbortSignal | undefined, react: () => void): () => void {
   if (signal?.aborted) react()
   else signal?.addEventListener('abort', react, { once: true })

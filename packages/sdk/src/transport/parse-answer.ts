@@ -4,10 +4,10 @@ import { errorFromResponse, invalidAnswer } from './response-error.ts'
 
 export function parseAnswer<T>(answer: Answer): Outcome<T> {
   const { text, response } = answer
-  // The caller's own precondition was met, so there is no result.
+  // 304 means that the caller's own precondition matched, so there is no result.
   if (response.status === 304) throw errorFromResponse(answer)
   try {
-    // The server's tests check responses against the contract, so the client trusts them.
+    // The server's tests check responses against the contract, so the client does not validate them.
     return { data: JSON.parse(text) as T, response: new Response(text, response) }
   } catch {
     throw invalidAnswer(answer, 'JSON')

@@ -1,14 +1,13 @@
-/** The rate limit of the key, as reported by the response. */
+/** The API key's rate limit, from the response headers. */
 export interface RateLimitInfo {
   /** Requests per window. */
   limit: number
   remaining: number
   resetAt: Date
-  /** Only set if the server requested a wait. */
+  /** Set only if the server requested a wait. */
   retryAfterMs?: number
 }
 
-/** Reads the X-RateLimit headers; null if the response has none. */
 export function readRateLimit(headers: Headers, now: number): RateLimitInfo | null {
   const limit = numberOf(headers, 'x-ratelimit-limit')
   const reset = numberOf(headers, 'x-ratelimit-reset')
@@ -30,7 +29,7 @@ export function readRetryAfterMs(headers: Headers, now: number): number | undefi
   return wait && Math.max(0, wait)
 }
 
-/** The number in a header; NaN if it is missing. */
+/** Returns NaN if the header is missing. */
 export function numberOf(headers: Headers, name: string): number {
   return Number(headers.get(name)?.trim() || Number.NaN)
 }

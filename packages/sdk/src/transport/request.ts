@@ -8,7 +8,7 @@ import { errorFromResponse, requireEvents } from './response-error.ts'
 import { retryDelayMs } from './retry.ts'
 import { startTimer } from './timer.ts'
 
-/** Sends a request with retries. Every failure is a StetError. */
+/** Rejects only with a StetError. */
 export async function send(settings: Settings, exchange: Exchange): Promise<Answer> {
   const { options, operation, method, retry } = exchange
   const { runtime, logger } = settings
@@ -19,7 +19,7 @@ export async function send(settings: Settings, exchange: Exchange): Promise<Answ
     let mayRepeat = false
     try {
       const headers = await requestHeaders(settings, exchange, attempt, key)
-      // Without the key a retry could do the work twice, so there is no retry.
+      // Without an idempotency key, a retry could repeat the work.
       mayRepeat = retry === 'keyed' ? headers.has('idempotency-key') : retry === true
       return await attemptOnce(settings, exchange, { headers, attempt, ...(body !== undefined && { body }) })
     } catch (error) {
@@ -61,7 +61,7 @@ async function attemptOnce(
   const about = { operation, method, url, attempt }
   try {
     observe(settings, () => hooks?.onRequest?.({ ...about, headers: withoutKey(sent.headers) }))
-    // A redirect may turn a POST into a GET, whose list would look like the created resource.
+    // A redirect may turn a POST into a GET. The caller would mistake the resulting list for the created resource.
     const redirect = method === 'GET' ? 'follow' : 'manual'
     const response = await fetch(url, { redirect, ...fetchOptions, ...sent, method, signal })
     const durationMs = runtime.now() - startedAt
@@ -86,7 +86,7 @@ async function attemptOnce(
   }
 }
 
-/** Waits for a shared promise. The signal only ends this wait. */
+/** Waits for a shared promise. Aborting the signal ends only this wait. */
 export function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   return new Promise((resolve, reject) => {
     const unfollow = onAbort(signal, () => reject(abortError(signal)))
@@ -112,7 +112,7 @@ function withoutKey(headers: Headers): Headers {
   return copy
 }
 
-// fetch only reports "fetch failed". The code is one or two causes deeper.
+// fetch only reports "fetch failed". The error code is one or two causes deeper.
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { code } = error as { code?: unknown }
@@ -120,7 +120,7 @@ function reasonOf(error: unknown): string {
   return error.cause instanceof Error ? reasonOf(error.cause) : error.message
 }
 
-/** Runs an observer. Its exception is logged and ignored. */
+/** Logs and ignores an exception of the observer. */
 export function observe(settings: Pick<Settings, 'logger'>, observer: () => void): void {
   try {
     observer()

@@ -3,7 +3,7 @@ import type { Answer } from './exchange.ts'
 
 const KEPT_CHARACTERS = 2048
 
-/** The error of a failed response. Also reads bodies of other servers, HTML and empty bodies. */
+/** Builds the error for a failed response. Also handles bodies from other servers, HTML and empty bodies. */
 export function errorFromResponse(answer: Answer): ApiError {
   const { response, context } = answer
   const { status, statusText, headers } = response
@@ -22,7 +22,7 @@ export function errorFromResponse(answer: Answer): ApiError {
   return new RunError({ ...init, prompt: answer.prompt, conversationUuid, partial: { text: '', conversation: [] } })
 }
 
-/** The error of a successful status whose body does not come from the service, for example a login page. */
+/** Builds the error for a 2xx response that does not come from stet, for example a login page. */
 export function invalidAnswer(answer: Answer, expected: string): ApiError {
   return new ApiError({
     ...factsOf(answer),
@@ -32,7 +32,7 @@ export function invalidAnswer(answer: Answer, expected: string): ApiError {
   })
 }
 
-/** Throws unless the response is an event stream, whose body stays unread. */
+/** Throws unless the response is an event stream. Leaves its body unread. */
 export async function requireEvents(answer: Answer): Promise<void> {
   const { response } = answer
   if (response.ok && response.headers.get('content-type')?.startsWith('text/event-stream')) return
@@ -40,7 +40,6 @@ export async function requireEvents(answer: Answer): Promise<void> {
   throw response.ok ? invalidAnswer(failed, 'an event stream') : errorFromResponse(failed)
 }
 
-/** The facts of a response for every error. */
 export function factsOf({ response: { status, headers }, text, method, url, attempts }: Answer) {
   const serverResponse = text.slice(0, KEPT_CHARACTERS)
   return { status, requestId: headers.get('x-request-id'), headers, serverResponse, method, url, attempts }
@@ -54,7 +53,7 @@ function parseObject(text: string): Record<string, unknown> {
   }
 }
 
-// Only null and undefined have no keys to read.
+// Only null and undefined throw when a key is read.
 function asObject(value: unknown): Record<string, unknown> {
   return (value ?? {}) as Record<string, unknown>
 }

@@ -2,23 +2,20 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import { onAbort } from './on-abort.ts'
 import { startTimer } from './timer.ts'
 
-/** One message of an event stream, with its data lines joined. */
 export type Frame = EventSourceMessage
 
-/** The options for reading an event stream. */
 export interface FrameReading {
   /** An exception stops reading. */
   onFrame: (frame: Frame) => void
-  /** Milliseconds without a byte after which reading stops. Read again before each wait. */
+  /** Milliseconds without data before reading stops. Evaluated before each wait. */
   idleMs: () => number
-  /** Stops reading and closes the socket. */
   signal: AbortSignal
 }
 
 /**
- * Passes the frames of an event stream to `onFrame` until the server closes it, the stream is idle for too long
- * (resolves to true), or the signal aborts. Rejects with the runtime's error if the socket breaks. The body is released
- * in every case.
+ * Passes the frames of an event stream to `onFrame`. Resolves when the server closes the stream, the signal aborts, or
+ * the stream is idle for too long (then with true). Rejects with the runtime's error if the socket breaks. Always
+ * releases the body.
  */
 export async function readFrames(body: ReadableStream<Uint8Array>, reading: FrameReading): Promise<boolean> {
   const reader = body.getReader()
@@ -45,11 +42,10 @@ export async function readFrames(body: ReadableStream<Uint8Array>, reading: Fram
   }
 }
 
-/** Passes the text of an event stream to the parser, piece by piece. */
 function frameParser(onFrame: (frame: Frame) => void): (text: string) => void {
   const parser = createParser({ onEvent: onFrame })
   let endsWithReturn = false
-  // The parser keeps a CR until it sees whether an LF follows. After the last event none does.
+  // The parser holds back a CR in case an LF follows. No LF follows after the last event.
   return (text) => {
     const piece = endsWithReturn ? text.replace(/^\n/, '') : text
     if (text !== '') endsWithReturn = text.endsWith('\r')

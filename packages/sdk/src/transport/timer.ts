@@ -1,9 +1,10 @@
-// setTimeout takes a signed 32-bit number, and fires at once for larger ones.
+// setTimeout takes a signed 32-bit integer and fires immediately for larger values.
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /**
- * Calls back after a time, but never for times that are not positive or too long for a timer. Returns a function that
- * stops it. The time has two halves: after a pause of the process, one half remains to read the data that arrived.
+ * Calls back after a time. Never calls back if the time is not positive or too long for a timer. Returns a function
+ * that stops the timer. The timer runs in two halves: if the process was suspended, the second half leaves time to read
+ * data that has arrived.
  */
 export function startTimer(ms: number, expire: () => void): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined

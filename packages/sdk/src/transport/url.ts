@@ -1,12 +1,12 @@
 import { API_PREFIX } from '@stet/contract/routes'
 import { ConfigurationError } from '../errors.ts'
 
-/** A query value. Undefined values are omitted. */
+/** Query parameters. Undefined values are omitted. */
 export type Query = Record<string, string | number | boolean | undefined>
 
 /**
  * Fills a route template. `:path` keeps the slashes of a prompt path and drops one leading slash. Every other parameter
- * is one segment. Path parameters are removed from `content`.
+ * is one segment. Removes path parameters from `content`.
  */
 export function fillRoute(
   template: string,
@@ -24,15 +24,13 @@ export function fillRoute(
   })
 }
 
-/** `?a=1&b=2`, or nothing. */
 export function queryString(query: Query = {}): string {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) if (value !== undefined) search.append(name, `${value}`)
-  // Not `size`: runtimes before 2023 lack it and would drop the query silently.
+  // Do not use `size`: runtimes before 2023 lack it and would silently drop the query.
   return `${search}` && `?${search}`
 }
 
-/** The error for a required value that is missing. */
 export function missing(name: string): ConfigurationError {
   const isProject = name === 'projectId'
   return new ConfigurationError(
@@ -52,7 +50,7 @@ function encodeSegment(segment: string, what: string): string {
   }
 }
 
-/** The two bases of a server address: the API with its prefix, and the root that serves `/health`. */
+/** Returns the two bases of a server address: the API including its prefix, and the root that serves `/health`. */
 export function parseBaseUrl(text: string): { baseUrl: string; rootUrl: string } {
   const url = URL.canParse(text) && new URL(text)
   if (!url || !/^https?:/.test(url.href) || url.username || url.password) {

@@ -3,8 +3,8 @@ import type { ForwardOptions, StreamEvent } from '../stream/events.ts'
 import { pageEvent } from './page-events.ts'
 
 /**
- * The events that a page may see, as an event stream with ids. A failed run ends with its chain-error. A cut stream
- * errors, so that the page resumes.
+ * Yields the events that a page may see, as SSE text with ids. A failed run ends with its chain-error event. A broken
+ * stream throws, so that the page resumes.
  */
 export async function* framesOf(events: AsyncIterable<StreamEvent>, o?: ForwardOptions): AsyncGenerator<string> {
   let turnEnd = ''
@@ -13,7 +13,7 @@ export async function* framesOf(events: AsyncIterable<StreamEvent>, o?: ForwardO
       turnEnd = ''
       const event = pageEvent(whole, o)
       if (!event) continue
-      // The end of a round that tools continue is not the end of the run, so the reader behind the proxy must read on.
+      // A round that tools continue does not end the run, so the reader behind the proxy must keep reading.
       if (event.type === 'chain-completed') turnEnd = frameOf(event)
       else yield frameOf(event)
     }

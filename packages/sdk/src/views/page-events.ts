@@ -8,8 +8,8 @@ type Of<T extends StreamEvent['type']> = Extract<StreamEvent['data'], { type: T 
 const FAILED = 'The run failed'
 
 /**
- * The part of an event that a page may see. Keys are copied one by one, so a key or event type of a later server stays
- * hidden until it is listed here. Undefined if a page may see nothing of it.
+ * Returns the part of an event that a page may see, or undefined if it may see nothing. Keys are copied one by one. A
+ * new server's keys and event types stay hidden until they are listed here.
  */
 export function pageEvent(event: StreamEvent, { expose = [] }: ForwardOptions = {}): StreamEvent | undefined {
   if (expose === true) return event
@@ -20,7 +20,7 @@ export function pageEvent(event: StreamEvent, { expose = [] }: ForwardOptions = 
   return data && ({ ...event, data } as StreamEvent)
 }
 
-/** The token counts of this client's `Usage`. */
+/** Copies only the token counts that `Usage` declares. */
 export function figures(usage: Usage): Usage {
   return pick(usage, [
     'promptTokens',
@@ -33,7 +33,7 @@ export function figures(usage: Usage): Usage {
   ])
 }
 
-/** The keys of each event type that a page may see. A new event type does not compile until it is listed. */
+/** The visible keys of each event type. A new event type does not compile until it is listed. */
 const VIEWS: { [T in StreamEvent['type']]: (data: Of<T>, may: May) => Of<T> | undefined } = {
   'chain-started': chain,
   'step-started': chain,
@@ -107,7 +107,7 @@ function answer(response: AnyRunResponse, may: May): AnyRunResponse {
     ...(may('config') ? { model, provider } : { model: '', provider: '' }),
     ...(may('messages') ? { input, output } : { input: [], output: [] }),
   }
-  // The kind of the answer and its object stay together.
+  // The copy keeps `streamType` and `object` together, so the cast is safe.
   return shown as AnyRunResponse
 }
 
@@ -115,7 +115,7 @@ function calls(given: readonly ToolCall[], may: May): ToolCall[] {
   return (given ?? []).map((call) => ({ ...pick(call, ['id', 'name']), arguments: may('tools') ? call.arguments : {} }))
 }
 
-/** The named keys that the value has. It comes from the wire, where any of them may be missing. */
+/** The value comes from the wire, so any key may be missing. */
 function pick<T extends object, K extends keyof T>(value: T, keys: readonly K[]): Pick<T, K> {
   const found = keys.filter((key) => value?.[key] !== undefined).map((key) => [key, value[key]])
   return Object.fromEntries(found) as Pick<T, K>

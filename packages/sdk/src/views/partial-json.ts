@@ -1,6 +1,5 @@
 import type { StreamEvent } from '../stream/events.ts'
 
-/** The structured answer as it grows. The last value is the complete one. */
 export async function* objectsOf(events: AsyncIterable<StreamEvent>): AsyncGenerator<unknown> {
   let text = ''
   let shown: string | undefined
@@ -18,30 +17,29 @@ export async function* objectsOf(events: AsyncIterable<StreamEvent>): AsyncGener
   }
 }
 
-/** The value of an incomplete JSON text; undefined if there is none yet. */
+/** Parses an incomplete JSON text. Returns undefined if there is no value yet. */
 export function parsePartialJson(text: string): unknown {
   const { closers, isInString, memberStart } = scan(text)
   const trimmed = text.trimEnd()
   const candidates = isInString
-    ? // a cut escape (\, \u00) is dropped before the quote is set
+    ? // drop an incomplete escape (\, \u00) before adding the quote
       [`${text.replace(/\\(u[\da-fA-F]{0,3})?$/, '')}"`]
-    : // a comma, or a number cut at its point or exponent
+    : // drop a trailing comma, decimal point or exponent
       [trimmed, trimmed.replace(/(?<![\s,.eE+-])[\s,.eE+-]+$/, '')]
   for (const candidate of [...candidates, text.slice(0, memberStart)]) {
     try {
       return JSON.parse(candidate + closers)
     } catch {
-      // The cut is inside a token; the next candidate drops more of it.
+      // The text ends inside a token. The next candidate drops more of it.
     }
   }
   return undefined
 }
 
 interface Cut {
-  /** The text that closes all open brackets. */
   closers: string
   isInString: boolean
-  /** The start of the last member or item of the innermost bracket, with its comma. */
+  /** Where the innermost bracket's last member or item starts, including its comma. */
   memberStart: number | undefined
 }
 

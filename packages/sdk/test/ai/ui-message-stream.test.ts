@@ -1,4 +1,4 @@
-/** The AI SDK's own transport and message reader read the stream. Chunks that they refuse or ignore are a bug. */
+/** Reads the stream with the AI SDK's own transport and message reader. A chunk that they reject or ignore is a bug. */
 import { DefaultChatTransport, readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai'
 import { describe, expect, it } from 'vitest'
 import { toUIMessageStream, toUIMessageStreamResponse, type UIMessageOptions } from '../../src/ai/index.ts'
@@ -12,7 +12,6 @@ function event(data: { type: string; [key: string]: unknown }): StreamEvent {
   return { id: '', event: 'provider-event', type: data.type, data } as StreamEvent
 }
 
-/** A run with these provider events in the middle. */
 function runOf(...middle: { type: string; [key: string]: unknown }[]): RunStream {
   const whole = events('', { uuid: UUID })
   const at = whole.findIndex(({ type }) => type === 'text-delta')
@@ -20,7 +19,7 @@ function runOf(...middle: { type: string; [key: string]: unknown }[]): RunStream
   return RunStream.fromResponse(sseResponse(all, { ids: false }))
 }
 
-/** The chunks as the AI SDK's transport passes them on, and the message that it builds. */
+/** Returns the chunks from the AI SDK's transport and the message that it builds. */
 async function seen(
   run: RunStream,
   o: UIMessageOptions = {},
@@ -51,7 +50,7 @@ async function seen(
 }
 
 describe('a run as a message stream', () => {
-  it('becomes text, with the conversation in its metadata', async () => {
+  it('converts a run to text, with the conversation in its metadata', async () => {
     const run = RunStream.fromResponse(sseResponse(events(['Hel', 'lo'], { uuid: UUID })))
     const { message, chunks } = await seen(run)
     expect(chunks.map(({ type }) => type)).toEqual([
@@ -71,7 +70,7 @@ describe('a run as a message stream', () => {
     })
   })
 
-  it('shows reasoning apart from the text', async () => {
+  it('separates reasoning from the text', async () => {
     const { message } = await seen(
       runOf(
         { type: 'reasoning-delta', id: 'r', text: 'Well' },
@@ -85,7 +84,7 @@ describe('a run as a message stream', () => {
     ])
   })
 
-  it('shows tool calls with their results, over several model calls', async () => {
+  it('includes tool calls with their results, over several model calls', async () => {
     const client = { _sourceData: { source: 'client' } }
     const { message, chunks } = await seen(
       runOf(
@@ -126,7 +125,7 @@ describe('a run as a message stream', () => {
     ])
   })
 
-  it('shows results that a further turn brought', async () => {
+  it('includes tool results from a later round', async () => {
     const first = events('', { uuid: UUID })
     const call = {
       type: 'tool-call',
@@ -148,7 +147,7 @@ describe('a run as a message stream', () => {
     ])
   })
 
-  it('shows sources and files that have an address', async () => {
+  it('includes sources and files with a URL', async () => {
     const { message } = await seen(
       runOf(
         { type: 'source', id: 's', url: 'https://example.com/a', title: 'A' },
@@ -167,7 +166,7 @@ describe('a run as a message stream', () => {
   it.each([
     [{}, /^The run failed$/],
     [{ expose: ['errors'] as const }, /The provider refused/],
-  ])('ends a failed run with an error, after what had arrived (%j)', async (options, text) => {
+  ])('ends a failed run with an error chunk after its partial output (%j)', async (options, text) => {
     const error = { code: 'ai_run_error', message: 'The provider refused' }
     const run = RunStream.fromResponse(sseResponse(events('Half', { uuid: UUID, error })))
     const { chunks, message } = await seen(run, options)
@@ -182,13 +181,13 @@ describe('a run as a message stream', () => {
   it.each([
     [{}, /^The run could not be read$/],
     [{ expose: ['errors'] as const }, /No such prompt/],
-  ])('ends with an error when the run never started (%j)', async (options, text) => {
+  ])('ends with an error chunk if the run never started (%j)', async (options, text) => {
     const run = RunStream.fromResponse(new Response('{"message":"No such prompt"}', { status: 404 }))
     const { chunks } = await seen(run, options)
     expect(chunks).toMatchObject([{ type: 'start' }, { type: 'error', errorText: expect.stringMatching(text) }])
   })
 
-  it('tells an abort as such', async () => {
+  it('ends an aborted run with an abort chunk', async () => {
     const run = runOf({ type: 'text-delta', id: 't', textDelta: 'x' })
     run.detach()
     expect((await seen(run)).chunks.at(-1)).toEqual({ type: 'abort' })
@@ -201,7 +200,7 @@ it('is also available as chunks', async () => {
   expect([types[0], types.at(-1)]).toEqual(['start', 'finish'])
 })
 
-it('answers with the headers of the protocol, and those of the route', async () => {
+it('responds with the headers of the protocol and of the route', async () => {
   const run = RunStream.fromResponse(sseResponse(events('a')))
   const response = toUIMessageStreamResponse(run, {
     status: 201,

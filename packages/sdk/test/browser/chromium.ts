@@ -1,4 +1,4 @@
-/** A headless Chromium, controlled over a pipe with its DevTools protocol. */
+/** Controls a headless Chromium over a pipe with the DevTools protocol. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
@@ -6,15 +6,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 
-/** The binary for the tests: the named one, or Debian's; undefined if there is none. */
+/** The binary from the environment, or Debian's. Undefined if none is installed. */
 export const chromium = [process.env['STET_TEST_CHROMIUM'], '/usr/bin/chromium'].find(
   (file) => file !== undefined && existsSync(file),
 )
 
 export interface Page {
-  /** Evaluates an expression in the loaded page and awaits its result. */
   evaluate(expression: string): Promise<unknown>
-  /** Ends the browser. */
   close(): Promise<void>
 }
 
@@ -38,10 +36,9 @@ interface Message {
   error?: { message: string }
 }
 
-/** Opens a page and waits until it has loaded. */
 export async function openPage(binary: string, url: string, flags: readonly string[] = []): Promise<Page> {
   const profile = mkdtempSync(join(tmpdir(), 'stet-chromium-'))
-  // A process group of its own, so that no child outlives it and writes into the removed profile.
+  // Use a separate process group, so that no child process writes to the removed profile.
   const browser = spawn(binary, [...FLAGS, ...flags, `--user-data-dir=${profile}`], {
     stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
     detached: true,
@@ -51,13 +48,13 @@ export async function openPage(binary: string, url: string, flags: readonly stri
     try {
       if (browser.pid !== undefined) process.kill(-browser.pid, 'SIGKILL')
     } catch {
-      // It has ended by itself.
+      // The browser has already exited.
     }
     await ended
     rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 })
   }
   const dies = ended.then(() => Promise.reject(new Error(`${binary} has ended`)))
-  // It ends after each test.
+  // The browser exits after each test, so mark this promise as handled.
   dies.catch(() => {})
   try {
     const { call, waitFor } = talk(browser)
@@ -81,14 +78,14 @@ export async function openPage(binary: string, url: string, flags: readonly stri
   }
 }
 
-/** Messages are JSON, each ended by a zero byte. */
+/** Each message is JSON, terminated by a zero byte. */
 function talk(browser: ChildProcess) {
   const [, , , input, output] = browser.stdio as unknown as [null, null, null, Writable, Readable]
   const answers = new Map<number, { resolve: (result: Record<string, unknown>) => void; reject: (e: Error) => void }>()
   const waiting = new Map<string, () => void>()
   let last = 0
   let rest = ''
-  // Data that was not read or sent before the end.
+  // Ignore errors for data that was still pending at exit.
   for (const pipe of [input, output]) pipe.on('error', () => {})
   output.setEncoding('utf8').on('data', (text: string) => {
     const messages = (rest + text).split('\0')

@@ -1,5 +1,6 @@
 /**
- * A page, its own server, and the service. The run crosses both connections, and a cut of the first one is repaired.
+ * The tests connect a page, its own server and stet. The run crosses both connections, and the page resumes when its
+ * connection breaks.
  */
 import { expect, it, vi } from 'vitest'
 import { type OpenRunOptions, openRun } from '../../src/browser/index.ts'
@@ -18,7 +19,7 @@ import { failedRunEvents, frames, runEvents, UUID } from '../support/sample-run.
 const run = runEvents(['Hel', 'lo ', '👋'])
 const whole = frames(run)
 
-/** The route of a page's server. It forwards the stream of `stet`, or cuts the page's connection after some events. */
+/** Returns the route of a page's server. It forwards the stream, or breaks the page's connection after some events. */
 async function routeTo(serviceUrl: string, cutAfter?: number): Promise<Reply> {
   const stet = new Stet({ apiKey: 'k', baseUrl: serviceUrl, projectId: 1, maxRetries: 0 })
   return async (response, { body, headers }) => {
@@ -63,14 +64,14 @@ it('reads a run through the page’s own server', async () => {
   expect(stream).toBeInstanceOf(RunStream)
   expect(stream.conversationUuid).toBe(UUID)
   expect(page.requests[0]).toMatchObject({ method: 'POST', body: { ticket: 'Where?' }, headers: { 'x-page': '1' } })
-  // The page sends no key and receives none.
+  // The page neither sends nor receives an API key.
   expect(page.requests[0]?.headers['authorization']).toBeUndefined()
   expect(service.requests[0]?.headers['authorization']).toBe('Bearer k')
 })
 
 const places = run.map((_, index) => index)
 
-it.each(places)('joins again after a cut behind %i events', async (count) => {
+it.each(places)('resumes after a cut behind %i events', async (count) => {
   const known = { headers: { 'X-Conversation-Uuid': UUID } }
   const service = await localServer(events(whole, known), (response, request) => {
     const seen = Number(request.headers['last-event-id'] ?? 0)
@@ -94,7 +95,7 @@ it.each(places)('joins again after a cut behind %i events', async (count) => {
   expect(service.requests[1]?.url).toContain(`/conversations/${UUID}/attach`)
 })
 
-it.each<OpenRunOptions>([{}, { attachUrl: 'unused', resume: false }])('ends at a cut with %j', async (options) => {
+it.each<OpenRunOptions>([{}, { attachUrl: 'unused', resume: false }])('rejects at a cut with %j', async (options) => {
   const page = await localServer(cutEvents(frames(run.slice(0, 5))))
   const error: unknown = await openRun(page.url, options)
     .finalResult()
@@ -103,7 +104,7 @@ it.each<OpenRunOptions>([{}, { attachUrl: 'unused', resume: false }])('ends at a
   expect(error).toMatchObject({ conversationUuid: UUID, lastEventId: '5', partial: { text: 'Hel' } })
 })
 
-it('rejects with what the route answers instead', async () => {
+it('rejects with the error that the route returns', async () => {
   const page = await localServer(
     json({ name: 'UnauthorizedError', message: 'Log in first', errorCode: 'UnauthorizedError' }, 401),
   )
@@ -118,7 +119,7 @@ it('rejects with what the route answers instead', async () => {
   await expect(openRun('http://127.0.0.1:1/').finalResult()).rejects.toBeInstanceOf(ConnectionError)
 })
 
-it('passes a failed run on', async () => {
+it('rejects with the error of a failed run', async () => {
   const service = await localServer(events(frames(failedRunEvents(['Half']))))
   const page = await localServer(await routeTo(service.url))
   const error: unknown = await openRun(page.url, { body: {} })

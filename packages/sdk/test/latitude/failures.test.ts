@@ -6,7 +6,7 @@ import { failedRunEvents, frames, result, runEvents, UUID } from '../support/sam
 
 async function clientOf(...replies: Reply[]) {
   const server = await localServer(...replies)
-  // A resumed stream would not fail.
+  // Disable resume, because a resumed stream would not fail.
   const streaming = { resume: false, idleTimeout: 45_000 }
   const latitude = new Latitude('k', { baseUrl: server.url, projectId: 1, maxRetries: 0, streaming })
   return { latitude, server }
@@ -24,7 +24,7 @@ const failing: [string, Reply, new (...args: never[]) => Error][] = [
 ]
 
 describe.each(failing)('%s', (_, reply, type) => {
-  it('goes to onError, once, and the call resolves to undefined', async () => {
+  it('calls onError once and resolves to undefined', async () => {
     const { latitude } = await clientOf(reply)
     const errors: unknown[] = []
     const onError = (error: unknown) => errors.push(error)
@@ -40,7 +40,7 @@ describe.each(failing)('%s', (_, reply, type) => {
   })
 })
 
-it('gives failed runs the status 402, over either transport and to every reader', async () => {
+it('sets status 402 on failed runs, over either transport and for every reader', async () => {
   const body = { name: 'DocumentRunError', message: 'Refused', errorCode: 'ai_run_error', details: {} }
   const { latitude } = await clientOf(
     events(frames(failedRunEvents(['Half']))),
@@ -60,7 +60,7 @@ it('gives failed runs the status 402, over either transport and to every reader'
   }
 })
 
-it('keeps what the server said', async () => {
+it('keeps the server response', async () => {
   const body = { name: 'NotFoundError', message: 'No such prompt', errorCode: 'NotFoundError', details: {} }
   const { latitude } = await clientOf(json(body, 404))
   const error: unknown = await latitude.prompts.get('a/b').catch((reason: unknown) => reason)
@@ -68,7 +68,7 @@ it('keeps what the server said', async () => {
   expect(error).toMatchObject({ status: 404, errorCode: 'NotFoundError', serverResponse: JSON.stringify(body) })
 })
 
-it('rejects with what a callback throws, also with onError', async () => {
+it('rejects with the exception of a callback, even with onError', async () => {
   const { latitude } = await clientOf(events(frames(runEvents(['a']))))
   const errors: unknown[] = []
   const run = latitude.prompts.run('a/b', {
@@ -81,7 +81,7 @@ it('rejects with what a callback throws, also with onError', async () => {
   expect(errors).toEqual([])
 })
 
-it('reports a missing project and a server that is away to onError too', async () => {
+it('passes a missing project or an unreachable server to onError', async () => {
   const errors: unknown[] = []
   const onError = (error: unknown) => errors.push(error)
   const latitude = new Latitude('k', { baseUrl: 'http://127.0.0.1:1', projectId: 1, maxRetries: 0 })
@@ -89,7 +89,7 @@ it('reports a missing project and a server that is away to onError too', async (
   expect(errors).toEqual([expect.any(ConnectionError)])
 })
 
-it('rejects a create that the server refuses', async () => {
+it('rejects if the server rejects a create', async () => {
   const { latitude } = await clientOf(
     json({ name: 'ConflictError', message: 'Taken', errorCode: 'ConflictError', details: {} }, 409),
   )
@@ -97,7 +97,7 @@ it('rejects a create that the server refuses', async () => {
   await expect(latitude.projects.create('p')).rejects.toBeInstanceOf(LatitudeApiError)
 })
 
-it('gives the response beside the result, of either transport', async () => {
+it('returns the response with the result, over either transport', async () => {
   const { latitude } = await clientOf(events(frames(runEvents(['a']))), json(result('b'), 200, { 'x-request-id': 'r' }))
   expect((await latitude.prompts.run('a/b').withResponse()).requestId).toBe('req_1')
   const { data, requestId } = await latitude.prompts.run('a/b', { stream: false }).withResponse()

@@ -21,7 +21,7 @@ afterEach(() => {
 
 const addressOf = (options?: ConstructorParameters<typeof Latitude>[1]) => new Latitude('k', options).stet.baseUrl
 
-it('takes the server from the gateway of its options', () => {
+it('reads the server from the `gateway` option', () => {
   const gateway = (port?: number) => ({
     __internal: { gateway: { host: 'stet.example', ssl: true, ...(port && { port }) } },
   })
@@ -40,7 +40,7 @@ it.each([
   ['true', 'https'],
   ['1', 'https'],
   [undefined, 'https'],
-])('takes the server from GATEWAY_HOSTNAME; GATEWAY_SSL %j is %s', (ssl, protocol) => {
+])('reads the server from GATEWAY_HOSTNAME; GATEWAY_SSL %j is %s', (ssl, protocol) => {
   vi.stubEnv('GATEWAY_HOSTNAME', 'stet.example')
   vi.stubEnv('GATEWAY_PORT', '8443')
   vi.stubEnv('GATEWAY_SSL', ssl)
@@ -49,7 +49,7 @@ it.each([
   expect(addressOf()).toBe('http://first.example/api/v3')
 })
 
-it('takes the key from its argument, STET_API_KEY, then LATITUDE_API_KEY', async () => {
+it('reads the API key from its argument, STET_API_KEY, then LATITUDE_API_KEY', async () => {
   const server = await localServer(json([]))
   const keyOf = async (key?: string) => {
     await new Latitude(key, { baseUrl: server.url }).projects.getAll()
@@ -62,7 +62,7 @@ it('takes the key from its argument, STET_API_KEY, then LATITUDE_API_KEY', async
   expect(await keyOf('first')).toBe('Bearer first')
 })
 
-it('waits retryMs before the first retry, and what the server orders before any', async () => {
+it('waits retryMs before the first retry, unless the server requests another wait', async () => {
   const busy = json({ message: 'busy' }, 503)
   const server = await localServer(busy, busy, json({ message: 'wait' }, 429, { 'retry-after-ms': '7' }), json([]))
   const waits: string[] = []
@@ -76,18 +76,18 @@ it('waits retryMs before the first retry, and what the server orders before any'
   })
   expect(await latitude.projects.getAll()).toEqual([])
   expect(waits.map((message) => /in (\d+) ms/.exec(message)?.[1])).toEqual(['3', '6', '7'])
-  // The keys that the published clients put into each body.
+  // The published clients put these keys into each body.
   expect(JSON.stringify(server.requests)).not.toContain('__internal')
 })
 
-it('asks the given fetch', async () => {
+it('uses the given fetch', async () => {
   const fetch = vi.fn(async () => new Response('[]'))
   const latitude = new Latitude('k', { fetch, __internal: { retryMs: 1 } })
   expect(await latitude.projects.getAll()).toEqual([])
   expect(fetch).toHaveBeenCalledTimes(1)
 })
 
-it('accepts instrumentation, and says once that it has no effect', () => {
+it('accepts instrumentation and warns once that it has no effect', () => {
   const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
   Latitude.instrument({})
   Latitude.instrument({})

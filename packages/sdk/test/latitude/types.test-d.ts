@@ -35,11 +35,11 @@ new Latitude(process.env['LATITUDE_API_KEY'], {
   __internal: { gateway: { host: 'localhost', port: 8787, ssl: false }, source: LogSources.API, retryMs: 10 },
 })
 new Latitude()
-// @ts-expect-error the key comes first
+// @ts-expect-error the API key comes first
 new Latitude({ projectId: 1 })
 typed<LatitudeOptions>({ hooks: {}, maxRetries: 1 })
 
-// text, an object, tools, a job
+// The next calls return a text, an object, tools and a job.
 typed<Promise<RunResult | undefined>>(latitude.prompts.run('a', { stream: true }))
 typed<Promise<RunResult<{ score: number }> | undefined>>(
   latitude.prompts.run<{ score: number }>('a', { stream: false }),
@@ -56,13 +56,13 @@ latitude.prompts.run<'text', { weather: { city: string }; stop: object }>('a', {
 })
 latitude.prompts.run<'text', { weather: { city: string } }>('a', {
   tools: {
-    // @ts-expect-error the arguments have another type
+    // @ts-expect-error the arguments have a different type
     weather: async ({ city }: { city: number }) => city,
   },
 })
 typed<Promise<RunJob>>(latitude.prompts.run<'text', object, true>('a', { background: true }))
 typed<Promise<RunJob>>(latitude.prompts.run('a', { background: true as const }))
-// @ts-expect-error it may have failed and gone to onError
+// @ts-expect-error the result is undefined after onError
 latitude.prompts.run('a').then((result) => result.uuid)
 
 latitude.prompts.run('a', {
@@ -103,7 +103,7 @@ typed<unknown>([
 ])
 typed<unknown>([latitude.runs.stop('u'), latitude.runs.attach('u', { stream: true }), latitude.prompts.delete('a')])
 
-// the types that the published clients export
+// The published clients export these types.
 type Tools = { weather: { city: string } }
 typed<ToolSpec>({ weather: { city: 'Rome' } })
 const weather: ToolHandler<Tools, 'weather'> = async ({ city }, { id, toolId }) => [city, id, toolId]

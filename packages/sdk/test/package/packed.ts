@@ -1,4 +1,4 @@
-/** The package as published, and empty projects with it installed. */
+/** Packs the package as published and installs it in empty projects. */
 import { execFile, spawnSync } from 'node:child_process'
 import {
   cpSync,
@@ -22,17 +22,15 @@ import { isCurrent } from '../support/is-current.ts'
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** The import names of the entries. */
 export const ENTRIES = ['latitude', 'render', 'ai', 'testing', 'browser'].map((name) => `@stet/sdk/${name}`)
 
 export interface Packed {
   tarball: string
-  /** The unpacked package. */
   folder: string
   remove(): void
 }
 
-/** Packs the last build. If the source has changed since, builds it in a separate folder, never over a shared build. */
+/** Packs the last build. If the source is newer, builds in a separate folder, because others share `dist`. */
 export async function packSdk(from: 'source' | 'dist'): Promise<Packed> {
   const folder = mkdtempSync(join(realpathSync(tmpdir()), 'stet-sdk-'))
   const staged = `${folder}/staged`
@@ -54,7 +52,7 @@ async function buildSdk(folder: string): Promise<void> {
   }
 }
 
-/** An empty project with the package, its dependencies, and the named packages of this workspace installed. */
+/** Creates an empty project that contains the package, its dependencies and the named workspace packages. */
 export function newProject(packed: Packed, { type = 'module', others = [] as string[] } = {}): string {
   const project = mkdtempSync(join(dirname(packed.folder), 'project-'))
   writeFileSync(`${project}/package.json`, JSON.stringify({ name: 'project', private: true, type }))
@@ -77,7 +75,7 @@ function installed(name: string): string {
   return realpathSync(found)
 }
 
-/** The installed Node versions that the package supports: the one running the tests, the workspace's, the machine's. */
+/** The supported Node versions on this machine: the test runner's, the workspace's and the system's. */
 export function nodes(): string[] {
   const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
   const ofMachine = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => !folder.endsWith('.bin'))
@@ -89,7 +87,7 @@ export function nodes(): string[] {
   return [...new Set([process.execPath, ...found].map((file) => realpathSync(file)))].filter(isSupported)
 }
 
-/** Whether it satisfies `engines`. A distribution may have an older one. */
+/** True if the version satisfies `engines`. A distribution may ship an older one. */
 function isSupported(node: string): boolean {
   const { stdout } = spawnSync(node, ['--version'], { encoding: 'utf8' })
   const [major = 0, minor = 0] =
@@ -100,7 +98,6 @@ function isSupported(node: string): boolean {
   return major > 20 || (major === 20 && minor >= 19)
 }
 
-/** Runs a program of a project. Returns its output. */
 export async function runIn(
   project: string,
   command: [string, ...string[]],
@@ -108,7 +105,7 @@ export async function runIn(
 ): Promise<string> {
   const [file, ...args] = command
   try {
-    // NODE_PATH would make packages visible that the project has not installed.
+    // NODE_PATH would expose packages that the project has not installed.
     const env = { ...process.env, NODE_PATH: '', ...environment }
     const { stdout } = await run(file, args, { cwd: project, env })
     return stdout

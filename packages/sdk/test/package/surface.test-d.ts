@@ -1,4 +1,4 @@
-/** The types of the other entries: the code that an application may write with each of them. */
+/** Code that an application may write with each of the other entries. */
 
 import type * as ai from '../../src/ai/index.ts'
 import type { UIMessageChunk } from '../../src/ai/index.ts'
@@ -84,7 +84,7 @@ fits<
   ) => RunStream
 >(built.browser.openRun)
 fits<RunStream<Shape>>(built.browser.openRun<Shape>('/x'))
-// @ts-expect-error a page has no key
+// @ts-expect-error a page has no API key
 built.browser.openRun('/x', { apiKey: 'k' })
 fits<typeof RunStream>(built.browser.RunStream)
 

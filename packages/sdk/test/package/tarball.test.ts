@@ -1,4 +1,4 @@
-/** The packed tarball in projects of every kind. */
+/** Installs the packed tarball in projects of every kind. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { createContext, runInContext } from 'node:vm'
@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => packed?.remove())
 
-// Features that require a single copy of the main entry.
+// These checks fail if the main entry is loaded twice.
 const CHECKS = `
   const [{ ApiError, RunStream, Stet, StetError }, latitude, render, ai, testing, browser] = entries
   const { createMockStet } = testing
@@ -35,7 +35,7 @@ const NO_ENGINE = 'Rendering needs the prompt engine: npm install promptl-ai@0.1
 const PRINTED = [7, 'function', 'function', NO_ENGINE]
 
 describe.each(nodes())('on %s', (node) => {
-  it('is imported', async () => {
+  it('can be imported', async () => {
     const project = newProject(packed)
     const names = JSON.stringify(['@stet/sdk', ...ENTRIES])
     const imports = `const entries = await Promise.all(${names}.map((name) => import(name)))`
@@ -43,7 +43,7 @@ describe.each(nodes())('on %s', (node) => {
     expect(JSON.parse(await runIn(project, [node, 'main.mjs']))).toEqual(PRINTED)
   })
 
-  it('is required', async () => {
+  it('can be required', async () => {
     const project = newProject(packed, { type: 'commonjs' })
     const names = JSON.stringify(['@stet/sdk', ...ENTRIES])
     writeFileSync(
@@ -53,7 +53,7 @@ describe.each(nodes())('on %s', (node) => {
     expect(JSON.parse(await runIn(project, [node, 'main.cjs']))).toEqual(PRINTED)
   })
 
-  it.each(['mjs', 'cjs'])('renders once the engine is there (%s)', async (form) => {
+  it.each(['mjs', 'cjs'])('renders after the engine is installed (%s)', async (form) => {
     const project = newProject(packed, { others: ['promptl-ai'] })
     const load = form === 'mjs' ? "await import('@stet/sdk/render')" : "require('@stet/sdk/render')"
     const code = `const { render } = ${load}; const { messages } = await render('Hi {{ a }}', { parameters: { a: 1 } }); console.log(messages[0].content)`
@@ -89,7 +89,7 @@ describe('in TypeScript', () => {
       exactOptionalPropertyTypes: true,
       noUncheckedIndexedAccess: true,
       noEmit: true,
-      // The declarations are checked once, because that takes the compiler most of its time.
+      // Check the declarations only once, because that takes most of the time.
       skipLibCheck: resolution === 'bundler',
       types: [],
       target: 'ES2022',
@@ -103,9 +103,9 @@ describe('in TypeScript', () => {
     await runIn(project, [`${bin}tsc`, '-p', project])
   })
 
-  // A `.d.ts` file counts as CommonJS or ESM by the package that contains it.
+  // The enclosing package decides whether a `.d.ts` file is CommonJS or ESM.
   it.each(['commonjs', 'module'])(
-    'has the generated types of a package of type %s in files of both forms',
+    'applies generated types from a package of type %s to both module formats',
     async (type) => {
       const project = newProject(packed, { type })
       writeFileSync(
@@ -136,9 +136,9 @@ describe('in TypeScript', () => {
     },
   )
 
-  it('has declarations that name nothing from elsewhere', () => {
+  it('has declarations without external imports', () => {
     const files = readdirSync(`${packed.folder}/dist`).filter((file) => /\.d\.[cm]ts$/.test(file))
-    // One per entry and format, and the registry that both formats share.
+    // One file per entry and format, plus the registry that both formats share.
     expect(files).toHaveLength(2 * (ENTRIES.length + 1) + 2)
     for (const file of files) {
       const text = readFileSync(`${packed.folder}/dist/${file}`, 'utf8')
@@ -152,7 +152,7 @@ describe('in TypeScript', () => {
 })
 
 describe('in a bundle', () => {
-  /** A minified application with all of the entry. `outside` is not included. */
+  /** Bundles and minifies the whole entry, except for the modules in `outside`. */
   async function bundled(
     entry: string,
     outside: string[] = [],
@@ -188,18 +188,18 @@ describe('in a bundle', () => {
   })
 
   // In one script, the lazy parts of RunStream are included. See ADR 15.
-  it('@stet/sdk/browser weighs at most 8200 bytes, 9700 with all that it loads later', async () => {
+  it('@stet/sdk/browser is at most 8200 bytes, 9700 with all lazy parts', async () => {
     const atStart = await bundled('@stet/sdk/browser', ['./partial-json-*', './frames-*'])
     const { code } = await bundled('@stet/sdk/browser')
     console.log(`@stet/sdk/browser: ${weightOf(atStart.code)} bytes, ${weightOf(code)} with all that it loads later`)
     expect(weightOf(atStart.code)).toBeLessThanOrEqual(8200)
     expect(weightOf(code)).toBeLessThanOrEqual(9700)
-    // Parts of the client: its routes and its key.
+    // These strings occur only in the client.
     expect(code).not.toMatch(/apiKey|STET_API_KEY|\/projects/)
   })
 
   it.each(['esm', 'cjs', 'iife'] as const)(
-    'an application without the engine learns of it when it renders (%s)',
+    'rendering without the engine rejects with instructions (%s)',
     async (format) => {
       const project = newProject(packed)
       const from = format === 'cjs' ? "= require('@stet/sdk/latitude')" : "from '@stet/sdk/latitude'"
@@ -219,13 +219,13 @@ describe('in a bundle', () => {
     },
   )
 
-  it('the main entry does not lead to the engine', async () => {
+  it('the main entry does not import the engine', async () => {
     const { inputs } = await bundled('@stet/sdk')
     expect(inputs.some((input) => /promptl|engine/.test(input))).toBe(false)
   })
 
   it.each(['@stet/sdk', ...ENTRIES.filter((name) => !name.endsWith('render') && !name.endsWith('latitude'))])(
-    '%s needs web globals only',
+    '%s needs only web globals',
     async (entry) => {
       const { code } = await bundled(entry)
       const found: unknown = runInContext(
@@ -237,12 +237,12 @@ describe('in a bundle', () => {
   )
 })
 
-it('pleases publint', async () => {
+it('passes publint', async () => {
   const { messages, pkg } = await publint({ pkgDir: packed.folder, strict: true })
   expect(messages.map((message) => formatMessage(message, pkg))).toEqual([])
 })
 
-it('pleases the checker of types, from ESM and CJS and bundlers', async () => {
+it('passes attw for ESM, CJS and bundlers', async () => {
   // Node 10's rules for subpaths do not matter to Node 20.19 and later.
   const said = await runIn(packed.folder, [`${bin}attw`, packed.tarball, '--profile', 'node16', '--format', 'json'])
   const { analysis } = JSON.parse(said) as { analysis: { problems: { resolutionKind?: string }[] } }

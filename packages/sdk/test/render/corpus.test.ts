@@ -1,4 +1,4 @@
-/** Rendering in the SDK gives the results that the server's corpus expects, prompt by prompt. */
+/** The SDK renders every prompt of the server's corpus with the same result. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { answersOf, type CorpusCase, corpusCases, inFull, sourceOf } from '../../../server/test/corpus/case.ts'
 import { RunError } from '../../src/index.ts'
@@ -9,7 +9,6 @@ type Part = Messages[number]['content'][number]
 
 const cases = corpusCases()
 
-// The instant in the corpus.
 beforeAll(() => {
   vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-01-02T03:04:05.000Z') })
 })
@@ -23,7 +22,7 @@ function optionsOf(prompt: CorpusCase) {
   return { content, options: { ...options, adapter: 'default' as const } }
 }
 
-/** The whole chain, with the case's model and tool answers, and the input of each step's first call. */
+/** Runs the whole chain with the case's model and tool responses. Returns each step's first input too. */
 async function chainOf(prompt: CorpusCase): Promise<{ steps: Rendered<unknown>[]; whole: Rendered<unknown> }> {
   const answers = answersOf(prompt)
   const said = answers.flat().filter(({ role }) => role === 'assistant')
@@ -75,7 +74,7 @@ describe('a prompt of the corpus', () => {
     if (message) expect(error.message).toContain(message)
   })
 
-  it('is one of many', () => {
+  it('is one of at least 100', () => {
     expect(cases.length).toBeGreaterThanOrEqual(100)
   })
 })

@@ -31,7 +31,7 @@ const call = (id: string, name = 'look_up', args: object = { q: 'x' }) => ({
 const text = (said: string) => [{ type: 'text' as const, text: said }]
 
 describe('render', () => {
-  it('writes the messages of OpenAI unless another form is asked for', async () => {
+  it('writes OpenAI messages by default', async () => {
     const { messages, config } = await render(PROMPT, { parameters: { count: '2' } })
     expect(messages).toEqual([
       { role: 'system', content: 'Be brief.' },
@@ -40,17 +40,20 @@ describe('render', () => {
     expect(config).toMatchObject({ provider: 'openai', model: 'gpt-4o', temperature: 0.2 })
   })
 
-  it.each(['openai', 'openaiResponses', 'anthropic'] as const)('writes what the adapter %s writes', async (name) => {
-    const o = { parameters: { count: 2 } }
-    const [own, given] = [
-      await render(PROMPT, { ...o, adapter: name }),
-      await render(PROMPT, { ...o, adapter: Adapters[name] }),
-    ]
-    expect(own).toEqual(given)
-    expect(JSON.stringify(own.messages)).toContain('3 things')
-  })
+  it.each(['openai', 'openaiResponses', 'anthropic'] as const)(
+    'writes the same messages as the adapter %s',
+    async (name) => {
+      const o = { parameters: { count: 2 } }
+      const [own, given] = [
+        await render(PROMPT, { ...o, adapter: name }),
+        await render(PROMPT, { ...o, adapter: Adapters[name] }),
+      ]
+      expect(own).toEqual(given)
+      expect(JSON.stringify(own.messages)).toContain('3 things')
+    },
+  )
 
-  it('writes the messages of the server as they are', async () => {
+  it('returns the server messages unchanged', async () => {
     const prompt =
       '<assistant><tool-call id="a" name="look_up" arguments={{ { q: 1 } }} /></assistant><tool id="a" name="look_up">found</tool>'
     const own = await render(prompt, { adapter: 'default' })
@@ -65,7 +68,7 @@ describe('render', () => {
     ])
   })
 
-  it('leaves out of the configuration what only the server reads', async () => {
+  it('removes the config keys that only the server reads', async () => {
     const { config } = await render(PROMPT, { parameters: { count: 1 }, stripServiceConfig: true })
     expect(config).toEqual({ model: 'gpt-4o', temperature: 0.2 })
   })
@@ -79,7 +82,7 @@ describe('render', () => {
     await expect(elsewhere).rejects.toThrow(/sales\/reply:1:1 .*'sales\/tone' does not exist/)
   })
 
-  it('refuses parameters as the server does, all at once', async () => {
+  it('rejects invalid parameters like the server, all in one error', async () => {
     const error: unknown = await render(PROMPT, { parameters: {} }).catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(UnprocessableEntityError)
     expect(error).toMatchObject({ status: 422, details: { missing: ['count'], invalid: [] } })
@@ -95,13 +98,13 @@ describe('render', () => {
     expect(parameters).toEqual({ list: [1] })
   })
 
-  it('refuses an adapter that is none', async () => {
+  it('rejects an invalid adapter', async () => {
     await expect(render('x', { adapter: {} })).rejects.toBeInstanceOf(ConfigurationError)
   })
 })
 
 describe('renderChain', () => {
-  it('hands each step the answer of the one before, in the form of the adapter', async () => {
+  it('passes each step the response of the previous one, in the adapter format', async () => {
     const seen: unknown[] = []
     const { messages, config } = await renderChain('<step as="a" model="small">One</step>Two {{ a }}', {
       async onStep({ step, config, messages }) {
@@ -122,7 +125,7 @@ describe('renderChain', () => {
     expect(config).toEqual({})
   })
 
-  it('answers tools until the model asks for none, errors included', async () => {
+  it('answers tool calls until the model makes none, including errors', async () => {
     const answers = [{ content: [call('a'), call('b', 'fail')] }, { content: [call('c')] }, 'Done.']
     const asked: unknown[] = []
     const { messages } = await renderChain(TOOLS, {
@@ -160,7 +163,7 @@ describe('renderChain', () => {
     ])
   })
 
-  it('reads the answers of a provider’s own form', async () => {
+  it('reads responses in the provider format', async () => {
     const said = {
       content: null,
       tool_calls: [{ id: 'a', type: 'function', function: { name: 'look_up', arguments: '{"q":"y"}' } }],
@@ -175,7 +178,7 @@ describe('renderChain', () => {
     expect(JSON.stringify(messages)).toContain('about y')
   })
 
-  it('leaves unanswered calls open, and those of a handler that pauses', async () => {
+  it('leaves unanswered calls and the calls of a pausing handler open', async () => {
     const once = async () => ({ content: [call('a')] })
     const open = await renderChain(TOOLS, { adapter: 'default', onStep: once })
     const paused = await renderChain(TOOLS, {
@@ -188,7 +191,7 @@ describe('renderChain', () => {
     }
   })
 
-  it('ends after as many model calls as it may make', async () => {
+  it('rejects after the maximum number of model calls', async () => {
     const endless = renderChain(TOOLS, {
       adapter: 'default',
       maxSteps: 3,
@@ -200,7 +203,7 @@ describe('renderChain', () => {
     expect(error).toMatchObject({ errorCode: 'max_step_count_exceeded_error', details: { maxSteps: 3 } })
   })
 
-  it('ends at the caller’s signal, and with what onStep throws', async () => {
+  it('rejects on abort and when onStep throws', async () => {
     const controller = new AbortController()
     const chain = renderChain('<step>One</step>Two', {
       signal: controller.signal,

@@ -1,4 +1,4 @@
-/** The runtimes for the scenario: every installed Node, and those in `package.json` beside this file. */
+/** Finds the runtimes for the scenario: every installed Node, and those in the `package.json` in this folder. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, existsSync, writeFileSync } from 'node:fs'
@@ -7,7 +7,6 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { newProject, nodes, type Packed, runIn } from '../package/packed.ts'
 
-/** The scenario's input about its server. */
 export interface ScenarioOptions {
   apiKey: string
   projectId: number
@@ -18,13 +17,11 @@ export interface ScenarioOptions {
 
 export interface TestedRuntime {
   name: string
-  /** Whether its binary is installed. */
   isHere: boolean
-  /** Runs the scenario in an empty project with the package installed. Returns its output. */
+  /** Runs the scenario in an empty project that has the package installed. Returns its output. */
   run(packed: Packed, options: ScenarioOptions): Promise<unknown>
 }
 
-/** Installs missing runtimes. */
 export const INSTALL =
   'npx -y pnpm@10.34.9 install --ignore-workspace --frozen-lockfile --dir packages/sdk/test/runtimes'
 
@@ -33,7 +30,6 @@ const bun = `${here}node_modules/@oven/bun-linux-x64/bin/bun`
 const deno = `${here}node_modules/@deno/linux-x64-glibc/deno`
 const workerd = `${here}node_modules/@cloudflare/workerd-linux-64/bin/workerd`
 
-/** All of them, including missing ones. */
 export function testedRuntimes(): TestedRuntime[] {
   const denoRun = [deno, 'run', '--no-lock', '--node-modules-dir=manual', '--allow-net', '--allow-env'] as const
   return [
@@ -70,10 +66,10 @@ function program(name: string, command: [string, ...string[]]): TestedRuntime {
   }
 }
 
-/** A worker is one script that answers requests. The scenario runs inside a request. */
+/** A worker is one script that answers requests, so the scenario runs inside a request. */
 async function runInWorker(packed: Packed, options: ScenarioOptions): Promise<unknown> {
   const handler = `export default { fetch: async () => Response.json(await ${call(options)}) }`
-  // A bundler follows every import, also that of the engine, which only rendering loads.
+  // A bundler follows every import, including the engine, which only rendering loads.
   const project = projectWith(packed, handler, ['promptl-ai'])
   await build({
     entryPoints: [`${project}/main.mjs`],
@@ -85,7 +81,7 @@ async function runInWorker(packed: Packed, options: ScenarioOptions): Promise<un
     logLevel: 'silent',
   })
   writeFileSync(`${project}/config.capnp`, CONFIG)
-  // It prints its port as a line of JSON.
+  // workerd prints its port as a line of JSON.
   const worker = spawn(workerd, ['serve', 'config.capnp', '--control-fd=1'], {
     cwd: project,
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -1,6 +1,6 @@
 /**
- * A user's first steps with web APIs only, so that they run anywhere. Calls a stet server and prints the results. The
- * test that starts it defines the prompts.
+ * The first steps of a user, with web APIs only, so that they run in every runtime. Calls a stet server and prints the
+ * results. The test defines the prompts before it starts this script.
  */
 
 /**
@@ -40,7 +40,7 @@ async function refused({ NotFoundError, StetError }, stet) {
   return [error instanceof NotFoundError, StetError.isInstance(error), error.name, error.status]
 }
 
-/** Cut twice on its way: every event arrives once, in order. */
+/** The stream breaks twice, but every event arrives once and in order. */
 async function resumed(shaky) {
   const stream = shaky.prompts.stream('hello')
   const states = []
@@ -89,7 +89,7 @@ async function cached(stet) {
   return [...sources, source, content]
 }
 
-/** A route that forwards the run, and its page. */
+/** Serves a route that forwards the run, and reads the run as its page. */
 async function proxied({ RunStream }, stet) {
   const { stream } = await stet.prompts.stream('hello').withResponse()
   const page = RunStream.fromResponse(stream.toResponse())

@@ -1,9 +1,7 @@
 import type ts from 'typescript'
 
-/** Any of the compilers under test. They share the API that is used here. */
 export type Compiler = typeof ts
 
-/** The compile errors of files that exist only as text, in their own folder. */
 export function complaints(
   compiler: Compiler,
   folder: string,
@@ -47,5 +45,5 @@ export function complaints(
   })
 }
 
-// The standard library takes most of the time.
+// Cache the standard library, because parsing it takes most of the time.
 const parsed = new Map<string, ts.SourceFile>()

@@ -3,5 +3,4 @@ import { runInNewContext } from 'node:vm'
 
 setFlagsFromString('--expose-gc')
 
-/** Collects all unreachable objects. */
 export const collectGarbage = runInNewContext('gc') as () => void

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Whether `dist` is newer than all its sources. */
+/** True if `dist` is newer than all its sources. */
 export function isCurrent(): boolean {
   const sources = [
     'src',
@@ -15,7 +15,7 @@ export function isCurrent(): boolean {
     'tsdown.entries.config.ts',
   ]
   const changes = sources.flatMap((source) => changesIn(root + source))
-  // The other entries are built last.
+  // The other entries are built last, so check one of them too.
   const [oldest = 0] = ['dist/index.mjs', 'dist/browser.mjs'].flatMap((file) => changesIn(root + file)).sort(ascending)
   return oldest > Math.max(...changes)
 }

@@ -18,9 +18,7 @@ export interface Recorded {
 
 export type Reply = (response: ServerResponse, request: Recorded) => void | Promise<void>
 
-/**
- * A server on a free port that answers request n with reply n, and later ones with the last reply. Ends with the test.
- */
+/** Starts a server that sends reply n to request n, and the last reply from then on. It closes after the test. */
 export async function localServer(...replies: Reply[]): Promise<{ url: string; requests: Recorded[] }> {
   const requests: Recorded[] = []
   const server = createServer(async (request, response) => {
@@ -31,7 +29,7 @@ export async function localServer(...replies: Reply[]): Promise<{ url: string; r
     requests.push(recorded)
     await replies[Math.min(requests.length, replies.length) - 1]?.(response, recorded)
   })
-  // After a pause of the machine it would close a connection during the next request.
+  // After a suspension, a keep-alive timeout would close a connection during the next request.
   server.keepAliveTimeout = 0
   const port = await listen(server)
   onTestFinished(() => {
@@ -41,7 +39,7 @@ export async function localServer(...replies: Reply[]): Promise<{ url: string; r
   return { url: `http://127.0.0.1:${port}`, requests }
 }
 
-// If the port were reused soon, the next request could use a connection to the old server.
+// If a port were reused soon, the next request could use a connection to the old server.
 const given = new Set<number>()
 
 async function listen(server: Server): Promise<number> {
@@ -56,7 +54,7 @@ async function listen(server: Server): Promise<number> {
   }
 }
 
-/** The body; undefined if the client disconnected while sending. */
+/** Reads the body. Returns undefined if the client disconnected while sending. */
 async function textOf(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = []
   try {
@@ -79,7 +77,6 @@ export function text(body: string, status = 200, headers: Record<string, string>
 
 const EVENT_STREAM = { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Request-Id': 'req_1' }
 
-/** Responds with the text in chunks of the given size. Ends the response unless it should stay open. */
 export function events(body: string, o: { chunkBytes?: number; headers?: Record<string, string> } = {}): Reply {
   return async (response) => {
     const bytes = Buffer.from(body)
@@ -88,14 +85,13 @@ export function events(body: string, o: { chunkBytes?: number; headers?: Record<
     response.flushHeaders()
     for (let at = 0; at < bytes.length; at += size) {
       response.write(bytes.subarray(at, at + size))
-      // A tick between writes keeps the chunks apart on the wire.
+      // A tick between writes keeps the chunks separate on the wire.
       await new Promise(setImmediate)
     }
     response.end()
   }
 }
 
-/** Sends the text and leaves the response open. */
 export function openEvents(body: string, o: { headers?: Record<string, string>; onClose?: () => void } = {}): Reply {
   return (response) => {
     response.writeHead(200, { ...EVENT_STREAM, ...o.headers })
@@ -105,7 +101,6 @@ export function openEvents(body: string, o: { headers?: Record<string, string>; 
   }
 }
 
-/** Sends the text and cuts the socket. */
 export function cutEvents(body: string): Reply {
   return (response) => {
     response.writeHead(200, EVENT_STREAM)

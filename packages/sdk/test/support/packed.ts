@@ -5,12 +5,12 @@ import { isCurrent } from './is-current.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** The folder of the built main entry: the last build if it is current, else a build in a folder that git ignores. */
+/** Returns the folder of the main entry's build. Builds in a git-ignored folder if `dist` is outdated. */
 export async function built(name: string): Promise<string> {
   return isCurrent() ? `${root}dist` : packed(name)
 }
 
-/** Builds only the main entry as published, into an ignored folder in node_modules. Returns the folder. */
+/** Builds only the published main entry in a git-ignored folder in node_modules. Returns the folder. */
 export async function packed(name: string): Promise<string> {
   const outDir = `${root}node_modules/.${name}`
   await build({ ...config, cwd: root, outDir, logLevel: 'silent' })

@@ -1,45 +1,42 @@
-/** The public names of every entry, as the compiler sees them, with the examples in their comments. */
+/** Collects the public names of every entry through the compiler, with the examples in their comments. */
 import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
-/** Interfaces that the application implements. Their example is where they are passed. */
+/** Applications implement these interfaces. The option that accepts them has the example. */
 const IMPLEMENTED_BY_CALLERS = ['Logger', 'Hooks', 'CacheStore']
 
 interface PublicName {
-  /** The entry that exports it, or its class. */
   entry: string
   name: string
   isValue: boolean
-  /** Whether applications call it: a function, a class, or a method of a class or interface. */
+  /** True if applications call it: a function, a class, or a method. */
   isCalled: boolean
-  /** Its examples, without those of its properties and methods. */
   examples: string[]
 }
 
-/** The compiler options for the sources. The entries have their published names. */
+/** The compiler options for the sources, with the entries under their published names. */
 export function compilerOptions(): ts.CompilerOptions {
   const { config } = ts.readConfigFile(`${root}tsconfig.json`, ts.sys.readFile)
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root)
   const paths = {
     '@stet/sdk': ['./src/index.ts'],
     '@stet/sdk/*': ['./src/*/index.ts'],
-    // The package as an application installs it.
+    // Resolve the package as an application would.
     zod: ['../contract/node_modules/zod'],
   }
   return { ...options, noEmit: true, pathsBasePath: root, paths }
 }
 
-/** The entries by import name, with their files. */
 function entries(): [entry: string, file: string][] {
   const folders = readdirSync(`${root}src`).filter((name) => ts.sys.fileExists(`${root}src/${name}/index.ts`))
   const further = folders.map((name): [string, string] => [`@stet/sdk/${name}`, `${root}src/${name}/index.ts`])
   return [['@stet/sdk', `${root}src/index.ts`], ...further]
 }
 
-/** Every public name once, from any entry, and each of its properties and methods as `Owner.name`. */
+/** Lists every public name once, and each of its properties and methods as `Owner.name`. */
 export function publicNames(): PublicName[] {
   const program = ts.createProgram(
     entries().map(([, file]) => file),

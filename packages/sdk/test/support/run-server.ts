@@ -5,7 +5,6 @@ import { frame, runEvents, SOURCE, USAGE, UUID } from './sample-run.ts'
 
 type Payload = ReturnType<typeof runEvents>[number]
 
-/** How a server answers an attach. */
 export const BEHAVIOURS = {
   'honours the id': { isWhole: false, ids: () => true },
   'replays all with ids': { isWhole: true, ids: () => true },
@@ -17,13 +16,11 @@ export type Behaviour = keyof typeof BEHAVIOURS
 export interface RunServerOptions {
   events?: Payload[]
   behaviour: Behaviour
-  /** The end of connection n: before the event with this number, in the middle of it (n.5), or before the head. */
+  /** Where connection n ends: before the event with this number, in the middle of it (n.5), or before the head. */
   cuts: (number | 'before the head')[]
-  /** The id of the first event, 1. */
   firstId?: number
-  /** Events from this one on wait for one tool result per earlier call. */
+  /** From this event on, the server waits for one tool result per earlier call. */
   waitsAt?: number
-  /** The number of tool results to refuse as too large. */
   refusals?: number
   /** A stop ends the run with these open calls. */
   stopsWith?: ToolCall[]
@@ -32,13 +29,12 @@ export interface RunServerOptions {
 export interface RunServer {
   url: string
   requests: Recorded[]
-  /** The bodies of the tool results. */
   results: unknown[]
   attaches: () => Recorded[]
   stops: () => Recorded[]
 }
 
-/** One run for any number of connections, each cut where the test wants. */
+/** Serves one run over any number of connections, and cuts each one where the test chooses. */
 export async function runServer({
   events = runEvents(['Hel', 'lo ', 'wörld']),
   behaviour,
@@ -105,7 +101,7 @@ export async function runServer({
   return { url, requests, results, attaches: () => to('/attach'), stops: () => to('/stop') }
 }
 
-// The written bytes arrive, then the socket breaks.
+// Deliver the written bytes before destroying the socket.
 function end(response: ServerResponse): void {
   response.write(':\n', () => response.destroy())
 }

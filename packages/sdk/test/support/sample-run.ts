@@ -18,7 +18,6 @@ export const USAGE: Usage = {
 const said = (text: string): Message => ({ role: 'assistant', content: [{ type: 'text', text }] })
 const asked: Message = { role: 'user', content: [{ type: 'text', text: 'Grüß mich 👋' }] }
 
-/** A response as the service writes it. */
 export function response(text: string, object?: Record<string, unknown>): RunResult['response'] {
   return {
     ...(object ? { streamType: 'object', object } : { streamType: 'text' }),
@@ -55,7 +54,6 @@ function chain(type: string, messages: Message[], extra: object = {}): Payload {
 
 const finishReason: FinishReason = 'stop'
 
-/** The events of a run that answers the given deltas. */
 export function runEvents(deltas: string[], o: { object?: Record<string, unknown> } = {}): [string, Payload][] {
   const text = deltas.join('')
   const answer = response(text, o.object)
@@ -77,7 +75,6 @@ export function runEvents(deltas: string[], o: { object?: Record<string, unknown
   ]
 }
 
-/** The events of a run whose provider fails after the given deltas. */
 export function failedRunEvents(deltas: string[], code = 'ai_run_error'): [string, Payload][] {
   const error = {
     name: 'DocumentRunError',
@@ -92,7 +89,6 @@ export function failedRunEvents(deltas: string[], code = 'ai_run_error'): [strin
   ]
 }
 
-/** The bytes of the events, numbered from 1 or from the given id. */
 export function frames(events: readonly [string, Payload][], firstId = 1): string {
   return events.map(([event, data], i) => frame(event, data, i + firstId)).join('')
 }

@@ -20,7 +20,6 @@ export function waitingRun(calls: readonly ToolCall[]): { events: Events; waitsA
   return { events, waitsAt: 4 + calls.length }
 }
 
-/** A run that ends with its calls. */
 export function endingWith(calls: readonly ToolCall[]): Events {
   const run = runEvents([])
   const ended = run.map(([event, data]): Events[number] =>
@@ -29,7 +28,6 @@ export function endingWith(calls: readonly ToolCall[]): Events {
   return [...ended.slice(0, 4), ...shown(calls), ...ended.slice(4)]
 }
 
-/** The JSON answer of such a run. */
 export function jsonEndingWith(calls: readonly ToolCall[]): RunResult {
   return { ...result(''), toolRequests: [...calls] }
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect } from 'vitest'
 
-/** Fails each test of the file that leaves a rejection unhandled. */
+/** Fails each test of the file that leaves an unhandled rejection. */
 export function forbidUnhandledRejections(): void {
   const unhandled: unknown[] = []
   const note = (reason: unknown) => unhandled.push(reason)

@@ -1,6 +1,6 @@
 /**
- * The globals of every runtime with web APIs, and none of Node's. A bundle that runs with these runs anywhere. Pages
- * over plain http have no other part of `crypto`.
+ * The globals of every runtime with web APIs, without those of Node. Pages over plain HTTP have no other part of
+ * `crypto`.
  */
 export const webGlobals = {
   fetch,

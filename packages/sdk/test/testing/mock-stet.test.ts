@@ -18,7 +18,6 @@ const failure = async (promise: PromiseLike<unknown>): Promise<unknown> => {
   throw new Error('It did not fail')
 }
 
-/** An error as the client creates it. */
 async function apiError(status: number, body: object): Promise<StetError> {
   const stet = createMockStet({}, { fetch: fetch })
   const answering = stet.withOptions({
@@ -30,7 +29,7 @@ async function apiError(status: number, body: object): Promise<StetError> {
 }
 
 describe('a mocked client', () => {
-  it('answers runs by the path of the prompt, over every transport', async () => {
+  it('responds to runs by prompt path, over every transport', async () => {
     const stet = createMockStet({ 'support/reply': 'On its way.' })
     const streamed = await stet.prompts.run('support/reply', { parameters: { ticket: 't' } })
     const plain = await stet.prompts.run('/support/reply', { stream: false })
@@ -52,16 +51,19 @@ describe('a mocked client', () => {
     expect(stet.calls).toEqual([])
   })
 
-  it.each([[{ urgency: 'high' }], [['a', 'b']], [7], [false], [null]])('answers the object %j', async (object) => {
-    const stet = createMockStet({ 'support/triage': { response: { object } } })
-    const stream = stet.prompts.stream<unknown>('support/triage')
-    expect(await stream.finalObject()).toEqual(object)
-    expect(await stream.finalText()).toBe(JSON.stringify(object))
-    const played = createMockStet({ a: events('', { object }) }).prompts.stream<unknown>('a')
-    expect(await played.finalObject()).toEqual(object)
-  })
+  it.each([[{ urgency: 'high' }], [['a', 'b']], [7], [false], [null]])(
+    'responds with the object %j',
+    async (object) => {
+      const stet = createMockStet({ 'support/triage': { response: { object } } })
+      const stream = stet.prompts.stream<unknown>('support/triage')
+      expect(await stream.finalObject()).toEqual(object)
+      expect(await stream.finalText()).toBe(JSON.stringify(object))
+      const played = createMockStet({ a: events('', { object }) }).prompts.stream<unknown>('a')
+      expect(await played.finalObject()).toEqual(object)
+    },
+  )
 
-  it('answers other requests by their operation', async () => {
+  it('responds to other requests by operation', async () => {
     const stet = createMockStet({
       'conversations.chat': { uuid: 'c-1', cost: 2 },
       'versions.list': [{ uuid: 'v-1' }],
@@ -80,20 +82,20 @@ describe('a mocked client', () => {
     ])
   })
 
-  it('prefers the reply of the path', async () => {
+  it('prefers the reply for the path', async () => {
     const stet = createMockStet({ 'a/b': 'by path', 'prompts.run': 'by operation' })
     expect((await stet.prompts.run('a/b')).response.text).toBe('by path')
     expect((await stet.prompts.run('c')).response.text).toBe('by operation')
   })
 
-  it('asks a function, with the call', async () => {
+  it('calls a function reply with the request', async () => {
     const stet = createMockStet({
       echo: async ({ body }) => JSON.stringify((body as { parameters: object }).parameters),
     })
     expect(await stet.prompts.stream('echo', { parameters: { a: 1 } }).finalText()).toBe('{"a":1}')
   })
 
-  it('plays events', async () => {
+  it('replays events', async () => {
     const stet = createMockStet({ 'a/b': events(['Hel', 'lo'], { uuid: 'u-1' }) })
     const deltas: string[] = []
     const { response, uuid } = await stet.prompts.run('a/b', { onText: (delta) => deltas.push(delta) })
@@ -135,7 +137,7 @@ describe('a mocked client', () => {
     expect(await failure(stet.prompts.run('other'))).toBeInstanceOf(ConnectionError)
   })
 
-  it('refuses what it has no reply for, unless it shall be empty', async () => {
+  it('rejects a request without a reply, unless onUnmatched is empty', async () => {
     const stet = createMockStet({ 'a/b': 'x' })
     const error = await failure(stet.prompts.run('c/d'))
     expect(error).toBeInstanceOf(ConfigurationError)
@@ -147,7 +149,7 @@ describe('a mocked client', () => {
     expect(await lenient.prompts.get('c/d')).toMatchObject({ path: 'c/d', content: '' })
   })
 
-  it('is a client: options, scopes and configuration errors are real', async () => {
+  it('is a real client: options, scopes and configuration errors work', async () => {
     const stet = createMockStet({ 'prompts.list': [] }, { projectId: 7 })
     await stet.project(8).version('v-1').prompts.list()
     expect(stet.calls[0]?.url).toContain('/projects/8/versions/v-1/documents')

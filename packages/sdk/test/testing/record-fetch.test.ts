@@ -15,21 +15,20 @@ function cassetteFile(): string {
   return join(folder, 'nested', 'cassette.json')
 }
 
-/** Resolves once there are so many recordings. A stream's recording is written at its end, just after its result. */
+/** Waits for that many recordings. A stream's recording is written at its end, just after its result. */
 async function recordings(file: string, count: number): Promise<string> {
   const read = () => (existsSync(file) ? readFileSync(file, 'utf8') : '[]')
   await vi.waitFor(() => expect(JSON.parse(read())).toHaveLength(count), 20_000)
   return read()
 }
 
-/** A client whose requests only go to the cassette. */
 function replaying(file: string, mode?: 'replay'): Stet {
   const offline: typeof fetch = () => Promise.reject(new Error('The network was asked'))
   const fetch = recordFetch(file, { fetch: offline, ...(mode && { mode }) })
   return new Stet({ apiKey: 'other', baseUrl: 'http://stet.invalid', projectId: 1, maxRetries: 0, fetch })
 }
 
-it('replays without an API key, and asks for one to record', async () => {
+it('replays without an API key, and needs one to record', async () => {
   const file = cassetteFile()
   const server = await localServer(events(frames(runEvents(['Hello']))))
   const at = { baseUrl: server.url, projectId: 1 }
@@ -73,7 +72,7 @@ it('records once and replays without a server, streams and JSON alike', async ()
   expect(await stet.prompts.list({ prefix: 'a/' })).toEqual([])
 })
 
-it('says how a request differs from the nearest recording', async () => {
+it('shows how a request differs from the nearest recording', async () => {
   const file = cassetteFile()
   const server = await localServer(json(result('plain')))
   const recording = new Stet({ apiKey: KEY, baseUrl: server.url, projectId: 1, fetch: recordFetch(file) })
@@ -101,7 +100,7 @@ it('plays each recording once', async () => {
   expect(await messageOf(stet.prompts.list())).toContain('2 times, and all of them were replayed')
 })
 
-it('keeps no secret', async () => {
+it('records no secret', async () => {
   const file = cassetteFile()
   const server = await localServer(
     json({ id: 1, key: 'stet_freshly_issued_key' }),
@@ -129,13 +128,13 @@ it('keeps no secret', async () => {
   ]) {
     expect(text.toLowerCase()).not.toContain(secret.toLowerCase())
   }
-  // A request with a secret is still found again.
+  // A request that contains a secret still matches its recording.
   expect(
     await replaying(file).providerKeys.create({ name: 'openai', provider: 'openai', token: 'another' }),
   ).toMatchObject({ name: 'openai' })
 })
 
-it('does not hold up a stream, and keeps what arrived when its reader leaves', async () => {
+it('does not delay a stream, and records what arrived before the reader left', async () => {
   const file = cassetteFile()
   const server = await localServer(openEvents(frames(runEvents(['Hel', 'lo']).slice(0, 5))))
   const recording = new Stet({ apiKey: KEY, baseUrl: server.url, projectId: 1, fetch: recordFetch(file) })
@@ -148,7 +147,7 @@ it('does not hold up a stream, and keeps what arrived when its reader leaves', a
   expect(await recordings(file, 1)).toContain('Hel')
 })
 
-it('refuses to replay a missing or invalid cassette', async () => {
+it('rejects a missing or invalid cassette on replay', async () => {
   const file = cassetteFile()
   expect(await messageOf(replaying(file, 'replay').me())).toContain('There is no cassette')
   const server = await localServer(json({}))

@@ -8,37 +8,37 @@ async function read(response: Response): Promise<StreamEvent[]> {
   return all
 }
 
-it('gives the client the events that it was given', async () => {
+it('streams the given events to the client', async () => {
   const run = events('Grüße 👋', { uuid: 'u-1' })
   expect(await read(sseResponse(run))).toEqual(run)
   expect(sseResponse(run).headers.get('x-conversation-uuid')).toBe('u-1')
 })
 
-it.each([1, 7, 4096])('in pieces of %i bytes', async (chunkBytes) => {
+it.each([1, 7, 4096])('sends chunks of %i bytes', async (chunkBytes) => {
   const run = events(['Grüße', ' 👋'])
   expect(await read(sseResponse(run, { chunkBytes }))).toEqual(run)
 })
 
-it('without ids', async () => {
+it('sends no ids', async () => {
   const read1 = await read(sseResponse(events('a'), { ids: false }))
   expect(read1.map(({ id }) => id).join('')).toBe('')
 })
 
-it.each([0, 3, 8])('cut after %i events', async (dropAfter) => {
+it.each([0, 3, 8])('breaks after %i events', async (dropAfter) => {
   const run = events('abc')
   const stream = RunStream.fromResponse(sseResponse(run, { dropAfter }))
   await expect(stream.finalResult()).rejects.toBeInstanceOf(StreamInterruptedError)
   expect(stream.lastEventId).toBe(dropAfter === 0 ? undefined : String(dropAfter))
 })
 
-it('of a structured answer', async () => {
+it('streams a structured response', async () => {
   const result = await RunStream.fromResponse<{ n: number }>(
     sseResponse(events('', { object: { n: 1 } })),
   ).finalResult()
   expect(result.response).toMatchObject({ streamType: 'object', object: { n: 1 }, text: '{"n":1}' })
 })
 
-it('of a run that fails', async () => {
+it('streams a failed run', async () => {
   const error = { code: 'rate_limit_error', message: 'Too fast' }
   const stream = RunStream.fromResponse(sseResponse(events('Half', { error })))
   const reason: unknown = await stream.finalResult().catch((failure: unknown) => failure)

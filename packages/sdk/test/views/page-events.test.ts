@@ -1,4 +1,4 @@
-/** A page sees only what is listed here. Every text of every event is marked and searched for on the other side. */
+/** A page sees only what is listed here. The test marks every text of every event and searches for it in the page. */
 import { describe, expect, it } from 'vitest'
 import { toUIMessageStreamResponse } from '../../src/ai/index.ts'
 import { type ForwardOptions, RunStream, type StreamEvent } from '../../src/index.ts'
@@ -28,7 +28,7 @@ const USAGE = {
   reasoningTokens: 0,
   cachedInputTokens: 0,
 }
-/** Any object of an event may get a key that this client does not declare yet. */
+/** A newer server may add a key to any object of an event. */
 const NEW = { newKey: 'new key', newList: ['new item'], newObject: { deep: 'new value' } }
 
 const toolCall = (place: string) => ({
@@ -55,7 +55,7 @@ const response = (place: string) => ({
 })
 const error = { name: 'DocumentRunError', message: 'error.message', errorCode: 'ai_run_error', code: 'ai_run_error' }
 
-/** Every type of event, with a different text wherever it has one. The compiler requires every type. */
+/** Every type of event, with unique texts. The compiler requires every type. */
 const PLANTED: { [T in StreamEvent['type']]: Record<string, unknown> } = {
   'chain-started': {},
   'step-started': {},
@@ -119,7 +119,6 @@ function frame(data: Payload, index: number): string {
   return `event: ${event}\ndata: ${JSON.stringify(data)}\nid: ${index + 1}\n\n`
 }
 
-/** A run with all types of events, also future ones, that ends in the given way. */
 function runEndingWith(end: 'chain-completed' | 'chain-error'): RunStream {
   const chain = {
     uuid: UUID,
@@ -149,7 +148,6 @@ function runEndingWith(end: 'chain-completed' | 'chain-error'): RunStream {
   return RunStream.fromResponse(new Response(body, { headers: { 'Content-Type': 'text/event-stream' } }))
 }
 
-/** The distinct texts of a value. */
 function textsOf(value: unknown): string[] {
   const found: string[] = []
   JSON.stringify(value, (_, part: unknown) => {
@@ -159,7 +157,7 @@ function textsOf(value: unknown): string[] {
   return [...new Set(found)].sort()
 }
 
-/** The payloads behind the proxy, without those that have no text. */
+/** Returns the forwarded payloads that contain text. */
 async function forwarded(stream: RunStream, o?: ForwardOptions): Promise<Record<string, unknown>[]> {
   const response = stream.toResponse(o)
   expect(JSON.stringify([...response.headers])).not.toMatch(/uuid"|key|prompt/)
@@ -184,7 +182,7 @@ const answer = (place: string) => [
   `${place}.toolCalls.name`,
 ]
 const ids = (...places: string[]) => places.flatMap((place) => [`${place}.id`, `${place}.name`])
-/** Everything that a page can read: see docs/sdk/frontends.md. */
+/** Everything that a page can read (see docs/sdk/frontends.md). */
 const VISIBLE: Record<string, string[]> = {
   'chain-started': [],
   'step-started': [],
@@ -214,11 +212,11 @@ function expected(end: 'chain-completed' | 'chain-error', more: Record<string, s
 }
 
 describe.each(['chain-completed', 'chain-error'] as const)('a run that ends with %s', (end) => {
-  it('sends a page only the answer', async () => {
+  it('sends a page only the response', async () => {
     expect(await visible(end)).toEqual(expected(end))
   })
 
-  it('shows it as bytes, too', async () => {
+  it('sends only the response as bytes, too', async () => {
     const texts: string[] = []
     for await (const bytes of runEndingWith(end).toReadableStream()) texts.push(new TextDecoder().decode(bytes))
     expect(texts.join('')).toBe(await runEndingWith(end).toResponse().text())
@@ -245,7 +243,7 @@ describe.each(['chain-completed', 'chain-error'] as const)('a run that ends with
     expect(more.filter((text) => others[name]?.test(text))).toEqual([])
   })
 
-  it('shows all of it on demand, unknown events too', async () => {
+  it('sends everything on demand, including unknown events', async () => {
     const types = (await forwarded(runEndingWith(end), { expose: true })).map(({ type }) => type)
     expect(types).toEqual(expect.arrayContaining(['prompt-compiled', 'trace', 'constructor', 'tool-input-delta', end]))
     const raw: unknown[] = []
@@ -254,7 +252,7 @@ describe.each(['chain-completed', 'chain-error'] as const)('a run that ends with
     expect(await forwarded(runEndingWith(end), { expose: true })).toEqual(raw)
   })
 
-  it('shows a page of the AI SDK the answer, its tools and nothing else', async () => {
+  it('sends an AI SDK page only the response and its tools', async () => {
     const body = await toUIMessageStreamResponse(runEndingWith(end)).text()
     const chunks = body.split('\n').filter((line) => line.startsWith('data: {'))
     const texts = textsOf(chunks.map((line) => JSON.parse(line.slice(6)) as unknown))
