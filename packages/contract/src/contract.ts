@@ -16,7 +16,7 @@ import { versionRoutes } from './schemas/versions.ts'
 import type { RouteTypes } from './vocabulary/route-types.ts'
 
 /**
- * Every route of the API: the records of `routes.ts` joined with their schemas. Paths are relative to {@link API_PREFIX}.
+ * Joins every record of `routes.ts` with its schemas. Paths are relative to {@link API_PREFIX}.
  *
  * @example
  * contract.documents.get.path // '/projects/:projectId/versions/:versionUuid/documents/:path'
@@ -35,10 +35,10 @@ export const contract = initContract().router({
 })
 export type Contract = Agreeing<typeof contract, Difference<typeof contract>>
 
-/** The contract; does not compile when a route and the vocabulary differ. */
+/** Fails to compile when a route and the vocabulary differ. */
 type Agreeing<Routers, None extends never> = Routers | None
 
-/** The routes whose body, query or result differs from `RouteTypes`, and those that only one side has. */
+/** Lists routes whose body, query or result differs from `RouteTypes`, and routes that exist on one side only. */
 type Difference<Routers> =
   | {
       [Router in keyof Routers]: {
@@ -83,13 +83,12 @@ function join<Records extends Record<string, RouteMetadata>, Shapes extends Reco
 
 for (const { route, metadata } of listRoutes()) dropUnusedStatuses(route, metadata)
 
-/** A route declares only the error statuses that it can respond with. */
+/** A route declares only the error statuses that it can return. */
 function dropUnusedStatuses(route: AppRoute, metadata: RouteMetadata): void {
   const used = new Set<number>(causesOf(route, metadata).map((cause) => statusOf(cause)))
   for (const status of Object.keys(ERROR_STATUSES).map(Number)) if (!used.has(status)) delete route.responses[status]
 }
 
-/** A route with its place in the contract. */
 export interface Route {
   router: keyof Contract
   name: string
@@ -98,7 +97,7 @@ export interface Route {
 }
 
 /**
- * All routes as a list, in the order of the contract.
+ * Lists all routes in contract order.
  *
  * @example
  * listRoutes().filter(({ metadata }) => metadata.streams).map(({ name }) => name) // ['run', 'chat', 'attach']

@@ -1,18 +1,18 @@
 import type { ErrorCause } from './vocabulary/index.ts'
 
-/** A GET without parameters outside {@link API_PREFIX}, for the operator. */
+/** A GET route for the operator, without parameters and outside {@link API_PREFIX}. */
 export interface OperatorRoute {
   path: string
   summary: string
   description: string
-  /** The content type of the response, without its parameters. */
+  /** Excludes content type parameters. */
   contentType: 'application/json' | 'text/plain' | 'text/html'
-  /** The error causes besides `unforeseen`. */
+  /** Every route may also return `unforeseen`. */
   errors: readonly ErrorCause[]
 }
 
 /**
- * Every route outside the API. They need no API key and have no rate limit.
+ * Lists the routes outside the API. They need no API key and have no rate limit.
  *
  * @example
  * operatorRoutes.ready.path // '/ready'

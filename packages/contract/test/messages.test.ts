@@ -59,7 +59,7 @@ describe('a message as callers send it', () => {
   ])('%s', (_name, sent, read) => {
     const parsed = MessageInput.parse(sent)
     expect(parsed).toEqual(read)
-    // The parsed message equals the returned one, and can be sent back.
+    // The parsed message equals the returned one and is a valid request.
     expect(Message.parse(parsed)).toEqual(read)
     expect(MessageInput.parse(parsed)).toEqual(read)
   })

@@ -1,8 +1,7 @@
-/** The roles that a message can have. */
 export const ROLES = ['system', 'developer', 'user', 'assistant', 'tool'] as const
 export type Role = (typeof ROLES)[number]
 
-/** A part keeps every key that it was sent with, `cache_control` for example. */
+/** A part keeps every key that it was sent with, for example `cache_control`. */
 interface OpenPart {
   [key: string]: unknown
 }
@@ -60,7 +59,7 @@ export interface ToolResultPart extends OpenPart {
 }
 
 /**
- * One part of the content of a message. Images and files are URLs, data URLs or base64.
+ * One part of a message's content.
  *
  * @example { type: 'text', text: 'Hello' }
  */
@@ -74,7 +73,7 @@ export type MessagePart =
   | ToolResultPart
 
 /**
- * A message in a response: content is always a list of parts; tool calls and results are parts too.
+ * A message in a response. Its content is always a list of parts, including tool calls and results.
  *
  * @example { role: 'assistant', content: [{ type: 'text', text: 'Hello' }] }
  */
@@ -85,7 +84,7 @@ export interface Message {
 }
 
 /**
- * A message in a request: content may be plain text. Every message from a response can be sent back.
+ * A message in a request. Its content may be plain text. Messages from a response are valid here.
  *
  * @example { role: 'user', content: 'Where is my order?' }
  */

@@ -5,7 +5,7 @@ import type { Usage } from '../usage.ts'
 import type { RunSource } from './runs.ts'
 
 /**
- * A conversation as lists show it, without its messages.
+ * A conversation in a list, without its messages.
  *
  * @example const failed = items.filter(({ status }) => status === 'error')
  */
@@ -14,13 +14,13 @@ export interface ConversationSummary {
   source: RunSource
   status: RunState
   error: { errorCode: RunErrorCode; message: string } | null
-  /** The tool calls that wait for the caller. */
+  /** Tool calls that wait for the caller's results. */
   toolRequests: ToolCall[]
   projectId: number
   versionUuid: string
   documentUuid: string
   path: string
-  /** The content hash of the prompt as it ran. */
+  /** The hash of the prompt at the time of the run. */
   contentHash: string
   customIdentifier: string | null
   origin: ConversationOrigin
@@ -38,7 +38,7 @@ export interface ConversationSummary {
  * @example const last = conversation.conversation.at(-1)
  */
 export interface Conversation extends ConversationSummary {
-  /** Empty while the run is queued. Grows while it runs. */
+  /** Empty while the run is queued. It grows while the run is active. */
   conversation: Message[]
 }
 
@@ -49,7 +49,7 @@ export interface ConversationPage {
 }
 
 /**
- * The filter of the list of conversations. A conversation must match every field that is given.
+ * Filters conversations. A conversation must match every given field.
  *
  * @example { status: 'error', from: '2026-01-01T00:00:00Z' }
  */
@@ -61,9 +61,9 @@ export interface ListConversationsQuery {
   status?: RunState
   origin?: ConversationOrigin
   customIdentifier?: string
-  /** Only conversations created at this instant or later. */
+  /** Inclusive. */
   from?: string
-  /** Only conversations created at this instant or earlier. */
+  /** Inclusive. */
   to?: string
   /** Default: 25. */
   limit?: number
@@ -81,12 +81,12 @@ export interface DeletedConversation {
 }
 
 /**
- * The number of deleted conversations of an identifier.
+ * The result of deleting an identifier's conversations.
  *
  * @example { deleted: 12, active: 1 } // stop the active one, then delete again
  */
 export interface ErasedConversations {
   deleted: number
-  /** Kept, because their run is active. */
+  /** Conversations that were kept because their run is active. */
   active: number
 }

@@ -8,11 +8,11 @@ import type { MessageInput } from '../message.ts'
 export interface CreateLogBody {
   path: string
   messages: MessageInput[]
-  /** The last message of the assistant. */
+  /** The last assistant message. */
   response?: string
   parameters?: Record<string, unknown>
   customIdentifier?: string
-  /** Milliseconds. */
+  /** In milliseconds. */
   duration?: number
 }
 
@@ -31,13 +31,13 @@ export interface LogEntry {
   id: number
   uuid: string
   documentUuid: string
-  /** The id of the version. */
+  /** The version's id. */
   commitId: number
   resolvedContent: string
   contentHash: string
   parameters: Record<string, unknown>
   customIdentifier: string | null
-  /** Milliseconds. */
+  /** In milliseconds. */
   duration: number | null
   source: 'api'
   createdAt: string
