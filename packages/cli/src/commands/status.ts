@@ -26,7 +26,7 @@ interface StatusData {
 }
 
 const letters: Partial<Record<StatusEntry['state'], string>> = {
-  // The draft's text, merged with live.
+  // These files contain the draft's text merged with live.
   same: 'M',
   'same-edit': 'M',
   'same-new': 'A',

@@ -7,9 +7,9 @@ export const latitudeLockName = 'latitude-lock.json'
 
 export interface LatitudeLock {
   projectId: number
-  /** The folder of the prompt files, relative to the lock. */
+  /** The prompts folder, relative to the lock file. */
   rootFolder: string
-  /** A version's uuid, or `live`. */
+  /** A version uuid or `live`. */
   version: string
 }
 
