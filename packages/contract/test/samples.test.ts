@@ -23,7 +23,7 @@ function fieldsOf(schema: z.ZodType): string[] {
   return inner instanceof z.ZodObject ? Object.keys(inner.shape) : []
 }
 
-test('every structure has a sample, and every sample a schema', () => {
+test('every schema has a sample, and every sample has a schema', () => {
   const structures = [...schemas].filter(([name, schema]) => isStructure(schema) && !scalars.includes(name))
   const missing = structures.map(([name]) => name).filter((name) => !sampleOf(name))
   expect(missing).toEqual([])

@@ -26,7 +26,7 @@ interface StatusData {
 }
 
 const letters: Partial<Record<StatusEntry['state'], string>> = {
-  // These files contain the draft's text merged with live.
+  // Both sides are equal here, but a merge with live is not pushed or a `.remote` file remains.
   same: 'M',
   'same-edit': 'M',
   'same-new': 'A',

@@ -47,7 +47,7 @@ export interface Surroundings {
 
 const defaultAddress = 'http://127.0.0.1:8787'
 
-/** Anyone who can change the checkout can change these files. */
+/** These files belong to a checkout, so they are untrusted. */
 const projectOrigins = { config: 'configuration', lock: 'lock file' }
 
 export async function resolveSettings({ io, flags, warn, say }: Surroundings): Promise<Settings> {

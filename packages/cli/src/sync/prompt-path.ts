@@ -8,7 +8,7 @@ export const promptEnding = '.promptl'
 /** In a conflict, the server's text is saved next to the file with this extension. */
 export const remoteEnding = `${promptEnding}.remote`
 
-/** The server enforces the same rules. */
+/** The server's rules for characters and path length. */
 const segmentForm = /^[\p{L}\p{M}\p{Nd}_.-]+$/u
 const maxPathBytes = 512
 
@@ -17,7 +17,7 @@ const maxSegmentBytes = 255 - promptEnding.length
 
 const reserved = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i
 
-/** Explains why a path is invalid as a prompt or a file. Windows' rules apply everywhere, because checkouts move between systems. */
+/** Explains why a path is invalid. Windows' rules apply everywhere, because checkouts move between systems. */
 export function problemOfPath(path: string): string | undefined {
   for (const segment of path.split('/')) {
     if (segment === '' || segment === '.' || segment === '..') return 'is outside the folder'
@@ -40,7 +40,7 @@ export function findCaseClashes(paths: Iterable<string>): Set<string> {
   return new Set([...byFolded.values()].filter((group) => group.length > 1).flat())
 }
 
-/** Returns the paths that a name may mean, likeliest first. A name is a prompt path, a file, or a folder as completed by a shell. */
+/** Returns the paths that a name may mean, likeliest first. A name is a prompt, a file or a folder. */
 export function promptPathsOf(name: string, promptsDir: string, cwd: string): [string, ...string[]] {
   const plain = name.normalize('NFC').replace(/\.promptl$/, '')
   const path = plain.replaceAll(/^\/+|(?<!\/)\/+$/g, '')

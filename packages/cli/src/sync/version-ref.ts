@@ -27,7 +27,7 @@ export async function findLiveOrNewestDraft(client: Stet): Promise<Version> {
   throw new CliError('not_found', 'The project has no versions', { hint: 'stet versions create <name>' })
 }
 
-/** Returns `live` or a uuid. A flag or variable wins. The lock counts if it belongs to the current server and project. */
+/** Returns `live` or a uuid. A flag or variable wins, then the lock of the current server and project, then live. */
 export async function findVersionToRun(client: Stet, ctx: Context): Promise<string> {
   const { versionRef, lock, baseUrl, projectId } = await ctx.settings()
   if (versionRef) return versionRef.value === 'live' ? 'live' : (await findVersion(client, versionRef.value)).uuid

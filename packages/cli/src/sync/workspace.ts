@@ -59,7 +59,7 @@ export async function openWorkspace(ctx: Context, ref?: string): Promise<Workspa
   }
 }
 
-// Live may have changed since the lock was written, also as the base of its open draft.
+// Live may have changed since the lock was written. In an open draft, such a change appears as a conflict.
 function mayLackBase(version: Version, lock: Lock | undefined, compared: readonly Compared[]): boolean {
   const isNamed = lock?.version.uuid === version.uuid
   if (version.isLive) return !isNamed && compared.some(({ state }) => !inStep.has(state))
@@ -121,7 +121,7 @@ export function selectPaths(
   return compared.filter(({ path }) => isSelected(path))
 }
 
-/** Remembers the named paths. No names select everything. @throws CliError not_found for a name without a match */
+/** Returns a filter over paths. No names select everything. @throws CliError not_found for a name without a match */
 export function selectorOf(
   names: readonly string[],
   paths: ReadonlySet<string>,

@@ -11,7 +11,7 @@ function styleSequence(code: number): string {
 
 const ownSequence = new RegExp(`${ownMark}(\\d+)>`, 'g')
 
-// Operating system commands set window titles, links or the clipboard. Each class excludes the next one's start, so matching is linear.
+// Operating system commands set titles, links or the clipboard. Each class excludes the next one's start, so matching is linear.
 const systemCommand = /(?:\x1b\]|\x9d)[^\x07\x1b\x9c\x9d]*(?:\x07|\x1b\\|\x9c)/g
 
 // Matches all control characters except tab, line feed, and the carriage return of a line ending.

@@ -52,7 +52,7 @@ function entryOf({ path, config, parameters }: TypedPrompt, file: string): strin
   return [...lines, '    }']
 }
 
-/** The registry uses `'text'` for prompts without a schema, so a schema that allows only "text" becomes `string`. */
+/** In the registry `'text'` means a text response, so a schema that allows only this string becomes `string`. */
 function outputOf(type: string): string {
   return type === "'text'" ? 'string' : type
 }

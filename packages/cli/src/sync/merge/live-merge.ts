@@ -71,7 +71,7 @@ export async function mergeLive(
   return outcomes
 }
 
-/** `text` is the file's new content. If it is undefined, the file is deleted. */
+/** If `isWritten`, the file gets `text`, or is deleted if `text` is undefined. */
 interface Decision {
   outcome: MergeOutcome
   isWritten: boolean
