@@ -36,12 +36,7 @@ type Wire<T> = T extends readonly (infer Item)[]
 export type Same<One, Other> =
   (<T>() => T extends Wire<One> ? 1 : 2) extends <T>() => T extends Wire<Other> ? 1 : 2 ? true : false
 
-/**
- * Checks at compile time that a schema matches the vocabulary's type, key by key, and returns that type.
- *
- * @example
- * export type Span = Held<z.infer<typeof Span>, vocabulary.Span>
- */
+/** Checks at compile time that a schema matches the vocabulary's type, key by key, and returns that type. */
 export type Held<
   _Derived extends Same<_Derived, Plain> extends true ? unknown : ['the vocabulary has', Plain],
   Plain,
@@ -52,12 +47,7 @@ export interface RawResponse {
   pipe(destination: never, ...rest: never[]): unknown
 }
 
-/**
- * Lets a handler return a {@link RawResponse} where the contract declares a schema. Client types do not change.
- *
- * @example
- * responses: { 200: orRaw(RunResult) }
- */
+/** Lets a handler return a {@link RawResponse} where the contract declares a schema. Client types do not change. */
 export function orRaw<S extends z.ZodType>(schema: S): z.ZodType<z.output<S>, z.input<S> | RawResponse> {
   // The server detects raw responses before it validates, so the schema never receives one.
   return schema as z.ZodType<z.output<S>, z.input<S> | RawResponse>
@@ -90,12 +80,7 @@ function withoutNulls(value: unknown, nullable: readonly string[] = []): unknown
   return Object.fromEntries(Object.entries(value).filter(([key, entry]) => entry !== null || nullable.includes(key)))
 }
 
-/**
- * Limits text to `max` characters. Characters are code points, as in JSON Schema.
- *
- * @example
- * const Title = text({ max: 256 })
- */
+/** Limits text to `max` characters. Characters are code points, as in JSON Schema. */
 export function text(range: { min?: number; max: number }) {
   const bounds = { maxLength: range.max, ...(range.min === undefined ? {} : { minLength: range.min }) }
   return z

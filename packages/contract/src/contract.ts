@@ -15,12 +15,7 @@ import { toolRoutes } from './schemas/tools.ts'
 import { versionRoutes } from './schemas/versions.ts'
 import type { RouteTypes } from './vocabulary/route-types.ts'
 
-/**
- * Joins every record of `routes.ts` with its schemas. Paths are relative to {@link API_PREFIX}.
- *
- * @example
- * contract.documents.get.path // '/projects/:projectId/versions/:versionUuid/documents/:path'
- */
+/** Joins every record of `routes.ts` with its schemas. Paths are relative to {@link API_PREFIX}. */
 export const contract = initContract().router({
   apiKeys: join(routes.apiKeys, apiKeyRoutes),
   projects: join(routes.projects, projectRoutes),
@@ -96,12 +91,7 @@ export interface Route {
   metadata: RouteMetadata
 }
 
-/**
- * Lists all routes in contract order.
- *
- * @example
- * listRoutes().filter(({ metadata }) => metadata.streams).map(({ name }) => name) // ['run', 'chat', 'attach']
- */
+/** Lists all routes in contract order. */
 export function listRoutes(): Route[] {
   const routers = Object.keys(contract) as (keyof Contract)[]
   return routers.flatMap((router) =>

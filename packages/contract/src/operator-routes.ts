@@ -11,12 +11,7 @@ export interface OperatorRoute {
   errors: readonly ErrorCause[]
 }
 
-/**
- * Lists the routes outside the API. They need no API key and have no rate limit.
- *
- * @example
- * operatorRoutes.ready.path // '/ready'
- */
+/** Lists the routes outside the API. They need no API key and have no rate limit. */
 export const operatorRoutes = {
   health: {
     path: '/health',

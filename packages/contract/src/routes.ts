@@ -4,12 +4,7 @@ import type { KeyScope } from './vocabulary/scopes.ts'
 /** Route paths are relative to this prefix. */
 export const API_PREFIX = '/api/v3'
 
-/**
- * Route facts that clients and the server need before they read a body.
- *
- * @example
- * const { scope } = routes.projects.create // 'write'
- */
+/** Route facts that clients and the server need before they read a body. */
 export interface RouteMetadata {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Relative to `API_PREFIX`, with `:parameters`. */

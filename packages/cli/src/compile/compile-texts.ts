@@ -10,7 +10,6 @@ export async function loadEngine(): Promise<Pick<typeof import('@stet/template')
 
 /**
  * Compiles prompts by the server's rules. References resolve to `texts` first, then to `others`.
- *
  * @returns a scan for each of `texts`, including its errors with positions
  */
 export async function compileTexts(

@@ -1,6 +1,5 @@
 /**
  * One reason why a prompt does not compile. Lines and columns start at 1.
- *
  * @example { code: 'unexpected-eof', message: 'Unexpected end of file', line: 3, column: 1, frame: '3: {{ name\n   ^' }
  */
 export interface CompileIssue {

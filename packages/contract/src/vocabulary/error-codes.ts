@@ -37,7 +37,6 @@ export type RunErrorCode = (typeof RUN_ERROR_CODES)[number]
 
 /**
  * The body of every error. `errorCode` repeats the name, except for run errors and `internal_server_error`.
- *
  * @example { name: 'NotFoundError', message: 'Conversation not found', errorCode: 'NotFoundError', details: { reason: 'unknown-conversation' } }
  */
 export interface ErrorBody {

@@ -58,11 +58,7 @@ export interface ToolResultPart extends OpenPart {
   isError?: boolean
 }
 
-/**
- * One part of a message's content.
- *
- * @example { type: 'text', text: 'Hello' }
- */
+/** @example { type: 'text', text: 'Hello' } */
 export type MessagePart =
   | TextPart
   | ImagePart
@@ -74,7 +70,6 @@ export type MessagePart =
 
 /**
  * A message in a response. Its content is always a list of parts, including tool calls and results.
- *
  * @example { role: 'assistant', content: [{ type: 'text', text: 'Hello' }] }
  */
 export interface Message {
@@ -85,7 +80,6 @@ export interface Message {
 
 /**
  * A message in a request. Its content may be plain text. Messages from a response are valid here.
- *
  * @example { role: 'user', content: 'Where is my order?' }
  */
 export interface MessageInput {
@@ -94,11 +88,7 @@ export interface MessageInput {
   [key: string]: unknown
 }
 
-/**
- * A tool call that the model requests.
- *
- * @example { id: 'call_8fZ', name: 'lookup_order', arguments: { id: 12 } }
- */
+/** @example { id: 'call_8fZ', name: 'lookup_order', arguments: { id: 12 } } */
 export interface ToolCall {
   id: string
   name: string

@@ -18,7 +18,6 @@ interface ChainEvent<Type extends string> {
 
 /**
  * The failure that ended a run. It has the same keys as the JSON error.
- *
  * @example if (event.type === 'chain-error') console.error(event.error.errorCode, event.error.message)
  */
 export interface RunFailure {
@@ -33,7 +32,6 @@ export interface RunFailure {
 /**
  * The data of a `latitude-event`, which reports progress. Every run ends with exactly one `chain-completed` or
  * `chain-error`.
- *
  * @example if (event.type === 'chain-completed') console.log(event.response?.text)
  */
 export type LatitudeEvent =
@@ -97,7 +95,6 @@ interface StepEnd {
 
 /**
  * The data of a `provider-event`: one part of the model's output, without messages.
- *
  * @example if (event.type === 'text-delta') process.stdout.write(event.textDelta)
  */
 export type ProviderEvent =
@@ -117,7 +114,6 @@ export type ProviderEvent =
 
 /**
  * One SSE event: its name and its data.
- *
  * @example const frame: RunEvent = { event: 'provider-event', data: { type: 'text-delta', id: 'txt-0', textDelta: 'Hel' } }
  */
 export type RunEvent =

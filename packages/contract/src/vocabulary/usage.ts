@@ -1,6 +1,5 @@
 /**
  * Tokens of one step or a whole run. `promptTokens` equals `inputTokens`, and `completionTokens` equals `outputTokens`.
- *
  * @example console.log(`${result.tokenUsage.inputTokens} in, ${result.tokenUsage.outputTokens} out`)
  */
 export interface Usage {

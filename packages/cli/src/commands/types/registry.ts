@@ -26,7 +26,6 @@ const declaredTypes: Readonly<Record<string, string>> = {
 
 /**
  * Returns a module that fills the SDK's `PromptRegistry`. The order of the prompts does not matter.
- *
  * @param fileOf returns the file name for a prompt's comment
  */
 export function formatRegistry(

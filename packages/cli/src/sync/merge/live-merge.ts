@@ -171,8 +171,8 @@ export async function abortMerges(
 }
 
 /**
- * Returns the base for a new draft from a folder that follows an open draft. Live never contained the open draft's
- * changes, so the base is live's text. If live has changed that text since, the result is a conflict.
+ * Rebases a folder that follows an open draft onto live, for a new draft. Live never contained the open draft's changes,
+ * so the base is live's text. If live has changed that text since, the result is a conflict.
  */
 export async function rebaseOnLive(overLive: Workspace, open: Version): Promise<Workspace> {
   const { changes } = await overLive.client.versions.diff(open.uuid)

@@ -1,11 +1,7 @@
 import type { KeyPlan } from '../plans.ts'
 import type { KeyScope } from '../scopes.ts'
 
-/**
- * An API key without its secret.
- *
- * @example const expired = keys.filter(({ expiresAt }) => expiresAt !== null && expiresAt < new Date().toISOString())
- */
+/** @example const expired = keys.filter(({ expiresAt }) => expiresAt !== null && expiresAt < new Date().toISOString()) */
 export interface ApiKey {
   id: number
   name: string
@@ -26,7 +22,6 @@ export interface ApiKey {
 
 /**
  * A new API key. Only this response contains the secret `key`.
- *
  * @example const { key } = created // stet_…
  */
 export interface CreatedApiKey extends ApiKey {
@@ -35,7 +30,6 @@ export interface CreatedApiKey extends ApiKey {
 
 /**
  * Creates an API key. `limit` is required for the plan `custom` and refused for all others.
- *
  * @example { name: 'ci', scopes: ['read', 'run'], expiresAt: '2030-01-01T00:00:00.000Z' }
  */
 export interface CreateApiKeyBody {
@@ -49,21 +43,13 @@ export interface CreateApiKeyBody {
   limit?: number
 }
 
-/**
- * Replaces an API key with a new one.
- *
- * @example { overlapSeconds: 3600 }
- */
+/** @example { overlapSeconds: 3600 } */
 export interface RotateApiKeyBody {
   /** How long the old key stays valid. */
   overlapSeconds?: number
 }
 
-/**
- * The calling key, its workspace and its rate limit.
- *
- * @example const canPublish = me.apiKey.scopes.includes('publish')
- */
+/** @example const canPublish = me.apiKey.scopes.includes('publish') */
 export interface Me {
   apiKey: ApiKey
   workspace: { id: number; name: string }

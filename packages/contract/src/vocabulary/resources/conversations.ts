@@ -4,11 +4,7 @@ import type { ConversationOrigin, RunState } from '../run-state.ts'
 import type { Usage } from '../usage.ts'
 import type { RunSource } from './runs.ts'
 
-/**
- * A conversation in a list, without its messages.
- *
- * @example const failed = items.filter(({ status }) => status === 'error')
- */
+/** @example const failed = items.filter(({ status }) => status === 'error') */
 export interface ConversationSummary {
   uuid: string
   source: RunSource
@@ -34,7 +30,6 @@ export interface ConversationSummary {
 
 /**
  * A conversation: the messages of a run and of the chats that followed.
- *
  * @example const last = conversation.conversation.at(-1)
  */
 export interface Conversation extends ConversationSummary {
@@ -50,7 +45,6 @@ export interface ConversationPage {
 
 /**
  * Filters conversations. A conversation must match every given field.
- *
  * @example { status: 'error', from: '2026-01-01T00:00:00Z' }
  */
 export interface ListConversationsQuery {
@@ -80,11 +74,7 @@ export interface DeletedConversation {
   uuid: string
 }
 
-/**
- * The result of deleting an identifier's conversations.
- *
- * @example { deleted: 12, active: 1 } // stop the active one, then delete again
- */
+/** @example { deleted: 12, active: 1 } // stop the active one, then delete again */
 export interface ErasedConversations {
   deleted: number
   /** Conversations that were kept because their run is active. */

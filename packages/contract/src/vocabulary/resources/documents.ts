@@ -8,7 +8,6 @@ export type ParameterType = (typeof PARAMETER_TYPES)[number]
 /**
  * A parameter with the keys of its declaration. Declared numbers, booleans, objects and arrays become `text`, because
  * strict clients accept no other types. `config.parameters` keeps the declared type.
- *
  * @example { type: 'text', required: true, description: "The customer's name" }
  */
 export interface DocumentParameter {
@@ -17,11 +16,7 @@ export interface DocumentParameter {
   [key: string]: unknown
 }
 
-/**
- * A prompt in one version.
- *
- * @example const compiles = document.errors.length === 0
- */
+/** @example const compiles = document.errors.length === 0 */
 export interface Document {
   id: number
   /** Stays the same across versions. */
@@ -79,11 +74,7 @@ export interface ExpectedHashes {
   liveHash?: string
 }
 
-/**
- * Creates a prompt or replaces its text.
- *
- * @example { path: 'support/reply', prompt: 'Hello {{ name }}', baseHash: '' } // only if it does not exist yet
- */
+/** @example { path: 'support/reply', prompt: 'Hello {{ name }}', baseHash: '' } // only if it does not exist yet */
 export interface CreateOrUpdateDocumentBody extends ExpectedHashes {
   path: string
   prompt: string

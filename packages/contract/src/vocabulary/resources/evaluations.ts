@@ -4,7 +4,6 @@ export type EvaluationMetric = (typeof EVALUATION_METRICS)[number]
 
 /**
  * Defines how scores are read. Ratings and thresholds apply to the metric `rating` only.
- *
  * @example { reverseScale: false, minRating: 1, maxRating: 5, minThreshold: 4 }
  */
 export interface EvaluationConfiguration {
@@ -54,11 +53,7 @@ export interface ListEvaluationsQuery {
   documentUuid?: string
 }
 
-/**
- * The body that scores a conversation.
- *
- * @example { score: 4, metadata: { reason: 'Polite, and it answers the question' } }
- */
+/** @example { score: 4, metadata: { reason: 'Polite, and it answers the question' } } */
 export interface AnnotateBody {
   /** Binary: 0 or 1. Rating: within the evaluation's range. */
   score: number

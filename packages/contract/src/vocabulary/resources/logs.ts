@@ -2,7 +2,6 @@ import type { MessageInput } from '../message.ts'
 
 /**
  * The body that records an external log: an execution that did not run in stet.
- *
  * @example { path: 'support/reply', messages: [{ role: 'user', content: 'Hello' }], response: 'Hi Ada!' }
  */
 export interface CreateLogBody {
@@ -24,7 +23,6 @@ export interface Span {
 
 /**
  * A recorded external log. Its `uuid` is that of its conversation.
- *
  * @example const seconds = (log.duration ?? 0) / 1000
  */
 export interface LogEntry {

@@ -28,7 +28,6 @@ export interface CreateProjectBody {
 
 /**
  * Changes a project. Absent fields stay unchanged.
- *
  * @example { defaultModel: '' } // clears the default
  */
 export interface UpdateProjectBody {
@@ -41,7 +40,6 @@ export interface UpdateProjectBody {
 
 /**
  * Confirms a deletion by the project's name, so that a mistyped id deletes nothing.
- *
  * @example { name: 'Support' }
  */
 export interface DeleteProjectBody {
@@ -52,11 +50,7 @@ export interface DeletedProject {
   id: number
 }
 
-/**
- * A new project and its first draft.
- *
- * @example const { project, version } = created // version.status is 'draft'
- */
+/** @example const { project, version } = created // version.status is 'draft' */
 export interface CreatedProject {
   project: Project
   version: Version

@@ -18,7 +18,6 @@ export type ProviderKind = (typeof PROVIDER_KINDS)[number]
 
 /**
  * A stored credential of a model provider. Prompts refer to it by `name`.
- *
  * @example const anthropic = providerKeys.filter(({ provider }) => provider === 'anthropic')
  */
 export interface ProviderKey {
@@ -51,7 +50,6 @@ export interface CreateProviderKeyBody {
 
 /**
  * Changes a provider key. Absent fields stay unchanged.
- *
  * @example { token: 'sk-…' }
  */
 export interface UpdateProviderKeyBody {

@@ -30,11 +30,7 @@ export interface ObjectResponse extends StepResponse {
   object: unknown
 }
 
-/**
- * The response of one step.
- *
- * @example const value = response.streamType === 'object' ? response.object : response.text
- */
+/** @example const value = response.streamType === 'object' ? response.object : response.text */
 export type RunResponse = TextResponse | ObjectResponse
 
 /** The prompt and the version that a conversation ran on. `commitUuid` is the version's uuid. */
@@ -43,11 +39,7 @@ export interface RunSource {
   commitUuid: string
 }
 
-/**
- * The result of a run or a chat.
- *
- * @example console.log(result.response.text, result.cost)
- */
+/** @example console.log(result.response.text, result.cost) */
 export interface RunResult {
   /** Use this uuid to read, continue or annotate the conversation. */
   uuid: string
@@ -77,11 +69,7 @@ interface StreamOptions {
   mcpHeaders?: Record<string, unknown>
 }
 
-/**
- * Runs a prompt.
- *
- * @example { path: 'support/reply', parameters: { name: 'Ada' }, stream: true }
- */
+/** @example { path: 'support/reply', parameters: { name: 'Ada' }, stream: true } */
 export interface RunDocumentBody extends StreamOptions {
   path: string
   parameters?: Record<string, unknown>
@@ -95,11 +83,7 @@ export interface RunDocumentBody extends StreamOptions {
   customIdentifier?: string
 }
 
-/**
- * Continues a conversation.
- *
- * @example { messages: [{ role: 'user', content: 'And in French?' }] }
- */
+/** @example { messages: [{ role: 'user', content: 'And in French?' }] } */
 export interface ChatBody extends StreamOptions {
   messages: MessageInput[]
 }

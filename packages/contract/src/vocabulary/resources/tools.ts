@@ -1,6 +1,5 @@
 /**
  * The result of a tool call that a run waits for.
- *
  * @example { toolCallId: 'call_9f', result: { sky: 'blue' } }
  */
 export interface ToolResultBody {

@@ -6,7 +6,6 @@ export type VersionStatus = (typeof VERSION_STATUSES)[number]
 
 /**
  * A version of a project's prompts. Legacy clients call it a commit.
- *
  * @example const drafts = versions.filter(({ status }) => status === 'draft')
  */
 export interface Version {
@@ -46,11 +45,7 @@ export interface CreateVersionBody {
   name: string
 }
 
-/**
- * Publishes a draft. Every field is optional.
- *
- * @example { title: 'Friendlier tone', description: 'Replies greet by name.' }
- */
+/** @example { title: 'Friendlier tone', description: 'Replies greet by name.' } */
 export interface PublishVersionBody {
   /** Absent or empty keeps the title. */
   title?: string
@@ -66,7 +61,6 @@ export type ChangeStatus = (typeof CHANGE_STATUSES)[number]
 
 /**
  * One change of a push. `added` and `modified` require `content`.
- *
  * @example { path: 'support/reply', status: 'modified', content: 'Hello {{ name }}' }
  */
 export interface Change extends ExpectedHashes {
@@ -79,7 +73,6 @@ export interface Change extends ExpectedHashes {
 
 /**
  * Pushes changes atomically.
- *
  * @example { changes: [{ path: 'support/reply', status: 'added', content: 'Hello' }] }
  */
 export interface PushChangesBody {

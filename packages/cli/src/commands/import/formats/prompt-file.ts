@@ -9,7 +9,6 @@ const frontMatter = /^\uFEFF?\s*---[ \t]*\r?\n([\s\S]*?)\r?\n?---[ \t]*(?:\r?\n|
 
 /**
  * Two tools use the extension `.prompt`. Humanloop puts messages into tags; dotprompt uses Handlebars with `{{role "…"}}`.
- *
  * @param path without the extension
  */
 export function importPromptFile(path: string, text: string): ForeignPrompt {
