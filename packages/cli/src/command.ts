@@ -11,7 +11,6 @@ export interface Argument {
 
 export interface RawInput {
   args: readonly string[]
-  /** Keyed by the camel-cased long name. */
   flags: Readonly<Record<string, unknown>>
 }
 
@@ -27,7 +26,6 @@ export interface CommandDefinition<I, D> {
   run(input: I, ctx: Context): Promise<D>
   /** Prints for humans. Absent if `run` already writes while it works. */
   print?(data: D, ctx: Context, input: I): void | Promise<void>
-  /** Default: 0. */
   exitCode?(data: D, input: I): number
 }
 
@@ -82,7 +80,6 @@ export function parseDuration(text: string, flag: string): number {
   throw new CliError('usage', `${flag} must be a number with s, m, h, d or w, such as 24h, not "${text}"`)
 }
 
-/** Loads the command's module on first use. */
 export interface TableEntry {
   summary: string
   load(): Promise<{ command: Command }>

@@ -13,9 +13,7 @@ import { asShown, createStyle, type Style } from './ui/terminal-style.ts'
 export interface Context {
   readonly io: Io
   readonly flags: GlobalFlags
-  /** Styles messages on standard error. */
   readonly style: Style
-  /** Styles data on standard output. */
   readonly dataStyle: Style
   readonly isInteractive: boolean
   settings(): Promise<Settings>

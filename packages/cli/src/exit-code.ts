@@ -23,7 +23,6 @@ export class CliError extends Error {
   override readonly name = 'CliError'
   readonly code: FailureCode
   readonly hint: string | undefined
-  /** Printed below the message, one per line. */
   readonly lines: readonly string[]
 
   constructor(
@@ -127,7 +126,6 @@ function nextStep(code: FailureCode, given: unknown): string | undefined {
   return undefined
 }
 
-/** Returns one line for each compile error or conflict in the response. */
 function documentLines(details: unknown): string[] {
   if (!isRecord(details)) return []
   const conflicts = listOf(details['conflicts']).map((entry) => String(entry['path']))

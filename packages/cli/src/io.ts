@@ -18,7 +18,6 @@ export interface Io {
   readStdin(): Promise<Uint8Array>
   /** Calls the handler on each Ctrl-C or SIGTERM until the returned function is called. */
   onInterrupt(handler: (signal: EndSignal) => void): () => void
-  /** Reads typed lines while other work continues. */
   openLines(listeners: LineListeners): LineInput
 }
 
@@ -43,7 +42,6 @@ export function systemIo(): Io {
     cwd: process.cwd(),
     homeDir: homedir(),
     platform: process.platform,
-    // Node sets isTTY only on terminals.
     tty: { stdin: isTerminal(process.stdin), stdout: isTerminal(process.stdout), stderr: isTerminal(process.stderr) },
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),

@@ -9,7 +9,6 @@ import { failureText } from './output.ts'
 import { type Flag, globalFlags, readGlobalFlags } from './settings/global-flags.ts'
 import { guardTerminal } from './ui/terminal-style.ts'
 
-/** Runs one command line and returns the exit code. */
 export async function run(argv: readonly string[], system: Io): Promise<number> {
   let exitCode: number = exitCodes.success
   const isJson = argv.includes('--json') || system.env['STET_OUTPUT'] === 'json'

@@ -15,7 +15,6 @@ afterAll(() => server.stop())
 const lines = (...words: string[]): string => `${words.join('\n')}\n`
 const base = lines('one', 'two', 'three', 'four', 'five')
 
-/** Returns all live texts by path. */
 async function live(person: Person): Promise<Record<string, string>> {
   const bundle = join(person.folder, 'bundle.json')
   await succeed(person, 'export', '-V', 'live', '--out', bundle, '--force')

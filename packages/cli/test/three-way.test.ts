@@ -24,7 +24,6 @@ const textOf = (path: string, side: string): string => `${side} of ${path}\n`
 interface Scene {
   person: Person
   client: Stet
-  /** The number of versions before the tested command. */
   versions: number
   live(): Promise<Record<string, string>>
   files(): Promise<Record<string, string>>

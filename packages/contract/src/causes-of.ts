@@ -16,7 +16,6 @@ export const CAUSES_OUTSIDE_ROUTES: readonly ErrorCause[] = [
 
 interface RouteShape {
   method: string
-  /** Contains `:parameters`. */
   path: string
   query?: unknown
 }

@@ -30,7 +30,6 @@ export const contract = initContract().router({
 })
 export type Contract = Agreeing<typeof contract, Difference<typeof contract>>
 
-/** Fails to compile when a route and the vocabulary differ. */
 type Agreeing<Routers, None extends never> = Routers | None
 
 /** Lists routes whose body, query or result differs from `RouteTypes`, and routes that exist on one side only. */
@@ -78,7 +77,6 @@ function join<Records extends Record<string, RouteMetadata>, Shapes extends Reco
 
 for (const { route, metadata } of listRoutes()) dropUnusedStatuses(route, metadata)
 
-/** A route declares only the error statuses that it can return. */
 function dropUnusedStatuses(route: AppRoute, metadata: RouteMetadata): void {
   const used = new Set<number>(causesOf(route, metadata).map((cause) => statusOf(cause)))
   for (const status of Object.keys(ERROR_STATUSES).map(Number)) if (!used.has(status)) delete route.responses[status]
@@ -91,7 +89,6 @@ export interface Route {
   metadata: RouteMetadata
 }
 
-/** Lists all routes in contract order. */
 export function listRoutes(): Route[] {
   const routers = Object.keys(contract) as (keyof Contract)[]
   return routers.flatMap((router) =>

@@ -16,7 +16,6 @@ export function documentedAs<S extends z.ZodType, D extends z.ZodType>(
   return schema as unknown as z.ZodType<z.output<S>, z.input<D>>
 }
 
-/** Returns the schema passed as `accepts`, if any. */
 export function documentedSchema(schema: object): z.ZodType | undefined {
   return documented.get(schema)
 }

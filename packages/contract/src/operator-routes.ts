@@ -5,7 +5,6 @@ export interface OperatorRoute {
   path: string
   summary: string
   description: string
-  /** Excludes content type parameters. */
   contentType: 'application/json' | 'text/plain' | 'text/html'
   /** Every route may also return `unforeseen`. */
   errors: readonly ErrorCause[]

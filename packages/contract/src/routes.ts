@@ -23,7 +23,6 @@ export interface RouteMetadata {
   readonly readsBody?: true
   /** The response contains messages. Their format depends on `X-Latitude-SDK-Version`. */
   readonly showsMessages?: true
-  /** Resumes after the event that `Last-Event-ID` names. */
   readonly resumes?: true
   readonly preconditions?: readonly ('If-Match' | 'If-None-Match')[]
   /** Causes that do not follow from the other fields; see `causesOf`. */

@@ -17,7 +17,6 @@ export interface Place {
   end?: number
 }
 
-/** Thrown where parsing cannot continue. */
 export class FaultError extends Error {
   override readonly name = 'FaultError'
   readonly fault: Fault
@@ -50,7 +49,7 @@ export function normaliseLineEnds(content: string): string {
   return content.includes('\r') ? content.replace(/\r\n?/g, '\n') : content
 }
 
-/** Both start at 1. */
+/** Line and column start at 1. */
 export function lineAndColumn(text: string, offset: number): { line: number; column: number } {
   const at = Math.max(0, Math.min(offset, text.length))
   let line = 1

@@ -20,9 +20,7 @@ export interface ResolvedText {
   /** References are inlined and comments dropped. It is undefined if an error prevents that. */
   text: string | undefined
   issues: CompileIssue[]
-  /** Only direct references. */
   references: string[]
-  /** Missing paths at any depth. */
   missing: string[]
   /** Maps an offset of the resolved text to a range in a document. */
   place(start: number, end?: number): Place

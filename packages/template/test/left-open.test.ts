@@ -21,7 +21,6 @@ it('reports the position in a referenced document', async () => {
   expect(issue).toMatchObject({ code: 'unclosed-block', path: 'other', line: 2, column: 7 })
 })
 
-/** Marks where blocks of a generated prompt end. */
 const mark = { if: '\u0001if\u0002', for: '\u0001for\u0002' }
 const space = fc.constantFrom('', ' ', '\n')
 const { content } = fc.letrec<{ content: string; node: string; condition: string; loop: string }>((tie) => ({

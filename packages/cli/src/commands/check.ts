@@ -14,7 +14,6 @@ interface CheckData {
   problems: Problem[]
   /** Empty with --local. */
   differences: { path: string; state: State }[]
-  /** Null if no types are configured. */
   types: { file: string; isCurrent: boolean } | null
   refused: Refusal[]
 }

@@ -13,7 +13,6 @@ interface RollbackInput {
   isDry: boolean
 }
 
-/** `version` is null if nothing was published. */
 interface RollbackReport {
   target: Version
   version: Version | null

@@ -12,7 +12,6 @@ import { countLines, formatCount } from '../ui/diff.ts'
 
 interface StatusEntry {
   path: string
-  /** `live-conflict`: live and the draft changed the same prompt. */
   state: State | 'live-conflict'
   lines?: { added: number; removed: number }
   remoteUpdatedAt?: string

@@ -82,7 +82,6 @@ export const groupSummaries: Readonly<Record<string, string>> = {
   types: 'TypeScript types of the prompts',
 }
 
-/** Maps each help heading to the first words of its commands. */
 export const helpGroups: Readonly<Record<string, readonly string[]>> = {
   'Files and versions:': [
     'init',

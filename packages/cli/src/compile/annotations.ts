@@ -7,7 +7,7 @@ import type { Problem } from './compile-texts.ts'
 
 type Finding = Omit<Problem, 'frame'>
 
-/** GitHub shows an annotation at the line that it names. Only prints them in GitHub Actions. */
+/** Prints annotations in GitHub Actions only. GitHub shows each one at its line. */
 export function annotate(findings: readonly Finding[], { io }: Pick<Context, 'io'>): void {
   if (!isOn(io.env['GITHUB_ACTIONS'])) return
   // GitHub resolves paths from the checkout's root. It reads both streams, and standard output contains the data.
@@ -17,7 +17,6 @@ export function annotate(findings: readonly Finding[], { io }: Pick<Context, 'io
   }
 }
 
-/** Annotates server errors about prompts that also exist as files. */
 export async function annotatePrompts(
   prompts: readonly { path: string; errors: readonly Omit<Finding, 'path' | 'file' | 'severity'>[] }[],
   ctx: Context,

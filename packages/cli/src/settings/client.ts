@@ -7,7 +7,6 @@ import type { Settings } from './resolve.ts'
 /** Attempts to reconnect a broken stream. Each new event resets the count. */
 export const maxReconnects = 3
 
-/** Throws if there is no key. */
 export async function createClient(ctx: { flags: GlobalFlags; io: Io }, settings: Settings): Promise<Stet> {
   const { apiKey, baseUrl, withheld, projectId, timeoutMs } = settings
   if (!apiKey && withheld) throw new CliError('not_allowed', withheld.message, { hint: withheld.hint })

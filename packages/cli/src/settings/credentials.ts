@@ -87,7 +87,6 @@ export function isWellFormedApiKey(key: string): boolean {
   return /^stet_[0-9A-Za-z]{36}$/.test(key) && key.endsWith(checksumOf(key.slice(0, -checksumLength)))
 }
 
-/** Keeps the part of a key that is safe to show. */
 export function maskApiKey(key: string): string {
   return key.startsWith('stet_') ? `${key.slice(0, 9)}…` : '…'
 }

@@ -5,11 +5,9 @@ export interface Flag {
   value?: string
   isMany?: boolean
   summary: string
-  /** The environment variable with the same effect. */
   variable?: string
 }
 
-/** Every command accepts these flags, before or after its name. */
 export const globalFlags: readonly Flag[] = [
   { long: '--base-url', value: '<url>', variable: 'STET_BASE_URL', summary: 'URL of the server' },
   { long: '--api-key-stdin', summary: 'read the API key from standard input' },

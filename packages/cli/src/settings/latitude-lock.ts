@@ -7,9 +7,7 @@ export const latitudeLockName = 'latitude-lock.json'
 
 export interface LatitudeLock {
   projectId: number
-  /** The prompts folder, relative to the lock file. */
   rootFolder: string
-  /** A version uuid or `live`. */
   version: string
 }
 

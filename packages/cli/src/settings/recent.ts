@@ -40,7 +40,6 @@ export async function rememberConversation(uuid: string, ctx: Context): Promise<
   }
 }
 
-/** `ref` is a uuid or its first 8 digits. */
 export async function findConversation(ref: string, ctx: Context): Promise<string> {
   if (uuidForm.test(ref)) return ref.toLowerCase()
   if (!/^[0-9a-f-]{8,}$/i.test(ref)) {

@@ -26,7 +26,6 @@ export type State =
   | 'delete-against-edit'
   | 'both-deleted'
 
-/** Only a human can resolve these states. */
 export const conflictStates: ReadonlySet<State> = new Set<State>([
   'conflict',
   'both-new',

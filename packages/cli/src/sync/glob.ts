@@ -3,7 +3,6 @@ import { CliError } from '../exit-code.ts'
 
 export interface Matcher {
   (path: string): boolean
-  /** Returns the patterns that have matched no path so far. */
   idle(): string[]
 }
 

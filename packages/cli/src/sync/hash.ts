@@ -14,7 +14,6 @@ export function hashText(text: string): string {
   return createHash('sha256').update(text, 'utf8').digest('hex')
 }
 
-/** Returns undefined for invalid UTF-8. */
 export function hashBytes(bytes: Uint8Array): HashedText | undefined {
   let raw: string
   try {

@@ -13,21 +13,19 @@ export interface LocalPrompt extends HashedText {
 }
 
 export interface Refusal {
-  /** A path with a trailing slash is a whole folder. */
+  /** A trailing slash marks a whole folder. */
   path: string
   reason: string
 }
 
 export interface Scan {
   prompts: Map<string, LocalPrompt>
-  /** Paths whose unresolved conflict left a `.remote` file. */
   leftovers: Set<string>
   refused: Refusal[]
   /** Patterns that match no prompt file. Empty if the folder has no prompt files. */
   idlePatterns: { list: 'include' | 'ignore'; pattern: string }[]
 }
 
-/** Also warns about configured patterns that match nothing. */
 export async function scanProject(settings: Settings, warn: (message: string) => void): Promise<Scan> {
   const { promptsDir, include, ignore } = settings.config
   const scan = await scanPrompts(promptsDirOf(settings), include, ignore)
@@ -37,7 +35,6 @@ export async function scanProject(settings: Settings, warn: (message: string) =>
   return scan
 }
 
-/** A missing folder counts as empty. */
 export async function scanPrompts(
   folder: string,
   include: readonly string[],

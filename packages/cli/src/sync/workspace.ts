@@ -70,7 +70,6 @@ export function compareWith(entries: Readonly<Record<string, LockEntry>>, worksp
   return { ...workspace, entries, compared: compareAll(entries, workspace.scan, workspace.remote) }
 }
 
-/** Returns the prompts of all sides, sorted by path. */
 function compareAll(
   entries: Readonly<Record<string, LockEntry>>,
   scan: Scan,

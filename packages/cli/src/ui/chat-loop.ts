@@ -32,7 +32,6 @@ class Keyboard {
     this.#wake()
   }
 
-  /** Returns undefined at the end of the input. */
   async next(): Promise<string | undefined> {
     while (this.#lines.length === 0 && this.#state === 'open') {
       await new Promise<void>((wake) => {

@@ -37,7 +37,6 @@ export async function unifiedDiff({ beforeName, afterName, before, after }: Diff
   return `${lines.join('\n')}\n`
 }
 
-/** Returns the whole text with changed words marked. */
 export async function wordDiff({ beforeName, afterName, before, after }: DiffSides, style: Style): Promise<string> {
   const { diffWordsWithSpace } = await import('diff')
   const text = diffWordsWithSpace(before, after)

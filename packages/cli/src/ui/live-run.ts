@@ -10,11 +10,9 @@ import { type RunHead, RunOutput, type Shown } from './run-output.ts'
 
 export interface Following {
   client: Stet
-  /** Ctrl-C stops the run or only stops reading it. */
   onInterrupt: 'stop' | 'leave'
   shown: Shown
   head: RunHead
-  /** Writes the result to this file. */
   saveTo?: string | undefined
 }
 
@@ -26,7 +24,7 @@ export async function showRun(stream: RunStream, following: Following, ctx: Cont
   const release = ctx.io.onInterrupt((signal) => {
     release()
     interruption = interrupt(stream, following, codeOf(signal))
-    // Awaited below, unless the run ends before the stop request.
+    // Awaited below, unless the run ends before the server responds to the stop.
     interruption.catch(() => {})
   })
   let result: RunResult

@@ -24,7 +24,6 @@ export const parameterFlags: readonly Flag[] = [
   { long: '--params', value: '<file>', summary: 'parameters from a JSON file; - is standard input' },
 ]
 
-/** Parsed flags, before their files are read. */
 export interface ParameterInput {
   named: ParameterArgument[]
   /** `-` means standard input. */
@@ -61,7 +60,6 @@ const mediaTypes: Record<string, string> = {
   '.webp': 'image/webp',
 }
 
-/** Accepts `name=value`, `name=@file` and `name:=json`. */
 export function parseParameter(text: string): ParameterArgument {
   const match = /^([^=]*?)(:?=)([\s\S]*)$/.exec(text)
   const [, name = '', sign = '', value = ''] = match ?? []
@@ -70,7 +68,6 @@ export function parseParameter(text: string): ParameterArgument {
   return value.startsWith('@') ? { name, kind: 'file', value: value.slice(1) } : { name, kind: 'text', value }
 }
 
-/** Reads files relative to the working folder. */
 export async function readParameters(
   args: readonly ParameterArgument[],
   cwd: string,

@@ -24,7 +24,6 @@ export async function askText(question: Question): Promise<string> {
   return answer ?? ''
 }
 
-/** The default is no. */
 export async function askConfirmation(message: string): Promise<boolean> {
   const clack = await import('@clack/prompts')
   const answer = await clack.confirm({ message: escapeControls(message), initialValue: false, ...terminal() })

@@ -6,7 +6,7 @@ import { shortUuid } from '../output.ts'
 import type { Flag } from '../settings/global-flags.ts'
 import { conversationText } from './conversation-text.ts'
 
-/** What a run prints on standard output: its answer, one line per event, or the final conversation. */
+/** Selects a run's standard output: its answer, one line per event, or the final conversation. */
 export type Shown = 'text' | 'events' | 'messages'
 
 export const shownFlag: Flag = {
@@ -21,7 +21,6 @@ export function parseShown(raw: RawInput): Shown {
   throw new CliError('usage', `--show must be text, events or messages, not "${text}"`)
 }
 
-/** The parts of the head line after the model. */
 export interface RunHead {
   path?: string
   versionName?: string
@@ -71,7 +70,6 @@ export class RunOutput {
     this.#isAtLineStart = true
   }
 
-  /** Prints the complete answer of a run that was not streamed. */
   whole(result: RunResult): void {
     const { io, flags } = this.#ctx
     if (flags.json) io.out(`${JSON.stringify(result)}\n`)

@@ -3,7 +3,6 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 
 export interface Provider {
-  /** Settings that make a server use this provider. */
   env: Record<string, string>
   stop(): void
 }

@@ -4,17 +4,14 @@ import type { AddressInfo } from 'node:net'
 
 export interface Way {
   address: string
-  /** Method and path of each request, in order. */
   readonly seen: string[]
   /** One entry per event stream: after how many events the connection breaks. 0 breaks it before the response head. */
   readonly cuts: number[]
-  /** Matching paths never get a response. */
   held: RegExp | undefined
   before: ((line: string) => Promise<void>) | undefined
   stop(): Promise<void>
 }
 
-/** Forwards requests to a server. Can cut and delay connections. */
 export async function startProxy(target: string): Promise<Way> {
   // Keeps idle connections open, so that none closes while a request is sent.
   const server = createServer(

@@ -7,7 +7,6 @@ const patienceMs = 120_000
 /** Runs a program in a pseudo-terminal and types for the user. */
 export class Terminal {
   readonly #child: ChildProcessWithoutNullStreams
-  /** All output, including control sequences. */
   raw = ''
   readonly ended: Promise<number>
   #wake = (): void => {}

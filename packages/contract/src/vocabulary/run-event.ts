@@ -10,7 +10,6 @@ interface ChainEvent<Type extends string> {
   timestamp: number
   /** The conversation's uuid. */
   uuid: string
-  /** The whole conversation so far. */
   messages: Message[]
   providerLogUuid: ''
   source: RunSource
@@ -45,7 +44,6 @@ export type LatitudeEvent =
   | ChainError
 
 interface ProviderStarted extends ChainEvent<'provider-started'> {
-  /** The step's configuration. */
   config: Record<string, unknown>
 }
 
@@ -78,7 +76,6 @@ interface ChainError extends ChainEvent<'chain-error'> {
   cost: number
 }
 
-/** Where a tool runs. */
 export const TOOL_SOURCES = ['client', 'agentAsTool', 'serverTool'] as const
 export type ToolSource = (typeof TOOL_SOURCES)[number]
 

@@ -2,14 +2,12 @@ import { type Fragment, type NodeStatus, type Tag, type TemplateNode, walkNodes 
 import { checkDepth } from '../value-depth.ts'
 import type { RenderedMessage } from './wire-message.ts'
 
-/** The JSON state passed from one step to the next. */
 export interface ChainState {
   /** The messages that later model calls receive. Isolated steps add none. */
   history: RenderedMessage[]
   isolated: boolean
   stash: unknown[]
   pointers: Record<string, number>
-  /** Indexes count nodes in tree order. */
   statuses: [index: number, status: NodeStatus][]
 }
 

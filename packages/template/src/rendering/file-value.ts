@@ -32,7 +32,7 @@ const typesByExtension: Readonly<Record<string, string>> = {
   mp4: 'video/mp4',
 }
 
-/** An image parameter is always an image. A file parameter is one if its MIME type says so. Otherwise undefined. */
+/** An image parameter is always an image. A file parameter is one if its MIME type says so. All other values yield undefined. */
 export function fileValue(value: unknown, declared: 'image' | 'file'): FileValue | undefined {
   if (typeof value === 'string') {
     return isSource(value)

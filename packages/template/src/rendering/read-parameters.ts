@@ -12,7 +12,6 @@ type ParseJson = (text: string) => unknown
 
 interface Reading {
   expected: string
-  /** Returns undefined if the value does not match the type. */
   read(value: unknown, parse: ParseJson): unknown
 }
 
@@ -75,7 +74,6 @@ function declarationsOf(config: Readonly<Record<string, unknown>>): [string, Dec
   return Object.entries(declared).map(([name, keys]) => [name, declarationOf(keys)])
 }
 
-/** Defaults to `text`. */
 export function declaredType(keys: unknown): string {
   return declarationOf(keys).type
 }

@@ -27,7 +27,6 @@ export interface StepInput {
 export type RenderedStep =
   | {
       done: false
-      /** The messages to send to the model. */
       input: RenderedMessage[]
       /** The messages that this step adds to the stored conversation. */
       added: RenderedMessage[]

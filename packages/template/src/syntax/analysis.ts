@@ -15,7 +15,6 @@ import { emptyNames, innerNames, type Names, noteNames } from './variables.ts'
 
 export interface Analysis {
   faults: Fault[]
-  /** Free variables in order of appearance. */
   parameters: string[]
   usesSteps: boolean
 }

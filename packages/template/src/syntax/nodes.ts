@@ -166,7 +166,6 @@ export interface ForBlock extends Noted {
 }
 export type TemplateNode = Fragment | ConfigNode | TextNode | CommentNode | Mustache | Tag | IfBlock | ForBlock
 
-/** Direct children in text order. */
 export function childrenOf(node: TemplateNode): TemplateNode[] {
   if (node.type === 'IfBlock' || node.type === 'ForBlock') {
     return node.else ? [...node.children, ...node.else.children] : node.children
@@ -174,7 +173,6 @@ export function childrenOf(node: TemplateNode): TemplateNode[] {
   return node.type === 'Fragment' || node.type === 'ElementTag' ? node.children : []
 }
 
-/** The node itself and its descendants in text order. */
 export function* walkNodes(node: TemplateNode): Generator<TemplateNode> {
   const open: TemplateNode[] = [node]
   for (let next = open.pop(); next; next = open.pop()) {

@@ -44,7 +44,6 @@ export const command = defineCommand({
   exitCode: ({ isHealthy }) => (isHealthy ? exitCodes.success : exitCodes.unexpected),
 })
 
-/** Without a path, the newest conversation is replayed. */
 interface LiveRun {
   path: string | undefined
   parameters: ParameterInput
@@ -52,7 +51,6 @@ interface LiveRun {
 
 type Check = () => Promise<Omit<Finding, 'name'>>
 
-/** An exception fails the check. The other checks still run. */
 function noting(findings: Finding[], name: string): (check: Check) => Promise<boolean> {
   return async (check) => {
     try {

@@ -16,7 +16,6 @@ import { readSource, type SourceKind, sourceKinds } from './read-source.ts'
 interface ImportedFile {
   path: string
   file: string
-  /** `kept`: a file with different text already exists. */
   action: 'written' | 'unchanged' | 'kept'
 }
 
@@ -24,7 +23,6 @@ interface Loss {
   path: string
   /** Relative to the source argument. */
   source: string | null
-  /** The entry's first line in a JSON file. */
   line: number | null
   message: string
 }
@@ -143,7 +141,6 @@ async function writePrompt(
   }
 }
 
-/** Lists compile errors and features that fail before the first model call. */
 export function findUnsupported({ errors, config }: PromptScan): string[] {
   const found = errors.map(
     ({ line, column, message }) => `Does not compile, line ${line}, column ${column}: ${message}`,

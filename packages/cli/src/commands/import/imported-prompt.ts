@@ -3,18 +3,14 @@ import type { Reference } from './prompt-text.ts'
 
 /** An imported prompt before linking: references still use the other tool's names. */
 export interface ForeignPrompt {
-  /** The name in the other tool. */
   path: string
   /** Becomes the front matter. Absent if `text` already has one. */
   front?: Readonly<Record<string, unknown>>
   text: string
-  /** Replacements for the numbered marks in `text`. */
   references?: readonly Reference[]
-  /** Types of variables, except text. */
   types?: ReadonlyMap<string, string>
   /** The source file, relative to the source argument. Absent if the file is the prompt itself. */
   source?: string
-  /** The entry's first line in a JSON file. Starts at 1. */
   line?: number
   /** One sentence for each part that could not be converted. */
   losses: string[]

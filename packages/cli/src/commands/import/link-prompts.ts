@@ -11,7 +11,6 @@ const maxReferenceDepth = 10
 interface Settled {
   foreign: ForeignPrompt
   path: string
-  /** All variables that a run reads, with their types. */
   needs: Map<string, string>
 }
 
@@ -54,7 +53,6 @@ function finder(prompts: readonly Settled[]): Find {
   }
 }
 
-/** Keeps only the variables of direct references. */
 function withoutReferences({ text, references = [] }: ForeignPrompt): string {
   return replaceMarks(text, references, ({ passed, context }) => {
     const expressions = [...passed.values(), ...(context === undefined ? [] : [context])]

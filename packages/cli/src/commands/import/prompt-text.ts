@@ -7,7 +7,6 @@ export interface TextMessage {
 
 const ownTags = new Set(['system', 'user', 'assistant'])
 
-/** Omits keys without a value. */
 export function formatFront(config: Readonly<Record<string, unknown>>): string {
   const kept = Object.fromEntries(Object.entries(config).filter(([, value]) => value !== undefined))
   return Object.keys(kept).length > 0 ? `---\n${stringify(kept, { lineWidth: 0 })}---\n\n` : ''
@@ -66,7 +65,6 @@ export function variableName(name: string, losses: string[]): string {
 }
 
 export interface Reference {
-  /** The name in the other tool. */
   target: string
   /** Maps the included prompt's variables to expressions. */
   passed: ReadonlyMap<string, string>

@@ -5,7 +5,6 @@ import { CliError } from '../../exit-code.ts'
 import type { Flag } from '../../settings/global-flags.ts'
 import { isJsonObject } from '../../settings/json-file.ts'
 
-/** Flags for everything except the provider key's name and type. */
 export const entryFlags: readonly Flag[] = [
   { long: '--token-stdin', summary: "read the provider's token from standard input" },
   { long: '--url', value: '<base>', summary: 'URL of a compatible service' },

@@ -1,10 +1,8 @@
 import { isJsonObject } from '../../settings/json-file.ts'
 
-/** Deeper schemas become `unknown`. */
 const MAX_DEPTH = 30
 
 interface Scope {
-  /** The whole schema, for resolving references. */
   root: unknown
   /** The current chain of references, for detecting cycles. */
   following: readonly string[]

@@ -4,7 +4,6 @@ import { type Property, quoted, recordOf, typeOfSchema } from './json-schema-to-
 export interface TypedPrompt {
   path: string
   config: Readonly<Record<string, unknown>>
-  /** Includes undeclared variables. */
   parameters: readonly string[]
 }
 

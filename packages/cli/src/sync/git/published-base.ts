@@ -11,7 +11,6 @@ export interface PublishedSources {
   client: Stet
   /** The folder is compared with live or with the open draft that the lock names. */
   version: Version
-  /** The version's prompts. */
   remote: ReadonlyMap<string, RemotePrompt>
   lock: Lock | undefined
   promptsDir: string
@@ -62,7 +61,7 @@ async function findPublished(sources: PublishedSources): Promise<Publication | u
   const isOpen = compared.status === 'draft'
   const start = isOpen ? compared.parentCommitUuid : lock?.version.uuid
   const known = start === null || start === undefined ? 0 : numberOf(start)
-  // Compared with live, a draft's lock already has its own base.
+  // A draft's lock that is compared with live already has its own base.
   if (known === undefined || known === null) return undefined
   const newer = versions
     .filter(({ version }) => (version ?? 0) > known)

@@ -140,7 +140,7 @@ function baseFinder({ client, version }: Workspace) {
       }
       return undefined
     }
-    // Without a record, any text that live had since the draft was opened may be the base. A wrong guess undoes edits silently.
+    // Without a record, any text that live had since the draft was opened may be the base. A wrong guess would undo edits.
     const opened = all.find(({ uuid }) => uuid === parent)?.version ?? 0
     const later = all.filter((one) => (one.version ?? 0) > opened)
     if (later.length > maxVersions) return undefined

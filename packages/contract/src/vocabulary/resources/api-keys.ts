@@ -5,7 +5,6 @@ import type { KeyScope } from '../scopes.ts'
 export interface ApiKey {
   id: number
   name: string
-  /** The first characters of the key, for display. */
   prefix: string
   scopes: KeyScope[]
   /** Limits the key to one project. Null allows all projects. */

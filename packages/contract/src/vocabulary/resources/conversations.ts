@@ -21,7 +21,7 @@ export interface ConversationSummary {
   customIdentifier: string | null
   origin: ConversationOrigin
   tokenUsage: Usage
-  /** US dollars. */
+  /** In US dollars. */
   cost: number
   createdAt: string
   updatedAt: string
@@ -55,9 +55,9 @@ export interface ListConversationsQuery {
   status?: RunState
   origin?: ConversationOrigin
   customIdentifier?: string
-  /** Inclusive. */
+  /** The bound is inclusive. */
   from?: string
-  /** Inclusive. */
+  /** The bound is inclusive. */
   to?: string
   /** Default: 25. */
   limit?: number

@@ -1,7 +1,6 @@
 import type { CompileIssue } from '../compile-issue.ts'
 import type { ProviderKind } from './provider-keys.ts'
 
-/** The parameter types that strict clients accept. */
 export const PARAMETER_TYPES = ['text', 'image', 'file'] as const
 export type ParameterType = (typeof PARAMETER_TYPES)[number]
 
@@ -24,7 +23,6 @@ export interface Document {
   /** Same as `documentUuid`. */
   uuid: string
   path: string
-  /** Exactly as stored. */
   content: string
   /** Comments are removed and references inlined. */
   resolvedContent: string
@@ -50,7 +48,6 @@ export interface Document {
 }
 
 export interface ListDocumentsQuery {
-  /** Matches the start of the path. */
   prefix?: string
 }
 

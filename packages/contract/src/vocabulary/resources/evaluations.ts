@@ -42,7 +42,6 @@ export interface Evaluation {
   description: string | null
   type: 'human'
   metric: EvaluationMetric
-  /** Includes all defaults. */
   configuration: Record<string, unknown>
   createdAt: string
   updatedAt: string
@@ -65,7 +64,6 @@ export interface AnnotateBody {
   context?: Record<string, unknown>
 }
 
-/** The score of a conversation. */
 export interface Annotation {
   uuid: string
   /** The score as sent. */

@@ -7,7 +7,6 @@ import type { MessageInput } from '../message.ts'
 export interface CreateLogBody {
   path: string
   messages: MessageInput[]
-  /** The last assistant message. */
   response?: string
   parameters?: Record<string, unknown>
   customIdentifier?: string

@@ -25,7 +25,7 @@ export interface ProviderKey {
   id: number
   name: string
   provider: ProviderKind
-  /** Masked. */
+  /** The masked token. */
   token: string
   url: string | null
   defaultModel: string | null

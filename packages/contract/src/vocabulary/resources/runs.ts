@@ -79,7 +79,6 @@ export interface RunDocumentBody extends StreamOptions {
   messages?: MessageInput[]
   /** @deprecated Use `messages`. */
   userMessage?: string
-  /** Stored with the conversation so that you can find it. */
   customIdentifier?: string
 }
 
@@ -96,7 +95,6 @@ export interface AttachBody {
 /** @example { uuid: '3f0c5a3e-6f0e-4a53-9d3c-0a1b2c3d4e5f', stopped: true, status: 'stopped' } */
 export interface StopResult {
   uuid: string
-  /** Whether this call stopped a run. */
   stopped: boolean
   status: RunState
 }

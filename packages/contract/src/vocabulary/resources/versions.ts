@@ -15,7 +15,6 @@ export interface Version {
   /** Same as `title`. */
   message: string
   title: string
-  /** Release notes. */
   description: string | null
   authorId: number
   authorName: string

@@ -7,7 +7,6 @@ interface Nothing extends AST.Expression {
   type: 'NullLiteral' | 'UndefinedLiteral'
 }
 
-/** A variable, helper, block or partial in a tag, with its arguments. */
 export interface Call {
   callee: Value
   args: readonly Value[]
@@ -23,7 +22,6 @@ export type Tag =
   | { kind: 'open'; name: string; isInverted: boolean; call: Call | undefined }
   | { kind: 'close'; name: string }
   | { kind: 'else' }
-  /** `{{else name …}}` */
   | { kind: 'else-block'; name: string; call: Call }
   | { kind: 'partial'; call: Call }
   | { kind: 'value'; call: Call }

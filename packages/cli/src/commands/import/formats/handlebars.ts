@@ -13,10 +13,8 @@ interface State {
   blocks: Block[]
   isPartial: boolean
   references: Reference[]
-  /** Types of variables, except text. */
   types: Map<string, string>
   losses: string[]
-  /** The current tag's line. Starts at 1. */
   line: number
 }
 

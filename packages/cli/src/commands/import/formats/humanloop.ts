@@ -53,7 +53,7 @@ function messagesOf(body: string, losses: string[]): TextMessage[] {
   return messages
 }
 
-// Tool calls in an assistant message use the same tag as tool results, so they are renamed until the messages are split.
+// Tool calls in an assistant message and tool results share a tag. The calls are renamed until the messages are split.
 const nestedTool = /<nested-tool([\s\S]*?)<\/nested-tool>/g
 
 function withoutNestedTools(body: string): string {
