@@ -60,7 +60,7 @@ async function rollBack(input: RollbackInput, ctx: Context): Promise<RollbackRep
   const draft = await client.versions.create(input.title ?? `rollback to v${target.version}`.slice(0, 256))
   // Printed immediately: if a later step fails, the draft still exists.
   ctx.say(`+ created draft "${draft.title}" (${shortUuid(draft.uuid)})`)
-  // Each change is based on the text that was just shown. If someone publishes in between, the push is a conflict.
+  // Each change is based on the text that was just shown, so a concurrent publication causes a conflict.
   await sendToDraft(client, draft, changes)
   return { ...report, version: await client.versions.publish(draft.uuid) }
 }
