@@ -8,8 +8,8 @@ export default defineConfig({
   dts: false,
   clean: true,
   sourcemap: false,
-  // The template engine is bundled, in a separate chunk that only compiling commands load. Its parser and its YAML
-  // reader, most of its size, stay dependencies (acorn, yaml).
+  // The template engine is bundled into a separate chunk that only compiling commands load. Most of its size is its
+  // parser and its YAML reader (acorn, yaml), which stay dependencies.
   minify: true,
   deps: { onlyBundle: ['promptl-ai', 'zod', 'fast-sha256', 'diff', 'node-diff3', 'picomatch', '@handlebars/parser'] },
   outputOptions: { chunkFileNames: '[name]-[hash].mjs' },

@@ -2,7 +2,6 @@ import type { Context } from './context.ts'
 import { CliError, exitCodes } from './exit-code.ts'
 import type { Flag } from './settings/global-flags.ts'
 
-/** A positional argument. */
 export interface Argument {
   name: string
   summary: string
@@ -10,26 +9,23 @@ export interface Argument {
   isMany?: boolean
 }
 
-/** The raw command line, before a command parses it. */
 export interface RawInput {
   args: readonly string[]
-  /** By camel-cased long name. */
   flags: Readonly<Record<string, unknown>>
 }
 
-/** A command in two halves, `parse` and `run`, with its formatting apart: tests assert on what `run` returns. */
+/** `parse` and `run` are separate from formatting, so that tests can assert on what `run` returns. */
 export interface CommandDefinition<I, D> {
   summary: string
   examples: readonly string[]
   args?: readonly Argument[]
   flags?: readonly Flag[]
-  /** Validates into an input record; makes no request. */
+  /** Validates the input. Sends no request. */
   parse(raw: RawInput): I
-  /** Does the work and returns what `--json` prints. */
+  /** Returns the data that `--json` prints. */
   run(input: I, ctx: Context): Promise<D>
-  /** The human-readable form; absent when `run` writes as it works. */
+  /** Prints for humans. Absent if `run` already writes while it works. */
   print?(data: D, ctx: Context, input: I): void | Promise<void>
-  /** 0 unless the data require another code. */
   exitCode?(data: D, input: I): number
 }
 
@@ -41,11 +37,7 @@ export interface Command {
   execute(raw: RawInput, ctx: Context): Promise<number>
 }
 
-/**
- * Combines the halves of a command.
- *
- * @example export const command = defineCommand({ summary: 'who is logged in', examples: ['stet whoami'], parse, run, print })
- */
+/** @example export const command = defineCommand({ summary: 'who is logged in', examples: ['stet whoami'], parse, run, print }) */
 export function defineCommand<I, D>(definition: CommandDefinition<I, D>): Command {
   return {
     summary: definition.summary,
@@ -80,7 +72,7 @@ export function hasFlag(raw: RawInput, name: string): boolean {
 
 const secondsOfUnit: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
 
-/** Parses `30s`, `15m`, `24h`, `90d` or `2w` into seconds. The error names `flag`. */
+/** Parses `30s`, `15m`, `24h`, `90d` or `2w` into seconds. `flag` is for the error message. */
 export function parseDuration(text: string, flag: string): number {
   const [, count = '', unit = ''] = /^(\d{1,6})([smhdw])$/.exec(text) ?? []
   const seconds = secondsOfUnit[unit]
@@ -88,7 +80,6 @@ export function parseDuration(text: string, flag: string): number {
   throw new CliError('usage', `${flag} must be a number with s, m, h, d or w, such as 24h, not "${text}"`)
 }
 
-/** A command as the table lists it, loaded when it is called. */
 export interface TableEntry {
   summary: string
   load(): Promise<{ command: Command }>

@@ -9,35 +9,32 @@ import { resolveSettings, type Settings } from './settings/resolve.ts'
 import { askChoice, askConfirmation, askText, type Choice, type Question } from './ui/questions.ts'
 import { asShown, createStyle, type Style } from './ui/terminal-style.ts'
 
-/** Services for a command. Settings and client are created on first use, so that help opens nothing. */
+/** Creates settings and client on first use, so that help reads no files and opens no connection. */
 export interface Context {
   readonly io: Io
   readonly flags: GlobalFlags
-  /** For messages on standard error. */
   readonly style: Style
-  /** For data on standard output. */
   readonly dataStyle: Style
   readonly isInteractive: boolean
   settings(): Promise<Settings>
   client(): Promise<Stet>
-  /** The project, or a usage error that names the flag. */
+  /** Throws a usage error that names the flag if there is no project. */
   projectId(): Promise<number>
-  /** A context that reads the files again after the lock or the configuration was written. */
+  /** Reads the files again after the lock or the configuration was written. */
   reopened(changes?: Partial<GlobalFlags>): Context
-  /** A message for the user. */
   say(line: string): void
-  /** A message that is printed even with --quiet. */
+  /** Prints even with --quiet. */
   warn(message: string): void
-  /** Yes or no; without a terminal, the error names the flag to pass. */
+  /** Asks for yes or no. Without a terminal, the error names the flag to pass. */
   confirm(message: string, flag: string): Promise<boolean>
-  /** A value; without a terminal, the error names the flag to pass. */
+  /** Asks for a value. Without a terminal, the error names the flag to pass. */
   ask(question: Question & { flag: string }): Promise<string>
-  /** One of several; without a terminal, the error lists them and names the flag. `--yes` does not answer it. */
+  /** Asks for one of several. Without a terminal, the error lists them and names the flag. `--yes` has no effect. */
   choose(message: string, choices: readonly Choice[], flag: string): Promise<string>
 }
 
 export function createContext(system: Io, { cwd, ...given }: GlobalFlags): Context {
-  // Relative paths are relative to --cwd from here on.
+  // From here on, relative paths are relative to --cwd.
   const io = cwd === undefined ? system : { ...system, cwd: folderOf(resolve(system.cwd, cwd)) }
   const flags: GlobalFlags = { ...given, json: given.json || io.env['STET_OUTPUT'] === 'json' }
   const style = createStyle(io, flags.color)

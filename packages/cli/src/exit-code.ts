@@ -1,6 +1,5 @@
 import type { ApiError } from '@stet/sdk'
 
-/** The exit codes of every command. */
 export const exitCodes = {
   success: 0,
   unexpected: 1,
@@ -17,15 +16,13 @@ export const exitCodes = {
   terminated: 143,
 } as const
 
-/** The reason for a failure, as one word. */
 export type FailureCode = Exclude<keyof typeof exitCodes, 'success'>
 
-/** A failure of a command. The message says what failed and why; the hint names the next step. */
+/** The message explains what failed and why. The hint names the next step. */
 export class CliError extends Error {
   override readonly name = 'CliError'
   readonly code: FailureCode
   readonly hint: string | undefined
-  /** One line each, printed below the message. */
   readonly lines: readonly string[]
 
   constructor(
@@ -51,12 +48,11 @@ export interface Failure {
   requestId?: string
 }
 
-/** Converts any thrown value into a failure with an exit code. */
 export async function describeFailure(error: unknown): Promise<Failure> {
   if (error instanceof CliError) {
     return failure(error.code, error.message, { lines: error.lines, ...(error.hint && { next: error.hint }) })
   }
-  // Loaded here, so that commands without requests start without the client.
+  // Loaded here, so that commands without requests start without the SDK.
   const sdk = await import('@stet/sdk')
   if (error instanceof sdk.ApiError) return describeAnswer(error, error instanceof sdk.RunError)
   if (error instanceof sdk.StreamInterruptedError) {
@@ -78,7 +74,7 @@ export async function describeFailure(error: unknown): Promise<Failure> {
 type ServerAnswer = Pick<ApiError, 'status' | 'errorCode' | 'message' | 'requestId' | 'serverResponse' | 'details'>
 
 function describeAnswer(error: ServerAnswer, isRunError: boolean): Failure {
-  // A prompt that does not parse is refused before a run, although the response looks like a failed run.
+  // A prompt that does not compile fails before the run, although the response looks like a failed run.
   const hasRun = isRunError && error.errorCode !== 'chain_compile_error'
   const code = hasRun ? 'run_failed' : codeOfStatus(error.status)
   const message = hasRun ? withoutRequestId(error) : messageOf(error.serverResponse)
@@ -101,14 +97,14 @@ function codeOfStatus(status: number): FailureCode {
   return status >= 502 && status <= 504 ? 'unreachable' : 'unexpected'
 }
 
-// Printed separately, like the status. For a failed run, the SDK's message names the provider, its words and the prompt.
+// The request id is printed separately, like the status. For a failed run, the SDK's message names the provider and the prompt.
 function withoutRequestId({ message, requestId }: ServerAnswer): string {
   const suffix = ` [${requestId}]`
   return message.endsWith(suffix) ? message.slice(0, -suffix.length) : message
 }
 
-// The SDK's message adds status and request id to the server's sentence; both are printed separately. A body of another origin, such as
-// a proxy's page, has no such sentence.
+// The SDK's message adds status and request id, which are printed separately. A response from elsewhere, such as a proxy's
+// page, has no server message.
 function messageOf(serverResponse: string): string | undefined {
   try {
     const body: unknown = JSON.parse(serverResponse)
@@ -130,7 +126,6 @@ function nextStep(code: FailureCode, given: unknown): string | undefined {
   return undefined
 }
 
-/** One line for each compile error or conflict that the server names. */
 function documentLines(details: unknown): string[] {
   if (!isRecord(details)) return []
   const conflicts = listOf(details['conflicts']).map((entry) => String(entry['path']))

@@ -3,35 +3,33 @@ import { createInterface } from 'node:readline'
 
 export type EndSignal = 'SIGINT' | 'SIGTERM'
 
-/** All effects of a command except files and network; tests supply their own. */
+/** All effects of a command except files and network. Tests provide their own. */
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
   readonly homeDir: string
   readonly platform: NodeJS.Platform
   readonly tty: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean }
-  /** Data, for pipes and files. */
+  /** Writes data for pipes and files. */
   out(text: string): void
-  /** Messages for the user. */
+  /** Writes messages for the user. */
   err(text: string): void
-  /** Reads all of it; repeated calls return the same text. */
+  /** Reads standard input to its end. Repeated calls return the same bytes. */
   readStdin(): Promise<Uint8Array>
-  /** Calls the handler on each Ctrl-C and each SIGTERM until the returned function is called. */
+  /** Calls the handler on each Ctrl-C or SIGTERM until the returned function is called. */
   onInterrupt(handler: (signal: EndSignal) => void): () => void
-  /** Reads typed lines while other work continues. */
   openLines(listeners: LineListeners): LineInput
 }
 
 export interface LineListeners {
   onLine(text: string): void
-  /** Ctrl-C: no signal is sent while lines are read. */
+  /** Called on Ctrl-C: no signal is sent while lines are read. */
   onInterrupt(): void
-  /** Ctrl-D, or the end of the input. */
+  /** Called on Ctrl-D or at the end of the input. */
   onEnd(): void
 }
 
 export interface LineInput {
-  /** Shows the input prompt. */
   prompt(mark: string): void
   close(): void
 }
@@ -44,7 +42,6 @@ export function systemIo(): Io {
     cwd: process.cwd(),
     homeDir: homedir(),
     platform: process.platform,
-    // Absent unless the stream is a terminal.
     tty: { stdin: isTerminal(process.stdin), stdout: isTerminal(process.stdout), stderr: isTerminal(process.stderr) },
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
@@ -60,7 +57,7 @@ export function systemIo(): Io {
   }
 }
 
-// A reader that closes the pipe early (`| head`) ends the program silently; a full disk is an error.
+// If a reader closes the pipe early (`| head`), the program ends silently. A full disk is an error.
 function endOnBrokenOutput(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') process.exit(0)
   process.stderr.write(`Cannot write the output: ${error.message}\n`)
@@ -72,7 +69,7 @@ function isTerminal({ isTTY }: { isTTY?: boolean }): boolean {
 }
 
 function openLines({ onLine, onInterrupt, onEnd }: LineListeners): LineInput {
-  // Echo goes to standard error, like all messages.
+  // Echo is written to standard error, like all messages.
   const lines = createInterface({ input: process.stdin, output: process.stderr })
   lines.on('line', onLine).on('SIGINT', onInterrupt).on('close', onEnd)
   return {
@@ -90,14 +87,13 @@ async function readAll(): Promise<Uint8Array> {
   return Buffer.concat(chunks)
 }
 
-/** The only gate for questions: they are asked only if all three streams are terminals. */
+/** Questions are asked only if all three streams are terminals. Every question passes this check. */
 export function isInteractive(io: Io, wanted: { json: boolean; input: boolean }): boolean {
   if (!wanted.input || wanted.json || isOn(io.env['STET_NO_INPUT'])) return false
   if (isOn(io.env['CI']) || io.env['TERM'] === 'dumb') return false
   return io.tty.stdin && io.tty.stdout && io.tty.stderr
 }
 
-/** Whether a variable is set to something other than a negative value. */
 export function isOn(value: string | undefined): boolean {
   return value !== undefined && !['', '0', 'false'].includes(value.toLowerCase())
 }

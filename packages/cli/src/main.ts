@@ -3,20 +3,20 @@ import { version } from '../package.json' with { type: 'json' }
 
 const argv = process.argv.slice(2)
 
-// Everything else loads late, so that `--version` costs no more than starting Node.
+// All other modules load later, so that `--version` costs no more than starting Node.
 if (argv[0] === '--version') process.stdout.write(`${version}\n`)
 else {
   const [{ run }, { systemIo }] = await Promise.all([import('./program.ts'), import('./io.ts')])
   const exitCode = await run(argv, systemIo())
-  // Flushes the pipes, which `exit` would cut off.
+  // Flushes the pipes: `exit` would cut them off.
   await Promise.all([process.stdout, process.stderr].map(written))
-  // A tool of `run --tools` may have left handles open; they must not keep the program running.
+  // A tool of `run --tools` may leave handles open. They must not keep the process alive.
   process.exit(exitCode)
 }
 
 function written(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((done) => {
-    // Even without pending writes: an earlier write reports its error asynchronously.
+    // Needed even without pending writes: an earlier write reports its error asynchronously.
     stream.write('', () => done())
   })
 }

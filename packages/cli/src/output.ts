@@ -8,7 +8,7 @@ export interface Column<T> {
   cell(row: T): string
 }
 
-/** A table for a terminal; tab-separated without a header for a pipe. */
+/** Formats a table for a terminal. Pipes get tab-separated values without a header. */
 export function formatTable<T>(columns: readonly Column<T>[], rows: readonly T[], io: Io): string {
   const cells = rows.map((row) => columns.map((column) => column.cell(row).replaceAll(/[\t\n]/g, ' ')))
   if (!io.tty.stdout) return cells.map((line) => `${line.join('\t')}\n`).join('')
@@ -25,7 +25,7 @@ export function formatTable<T>(columns: readonly Column<T>[], rows: readonly T[]
     .join('')
 }
 
-/** A failure as printed on standard error: sentences, or one line of JSON. */
+/** Formats a failure for standard error: sentences or one line of JSON. */
 export function failureText(failure: Failure, isJson: boolean, io: Io, color: boolean | undefined): string {
   const { lines, ...rest } = failure
   if (isJson) return `${JSON.stringify({ error: lines.length > 0 ? { ...rest, lines } : rest })}\n`
@@ -43,17 +43,17 @@ export function formatAge(timestamp: string, now = Date.now()): string {
   return seconds < 86_400 ? `${Math.round(seconds / 3600)} h ago` : `${Math.round(seconds / 86_400)} d ago`
 }
 
-/** A number with its noun. @example countOf(1, 'file') // '1 file' */
+/** @example countOf(1, 'file') // '1 file' */
 export function countOf(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`
 }
 
-/** The first eight digits of a uuid, for display and typing. */
+/** Keeps the first eight digits, enough to type. */
 export function shortUuid(uuid: string): string {
   return uuid.slice(0, 8)
 }
 
-/** A file's path for display: relative to the working folder, with `/`. */
+/** Relative to the working folder, with `/` on every system. */
 export function shownFile(file: string, cwd: string): string {
   return relative(cwd, file).split(sep).join('/')
 }

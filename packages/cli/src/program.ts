@@ -9,7 +9,6 @@ import { failureText } from './output.ts'
 import { type Flag, globalFlags, readGlobalFlags } from './settings/global-flags.ts'
 import { guardTerminal } from './ui/terminal-style.ts'
 
-/** Runs one command line and resolves to the exit code. */
 export async function run(argv: readonly string[], system: Io): Promise<number> {
   let exitCode: number = exitCodes.success
   const isJson = argv.includes('--json') || system.env['STET_OUTPUT'] === 'json'
@@ -31,7 +30,7 @@ export async function run(argv: readonly string[], system: Io): Promise<number> 
   }
 }
 
-/** Reports a wrong command line like every other failure. */
+/** Reports an invalid command line in the same format as every other failure. */
 function usageFailure(text: string): CliError {
   const [, said = '', suggestion] = /^(?:error: )?(.*?)(?:\n\(Did you mean (.*)\?\))?$/s.exec(text) ?? []
   const hint = suggestion === undefined ? 'stet --help' : `did you mean ${suggestion}?`
@@ -57,7 +56,7 @@ function createProgram(host: Host): Commander {
   const program = new Commander('stet').description('The command line of stet, the self-hosted prompt service.')
   prepare(program, host)
   for (const flag of globalFlags) program.addOption(optionOf(flag))
-  // For `--version` after a command: `main.ts` handles the bare flag without loading anything.
+  // Handles `--version` after a command. `main.ts` handles the bare flag without loading anything.
   program.version(version, '--version', 'print the version').helpCommand(false)
   const groups = new Map<string, Commander>([['', program]])
   for (const [name, entry] of Object.entries(commandTable)) {
@@ -74,7 +73,6 @@ function createProgram(host: Host): Commander {
   return program
 }
 
-/** Commands whose module is not loaded yet. */
 const waiting = new WeakMap<Commander, () => Promise<void>>()
 
 function prepare(target: Commander, { io, isJson }: Host): Commander {
@@ -83,7 +81,7 @@ function prepare(target: Commander, { io, isJson }: Host): Commander {
     .configureOutput({
       writeOut: (text) => io.out(text),
       writeErr: (text) => !isJson && io.err(text),
-      // Our own error format replaces commander's.
+      // stet prints usage errors in its own format.
       outputError: () => {},
     })
     .hook('preSubcommand', async (_, child) => {

@@ -4,7 +4,7 @@ import { parseParameter, readParameters } from '../src/ui/parameters.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 import { runInProcess } from './support/test-io.ts'
 
-// A closed port: a command line that reaches a request exits 9.
+// Nothing listens on this port, so a command line that sends a request exits with 9.
 const nowhere = { STET_BASE_URL: 'http://127.0.0.1:1' }
 
 test.each([
@@ -118,7 +118,7 @@ test('--version works after other flags, and a missing folder is named', async (
   expect(gone).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining(`Folder not found: ${cwd}/gone`) })
 })
 
-test('global flags are taken before and after the command', async () => {
+test('global flags work before and after the command', async () => {
   const cwd = await temporaryFolder()
   for (const argv of [
     ['--project', 'x', 'status'],

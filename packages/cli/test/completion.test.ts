@@ -81,7 +81,7 @@ test.runIf(isThere('fish'))('fish completes the same, with descriptions', async 
     expect(wordsFor(line)).toEqual(['stet.fish'])
 })
 
-/** Ctrl-G, which cancels the line in zsh. */
+/** Ctrl-G cancels the current line in zsh. */
 const leaveLine = '\x07'
 
 test.runIf(isThere('zsh'))('zsh completes the same, at a keyboard', async () => {
@@ -100,8 +100,8 @@ test.runIf(isThere('zsh'))('zsh completes the same, at a keyboard', async () => 
       ['stet pu', 'publish  pull     push'],
     ] as const
   ).entries()) {
-    // Each word on a fresh line that zsh has read by then: after an edit, zsh prints only the difference from the previous line, which depends
-    // on typing speed.
+    // Each word gets a new line, and zsh has read it first. After an edit, zsh prints only the difference from the previous
+    // line, which depends on typing speed.
     await terminal.shows(`line-${index + 1}> `)
     terminal.type(`${typed}\t`)
     await terminal.shows(shown)

@@ -69,7 +69,7 @@ test('a proxy that buffers event streams is detected', async () => {
   expect(code).toBe(1)
 })
 
-// The demo provider takes at least 4 ms for two words; each of these steps has more than a hundred.
+// The demo provider takes at least 4 ms for two words. Each of these steps has more than a hundred words.
 const step = `<step><user>${'word '.repeat(80)}</user></step>\n`
 const longRun = `---\nprovider: demo\nmodel: demo\n---\n${step.repeat(5)}`
 
@@ -91,7 +91,7 @@ test('a burst of events is measured a second time, because the machine may have 
   expect(of('stream')).toMatchObject({ status: 'ok', message: expect.stringContaining('arrive live') })
 })
 
-test('broken parts are named, and the rest is still checked', async () => {
+test('broken parts are reported, and the other checks still run', async () => {
   const person = await personWithPrompt('broken')
   await writeFile(join(person.folder, 'prompts/bad.promptl'), 'Broken {{ if x }}\n')
   const key = await anotherKey(person)
@@ -153,7 +153,6 @@ test.each([
   expect(clockOf(now + difference, now, 10)).toMatchObject({ status, message: expect.stringContaining(text) })
 })
 
-/** A well-formed key that was revoked. */
 async function anotherKey(person: Person): Promise<string> {
   const made = await person.stet(['keys', 'create', 'short-lived', '--scopes', 'read'])
   const key = made.stdout.trim()
@@ -161,7 +160,7 @@ async function anotherKey(person: Person): Promise<string> {
   return key
 }
 
-/** How the proxy forwards a response: whole with a length (buffering), whole without it, or streamed. */
+/** How the proxy forwards a response: buffered with a length, buffered without one, or streamed. */
 type Passing = 'counted' | 'late' | 'live'
 
 async function startCollectingProxy(
@@ -169,7 +168,7 @@ async function startCollectingProxy(
   passingOf: (url: string) => Passing = () => 'counted',
 ): Promise<string> {
   const proxy = createServer({ keepAliveTimeout: 0 }, (incoming, outgoing) => {
-    // When one side closes, the other one must too.
+    // If one side closes, the other one must close too.
     passOn(incoming, outgoing, target, passingOf(incoming.url ?? '')).catch(() => outgoing.destroy())
   }).listen(0, '127.0.0.1')
   await once(proxy, 'listening')

@@ -13,14 +13,14 @@ const messages = '[{"role":"user","content":"x"}]'
 const promptText =
   '---\nprovider: demo\nmodel: demo\nparameters:\n  text: { type: text, required: true }\n---\n{{ text }}\n'
 
-/** The objects that a row refers to. Draft, key and provider belong to the row, because it may delete them. */
+/** Objects that rows use. Draft, key and provider key are made for each row, because it may delete them. */
 interface Made {
   conversation: string
   evaluation: string
   draft: string
   key: string
   provider: string
-  /** A project and a conversation that a row may delete. */
+  /** A row may delete these objects. */
   project: { id: number; name: string }
   spare: string
 }
@@ -57,12 +57,11 @@ async function make(): Promise<Made> {
 }
 
 interface Row {
-  /** A complete command line. */
   argv(made: Made): string[]
   stdin?: string
-  /** The keys of the one JSON document, or of the result after the events. */
+  /** The keys of the JSON document, or of the result after the events. */
   keys: string
-  /** Incomplete command lines, and the flag or argument that the error must name. */
+  /** Incomplete command lines, and the flag or argument that each error must name. */
   lacking?: [argv: (made: Made) => string[], named: string][]
 }
 
@@ -70,7 +69,7 @@ const resultKeys = 'conversation cost response source tokenUsage toolRequests uu
 const keyKeys = 'author createdAt expiresAt id lastUsedAt limit name plan prefix projectId revokedAt scopes'
 const entryKeys = 'configuration createdAt defaultModel id lastUsedAt name provider token updatedAt url'
 
-/** Every command but `serve`, which has its own test. */
+/** Excludes `serve`, which has its own test. */
 const rows: Record<string, Row> = {
   login: {
     argv: () => ['--api-key-stdin'],
@@ -263,7 +262,7 @@ const rows: Record<string, Row> = {
   completion: { argv: () => ['bash'], keys: 'script shell', lacking: [[() => [], "'shell'"]] },
 }
 
-/** A person with a prompt file, and a key and project in the environment, but no stet files. */
+/** Has a prompt file, and a key and a project in the environment, but no stet files. */
 async function someone(name: string, argv: readonly string[], stdin = '') {
   const cwd = await temporaryFolder()
   await mkdir(join(cwd, '.git'))
@@ -291,7 +290,7 @@ test('the rows cover every command of the table', () => {
 })
 
 test.each(Object.entries(rows))(
-  '%s works without a file of stet, with the keys of its JSON, and waits for nothing',
+  '%s works without stet files, prints the expected JSON keys, and never prompts',
   async (name, row) => {
     const made = await make()
     for (const [argv, named] of row.lacking ?? []) {

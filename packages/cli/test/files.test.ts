@@ -160,7 +160,6 @@ test.each([
   expect(promptPathsOf(name, '/project/prompts', join('/project', cwd))).toEqual(expected)
 })
 
-/** A prompt that exists only on the server. */
 function remoteNew(path: string): Compared {
   return {
     path,
@@ -196,7 +195,7 @@ test('the lock is read back as written, sorted, and writing leaves no temporary 
 
 test('a failed write of the lock keeps the old one', async () => {
   const folder = await temporaryFolder()
-  // A folder in its place makes the final rename fail.
+  // A folder at the lock's path makes the final rename fail.
   const file = join(folder, 'stet.lock.json')
   await mkdir(join(file, 'full'), { recursive: true })
   await expect(writeLockFile(file, lock)).rejects.toThrow()

@@ -51,7 +51,7 @@ test("prompts list shows a version's prompts, doctor -p runs a prompt with param
   expect(await ana.stet(['doctor', '-p', 'name=Ana'])).toMatchObject({ code: 2 })
 })
 
-/** A folder that follows a draft with a prompt that does not compile. */
+/** The folder follows a draft with a prompt that does not compile. */
 async function broken(): Promise<Person> {
   const person = await Person.create(await temporaryFolder(), server)
   await mkdir(join(person.folder, 'prompts'))

@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-/** A person with the key in the environment, in a foreign checkout. */
+/** The key is in the environment, and the checkout is untrusted. */
 async function victim(files: Record<string, string>, env: Record<string, string> = {}): Promise<Person> {
   const folder = await temporaryFolder()
   await mkdir(join(folder, '.git'))
@@ -48,7 +48,7 @@ const commands = [
   ['keys', 'list'],
 ]
 
-test('a key of the environment is never sent to an address that comes only from a checkout file', async () => {
+test('a key from the environment is never sent to an address that only a checkout file names', async () => {
   const thief = await startThief()
   const version = { uuid: '0b9c7b7e-4f1f-4a2b-9d1c-6a3f0d0e4c11', status: 'draft', name: 'n' }
   const lock = { lockfileVersion: 1, baseUrl: `${thief.address}/api/v3`, projectId: 1, version, prompts: {} }
@@ -203,7 +203,7 @@ const shown = [
   ['run', `no-such-${escapes}`],
 ]
 
-test('names, prompts, errors and answers reach a terminal only escaped', async () => {
+test('names, prompts, errors and answers are escaped on a terminal', async () => {
   const address = await startEvilServer(server.address)
   const files = { 'prompts/bad.promptl': `${escapes} {{ if x }}\n`, 'prompts/echo.promptl': `mine ${escapes}\n` }
   const person = await victim(files, { STET_BASE_URL: address, STET_PROJECT_ID: '1', STET_PAGER: 'cat' })
@@ -244,7 +244,7 @@ test('pipes and --json stay unescaped', async () => {
   const terminal = person.sitDown(['projects', 'list', '--json'])
   await terminal.ended
   expect(terminal.raw).not.toMatch(/[\x80-\x9f]|\x1b/)
-  // The terminal escapes are JSON's, so the document stays equal.
+  // JSON has the same escapes, so the document stays equal.
   expect(JSON.parse(terminal.raw)).toEqual(JSON.parse(piped.stdout))
   expect(piped.stdout).toContain('\u009b')
 })

@@ -19,7 +19,7 @@ interface Imported {
   losses: { path: string; source: string | null; message: string }[]
 }
 
-/** The files and messages of an import that needs no server. */
+/** Runs an import without a server. Returns its files and messages. */
 async function importFrom(...args: string[]) {
   const person = new Person(await temporaryFolder(), nowhere)
   const ended = await person.stet(['import', ...args, '--json'])
@@ -30,7 +30,7 @@ async function importFrom(...args: string[]) {
   return { person, data, read, losses }
 }
 
-/** The first messages of a run of an imported prompt; parts as text, or as their type. */
+/** Renders the first step of an imported prompt. Parts become their text or type. */
 async function render(content: string, parameters: Record<string, unknown>, documents: Record<string, string> = {}) {
   const source = { path: 'support/imported', content, documents }
   const rendered = await step(source, { parameters, now: '2026-01-01T00:00:00.000Z' })
@@ -40,7 +40,6 @@ async function render(content: string, parameters: Record<string, unknown>, docu
   }))
 }
 
-/** Other documents for `render`. */
 function inSupport(documents: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(documents).map(([path, text]) => [`support/${path}`, text]))
 }
@@ -99,7 +98,7 @@ test('Langfuse: imports the production version with its exact text, settings, to
   expect(losses('support/chat')).toEqual([expect.stringContaining('The message placeholder "history"')])
 })
 
-test('Langfuse: prompts that include others use their new names and pass their variables, at any depth', async () => {
+test('Langfuse: including prompts use the new names and pass variables at any depth', async () => {
   const person = new Person(await temporaryFolder(), nowhere)
   const include = (name: string, pin = '') => `@@@langfusePrompt:name=${name}${pin}@@@`
   const label = ['production']
@@ -408,7 +407,7 @@ test('hostile and broken exports: the import continues, and each loss names file
   ]) {
     expect(langfuse.said).toContainEqual(expect.stringContaining(said))
   }
-  // A role is never markup.
+  // A role never becomes markup.
   const roles = await readFile(join(person.folder, 'out-langfuse', 'roles.promptl'), 'utf8')
   expect(roles).not.toContain('<system>')
 

@@ -15,7 +15,7 @@ afterAll(() => server.stop())
 
 const paths = ['a', 'b']
 
-/** A person with a checkout, who remembers every text shown: only those may be overwritten. */
+/** Remembers every text that was shown. Only those may be overwritten. */
 class Colleague {
   readonly seen = new Set<string>()
   readonly #prompts: string
@@ -71,7 +71,7 @@ const step = fc.record({
 
 let count = 0
 
-// Split into tests, because a history takes seconds on a busy machine and each test has a time limit.
+// Several tests, because one history takes seconds on a busy machine and each test has a time limit.
 test.each([1, 2, 3, 4, 5])(
   'two people in any order: nobody overwrites or deletes what they have not seen, and no edit is lost to a pull (part %d)',
   async (part) => {
@@ -79,7 +79,6 @@ test.each([1, 2, 3, 4, 5])(
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 7 }), async (steps) => {
         count += 1
-        /** Every text that was ever live. */
         const published = new Set<string>()
         const { project, version } = await account.projects.create(`walk ${count}`)
         const client = account.project(project.id)
@@ -101,7 +100,7 @@ test.each([1, 2, 3, 4, 5])(
             expect((await person.pull()).code).toBe(0)
             const after = await person.files()
             for (const [name, text] of Object.entries(filesBefore)) {
-              // Unique texts must still exist: only texts that the server has had may be replaced.
+              // A unique text must still exist unless the server has had it.
               const isOwn = text.includes(` by ${who} `) && !published.has(text)
               if (isOwn && !name.endsWith('.remote')) expect(after[name]).toBe(text)
             }

@@ -30,7 +30,7 @@ beforeAll(async () => {
   proxy = await startProxy(server.address)
   client = await publishFirst(server, prompts)
 })
-// Removes cuts left behind by a failed test.
+// A failed test may leave cuts behind.
 beforeEach(() => void proxy.cuts.splice(0))
 afterAll(async () => {
   provider.stop()
@@ -40,12 +40,11 @@ afterAll(async () => {
 
 const keyEnv = () => ({ STET_API_KEY: server.adminKey, STET_PROJECT_ID: '1' })
 
-/** A person without any file, behind the proxy if given. */
+/** Has no files. Uses the proxy if one is given. */
 async function someone(way: { address: string } = server): Promise<Person> {
   return new Person(await temporaryFolder(), way, keyEnv())
 }
 
-/** A running program and its output so far. */
 function start(person: Person, args: readonly string[]) {
   const child = person.spawn(args)
   const printed = { stdout: '', stderr: '' }
@@ -103,7 +102,7 @@ test('with --json an interrupted run ends with one line of JSON', async () => {
   expect(await conversationIn(error.lines[0])).toMatchObject({ status: 'stopped' })
 })
 
-test('the second Ctrl-C exits at once, even if the server does not respond to the stop', async () => {
+test('the second Ctrl-C exits immediately, even if the server does not respond to the stop', async () => {
   const way = await startProxy(server.address)
   way.held = /\/stop$/
   const program = start(await someone(way), ['run', 'slow'])

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 const settings = ['user.name=Ana', 'user.email=ana@example.com', 'maintenance.auto=false']
-// Isolates git from the user's settings, which may sign or call hooks, and from the repository whose hook runs the tests.
+// Isolates git from user settings, which may sign or run hooks, and from the repository whose hook runs the tests.
 const env = { PATH: process.env['PATH'] ?? '', HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1' }
 const git = (folder: string, ...args: string[]) =>
   execFileSync('git', [...settings.flatMap((one) => ['-c', one]), ...args], {
@@ -29,7 +29,7 @@ async function write(folder: string, path: string, text: string): Promise<void> 
   await writeFile(file, text)
 }
 
-/** A prompt repository, a project, and a CI that clones the repository for each publication. */
+/** A prompt repository with a project. CI clones it for each publication. */
 class Repository {
   readonly ana: Person
   constructor(ana: Person) {
@@ -56,7 +56,7 @@ class Repository {
     return git(this.ana.folder, 'rev-parse', 'HEAD')
   }
 
-  /** A new clone with only a key. */
+  /** The clone's only secret is a key. */
   async clone(...flags: string[]): Promise<Person> {
     const folder = join(await temporaryFolder(), 'clone')
     git(this.ana.folder, 'clone', '-q', ...flags, `file://${this.ana.folder}`, folder)
@@ -89,7 +89,7 @@ test('CI can publish repeatedly, with named or default version names, and withou
   await write(ana.folder, 'a', 'third a\n')
   repository.commit()
   expect(changesOf(await repository.publish())).toEqual(['a'])
-  // Ana's lock is as old as the first version: moving it adopts what both sides have now.
+  // Ana's lock is as old as the first version. `versions use` adopts the texts that are now equal on both sides.
   expect(await ana.stet(['versions', 'use', 'live'])).toMatchObject({ code: 0 })
   await write(ana.folder, 'a', 'half\n')
   expect(changesOf(await ana.stet(['push', '--dry-run', '--json']))).toEqual(['a'])
@@ -138,7 +138,7 @@ test('a rollback stays: the next publication from CI does not revert it', async 
   expect(await repository.live()).toEqual({ a: 'first a\n', b: 'second b\n' })
 })
 
-test('a version that only has the name of a commit is not a base: text outside git stays', async () => {
+test('a version that is only named after a commit is not a base: text outside git stays', async () => {
   const repository = await Repository.create('named so')
   const { ana } = repository
   const sha = git(ana.folder, 'rev-parse', 'HEAD')
@@ -168,7 +168,7 @@ test("a folder that follows an open draft builds on CI's publications, and on no
   expect(changesOf(await ana.stet(['push', 'a', 'c', '--json']))).toEqual(['a', 'c'])
   expect(await ana.stet(['status', '--check'])).toMatchObject({ code: 0, stdout: '' })
 
-  // A colleague's text in the draft, or published from elsewhere, stays a conflict.
+  // A colleague's text is still a conflict, whether it is in the draft or published from elsewhere.
   const ben = await Person.create(await temporaryFolder(), server)
   const { projectId } = JSON.parse(await readFile(join(ana.folder, 'stet.config.json'), 'utf8'))
   const lock = JSON.parse(await readFile(join(ana.folder, 'stet.lock.json'), 'utf8'))

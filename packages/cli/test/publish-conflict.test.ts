@@ -15,7 +15,6 @@ afterAll(() => server.stop())
 const lines = (...words: string[]): string => `${words.join('\n')}\n`
 const base = lines('one', 'two', 'three', 'four', 'five')
 
-/** Everything that is live. */
 async function live(person: Person): Promise<Record<string, string>> {
   const bundle = join(person.folder, 'bundle.json')
   await succeed(person, 'export', '-V', 'live', '--out', bundle, '--force')
@@ -77,7 +76,7 @@ test('every kind of publish conflict can be resolved without --force and without
   await write(ana, 'real', base.replace('three', 'three of ana and ben'))
   await write(ana, 'added', lines('added by ana', 'added by ben'))
   await succeed(ana, 'pull', 'gone-there', '--ours')
-  // The deletion wins over live's change; the renamed prompt keeps live's change.
+  // The deletion wins over live's change. The renamed prompt keeps live's change.
   await rm(fileOf(ana, 'gone-here'))
   await rm(fileOf(ana, 'old-name'))
   await write(ana, 'new-name', base.replace('one', 'renamed by ana').replace('five', 'five of ben'))
@@ -146,7 +145,7 @@ test('a merge can be aborted, and resolved with either side', async () => {
   expect(await live(ana)).toEqual({ a: theirs, b: mine })
 })
 
-test('a pull refuses to merge unpushed edits, and a text about markers is not a conflict', async () => {
+test('a pull refuses to merge unpushed edits, and a text that quotes conflict markers is not a conflict', async () => {
   const about = lines('Title', '=======', '>>>>>>> quoted', '<<<<<<< quoted', '=======')
   const [ana, ben] = await pairOf('unpushed', server, { a: base, about })
   await write(ana, 'a', base.replace('one', 'one of ana'))
@@ -219,7 +218,7 @@ test('if the base of a draft is uncertain, nothing is merged silently', async ()
   await succeed(ana, 'push')
   await publish(base)
 
-  // Her lock names the base of her change; a new folder could only guess it.
+  // Her lock names the base of her change. A new folder would have to guess it.
   await succeed(ana, 'pull')
   expect(await read(ana, 'a')).toBe(base.replace('one', 'one of ana'))
   const late = await Person.create(await temporaryFolder(), server)

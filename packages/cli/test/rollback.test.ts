@@ -18,7 +18,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-/** A separate project, and a person who selects it by variables. */
+/** Creates a project, and a person who selects it by environment variables. */
 async function project(name: string): Promise<{ person: Person; client: Stet; id: number }> {
   const account = new Stet({ apiKey: server.adminKey, baseUrl: server.address })
   const { id } = (await account.projects.create(name)).project
@@ -42,7 +42,7 @@ async function live(client: Stet): Promise<Record<string, string>> {
   return Object.fromEntries(prompts.map(({ path, content }) => [path, content]))
 }
 
-/** Three published versions: a prompt edited, one added and one deleted in between. */
+/** Publishes three versions, in which one prompt is edited, one added and one deleted. */
 async function history(client: Stet): Promise<string[]> {
   return [
     await publish(client, [write('tone', 'Be short.\n'), write('old', 'Old.\n')]),
@@ -103,7 +103,7 @@ test('rollback in a project with one version, or none, reports that there is no 
 test('rollback exits 6 if a colleague publishes after the diff was shown', async () => {
   const { person, client, id } = await project('rollback race')
   await history(client)
-  // The colleague publishes before the rollback opens its draft.
+  // The colleague publishes after the rollback opened its draft.
   proxy.before = async (line) => {
     if (!line.endsWith('/push')) return
     proxy.before = undefined

@@ -17,7 +17,7 @@ test('the built program prints its version, and a command that needs a server fa
 test('serve prints its address, saves the first key if allowed, forwards signals and returns the exit code', async () => {
   const folder = await temporaryFolder()
   const person = new Person(folder, { address: 'http://127.0.0.1:1' })
-  // A fake opener for --open, first in the PATH.
+  // The first `xdg-open` in PATH is a fake for --open.
   const opened = join(folder, 'opened.txt')
   await writeFile(join(folder, 'xdg-open'), `#!/bin/sh\necho "$1" > ${opened}\n`, { mode: 0o755 })
   const path = `${folder}:${process.env['PATH']}`
@@ -31,7 +31,7 @@ test('serve prints its address, saves the first key if allowed, forwards signals
   })
   await expect.poll(() => stderr, { timeout: 120_000 }).toContain('First API key')
   const key = (await readFile(join(folder, 'data', 'admin.key'), 'utf8')).trim()
-  // Inside a checkout, git must not offer to commit the key.
+  // git must not offer to commit a key inside a checkout.
   expect(await readFile(join(folder, 'data', '.gitignore'), 'utf8')).toBe('*\n')
   expect(stdout).toBe('')
   const [, address = ''] = /^✔ API {3}(\S+)\/api\/v3$/m.exec(stderr) ?? []
@@ -43,7 +43,7 @@ test('serve prints its address, saves the first key if allowed, forwards signals
   const local = ['--profile', 'local', '--base-url', address]
   expect(await person.stet(['whoami', ...local])).toMatchObject({ code: 0 })
 
-  // A second server on the same port reports the reason in one line of JSON and saves no key.
+  // A second server on the same port prints the reason as one line of JSON and saves no key.
   const second = await person.stet(['serve', '--port', new URL(address).port, '--data', './other', '--json'])
   expect(second).toMatchObject({ code: 1, stdout: '' })
   const { error } = JSON.parse(second.stderr)
@@ -53,7 +53,7 @@ test('serve prints its address, saves the first key if allowed, forwards signals
   child.kill('SIGTERM')
   const [code] = await once(child, 'close')
   expect(code).toBe(0)
-  // Checked by key, because another process may take the free port.
+  // Checks with the key, because another process may take the free port.
   const isAnswering = await fetch(`${address}/api/v3/me`, { headers: { authorization: `Bearer ${key}` } }).then(
     ({ ok }) => ok,
     () => false,
@@ -68,7 +68,7 @@ test('serve prints its address, saves the first key if allowed, forwards signals
   again.kill('SIGINT')
   expect((await once(again, 'close'))[0]).toBe(0)
 
-  // Killing the CLI must not leave a server running. Its log goes to a stream that stays open.
+  // Killing the CLI must also stop the server. The server's output stream stays open meanwhile.
   const killed = person.spawn(['serve', '--port', '0', '--data', './data'])
   let said = ''
   killed.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -78,6 +78,6 @@ test('serve prints its address, saves the first key if allowed, forwards signals
   const databaseFiles = () => readdir(join(folder, 'data', 'db'))
   expect(await databaseFiles()).toContain('stet-lock')
   killed.kill('SIGKILL')
-  // The lock is released last, after the port and the final writes.
+  // The server releases the lock last, after the port and the final writes.
   await expect.poll(databaseFiles, { timeout: 120_000 }).not.toContain('stet-lock')
 })

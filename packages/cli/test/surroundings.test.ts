@@ -10,7 +10,7 @@ import { runInProcess } from './support/test-io.ts'
 const red = '\x1b[31m'
 const broken = 'Hi\n<user>{{ if x }}a</user>\n'
 
-/** A person without a server, with one prompt that does not compile. */
+/** Has no server and one prompt that does not compile. */
 async function someone(): Promise<Person> {
   const person = new Person(await temporaryFolder(), { address: 'http://127.0.0.1:1' })
   await mkdir(join(person.folder, 'prompts'))
@@ -59,7 +59,7 @@ test('without UTF-8, our own signs are ASCII, and foreign text stays unchanged',
 
 test('with an unwritable home, an environment key works, and a login fails with a hint', async () => {
   const cwd = await temporaryFolder()
-  // A file in place of a folder blocks writing for every user, including root.
+  // A file at a folder's path blocks writing for every user, including root.
   const home = join(cwd, 'file')
   await writeFile(home, '')
   const key = 'stet_0000000000000000000000000000001o2Jge'
@@ -76,8 +76,8 @@ test('with an unwritable home, an environment key works, and a login fails with 
   expect(await readLogins(join(home, 'stet', 'credentials.json'), () => {})).toEqual({})
 })
 
-// root can read everything.
-test.runIf(process.getuid?.() !== 0)('a home that cannot be read has no login, and says so', async () => {
+// root can read every file.
+test.runIf(process.getuid?.() !== 0)('an unreadable home counts as no login, with a warning', async () => {
   const cwd = await temporaryFolder()
   const file = join(cwd, 'credentials.json')
   await writeFile(file, '{}')

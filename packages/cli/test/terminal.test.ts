@@ -153,7 +153,7 @@ test('diff uses the pager on a terminal, without a shell, and prints directly if
     [{ STET_PAGER: 'cat;touch pwned' }, '+Mine.'],
     [{ STET_PAGER: 'cat' }, '+Mine.'],
     [{ PAGER: '' }, '+Mine.'],
-    // Exits before reading anything.
+    // This pager exits before it reads anything.
     [{ STET_PAGER: 'true' }, ''],
   ] as const) {
     const terminal = person.sitDown(['diff', 'mine'], env)
@@ -171,7 +171,7 @@ test('Ctrl-C in a pager belongs to the pager', async () => {
   await mkdir(join(person.folder, 'prompts'))
   await writeFile(join(person.folder, 'prompts', 'mine.promptl'), 'Mine.\n')
   const pager = join(person.folder, 'pager')
-  // Polls for its signal: a blocking read of the keyboard would delay a signal that arrived just before it.
+  // Polls for its signal: a blocking read would delay a signal that arrived just before it.
   const script = `#!/bin/sh
 trap 'heard=1' INT
 echo begun

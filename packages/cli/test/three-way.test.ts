@@ -7,7 +7,7 @@ import { Person } from './support/stet.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 import { threeWayRows } from './support/three-way-rows.ts'
 
-// Every row of the table is one prompt, named after its state, in one folder and one project.
+// Each row of the table is one prompt, named after its state. All are in one folder and one project.
 let server: RunningServer
 beforeAll(async () => {
   server = await startServer()
@@ -24,9 +24,7 @@ const textOf = (path: string, side: string): string => `${side} of ${path}\n`
 interface Scene {
   person: Person
   client: Stet
-  /** The number of versions before the command under test. */
   versions: number
-  /** Paths and texts of live. */
   live(): Promise<Record<string, string>>
   files(): Promise<Record<string, string>>
   lock(): Promise<Record<string, { hash?: string; theirs?: string }>>
@@ -38,7 +36,7 @@ async function publish(client: Stet, changes: readonly Change[]): Promise<void> 
   await client.versions.publish(draft.uuid)
 }
 
-/** A folder that was pulled at `base` and edited to `local`, while the server changed to `remote`. */
+/** Pulls a folder at `base`, edits it to `local`, and changes the server to `remote`. */
 async function arrange(name: string): Promise<Scene> {
   const account = new Stet({ apiKey: server.adminKey, baseUrl: server.address })
   const { project } = await account.projects.create(name)
@@ -86,7 +84,7 @@ async function contentsOf(client: Stet, versionUuid: string): Promise<Record<str
 const sideOf = (index: 0 | 1 | 2, ending = ''): Record<string, string> =>
   Object.fromEntries(threeWayRows.flatMap((row) => (row[index] ? [[row[3] + ending, textOf(row[3], row[index])]] : [])))
 
-/** The one-letter text of a hash in the lock. */
+/** Returns the one-letter text behind a hash in the lock. */
 async function letterOf(path: string, hash: string | undefined): Promise<string> {
   const { hashText } = await import('../src/sync/hash.ts')
   return ['x', 'y', 'z'].find((side) => hashText(textOf(path, side)) === hash) ?? ''
@@ -168,7 +166,7 @@ test('pull: writes server changes, keeps local changes, and saves conflicts as .
   const { code, stdout, stderr } = await person.stet(['pull', '--json'])
   expect(code).toBe(0)
   const actions = JSON.parse(stdout).changes.map(({ path, action }: { path: string; action: string }) => [path, action])
-  // Without --prune and a terminal, the deletion is not confirmed.
+  // Without --prune and without a terminal, the deletion is not confirmed.
   const planned = threeWayRows.flatMap(([, , , state, , pull]) => {
     if (pull === 'none') return []
     return [[state, pull === 'delete' ? 'keep-deleted' : pull]]

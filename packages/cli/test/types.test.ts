@@ -51,7 +51,7 @@ declare module '@stet/sdk' {
   }
 }
 `
-/** The same with --loose: any path compiles. */
+/** With --loose, any path compiles. */
 const loose = golden.replace(/ {2}interface RegistryConfig \{\n.*\n {2}\}\n/, '')
 
 let server: RunningServer
@@ -147,7 +147,7 @@ test('strictPaths is written only if configured; the text does not depend on the
   expect(text).toContain('/** m * / evil · a.promptl */')
   expect(text).toContain('parameters: { x?: unknown }')
   expect(text).toContain("output: 'text' | 'voice'")
-  // Alone, the word means prompts without a schema.
+  // The output type `'text'` means a prompt without a schema.
   expect(text).toContain('output: string')
 })
 

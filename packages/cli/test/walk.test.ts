@@ -29,7 +29,7 @@ async function write(person: Person, path: string, text: string): Promise<void> 
 
 const read = (person: Person, name: string) => readFile(join(person.folder, 'prompts', name), 'utf8')
 
-/** A person whose folder follows a separate project with two published prompts. */
+/** The folder follows a separate project with two published prompts. */
 async function personWithProject(name: string): Promise<Person> {
   const person = await Person.create(await temporaryFolder(), server)
   await write(person, 'support/reply', reply)

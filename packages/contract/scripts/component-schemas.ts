@@ -6,17 +6,17 @@ export type JsonSchema = { [key: string]: unknown }
 const DEFS = '#/$defs/'
 const COMPONENTS = '#/components/schemas/'
 
-/** Turns zod schemas into OpenAPI ones and collects those that have an id as components. */
+/** Converts zod schemas to OpenAPI. Schemas with an id become components. */
 export class ComponentSchemas {
   readonly #found = new Map<string, JsonSchema>()
 
-  /** The schema to write in place: a reference when it has an id. */
+  /** Returns a reference if the schema has an id. */
   describe(schema: z.ZodType): JsonSchema {
     const documented = documentedSchema(schema)
     if (documented) return this.describe(documented)
-    // Inside an object a schema with an id becomes a reference; at the root it would not.
+    // zod emits a reference only inside an object, not at the root.
     const generated: JsonSchema = z.toJSONSchema(z.object({ here: schema }), {
-      // Responses too: they have no transforms, and as output their objects would refuse fields that are added later.
+      // Responses use `input` too: as `output`, their objects would forbid fields that are added later.
       io: 'input',
       unrepresentable: 'throw',
       override: ({ zodSchema, jsonSchema }) => {
@@ -29,7 +29,7 @@ export class ComponentSchemas {
     return asObject(withComponentRefs(asObject(generated['properties'])['here']))
   }
 
-  /** By name, in code point order. */
+  /** Sorted by name in code point order. */
   components(): JsonSchema {
     return Object.fromEntries([...this.#found].sort(([a], [b]) => (a < b ? -1 : 1)))
   }

@@ -37,7 +37,7 @@ const DESCRIPTION = `Prompts with versions, and runs of them.
 
 const OPERATIONS_TAG = 'Server'
 
-/** The OpenAPI 3.1 document of the contract. The same contract gives the same bytes. */
+/** Deterministic: the same contract produces the same bytes. */
 export function buildDocument(): JsonSchema {
   const schemas = new ComponentSchemas()
   const paths: Record<string, JsonSchema> = {}
@@ -70,7 +70,6 @@ export function buildDocument(): JsonSchema {
   }
 }
 
-/** The text of the checked-in file. */
 export function renderDocument(): string {
   return `${JSON.stringify(buildDocument(), null, 2)}\n`
 }
@@ -93,7 +92,7 @@ function operation({ router, name, route, metadata }: Route, schemas: ComponentS
   }
 }
 
-/** An empty body counts as `{}`. */
+/** The server reads an empty body as `{}`. */
 function requestBody(body: z.ZodType, schemas: ComponentSchemas): JsonSchema {
   return { required: !body.safeParse({}).success, content: jsonContent(body, schemas) }
 }
@@ -104,7 +103,7 @@ function scopeSentence({ scope }: RouteMetadata): string {
   return `Scope: ${scopes.map((one) => `\`${one}\``).join(' or ')}.`
 }
 
-/** Only a POST needs it: every other method can be repeated. */
+/** Only a POST needs this sentence: all other methods are safe to repeat. */
 function repeatSentence({ idempotent, repeatable }: RouteMetadata): string {
   if (repeatable) return ' Safe to repeat without an `Idempotency-Key`.'
   return idempotent ? ' Safe to repeat with an `Idempotency-Key`.' : ''
@@ -145,7 +144,6 @@ function responses(route: AppRoute, metadata: RouteMetadata, schemas: ComponentS
   )
 }
 
-/** The response of the status, with the causes of this route as its description. */
 function refusal(status: number, causes: readonly ErrorCause[]): JsonSchema {
   const texts = causes.filter((cause) => statusOf(cause) === status).map((cause) => CAUSE_DOCS[cause].when)
   const text = texts.join('; ')
@@ -184,7 +182,7 @@ function jsonContent(schema: z.ZodType, schemas: ComponentSchemas): JsonSchema {
   return { 'application/json': { schema: schemas.describe(schema), ...(example === undefined ? {} : { example }) } }
 }
 
-/** The sample of the schema, of a list's items, or of a union's first choice. */
+/** Uses the sample of the schema, of a list's items or of a union's first choice. */
 function exampleFor(schema: z.core.$ZodType): unknown {
   if (schema instanceof z.ZodArray) return [exampleFor(schema.element)]
   if (schema instanceof z.ZodUnion && schema.options[0]) return exampleFor(schema.options[0])

@@ -1,4 +1,3 @@
-/** Headers of requests and responses, as the document names them. */
 import type { RouteMetadata } from '../src/routes.ts'
 import type { JsonSchema } from './component-schemas.ts'
 
@@ -18,7 +17,6 @@ export const REQUEST_HEADERS = {
 } as const
 type RequestHeader = keyof typeof REQUEST_HEADERS
 
-/** The headers that a route reads. */
 export function requestHeaders(route: RouteMetadata, hasBody: boolean): RequestHeader[] {
   return [
     'X-Request-Id',
@@ -50,7 +48,7 @@ type ResponseHeader = keyof typeof RESPONSE_HEADERS
 
 const rateLimit = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'] as const
 
-/** @param isDocument the body is one prompt. */
+/** @param isDocument whether the body is one prompt */
 export function successHeaders(route: RouteMetadata, isDocument: boolean): JsonSchema {
   return references([
     'X-Request-Id',
@@ -61,7 +59,7 @@ export function successHeaders(route: RouteMetadata, isDocument: boolean): JsonS
   ])
 }
 
-/** The headers of every error with this status, on all routes. */
+/** Every error with this status has these headers on all routes. */
 export function errorHeaders(status: number): JsonSchema {
   return references([
     'X-Request-Id',

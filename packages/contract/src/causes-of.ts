@@ -1,7 +1,7 @@
 import type { RouteMetadata } from './routes.ts'
 import { ERROR_CAUSES, type ErrorCause } from './vocabulary/error-causes.ts'
 
-/** Causes that belong to no route: no route is known yet, the client is gone, or large responses are unread. */
+/** These causes occur outside any route: before routing, after the client left, or while large responses are unread. */
 export const CAUSES_OUTSIDE_ROUTES: readonly ErrorCause[] = [
   'incomplete-body',
   'malformed-http',
@@ -16,7 +16,6 @@ export const CAUSES_OUTSIDE_ROUTES: readonly ErrorCause[] = [
 
 interface RouteShape {
   method: string
-  /** With `:parameters`. */
   path: string
   query?: unknown
 }
@@ -43,7 +42,6 @@ const ofBody = [
 
 const ofIdempotency = ['invalid-idempotency-key', 'idempotency-key-reused'] as const satisfies readonly ErrorCause[]
 
-/** The causes that each path parameter adds. */
 const ofParameter: Readonly<Record<string, readonly ErrorCause[]>> = {
   projectId: ['unknown-project'],
   versionUuid: ['unknown-version', 'nothing-live'],
@@ -53,7 +51,7 @@ const ofParameter: Readonly<Record<string, readonly ErrorCause[]>> = {
 }
 
 /**
- * Every cause for which a route refuses a request: causes of its shape, and its own (`metadata.errors`).
+ * Returns every cause for which a route refuses a request: those that follow from its shape and its `metadata.errors`.
  *
  * @example
  * causesOf(contract.projects.update, contract.projects.update.metadata) // ['refused-query', …, 'unknown-project']
@@ -71,7 +69,7 @@ export function causesOf(route: RouteShape, metadata: RouteMetadata): ErrorCause
     ...(readsBody(route, metadata) ? ofBody : []),
     ...parameters.flatMap((name) => ofParameter[name] ?? []),
     ...(idempotent ? ofIdempotency : []),
-    // A repeated run request joins the run instead.
+    // A repeated run request joins the first run instead.
     ...(idempotent && !streams ? (['idempotency-in-progress'] as const) : []),
     ...(answersSecret ? (['idempotency-unreadable'] as const) : []),
     ...(preconditions.includes('If-Match') ? (['if-match-failed'] as const) : []),
@@ -85,7 +83,6 @@ export function causesOf(route: RouteShape, metadata: RouteMetadata): ErrorCause
   return [...causes].sort((one, other) => order.indexOf(one) - order.indexOf(other))
 }
 
-/** Whether the route reads the request body. */
 export function readsBody({ method }: Pick<RouteShape, 'method'>, { ignoresBody, readsBody }: RouteMetadata): boolean {
   return ((method === 'POST' || method === 'PUT') && !ignoresBody) || readsBody === true
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type * as vocabulary from './vocabulary/index.ts'
 import { KEY_SCOPES } from './vocabulary/scopes.ts'
 
-/** The fixed limits of requests. Lengths are Unicode characters; `…Bytes` are UTF-8 bytes. */
+/** Fixed request limits. Lengths count Unicode characters; `…Bytes` count UTF-8 bytes. */
 export const LIMITS = {
   nameLength: 256,
   descriptionLength: 16_384,
@@ -15,7 +15,7 @@ export const LIMITS = {
   changes: 1_000,
   rateLimit: 100_000,
   metadataBytes: 16_384,
-  /** Bounds both ends of a scale: sums of numbers near the largest double would overflow. */
+  /** Bounds both ends of a scale. Sums of numbers near the largest double would overflow. */
   rating: 1_000_000_000,
   overlapSeconds: 604_800,
   pageSize: 100,
@@ -25,49 +25,36 @@ export const LIMITS = {
 export const KeyScope = z.enum(KEY_SCOPES)
 export type KeyScope = Held<z.infer<typeof KeyScope>, vocabulary.KeyScope>
 
-/** A value in JSON: an optional key is absent, never undefined. */
+/** A JSON value has no undefined: an optional key is absent. */
 type Wire<T> = T extends readonly (infer Item)[]
   ? Wire<Item>[]
   : T extends object
     ? { [Key in keyof T]: Wire<Exclude<T[Key], undefined>> }
     : T
 
-/** True for two types with the same keys, the same optionality and the same values on the wire. */
+/** True if both types have the same keys, optionality and values on the wire. */
 export type Same<One, Other> =
   (<T>() => T extends Wire<One> ? 1 : 2) extends <T>() => T extends Wire<Other> ? 1 : 2 ? true : false
 
-/**
- * The vocabulary's type for a schema. The compiler refuses a schema whose type differs in any key.
- *
- * @example
- * export type Span = Held<z.infer<typeof Span>, vocabulary.Span>
- */
+/** Checks at compile time that a schema matches the vocabulary's type, key by key, and returns that type. */
 export type Held<
   _Derived extends Same<_Derived, Plain> extends true ? unknown : ['the vocabulary has', Plain],
   Plain,
 > = Plain
 
-/**
- * A body that writes the response itself: an event stream or ready JSON bytes. It is never validated. Every Node
- * stream fits.
- */
+/** A body that writes the response itself: an event stream or ready JSON bytes. It is never validated. Every Node stream fits. */
 export interface RawResponse {
   pipe(destination: never, ...rest: never[]): unknown
 }
 
-/**
- * Lets a handler return a {@link RawResponse} where the contract declares a schema. Clients still see the schema.
- *
- * @example
- * responses: { 200: orRaw(RunResult) }
- */
+/** Lets a handler return a {@link RawResponse} where the contract declares a schema. Client types do not change. */
 export function orRaw<S extends z.ZodType>(schema: S): z.ZodType<z.output<S>, z.input<S> | RawResponse> {
-  // The server checks for raw responses before it validates, so the schema never sees one at run time.
+  // The server detects raw responses before it validates, so the schema never receives one.
   return schema as z.ZodType<z.output<S>, z.input<S> | RawResponse>
 }
 
 /**
- * An object in a request. Unknown keys are dropped, and `null` counts as absent.
+ * Defines a request object. Drops nulls and unknown keys.
  *
  * @example
  * const Body = absent({ name: z.string(), title: z.string().exactOptional() })
@@ -77,12 +64,12 @@ export function absent<S extends z.core.$ZodLooseShape>(shape: S) {
   return nullsAbsent(z.object(shape))
 }
 
-/** Like {@link absent}, for an existing schema, for example one with a check over several keys. */
+/** Like {@link absent}, for an existing schema, for example one with a check across several keys. */
 export function nullsAbsent<S extends z.ZodType>(schema: S) {
   return z.preprocess<unknown, S, z.input<S>>((value) => withoutNulls(value), schema)
 }
 
-/** Like {@link absent}, but `null` is a value for the keys in `nullable`. */
+/** Like {@link absent}, but keeps nulls for the keys in `nullable`. */
 export function absentBut<S extends z.core.$ZodLooseShape>(nullable: readonly (keyof S & string)[], shape: S) {
   const schema = z.object(shape)
   return z.preprocess<unknown, typeof schema, z.input<typeof schema>>((value) => withoutNulls(value, nullable), schema)
@@ -93,12 +80,7 @@ function withoutNulls(value: unknown, nullable: readonly string[] = []): unknown
   return Object.fromEntries(Object.entries(value).filter(([key, entry]) => entry !== null || nullable.includes(key)))
 }
 
-/**
- * Text of at most `max` characters. Characters are code points, as in JSON Schema.
- *
- * @example
- * const Title = text({ max: 256 })
- */
+/** Limits text to `max` characters. Characters are code points, as in JSON Schema. */
 export function text(range: { min?: number; max: number }) {
   const bounds = { maxLength: range.max, ...(range.min === undefined ? {} : { minLength: range.min }) }
   return z
@@ -110,39 +92,36 @@ export function text(range: { min?: number; max: number }) {
     .meta(bounds)
 }
 
-// A code point has at most two code units, so a text of megabytes is never split.
+// A code point has at most two code units, so text of many megabytes is never split.
 function isWithin(value: string, max: number): boolean {
   return value.length <= max || (value.length <= 2 * max && [...value].length <= max)
 }
 
-/** The length of a text in UTF-8. */
 export function utf8Bytes(value: string): number {
   return new TextEncoder().encode(value).length
 }
 
-/** One line of text: people read it in lists and terminals. */
+/** One line of text for lists and terminals. */
 export function nameText(range: { min?: number; max: number }) {
   return text(range)
     .refine((value) => !/\p{Cc}/u.test(value), { error: 'must not contain control characters' })
     .meta({ pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$' })
 }
 
-/** A name of a project, a version or a key. */
 export const Name = nameText({ min: 1, max: LIMITS.nameLength })
 
-/** An integer id: positive, 32 bit. */
 export const Id = z.int32().positive()
 
-/** A UUID; lower case in responses. */
+/** Responses use lower case. */
 export const Uuid = z.guid().meta({ format: 'uuid', pattern: undefined })
 
-/** An instant in UTC with milliseconds: `2026-01-02T03:04:05.678Z`. */
+/** UTC with milliseconds: `2026-01-02T03:04:05.678Z`. */
 export const Timestamp = z.iso.datetime({ precision: 3 }).meta({ pattern: undefined })
 
-/** A SHA-256 in lower-case hex. */
+/** SHA-256 in lower-case hex. */
 export const ContentHash = z.string().regex(/^[0-9a-f]{64}$/)
 
-/** The texts that a write is based on. 409 if they have changed. */
+/** Hashes of the texts that a write is based on. The server responds 409 if they changed. */
 export const expectedHashes = {
   baseHash: z.string().exactOptional().meta({
     description: 'The `contentHash` that the change is based on; `""` if you expect no prompt at the path.',
@@ -157,13 +136,12 @@ export const expectedHashes = {
     }),
 }
 
-/** A JSON object of any keys. */
 export const JsonObject = z.record(z.string(), z.unknown())
 
-/** The path of a prompt in a body: `folder/name`. A leading and a trailing slash are ignored. */
+/** A prompt's path: `folder/name`. The server ignores a leading and a trailing slash. */
 export const DocumentPath = z.string()
 
-/** The text of a prompt, at most 256 KB in UTF-8, stored exactly as sent. */
+/** At most 256 KB of UTF-8. The server stores it exactly as sent. */
 export const PromptText = z
   .string()
   .refine((value) => value.length * 3 <= LIMITS.promptBytes || utf8Bytes(value) <= LIMITS.promptBytes, {

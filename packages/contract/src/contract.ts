@@ -15,12 +15,7 @@ import { toolRoutes } from './schemas/tools.ts'
 import { versionRoutes } from './schemas/versions.ts'
 import type { RouteTypes } from './vocabulary/route-types.ts'
 
-/**
- * Every route of the API: the records of `routes.ts` joined with their schemas. Paths are relative to {@link API_PREFIX}.
- *
- * @example
- * contract.documents.get.path // '/projects/:projectId/versions/:versionUuid/documents/:path'
- */
+/** Joins every record of `routes.ts` with its schemas. Paths are relative to {@link API_PREFIX}. */
 export const contract = initContract().router({
   apiKeys: join(routes.apiKeys, apiKeyRoutes),
   projects: join(routes.projects, projectRoutes),
@@ -35,10 +30,9 @@ export const contract = initContract().router({
 })
 export type Contract = Agreeing<typeof contract, Difference<typeof contract>>
 
-/** The contract; does not compile when a route and the vocabulary differ. */
 type Agreeing<Routers, None extends never> = Routers | None
 
-/** The routes whose body, query or result differs from `RouteTypes`, and those that only one side has. */
+/** Lists routes whose body, query or result differs from `RouteTypes`, and routes that exist on one side only. */
 type Difference<Routers> =
   | {
       [Router in keyof Routers]: {
@@ -83,13 +77,11 @@ function join<Records extends Record<string, RouteMetadata>, Shapes extends Reco
 
 for (const { route, metadata } of listRoutes()) dropUnusedStatuses(route, metadata)
 
-/** A route declares only the error statuses that it can respond with. */
 function dropUnusedStatuses(route: AppRoute, metadata: RouteMetadata): void {
   const used = new Set<number>(causesOf(route, metadata).map((cause) => statusOf(cause)))
   for (const status of Object.keys(ERROR_STATUSES).map(Number)) if (!used.has(status)) delete route.responses[status]
 }
 
-/** A route with its place in the contract. */
 export interface Route {
   router: keyof Contract
   name: string
@@ -97,12 +89,6 @@ export interface Route {
   metadata: RouteMetadata
 }
 
-/**
- * All routes as a list, in the order of the contract.
- *
- * @example
- * listRoutes().filter(({ metadata }) => metadata.streams).map(({ name }) => name) // ['run', 'chat', 'attach']
- */
 export function listRoutes(): Route[] {
   const routers = Object.keys(contract) as (keyof Contract)[]
   return routers.flatMap((router) =>

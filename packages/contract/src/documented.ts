@@ -16,7 +16,6 @@ export function documentedAs<S extends z.ZodType, D extends z.ZodType>(
   return schema as unknown as z.ZodType<z.output<S>, z.input<D>>
 }
 
-/** The schema that documents this one, if there is one. */
 export function documentedSchema(schema: object): z.ZodType | undefined {
   return documented.get(schema)
 }

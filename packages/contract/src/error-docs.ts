@@ -1,11 +1,10 @@
-/** For each cause, when it happens and what the caller does next. */
+/** Explains when each cause occurs and what the caller does next. */
 import type { ErrorCause } from './vocabulary/error-causes.ts'
 import type { RunErrorCode } from './vocabulary/error-codes.ts'
 
 interface Explanation {
-  /** Continues "The request fails when …" in the OpenAPI document and docs/errors.md. */
+  /** Completes "The request fails when …" in the OpenAPI document and docs/errors.md. */
   when: string
-  /** The caller's next step. */
   next: string
 }
 

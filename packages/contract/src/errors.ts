@@ -4,7 +4,7 @@ import { ERROR_CAUSES, type ErrorCause } from './vocabulary/error-causes.ts'
 import { ERROR_CODES, type ErrorCode, RUN_ERROR_CODES } from './vocabulary/error-codes.ts'
 import type * as vocabulary from './vocabulary/index.ts'
 
-/** The HTTP status of each code; 408 and 431 come from the HTTP parser, before a route exists. */
+/** The HTTP parser also returns 408 and 431, before routing. */
 export const STATUS_BY_CODE = {
   BadRequestError: 400,
   UnauthorizedError: 401,
@@ -22,12 +22,7 @@ export const STATUS_BY_CODE = {
   ServiceUnavailableError: 503,
 } as const satisfies Record<ErrorCode | 'DocumentRunError', number>
 
-/**
- * The status of a cause.
- *
- * @example
- * statusOf('unknown-project') // 404
- */
+/** @example statusOf('unknown-project') // 404 */
 export function statusOf(cause: ErrorCause): number {
   if (cause === 'slow-request') return 408
   if (cause === 'head-too-large') return 431
@@ -64,7 +59,6 @@ export const ErrorBody = z
   })
 export type ErrorBody = Held<z.infer<typeof ErrorBody>, vocabulary.ErrorBody>
 
-/** The statuses that a route may declare, with their meaning. */
 export const ERROR_STATUSES = {
   400: 'The request is not valid, or the state of the resource does not allow it.',
   401: 'No key was sent, or the key is not valid.',
@@ -82,8 +76,8 @@ export const ERROR_STATUSES = {
 export type ErrorStatus = keyof typeof ERROR_STATUSES
 
 /**
- * Adds every error response to a route's responses. contract.ts removes the statuses that the route cannot return; the
- * type keeps them all.
+ * Adds every error response to a route. contract.ts removes the statuses that the route cannot return; the type keeps
+ * them all.
  *
  * @example
  * responses: withErrors({ 200: Version })

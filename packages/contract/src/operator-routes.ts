@@ -1,22 +1,16 @@
 import type { ErrorCause } from './vocabulary/index.ts'
 
-/** A GET without parameters outside {@link API_PREFIX}, for the operator. */
+/** A GET route for the operator, without parameters and outside {@link API_PREFIX}. */
 export interface OperatorRoute {
   path: string
   summary: string
   description: string
-  /** The content type of the response, without its parameters. */
   contentType: 'application/json' | 'text/plain' | 'text/html'
-  /** The error causes besides `unforeseen`. */
+  /** Every route may also return `unforeseen`. */
   errors: readonly ErrorCause[]
 }
 
-/**
- * Every route outside the API. They need no API key and have no rate limit.
- *
- * @example
- * operatorRoutes.ready.path // '/ready'
- */
+/** Lists the routes outside the API. They need no API key and have no rate limit. */
 export const operatorRoutes = {
   health: {
     path: '/health',

@@ -1,46 +1,35 @@
 import type { ErrorCause } from './vocabulary/error-causes.ts'
 import type { KeyScope } from './vocabulary/scopes.ts'
 
-/** The prefix of the API. The paths of the routes are relative to it. */
+/** Route paths are relative to this prefix. */
 export const API_PREFIX = '/api/v3'
 
-/**
- * The facts about a route that clients and server need before they read a body.
- *
- * @example
- * const { scope } = routes.projects.create // 'write'
- */
+/** Route facts that clients and the server need before they read a body. */
 export interface RouteMetadata {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Relative to `API_PREFIX`, with `:parameters`. */
   readonly path: string
-  /** The scope that a key needs; a list: one of them; `any`: every valid key. */
+  /** The required key scope. A list accepts any of its scopes; `any` accepts every valid key. */
   readonly scope: KeyScope | 'any' | readonly KeyScope[]
-  /** Counts against the key's rate limit. */
   readonly rateLimited: boolean
-  /** Supports `Idempotency-Key`. */
   readonly idempotent: boolean
-  /** Can respond with an event stream. */
   readonly streams: boolean
-  /** Without a key too, a repeated POST does its work once. */
+  /** A repeated POST has no further effect, even without an `Idempotency-Key`. */
   readonly repeatable?: true
-  /** The response contains a secret: its stored copy is encrypted. */
+  /** The response contains a secret, so its stored copy is encrypted. */
   readonly answersSecret?: true
-  /** The route ignores any body that is sent. */
   readonly ignoresBody?: true
-  /** A DELETE that reads a body; every other one ignores it. */
+  /** Set on a DELETE that reads a body. Other DELETE routes ignore it. */
   readonly readsBody?: true
-  /** The response contains messages, whose form depends on `X-Latitude-SDK-Version`. */
+  /** The response contains messages. Their format depends on `X-Latitude-SDK-Version`. */
   readonly showsMessages?: true
-  /** Continues after the event that `Last-Event-ID` names. */
   readonly resumes?: true
-  /** The precondition headers that the route reads. */
   readonly preconditions?: readonly ('If-Match' | 'If-None-Match')[]
-  /** The error causes that do not follow from the other fields; see `causesOf`. */
+  /** Causes that do not follow from the other fields; see `causesOf`. */
   readonly errors: readonly ErrorCause[]
 }
 
-/** Every route of the API. The server mounts these records; the clients bundle them. */
+/** The server mounts these records, and the clients bundle them. */
 // biome-ignore format: a table, one record per route
 export const routes = {
   apiKeys: {

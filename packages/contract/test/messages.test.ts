@@ -5,7 +5,7 @@ const firstPath = (value: unknown) => MessageInput.safeParse(value).error?.issue
 const call = { type: 'tool-call', toolCallId: 'a', toolName: 'find', args: { q: 1 } }
 const result = { type: 'tool-result', toolCallId: 'a', toolName: 'find', result: 'ok' }
 
-describe('a message as callers send it', () => {
+describe('a message in a request', () => {
   test.each([
     ['plain text', { role: 'user', content: 'Hi' }, { role: 'user', content: [{ type: 'text', text: 'Hi' }] }],
     [
@@ -59,7 +59,7 @@ describe('a message as callers send it', () => {
   ])('%s', (_name, sent, read) => {
     const parsed = MessageInput.parse(sent)
     expect(parsed).toEqual(read)
-    // The parsed message equals the returned one, and can be sent back.
+    // The parsed message equals the returned one and is a valid request.
     expect(Message.parse(parsed)).toEqual(read)
     expect(MessageInput.parse(parsed)).toEqual(read)
   })
@@ -86,7 +86,7 @@ describe('a message as callers send it', () => {
     expect(firstPath(sent)).toEqual(path)
   })
 
-  test('holds tool payloads to 256 KB of UTF-8', () => {
+  test('limits tool payloads to 256 KB of UTF-8', () => {
     const fits = 'é'.repeat((LIMITS.toolPayloadBytes - 2) / 2)
     const withResult = (value: string) => ({ role: 'tool', content: [{ ...result, result: value }] })
     const withArgs = (value: string) => ({ role: 'assistant', content: [{ ...call, args: { [value]: 1 } }] })
@@ -96,7 +96,7 @@ describe('a message as callers send it', () => {
   })
 })
 
-test('a chat takes 1 to 1,000 messages', () => {
+test('a chat accepts 1 to 1,000 messages', () => {
   const many = (length: number) => ({ messages: Array.from({ length }, () => ({ role: 'user', content: 'Hi' })) })
   expect(ChatBody.safeParse(many(0)).success).toBe(false)
   expect(ChatBody.safeParse(many(1_000)).success).toBe(true)

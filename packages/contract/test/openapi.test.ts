@@ -5,12 +5,12 @@ import { listRoutes, operatorRoutes } from '../src/index.ts'
 
 const document = buildDocument()
 
-test('openapi.json is what the contract says', () => {
+test('openapi.json matches the contract', () => {
   const checkedIn = readFileSync(new URL('../openapi.json', import.meta.url), 'utf8')
   expect(checkedIn === renderDocument(), 'run `pnpm --filter @stet/contract openapi`').toBe(true)
 })
 
-test('every route is described, with every reference resolved', () => {
+test('the document describes every route and resolves every reference', () => {
   const text = JSON.stringify(document)
   for (const { router, name } of listRoutes()) expect(text).toContain(`"operationId":"${router}.${name}"`)
   const references = [...text.matchAll(/"\$ref":"#\/([^"]+)"/g)].map((match) => String(match[1]).split('/'))
@@ -19,7 +19,7 @@ test('every route is described, with every reference resolved', () => {
   expect(text).not.toContain('$defs')
 })
 
-test('a run can answer with events, and says so', () => {
+test('a run documents its event stream response', () => {
   const run = resolve(document, ['paths', '/projects/{projectId}/versions/{versionUuid}/documents/run', 'post'])
   expect(run).toMatchObject({
     requestBody: { required: true },
@@ -30,7 +30,7 @@ test('a run can answer with events, and says so', () => {
   })
 })
 
-test('each error of a route says what can be wrong there', () => {
+test("each error of a route describes the route's causes", () => {
   const publish = ['paths', '/projects/{projectId}/versions/{versionUuid}/publish', 'post', 'responses']
   const { description } = resolve(document, [...publish, '404']) as { description: string }
   expect(description).toBe('The project is unknown.')
@@ -50,7 +50,7 @@ test('headers are parameters and response headers', () => {
   expect(resolve(document, ['components', 'responses', '429'])).toMatchObject({ headers: { 'Retry-After': {} } })
 })
 
-test('the routes outside of the API are described at their own address', () => {
+test('the document lists the routes outside the API at their own path', () => {
   for (const { path } of Object.values(operatorRoutes)) {
     const { servers, get } = resolve(document, ['paths', path]) as { servers: unknown; get: unknown }
     expect(servers).toEqual([{ url: '/' }])
@@ -58,7 +58,7 @@ test('the routes outside of the API are described at their own address', () => {
   }
 })
 
-test('the content of a message is a string or a list of parts', () => {
+test('message content is a string or a list of parts', () => {
   const content = resolve(document, ['components', 'schemas', 'MessageInput', 'properties', 'content'])
   expect(content).toEqual({
     anyOf: [{ type: 'string' }, { type: 'array', items: { $ref: '#/components/schemas/MessagePart' } }],

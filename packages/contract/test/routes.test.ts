@@ -100,7 +100,7 @@ describe.each(routes)('$label', ({ route, metadata }) => {
     expect(declared).toEqual(inPath)
   })
 
-  test('declares the causes that follow from what it is, and their statuses alone', () => {
+  test('declares the causes that follow from its metadata, and only their statuses', () => {
     const causes = causesOf(route, metadata)
     const always = ['refused-query', 'no-key', 'unknown-key', 'unforeseen', 'server-stopping', 'database-unavailable']
     expect(causes).toEqual(expect.arrayContaining(always))
@@ -117,13 +117,13 @@ describe.each(routes)('$label', ({ route, metadata }) => {
     expect(declared.map(([status]) => Number(status))).toEqual([...statuses].sort())
   })
 
-  test('declares what an unknown id in its path is answered with', () => {
+  test('declares the error for an unknown id in its path', () => {
     const unknownCauses = causesOf(route, metadata).filter((cause) => /^unknown-|^not-a-draft/.test(cause))
     const parameters = [...route.path.matchAll(/:\w+/g)]
     expect(unknownCauses.length).toBeGreaterThanOrEqual(parameters.length)
   })
 
-  test('lists no cause twice, and none that its other metadata implies', () => {
+  test('lists each cause once, and omits those that its other metadata implies', () => {
     const { errors } = metadata
     const derived = causesOf(route, { ...metadata, errors: [] })
     expect(errors.filter((cause) => derived.includes(cause))).toEqual([])
@@ -133,14 +133,14 @@ describe.each(routes)('$label', ({ route, metadata }) => {
 
 const causes = Object.keys(ERROR_CAUSES) as ErrorCause[]
 
-test('every cause belongs to a route, or to the causes outside routes', () => {
+test('every cause belongs to a route or occurs outside routes', () => {
   const used = new Set(routes.flatMap(({ route, metadata }) => causesOf(route, metadata)))
   for (const { errors } of Object.values(operatorRoutes)) for (const cause of errors) used.add(cause)
   for (const cause of used) expect(Object.keys(ERROR_STATUSES), cause).toContain(String(statusOf(cause)))
   expect([...used, ...CAUSES_OUTSIDE_ROUTES].sort()).toEqual([...causes].sort())
 })
 
-test.each(causes)('%s fills its message from its details, and has its own explanation', (cause) => {
+test.each(causes)('%s fills its message from its details and has its own explanation', (cause) => {
   const entry: CauseEntry = ERROR_CAUSES[cause]
   const inserted = [...entry.message.matchAll(/\{(\w+)[^}]*\}/g)].map(([, key]) => key)
   expect(entry.details ?? []).toEqual(expect.arrayContaining(inserted))

@@ -50,12 +50,12 @@ test.each(providerEvents)('provider-event $type passes unchanged', (data) => {
   expect(RunEvent.safeParse({ event: 'latitude-event', data }).success).toBe(false)
 })
 
-test('the events above are all of them', () => {
+test('the samples cover every event type', () => {
   expect(latitudeEvents.map(({ type }) => type).sort()).toEqual(typesOf(LatitudeEvent))
   expect(providerEvents.map(({ type }) => type).sort()).toEqual(typesOf(ProviderEvent))
 })
 
-test.each(Object.keys(every))('no event of a run goes without %s', (key) => {
+test.each(Object.keys(every))('every event of a run requires %s', (key) => {
   const { [key]: _removed, ...without }: Record<string, unknown> = { type: 'chain-started', ...every }
   expect(LatitudeEvent.safeParse(without).error?.issues[0]?.path).toEqual([key])
 })
@@ -70,7 +70,7 @@ test('an unknown event or type is refused at the discriminator', () => {
   expect(RunEvent.safeParse({ event: 'other', data: {} }).error?.issues[0]?.path).toEqual(['event'])
 })
 
-test('an object answer has no tool calls', () => {
+test('an object response has no tool calls', () => {
   const object = { ...RunResponse.parse(response), streamType: 'object', object: [] }
   expect(RunResponse.safeParse(object).success).toBe(true)
   const calls = [{ id: 'a', name: 'find', arguments: {} }]

@@ -17,13 +17,13 @@ function sample(name: string) {
   return found
 }
 
-/** The object behind the step that removes nulls. */
+/** Unwraps the step that drops nulls. */
 function fieldsOf(schema: z.ZodType): string[] {
   const inner = schema instanceof z.ZodPipe ? schema.out : schema
   return inner instanceof z.ZodObject ? Object.keys(inner.shape) : []
 }
 
-test('every structure has a sample, and every sample a schema', () => {
+test('every schema has a sample, and every sample has a schema', () => {
   const structures = [...schemas].filter(([name, schema]) => isStructure(schema) && !scalars.includes(name))
   const missing = structures.map(([name]) => name).filter((name) => !sampleOf(name))
   expect(missing).toEqual([])
@@ -33,13 +33,13 @@ test('every structure has a sample, and every sample a schema', () => {
 describe.each([...schemas].filter(([name]) => sampleOf(name)))('%s', (name, schema) => {
   test('accepts its valid sample', () => {
     const parsed = schema.parse(sample(name).valid)
-    // A response sample passes unchanged: all of its keys are declared.
+    // The contract declares every key of a response, so the sample passes unchanged.
     if (!isRequest(name) && name !== 'MessageInput') expect(parsed).toEqual(sample(name).valid)
     else expect(parsed).toBeTypeOf('object')
   })
 })
 
-/** Fields that `null` resets. */
+/** In these fields null resets the value. */
 const nullIsAValue = new Set(['UpdateProjectBody.retentionDays'])
 
 describe.each(requests)('%s', (name, schema) => {

@@ -28,11 +28,11 @@ expectTypeOf<{ [R in keyof Contract]: Metadata<R> }[keyof Contract]>().toExtend<
 expectTypeOf<Route<'runs', 'run'>['metadata']['streams']>().toEqualTypeOf<true>()
 expectTypeOf<Route<'conversations', 'get'>['metadata']['scope']>().toEqualTypeOf<readonly ['read', 'run']>()
 
-// Path parameters stay text.
+// Path parameters stay strings.
 type GetParams = ServerInferRequest<Route<'documents', 'get'>>['params']
 expectTypeOf<GetParams>().toEqualTypeOf<{ projectId: string; versionUuid: string; path: string }>()
 
-// Handlers read bodies with their defaults; callers may leave them out, and need not write `undefined`.
+// Handlers receive bodies with defaults. Callers may omit these keys.
 type RunBody = ServerInferRequest<Route<'runs', 'run'>>['body']
 expectTypeOf<RunBody['stream']>().toEqualTypeOf<boolean>()
 expectTypeOf<RunBody['parameters']>().toEqualTypeOf<Record<string, unknown>>()
@@ -40,17 +40,17 @@ expectTypeOf<{ path: string }>().toExtend<RunDocumentBody>()
 expectTypeOf<{ path: string }>().toExtend<CreateDocumentBody>()
 expectTypeOf<Pick<Change, 'baseHash'>>().toEqualTypeOf<{ baseHash?: string }>()
 
-// A client may send plain text. The handler gets parts.
+// A client may send plain text. The handler receives parts.
 expectTypeOf<{ role: 'user'; content: string }>().toExtend<MessageInput>()
 expectTypeOf<NonNullable<RunBody['messages']>[number]['content']>().toExtend<readonly { type: string }[]>()
 
-// A handler may answer with a body or with a tap, a caller sees the body only.
+// A handler may return a body or a raw response. Callers see the body type only.
 expectTypeOf<Readable>().toExtend<RawResponse>()
 expectTypeOf<Readable>().toExtend<Body200<Route<'documents', 'get'>>>()
 expectTypeOf<Document>().toExtend<Body200<Route<'documents', 'get'>>>()
 expectTypeOf<RunResult>().toExtend<Body200<Route<'runs', 'chat'>>>()
 expectTypeOf<{ uuid: string }>().not.toExtend<Body200<Route<'runs', 'chat'>>>()
 
-// The type of an event decides its keys.
+// An event's type determines its keys.
 expectTypeOf<Extract<LatitudeEvent, { type: 'chain-error' }>['error']['name']>().toEqualTypeOf<'DocumentRunError'>()
 expectTypeOf<Extract<LatitudeEvent, { type: 'chain-started' }>>().not.toHaveProperty('response')

@@ -1,6 +1,5 @@
 import type { LocatedIssue } from '@stet/contract/vocabulary'
 
-/** Positions refer to the stored content. */
 export type CompileIssue = LocatedIssue
 
 /** An issue with offsets into the text that was being parsed. */
@@ -11,7 +10,6 @@ export interface Fault {
   end?: number
 }
 
-/** A range of one document's text. */
 export interface Place {
   path: string
   text: string
@@ -19,7 +17,6 @@ export interface Place {
   end?: number
 }
 
-/** Thrown where parsing cannot continue. */
 export class FaultError extends Error {
   override readonly name = 'FaultError'
   readonly fault: Fault
@@ -42,15 +39,17 @@ export class CompileIssueError extends Error {
 }
 
 const FRAME_WIDTH_CHARS = 120
-/** The engine's messages quote values of the prompt, which can be of any size. */
+/** The engine's messages quote prompt values of any size. */
 const MAX_MESSAGE_CHARS = 1_000
 
-/** Turns `\r\n` and lone `\r` into `\n`. Line numbers stay those of the stored content. */
+/** Turns `\r
+` and lone `\r` into `
+`. Line numbers do not change. */
 export function normaliseLineEnds(content: string): string {
   return content.includes('\r') ? content.replace(/\r\n?/g, '\n') : content
 }
 
-/** Both start at 1. */
+/** Line and column start at 1. */
 export function lineAndColumn(text: string, offset: number): { line: number; column: number } {
   const at = Math.max(0, Math.min(offset, text.length))
   let line = 1
@@ -62,7 +61,7 @@ export function lineAndColumn(text: string, offset: number): { line: number; col
   return { line, column: at - lineStart + 1 }
 }
 
-/** The previous line, the line and a caret under the column. Long lines are cut around the caret. */
+/** Shows the previous line, the line itself and a caret. Cuts long lines around the caret. */
 function codeFrame(text: string, line: number, column: number): string {
   const lines = text.split('\n')
   const width = String(line).length
@@ -73,7 +72,6 @@ function codeFrame(text: string, line: number, column: number): string {
   return [...(line > 1 ? [row(line - 1)] : []), row(line), caret].join('\n')
 }
 
-/** Turns a range of a document into an issue for callers. */
 export function issueAt(place: Place, code: string, message: string): CompileIssue {
   const { line, column } = lineAndColumn(place.text, place.start)
   const end =

@@ -4,14 +4,13 @@ import { type ResolvedText, resolveText } from './references.ts'
 import { analyse } from './syntax/analysis.ts'
 import { type ParsedText, parseText } from './syntax/strict-parser.ts'
 
-/** A prompt with the texts of all documents that it references, directly or indirectly, by path. */
+/** A prompt plus every document that it references directly or indirectly, keyed by path. */
 export interface PromptSource {
   path: string
   content: string
   documents: Readonly<Record<string, string>>
 }
 
-/** Everything about a prompt that does not depend on parameters. */
 export interface CompiledPrompt {
   path: string
   config: Record<string, unknown>
@@ -22,9 +21,9 @@ export interface CompiledPrompt {
   usesSteps: boolean
   issues: CompileIssue[]
   warnings: CompileIssue[]
-  /** The tree to evaluate; undefined if there are issues. */
+  /** The tree to evaluate. It is undefined if there are issues. */
   tree: ParsedText | undefined
-  /** Maps offsets of the evaluated text to positions in a document. */
+  /** Maps offsets of the evaluated text to a range in a document. */
   place(start: number, end?: number): Place
 }
 
@@ -32,7 +31,7 @@ const MAX_CONTENT_BYTES = 262_144
 const MAX_ISSUES = 20
 const LOOSE_FRONT_MATTER = /^\s*---(?!-)([\s\S]*?)\n\s*---/
 
-/** Parses, resolves and checks a prompt. Never throws for an invalid prompt; `issues` lists the problems. */
+/** Never throws for an invalid prompt: `issues` lists its problems. */
 export async function compilePrompt(source: PromptSource): Promise<CompiledPrompt> {
   const text = normaliseLineEnds(source.content)
   if (new TextEncoder().encode(source.content).length > MAX_CONTENT_BYTES) {

@@ -41,7 +41,6 @@ const KIND_NAMES: Record<string, string> = {
   YieldExpression: '`yield` is',
 }
 
-/** Names that the engine resolves to its own built-ins instead of the prompt's variables. */
 function hidesBuiltIn(name: string): boolean {
   return HIDING_NAMES.has(name) || isDunder(name)
 }
@@ -57,7 +56,7 @@ export function checkName(name: string, at: { start: number; end: number }, repo
   return refuse(report, at, `The name '${name}' hides a built-in: use another, such as '${proposal}'`)
 }
 
-/** The language's allow-list. Reports every disallowed construct; returns whether the expression is clean. */
+/** Enforces the allow-list. Reports every disallowed construct and returns whether the expression is clean. */
 export function checkExpression(node: Expression, report: Report, depth = 0): boolean {
   if (depth > MAX_EXPRESSION_DEPTH) {
     report({ code: 'limit-exceeded', message: 'The expression is nested too deeply', start: node.start, end: node.end })
@@ -104,7 +103,7 @@ export function checkExpression(node: Expression, report: Report, depth = 0): bo
   }
 }
 
-/** Checks all of them, so that every issue is reported, not only the first. */
+/** Unlike `every`, does not stop at the first failure, so that every issue is reported. */
 function all<T>(items: readonly T[], check: (item: T) => boolean): boolean {
   return items.map(check).every(Boolean)
 }
@@ -156,7 +155,6 @@ function memberAllowed(name: string, at: Expression, report: Report): boolean {
   return refuse(report, at, `The member '${name}' is not part of the prompt language`)
 }
 
-/** The member's name if it is literal: after a dot, or in brackets. */
 function memberName(node: Member): string | undefined {
   if (!node.computed) return node.property.type === 'Identifier' ? node.property.name : '__private__'
   return node.property.type === 'Literal' ? String(node.property.value) : undefined

@@ -6,10 +6,10 @@ const MAX_REFERENCE_DEPTH = 10
 const MAX_REFERENCE_LOADS = 200
 const MAX_RESOLVED_BYTES = 1_048_576
 const TOO_LARGE = 'The resolved prompt is larger than 1 MB'
-// Three times a path's limit in bytes. Longer text is never a path, and NFC takes quadratic time on runs of combining marks.
+// Three times the path limit in bytes. Longer text is never a path, and NFC is quadratic on runs of combining marks.
 const MAX_COMPOSABLE_LENGTH = 1_536
 
-/** One piece of the resolved text, with its offset there and its origin. */
+/** One piece of the resolved text and its origin. `at` is its offset in the resolved text. */
 interface Segment {
   at: number
   length: number
@@ -17,14 +17,12 @@ interface Segment {
 }
 
 export interface ResolvedText {
-  /** The text with references inlined and comments dropped; undefined if an error prevents it. */
+  /** References are inlined and comments dropped. It is undefined if an error prevents that. */
   text: string | undefined
   issues: CompileIssue[]
-  /** Paths that the document references directly. */
   references: string[]
-  /** Missing paths, at any depth. */
   missing: string[]
-  /** The range of a document behind an offset of the resolved text. */
+  /** Maps an offset of the resolved text to a range in a document. */
   place(start: number, end?: number): Place
 }
 
@@ -42,11 +40,10 @@ interface Inlining {
 interface InlinedDocument {
   path: string
   parsed: ParsedText
-  /** From the root document down to this one. */
   chain: readonly string[]
 }
 
-/** Resolves a path written in `from` against the project's root; undefined if it leaves the root or is empty. */
+/** Resolves `path` relative to the document `from`. Returns undefined if it leaves the root or is empty. */
 export function resolveReferencePath(path: string, from: string): string | undefined {
   const segments = path.startsWith('/') ? [] : from.split('/').slice(0, -1)
   for (const segment of path.split('/')) {
@@ -59,7 +56,6 @@ export function resolveReferencePath(path: string, from: string): string | undef
   return resolved.length > MAX_COMPOSABLE_LENGTH ? resolved : resolved.normalize('NFC')
 }
 
-/** Inlines all references of a parsed document as `<scope>` and drops comments. */
 export function resolveText(
   path: string,
   parsed: ParsedText,
@@ -99,7 +95,7 @@ function placeOf(segments: readonly Segment[], fallback: Place, start: number, e
   return fits ? { ...place, end: segment.origin.start + end - segment.at } : place
 }
 
-/** `inserted` text, which is in no document, maps to the start of `origin`. */
+/** `inserted` text belongs to no document, so it maps to the start of `origin`. */
 function emit(inlining: Inlining, origin: Place, inserted?: string): void {
   const text = inserted ?? origin.text.slice(origin.start, origin.end)
   if (text === '') return
@@ -133,7 +129,7 @@ interface Cut {
   before: TemplateNode | undefined
 }
 
-/** The parts to replace: comments, references, and the front matter of referenced documents. */
+/** Yields the parts to replace: comments, references and the front matter of referenced documents. */
 function* cutsOf(node: TemplateNode, isRoot: boolean): Generator<Cut> {
   let before: TemplateNode | undefined
   for (const child of childrenOf(node)) {
@@ -144,7 +140,7 @@ function* cutsOf(node: TemplateNode, isRoot: boolean): Generator<Cut> {
   }
 }
 
-/** Whether dropping a comment would turn the surrounding text into a tag, an expression or another comment. */
+/** Returns whether dropping a comment would join its neighbors into a tag, an expression or another comment. */
 function gluesText(text: string, before: TemplateNode | undefined, start: number, end: number): boolean {
   if (before?.type !== 'Text' || /\s/.test(text.charAt(end)) || end >= text.length) return false
   return /[{}<>/*!\\-]\S*$/.test(text.slice(Math.max(0, start - 16), start))

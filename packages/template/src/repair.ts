@@ -1,4 +1,4 @@
-/** The places of braces inserted around a step's schema, as offsets into the repaired text. */
+/** Offsets of the braces inserted around a step's schema, in the repaired text. */
 export interface SchemaRepair {
   open: number
   close: number
@@ -6,10 +6,7 @@ export interface SchemaRepair {
 
 const BARE_SCHEMA = /<step(?=\s)[^<]*?\sschema\s*=\s*\{\{(?=\s*(?:[A-Za-z_$][\w$]*|"[^"\n]*"|'[^'\n]*')\s*:)/g
 
-/**
- * Reads `<step schema={{ type: "object" }}>` as an object. This is unambiguous, because no expression begins with a name
- * and a colon.
- */
+/** Makes the engine read `<step schema={{ type: "object" }}>` as an object. No expression starts with a name and a colon. */
 export function insertSchemaBraces(text: string): { text: string; repairs: SchemaRepair[] } {
   if (!text.includes('<step')) return { text, repairs: [] }
   const pieces: string[] = []
@@ -27,7 +24,7 @@ export function insertSchemaBraces(text: string): { text: string; repairs: Schem
   return repairs.length === 0 ? { text, repairs } : { text: pieces.join('') + text.slice(done), repairs }
 }
 
-/** The offset of the closing braces of the expression at `start`, or -1 if there are none. */
+/** Returns the offset of the expression's closing braces, or -1. */
 function endOfExpression(text: string, start: number): number {
   let depth = 0
   let quote = ''
@@ -50,7 +47,7 @@ const FENCE = '```'
 const OPENING_FENCE = /^\s*```[\w-]*[ \t]*\r?\n/
 const LAST_BLANKS = /\r?\n?(?<![ \t])[ \t]*$/
 
-/** The text inside a code fence that encloses the whole answer; without such a fence, the text itself. */
+/** Removes a code fence only if it encloses the whole answer. */
 export function withoutFence(text: string): string {
   const opened = OPENING_FENCE.exec(text)
   const rest = text.trimEnd()

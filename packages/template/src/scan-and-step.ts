@@ -2,7 +2,6 @@ import type { CompileIssue } from './compile-error.ts'
 import { type CompiledPrompt, compilePrompt, type PromptSource } from './compiled-prompt.ts'
 import { type RenderedStep, renderStep, type StepInput } from './rendering/render-step.ts'
 
-/** A prompt's own declarations. */
 export interface PromptScan {
   config: Record<string, unknown>
   parameters: string[]
@@ -14,7 +13,6 @@ export interface PromptScan {
   warnings: CompileIssue[]
 }
 
-/** The compile result as plain data. */
 export function scanOf(prompt: CompiledPrompt): PromptScan {
   const { config, parameters, resolvedContent, references, missing, usesSteps, issues, warnings } = prompt
   return { config, parameters, resolvedContent, references, missing, usesSteps, errors: issues, warnings }

@@ -1,13 +1,12 @@
 import { Adapters, Chain } from 'promptl-ai'
 import { resolveReferencePath } from '../src/index.ts'
 
-/** The messages of one model call. */
 export interface EngineStep {
   messages: Record<string, unknown>[]
   config: Record<string, unknown>
 }
 
-/** Runs a prompt by the engine itself, without anything of ours but the paths of references. */
+/** Runs a prompt in the bare engine. stet only resolves reference paths. */
 export async function runEngineAlone(
   source: { path: string; content: string; documents: Readonly<Record<string, string>> },
   parameters: Record<string, unknown>,

@@ -16,12 +16,11 @@ it.each([
   expect(await firstIssue(content)).toMatchObject({ code: 'unclosed-block', line, column })
 })
 
-it('names the place in a referenced document', async () => {
+it('reports the position in a referenced document', async () => {
   const issue = await firstIssue('Hi <prompt path="/other" />', { other: 'A\n<user>{{ if a }}x</user>' })
   expect(issue).toMatchObject({ code: 'unclosed-block', path: 'other', line: 2, column: 7 })
 })
 
-/** The places where the blocks of a generated prompt end. */
 const mark = { if: '\u0001if\u0002', for: '\u0001for\u0002' }
 const space = fc.constantFrom('', ' ', '\n')
 const { content } = fc.letrec<{ content: string; node: string; condition: string; loop: string }>((tie) => ({
@@ -46,7 +45,7 @@ const { content } = fc.letrec<{ content: string; node: string; condition: string
     ),
 }))
 
-it('is reported for every prompt with a missing end, and never for closed blocks', async () => {
+it('is reported for every prompt with a missing end, and not for closed blocks', async () => {
   const errorsOf = async (text: string) => (await scan(sourceOf(`<user>${text}</user>`))).errors
   const codesOf = async (text: string) =>
     (await errorsOf(text)).map(({ code }) => code).filter((code) => code !== 'variable-already-declared')

@@ -60,11 +60,11 @@ describe('allow-list', () => {
     )
   })
 
-  it('assigns and counts members as before', async () => {
+  it('assigns and increments members', async () => {
     expect(await textOf('{{ o.at = 1 }}{{ o.at++ }}{{ o.at += 2 }}{{ o }}', { o: {} })).toBe('1{"at":4}')
   })
 
-  it('refuses expressions nested beyond reason', async () => {
+  it('refuses expressions that are nested too deeply', async () => {
     expect((await firstIssue(`{{ ${'!'.repeat(300)}a }}`))?.code).toBe('limit-exceeded')
   })
 })
@@ -123,7 +123,7 @@ describe('front matter', () => {
     expect(await textOf('---\na: 1\n---\nx\n---\ny')).toBe('x\n---\ny')
   })
 
-  it('reads it also when the text below does not parse', async () => {
+  it('reads it even if the text below does not parse', async () => {
     expect(await scan(sourceOf('---\na: 1\n---\n<user>'))).toMatchObject({ config: { a: 1 }, errors: [{}] })
   })
 })
@@ -139,7 +139,7 @@ describe('variables', () => {
     expect(usesSteps).toBe(true)
   })
 
-  it('forgets what a block declares', async () => {
+  it("drops a block's declarations after the block", async () => {
     const { parameters } = await scan(sourceOf('{{ if a }}{{ x = 1 }}<step as="y">q</step>{{ endif }}{{ x }}{{ y }}'))
     expect(parameters).toEqual(['a', 'x', 'y'])
   })

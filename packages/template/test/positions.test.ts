@@ -52,11 +52,11 @@ describe('positions', () => {
     expect(await firstIssue(content)).toMatchObject({ code, line, column })
   })
 
-  it('counts a carriage return with its line feed as one line end, and a lone one too', async () => {
+  it('counts CRLF and a lone carriage return as one line end each', async () => {
     expect(await firstIssue('a\r\nb\rc {{ x => 1 }}')).toMatchObject({ line: 3, column: 6 })
   })
 
-  it('proposes another name for one that hides a built-in', async () => {
+  it('suggests another name for a variable that hides a built-in', async () => {
     expect((await firstIssue('{{ constructor }}'))?.message).toContain("'constructorValue'")
   })
 
@@ -99,11 +99,11 @@ describe('positions', () => {
     expect(count).toBeLessThan(10_000)
   })
 
-  it('reads a closing mark of a comment without opening as text', async () => {
+  it('reads an unopened comment end as text', async () => {
     expect(await textOf('a */ b\n*/')).toBe('a */ b\n*/')
   })
 
-  it('cuts a message that quotes a large value', async () => {
+  it('truncates a message that quotes a large value', async () => {
     const issue = await renderIssue('<message role={{ r }}>x</message>', { r: 'x'.repeat(100_000) })
     expect(issue.message).toHaveLength(1_000)
   })

@@ -17,7 +17,7 @@ describe('paths of references', () => {
     expect(resolveReferencePath(path, from)).toBe(expected)
   })
 
-  it('are composed, unless they are too long for a path', () => {
+  it('are normalized to NFC unless they are too long for a path', () => {
     expect(resolveReferencePath('e\u0301', 'a/x')).toBe('a/\u00e9')
     const marks = `a${'\u0301'.repeat(800)}${'\u0323'.repeat(800)}`
     expect(resolveReferencePath(marks, 'x')).toBe(marks)
@@ -25,7 +25,7 @@ describe('paths of references', () => {
 })
 
 describe('references', () => {
-  it('inlines them as scopes, without comments and front matter', async () => {
+  it('inlines referenced documents as scopes, without comments and front matter', async () => {
     const { resolvedContent, references, parameters, errors } = await scan(
       sourceOf('/* top */Hi <prompt path="../other" name={{ who }} /> bye', {
         other: '---\nmodel: m\n---\n<!-- c -->I am {{ name }}',
@@ -37,11 +37,11 @@ describe('references', () => {
     expect(parameters).toEqual(['who'])
   })
 
-  it('gives a content without comments and references back as stored', async () => {
+  it('returns text without comments and references as stored', async () => {
     expect((await scan(sourceOf('a\r\n{{ b }}'))).resolvedContent).toBe('a\r\n{{ b }}')
   })
 
-  it('renders what they render, each in a scope of its own', async () => {
+  it('renders each referenced document in its own scope', async () => {
     const documents = {
       'folder/a': '{{ x = "inner" }}{{ x }} <prompt path="deep/b" y={{ x }} />',
       'folder/deep/b': '<{{ y }}>',
@@ -53,13 +53,13 @@ describe('references', () => {
     expect(await textOf('<prompt path="a" /> end', {}, { 'folder/a': 'text\\' })).toBe('text end')
   })
 
-  it('keeps comments apart that hold text apart', async () => {
+  it('keeps a comment that separates two tokens', async () => {
     const { resolvedContent } = await scan(sourceOf('{/* x */{ a }} and b/* y */ c'))
     expect(resolvedContent).toBe('{/**/{ a }} and b c')
     expect(await textOf('{/* x */{ a }}')).toBe(await textOf(resolvedContent.slice(0, 11)))
   })
 
-  it('names missing documents by path and position, and asks for them', async () => {
+  it('reports missing documents with path and position', async () => {
     const { errors, missing } = await scan(sourceOf('x\n <prompt path="a" /><prompt path="/b" />'))
     expect(missing).toEqual(['folder/a', 'b'])
     expect(errors).toMatchObject([
@@ -68,7 +68,7 @@ describe('references', () => {
     ])
   })
 
-  it('names the chain of a circular reference', async () => {
+  it('reports the chain of a circular reference', async () => {
     const issue = await firstIssue('<prompt path="a" />', { 'folder/a': '\n<prompt path="prompt" />' })
     expect(issue).toMatchObject({
       code: 'circular-reference',
@@ -78,12 +78,12 @@ describe('references', () => {
     })
   })
 
-  it('asks for every variable that they use', async () => {
+  it('lists every variable of referenced documents', async () => {
     const issue = await firstIssue('\n<prompt path="a" x="1" />', { 'folder/a': '{{ x }}{{ y }}' })
     expect(issue).toMatchObject({ code: 'reference-missing-parameter', path: 'folder/prompt', line: 2, column: 1 })
   })
 
-  it('positions faults in the document that holds them', async () => {
+  it('positions faults in the document that contains them', async () => {
     const documents = { 'folder/a': 'one\n{{ x => 1 }}', 'folder/b': 'two\n\n{{ y.z.w }}', 'folder/c': '<user>' }
     expect(await firstIssue('<prompt path="a" />', documents)).toMatchObject({ path: 'folder/a', line: 2, column: 4 })
     expect(await firstIssue('<prompt path="c" />', documents)).toMatchObject({

@@ -34,7 +34,7 @@ describe('repairs', () => {
     expect(await textOf(content, parameters)).toBe(expected)
   })
 
-  it('reads a schema without inner braces as an object, with a warning, and shows it as written', async () => {
+  it('reads a schema without inner braces as an object, warns, and reports it as written', async () => {
     const content =
       'Go\n<step as="x" schema={{ type: "object", properties: { a: { type: "string" } } }}>hi</step>{{ x.a }}'
     const { errors, warnings, resolvedContent } = await scan(sourceOf(content))
@@ -46,7 +46,7 @@ describe('repairs', () => {
     expect(inputTexts(second).at(-1)).toBe('A')
   })
 
-  it('keeps positions behind a repaired schema', async () => {
+  it('keeps positions after a repaired schema', async () => {
     const issue = await firstIssue('<step schema={{ type: "object" }}>hi</step> {{ x => 1 }}')
     expect(issue).toMatchObject({ code: 'not-allowed', line: 1, column: 48 })
   })
@@ -64,7 +64,7 @@ describe('repairs', () => {
     },
   )
 
-  it('positions a missing value', async () => {
+  it('reports the position of a missing value', async () => {
     const issue = await renderIssue('a\n<user>{{ if 1 }}{{ user.name }}{{ endif }}</user>')
     expect(issue).toMatchObject({ code: 'variable-not-defined', line: 2, column: 20, path: 'folder/prompt' })
   })

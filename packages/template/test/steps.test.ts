@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { chainOf, inputTexts, messagesOf } from './support.ts'
 
 describe('steps', () => {
-  it('merges attributes over the front matter, for that call only', async () => {
+  it('merges attributes over the front matter for that model call only', async () => {
     const content = '---\nmodel: m\ntemperature: 1\n---\n<step model="n" as="x">a</step>{{ x }} b'
     const [first, second, third] = await chainOf(content, ['one', 'two'])
     expect(first).toMatchObject({ done: false, config: { model: 'n', temperature: 1 } })
@@ -16,7 +16,7 @@ describe('steps', () => {
     expect(first).toMatchObject({ config: { model: 'm', extra: undefined } })
   })
 
-  it('gives `raw` the message, and `as` the final answer only', async () => {
+  it('stores the message in `raw`, and only the final answer in `as`', async () => {
     const turns = [
       {
         role: 'assistant',
@@ -36,7 +36,7 @@ describe('steps', () => {
     expect(second.added).toEqual([{ role: 'system', content: [{ type: 'text', text: '[final][assistant final]' }] }])
   })
 
-  it('keeps isolated steps apart', async () => {
+  it('excludes isolated steps from the history', async () => {
     const content = 'before<step isolated as="x">alone</step>after {{ x }}'
     const [first, second, third] = await chainOf(`<step>start</step>${content}`, ['s', 'isolated answer'])
     expect(inputTexts(first)).toEqual(['start'])
@@ -45,7 +45,7 @@ describe('steps', () => {
     expect(inputTexts(third)).toEqual(['start', 's', 'after isolated answer'])
   })
 
-  it('makes a call of each pass of a loop, with variables kept between processes', async () => {
+  it('makes one model call per loop iteration and keeps variables between processes', async () => {
     const content =
       '{{ d = $now }}{{ for n in [1, 2] }}<step as="x">{{ n }} {{ d.getUTCFullYear() }}</step>{{ x }}{{ endfor }}[{{ x }}]'
     const steps = await chainOf(content, ['a', 'b', 'c'])
@@ -85,7 +85,7 @@ describe('depth of values', () => {
     await expect(messagesOf(nested(70) + content)).rejects.toMatchObject({ issue: { code: 'limit-exceeded' } })
   })
 
-  it('is not limited in text', async () => {
+  it('has no limit for values printed as text', async () => {
     expect(await messagesOf(`${nested(70)}{{ o }}`)).toHaveLength(1)
   })
 })

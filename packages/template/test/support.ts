@@ -17,7 +17,6 @@ export function sourceOf(content: string, documents: Record<string, string> = {}
 
 type Parameters = Record<string, unknown>
 
-/** The messages of the first step. */
 export async function messagesOf(
   content: string,
   parameters: Parameters = {},
@@ -27,13 +26,11 @@ export async function messagesOf(
   return step.done ? [] : step.input
 }
 
-/** All text of the first step. */
 export async function textOf(content: string, parameters: Parameters = {}, documents = {}): Promise<string> {
   const messages = await messagesOf(content, parameters, documents)
   return messages.flatMap((message) => message.content.map((part) => String(part['text']))).join('|')
 }
 
-/** The issue that rendering ends with. */
 export async function renderIssue(content: string, parameters: Parameters = {}, documents = {}): Promise<CompileIssue> {
   try {
     await messagesOf(content, parameters, documents)
@@ -48,7 +45,7 @@ export async function firstIssue(content: string, documents = {}): Promise<Compi
   return (await scan(sourceOf(content, documents))).errors[0]
 }
 
-/** Runs a whole chain; each answer is handed over as JSON, as between processes. */
+/** Runs a whole chain. Each answer is serialized to JSON, as between processes. */
 export async function chainOf(
   content: string,
   answers: readonly (string | RenderedMessage[])[],
@@ -69,7 +66,6 @@ function asMessages(answer: string | RenderedMessage[]): RenderedMessage[] {
   return typeof answer === 'string' ? [{ role: 'assistant', content: [{ type: 'text', text: answer }] }] : answer
 }
 
-/** The texts that the model receives in a step. */
 export function inputTexts(step: RenderedStep | undefined): string[] {
   if (!step || step.done) return []
   return step.input.flatMap((message) => message.content.map((part) => String(part['text'])))

@@ -85,7 +85,7 @@ async function say(uuid: string, message: string, shown: Shown, ctx: Context): P
   )
 }
 
-// Piped text is the message, unless the key or the parameters use standard input.
+// Piped text is the message, unless the key or the parameters already use standard input.
 async function messageOf({ message, parameters }: ChatInput, ctx: Context): Promise<string | undefined> {
   if (message !== undefined && message !== '-') return message
   const isTaken = ctx.flags.apiKeyStdin || parameters.file === '-'

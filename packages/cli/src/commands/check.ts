@@ -12,9 +12,8 @@ import { generateTypes } from './types/generated-types.ts'
 interface CheckData {
   checked: number
   problems: Problem[]
-  /** Differences between files and server; empty with --local. */
+  /** Empty with --local. */
   differences: { path: string; state: State }[]
-  /** Null when no types are configured. */
   types: { file: string; isCurrent: boolean } | null
   refused: Refusal[]
 }
@@ -67,7 +66,7 @@ async function checkAll(ctx: Context): Promise<Found> {
   }
 }
 
-// A prompt that is also a file is compiled from the file.
+// If a prompt also exists as a file, the file is compiled instead.
 function serverProblems({ scan, remote }: Workspace): Problem[] {
   return [...remote.values()]
     .filter(({ path }) => !scan.prompts.has(path))
@@ -78,7 +77,7 @@ function serverProblems({ scan, remote }: Workspace): Problem[] {
     )
 }
 
-// Prompts that do not compile have no types and are already reported.
+// Prompts that do not compile have no types. They are already reported.
 async function checkTypes({ problems }: Found, isLocal: boolean, ctx: Context): Promise<CheckData['types']> {
   const { config } = await ctx.settings()
   const isBroken = problems.some(({ severity, file }) => severity === 'error' && file !== null)

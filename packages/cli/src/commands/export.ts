@@ -103,7 +103,7 @@ async function writeAll(
     const before = await readFormerText(file)
     if (before !== undefined && before !== text) differing.push(shownFile(file, io.cwd))
   }
-  // All or nothing: a partial export looks complete.
+  // A partial export would look complete, so one conflict blocks all files.
   if (differing.length > 0 && !isForced) {
     throw new CliError('conflict', 'Files with different text already exist', { lines: differing, hint: '--force' })
   }

@@ -63,7 +63,7 @@ export const command = defineCommand({
     const { project, version } = await chooseProject(client, input.create, former, settings, ctx)
     await writeConfig(settings, project.id, input.dir ?? former?.rootFolder)
     await saveLock({ settings }, version, version.isLive, {})
-    // Resolved again, because the files were just written.
+    // The new files change the settings, so they are resolved again.
     const next = ctx.reopened({ project: String(project.id) })
     const written = [configFileName, relative(settings.root, settings.lockFile)]
     const report = input.wantsPull ? await pull(next, { names: [], isPruning: false, isDry: false }) : undefined
@@ -78,7 +78,7 @@ export const command = defineCommand({
   exitCode: ({ pull }) => (pull && pull.refused.length > 0 ? exitCodes.unexpected : exitCodes.success),
 })
 
-// Offered but never applied unasked: ids of another server are meaningless here.
+// Only offered: ids of another server mean nothing on this one.
 async function findFormerLock(
   { readsLatitude, create }: InitInput,
   { root }: Settings,
@@ -124,14 +124,13 @@ async function askForProject(projects: readonly Project[], ctx: Context): Promis
   return Number(await ctx.choose('Which project?', choices, flags))
 }
 
-// Only a draft is resumed, and only on the server that the lock was written for.
+// Resumes only a draft, and only on the server that the lock belongs to.
 async function findFormerVersion(client: Stet, former: LatitudeLock | undefined): Promise<Version | undefined> {
   if (!former) return undefined
   const versions = await client.versions.list({ status: 'draft' })
   return versions.find(({ uuid }) => uuid === former.version)
 }
 
-// Keeps all other keys of an existing configuration.
 async function writeConfig(settings: Settings, projectId: number, dir: string | undefined): Promise<void> {
   const file = settings.configFile ?? join(settings.root, configFileName)
   const text = existsSync(file) ? await readTextIfPresent(file) : undefined

@@ -63,7 +63,7 @@ async function chooseServerAndKey(
       },
     )
   }
-  // Shows an address that only a project file names, before a key is typed for it.
+  // The user must see an address that comes from a project file before typing a key for it.
   const isAddressOpen = (settings.baseUrl.origin === 'default' || settings.isAddressForeign) && ctx.isInteractive
   const address = isAddressOpen
     ? await ctx.ask({ message: 'Server', initialValue: settings.baseUrl.value, flag: '--base-url' })

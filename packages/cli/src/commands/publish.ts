@@ -56,7 +56,7 @@ export const command = defineCommand({
   print: (report, ctx) => sayPublished(report, ctx),
 })
 
-/** Checks, asks and publishes; the lock then follows live. */
+/** Afterwards the lock follows live. */
 export async function publishVersion(ctx: Context, input: PublishInput): Promise<PublishReport> {
   const client = await ctx.client()
   const version = await findDraft(ctx, client, input.ref)
@@ -102,7 +102,7 @@ async function findDraft(ctx: Context, client: Stet, named: string | undefined):
   })
 }
 
-// The folder matters only when its lock names this draft.
+// The folder matters only if its lock names this draft.
 async function workspaceOf(ctx: Context, version: Version): Promise<Workspace | undefined> {
   const settings = await ctx.settings()
   if (settings.lock?.version.uuid !== version.uuid) return undefined
@@ -110,7 +110,7 @@ async function workspaceOf(ctx: Context, version: Version): Promise<Workspace | 
   return openWorkspace(ctx, version.uuid)
 }
 
-/** Whether the folder has changes that were not pushed. */
+/** Returns whether a change in the folder was not pushed. */
 export function isUnpushed(one: Compared): boolean {
   return isUnsettled(one) || one.mergedLive !== undefined || one.state.startsWith('local-')
 }
@@ -147,7 +147,7 @@ async function checkDraft(
   throw new CliError('invalid', 'The draft does not compile', { lines })
 }
 
-/** The next steps after a publish conflict; they start in a folder that follows the draft. */
+/** Lists the next steps after a publish conflict. They start in a folder that follows the draft. */
 async function liveConflict(version: Version, lines: string[], ctx: Context): Promise<CliError> {
   const { lock } = await ctx.settings()
   const isFollowed = lock?.version.uuid === version.uuid
@@ -158,7 +158,7 @@ async function liveConflict(version: Version, lines: string[], ctx: Context): Pr
   })
 }
 
-// A colleague may publish between the check and this request.
+// Someone may publish between the check and this request.
 async function publishOrRefuse(
   client: Stet,
   version: Version,

@@ -61,7 +61,6 @@ export const command = defineCommand({
   exitCode: ({ refused }) => (refused.length > 0 ? exitCodes.unexpected : exitCodes.success),
 })
 
-/** Compares, writes files and updates the lock. */
 export async function pull(ctx: Context, input: PullInput): Promise<PullReport> {
   const workspace = await openWorkspace(ctx)
   if (input.aborts) return abort(workspace, input, ctx)
@@ -109,7 +108,7 @@ function isOpenAction(action: string): boolean {
   return action === 'merge-conflict' || action === 'merge-blocked' || action === 'merge-restore'
 }
 
-// A merge that waits for its push is redone only with --theirs or --ours.
+// A merge that was not pushed yet is repeated only with --theirs or --ours.
 function isToMerge(
   { path, isMerged }: LiveConflict,
   { compared }: Workspace,

@@ -105,14 +105,14 @@ async function push(input: PushInput, ctx: Context): Promise<PushReport> {
     refused: [...workspace.scan.refused, ...clashing],
     durationMs: Math.round(performance.now() - startedMs),
   }
-  // Without changes there may be no draft: live already has everything.
+  // Without changes, live already has everything and there may be no draft.
   if (!input.publishes || input.isDry || version.status !== 'draft') return report
-  // Saved now, because the publication may be refused.
+  // Printed now, because publishing may fail.
   if (!ctx.flags.json) sayPushed(report, ctx, true)
   return { ...report, published: await publishVersion(ctx.reopened(), { ref: version.uuid }) }
 }
 
-// A new draft starts from live, whatever version the folder follows.
+// A new draft starts from live, even if the folder follows another version.
 async function openForPush(ctx: Context, input: PushInput): Promise<Workspace> {
   const workspace = await openWorkspace(ctx, input.draft)
   const { version } = workspace
@@ -145,7 +145,7 @@ function lineOf({ path, hasLeftover, hasMarkers }: Compared): string {
   return hasMarkers ? `${path}  (conflict markers)` : path
 }
 
-// A publication would refuse them after everything was sent.
+// Publishing would refuse these prompts after everything was sent.
 function refuseRest({ compared }: Workspace, changes: readonly Change[]): void {
   const sent = new Set(changes.map(({ path }) => path))
   const rest = compared.filter((one) => !sent.has(one.path) && isUnpushed(one))
@@ -168,7 +168,7 @@ async function agreedDeletions({ deletions }: PushPlan, input: PushInput, ctx: C
   return []
 }
 
-// Two prompts that differ only in case are one file on some systems, so a pull there would write neither.
+// Two prompts that differ only in case are one file on some systems. A pull there would write neither.
 function clashesOf(changes: readonly Change[], deletions: readonly Change[], { remote }: Workspace): Refusal[] {
   const deleted = new Set(deletions.map(({ path }) => path))
   const left = [...remote.keys()].filter((path) => !deleted.has(path))
@@ -201,7 +201,7 @@ async function chooseTarget(
     throw new CliError('conflict', `${input.draft} is already published`, { hint: 'stet push --new' })
   }
   const draft = await client.versions.create(input.name ?? (await defaultDraftName(settings.root, client)))
-  // Printed at once: if a later step fails, the draft remains.
+  // Printed immediately: if a later step fails, the draft still exists.
   ctx.say(`+ created draft "${draft.title}" (${shortUuid(draft.uuid)})`)
   return { version: draft, isNew: true }
 }
@@ -212,7 +212,7 @@ async function send({ client }: Workspace, version: Version, changes: readonly C
   else await sendToMerged(client, version, changes)
 }
 
-// Lists the documents again, for their identity and their compile errors.
+// Lists the prompts again to get their ids and compile errors.
 async function finish(
   workspace: Workspace,
   { version, isNew }: Target,
@@ -224,7 +224,7 @@ async function finish(
   const prompts = changes.length > 0 ? await client.prompts.list({ versionUuid: version.uuid }) : [...remote.values()]
   const after = new Map(prompts.map((prompt) => [prompt.path, prompt]))
   const isSameDraft = workspace.settings.lock?.version.uuid === version.uuid
-  // Until now the draft showed live's text for this prompt, so that text is the base of its change.
+  // Until now, the draft showed live's text for this prompt. That text is the base of its change.
   const baseInLive = (path: string): string | undefined => {
     const known = isSameDraft ? entries[path]?.live : undefined
     if (known !== undefined) return known
@@ -232,7 +232,7 @@ async function finish(
     return there?.commitId === version.id ? undefined : (there?.contentHash ?? '')
   }
   const next = entriesAfterPush(entries, selected, changes, after, baseInLive)
-  // The API cannot rename a draft: the name is kept for its publication.
+  // The API cannot rename a draft, so the lock keeps the name for publishing.
   const title = isNew || name === version.title ? undefined : name
   await saveLock(workspace, version, followsLive && !isNew, next, title)
   const sent = new Set(changes.map(({ path }) => path))

@@ -13,7 +13,6 @@ interface RollbackInput {
   isDry: boolean
 }
 
-/** `version` is the published one; null when nothing was published. */
 interface RollbackReport {
   target: Version
   version: Version | null
@@ -59,9 +58,9 @@ async function rollBack(input: RollbackInput, ctx: Context): Promise<RollbackRep
     throw new CliError('usage', 'Nothing was changed')
   }
   const draft = await client.versions.create(input.title ?? `rollback to v${target.version}`.slice(0, 256))
-  // Printed at once: if a later step fails, the draft remains.
+  // Printed immediately: if a later step fails, the draft still exists.
   ctx.say(`+ created draft "${draft.title}" (${shortUuid(draft.uuid)})`)
-  // Each change is based on the text just shown, so a publication in between causes a conflict.
+  // Each change is based on the text that was just shown, so a concurrent publication causes a conflict.
   await sendToDraft(client, draft, changes)
   return { ...report, version: await client.versions.publish(draft.uuid) }
 }

@@ -73,7 +73,7 @@ function parseRun(raw: RawInput): RunInput {
   }
 }
 
-/** Runs a prompt and shows it; undefined when it was only started. */
+/** Returns undefined for a background run. */
 export async function runPrompt(input: RunInput, ctx: Context): Promise<RunResult | undefined> {
   const client = await ctx.client()
   await ctx.projectId()
@@ -112,7 +112,7 @@ async function startInBackground(
   ctx.io.out(ctx.flags.json ? `${JSON.stringify({ uuid })}\n` : `${uuid}\n`)
 }
 
-/** Imports a module; its exported functions, and those of an exported default object, are handlers. */
+/** Handlers are the module's exported functions and those of an exported default object. */
 export async function loadToolHandlers(file: string, cwd: string): Promise<ToolMap> {
   let module: Record<string, unknown>
   try {

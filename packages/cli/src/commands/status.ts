@@ -12,7 +12,6 @@ import { countLines, formatCount } from '../ui/diff.ts'
 
 interface StatusEntry {
   path: string
-  /** `live-conflict`: live and the draft changed the same prompt. */
   state: State | 'live-conflict'
   lines?: { added: number; removed: number }
   remoteUpdatedAt?: string
@@ -26,7 +25,7 @@ interface StatusData {
 }
 
 const letters: Partial<Record<StatusEntry['state'], string>> = {
-  // The draft's text, merged with live.
+  // Both sides are equal here, but a merge with live is not pushed or a `.remote` file remains.
   same: 'M',
   'same-edit': 'M',
   'same-new': 'A',

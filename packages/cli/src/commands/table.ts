@@ -1,6 +1,6 @@
 import type { TableEntry } from '../command.ts'
 
-/** All commands. Modules load when their command is called, which keeps the start fast. */
+/** Modules load when their command runs, which keeps startup fast. */
 export const commandTable: Readonly<Record<string, TableEntry>> = {
   login: { summary: 'check an API key and save it', load: () => import('./login.ts') },
   logout: { summary: 'remove a saved API key', load: () => import('./logout.ts') },
@@ -69,7 +69,6 @@ export const commandTable: Readonly<Record<string, TableEntry>> = {
   serve: { summary: 'start a server on this machine', load: () => import('./serve/serve.ts') },
 }
 
-/** Summaries of words that only group commands. */
 export const groupSummaries: Readonly<Record<string, string>> = {
   prompts: 'prompts of a version',
   versions: 'drafts and published versions',
@@ -83,7 +82,6 @@ export const groupSummaries: Readonly<Record<string, string>> = {
   types: 'TypeScript types of the prompts',
 }
 
-/** The headings of the help, with the first words of the commands below them. */
 export const helpGroups: Readonly<Record<string, readonly string[]>> = {
   'Files and versions:': [
     'init',

@@ -7,17 +7,16 @@ import type { Problem } from './compile-texts.ts'
 
 type Finding = Omit<Problem, 'frame'>
 
-/** In GitHub Actions, also prints each finding as an annotation, which GitHub shows at the line. */
+/** Prints annotations in GitHub Actions only. GitHub shows each one at its line. */
 export function annotate(findings: readonly Finding[], { io }: Pick<Context, 'io'>): void {
   if (!isOn(io.env['GITHUB_ACTIONS'])) return
-  // GitHub names files from the root of the checkout. It reads both outputs, and standard output contains the data.
+  // GitHub resolves paths from the checkout's root. It reads both streams, and standard output contains the data.
   const root = io.env['GITHUB_WORKSPACE'] || io.cwd
   for (const finding of findings) {
     if (finding.file !== null) io.err(annotationOf(finding, relative(root, finding.file).replaceAll('\\', '/')))
   }
 }
 
-/** The same for server errors about prompts that are files here. */
 export async function annotatePrompts(
   prompts: readonly { path: string; errors: readonly Omit<Finding, 'path' | 'file' | 'severity'>[] }[],
   ctx: Context,

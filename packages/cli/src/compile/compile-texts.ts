@@ -1,17 +1,16 @@
 import type { PromptScan } from '@stet/template'
 import type { LocalPrompt } from '../sync/scan.ts'
 
-/** The engine is most of the program: only commands that compile load it. */
+/** The engine is most of the program's size, so only commands that compile load it. */
 export async function loadEngine(): Promise<Pick<typeof import('@stet/template'), 'scan' | 'resolveReferencePath'>> {
-  // Named imports let the bundler drop the rest.
+  // With named imports, the bundler can drop the rest.
   const { scan, resolveReferencePath } = await import('@stet/template')
   return { scan, resolveReferencePath }
 }
 
 /**
- * Compiles prompts by the rules of the server. References are looked up among `texts` first, then among `others`.
- *
- * @returns what each of `texts` declares, including its errors with positions
+ * Compiles prompts by the server's rules. References resolve to `texts` first, then to `others`.
+ * @returns a scan for each of `texts`, including its errors with positions
  */
 export async function compileTexts(
   texts: ReadonlyMap<string, string>,
@@ -24,23 +23,23 @@ export async function compileTexts(
   return scans
 }
 
-/** A finding about a prompt. Lines and columns count from 1, in the text of `path`. */
+/** Lines and columns start at 1 and refer to the text of `path`. */
 export interface Problem {
   path: string
-  /** The absolute path of the file; null if the prompt exists only on the server. */
+  /** The absolute path. Null if the prompt exists only on the server. */
   file: string | null
   line: number
   column: number
   code: string
   message: string
-  /** The line, with a caret under the column. */
+  /** The source line with a caret under the column. */
   frame: string
   severity: 'error' | 'warning'
 }
 
 type Issue = PromptScan['errors'][number]
 
-/** Findings in files, sorted by path. A prompt that others reference is reported once. */
+/** Sorted by path. A prompt's problem is reported once, even if several prompts reference it. */
 export function problemsOf(scans: ReadonlyMap<string, PromptScan>, files: ReadonlyMap<string, LocalPrompt>): Problem[] {
   const found = new Map<string, Problem>()
   const add = (issue: Issue, severity: Problem['severity']): void => {

@@ -4,10 +4,9 @@ import type { Io } from '../io.ts'
 import type { GlobalFlags } from './global-flags.ts'
 import type { Settings } from './resolve.ts'
 
-/** Attempts to rejoin a broken stream before it counts as lost; each new event resets them. */
+/** Attempts to reconnect a broken stream. Each new event resets the count. */
 export const maxReconnects = 3
 
-/** The client for the resolved settings; fails without a key. */
 export async function createClient(ctx: { flags: GlobalFlags; io: Io }, settings: Settings): Promise<Stet> {
   const { apiKey, baseUrl, withheld, projectId, timeoutMs } = settings
   if (!apiKey && withheld) throw new CliError('not_allowed', withheld.message, { hint: withheld.hint })
@@ -22,7 +21,7 @@ export async function createClient(ctx: { flags: GlobalFlags; io: Io }, settings
   return new Stet(options)
 }
 
-// Prints only headers without secrets.
+// Omits headers that contain secrets.
 function debugHooks(io: Io): Hooks {
   return {
     onRequest: ({ method, url, attempt }) => io.err(`> ${method} ${url} (attempt ${attempt}, key masked)\n`),

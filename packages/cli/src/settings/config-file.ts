@@ -12,7 +12,7 @@ export interface Config {
   promptsDir: string
   include: string[]
   ignore: string[]
-  /** The path of generated types, relative to the project, and whether unknown paths are errors in them. */
+  /** `out` is relative to the project. With `strictPaths`, unknown paths are type errors. */
   types: { out: string; strictPaths: boolean; isConfigured: boolean }
   profiles: Record<string, { baseUrl?: string; projectId?: number }>
 }
@@ -21,7 +21,6 @@ const keys = ['$schema', 'baseUrl', 'projectId', 'promptsDir', 'include', 'ignor
 const typesKeys = ['out', 'strictPaths']
 const profileKeys = ['baseUrl', 'projectId']
 
-/** The settings of a folder without a configuration file. */
 export const defaultConfig: Config = {
   promptsDir: 'prompts',
   include: ['**/*.promptl'],
@@ -30,12 +29,11 @@ export const defaultConfig: Config = {
   profiles: {},
 }
 
-/** The configuration file that applies to a folder. */
 export function findConfigFile(folder: string): string | undefined {
   return findUpwards(folder, configFileName)
 }
 
-/** The value of `$schema`, for editors: the installed CLI's schema, relative to a folder; undefined if not installed. */
+/** Returns the value of `$schema`: the relative path of the installed CLI's schema. Undefined if it is not installed. */
 export function schemaSeenFrom(folder: string): string | undefined {
   const file = findUpwards(folder, join('node_modules', '@stet', 'cli', 'schema', 'config.json'))
   if (file === undefined) return undefined
@@ -51,7 +49,7 @@ function findUpwards(folder: string, name: string): string | undefined {
   }
 }
 
-/** Reads and validates. Unknown keys are errors, because a mistyped key would silently have no effect. */
+/** Unknown keys are errors: a mistyped key would otherwise have no effect. */
 export async function readConfigFile(file: string): Promise<Config> {
   const text = await readTextIfPresent(file)
   if (text === undefined) throw new CliError('usage', `${file} not found`, { hint: 'stet init' })

@@ -7,7 +7,7 @@ import { isJsonObject, parseJsonObject, readTextIfPresent } from './json-file.ts
 import { makeFolder, writeFileAtomically } from './write-file.ts'
 
 export interface Credential {
-  /** With its API prefix: the only address that the key is ever sent to. */
+  /** Includes the API prefix. The key is sent to this address only. */
   baseUrl: string
   apiKey: string
   keyName: string
@@ -18,7 +18,7 @@ export function credentialsFileOf(io: Io): string {
   return join(io.env['XDG_CONFIG_HOME'] || windows || join(io.homeDir, '.config'), 'stet', 'credentials.json')
 }
 
-/** All logins by profile. Restricts a file that other users can read, and warns. */
+/** Returns all logins by profile. If other users can read the file, warns and restricts its mode. */
 export async function readCredentials(
   file: string,
   warn: (message: string) => void,
@@ -63,7 +63,7 @@ export async function writeCredentials(file: string, credentials: Record<string,
   }
 }
 
-/** All logins by profile. An unreadable home counts as empty: keys from flags or the environment need no home. */
+/** An unreadable home counts as empty, because keys from flags or the environment need no home. */
 export async function readLogins(file: string, warn: (message: string) => void): Promise<Record<string, Credential>> {
   try {
     return await readCredentials(file, warn)
@@ -82,12 +82,11 @@ function isCredential(value: unknown): value is Credential {
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const checksumLength = 6
 
-/** Whether a text can be a key: `stet_`, 30 characters, and the CRC32 of those in 6 base62 digits. */
+/** A key is `stet_`, 30 characters, and their CRC32 in 6 base62 digits. */
 export function isWellFormedApiKey(key: string): boolean {
   return /^stet_[0-9A-Za-z]{36}$/.test(key) && key.endsWith(checksumOf(key.slice(0, -checksumLength)))
 }
 
-/** The part of a key that is safe to show. */
 export function maskApiKey(key: string): string {
   return key.startsWith('stet_') ? `${key.slice(0, 9)}…` : '…'
 }

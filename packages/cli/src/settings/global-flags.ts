@@ -1,16 +1,13 @@
-/** A flag of the command line. `value` is its placeholder; without one the flag is a switch. */
+/** `value` is the flag's placeholder. A flag without one is a switch. */
 export interface Flag {
   long: string
   short?: string
   value?: string
-  /** May be given several times. */
   isMany?: boolean
   summary: string
-  /** The environment variable with the same effect. */
   variable?: string
 }
 
-/** The flags that every command accepts, before or after its name. */
 export const globalFlags: readonly Flag[] = [
   { long: '--base-url', value: '<url>', variable: 'STET_BASE_URL', summary: 'URL of the server' },
   { long: '--api-key-stdin', summary: 'read the API key from standard input' },
@@ -49,7 +46,7 @@ export const globalFlags: readonly Flag[] = [
   { long: '--no-retry', summary: 'do not retry failed requests' },
 ]
 
-/** The given global flags; absent keys leave the decision to environment, files and defaults. */
+/** An absent key falls back to the environment, files and defaults. */
 export interface GlobalFlags {
   baseUrl?: string
   apiKey?: string

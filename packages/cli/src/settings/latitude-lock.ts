@@ -7,9 +7,7 @@ export const latitudeLockName = 'latitude-lock.json'
 
 export interface LatitudeLock {
   projectId: number
-  /** The folder of the prompt files, relative to the lock. */
   rootFolder: string
-  /** A version's uuid, or `live`. */
   version: string
 }
 

@@ -5,30 +5,30 @@ import { isJsonObject, parseJsonObject, readTextIfPresent } from './json-file.ts
 import { writeFileAtomically } from './write-file.ts'
 
 export interface LockEntry {
-  /** The content hash of the last pull or push; absent if both sides created the prompt. */
+  /** The content hash at the last pull or push. Absent if both sides created the prompt. */
   hash?: string
   documentUuid?: string
-  /** The server's hash of an unresolved conflict. */
+  /** The server's hash in an unresolved conflict. */
   theirs?: string
-  /** In a draft: the hash of live's text that the draft's change builds on; empty when live had no such prompt. */
+  /** Draft only: the hash of the live text that the draft's change builds on. Empty if live had no such prompt. */
   live?: string
-  /** In a draft: the hash of live's text that `pull` merged into the file, to be sent by the next push. */
+  /** Draft only: the hash of the live text that `pull` merged into the file. The next push sends it. */
   merged?: string
 }
 
-/** The state of the last pull or push: the base of every comparison. */
+/** The state after the last pull or push, which is the base of every comparison. */
 export interface Lock {
-  /** With its API prefix. */
+  /** Includes the API prefix. */
   baseUrl: string
   projectId: number
-  /** `ref` live: compared with the current live version. `title`: the draft's name, applied when it is published. */
+  /** With `ref` live, the folder follows live. `title` is the draft's new name, applied at publication. */
   version: { uuid: string; status: VersionStatus; name: string; ref?: 'live'; title?: string }
   prompts: Record<string, LockEntry>
 }
 
 const lockfileVersion = 1
 
-/** One lock per profile: two servers share no history. */
+/** Each profile has its own lock, because two servers share no history. */
 export function lockFileOf(root: string, profile: string): string {
   return join(root, profile === 'default' ? 'stet.lock.json' : `stet.lock.${profile}.json`)
 }
@@ -48,7 +48,7 @@ export async function writeLockFile(file: string, lock: Lock): Promise<void> {
   await writeFileAtomically(file, formatLock(lock))
 }
 
-/** Sorted keys keep the diff of a commit small. */
+/** Sorted keys keep git diffs small. */
 export function formatLock({ baseUrl, projectId, version, prompts }: Lock): string {
   const sorted = Object.fromEntries(Object.entries(prompts).sort(([a], [b]) => (a < b ? -1 : 1)))
   return `${JSON.stringify({ lockfileVersion, baseUrl, projectId, version, prompts: sorted }, null, 2)}\n`

@@ -10,7 +10,7 @@ const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$
 
 interface Recent {
   uuid: string
-  /** With its API prefix. */
+  /** Includes the API prefix. */
   baseUrl: string
 }
 
@@ -18,7 +18,7 @@ function recentFileOf(io: Io): string {
   return join(io.env['XDG_STATE_HOME'] || join(io.homeDir, '.local', 'state'), 'stet', 'recent.json')
 }
 
-// A damaged file, or one of another version, counts as empty: nothing depends on it.
+// A damaged file or another file version counts as empty: the list is only a convenience.
 async function readRecent(io: Io): Promise<Recent[]> {
   try {
     const value: unknown = JSON.parse((await readTextIfPresent(recentFileOf(io))) ?? '[]')
@@ -28,7 +28,7 @@ async function readRecent(io: Io): Promise<Recent[]> {
   }
 }
 
-/** Remembers a conversation, so that the first digits of its uuid suffice later. */
+/** Lets users type only the first digits of the uuid later. */
 export async function rememberConversation(uuid: string, ctx: Context): Promise<void> {
   const { baseUrl } = await ctx.settings()
   const others = (await readRecent(ctx.io)).filter((one) => one.uuid !== uuid)
@@ -36,11 +36,10 @@ export async function rememberConversation(uuid: string, ctx: Context): Promise<
   try {
     await writeFileAtomically(recentFileOf(ctx.io), `${JSON.stringify(recent)}\n`)
   } catch {
-    // Without a writable home, the whole uuid still works.
+    // Without a writable home, the full uuid still works.
   }
 }
 
-/** Resolves a conversation's uuid, or its first 8 digits. */
 export async function findConversation(ref: string, ctx: Context): Promise<string> {
   if (uuidForm.test(ref)) return ref.toLowerCase()
   if (!/^[0-9a-f-]{8,}$/i.test(ref)) {
@@ -60,7 +59,7 @@ export async function findConversation(ref: string, ctx: Context): Promise<strin
   throw new CliError('usage', `Several conversations begin with ${ref}`, { lines: matches.map(({ uuid }) => uuid) })
 }
 
-// Not remembered here: searches the newest conversations. A key that may not list them cannot use prefixes.
+// Searches the newest conversations if the file has no match. A key without access to them cannot use prefixes.
 async function newestOfServer(ctx: Context): Promise<{ uuid: string }[]> {
   const client = await ctx.client()
   const { ForbiddenError } = await import('@stet/sdk')

@@ -10,28 +10,27 @@ import type { GlobalFlags } from './global-flags.ts'
 import { type Lock, lockFileOf, readLockFile } from './lock-file.ts'
 import { isWithin } from './write-file.ts'
 
-/** A value and its origin. */
 export interface Resolved<T> {
   value: T
   origin: string
 }
 
-/** All settings, from flags, environment, files and defaults, in that order. */
+/** Resolved from flags, environment, files and defaults, in that order. */
 export interface Settings {
-  /** The folder of the configuration file, or the working folder. */
+  /** The configuration file's folder, or the working folder. */
   root: string
   configFile: string | undefined
   config: Config
   profile: Resolved<string>
-  /** With its API prefix. */
+  /** Includes the API prefix. */
   baseUrl: Resolved<string>
   apiKey: Resolved<string> | undefined
-  /** Why an existing key is not used for this address. */
+  /** Explains why an existing key is not sent to this address. */
   withheld: { message: string; hint: string } | undefined
-  /** Only a project file names this address, and no login matches it. */
+  /** True if the address comes only from a project file and matches no login. */
   isAddressForeign: boolean
   projectId: Resolved<number> | undefined
-  /** From flag or environment only; the lock's version is in the lock. */
+  /** From the flag or the environment only. The lock contains its own version. */
   versionRef: Resolved<string> | undefined
   lockFile: string
   lock: Lock | undefined
@@ -48,7 +47,7 @@ export interface Surroundings {
 
 const defaultAddress = 'http://127.0.0.1:8787'
 
-/** Files that belong to a checkout. */
+/** These files belong to a checkout, so they are untrusted. */
 const projectOrigins = { config: 'configuration', lock: 'lock file' }
 
 export async function resolveSettings({ io, flags, warn, say }: Surroundings): Promise<Settings> {
@@ -113,7 +112,7 @@ export async function resolveSettings({ io, flags, warn, say }: Surroundings): P
   return settings
 }
 
-/** Files and links of a checkout are untrusted: they must not select paths elsewhere for reading or writing. */
+/** A checkout's files and links are untrusted: they must not make stet read or write outside the project. */
 export async function refusePathsOutside({
   root,
   config,
@@ -130,7 +129,7 @@ export async function refusePathsOutside({
   }
 }
 
-/** Normalizes an address: no trailing slash, with the API prefix. */
+/** Adds the API prefix and removes a trailing slash. */
 export function normalizeAddress(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !/^https?:$/.test(url.protocol))
@@ -140,7 +139,7 @@ export function normalizeAddress(text: string): string {
   return `${url.origin}${path.endsWith(API_PREFIX) ? path : path + API_PREFIX}`
 }
 
-// A file of a cloned repository must not choose where a key goes.
+// A file of a cloned repository must not choose where a key is sent.
 function isForeign({ value, origin }: Resolved<string>, logins: Readonly<Record<string, Credential>>): boolean {
   if (!Object.values(projectOrigins).includes(origin) || value === normalizeAddress(defaultAddress)) return false
   return !Object.values(logins).some((login) => login.baseUrl === value)
@@ -186,7 +185,7 @@ function resolveKey(
   return { apiKey: undefined, withheld: { message, hint } }
 }
 
-/** Refuses malformed keys before anything is sent. */
+/** Throws for a malformed key before any request. */
 export function checkForm(key: string): string {
   if (isWellFormedApiKey(key)) return key
   throw new CliError('not_allowed', 'Not a stet API key (stet_ and 36 characters, including a checksum)', {

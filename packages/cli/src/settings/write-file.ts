@@ -5,14 +5,14 @@ import { CliError } from '../exit-code.ts'
 import { isJsonObject, isMissing } from './json-file.ts'
 
 /**
- * Writes through a temporary file and a rename: a reader sees the old text or the new one, never a part. Replaces a link instead
- * of following it, because it may belong to a checkout. Keeps the mode of an existing file unless `mode` is given.
+ * Writes a temporary file and renames it, so that a reader never sees a partial text. Replaces a symbolic link instead of
+ * following it: the link may belong to a checkout. Keeps an existing file's mode unless `mode` is given.
  */
 export async function writeFileAtomically(file: string, text: string, mode?: number): Promise<void> {
   try {
     await makeFolder(dirname(file))
     const wanted = mode ?? (await modeOf(file))
-    // A random name: the file's own name may already have the maximum length.
+    // A random name, because the file's own name may already have the maximum length.
     const temporary = join(dirname(file), `.stet-${randomUUID().slice(0, 8)}.tmp`)
     try {
       const handle = await open(temporary, 'wx', wanted ?? 0o644)
@@ -33,7 +33,7 @@ export async function writeFileAtomically(file: string, text: string, mode?: num
   }
 }
 
-/** Writes a file named on the command line: follows links, and writes to devices and pipes without replacing them. */
+/** For files named on the command line: follows links, and writes to devices and pipes without replacing them. */
 export async function writeNamedFile(file: string, text: string): Promise<void> {
   const former = await stat(file).catch(() => undefined)
   if (former?.isFile()) return writeFileAtomically(await realpath(file), text)
@@ -43,7 +43,7 @@ export async function writeNamedFile(file: string, text: string): Promise<void> 
   })
 }
 
-/** The current content; undefined if the file is missing, or is a device or pipe, which might never end. */
+/** Returns undefined for a missing file, and for devices and pipes, because reading them may never end. */
 export async function readFormerText(file: string): Promise<string | undefined> {
   try {
     const former = await stat(file)
@@ -54,7 +54,7 @@ export async function readFormerText(file: string): Promise<string | undefined> 
   }
 }
 
-/** Creates a folder and its parents. Node's recursive mkdir loops forever below folders that cannot have any, such as /proc. */
+/** Creates parents too. Node's recursive mkdir loops forever below folders such as /proc, which cannot have children. */
 export async function makeFolder(folder: string, mode?: number): Promise<void> {
   const code = await tryFolder(folder, mode)
   if (code === 'ENOENT' && dirname(folder) !== folder) {
@@ -65,14 +65,14 @@ export async function makeFolder(folder: string, mode?: number): Promise<void> {
   }
 }
 
-/** @returns ENOENT if a parent is missing; an existing folder is not an error */
+/** @returns ENOENT if a parent is missing. An existing folder is not an error. */
 async function tryFolder(folder: string, mode: number | undefined): Promise<string | undefined> {
   try {
     await mkdir(folder, { mode })
     return undefined
   } catch (error) {
     const code = codeOf(error)
-    // The folder may exist even if its parent is not writable; the write itself reports that.
+    // The folder may exist even if its parent is not writable. The write itself reports any problem.
     const isThere = code !== 'ENOENT' && (await stat(folder).catch(() => undefined))?.isDirectory()
     if (!isThere && code !== 'ENOENT') throw error
     return isThere ? undefined : code
@@ -88,14 +88,14 @@ const nameCodes: Readonly<Record<string, string>> = {
   ENOTEMPTY: 'is a folder',
 }
 
-/** Why a name cannot be written, after a failed write; undefined if the name is not the cause. */
+/** After a failed write, explains why the name is invalid. Returns undefined if the name is not the cause. */
 export function problemOfName(error: unknown): string | undefined {
   return nameCodes[codeOf(error instanceof CliError ? error.cause : error) ?? '']
 }
 
 function unwritable(file: string, error: unknown): CliError {
   const text = error instanceof Error ? error.message : String(error)
-  // "ENOSPC: no space left on device, write" names a system call, and perhaps the temporary file: keeps the reason only.
+  // "ENOSPC: no space left on device, write" names a system call and perhaps the temporary file, so only the reason is kept.
   const [, reason = text] = /^E[A-Z0-9]+: ([^,]+)/.exec(text) ?? []
   return new CliError('unexpected', `Cannot write ${file}: ${reason}`, { cause: error })
 }
@@ -109,7 +109,7 @@ function codeOf(error: unknown): string | undefined {
   return isJsonObject(error) && typeof error['code'] === 'string' ? error['code'] : undefined
 }
 
-/** Whether a file, or its nearest existing parent, is inside the folder after resolving links. */
+/** Resolves links. If the file is missing, its nearest existing parent decides. */
 export async function isWithin(folder: string, file: string): Promise<boolean> {
   const root = await realpathOfNearest(folder)
   const target = await realpathOfNearest(file)

@@ -11,12 +11,12 @@ export interface PullStep {
   action: PullAction
 }
 
-/** The location of an existing or new prompt. */
+/** Returns where an existing or new prompt is stored. */
 export function fileOf(promptsDir: string, { localFile, path }: Pick<Compared, 'localFile' | 'path'>): string {
   return localFile ?? join(promptsDir, path + promptEnding)
 }
 
-/** Why a prompt of the server cannot become a file, or undefined. */
+/** Explains why a prompt from the server cannot become a file, or returns undefined. */
 export async function problemOfFile(
   promptsDir: string,
   one: Pick<Compared, 'localFile' | 'path'>,
@@ -26,7 +26,7 @@ export async function problemOfFile(
   return (await isWithin(promptsDir, fileOf(promptsDir, one))) ? undefined : 'is outside the folder'
 }
 
-/** Applies a pull: files first, then the lock, so that an interrupted pull can be repeated. */
+/** Writes the files before the lock, so that an interrupted pull can be repeated. */
 export async function applyPull(
   promptsDir: string,
   steps: readonly PullStep[],
@@ -53,7 +53,7 @@ function touchesFile(action: PullAction): boolean {
   return action === 'write' || action === 'write-beside' || action === 'delete'
 }
 
-/** @returns why this file cannot be created; a full or read-only disk ends the pull instead */
+/** Throws if the disk is full or read-only. @returns why this file cannot be created, or undefined */
 async function changeFile(promptsDir: string, one: Compared, action: PullAction): Promise<string | undefined> {
   const file = fileOf(promptsDir, one)
   const beside = file.slice(0, -promptEnding.length) + remoteEnding
@@ -93,7 +93,7 @@ function withDraftNotes(entry: LockEntry, before: LockEntry | undefined): LockEn
   return { ...entry, ...(live !== undefined && { live }), ...(merged !== undefined && { merged }) }
 }
 
-// After a conflict is resolved by deleting its `.remote` file, the server's text is the new base.
+// Deleting the `.remote` file resolves a conflict. The server's text is then the new base.
 function settled(one: Compared, before: LockEntry | undefined): LockEntry | undefined {
   if (!before?.theirs || one.hasLeftover) return before
   return entryOf(before.theirs, before.documentUuid)

@@ -1,15 +1,15 @@
 import type { Change } from '@stet/sdk'
 
-/** The hashes of one prompt on the three sides; undefined where it does not exist. */
+/** One prompt's hashes on the three sides. A hash is undefined where the prompt does not exist. */
 export interface Sides {
-  /** The state at the last pull or push. */
+  /** The hash after the last pull or push. */
   base: string | undefined
-  /** Every hash that the local file may have. */
+  /** All accepted hashes of the local file, for example with either line ending. */
   local: ReadonlySet<string> | undefined
   remote: string | undefined
 }
 
-/** The relation between the sides of one prompt: the rows of the three-way table. */
+/** How one prompt's three sides relate. Each state is a row of the three-way table. */
 export type State =
   | 'same'
   | 'local-edit'
@@ -26,7 +26,6 @@ export type State =
   | 'delete-against-edit'
   | 'both-deleted'
 
-/** States that only a human can resolve. */
 export const conflictStates: ReadonlySet<State> = new Set<State>([
   'conflict',
   'both-new',
@@ -34,10 +33,10 @@ export const conflictStates: ReadonlySet<State> = new Set<State>([
   'delete-against-edit',
 ])
 
-/** States in which both sides are equal. */
+/** Both sides are equal in these states. */
 export const inStep: ReadonlySet<State> = new Set<State>(['same', 'same-edit', 'same-new', 'both-deleted'])
 
-/** The one decision that status, pull, push and publish share. Undefined: the prompt exists nowhere. */
+/** Status, pull, push and publish share this decision. Returns undefined if the prompt exists nowhere. */
 export function compare({ base, local, remote }: Sides): State | undefined {
   if (base === undefined) return compareNew(local, remote)
   if (local === undefined) {
@@ -57,25 +56,22 @@ function compareNew(local: ReadonlySet<string> | undefined, remote: string | und
   return local.has(remote) ? 'same-new' : 'both-new'
 }
 
-/** One prompt with its state on both sides. */
 export interface Compared {
   path: string
   state: State
-  /** The file's name on disk, which may use another Unicode form than the path. */
+  /** The file name on disk. Its Unicode form may differ from the path's. */
   localFile: string | undefined
-  /** The text to send. */
   localText: string | undefined
   localHash: string | undefined
   remoteText: string | undefined
   remoteHash: string | undefined
   documentUuid: string | undefined
-  /** When the server's side last changed. */
   remoteUpdatedAt: string | undefined
-  /** It has a `.remote` file of an unresolved conflict. */
+  /** True if an unresolved conflict has left a `.remote` file. */
   hasLeftover: boolean
-  /** The file contains unresolved conflict markers that the server's text lacks. */
+  /** True if the file contains unresolved conflict markers that the server's text lacks. */
   hasMarkers: boolean
-  /** The hash of live's text that the file was merged with, if a push must send it. */
+  /** The hash of the live text merged into the file. Set if a push must send it. */
   mergedLive: string | undefined
 }
 
@@ -83,11 +79,11 @@ export interface PushPlan {
   changes: Change[]
   deletions: Change[]
   conflicts: Compared[]
-  /** Changed on the server only: not touched by a push. */
+  /** A push does not touch prompts that changed on the server only. */
   remoteOnly: Compared[]
 }
 
-/** Plans a push. `isForced` drops the base hashes and overwrites conflicts. */
+/** `isForced` drops the base hashes and overwrites conflicts. */
 export function planPush(compared: readonly Compared[], isForced: boolean): PushPlan {
   const plan: PushPlan = { changes: [], deletions: [], conflicts: [], remoteOnly: [] }
   for (const one of compared) {
@@ -99,12 +95,12 @@ export function planPush(compared: readonly Compared[], isForced: boolean): Push
   return plan
 }
 
-/** Whether only a human can resolve a prompt's conflict. */
+/** Returns whether only a human can resolve the prompt's conflict. */
 export function isUnsettled({ state, hasLeftover, hasMarkers }: Compared): boolean {
   return conflictStates.has(state) || hasLeftover || hasMarkers
 }
 
-// Text that equals the draft's is sent too: live's hash alone resolves a publish conflict.
+// Sent even if the text equals the draft's: a publish conflict needs live's hash.
 function isMergeToSend({ mergedLive, state }: Compared): boolean {
   return mergedLive !== undefined && inStep.has(state)
 }
@@ -127,14 +123,13 @@ function sendTo(plan: PushPlan, one: Compared, isForced: boolean): void {
   plan.changes.push({ path: one.path, status, content: one.localText, ...base })
 }
 
-/** How a pull resolves conflicts. */
 export type Preference = 'ours' | 'theirs' | undefined
 
 export type PullAction = 'write' | 'keep' | 'lock-only' | 'write-beside' | 'delete' | 'settle' | 'keep-deleted' | 'none'
 
 /**
- * Plans a pull of one prompt. `delete` still needs a confirmation or a flag. `settle` makes the server's text the new base and keeps
- * the file, so that the next push sends it.
+ * Plans a pull of one prompt. `delete` still needs confirmation or a flag. `settle` makes the server's text the new base
+ * and keeps the file, so that the next push sends it.
  */
 export function planPull(one: Compared, preference: Preference, isNamed: boolean): PullAction {
   switch (one.state) {

@@ -3,11 +3,10 @@ import { CliError } from '../exit-code.ts'
 
 export interface Matcher {
   (path: string): boolean
-  /** The patterns that have matched no path so far. */
   idle(): string[]
 }
 
-/** A matcher for glob patterns over paths with `/`, relative to one folder. @throws CliError usage */
+/** Patterns match `/` paths relative to one folder. @throws CliError usage */
 export function matcherOf(patterns: readonly string[]): Matcher {
   const idle = new Set(patterns)
   const matchers = patterns.map((pattern) => ({ pattern, isMatch: compile(pattern) }))
@@ -19,15 +18,15 @@ export function matcherOf(patterns: readonly string[]): Matcher {
   return Object.assign(matches, { idle: () => [...idle] })
 }
 
-// A leading "!" is literal: negation would match every path except the named ones, which an ignore list never means.
+// A leading "!" is literal. As negation it would match all other paths, which an ignore list never means.
 const options = { dot: true, nonegate: true, noextglob: true }
 
-// Patterns come with a checkout. picomatch makes regular expressions that backtrack over each wildcard: three cost up to 0.1 s for
-// one name, five cost minutes.
+// Patterns are untrusted input from a checkout. picomatch compiles them to regular expressions that backtrack over each
+// wildcard: three cost up to 0.1 s for one name, five cost minutes.
 const maxWildcards = 3
 const maxLength = 256
 
-/** Matches segment by segment, so that wildcards of one segment never backtrack into another. */
+/** Matches each segment separately, so that wildcards never backtrack across segments. */
 function compile(pattern: string): (path: string) => boolean {
   const segments = segmentsOf(normalized(pattern))
   for (const segment of segments) {
@@ -54,12 +53,12 @@ function compile(pattern: string): (path: string) => boolean {
   }
 }
 
-/** A pattern with a slash inside braces or brackets stays whole. */
+/** Does not split a pattern with a slash inside braces or brackets. */
 function segmentsOf(pattern: string): string[] {
   return /[{[][^{[}\]]*\//.test(pattern) ? [pattern] : pattern.split('/')
 }
 
-/** `./drafts/` means everything in `drafts`. */
+/** `./drafts/` matches everything in `drafts`. */
 function normalized(pattern: string): string {
   const below = pattern.replace(/^(\.\/+)+/, '')
   return below.endsWith('/') ? `${below}**` : below

@@ -1,21 +1,19 @@
 import { createHash } from 'node:crypto'
 
-/** A file as text: the form that is sent and hashed. */
 export interface HashedText {
-  /** LF line endings, no byte order mark. */
+  /** Uses LF line endings and has no byte order mark. */
   text: string
-  /** The hash of `text`: the server's hash after a push. */
+  /** The hash of `text`, which is the server's hash after a push. */
   hash: string
-  /** Includes the CRLF form: a checkout may have converted line endings, and the server may have such text. */
+  /** Includes the CRLF form: a checkout may convert line endings, and the server may have such text. */
   hashes: ReadonlySet<string>
 }
 
-/** The server's content hash: SHA-256 over UTF-8, in hex. */
+/** The server's content hash: SHA-256 of the UTF-8 bytes in hex. */
 export function hashText(text: string): string {
   return createHash('sha256').update(text, 'utf8').digest('hex')
 }
 
-/** Decodes UTF-8; undefined for invalid bytes. */
 export function hashBytes(bytes: Uint8Array): HashedText | undefined {
   let raw: string
   try {

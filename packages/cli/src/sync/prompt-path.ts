@@ -3,13 +3,12 @@ import { join, relative, resolve, sep } from 'node:path'
 import type { Context } from '../context.ts'
 import type { Settings } from '../settings/resolve.ts'
 
-/** Every prompt is one file with this extension. */
 export const promptEnding = '.promptl'
 
-/** In a conflict, the server's text is saved beside the file with this further extension. */
+/** In a conflict, the server's text is saved next to the file with this extension. */
 export const remoteEnding = `${promptEnding}.remote`
 
-/** The server's rules for path segments and path length. */
+/** The server's rules for characters and path length. */
 const segmentForm = /^[\p{L}\p{M}\p{Nd}_.-]+$/u
 const maxPathBytes = 512
 
@@ -18,7 +17,7 @@ const maxSegmentBytes = 255 - promptEnding.length
 
 const reserved = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i
 
-/** Why a path cannot be both a prompt and a file, or undefined. Applies Windows' rules everywhere, because checkouts move. */
+/** Explains why a path is invalid. Windows' rules apply everywhere, because checkouts move between systems. */
 export function problemOfPath(path: string): string | undefined {
   for (const segment of path.split('/')) {
     if (segment === '' || segment === '.' || segment === '..') return 'is outside the folder'
@@ -31,7 +30,7 @@ export function problemOfPath(path: string): string | undefined {
   return Buffer.byteLength(path) > maxPathBytes ? `is longer than ${maxPathBytes} bytes` : undefined
 }
 
-/** Paths that equal another one except in case or Unicode form: on some systems they are one file. */
+/** Finds paths that differ only in case or Unicode form. On some systems they are one file. */
 export function findCaseClashes(paths: Iterable<string>): Set<string> {
   const byFolded = new Map<string, string[]>()
   for (const path of paths) {
@@ -41,20 +40,20 @@ export function findCaseClashes(paths: Iterable<string>): Set<string> {
   return new Set([...byFolded.values()].filter((group) => group.length > 1).flat())
 }
 
-/** The paths that a command-line name may mean, likeliest first: a prompt's path, its file, or a folder, as a shell completes them. */
+/** Returns the paths that a name may mean, likeliest first. A name is a prompt, a file or a folder. */
 export function promptPathsOf(name: string, promptsDir: string, cwd: string): [string, ...string[]] {
   const plain = name.normalize('NFC').replace(/\.promptl$/, '')
   const path = plain.replaceAll(/^\/+|(?<!\/)\/+$/g, '')
   const way = relative(promptsDir, resolve(cwd, plain)).split(sep).join('/').normalize('NFC')
   const isAround = /^\.\.(\/\.\.)*$/.test(way)
   if (!isAround && /^(\.\.)?\//.test(way)) return [path]
-  // A folder around the prompts means all of them.
+  // A folder that contains the prompts folder selects all prompts.
   const below = isAround ? '' : way
   const isFile = name.endsWith(promptEnding) || /^(\.{0,2}\/|\.{1,2}$)/.test(name)
   return isFile ? [below, path] : [path, below]
 }
 
-/** Resolves one prompt by path or file name; the file need not exist. */
+/** Resolves a path or a file name. The file need not exist. */
 export async function promptNamed(name: string, ctx: Pick<Context, 'settings' | 'io'>): Promise<string> {
   const promptsDir = promptsDirOf(await ctx.settings())
   const [first, ...others] = promptPathsOf(name, promptsDir, ctx.io.cwd)
@@ -62,7 +61,6 @@ export async function promptNamed(name: string, ctx: Pick<Context, 'settings' | 
   return isHere(first) ? first : (others.find(isHere) ?? first)
 }
 
-/** The folder of the prompt files. */
 export function promptsDirOf({ root, config }: Pick<Settings, 'root' | 'config'>): string {
   return resolve(root, config.promptsDir)
 }

@@ -12,23 +12,20 @@ export interface LocalPrompt extends HashedText {
   file: string
 }
 
-/** A skipped path, and why. */
 export interface Refusal {
-  /** A path with a trailing slash is a folder with everything in it. */
+  /** A trailing slash marks a whole folder. */
   path: string
   reason: string
 }
 
 export interface Scan {
   prompts: Map<string, LocalPrompt>
-  /** Paths with a `.remote` file of an unresolved conflict. */
   leftovers: Set<string>
   refused: Refusal[]
-  /** Patterns that match no prompt file; empty in a folder without prompt files. */
+  /** Patterns that match no prompt file. Empty if the folder has no prompt files. */
   idlePatterns: { list: 'include' | 'ignore'; pattern: string }[]
 }
 
-/** Reads the prompt files of a project, and warns about configured patterns without effect. */
 export async function scanProject(settings: Settings, warn: (message: string) => void): Promise<Scan> {
   const { promptsDir, include, ignore } = settings.config
   const scan = await scanPrompts(promptsDirOf(settings), include, ignore)
@@ -38,7 +35,6 @@ export async function scanProject(settings: Settings, warn: (message: string) =>
   return scan
 }
 
-/** Reads the prompt files of a folder; a missing folder counts as empty. */
 export async function scanPrompts(
   folder: string,
   include: readonly string[],
@@ -72,7 +68,7 @@ export async function scanPrompts(
   return scan
 }
 
-// The server stores paths in NFC; some file systems return another form.
+// The server stores paths in NFC. Some file systems return another form.
 function pathOf(name: string): string {
   return name.slice(0, -promptEnding.length).normalize('NFC')
 }
@@ -84,7 +80,7 @@ function clashOf(path: string, names: readonly string[]): string {
     : 'differs from another path only in case'
 }
 
-/** Whether a path was skipped: it may still exist, so it must not count as deleted. */
+/** A skipped path may still exist, so it must not count as deleted. */
 export function isLeftOut(path: string, refused: readonly Refusal[]): boolean {
   return refused.some((one) => one.path === path || (one.path.endsWith('/') && path.startsWith(one.path)))
 }
@@ -110,7 +106,7 @@ async function listFiles(root: string, below: string, listing: Listing): Promise
   return names
 }
 
-// Follows links to files only: a link to a parent folder would never end.
+// Follows links to files only: a link to a parent folder would recurse forever.
 async function leadsToFile(root: string, name: string, { isIgnored, refused }: Listing): Promise<boolean> {
   const target = await stat(join(root, name)).catch(() => undefined)
   if (await isWithin(root, join(root, name))) return target?.isFile() === true

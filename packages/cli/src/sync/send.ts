@@ -10,7 +10,7 @@ const maxChanges = 1000
 
 const inParts = 'push in parts: stet push <folder or prompt...>'
 
-/** Refuses what every server refuses, before a draft is opened for it. */
+/** Checked before a draft is opened, because every server refuses such a push. */
 export function refuseTooMany(changes: readonly Change[]): void {
   if (changes.length <= maxChanges) return
   throw new CliError('invalid', `${changes.length} changes exceed the limit of ${maxChanges} per push`, {
@@ -18,7 +18,7 @@ export function refuseTooMany(changes: readonly Change[]): void {
   })
 }
 
-/** Sends changes to a draft, all or none. A colleague's concurrent change becomes a conflict that names the prompts. */
+/** Sends changes to a draft atomically. A concurrent change becomes a conflict that names the prompts. */
 export async function sendToDraft(client: Stet, version: Version, changes: readonly Change[]): Promise<void> {
   const { ApiError, ConflictError } = await import('@stet/sdk')
   try {
@@ -42,7 +42,7 @@ export async function sendToDraft(client: Stet, version: Version, changes: reado
   }
 }
 
-// The server refers to changes by their position in the request.
+// The server identifies changes by their position in the request.
 function issuesOf(details: unknown, changes: readonly Change[]): string[] {
   const issues: unknown = isJsonObject(details) ? details['issues'] : undefined
   if (!Array.isArray(issues)) return []
@@ -53,7 +53,7 @@ function issuesOf(details: unknown, changes: readonly Change[]): string[] {
   })
 }
 
-/** Edits a published version in place, prompt by prompt: the only way to change published text without publishing. */
+/** Edits a published version in place, prompt by prompt. This is the only way to change published text without publishing. */
 export async function sendToMerged(client: Stet, version: Version, changes: readonly Change[]): Promise<void> {
   const deleted = changes.find(({ status }) => status === 'deleted')
   if (deleted) {
@@ -66,7 +66,7 @@ export async function sendToMerged(client: Stet, version: Version, changes: read
   }
 }
 
-/** The lock after a push: pushed prompts and prompts equal on both sides get a new base; others keep theirs. */
+/** Pushed prompts and prompts equal on both sides get a new base. Others keep theirs. */
 export function entriesAfterPush(
   before: Readonly<Record<string, LockEntry>>,
   compared: readonly Compared[],
@@ -78,7 +78,7 @@ export function entriesAfterPush(
   const alike = compared.filter(({ state, mergedLive }) => inStep.has(state) && mergedLive === undefined)
   for (const { path } of alike) setEntry(entries, path, after.get(path), before[path]?.live)
   for (const { path, content, status, liveHash } of sent) {
-    // Based on the sent text, so that a colleague's change made meanwhile shows as a change of the server.
+    // The base is the sent text, so that a colleague's concurrent change appears as a server change.
     const one = compared.find((candidate) => candidate.path === path)
     const hash = content === undefined || status === 'deleted' ? undefined : one?.localHash
     setEntry(
@@ -101,7 +101,7 @@ function setEntry(
   else delete entries[path]
 }
 
-/** The prompts named by a conflict of the server, each once. */
+/** Returns each prompt in a conflict response once. */
 export function conflictPaths(details: unknown): string[] {
   if (typeof details !== 'object' || details === null || !('conflicts' in details)) return []
   const { conflicts } = details

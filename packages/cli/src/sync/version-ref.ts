@@ -4,7 +4,7 @@ import { CliError } from '../exit-code.ts'
 
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** Resolves a reference: `live`, a uuid, or a sufficiently long prefix. */
+/** `ref` is `live`, a uuid or a sufficiently long prefix. */
 export async function findVersion(client: Stet, ref: string): Promise<Version> {
   if (ref === 'live' || uuidForm.test(ref)) return client.versions.get(ref)
   if (!/^[0-9a-f-]{8,}$/i.test(ref)) {
@@ -19,7 +19,7 @@ export async function findVersion(client: Stet, ref: string): Promise<Version> {
   throw new CliError('usage', `Several versions begin with ${ref}`, { lines: matches.map(({ uuid }) => uuid) })
 }
 
-/** The live version, or the newest draft if nothing was published. */
+/** Falls back to the newest draft if nothing was published. */
 export async function findLiveOrNewestDraft(client: Stet): Promise<Version> {
   const versions = await client.versions.list()
   const found = versions.find(({ isLive }) => isLive) ?? versions.find(({ status }) => status === 'draft')
@@ -27,10 +27,7 @@ export async function findLiveOrNewestDraft(client: Stet): Promise<Version> {
   throw new CliError('not_found', 'The project has no versions', { hint: 'stet versions create <name>' })
 }
 
-/**
- * The version to run, `live` or a uuid: from a flag or variable, otherwise from the lock if it belongs to the current server
- * and project.
- */
+/** Returns `live` or a uuid. A flag or variable wins, then the lock of the current server and project, then live. */
 export async function findVersionToRun(client: Stet, ctx: Context): Promise<string> {
   const { versionRef, lock, baseUrl, projectId } = await ctx.settings()
   if (versionRef) return versionRef.value === 'live' ? 'live' : (await findVersion(client, versionRef.value)).uuid

@@ -11,16 +11,14 @@ import { promptPathsOf, promptsDirOf } from './prompt-path.ts'
 import { isLeftOut, type Scan, scanProject } from './scan.ts'
 import { findLiveOrNewestDraft, findVersion } from './version-ref.ts'
 
-/** A folder, its lock and the version that it is compared with. */
 export interface Workspace {
   client: Stet
   settings: Settings
   promptsDir: string
-  /** The base of relative names on the command line. */
+  /** Names on the command line are relative to this folder. */
   cwd: string
   scan: Scan
   version: Version
-  /** Whether the folder follows live. */
   followsLive: boolean
   remote: Map<string, Prompt>
   entries: Readonly<Record<string, LockEntry>>
@@ -32,7 +30,7 @@ export async function openWorkspace(ctx: Context, ref?: string): Promise<Workspa
   const settings = await ctx.settings()
   await ctx.projectId()
   refuseOtherLock(settings)
-  // Without a configuration, uses the default folder, which may be a link.
+  // Without a configuration, the default folder applies. It may be a symbolic link.
   await refusePathsOutside(settings)
   const client = await ctx.client()
   const { version, followsLive } = await resolveVersion(ctx, client, settings.lock, ref ?? settings.versionRef?.value)
@@ -61,19 +59,17 @@ export async function openWorkspace(ctx: Context, ref?: string): Promise<Workspa
   }
 }
 
-// Live changed since the lock was written, possibly below its open draft.
+// Live may have changed since the lock was written. In an open draft, such a change appears as a conflict.
 function mayLackBase(version: Version, lock: Lock | undefined, compared: readonly Compared[]): boolean {
   const isNamed = lock?.version.uuid === version.uuid
   if (version.isLive) return !isNamed && compared.some(({ state }) => !inStep.has(state))
   return isNamed && version.status === 'draft' && compared.some(({ state }) => conflictStates.has(state))
 }
 
-/** The same sides over another base. */
 export function compareWith(entries: Readonly<Record<string, LockEntry>>, workspace: Workspace): Workspace {
   return { ...workspace, entries, compared: compareAll(entries, workspace.scan, workspace.remote) }
 }
 
-/** All prompts of any side, sorted by path. */
 function compareAll(
   entries: Readonly<Record<string, LockEntry>>,
   scan: Scan,
@@ -92,7 +88,7 @@ function compareAll(
     if (!state && mergedLive === undefined) continue
     compared.push({
       path,
-      // A deletion confirmed against live's new text exists on no side but must still be sent.
+      // A confirmed deletion exists on no side, but it must still be sent against live's new text.
       state: state ?? 'both-deleted',
       localFile: local?.file,
       localText: local?.text,
@@ -109,12 +105,12 @@ function compareAll(
   return compared
 }
 
-// A conflict is resolved, on top of the server's text, once its `.remote` file is deleted.
+// Deleting the `.remote` file resolves the conflict. The base is then the server's text.
 function baseOf(entry: LockEntry | undefined, hasLeftover: boolean): string | undefined {
   return !hasLeftover && entry?.theirs !== undefined ? entry.theirs : entry?.hash
 }
 
-/** Filters by prompts or folders; no names select all. Names may be files too. */
+/** Names may be prompts, files or folders. No names select everything. */
 export function selectPaths(
   compared: readonly Compared[],
   names: readonly string[],
@@ -124,7 +120,7 @@ export function selectPaths(
   return compared.filter(({ path }) => isSelected(path))
 }
 
-/** Returns which paths were named; no names select all. @throws CliError not_found for a name without a match */
+/** Returns a filter over paths. No names select everything. @throws CliError not_found for a name without a match */
 export function selectorOf(
   names: readonly string[],
   paths: ReadonlySet<string>,
@@ -143,7 +139,7 @@ export function selectorOf(
   return (path) => wanted.some((name) => matches(path, name))
 }
 
-/** The entries, with texts equal on both sides as base: a lock that changes its version must not fall behind them. */
+/** Updates the base of texts that are equal on both sides. Otherwise a lock with a new version would have stale bases. */
 export function entriesInStep({
   entries,
   compared,
@@ -157,7 +153,7 @@ export function entriesInStep({
   return settled
 }
 
-/** Writes the lock for a state of the server; `prompts` are the entries to keep. */
+/** Writes the lock for one version. It contains the entries in `prompts`. */
 export async function saveLock(
   workspace: Pick<Workspace, 'settings'>,
   version: Version,
@@ -190,7 +186,7 @@ function withoutDraftNotes(prompts: Readonly<Record<string, LockEntry>>): Record
   return Object.fromEntries(entries)
 }
 
-/** A lock of another server or project is not a base: it would show deletions that never happened. */
+/** A lock of another server or project is not a base: every prompt would look deleted. */
 export function refuseOtherLock({ lock, baseUrl, projectId, lockFile }: Settings): void {
   if (!lock) return
   if (lock.baseUrl !== baseUrl.value) {

@@ -8,7 +8,7 @@ import { writeNamedFile } from '../settings/write-file.ts'
 import { conversationText } from './conversation-text.ts'
 
 export interface Talk {
-  /** One message; the response is printed while it arrives. */
+  /** Sends one message and prints the response as it arrives. */
   say(text: string, ctx: Context): Promise<unknown>
   messages(): Promise<readonly Message[]>
 }
@@ -16,7 +16,7 @@ export interface Talk {
 const help =
   '/exit quits, /stop stops the answer, /messages shows the conversation, /save <file> saves it, \\ at the end of a line continues it'
 
-/** Keyboard events that were not processed yet. */
+/** Queues keyboard events until they are read. */
 class Keyboard {
   readonly #lines: string[] = []
   #wake = (): void => {}
@@ -32,7 +32,6 @@ class Keyboard {
     this.#wake()
   }
 
-  /** The next line; undefined at the end of the input. */
   async next(): Promise<string | undefined> {
     while (this.#lines.length === 0 && this.#state === 'open') {
       await new Promise<void>((wake) => {
@@ -44,7 +43,7 @@ class Keyboard {
   }
 }
 
-/** Reads and answers until the user leaves. Ctrl-C interrupts a response, or ends the loop if there is none. */
+/** Runs until the user leaves. Ctrl-C interrupts a response; without a response it ends the loop. */
 export async function chatLoop(talk: Talk, ctx: Context): Promise<void> {
   const keyboard = new Keyboard()
   let stopAnswer: ((signal: EndSignal) => void) | undefined
@@ -59,7 +58,7 @@ export async function chatLoop(talk: Talk, ctx: Context): Promise<void> {
     },
     onEnd: () => keyboard.finish('ended'),
   })
-  // The keyboard is read in raw mode, where Ctrl-C sends no signal. This function passes it to the response.
+  // In raw mode, Ctrl-C sends no signal, so this function passes it to the response.
   const onInterrupt = (handler: (signal: EndSignal) => void): (() => void) => {
     stopAnswer = handler
     return () => {
@@ -91,7 +90,7 @@ async function readMessage(keyboard: Keyboard, goOn: () => void): Promise<string
   }
 }
 
-// Prints the failure and continues: the conversation still exists.
+// Prints a failure and continues, because the conversation still exists.
 async function obey(text: string, talk: Talk, ctx: Context): Promise<void> {
   const [, file] = /^\/save\s+(.+)$/.exec(text) ?? []
   try {

@@ -4,7 +4,6 @@ export function conversationText(messages: readonly Message[]): string {
   return messages.map((message) => `[${message.role}]\n${contentText(message)}\n`).join('\n')
 }
 
-/** A conversation as Markdown, one heading per message. */
 export function conversationMarkdown(messages: readonly Message[]): string {
   return messages.map((message) => `## ${message.role}\n\n${contentText(message)}\n`).join('\n')
 }
@@ -13,7 +12,7 @@ function contentText({ content }: Message): string {
   return typeof content === 'string' ? content : content.map(partText).join('\n')
 }
 
-// Media are data URLs of megabytes: prints only their type.
+// A media part may be a data URL of several megabytes, so only its type is printed.
 function partText(part: ContentPart): string {
   switch (part.type) {
     case 'text':

@@ -5,7 +5,7 @@ export interface LineCount {
   removed: number
 }
 
-/** Counts changed lines; undefined means a text that does not exist. */
+/** Undefined means that the text does not exist on that side. */
 export async function countLines(before: string | undefined, after: string | undefined): Promise<LineCount> {
   const { diffLines } = await import('diff')
   const count: LineCount = { added: 0, removed: 0 }
@@ -20,7 +20,6 @@ export function formatCount({ added, removed }: LineCount): string {
   return [added > 0 ? `+${added}` : '', removed > 0 ? `−${removed}` : ''].filter(Boolean).join(' ')
 }
 
-/** Two texts and their labels. */
 export interface DiffSides {
   beforeName: string
   afterName: string
@@ -28,7 +27,6 @@ export interface DiffSides {
   after: string
 }
 
-/** A unified diff with three lines of context. */
 export async function unifiedDiff({ beforeName, afterName, before, after }: DiffSides, style: Style): Promise<string> {
   const { structuredPatch } = await import('diff')
   const lines = [style.bold(`--- ${beforeName}`), style.bold(`+++ ${afterName}`)]
@@ -39,7 +37,6 @@ export async function unifiedDiff({ beforeName, afterName, before, after }: Diff
   return `${lines.join('\n')}\n`
 }
 
-/** The whole text with changed words marked. */
 export async function wordDiff({ beforeName, afterName, before, after }: DiffSides, style: Style): Promise<string> {
   const { diffWordsWithSpace } = await import('diff')
   const text = diffWordsWithSpace(before, after)

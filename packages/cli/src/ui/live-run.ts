@@ -10,15 +10,13 @@ import { type RunHead, RunOutput, type Shown } from './run-output.ts'
 
 export interface Following {
   client: Stet
-  /** The effect of Ctrl-C on the run itself. */
   onInterrupt: 'stop' | 'leave'
   shown: Shown
   head: RunHead
-  /** A file for the result. */
   saveTo?: string | undefined
 }
 
-/** Prints a run to its end. The first Ctrl-C stops reading; a second one ends the program as usual. */
+/** Prints a run until it ends. The first Ctrl-C stops reading; the second one ends the program. */
 export async function showRun(stream: RunStream, following: Following, ctx: Context): Promise<RunResult> {
   const output = new RunOutput(ctx, following.shown, following.head)
   const remembered = listen(stream, output, ctx)
@@ -26,7 +24,7 @@ export async function showRun(stream: RunStream, following: Following, ctx: Cont
   const release = ctx.io.onInterrupt((signal) => {
     release()
     interruption = interrupt(stream, following, codeOf(signal))
-    // Awaited below, unless the run ends before the stop is answered.
+    // Awaited below, unless the run ends before the server responds to the stop.
     interruption.catch(() => {})
   })
   let result: RunResult
@@ -44,7 +42,7 @@ export async function showRun(stream: RunStream, following: Following, ctx: Cont
   return result
 }
 
-/** Waits for a run that is not streamed; Ctrl-C ends the wait. */
+/** Waits for a run that is not streamed. Ctrl-C ends the wait. */
 export async function showWholeRun(
   start: (signal: AbortSignal) => PromiseLike<RunResult>,
   { shown, head, saveTo }: Pick<Following, 'shown' | 'head' | 'saveTo'>,
@@ -71,7 +69,7 @@ export async function showWholeRun(
   }
 }
 
-/** Follows a run by uuid and adds its prompt to the message of a failure, if the key may read the conversation. */
+/** Follows a run by uuid. A failure message names the prompt if the key may read the conversation. */
 export async function namingPrompt<T>(client: Stet, uuid: string, follow: () => Promise<T>): Promise<T> {
   try {
     return await follow()
@@ -88,7 +86,7 @@ export async function namingPrompt<T>(client: Stet, uuid: string, follow: () => 
   }
 }
 
-/** The request id stays last. */
+/** Inserts the prompt before the request id. */
 function withPrompt(message: string, path: string): string {
   const end = message.endsWith(']') ? message.lastIndexOf(' [') : message.length
   const at = end === -1 ? message.length : end
@@ -99,7 +97,7 @@ function codeOf(signal: EndSignal): FailureCode {
   return signal === 'SIGINT' ? 'interrupted' : 'terminated'
 }
 
-/** @returns the write of the recent-conversations file, which must finish before the program exits */
+/** @returns the write of the recent-conversations file. It must finish before the program exits. */
 function listen(stream: RunStream, output: RunOutput, ctx: Context): { last: Promise<void> } {
   const remembered = { last: Promise.resolve() }
   stream.on('started', (uuid) => {
@@ -115,18 +113,18 @@ function listen(stream: RunStream, output: RunOutput, ctx: Context): { last: Pro
   return remembered
 }
 
-/** Stops reading, and also the run if requested; returns the failure that describes it. */
+/** Stops reading and, if requested, the run. Returns the failure to report. */
 async function interrupt(stream: RunStream, { client, onInterrupt }: Following, code: FailureCode): Promise<CliError> {
   if (onInterrupt === 'leave') {
     const uuid = stream.detach()
     return new CliError(code, 'Detached; the run continues', { hint: `stet attach ${uuid ?? ''}`.trim() })
   }
-  // The uuid arrives with the response head; without it the run cannot be stopped.
+  // The uuid arrives with the response headers. Without it, the run cannot be stopped.
   const uuid = await stream.started()
   stream.detach()
   const conversation = { lines: [`conversation ${uuid}`] }
   try {
-    // Not stream.abort(), which hides the failure of a stop.
+    // stream.abort() would hide a failed stop.
     await client.runs.stop(uuid)
     return new CliError(code, 'Stopped', conversation)
   } catch (error) {

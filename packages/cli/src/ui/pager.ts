@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import type { Context } from '../context.ts'
 import { textForPager } from './terminal-style.ts'
 
-/** Shows data page by page on a terminal; otherwise writes it directly. */
+/** Uses the pager on a terminal. Otherwise writes directly. */
 export async function page(text: string, ctx: Context): Promise<void> {
   const { env } = ctx.io
   const [program, ...args] = (env['STET_PAGER'] ?? env['PAGER'] ?? 'less -FRX').split(/\s+/).filter(Boolean)
@@ -11,11 +11,11 @@ export async function page(text: string, ctx: Context): Promise<void> {
   }
 }
 
-// No shell: the variable names a program and its arguments.
+// Starts no shell: the variable contains a program and its arguments.
 function canShow(program: string, args: string[], text: string, { io }: Context): Promise<boolean> {
   return new Promise((done) => {
-    // Ctrl-C belongs to the pager: without this handler, the pager would survive this program and compete with the shell for input.
-    // Installed before the pager shows anything, because the user may press it at once.
+    // Ctrl-C belongs to the pager. Without this handler, the pager would outlive this process and compete with the shell for
+    // input. Installed first, because the user may press Ctrl-C immediately.
     const release = io.onInterrupt((signal) => {
       if (signal === 'SIGTERM') child.kill(signal)
     })
@@ -26,7 +26,7 @@ function canShow(program: string, args: string[], text: string, { io }: Context)
     }
     child.once('error', () => end(false))
     child.once('close', () => end(true))
-    // The pipe closes when the user leaves the pager before the end.
+    // The pipe closes if the user leaves the pager early.
     child.stdin.on('error', () => {})
     child.stdin.end(textForPager(text))
   })

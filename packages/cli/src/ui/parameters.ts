@@ -6,7 +6,7 @@ import { CliError } from '../exit-code.ts'
 import type { Flag } from '../settings/global-flags.ts'
 import { isJsonObject } from '../settings/json-file.ts'
 
-/** One `-p`: a literal text, a file's content, or a JSON value. */
+/** One `-p` flag. The value is literal text, a file's content or JSON. */
 export interface ParameterArgument {
   name: string
   kind: 'text' | 'file' | 'json'
@@ -24,10 +24,9 @@ export const parameterFlags: readonly Flag[] = [
   { long: '--params', value: '<file>', summary: 'parameters from a JSON file; - is standard input' },
 ]
 
-/** The flags' values, before files are read. */
 export interface ParameterInput {
   named: ParameterArgument[]
-  /** `-` is standard input. */
+  /** `-` means standard input. */
   file: string | undefined
 }
 
@@ -35,7 +34,7 @@ export function parseParameters(raw: RawInput): ParameterInput {
   return { named: listFlag(raw, 'param').map(parseParameter), file: textFlag(raw, 'params') }
 }
 
-/** Reads the named files; a `-p` overrides the file with all parameters. */
+/** Reads the files. A `-p` overrides the parameters file. */
 export async function gatherParameters(
   { named, file }: ParameterInput,
   ctx: Context,
@@ -61,7 +60,6 @@ const mediaTypes: Record<string, string> = {
   '.webp': 'image/webp',
 }
 
-/** Parses `name=value`, `name=@file` and `name:=json`. */
 export function parseParameter(text: string): ParameterArgument {
   const match = /^([^=]*?)(:?=)([\s\S]*)$/.exec(text)
   const [, name = '', sign = '', value = ''] = match ?? []
@@ -70,7 +68,6 @@ export function parseParameter(text: string): ParameterArgument {
   return value.startsWith('@') ? { name, kind: 'file', value: value.slice(1) } : { name, kind: 'text', value }
 }
 
-/** The values of parameters; files are read here, relative to the working folder. */
 export async function readParameters(
   args: readonly ParameterArgument[],
   cwd: string,
@@ -90,7 +87,7 @@ function parseParameterFile(text: string): Record<string, unknown> {
   throw new CliError('usage', '--params must be a JSON object of names and values')
 }
 
-// Binary content becomes a data URL, the form of image and file parameters.
+// Binary content becomes a data URL for image and file parameters.
 async function readFileValue(file: string, name: string): Promise<string> {
   let bytes: Buffer
   try {
@@ -115,7 +112,7 @@ function parseJson(text: string, what: string): unknown {
   }
 }
 
-/** Starts a run and asks for missing parameters. The server names them before a run begins, so only a run that misses some costs another request. */
+/** Asks for missing parameters. The server reports them before a run starts, so only incomplete runs cost a second request. */
 export async function withMissingParameters<T>(
   start: (parameters: Record<string, unknown>) => Promise<T>,
   parameters: Record<string, unknown>,

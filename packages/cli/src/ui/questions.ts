@@ -2,14 +2,13 @@ import type { Readable, Writable } from 'node:stream'
 import { CliError } from '../exit-code.ts'
 import { escapeControls } from './terminal-style.ts'
 
-/** A question; the context asks it only on a terminal. */
 export interface Question {
   message: string
   isSecret?: boolean
   initialValue?: string
 }
 
-/** Asks for a line of text; a canceled question is a usage error. */
+/** A canceled question is a usage error. */
 export async function askText(question: Question): Promise<string> {
   const clack = await import('@clack/prompts')
   const ends = terminal()
@@ -25,7 +24,6 @@ export async function askText(question: Question): Promise<string> {
   return answer ?? ''
 }
 
-/** Asks for yes or no; no is the default. */
 export async function askConfirmation(message: string): Promise<boolean> {
   const clack = await import('@clack/prompts')
   const answer = await clack.confirm({ message: escapeControls(message), initialValue: false, ...terminal() })

@@ -6,7 +6,7 @@ import { shortUuid } from '../output.ts'
 import type { Flag } from '../settings/global-flags.ts'
 import { conversationText } from './conversation-text.ts'
 
-/** The output of a run on standard output: its answer, one line per event, or the whole conversation at the end. */
+/** Selects a run's standard output: its answer, one line per event, or the final conversation. */
 export type Shown = 'text' | 'events' | 'messages'
 
 export const shownFlag: Flag = {
@@ -21,7 +21,6 @@ export function parseShown(raw: RawInput): Shown {
   throw new CliError('usage', `--show must be text, events or messages, not "${text}"`)
 }
 
-/** The head line after the model. */
 export interface RunHead {
   path?: string
   versionName?: string
@@ -56,23 +55,21 @@ export class RunOutput {
     this.#isAtLineStart = delta.endsWith('\n')
   }
 
-  /** The connection broke. The printed text stays. */
+  /** Reports a broken connection. Text that is already printed stays. */
   reconnecting(attempt: number, attempts: number): void {
     const { flags, io, say, warn } = this.#ctx
     const text = `reconnecting (${attempt}/${attempts})`
-    // On a terminal both streams share the line; a file with the answer gets no line feed for it.
+    // On a terminal both streams share a line. A file with the answer must not get this line feed.
     if (!this.#isAtLineStart && io.tty.stdout) io.err('\n')
     if (flags.json) warn(text)
     else say(`… ${text}`)
   }
 
-  /** Ends an open line. */
   endLine(): void {
     if (!this.#isAtLineStart) this.#ctx.io.out('\n')
     this.#isAtLineStart = true
   }
 
-  /** The whole answer at once, for a run that was not streamed. */
   whole(result: RunResult): void {
     const { io, flags } = this.#ctx
     if (flags.json) io.out(`${JSON.stringify(result)}\n`)
@@ -82,7 +79,6 @@ export class RunOutput {
     }
   }
 
-  /** The end of a streamed run. */
   end(result: RunResult): void {
     if (this.#ctx.flags.json) this.#ctx.io.out(`${JSON.stringify({ event: 'result', data: result })}\n`)
     else this.#end(result)

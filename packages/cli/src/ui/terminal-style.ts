@@ -1,33 +1,33 @@
 import { randomBytes } from 'node:crypto'
 import type { Io } from '../io.ts'
 
-// Marks our own style sequences. It is random, so that text from a server, a file or a model cannot contain it.
+// Marks stet's own styles. The mark is random, so that text from a server, a file or a model cannot contain it.
 const ownMark = `\x1b<${randomBytes(12).toString('hex')}:`
 
-/** A style sequence, such as 32 for green. Writing replaces the mark by the escape character. */
+/** `code` is an ANSI style, such as 32 for green. Writing replaces the mark with the escape character. */
 function styleSequence(code: number): string {
   return `${ownMark}${code}>`
 }
 
 const ownSequence = new RegExp(`${ownMark}(\\d+)>`, 'g')
 
-// Operating system commands: window titles, links, the clipboard. Each class excludes the start of the next one, which keeps it linear.
+// Operating system commands set titles, links or the clipboard. Each class excludes the next one's start, so matching is linear.
 const systemCommand = /(?:\x1b\]|\x9d)[^\x07\x1b\x9c\x9d]*(?:\x07|\x1b\\|\x9c)/g
 
-// All control characters except tab, line feed, and the carriage return of a line ending.
+// Matches all control characters except tab, line feed, and the carriage return of a line ending.
 const control = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)/g
 
-/** Text that is safe for a terminal: removes operating system commands and escapes other control characters as `\u001b`. */
+/** Removes operating system commands and escapes other control characters as `\u001b`. The result is safe for a terminal. */
 export function escapeControls(text: string): string {
   return text.replaceAll(systemCommand, '').replaceAll(control, asEscape)
 }
 
-// JSON's escape form, so that JSON shown on a terminal keeps its meaning.
+// JSON's escape form preserves the meaning of JSON that is shown on a terminal.
 function asEscape(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
-/** Escapes text for terminals; pipes get it unchanged. */
+/** Escapes text for terminals. Pipes receive it unchanged. */
 function textFor(isTerminal: boolean, isJson: boolean): (text: string) => string {
   return (text) => {
     const pieces = text.split(ownSequence)
@@ -41,16 +41,16 @@ function textFor(isTerminal: boolean, isJson: boolean): (text: string) => string
   }
 }
 
-/** The only way to write to a terminal. */
+/** All writes to a terminal use this wrapper. */
 export function guardTerminal(io: Io, isJson: boolean): Io {
   const [forOut, forErr] = [textFor(io.tty.stdout, isJson), textFor(io.tty.stderr, isJson)]
   return { ...io, out: (text) => io.out(forOut(text)), err: (text) => io.err(forErr(text)) }
 }
 
-/** Text for a program that writes to the terminal itself, such as a pager. */
+/** For a program that writes to the terminal itself, such as a pager. */
 export const textForPager = textFor(true, false)
 
-/** Colors and marks; plain where the terminal does not support them. */
+/** Colors and marks. They are plain where the terminal does not support them. */
 export interface Style {
   green(text: string): string
   red(text: string): string
@@ -64,7 +64,7 @@ export interface Style {
   down: string
 }
 
-/** The style of one output stream. NO_COLOR wins, then the flags, then FORCE_COLOR, then whether that stream is a terminal. */
+/** NO_COLOR wins, then the flags, then FORCE_COLOR, then whether the stream is a terminal. */
 export function createStyle(io: Io, wanted: boolean | undefined, end: 'stdout' | 'stderr' = 'stderr'): Style {
   const isColored = usesColor(io, wanted, end)
   const paint = (start: number, reset: number) => {
@@ -92,7 +92,7 @@ export function createStyle(io: Io, wanted: boolean | undefined, end: 'stdout' |
 
 const plainForms: Readonly<Record<string, string>> = { '·': '-', '…': '...', '◌': 'o', '−': '-', '×': 'x', '●': '*' }
 
-/** A message for a terminal without UTF-8: our own signs become ASCII; names and foreign texts stay unchanged. */
+/** On a terminal without UTF-8, replaces stet's own symbols by ASCII. Names and other texts stay unchanged. */
 export function asShown(text: string, io: Pick<Io, 'env'>): string {
   return canShowMarks(io) ? text : text.replaceAll(/[·…◌−×●]/g, (sign) => plainForms[sign] ?? sign)
 }
@@ -105,7 +105,7 @@ function usesColor(io: Io, wanted: boolean | undefined, end: 'stdout' | 'stderr'
   return io.tty[end] && io.env['TERM'] !== 'dumb'
 }
 
-// Without an encoding variable, assumes UTF-8; only an explicit other encoding disables it.
+// Without an encoding variable, assumes UTF-8.
 function canShowMarks(io: Pick<Io, 'env'>): boolean {
   const locale = io.env['LC_ALL'] || io.env['LC_CTYPE'] || io.env['LANG'] || ''
   return locale === '' || /utf-?8/i.test(locale)

@@ -3,13 +3,13 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 
-/** A window title, a cleared screen, a bell, and the same by C1 characters. */
+/** Contains a window title, a clear screen and a bell, also as C1 characters. */
 export const escapes = '\x1b]0;owned\x07\x1b[2J\x07\u009d0;owned\u009c\u009b2J'
 
-/** Sequences that must never reach a terminal; our own styles use none of these. */
+/** stet's own styles use none of these sequences, so they must never appear on a terminal. */
 export const rawEscapes = /\x1b\]|\x1b\[2J|\x07|[\x80-\x9f]|owned/
 
-/** Placeholder for the escapes in names and texts, because the real server refuses them. */
+/** Replaced by the escapes later, because the real server refuses them in names and texts. */
 export const mark = 'EVIL'
 
 async function listen(answer: Parameters<typeof createServer>[1]): Promise<string> {
@@ -22,7 +22,6 @@ async function listen(answer: Parameters<typeof createServer>[1]): Promise<strin
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** A hostile server that records requests. */
 export async function startThief(): Promise<{ address: string; received: string[] }> {
   const received: string[] = []
   const address = await listen((request, response) => {
@@ -32,7 +31,7 @@ export async function startThief(): Promise<{ address: string; received: string[
   return { address, received }
 }
 
-/** A proxy that replaces the mark by escapes, in JSON and in event streams. */
+/** Replaces the mark with the escapes in JSON and event streams. */
 export async function startEvilServer(target: string): Promise<string> {
   const inJson = JSON.stringify(escapes).slice(1, -1)
   return listen(async (request, response) => {

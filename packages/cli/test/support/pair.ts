@@ -20,7 +20,6 @@ export async function succeed(person: Person, ...argv: string[]): Promise<string
 
 const twoPrompts = { a: 'first a\n', b: 'first b\n' }
 
-/** Two people with a checkout each of one project with published prompts. */
 export async function pairOf(
   name: string,
   server: RunningServer,

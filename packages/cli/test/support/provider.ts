@@ -3,12 +3,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 
 export interface Provider {
-  /** Settings that point a server to it. */
   env: Record<string, string>
   stop(): void
 }
 
-/** A provider that sends one word and never ends, which keeps a run active; the model `refused` is answered with 401. */
+/** Sends one word and never ends, which keeps a run active. The model `refused` returns 401. */
 export async function startSilentProvider(): Promise<Provider> {
   const server = createServer({ keepAliveTimeout: 0 }, answer).listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -4,20 +4,16 @@ import type { AddressInfo } from 'node:net'
 
 export interface Way {
   address: string
-  /** Method and path of each request, in order. */
   readonly seen: string[]
-  /** For each of the next event streams: how many events pass before the connection breaks; 0 breaks before the head. */
+  /** One entry per event stream: after how many events the connection breaks. 0 breaks it before the response head. */
   readonly cuts: number[]
-  /** Requests to these paths never get a response. */
   held: RegExp | undefined
-  /** Runs before a request is forwarded. */
   before: ((line: string) => Promise<void>) | undefined
   stop(): Promise<void>
 }
 
-/** A proxy in front of the server that can cut and delay connections. */
 export async function startProxy(target: string): Promise<Way> {
-  // Keeps idle connections open, so that none closes under a request in flight.
+  // Keeps idle connections open, so that none closes while a request is sent.
   const server = createServer(
     { keepAliveTimeout: 0 },
     (incoming, outgoing) => void receive(incoming, outgoing, target, proxy),
@@ -73,7 +69,7 @@ function passEvents(answer: IncomingMessage, outgoing: ServerResponse, limit: nu
       text = text.slice(end + 2)
       count += 1
     }
-    // Flushes first: the reader has seen exactly these events.
+    // Flushes before the cut, so that the reader receives exactly these events.
     if (count === limit) outgoing.write('', () => outgoing.destroy())
   })
   answer.on('end', () => outgoing.end())

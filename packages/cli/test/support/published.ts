@@ -1,7 +1,6 @@
 import { Stet } from '@stet/sdk'
 import type { RunningServer } from './server.ts'
 
-/** A client of the server's first project, after its first publication. */
 export async function publishFirst(server: RunningServer, prompts: Record<string, string>): Promise<Stet> {
   const client = new Stet({ apiKey: server.adminKey, baseUrl: server.address, projectId: 1 })
   const [draft] = await client.versions.list()

@@ -13,10 +13,10 @@ export interface RunningServer {
   stop(): Promise<void>
 }
 
-/** The built server on a free port with an empty data folder. */
+/** Starts the built server on a free port with an empty data folder. */
 export async function startServer(env: Record<string, string> = {}): Promise<RunningServer> {
   const folder = await temporaryFolder()
-  // Without optimized WebAssembly, which takes half of the start and pays off only later.
+  // Optimized WebAssembly takes half of the startup and only pays off later.
   const child = spawn(process.execPath, ['--liftoff-only', bin], {
     env: { PATH: process.env['PATH'] ?? '', PORT: '0', STET_DATA_DIR: folder, STET_LOG_LEVEL: 'error', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],

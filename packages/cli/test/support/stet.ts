@@ -9,7 +9,7 @@ import type { Ended } from './test-io.ts'
 
 const bin = fileURLToPath(new URL('../../bin/stet.mjs', import.meta.url))
 
-/** A person with a home and a checkout, using the built program. */
+/** Uses the built program with a home and a checkout. */
 export class Person {
   readonly folder: string
   readonly #env: Record<string, string>
@@ -24,7 +24,7 @@ export class Person {
       XDG_STATE_HOME: join(folder, '.state'),
       STET_BASE_URL: server.address,
       LANG: 'C.UTF-8',
-      // Shares Node's compile cache between commands.
+      // Commands share Node's compile cache.
       NODE_COMPILE_CACHE: join(tmpdir(), 'stet-test-compile-cache'),
       ...env,
     }
@@ -42,7 +42,7 @@ export class Person {
     return spawn(process.execPath, [bin, ...args], { cwd: this.folder, env: { ...this.#env, ...env } })
   }
 
-  /** Runs the program at a terminal; a shell redirection may send an output elsewhere. */
+  /** Runs the program on a terminal. `redirection` is a shell redirection of its output. */
   sitDown(args: readonly string[], env: Record<string, string> = {}, redirection = ''): Terminal {
     return new Terminal([process.execPath, bin, ...args], this.folder, { ...this.#env, ...env }, redirection)
   }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 
-/** A folder that is removed after the test. Has its own `.git`, so that the search for configurations stops here. */
+/** Removed after the test. Its own `.git` ends the search for configuration files. */
 export async function temporaryFolder(): Promise<string> {
   const root = await mkdtemp(join(tmpdir(), 'stet-cli-'))
   onTestFinished(() => rm(root, { recursive: true, force: true }))

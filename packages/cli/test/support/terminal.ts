@@ -4,16 +4,15 @@ import { onTestFinished } from 'vitest'
 
 const patienceMs = 120_000
 
-/** A program in a pseudo-terminal with a typing user. */
+/** Runs a program in a pseudo-terminal and types for the user. */
 export class Terminal {
   readonly #child: ChildProcessWithoutNullStreams
-  /** The whole output, including control sequences. */
   raw = ''
   readonly ended: Promise<number>
   #wake = (): void => {}
   #mark = 0
 
-  /** `script` is part of every Linux; without it the tests fail instead of being skipped. */
+  /** Every Linux has `script`. Without it the tests fail instead of being skipped. */
   constructor(command: readonly string[], cwd: string, env: Record<string, string>, redirection = '') {
     const line = command.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ')
     this.#child = spawn('script', ['-qefc', `stty cols 200 rows 50; exec ${line} ${redirection}`, '/dev/null'], {
@@ -40,7 +39,7 @@ export class Terminal {
     this.#child.stdin.write(text)
   }
 
-  /** Waits for a text after everything that was waited for so far. */
+  /** Waits for a text that follows the previously awaited text. */
   async shows(text: string): Promise<void> {
     const deadline = Date.now() + patienceMs
     for (;;) {

@@ -1,6 +1,5 @@
-/** The three-way table: the text on each side ('' for none), the state, and the actions of push and pull. */
+/** Columns: base text, local text, remote text ('' for none), state, push action, pull action. */
 export const threeWayRows = [
-  // base, local, remote, state, push, pull
   ['x', 'x', 'x', 'same', '-', 'none'],
   ['x', 'y', 'x', 'local-edit', 'send', 'keep'],
   ['x', 'x', 'y', 'remote-edit', '-', 'write'],

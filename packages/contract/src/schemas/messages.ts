@@ -113,7 +113,7 @@ type Bag = Record<string, unknown>
 
 const isBag = (value: unknown): value is Bag => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Leaves unrecognized values unchanged, so that the schema refuses them with their position. */
+/** Keeps unrecognized values, so that the schema reports them with their position. */
 function withOneForm(value: unknown): unknown {
   if (!isBag(value)) return value
   const message = withoutNull(value, ['name', 'toolCalls', 'toolId', 'toolName'])
@@ -137,7 +137,7 @@ function partFrom(value: unknown): unknown {
   return part
 }
 
-/** If both keys are present, the correct one wins and the other is dropped. */
+/** If both keys are present, `to` wins. */
 function renamed(part: Bag, from: string, to: string): Bag {
   const { [from]: other, ...rest } = part
   return other === undefined ? part : { ...rest, [to]: rest[to] ?? other }
@@ -161,7 +161,7 @@ function callPart(call: unknown): unknown {
   return { type: 'tool-call', toolCallId: call['id'], toolName: call['name'], args: call['arguments'] }
 }
 
-/** PromptL puts the ids on the message, and the result as text into its content. */
+/** PromptL stores the tool ids on the message and the result as text in its content. */
 function withResultPart(message: Bag): Bag {
   const { toolId, toolName, ...rest } = message
   const content = rest['content']

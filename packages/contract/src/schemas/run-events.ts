@@ -8,7 +8,7 @@ import { FinishReason, RunResponse, RunSource, Usage } from './runs.ts'
 
 const cost = z.number().nonnegative()
 
-/** The keys of every event of the run. Clients replace their state with each event, so no key may be missing. */
+/** Clients replace their state with each event, so every event has all of these keys. */
 const everyEvent = {
   timestamp: z.int().meta({ description: 'Epoch milliseconds.' }),
   uuid: Uuid.meta({ description: 'The conversation.' }),

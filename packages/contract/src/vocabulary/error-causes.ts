@@ -1,14 +1,14 @@
-/** Why the server refuses a request. Error bodies, the OpenAPI document and docs/errors.md all follow from this table. */
+/** Lists why the server refuses requests. Error bodies, the OpenAPI document and docs/errors.md derive from this table. */
 import type { ErrorCode } from './error-codes.ts'
 
 export interface CauseEntry {
-  /** `DocumentRunError` is a failed run, not a refusal: its `errorCode` names the reason. */
+  /** `DocumentRunError` is a failed run. Its `errorCode` names the reason. */
   code: ErrorCode | 'DocumentRunError'
   /** `{key}` inserts a detail; `{list.length}` and `{list.0.key}` reach into it. */
   message: string
-  /** The keys of `details`; a key with `?` may be missing. */
+  /** Keys of `details`. A key with `?` is optional. */
   details?: readonly string[]
-  /** The value of `details.reason` where it is not the cause itself. */
+  /** Overrides the cause as `details.reason`. */
   reason?: string
 }
 
@@ -276,5 +276,5 @@ type Refusal<Cause extends ErrorCause> = (typeof ERROR_CAUSES)[Cause] extends in
       : Cause
   : never
 
-/** A value of `details.reason`. A failed run has none: its `errorCode` names the cause. */
+/** A value of `details.reason`. A failed run has an `errorCode` instead. */
 export type ErrorReason = { [Cause in ErrorCause]: Refusal<Cause> }[ErrorCause]

@@ -1,4 +1,4 @@
-/** The `name` of an error, except `DocumentRunError`, which is a failed run. */
+/** The `name` of an error. A failed run uses `DocumentRunError` instead. */
 export const ERROR_CODES = [
   'BadRequestError',
   'UnauthorizedError',
@@ -16,7 +16,7 @@ export const ERROR_CODES = [
 ] as const
 export type ErrorCode = (typeof ERROR_CODES)[number]
 
-/** Why a run failed: the `errorCode` of a `DocumentRunError` and of a `chain-error` event. */
+/** Why a run failed. This is the `errorCode` of a `DocumentRunError` and of a `chain-error` event. */
 export const RUN_ERROR_CODES = [
   'chain_compile_error',
   'document_config_error',
@@ -36,19 +36,15 @@ export const RUN_ERROR_CODES = [
 export type RunErrorCode = (typeof RUN_ERROR_CODES)[number]
 
 /**
- * The body of every error. `errorCode` is the name, the code of the run error, or `internal_server_error`.
- *
+ * The body of every error. `errorCode` repeats the name, except for run errors and `internal_server_error`.
  * @example { name: 'NotFoundError', message: 'Conversation not found', errorCode: 'NotFoundError', details: { reason: 'unknown-conversation' } }
  */
 export interface ErrorBody {
   name: ErrorCode | 'DocumentRunError'
   message: string
   errorCode: Exclude<ErrorCode, 'InternalServerError'> | 'internal_server_error' | RunErrorCode
-  /**
-   * Data that the caller can act on. `reason` is the cause, see docs/errors.md. A failed run has an `errorCode`
-   * instead.
-   */
+  /** Data that the caller can act on. `reason` is the cause (docs/errors.md). Failed runs have an `errorCode` instead. */
   details: { reason?: string; [key: string]: unknown }
-  /** Errors of attach only: the same message again. */
+  /** Repeats the message. Only errors of attach have it. */
   error?: { message: string }
 }

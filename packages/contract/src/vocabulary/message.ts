@@ -1,8 +1,7 @@
-/** The roles that a message can have. */
 export const ROLES = ['system', 'developer', 'user', 'assistant', 'tool'] as const
 export type Role = (typeof ROLES)[number]
 
-/** A part keeps every key that it was sent with, `cache_control` for example. */
+/** A part keeps every key that it was sent with, for example `cache_control`. */
 interface OpenPart {
   [key: string]: unknown
 }
@@ -59,11 +58,7 @@ export interface ToolResultPart extends OpenPart {
   isError?: boolean
 }
 
-/**
- * One part of the content of a message. Images and files are URLs, data URLs or base64.
- *
- * @example { type: 'text', text: 'Hello' }
- */
+/** @example { type: 'text', text: 'Hello' } */
 export type MessagePart =
   | TextPart
   | ImagePart
@@ -74,8 +69,7 @@ export type MessagePart =
   | ToolResultPart
 
 /**
- * A message in a response: content is always a list of parts; tool calls and results are parts too.
- *
+ * A message in a response. Its content is always a list of parts, including tool calls and results.
  * @example { role: 'assistant', content: [{ type: 'text', text: 'Hello' }] }
  */
 export interface Message {
@@ -85,8 +79,7 @@ export interface Message {
 }
 
 /**
- * A message in a request: content may be plain text. Every message from a response can be sent back.
- *
+ * A message in a request. Its content may be plain text. Messages from a response are valid here.
  * @example { role: 'user', content: 'Where is my order?' }
  */
 export interface MessageInput {
@@ -95,11 +88,7 @@ export interface MessageInput {
   [key: string]: unknown
 }
 
-/**
- * A tool call that the model requests.
- *
- * @example { id: 'call_8fZ', name: 'lookup_order', arguments: { id: 12 } }
- */
+/** @example { id: 'call_8fZ', name: 'lookup_order', arguments: { id: 12 } } */
 export interface ToolCall {
   id: string
   name: string

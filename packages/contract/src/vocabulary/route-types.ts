@@ -47,7 +47,7 @@ import type {
   VersionDiff,
 } from './resources/versions.ts'
 
-/** The query, the body and the successful response of every route, under its names in the contract. */
+/** The query, body and successful response of every route, keyed as in the contract. */
 export interface RouteTypes {
   apiKeys: {
     me: { result: Me }

@@ -3,37 +3,34 @@ import type { Message, ToolCall } from './message.ts'
 import type { RunResponse, RunSource } from './resources/runs.ts'
 import type { FinishReason, Usage } from './usage.ts'
 
-/** The keys of every event of the run. Clients replace their state with each event, so no key may be missing. */
+/** Clients replace their state with each event, so every event has all of these keys. */
 interface ChainEvent<Type extends string> {
   type: Type
-  /** Epoch milliseconds. */
+  /** In epoch milliseconds. */
   timestamp: number
-  /** The conversation. */
+  /** The conversation's uuid. */
   uuid: string
-  /** The whole conversation so far. */
   messages: Message[]
   providerLogUuid: ''
   source: RunSource
 }
 
 /**
- * The failure that ended a run, with the same keys as the JSON error.
- *
+ * The failure that ended a run. It has the same keys as the JSON error.
  * @example if (event.type === 'chain-error') console.error(event.error.errorCode, event.error.message)
  */
 export interface RunFailure {
   name: 'DocumentRunError'
   message: string
   errorCode: RunErrorCode
-  /** The same as `errorCode`. */
+  /** Same as `errorCode`. */
   code: RunErrorCode
   details: { errorCode: RunErrorCode; [key: string]: unknown }
 }
 
 /**
- * The data of a `latitude-event`: the progress of the run. Every run ends with exactly one `chain-completed` or
+ * The data of a `latitude-event`, which reports progress. Every run ends with exactly one `chain-completed` or
  * `chain-error`.
- *
  * @example if (event.type === 'chain-completed') console.log(event.response?.text)
  */
 export type LatitudeEvent =
@@ -47,7 +44,6 @@ export type LatitudeEvent =
   | ChainError
 
 interface ProviderStarted extends ChainEvent<'provider-started'> {
-  /** The configuration of the step. */
   config: Record<string, unknown>
 }
 
@@ -62,25 +58,24 @@ interface ToolsRequested extends ChainEvent<'tools-requested'> {
 }
 
 interface ChainCompleted extends ChainEvent<'chain-completed'> {
-  /** The response of the last step. */
+  /** The last step's response. */
   response?: RunResponse
   toolCalls: ToolCall[]
-  /** The tool calls that wait for the caller. */
+  /** Tool calls that wait for the caller's results. */
   toolRequests: ToolCall[]
   finishReason: FinishReason
-  /** The sum of all steps. */
+  /** Total of all steps. */
   tokenUsage: Usage
   cost: number
 }
 
 interface ChainError extends ChainEvent<'chain-error'> {
   error: RunFailure
-  /** The sum of the steps so far. */
+  /** Total of the steps so far. */
   tokenUsage: Usage
   cost: number
 }
 
-/** The place where a called tool runs. */
 export const TOOL_SOURCES = ['client', 'agentAsTool', 'serverTool'] as const
 export type ToolSource = (typeof TOOL_SOURCES)[number]
 
@@ -96,8 +91,7 @@ interface StepEnd {
 }
 
 /**
- * The data of a `provider-event`: one part of the model's output. It does not include messages.
- *
+ * The data of a `provider-event`: one part of the model's output, without messages.
  * @example if (event.type === 'text-delta') process.stdout.write(event.textDelta)
  */
 export type ProviderEvent =
@@ -116,8 +110,7 @@ export type ProviderEvent =
   | { type: 'error'; error: { message: string; status?: number } }
 
 /**
- * One event of the stream: the name of the SSE event and its data.
- *
+ * One SSE event: its name and its data.
  * @example const frame: RunEvent = { event: 'provider-event', data: { type: 'text-delta', id: 'txt-0', textDelta: 'Hel' } }
  */
 export type RunEvent =

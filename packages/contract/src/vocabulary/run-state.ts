@@ -1,5 +1,5 @@
 /**
- * The state of the latest run of a conversation.
+ * The state of a conversation's latest run.
  *
  *     queued ──▶ running ──▶ completed | error | stopped
  *        └───────────────────────────────▶ stopped
@@ -7,6 +7,6 @@
 export const RUN_STATES = ['queued', 'running', 'completed', 'error', 'stopped'] as const
 export type RunState = (typeof RUN_STATES)[number]
 
-/** How a conversation started. A `log` was recorded from outside and never ran. */
+/** How a conversation started. A `log` is an external log: stet did not run it. */
 export const CONVERSATION_ORIGINS = ['run', 'background', 'log'] as const
 export type ConversationOrigin = (typeof CONVERSATION_ORIGINS)[number]

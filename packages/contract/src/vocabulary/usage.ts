@@ -1,6 +1,5 @@
 /**
- * Tokens of one step or of a whole run. `promptTokens` equals `inputTokens`, `completionTokens` equals `outputTokens`.
- *
+ * Tokens of one step or a whole run. `promptTokens` equals `inputTokens`, and `completionTokens` equals `outputTokens`.
  * @example console.log(`${result.tokenUsage.inputTokens} in, ${result.tokenUsage.outputTokens} out`)
  */
 export interface Usage {
@@ -13,6 +12,5 @@ export interface Usage {
   cachedInputTokens: number
 }
 
-/** Why the model stopped. */
 export const FINISH_REASONS = ['stop', 'length', 'content-filter', 'tool-calls', 'error', 'other', 'unknown'] as const
 export type FinishReason = (typeof FINISH_REASONS)[number]

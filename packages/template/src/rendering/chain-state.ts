@@ -2,20 +2,17 @@ import { type Fragment, type NodeStatus, type Tag, type TemplateNode, walkNodes 
 import { checkDepth } from '../value-depth.ts'
 import type { RenderedMessage } from './wire-message.ts'
 
-/** The state passed from one step to the next, as JSON. */
 export interface ChainState {
-  /** The messages that later calls see, without those of isolated steps. */
+  /** The messages that later model calls receive. Isolated steps add none. */
   history: RenderedMessage[]
   isolated: boolean
   stash: unknown[]
   pointers: Record<string, number>
-  /** By the node's index in tree order. */
   statuses: [index: number, status: NodeStatus][]
 }
 
 type Encoded = { $: 'date'; iso: string } | { $: 'undefined' } | { $: 'map'; of: Record<string, unknown> }
 
-/** Restores the status that every node had when the state was taken. */
 export function restoreStatuses(fragment: Fragment, statuses: ChainState['statuses']): void {
   const byIndex = new Map(statuses)
   let index = 0
@@ -37,7 +34,7 @@ export function takeStatuses(fragment: Fragment): ChainState['statuses'] {
   return statuses
 }
 
-/** The step that waits for its answer. The engine keeps the scope of the nodes where it stopped. */
+/** Finds the step that waits for its answer. The engine keeps the scope of the nodes where it stopped. */
 export function openStep(fragment: Fragment): Tag | undefined {
   for (const node of walkNodes(fragment)) if (isOpenStep(node)) return node
   return undefined
@@ -47,7 +44,7 @@ function isOpenStep(node: TemplateNode): node is Tag {
   return node.type === 'ElementTag' && node.name === 'step' && node.status?.scopePointers !== undefined
 }
 
-/** Variables as JSON: dates and `undefined` are kept, functions become `undefined`. */
+/** Encodes variables as JSON. Dates and `undefined` survive; functions become `undefined`. */
 export function encodeStash(stash: readonly unknown[]): unknown[] {
   checkDepth(stash)
   return stash.map(encode)

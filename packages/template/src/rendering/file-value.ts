@@ -1,6 +1,4 @@
-/** Converts a URL, data URL, base64 text or file object to the value that the prompt language renders as an image or file part. */
-
-/** The language recognizes this shape by its marker. The doubled keys are the language's own. */
+/** The engine recognizes file values by `__promptlType`. The engine defines the duplicate keys. */
 export interface FileValue {
   __promptlType: 'file'
   name: string
@@ -34,7 +32,7 @@ const typesByExtension: Readonly<Record<string, string>> = {
   mp4: 'video/mp4',
 }
 
-/** An image parameter is always an image. A file parameter is one if its MIME type says so. Undefined: neither. */
+/** An image parameter is always an image. A file parameter is one if its MIME type says so. All other values yield undefined. */
 export function fileValue(value: unknown, declared: 'image' | 'file'): FileValue | undefined {
   if (typeof value === 'string') {
     return isSource(value)

@@ -1,4 +1,4 @@
-/** Converts a caller's parameters to the values that a prompt sees. Strings stay strings unless a type is declared. */
+/** Converts a caller's parameters to prompt values. Strings stay strings unless a type is declared. */
 import { fileValue } from './file-value.ts'
 
 interface Declaration {
@@ -7,18 +7,17 @@ interface Declaration {
   default: unknown
 }
 
-/** Throws for text that is not JSON or exceeds a limit. */
+/** Throws for invalid JSON and for text beyond a limit. */
 type ParseJson = (text: string) => unknown
 
 interface Reading {
   expected: string
-  /** The value, or undefined if it does not match the type. */
   read(value: unknown, parse: ParseJson): unknown
 }
 
 const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 
-/** Declared types that convert their input. All others keep any value. */
+/** Only these declared types convert their input. */
 const readings: Readonly<Record<string, Reading>> = {
   number: { expected: 'a number', read: readNumber },
   integer: {
@@ -33,7 +32,6 @@ const readings: Readonly<Record<string, Reading>> = {
   file: { expected: 'a file: a URL, a data URL, base64 or {name, url, mimeType, size}', read: readFiles('file') },
 }
 
-/** Everything that prevents a run with these parameters. */
 export interface ParameterProblem {
   message: string
   missing: string[]
@@ -41,8 +39,8 @@ export interface ParameterProblem {
 }
 
 /**
- * The values of a run, or the problems. Undeclared parameters are passed unchanged.
- * @param parse reads objects and arrays that are given as JSON text; a server bounds their size.
+ * Returns the run's values or the problems. Undeclared parameters pass through unchanged.
+ * @param parse parses objects and arrays sent as JSON text; a server limits their size here.
  */
 export function readParameters(
   config: Readonly<Record<string, unknown>>,
@@ -76,7 +74,6 @@ function declarationsOf(config: Readonly<Record<string, unknown>>): [string, Dec
   return Object.entries(declared).map(([name, keys]) => [name, declarationOf(keys)])
 }
 
-/** The declared type of a parameter; `text` by default. */
 export function declaredType(keys: unknown): string {
   return declarationOf(keys).type
 }

@@ -16,18 +16,17 @@ import { type RenderedMessage, ToolArgumentsError, toRendered } from './wire-mes
 
 export interface StepInput {
   parameters: Readonly<Record<string, unknown>>
-  /** The instant of `$now`, ISO 8601. */
+  /** The value of `$now` in ISO 8601. */
   now: string
-  /** The state that the previous step returned; absent for the first step. */
+  /** The state that the previous step returned. The first step has none. */
   state?: ChainState
-  /** All messages of the previous step's model calls; the last one is the assistant's final answer. */
+  /** All messages of the previous step's model calls. The last one is the assistant's final answer. */
   answer?: RenderedMessage[]
 }
 
 export type RenderedStep =
   | {
       done: false
-      /** The messages for the model call. */
       input: RenderedMessage[]
       /** The messages that this step adds to the stored conversation. */
       added: RenderedMessage[]
@@ -43,7 +42,7 @@ interface RepairedPrompt {
 
 const repairedPrompts = new WeakMap<CompiledPrompt, RepairedPrompt>()
 
-/** A tree must be rewritten only once: a second pass would rewrite the result of the first. */
+/** Rewrites a tree only once: a second pass would rewrite the first pass's result. */
 function repairedPrompt(prompt: CompiledPrompt): RepairedPrompt {
   const known = repairedPrompts.get(prompt)
   if (known) return known
@@ -60,7 +59,7 @@ function unknownIssue(prompt: CompiledPrompt) {
 }
 
 /**
- * Renders the next step of a compiled prompt. One call at a time per compiled prompt, because the engine keeps state in the tree.
+ * Renders the next step. Calls for one compiled prompt must not overlap: the engine keeps state in the tree.
  * The first step is never `done`, even if it renders no message. @throws CompileIssueError
  */
 export async function renderStep(prompt: CompiledPrompt, input: StepInput): Promise<RenderedStep> {
@@ -74,7 +73,7 @@ export async function renderStep(prompt: CompiledPrompt, input: StepInput): Prom
   }
 }
 
-/** Without steps, the first call is also the last, so no state is needed. */
+/** Without steps, the first model call is also the last, so no state is needed. */
 const NOTHING_KEPT: ChainState = { history: [], isolated: false, stash: [], pointers: {}, statuses: [] }
 
 async function nextStep(prompt: CompiledPrompt, tree: ParsedText, input: StepInput): Promise<RenderedStep> {
@@ -147,7 +146,7 @@ function continuedChain(prompt: CompiledPrompt, tree: ParsedText, state: ChainSt
   return chain
 }
 
-/** Only the last assistant message becomes `as` and `raw`. The engine would add the content of earlier tool-call messages. */
+/** Only the last assistant message becomes `as` and `raw`. The engine would also add earlier tool-call messages. */
 function finalAnswer(answer: readonly RenderedMessage[], tree: ParsedText): EngineMessage {
   const last = answer.findLast((message) => message.role === 'assistant') ?? { role: 'assistant', content: [] }
   const readsJson = openStep(tree.fragment)?.attributes.some((attribute) => attribute.name === 'schema')

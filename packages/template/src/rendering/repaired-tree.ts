@@ -13,7 +13,7 @@ import { type Attribute, type Spread, walkNodes } from '../syntax/nodes.ts'
 import type { ParsedText } from '../syntax/strict-parser.ts'
 import { CLOCK } from '../syntax/variables.ts'
 
-/** Input and output of an evaluation: the run's instant, and the innermost expression reached. */
+/** `now` is an input. The evaluation writes the innermost expression that it reached to `at`. */
 export interface Trace {
   now: Date
   at: { start: number; end: number } | undefined
@@ -22,11 +22,11 @@ export interface Trace {
 interface Repair {
   trace: Trace
   usesClock: boolean
-  /** Number of variables that hold a value which must be evaluated only once. */
+  /** Counts the variables that hold a value so that it is evaluated only once. */
   held: number
 }
 
-/** Names under which a built-in object, and therefore a value of a prompt, may hold a function. */
+/** A property with one of these names may hold a function. */
 const BUILT_IN_METHODS = new Set(builtInPrototypes().flatMap(methodNames))
 
 function builtInPrototypes(): object[] {
@@ -37,7 +37,7 @@ function builtInPrototypes(): object[] {
 
 function methodNames(prototype: object): string[] {
   const properties = Object.entries(Object.getOwnPropertyDescriptors(prototype))
-  // An accessor may return a function as well.
+  // A getter may return a function too.
   return properties.filter(([, { value, get }]) => typeof value === 'function' || get).map(([name]) => name)
 }
 
@@ -46,7 +46,7 @@ const HELD = '#'
 
 /**
  * Rewrites every expression of a checked tree so that the engine follows JavaScript semantics: quoted keys, short
- * circuits, whole optional chains, and one `$now`. It also records which expression is being evaluated.
+ * circuits, whole optional chains and a single `$now`. The tree also records which expression is being evaluated.
  */
 export function repairTree({ fragment, parsed }: Pick<ParsedText, 'fragment' | 'parsed'>, trace: Trace): void {
   const repair: Repair = { trace, usesClock: false, held: 0 }
@@ -69,8 +69,8 @@ export function repairTree({ fragment, parsed }: Pick<ParsedText, 'fragment' | '
 }
 
 /**
- * The engine positions errors of these names by a location that its parser does not set. It is computed on demand: computing
- * it for every block of a long prompt takes quadratic time.
+ * The engine reads a `loc` that its parser never sets. The getter computes it on demand, because eager computation is
+ * quadratic in a long prompt.
  */
 function locateNames({ context, index }: ForBlock, text: string): void {
   for (const name of index ? [context, index] : [context]) {
@@ -168,25 +168,25 @@ function place(at: Expression): { start: number; end: number; loc?: NonNullable<
   return { start: at.start, end: at.end, ...(at.loc ? { loc: at.loc } : {}) }
 }
 
-/** A new date object for each evaluation, so that one evaluation cannot modify another's. All show the same instant. */
+/** Returns a new date for each evaluation, so that one evaluation cannot modify another's. */
 function clock(at: Expression, repair: Repair): Expression {
   repair.usesClock = true
   return Object.defineProperty(literal(undefined, at), 'value', { get: () => new Date(repair.trace.now) })
 }
 
-/** Members that are called or assigned stay members. All others become reads. */
+/** Called and assigned members stay members. All others become reads. */
 function target(node: Expression, repair: Repair): Expression {
   return node.type === 'MemberExpression' ? member(node, repaired(node.object, repair), repair) : repaired(node, repair)
 }
 
-/** The engine would return the list of all values and evaluate them concurrently. */
+/** Without this, the engine evaluates all values concurrently and returns them as a list. */
 function sequence(at: Expression, values: readonly Expression[]): Expression {
   return values.reduceRight((rest, value) => choose(at, value, rest, rest))
 }
 
 /**
- * A function never becomes a value. Stored in a variable or passed to a method such as `replace`, it could be called
- * without passing the method allow-list.
+ * Prevents functions from becoming values. A stored function, or one passed to `replace`, could be called without the
+ * method allow-list.
  */
 function plainValue(node: Member, read: Member, repair: Repair): Expression {
   const name = node.computed ? literalName(node.property) : node.property.type === 'Identifier' && node.property.name
@@ -213,7 +213,7 @@ function literalName(node: Expression): string | undefined {
   return node.type === 'Literal' ? String(node.value) : undefined
 }
 
-/** The engine reads `computed` after evaluating the object and before the access that may fail. */
+/** The engine reads `computed` after it evaluates the object and before the access that may fail. */
 function member(node: Member, object: Expression, repair: Repair): Member {
   const property = node.computed ? repaired(node.property, repair) : node.property
   const { computed } = node
@@ -227,7 +227,7 @@ function member(node: Member, object: Expression, repair: Repair): Member {
   })
 }
 
-/** These methods return lists, because the engine loses an iterator's first item in a loop and cannot print iterators. */
+/** These methods return lists. In a loop the engine drops an iterator's first item, and it cannot print iterators. */
 const ITERATING = new Set(['keys', 'values', 'entries'])
 
 function call(node: Call, callee: Expression, repair: Repair): Expression {
@@ -247,8 +247,8 @@ function isPlain(node: Expression): boolean {
 }
 
 /**
- * Allows a value to be used twice but evaluated once. The engine evaluates both sides of `||`, and an assignment yields
- * undefined there, so `(held = value) || held` is the value.
+ * Lets a value be used twice but evaluated once. The engine evaluates both sides of `||`, and an assignment yields
+ * undefined there. `(held = value) || held` therefore yields the value.
  */
 function hold(value: Expression, repair: Repair): { first: Expression; again: Expression } {
   if (isPlain(value)) return { first: value, again: value }

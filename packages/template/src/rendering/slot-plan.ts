@@ -5,18 +5,17 @@ import { checkDepth } from '../value-depth.ts'
 const PLAIN_ROLES = ['system', 'developer', 'user', 'assistant'] as const
 type PlainRole = (typeof PLAIN_ROLES)[number]
 
-/** Literal text, or the parameter to insert. */
 export type SlotPiece = string | { name: string }
 
 /** One message of a prompt without expressions to evaluate. */
 export interface SlotMessage {
   role: PlainRole
-  /** Text outside tags. It becomes no message if only white space remains. */
+  /** The text is outside all tags. It becomes a message only if it contains more than white space. */
   isStray: boolean
   pieces: SlotPiece[]
 }
 
-/** The messages of a prompt that has only text, role tags and plain names; undefined if the prompt needs evaluation. */
+/** Returns undefined unless the prompt contains only text, role tags and plain variable names. */
 export function slotPlanOf(prompt: CompiledPrompt): SlotMessage[] | undefined {
   if (!prompt.tree || prompt.usesSteps || !isShallow(prompt.config)) return undefined
   const names = new Set(prompt.parameters)
@@ -60,7 +59,6 @@ function isBlank(pieces: readonly SlotPiece[]): boolean {
   return pieces.every((piece) => typeof piece === 'string' && piece.trim() === '')
 }
 
-/** A step rejects a configuration that is nested too deeply. */
 function isShallow(config: Record<string, unknown>): boolean {
   try {
     checkDepth(config)

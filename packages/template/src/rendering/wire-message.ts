@@ -1,17 +1,16 @@
 import type { MessageContent as EngineContent, Message as EngineMessage } from 'promptl-ai'
 import { checkDepth } from '../value-depth.ts'
 
-/** One part of a message. Attributes from the prompt are kept as additional keys. */
+/** Attributes from the prompt become additional keys. */
 export type RenderedPart = { type: string } & Record<string, unknown>
 
-/** A message in stet's own form: content is always a list of parts. */
 export interface RenderedMessage {
   role: string
   content: RenderedPart[]
   [extra: string]: unknown
 }
 
-/** Thrown for tool-call arguments that are not an object. The engine accepts those. */
+/** Thrown if tool-call arguments are not an object. The engine accepts them. */
 export class ToolArgumentsError extends Error {
   override readonly name = 'ToolArgumentsError'
 }
@@ -41,7 +40,7 @@ function toPart(content: EngineContent): RenderedPart {
   return { ...defined(rest), ...defined({ args }) }
 }
 
-/** A result of only text becomes that text. Anything else stays a list of parts. */
+/** A text-only result becomes one string. Other results stay a list of parts. */
 function toolResult(parts: readonly RenderedPart[]): unknown {
   return parts.every((part) => part.type === 'text') ? parts.map((part) => String(part['text'])).join('\n') : parts
 }

@@ -15,14 +15,13 @@ import { emptyNames, innerNames, type Names, noteNames } from './variables.ts'
 
 export interface Analysis {
   faults: Fault[]
-  /** Free variables, in order of appearance. */
   parameters: string[]
   usesSteps: boolean
 }
 
-/** Enough to fix a prompt. More issues would only bloat the response. */
+/** More issues would only bloat the response. */
 const MAX_FAULTS = 20
-/** Bounded because rendering recurses into tags and blocks. */
+/** Rendering recurses into tags and blocks. */
 const MAX_TAG_DEPTH = 200
 
 const MESSAGE_TAGS = new Set(['message', 'system', 'developer', 'user', 'assistant', 'tool'])
@@ -33,18 +32,17 @@ interface Surroundings {
   depth: number
   step: boolean
   content: boolean
-  /** The tag of the enclosing message; `message` if the role may be computed. */
+  /** The enclosing message's tag. It is `message` if the role is computed. */
   message?: string | undefined
 }
 
 interface Walk {
   report: Report
-  /** The text that the tree's offsets refer to. */
+  /** The tree's offsets refer to this text. */
   text: string
   usesSteps: boolean
 }
 
-/** Checks a resolved tree against the allow-list and the tag rules, and collects its free variables. */
 export function analyse({ fragment, parsed }: ParsedText): Analysis {
   const faults: Fault[] = []
   const report: Report = (fault) => {
@@ -91,7 +89,7 @@ function readExpression(expression: Expression, walk: Walk, names: Names): void 
   if (checkExpression(expression, walk.report)) noteNames(expression, names, walk.report)
 }
 
-// The engine silently closes such a block at the enclosing tag, so later text would become conditional by accident.
+// The engine silently closes such a block at the enclosing tag, which makes later text conditional.
 function checkClosed(node: IfBlock | ForBlock, { text, report }: Walk): void {
   if (!isLeftOpen(node, text)) return
   const opening = text.indexOf('}}', node.expression.end)

@@ -3,14 +3,13 @@ import type { ForBlock, IfBlock, TemplateNode } from './nodes.ts'
 const END = /^\{\{\s*end(?:if|for)\s*\}\}$/
 
 /**
- * Whether a block ended only because its enclosing tag did. The engine closes such a block silently.
- *
+ * Returns whether a block has no end of its own. The engine silently closes it at the enclosing tag.
  * @param text the text that the tree's offsets refer to
  */
 export function isLeftOpen(block: IfBlock | ForBlock, text: string): boolean {
   if (block.type === 'IfBlock' && block.elseif) return false
   const end = text.lastIndexOf('{{', block.end - 1)
-  // The end of the block's text may belong to a nested block, or be escaped text.
+  // The last `{{` may belong to a nested block or to escaped text.
   return end < endOfContent(block) || !END.test(text.slice(end, block.end))
 }
 

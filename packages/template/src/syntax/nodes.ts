@@ -1,4 +1,4 @@
-/** The parts of the engine's syntax tree that stet reads. Offsets are UTF-16 code units from 0. */
+/** The nodes of the engine's syntax tree that stet reads. Offsets are UTF-16 code units from 0. */
 interface Range {
   start: number
   end: number
@@ -105,7 +105,7 @@ export type Expression =
   | Conditional
   | Sequence
 
-/** The engine's status of a node that it has passed or stopped in. The chain state contains it. */
+/** The engine's status of a node that it passed or stopped in. Part of the chain state. */
 export interface NodeStatus {
   completedAs?: unknown
   scopePointers?: Record<string, number> | undefined
@@ -150,7 +150,7 @@ export interface Tag extends Noted {
 }
 export interface IfBlock extends Noted {
   type: 'IfBlock'
-  /** Set on the block of an `else if`: the only child of its `else`, closed by the same `endif`. */
+  /** Marks the block of an `else if`. It is the only child of its `else` and shares the `endif`. */
   elseif?: boolean
   expression: Expression
   children: TemplateNode[]
@@ -166,7 +166,6 @@ export interface ForBlock extends Noted {
 }
 export type TemplateNode = Fragment | ConfigNode | TextNode | CommentNode | Mustache | Tag | IfBlock | ForBlock
 
-/** The direct children, in text order. */
 export function childrenOf(node: TemplateNode): TemplateNode[] {
   if (node.type === 'IfBlock' || node.type === 'ForBlock') {
     return node.else ? [...node.children, ...node.else.children] : node.children
@@ -174,7 +173,6 @@ export function childrenOf(node: TemplateNode): TemplateNode[] {
   return node.type === 'Fragment' || node.type === 'ElementTag' ? node.children : []
 }
 
-/** This node and its descendants, in text order. */
 export function* walkNodes(node: TemplateNode): Generator<TemplateNode> {
   const open: TemplateNode[] = [node]
   for (let next = open.pop(); next; next = open.pop()) {
@@ -183,7 +181,7 @@ export function* walkNodes(node: TemplateNode): Generator<TemplateNode> {
   }
 }
 
-/** The text of an attribute without expressions, otherwise undefined. */
+/** Returns undefined if the attribute contains expressions. */
 export function literalText(attribute: Attribute): string | undefined {
   if (attribute.value === true) return undefined
   const texts = attribute.value.flatMap((part) => (part.type === 'Text' ? [part.data] : []))

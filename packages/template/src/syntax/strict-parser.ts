@@ -3,7 +3,7 @@ import { type Fault, FaultError } from '../compile-error.ts'
 import { insertSchemaBraces, type SchemaRepair } from '../repair.ts'
 import type { Fragment } from './nodes.ts'
 
-/** A parsed text. Node offsets refer to `parsed`; `original` maps them to the given text. */
+/** Node offsets refer to `parsed`. `original` maps them to the given text. */
 export interface ParsedText {
   text: string
   parsed: string
@@ -12,10 +12,10 @@ export interface ParsedText {
   original(offset: number): number
 }
 
-/** The engine searches for this once per character of a comment. */
+/** The engine searches for this pattern once per character of a comment. */
 const END_OF_COMMENT = String.raw`\*\/`
 
-/** Keyed by source, because the engine creates a new RegExp for the same expression at each step. */
+/** Keyed by source, because the engine creates a new RegExp for the same pattern at each step. */
 const stickyForms = new Map<string, RegExp>()
 
 function sticky(pattern: RegExp): RegExp {
@@ -30,8 +30,8 @@ function sticky(pattern: RegExp): RegExp {
 let Strict: typeof Parser | undefined
 
 /**
- * The engine's parser, but with exact positions, `*`+`/` as plain text, and no search of the whole rest at each step. The class
- * is created on first use: where the engine is an optional package, this module is evaluated before the engine is available.
+ * The engine's parser with three fixes: exact positions, `*`+`/` as plain text, and no search of the whole rest at
+ * each step. The class is created on first use, because the engine may be an optional package that is loaded later.
  */
 function strictParser(text: string): Parser {
   Strict ??= class extends Parser {
@@ -59,7 +59,7 @@ function strictParser(text: string): Parser {
     }
 
     private faultOffset(code: string, index: number): number {
-      // The engine passes its open blocks shifted by one, to compensate for a subtraction that this class does not make.
+      // The engine adds one to the position of an open block, for a subtraction that this class does not do.
       if (code === 'unclosed-block') return index - 1
       return code === 'unclosed-comment' && index === this.template.length ? this.template.lastIndexOf('<!--') : index
     }
@@ -67,7 +67,7 @@ function strictParser(text: string): Parser {
   return new Strict(text)
 }
 
-/** Parses a prompt's text with normalized line ends. @throws FaultError with an offset into the given text. */
+/** Line ends must be normalized. @throws FaultError with an offset into the given text */
 export function parseText(text: string): ParsedText {
   const { text: parsed, repairs } = insertSchemaBraces(text)
   const inserted = repairs.flatMap((repair) => [repair.open, repair.close]).sort((a, b) => a - b)

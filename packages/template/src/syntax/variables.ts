@@ -3,10 +3,9 @@ import type { Expression, Spread } from './nodes.ts'
 
 export const CLOCK = '$now'
 
-/** The names that a block declares, and the free names that it uses. */
 export interface Names {
   known: Set<string>
-  /** Shared by all blocks of one scope, in order of appearance. */
+  /** All blocks of one scope share this set. It is in order of appearance. */
   free: Set<string>
 }
 
@@ -14,12 +13,11 @@ export function emptyNames(known: Iterable<string> = []): Names {
   return { known: new Set(known), free: new Set() }
 }
 
-/** A nested block. Its declarations are not visible outside. */
+/** Opens a nested block, whose declarations are not visible outside. */
 export function innerNames(names: Names, ...declared: string[]): Names {
   return { known: new Set([...names.known, ...declared]), free: names.free }
 }
 
-/** Records the names that a clean expression uses and declares, in evaluation order. */
 export function noteNames(node: Expression | Spread | null, names: Names, report: Report): void {
   if (node === null) return
   if (node.type === 'Identifier') {
@@ -32,7 +30,6 @@ export function noteNames(node: Expression | Spread | null, names: Names, report
   }
 }
 
-/** The subexpressions, in evaluation order. */
 function operandsOf(node: Expression | Spread): readonly (Expression | Spread | null)[] {
   switch (node.type) {
     case 'ArrayExpression':

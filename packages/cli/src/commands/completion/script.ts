@@ -5,21 +5,20 @@ export type Shell = (typeof shells)[number]
 
 export interface CompletionWords {
   commands: { words: string; summary: string; flags: readonly Flag[]; takesPrompts: boolean }[]
-  /** Summaries of words that only group commands. */
   groups: Readonly<Record<string, string>>
   globalFlags: readonly Flag[]
 }
 
-// Only lists files, without a request. Their paths contain only letters, digits, ".", "-", "_" and "/".
+// Lists files without a request. Prompt paths contain only letters, digits, ".", "-", "_" and "/".
 const listPaths = 'command stet prompts list --local 2>/dev/null'
 
-/** A completion script. It starts the program only where a prompt is expected, to list the files. */
+/** The script starts stet only to complete a prompt path. */
 export function completionScript(shell: Shell, words: CompletionWords): string {
   if (shell === 'fish') return fishScript(words)
   return shell === 'bash' ? bashScript(words) : zshScript(words)
 }
 
-/** Completions after the typed words: further words, or flags if the current word begins with `-`. */
+/** Completions after the typed words. `flags` apply if the current word begins with `-`. */
 interface Candidates {
   words: string[]
   flags: string[]
@@ -43,8 +42,8 @@ function candidatesOf({ commands, globalFlags }: CompletionWords): Map<string, C
   return found
 }
 
-// Words without flags select the command; words after a command's own name are its arguments. The prefix `stet_` avoids names that
-// zsh reserves, such as "words".
+// Words without flags select the command. Words after a command's own name are its arguments. zsh reserves names such as
+// "words", hence the prefix `stet_`.
 function shellFunction(words: CompletionWords, typed: string, answer: (candidates: Candidates) => string): string {
   const cases = [...candidatesOf(words)].map(([key, candidates]) => `    '${key}') ${answer(candidates)} ;;`)
   const names = words.commands.map((one) => `'${one.words}'`).join('|')
@@ -66,7 +65,7 @@ ${cases.join('\n')}
   esac`
 }
 
-// Omits a name that is a switch in one command and takes a value in another: a switch must not swallow a word.
+// Omits a name that is a switch in one command and has a value in another: a switch must not consume a word.
 function flagsWithValue({ commands, globalFlags }: CompletionWords): string[] {
   const all = [...globalFlags, ...commands.flatMap(({ flags }) => flags)]
   const switches = new Set(all.filter(({ value }) => value === undefined).map(({ long }) => long))

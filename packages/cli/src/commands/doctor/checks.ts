@@ -11,7 +11,7 @@ import { describeVersion, findVersionToRun } from '../../sync/version-ref.ts'
 import { refuseOtherLock } from '../../sync/workspace.ts'
 import { generateTypes } from '../types/generated-types.ts'
 
-/** Smaller clock differences are harmless; the `Date` header has a resolution of one second. */
+/** The `Date` header has a resolution of one second. Small differences are harmless. */
 const CLOCK_TOLERANCE_MS = 5_000
 
 type Result = Omit<Finding, 'name'>
@@ -22,21 +22,19 @@ export function checkPrograms(): Result {
   return ok(`node ${process.versions.node} · stet ${version} · sdk ${sdkVersion}`)
 }
 
-/** A broken configuration has already ended the program here. */
+/** An invalid configuration ends the program before this check. */
 export function checkConfig({ configFile }: Settings, { io }: Context): Result {
   return configFile ? ok(shownFile(configFile, io.cwd)) : warn('no stet.config.json: run stet init')
 }
 
-/** Checks that the lock belongs to the current server and project. */
 export function checkLock(settings: Settings): Result {
   if (!settings.lock) return warn('none: run stet init or stet pull')
   refuseOtherLock(settings)
   return ok(`${Object.keys(settings.lock.prompts).length} prompts, version ${settings.lock.version.uuid.slice(0, 8)}`)
 }
 
-/** Checks reachability, latency and clock difference. */
 export async function checkServer({ baseUrl }: Settings, client: Stet): Promise<{ server: Result; clock: Result }> {
-  // The first request opens the connection; the second one measures the response time.
+  // The first request opens the connection. The second one measures the response time.
   await client.health()
   const startedAt = Date.now()
   const { data, response } = await client.health().withResponse()
@@ -50,7 +48,7 @@ export async function checkServer({ baseUrl }: Settings, client: Stet): Promise<
   }
 }
 
-/** Compares the `Date` of a response with the middle of its request. All in milliseconds. */
+/** Compares the response's `Date` with the middle of the request. All values are in milliseconds. */
 export function clockOf(date: number, startedAt: number, tookMs: number): Result {
   const ahead = Math.round((date - (startedAt + tookMs / 2)) / 1000)
   if (Math.abs(date - startedAt) <= CLOCK_TOLERANCE_MS + tookMs) return ok('in sync with the server')
@@ -88,7 +86,6 @@ export async function checkPrompts(settings: Settings): Promise<Result> {
   return prompts.size === 0 ? { status: 'skip', message: 'no prompt files' } : ok(`${prompts.size} files compile`)
 }
 
-/** Checks that the generated types match the server's prompts. */
 export async function checkTypes({ config }: Settings, ctx: Context): Promise<Result> {
   if (!config.types.isConfigured) return { status: 'skip', message: 'not configured' }
   const { file, isCurrent } = await generateTypes({ out: undefined, isLocal: false, isLoose: false }, ctx)
@@ -107,7 +104,7 @@ function warn(message: string): Result {
 
 export interface Finding {
   name: string
-  /** `skip`: could not be checked, or nothing to check. */
+  /** `skip` means that there was nothing to check, or that the check was impossible. */
   status: 'ok' | 'warn' | 'fail' | 'skip'
   message: string
 }

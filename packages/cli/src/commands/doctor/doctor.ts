@@ -44,7 +44,6 @@ export const command = defineCommand({
   exitCode: ({ isHealthy }) => (isHealthy ? exitCodes.success : exitCodes.unexpected),
 })
 
-/** The prompt to run while watching its events; without a path, the newest conversation is replayed. */
 interface LiveRun {
   path: string | undefined
   parameters: ParameterInput
@@ -52,7 +51,6 @@ interface LiveRun {
 
 type Check = () => Promise<Omit<Finding, 'name'>>
 
-/** Runs one named check; an exception counts as failed, and the other checks continue. */
 function noting(findings: Finding[], name: string): (check: Check) => Promise<boolean> {
   return async (check) => {
     try {
@@ -92,7 +90,7 @@ async function reachServer(findings: Finding[], settings: Settings, ctx: Context
   return isThere
 }
 
-// Reachability needs no key; a missing key is reported by the key check.
+// Reachability needs no key. The key check reports a missing key.
 function anyClient(settings: Settings, ctx: Context): Promise<Stet> {
   return settings.apiKey
     ? ctx.client()

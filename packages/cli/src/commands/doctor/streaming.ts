@@ -1,24 +1,23 @@
 import type { Stet, StreamEvent } from '@stet/sdk'
 import type { Finding } from './checks.ts'
 
-/** Observations of one event stream. Times are in milliseconds of the monotonic clock. */
+/** Times are in milliseconds of the monotonic clock. */
 export interface StreamTimes {
   startedAt: number
   firstAt: number
   lastAt: number
-  /** Time from the server's first event to its last, by the server's clock. */
+  /** Time between the server's first and last event, by the server's clock. */
   madeMs: number
   contentType: string
-  /** Set only by a proxy that buffers: a live stream has no length. */
+  /** Live streams have no length. Only a buffering proxy adds one. */
   hasLength: boolean
 }
 
-/** Shorter streams end too soon to show whether they arrive in pieces. */
+/** Shorter streams end too early to show whether they arrive in pieces. */
 const MIN_LIVE_MS = 400
-/** A live stream takes at least this share of its production time to arrive. */
+/** A live stream spreads its arrival over at least this share of its production time. */
 const MIN_SPREAD = 0.1
 
-/** Runs a prompt live, or replays the newest finished conversation, and watches how the events arrive. */
 export async function checkStreaming(
   client: Stet,
   prompt: { path: string; parameters: Record<string, unknown>; versionUuid: string } | undefined,
@@ -32,11 +31,11 @@ export async function checkStreaming(
   const { path, ...options } = prompt
   const lookAtRun = () => look(client, (watching) => watching.prompts.stream(path, options))
   const seen = await lookAtRun()
-  // A busy machine can see single events at once; it rarely happens twice.
+  // A busy machine can deliver separate events together. This rarely happens twice.
   return judge(seen && cameAtOnce(seen) ? await lookAtRun() : seen, true)
 }
 
-/** Evaluates the times. @param isLive whether the events were produced while they were watched */
+/** @param isLive false for a replay */
 export function judge(times: StreamTimes | undefined, isLive: boolean): Finding {
   const fail = (message: string): Finding => ({ name: 'stream', status: 'fail', message })
   if (!times) return fail('no event arrived')
@@ -58,7 +57,7 @@ export function judge(times: StreamTimes | undefined, isLive: boolean): Finding 
   return { name: 'stream', status: 'ok', message: `events arrive live, over ${seconds}` }
 }
 
-// Relative to the production time, not the wait: a server that starts slowly does not buffer.
+// Compares with production time instead of the wait: a slow start is not buffering.
 function cameAtOnce({ firstAt, lastAt, madeMs, hasLength }: StreamTimes): boolean {
   return !hasLength && madeMs >= MIN_LIVE_MS && lastAt - firstAt < MIN_SPREAD * madeMs
 }

@@ -17,7 +17,6 @@ export const command = defineCommand({
     const prompt = await client.prompts.get(await promptNamed(path, ctx), {
       versionUuid: await findVersionToRun(client, ctx),
     })
-    // An evaluation without a prompt scores every prompt.
     const isFor = ({ documentUuid }: Evaluation): boolean =>
       documentUuid === null || documentUuid === prompt.documentUuid
     return { evaluations: all.filter(isFor) }

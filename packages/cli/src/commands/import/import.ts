@@ -16,15 +16,13 @@ import { readSource, type SourceKind, sourceKinds } from './read-source.ts'
 interface ImportedFile {
   path: string
   file: string
-  /** `kept`: a file with other text exists and is not changed. */
   action: 'written' | 'unchanged' | 'kept'
 }
 
 interface Loss {
   path: string
-  /** The source file, relative to the source argument. */
+  /** Relative to the source argument. */
   source: string | null
-  /** The line where its entry begins in a JSON file. */
   line: number | null
   message: string
 }
@@ -109,7 +107,7 @@ function oneLine(text: string): string {
   return text.replaceAll(/[\0-\x1f\x7f-\x9f]/g, ' ')
 }
 
-// A default folder may be a link that came with the checkout.
+// The default folder may be a symbolic link from the checkout.
 async function promptsFolder(ctx: Context): Promise<string> {
   const settings = await ctx.settings()
   await refusePathsOutside(settings)
@@ -121,7 +119,7 @@ function placeOf({ source, line }: Loss): string {
   return ` (${line === null ? source : `${source}:${line}`})`
 }
 
-/** @returns why this file cannot be created, as a text */
+/** @returns why this file cannot be created, or undefined */
 async function writePrompt(
   { path, content }: ImportedPrompt,
   target: string,
@@ -143,9 +141,6 @@ async function writePrompt(
   }
 }
 
-/**
- * The problems that stet will report for a prompt: compile errors, and features that fail before the first model call.
- */
 export function findUnsupported({ errors, config }: PromptScan): string[] {
   const found = errors.map(
     ({ line, column, message }) => `Does not compile, line ${line}, column ${column}: ${message}`,
@@ -162,7 +157,7 @@ function builtInTools(tools: unknown): string[] {
   return members.flatMap((member) => {
     if (typeof member === 'string') return [member]
     if (!isJsonObject(member)) return []
-    // A list under a name means provider tools; a text means one tool of the service.
+    // A list configures provider tools. A string names one of the service's tools.
     return Object.entries(member).flatMap(([name, definition]) => (isJsonObject(definition) ? [] : [name]))
   })
 }

@@ -1,26 +1,22 @@
 import type { Refusal } from '../../sync/scan.ts'
 import type { Reference } from './prompt-text.ts'
 
-/** A prompt as its reader leaves it: references still use the other tool's names. */
+/** An imported prompt before linking: references still use the other tool's names. */
 export interface ForeignPrompt {
-  /** The other tool's name. */
   path: string
-  /** Becomes the front matter; absent if `text` already has front matter. */
+  /** Becomes the front matter. Absent if `text` already has one. */
   front?: Readonly<Record<string, unknown>>
   text: string
-  /** Replacements for the marks in `text`, by number. */
   references?: readonly Reference[]
-  /** Types of variables other than text. */
   types?: ReadonlyMap<string, string>
-  /** Its source file, relative to the source argument; absent if the file is the prompt itself. */
+  /** The source file, relative to the source argument. Absent if the file is the prompt itself. */
   source?: string
-  /** The line where its entry begins in a JSON file, from 1. */
   line?: number
-  /** The parts that could not be converted, one sentence each. */
+  /** One sentence for each part that could not be converted. */
   losses: string[]
 }
 
-/** A converted prompt, with a path that the server and every file system accept. */
+/** A linked prompt. The server and every file system accept its path. */
 export interface ImportedPrompt {
   path: string
   content: string
@@ -29,9 +25,8 @@ export interface ImportedPrompt {
   losses: string[]
 }
 
-/** The converted prompts of a source, and its errors. */
 export interface ReadSource {
   prompts: ForeignPrompt[]
-  /** `path` names a file, or an entry that begins on a line of it. */
+  /** `path` names a file, or an entry that begins on `line`. */
   refused: (Refusal & { line?: number })[]
 }

@@ -6,7 +6,7 @@ export interface JsonEntry {
   line: number
 }
 
-/** Lists the entries of a JSON text: its list, the list under one of `keys`, or the whole text as a single entry. */
+/** The entries are the top-level list, the list under one of `keys`, or the whole text. */
 export function parseEntries(text: string, file: string, keys: readonly string[]): JsonEntry[] {
   const plain = text.replace(/^\uFEFF/, '')
   const value = parse(plain, file)
@@ -32,7 +32,7 @@ function lineOf({ message }: SyntaxError, text: string): number {
   const [, position] = /at position (\d+)/.exec(message) ?? []
   if (position !== undefined) return lineAt(text, Number(position))
   const lines = text.trimEnd().split('\n')
-  // Finds the first line at which parsing a prefix fails differently: every earlier prefix is only incomplete.
+  // Finds the first line where parsing a prefix fails differently. Every earlier prefix is only incomplete.
   let [fine, broken] = message.startsWith('Unexpected token') ? [0, lines.length] : [lines.length - 1, lines.length]
   while (broken - fine > 1) {
     const middle = Math.floor((fine + broken) / 2)
@@ -60,10 +60,10 @@ function withLines(list: readonly unknown[], text: string, key: string | undefin
   return list.map((value, index) => ({ value, line: lines[index] ?? 1 }))
 }
 
-// Line breaks separate tokens: inside strings they are escaped.
+// JSON strings contain no raw line breaks, so a line break is always a separate token.
 const token = /"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}:,\n]|[^\s"[\]{}:,]+/g
 
-/** The lines where the members of the outermost list begin, or of the list under a key of the outermost object. */
+/** Returns the first line of each member of the outermost list, or of the list under a top-level key. */
 function linesOfMembers(text: string, wanted: string | undefined): number[] {
   const listLevel = wanted === undefined ? 1 : 2
   let lines: number[] = []
@@ -85,7 +85,7 @@ function linesOfMembers(text: string, wanted: string | undefined): number[] {
     } else if (one === '[' || one === '{') {
       level += 1
       if (one === '[' && level === listLevel && key === wanted) {
-        // A repeated key: the last one wins, as in JSON.parse.
+        // If a key repeats, the last one wins, as in JSON.parse.
         lines = []
         isInList = true
         isExpected = true

@@ -11,13 +11,11 @@ const maxReferenceDepth = 10
 interface Settled {
   foreign: ForeignPrompt
   path: string
-  /** The variables that a run of it reads, with their types. */
   needs: Map<string, string>
 }
 
 /**
- * Assigns each prompt a path, rewrites references to it, passes the variables that referenced prompts need, and declares all
- * variables.
+ * Assigns paths, rewrites references to them, passes variables to referenced prompts and declares all variables.
  */
 export async function linkPrompts(foreign: readonly ForeignPrompt[]): Promise<ImportedPrompt[]> {
   const { resolveReferencePath, scan } = await loadEngine()
@@ -42,7 +40,7 @@ export async function linkPrompts(foreign: readonly ForeignPrompt[]): Promise<Im
 
 type Find = (name: string, from: ForeignPrompt) => Settled | undefined
 
-/** Among prompts with the same name, the one in the same file wins. */
+/** If several prompts have the same name, the one in the same file wins. */
 function finder(prompts: readonly Settled[]): Find {
   const byName = new Map<string, Settled[]>()
   for (const prompt of prompts) {
@@ -55,7 +53,6 @@ function finder(prompts: readonly Settled[]): Find {
   }
 }
 
-/** The text with the variables of its direct references only. */
 function withoutReferences({ text, references = [] }: ForeignPrompt): string {
   return replaceMarks(text, references, ({ passed, context }) => {
     const expressions = [...passed.values(), ...(context === undefined ? [] : [context])]
@@ -92,14 +89,14 @@ function formatReference(reference: Reference, target: Settled | undefined, from
   const needed = [...(target?.needs.keys() ?? [])].filter((name) => !passed.has(name))
   const inherited = needed.map((name) => [name, context === undefined ? name : `${context}.${name}`] as const)
   const attributes = [...passed, ...inherited].map(([name, expression]) => ` ${name}={{ ${expression} }}`)
-  // A reference to a prompt that was not imported keeps its name, converted to a valid path.
+  // If the target was not imported, its name becomes a valid path.
   const to = target?.path ?? settlePaths([reference.target])[0] ?? ''
   return `<prompt path="${relativePath(to, from)}"${attributes.join('')} />`
 }
 
 const referenceTag = /(<prompt\s(?:[^>]*?\s)?path=)("[^"]*"|'[^']*')/g
 
-/** A stet prompt, unchanged except for references to renamed prompts. */
+/** Changes only the references to renamed prompts. */
 function linkVerbatim(
   { foreign, path }: Settled,
   find: Find,
@@ -114,21 +111,18 @@ function linkVerbatim(
   })
 }
 
-// Relative, so that the files can move together.
+// Relative paths let the files move together.
 function relativePath(target: string, from: string): string {
   return posix.relative(posix.dirname(from), target)
 }
 
-// Below the limits of file systems and of the server, with room for an extension and a number.
+// Below the limits of file systems and the server, with room for an extension and a number.
 const maxSegmentBytes = 200
 const maxPathBytes = 480
 
-/**
- * Converts names to paths that the server and every file system accept, in the order of the names. Collisions get a
- * suffix.
- */
+/** Converts names to paths, in order. The server and every file system accept them. Collisions get a suffix. */
 export function settlePaths(names: readonly string[]): string[] {
-  // Compared without case, because some file systems ignore it.
+  // Ignores case, because some file systems do.
   const taken = new Set<string>()
   return names.map((name) => {
     const segments = name
@@ -147,7 +141,6 @@ export function settlePaths(names: readonly string[]): string[] {
 
 function safeSegment(segment: string): string {
   const known = segment.trim().replaceAll(/[^\p{L}\p{M}\p{Nd}_.-]+/gu, '-')
-  // Separators at either end are dropped.
   const inner = known === segment ? known : known.replaceAll(/^-+|-+$/g, '')
   const plain = shortened(inner).replace(/(?<!\.)\.+$/, '')
   return plain !== '' && problemOfPath(plain) ? `_${plain}` : plain

@@ -1,9 +1,9 @@
 import { isJsonObject } from '../../settings/json-file.ts'
 
-/** Keys of the front matter, by another tool's name for them. */
+/** Maps another tool's names to front matter keys. */
 export type KeyMap = Readonly<Record<string, string>>
 
-/** Sampling settings by their names in the OpenAI API and tools around it. */
+/** Sampling settings as named by the OpenAI API and related tools. */
 export const openAiKeys: KeyMap = {
   model: 'model',
   provider: 'provider',
@@ -27,7 +27,7 @@ export const openAiKeys: KeyMap = {
   description: 'description',
 }
 
-/** Takes settings that the front matter supports and reports all others that have a value. */
+/** Copies settings that the front matter supports. Reports all others that have a value. */
 export function takeSettings(
   given: Readonly<Record<string, unknown>>,
   keys: KeyMap,
@@ -39,13 +39,13 @@ export function takeSettings(
     const key = Object.hasOwn(keys, name) ? keys[name] : undefined
     if (key === undefined)
       losses.push(`The setting "${name}" has no counterpart: ${JSON.stringify(value).slice(0, 200)}`)
-    // There, -1 means "no limit"; in stet, so does a missing key.
+    // In other tools, -1 means "no limit". In stet, a missing key means the same.
     else if (!(key === 'maxTokens' && value === -1)) taken[key] = value
   }
   return taken
 }
 
-/** Splits `provider/model` and translates names that stet spells differently. */
+/** Splits `provider/model` and translates provider names that differ in stet. */
 export function splitModel(model: string): { provider?: string; model: string } {
   const [first = '', ...rest] = model.split('/')
   if (rest.length === 0) return { model }
@@ -54,8 +54,8 @@ export function splitModel(model: string): { provider?: string; model: string } 
 }
 
 /**
- * Tools in the list form of the OpenAI APIs, `{ type: 'function', function: { name, … } }` or flat, as the map of the front matter.
- * Tools that run at a provider, such as `{ type: 'web_search' }`, are reported.
+ * Converts OpenAI tools, `{ type: 'function', function: { name, … } }` or flat, to the front matter's map. Reports tools
+ * that a provider executes, such as `{ type: 'web_search' }`.
  */
 export function convertTools(tools: unknown, losses: string[]): Record<string, unknown> | undefined {
   if (tools === undefined || tools === null) return undefined

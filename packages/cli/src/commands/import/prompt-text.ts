@@ -1,6 +1,5 @@
 import { stringify } from 'yaml'
 
-/** A message of another tool; its content is already converted. */
 export interface TextMessage {
   role: string
   content: string
@@ -8,7 +7,6 @@ export interface TextMessage {
 
 const ownTags = new Set(['system', 'user', 'assistant'])
 
-/** The front matter, without keys that have no value. */
 export function formatFront(config: Readonly<Record<string, unknown>>): string {
   const kept = Object.fromEntries(Object.entries(config).filter(([, value]) => value !== undefined))
   return Object.keys(kept).length > 0 ? `---\n${stringify(kept, { lineWidth: 0 })}---\n\n` : ''
@@ -29,17 +27,14 @@ const languageTags =
   'message|system|developer|user|assistant|tool|tool-call|content|content-text|content-image|content-file|prompt|step|scope'
 const meaningful = new RegExp(`\\\\|\\{\\{|/\\*|<!--|</?(?=(?:${languageTags})[\\s/>])`, 'g')
 
-/** Literal text: escapes tags, comments, expressions and escapes. */
+/** Escapes tags, comments, expressions and escapes. */
 export function escapeText(text: string): string {
   return text.replaceAll(meaningful, (token) => `\\${token}`)
 }
 
 const placeholder = /\{\{\s*([^{}\s][^{}]*?)\s*\}\}/g
 
-/**
- * Text with `{{ name }}` placeholders, as Langfuse and OpenAI fill them in: names only. Names that are not valid variables are
- * renamed and reported.
- */
+/** Converts `{{ name }}` placeholders as in Langfuse and OpenAI. Renames and reports names that are not valid variables. */
 export function convertPlaceholders(text: string, losses: string[]): string {
   let converted = ''
   let done = 0
@@ -58,7 +53,6 @@ const reservedNames = new Set(
   ),
 )
 
-/** A name as a valid variable. */
 export function variableName(name: string, losses: string[]): string {
   let variable = name
     .replaceAll(/[^\w$]/gu, '_')
@@ -71,15 +65,14 @@ export function variableName(name: string, losses: string[]): string {
 }
 
 export interface Reference {
-  /** The other tool's name. */
   target: string
-  /** Expressions, by the names under which the included prompt receives their values. */
+  /** Maps the included prompt's variables to expressions. */
   passed: ReadonlyMap<string, string>
-  /** An expression for the object with all further variables; without it, they come from the including prompt. */
+  /** An expression for the object that contains all other variables. By default they come from the including prompt. */
   context?: string
 }
 
-/** Adds a reference. @returns its mark for the text, which looks like no other tag in converted text */
+/** @returns a mark that differs from every tag in converted text */
 export function markReference(reference: Reference, references: Reference[]): string {
   references.push(reference)
   return `<prompt path="${references.length - 1}" />`

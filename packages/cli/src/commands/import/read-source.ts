@@ -13,10 +13,10 @@ import { parseEntries } from './json-entries.ts'
 export const sourceKinds = ['latitude', 'langfuse', 'openai', 'dotprompt'] as const
 export type SourceKind = (typeof sourceKinds)[number]
 
-/** Every server refuses longer prompts, and converting them would take long. */
+/** Every server refuses longer prompts, and converting them is slow. */
 const maxPromptLength = 262_144
 
-/** Reads and converts a source. @param source a file or folder, or for `latitude` also an address */
+/** @param source a file or folder; for `latitude` also an address */
 export async function readSource(
   kind: SourceKind,
   source: string,

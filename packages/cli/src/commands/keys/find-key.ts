@@ -1,7 +1,7 @@
 import type { ApiKeyInfo, Stet } from '@stet/sdk'
 import { CliError } from '../../exit-code.ts'
 
-/** Finds a key by id or prefix. Prefixes match active keys only; revoked keys can be found by id. */
+/** Finds a key by id or prefix. Revoked keys match by id only. */
 export async function findKey(client: Stet, ref: string): Promise<ApiKeyInfo> {
   const keys = await client.apiKeys.list()
   const byId = keys.find(({ id }) => String(id) === ref)
@@ -11,7 +11,7 @@ export async function findKey(client: Stet, ref: string): Promise<ApiKeyInfo> {
     : []
   const [only, ...others] = matches
   if (only && others.length === 0) return only
-  // The error omits the reference, because it may be a whole key.
+  // The error omits the reference: it may be a whole key.
   if (!only) throw new CliError('not_found', 'No API key has this id or prefix', { hint: 'stet keys list' })
   const lines = matches.map(({ id, prefix, name }) => `${id}  ${prefix}  ${name}`)
   throw new CliError('usage', 'Several API keys have this prefix', { lines, hint: 'use the id' })

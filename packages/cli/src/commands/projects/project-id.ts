@@ -6,14 +6,12 @@ export function readProjectId(text: string, name: string): number {
   throw new CliError('usage', `${name} must be a project id, not "${text}"`, { hint: 'stet projects list' })
 }
 
-/** The project with its name, for questions about it. */
 export async function findProject(client: Stet, id: number): Promise<Project> {
   const found = (await client.projects.list()).find((project) => project.id === id)
   if (found) return found
   throw new CliError('not_found', `Project ${id} not found`, { hint: 'stet projects list' })
 }
 
-/** Days of retention from 1 to 3650. */
 export function readRetentionDays(text: string): number {
   const days = /^\d{1,4}$/.test(text) ? Number(text) : 0
   if (days >= 1 && days <= 3_650) return days

@@ -40,7 +40,6 @@ export const command = defineCommand({
   },
 })
 
-/** A prompt of the server, or only the path of a file. */
 type Listed = Prompt | { path: string }
 
 function isPrompt(one: Listed): one is Prompt {

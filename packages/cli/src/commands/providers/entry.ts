@@ -5,7 +5,6 @@ import { CliError } from '../../exit-code.ts'
 import type { Flag } from '../../settings/global-flags.ts'
 import { isJsonObject } from '../../settings/json-file.ts'
 
-/** The settings of a provider key other than its name and type. */
 export const entryFlags: readonly Flag[] = [
   { long: '--token-stdin', summary: "read the provider's token from standard input" },
   { long: '--url', value: '<base>', summary: 'URL of a compatible service' },
@@ -32,7 +31,7 @@ export function parseEntry(raw: RawInput): EntryInput {
   }
 }
 
-/** Reads the token from standard input; a flag would show it in the process list and the shell history. */
+/** Reads standard input: a flag would expose the token in the process list and the shell history. */
 export async function readToken(ctx: Context): Promise<string> {
   if (ctx.flags.apiKeyStdin) throw new CliError('usage', '--token-stdin and --api-key-stdin both read standard input')
   const token = new TextDecoder().decode(await ctx.io.readStdin()).trim()
@@ -40,7 +39,7 @@ export async function readToken(ctx: Context): Promise<string> {
   return token
 }
 
-/** Finds a stored provider key, ignoring case; those of the server's settings cannot be changed. */
+/** Ignores case. Provider keys from the server's settings cannot be changed. */
 export async function findEntry(client: Stet, name: string): Promise<ProviderKeyInfo> {
   const isNamed = (one: ProviderKeyInfo): boolean => one.name.toLowerCase() === name.toLowerCase()
   const entries = (await client.providerKeys.list()).filter(isNamed)
@@ -62,7 +61,7 @@ function parseConfiguration(text: string): Record<string, unknown> {
     const value: unknown = JSON.parse(text)
     if (isJsonObject(value)) return value
   } catch {
-    // reported below
+    // Reported below.
   }
   throw new CliError('usage', '--configuration must be a JSON object')
 }

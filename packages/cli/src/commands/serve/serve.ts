@@ -74,7 +74,7 @@ function environmentOf({ port, host, data, databaseUrl }: ServeInput, { io }: Co
   }
 }
 
-// Prefers the server installed in the current project over the one installed with this program.
+// Prefers the current project's server to the one installed with the CLI.
 async function findServerBin(cwd: string): Promise<string> {
   for (const from of [pathToFileURL(join(cwd, 'package.json')).href, import.meta.url]) {
     for (const folder of createRequire(from).resolve.paths(serverPackage) ?? []) {
@@ -89,7 +89,7 @@ async function findServerBin(cwd: string): Promise<string> {
   throw new CliError('unexpected', 'The server package is not installed here', { hint: `npm install ${serverPackage}` })
 }
 
-// Serving does not need a browser.
+// Serving works without a browser, so failures are not errors.
 function openInBrowser(url: string, { io, warn }: Context): void {
   const openers: Partial<Record<NodeJS.Platform, [string, ...string[]]>> = {
     darwin: ['open'],
@@ -101,7 +101,7 @@ function openInBrowser(url: string, { io, warn }: Context): void {
   child.unref()
 }
 
-/** Prints the server's address, and the key of a first start, which is never shown again. */
+/** Prints the address. On a first start, also prints the key, which is never shown again. */
 async function tell({ address, news }: Started, input: ServeInput, ctx: Context): Promise<void> {
   const { io, flags, style } = ctx
   const api = normalizeAddress(address)
@@ -121,7 +121,7 @@ async function tell({ address, news }: Started, input: ServeInput, ctx: Context)
   }
 }
 
-// If saving fails (a canceled question, an unwritable home), the key must still be shown.
+// If saving fails (canceled question, unwritable home), the key must still be printed.
 async function keepOrShow(key: string, address: string, ctx: Context): Promise<boolean> {
   try {
     return await keepFirstKey(key, address, ctx)
@@ -140,22 +140,22 @@ function describeData({ data, databaseUrl }: ServeInput, { io: { env } }: Contex
   return `PostgreSQL ${host}${pathname}`
 }
 
-/** The profile in which `serve` saves a first key. */
+/** `serve` saves a first key in this profile. */
 export const localProfile = 'local'
 
-/** The key that only a first start prints. */
+/** Only a first start prints a key. */
 export function findFirstKey(news: readonly string[]): string | undefined {
   return /stet_[0-9A-Za-z]{36}/.exec(news.join('\n'))?.[0]
 }
 
-/** Saves the key in the profile `local` if the user agrees. @returns whether it was saved */
+/** Asks first. @returns whether the key was saved */
 export async function keepFirstKey(apiKey: string, address: string, ctx: Context): Promise<boolean> {
   if (!ctx.isInteractive && !ctx.flags.yes) return false
   const { credentialsFile } = await ctx.settings()
   const before = (await readCredentials(credentialsFile, ctx.warn))[localProfile]
   const replaced = before ? ` It replaces the login for ${before.baseUrl}.` : ''
   if (!(await ctx.confirm(`Save the first API key in profile "${localProfile}"?${replaced}`, '--yes'))) return false
-  // Read again: another login may have happened during the question.
+  // Read again: another login may have finished during the question.
   const credentials = await readCredentials(credentialsFile, ctx.warn)
   credentials[localProfile] = { baseUrl: normalizeAddress(address), apiKey, keyName: 'admin' }
   await writeCredentials(credentialsFile, credentials)

@@ -4,11 +4,10 @@ import type { Readable } from 'node:stream'
 import type { Context } from '../../context.ts'
 import { CliError } from '../../exit-code.ts'
 
-/** The server's report before it listened. */
 export interface Started {
-  /** Without the API prefix. */
+  /** Excludes the API prefix. */
   address: string
-  /** The output of a first start: the created objects and the first key. Empty at later starts. */
+  /** The output of a first start: created objects and the first key. Empty on later starts. */
   news: string[]
 }
 
@@ -24,8 +23,8 @@ export function runServer(
   { io, flags }: Context,
 ): Promise<number> {
   return new Promise((done, fail) => {
-    // The channel closes when this process ends, even by SIGKILL, and the server then stops. At a terminal the output
-    // passes through this program, which escapes control characters.
+    // The channel closes when this process ends, even by SIGKILL, and the server then stops. At a terminal, the output is
+    // piped through this process, which escapes control characters.
     const stdio: StdioOptions = ['ignore', 'pipe', flags.json || io.tty.stderr ? 'pipe' : 'inherit', 'ipc']
     const child = spawn(process.execPath, [bin], { cwd: io.cwd, env, stdio })
     const news: string[] = []
@@ -41,14 +40,14 @@ export function runServer(
       }
     }
     if (child.stdout) onLines(child.stdout, onStdoutLine)
-    // Output of a failed start goes into the one line of JSON; log lines are already JSON.
+    // If the start fails, its output becomes part of the JSON error. Later log lines are already JSON.
     const onStderrLine = (line: string): void => {
       if (address === undefined && flags.json) complaints.push(line)
       else io.err(`${line}\n`)
     }
     if (child.stderr) onLines(child.stderr, onStderrLine)
     const hasTerminal = io.tty.stdin || io.tty.stdout || io.tty.stderr
-    // At a terminal the child gets Ctrl-C directly; forwarding it would send it twice, which skips the graceful stop.
+    // At a terminal the child receives Ctrl-C directly. A forwarded second signal would skip the graceful stop.
     const release = io.onInterrupt((signal) => {
       if (signal === 'SIGTERM' || !hasTerminal) child.kill(signal)
     })
@@ -57,7 +56,7 @@ export function runServer(
       release()
       if (address !== undefined || signal) done(code ?? 128 + constants.signals[signal ?? 'SIGTERM'])
       else {
-        // A first key is printed only once, even if the server exits right after it.
+        // The server prints a first key only once, so it is shown even if the server exits immediately.
         const lines = [...news, ...complaints]
         fail(new CliError('unexpected', `The server did not start (exit code ${code})`, { lines }))
       }

@@ -11,14 +11,13 @@ import { findVersionToRun } from '../../sync/version-ref.ts'
 import { formatRegistry, type TypedPrompt } from './registry.ts'
 
 export interface TypesInput {
-  /** Overrides `types.out`; relative to the working folder. */
+  /** Overrides `types.out`. Relative to the working folder. */
   out: string | undefined
   isLocal: boolean
   /** Overrides `types.strictPaths`: any path compiles. */
   isLoose: boolean
 }
 
-/** The generated text, and whether the file already has it. */
 export interface GeneratedTypes {
   file: string
   text: string
@@ -26,7 +25,7 @@ export interface GeneratedTypes {
   paths: string[]
 }
 
-/** Generates types from the files or from the server's prompts. @throws CliError invalid for files that do not compile */
+/** @throws CliError invalid for files that do not compile */
 export async function generateTypes({ out, isLocal, isLoose }: TypesInput, ctx: Context): Promise<GeneratedTypes> {
   const settings = await ctx.settings()
   const { root, config } = settings
@@ -37,7 +36,7 @@ export async function generateTypes({ out, isLocal, isLoose }: TypesInput, ctx: 
     fileOf: (path) => `${config.promptsDir}/${path}${promptEnding}`.replace(/^\.\//, ''),
   })
   const before = await readFormerText(file)
-  // A checkout may have converted line endings.
+  // A checkout may convert line endings.
   const isCurrent = before?.replaceAll('\r\n', '\n') === text
   return { file, text, isCurrent, paths: prompts.map(({ path }) => path) }
 }

@@ -1,20 +1,17 @@
 import { isJsonObject } from '../../settings/json-file.ts'
 
-/** Deeper schemas become `unknown`. */
 const MAX_DEPTH = 30
 
 interface Scope {
-  /** The whole schema, which references point into. */
   root: unknown
-  /** References being followed, to detect cycles. */
+  /** The current chain of references, for detecting cycles. */
   following: readonly string[]
   depth: number
 }
 
 /**
- * The TypeScript type of the values that a JSON Schema allows, on one line. Supports objects, arrays, tuples, `enum`, `const`, `anyOf`,
- * `oneOf`, `allOf`, `nullable`, lists of types and references within the schema; everything else is `unknown`.
- *
+ * Returns the TypeScript type for a JSON Schema on one line. Supports objects, arrays, tuples, `enum`, `const`, `anyOf`,
+ * `oneOf`, `allOf`, `nullable`, type lists and references within the schema. Everything else becomes `unknown`.
  * @example typeOfSchema({ type: 'object', properties: { a: { type: 'integer' } } }) // '{ a?: number }'
  */
 export function typeOfSchema(schema: unknown): string {
@@ -94,7 +91,6 @@ export interface Property {
   type: string
 }
 
-/** An object type on one line, with sorted properties. */
 export function recordOf(properties: readonly Property[]): string {
   if (properties.length === 0) return 'Record<string, never>'
   const sorted = [...properties].sort((a, b) => (a.name < b.name ? -1 : 1))

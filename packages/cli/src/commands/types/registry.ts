@@ -4,11 +4,10 @@ import { type Property, quoted, recordOf, typeOfSchema } from './json-schema-to-
 export interface TypedPrompt {
   path: string
   config: Readonly<Record<string, unknown>>
-  /** All variables of the prompt, declared or not. */
   parameters: readonly string[]
 }
 
-// The value of userMessage: an option of a run, not a parameter.
+// The run option `userMessage` sets this variable. It is not a parameter.
 const userMessage = 'LATITUDE_USER_MESSAGE'
 const fileType = 'string | { name: string; url: string; mimeType: string; size: number }'
 const declaredTypes: Readonly<Record<string, string>> = {
@@ -25,9 +24,8 @@ const declaredTypes: Readonly<Record<string, string>> = {
 }
 
 /**
- * The text of a module that fills the SDK's `PromptRegistry`. Independent of the order of the prompts.
- *
- * @param fileOf the file name of a prompt for its comment, or undefined
+ * Returns a module that fills the SDK's `PromptRegistry`. The order of the prompts does not matter.
+ * @param fileOf returns the file name for a prompt's comment
  */
 export function formatRegistry(
   prompts: readonly TypedPrompt[],
@@ -52,7 +50,7 @@ function entryOf({ path, config, parameters }: TypedPrompt, file: string): strin
   return [...lines, '    }']
 }
 
-/** The word alone means an answer in text, so a schema that allows only the word becomes `string`. */
+/** In the registry `'text'` means a text response, so a schema that allows only this string becomes `string`. */
 function outputOf(type: string): string {
   return type === "'text'" ? 'string' : type
 }
@@ -70,7 +68,7 @@ function parametersOf(config: TypedPrompt['config'], names: readonly string[]): 
   })
 }
 
-/** Client tools by name; built-in tools are listed by name and have no parameters to type. */
+/** Includes client tools only. Built-in tools have no parameters to type. */
 function toolsOf(tools: unknown): Property[] {
   const maps = Array.isArray(tools) ? tools : [tools]
   const found = new Map<string, Property>()

@@ -5,14 +5,14 @@ import type { Stet } from '@stet/sdk'
 const execute = promisify(execFile)
 const maxOutputBytes = 64 * 1024 * 1024
 
-// A partial clone fetches missing objects: that must not ask for a password or wait forever.
+// A partial clone fetches missing objects. The fetch must not ask for a password or wait forever.
 const patience = ['-c', 'http.lowSpeedLimit=1', '-c', 'http.lowSpeedTime=30']
 const ssh = 'ssh -oBatchMode=yes -oConnectTimeout=30 -oServerAliveInterval=10'
 const environment = () => ({ GIT_SSH_COMMAND: ssh, ...process.env, GIT_TERMINAL_PROMPT: '0' })
 
 /**
- * Runs git and returns its output. Rejects without git, outside of a checkout, and when the command fails. It has no timeout, because
- * an incomplete read would look like missing history.
+ * Returns git's output. Rejects if git is missing, outside a checkout, or if the command fails. There is no timeout,
+ * because a partial result would look like missing history.
  */
 export async function git(folder: string, ...args: string[]): Promise<string> {
   const { stdout } = await execute('git', [...patience, ...args], {
@@ -23,7 +23,7 @@ export async function git(folder: string, ...args: string[]): Promise<string> {
   return stdout.trim()
 }
 
-/** Whether a commit, given by a hash or its prefix, is HEAD or an ancestor. A shallow clone has few ancestors. */
+/** `commit` may be a hash prefix. HEAD counts as its own ancestor. A shallow clone has few ancestors. */
 export async function isInHistory(folder: string, commit: string): Promise<boolean> {
   try {
     await git(folder, 'merge-base', '--is-ancestor', commit, 'HEAD')
@@ -37,7 +37,7 @@ export async function isShallow(folder: string): Promise<boolean> {
   return (await git(folder, 'rev-parse', '--is-shallow-repository').catch(() => '')) === 'true'
 }
 
-/** The files below a folder at a commit, by their names relative to the folder; `isWanted` filters. */
+/** Returns the files below a folder at a commit. Names are relative to the folder. */
 export async function readFilesOf(
   commit: string,
   folder: string,
@@ -59,7 +59,7 @@ export async function readFilesOf(
   return files
 }
 
-// A single process: it prints `<id> blob <size>`, the bytes, and a line feed for each file.
+// One git process prints `<id> blob <size>`, the bytes and a line feed for each file.
 async function readBlobs(folder: string, ids: readonly string[]): Promise<Map<string, Uint8Array>> {
   const child = spawn('git', [...patience, 'cat-file', '--batch'], {
     cwd: folder,
@@ -88,15 +88,15 @@ async function readBlobs(folder: string, ids: readonly string[]): Promise<Map<st
   return contents
 }
 
-/** A default name for a draft: the git branch and commit, or the name of the key that opens it. */
+/** Uses the git branch and commit, or the key's name. */
 export async function defaultDraftName(folder: string, client: Stet): Promise<string> {
   try {
     const branch = await git(folder, 'rev-parse', '--abbrev-ref', 'HEAD')
     const commit = await git(folder, 'rev-parse', '--short', 'HEAD')
-    // The full commit hash, because a later checkout finds its base by it.
+    // A later checkout finds its base by the full commit hash.
     return `${branch.slice(0, 255 - commit.length)}@${commit}`
   } catch {
-    // No git, no checkout, or no commit yet.
+    // There is no git, no checkout or no commit yet.
   }
   return `draft of ${(await client.me()).apiKey.name}`.slice(0, 256)
 }

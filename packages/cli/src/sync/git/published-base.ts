@@ -4,15 +4,13 @@ import { hashBytes } from '../hash.ts'
 import { promptEnding } from '../prompt-path.ts'
 import { git, isInHistory, readFilesOf } from './git.ts'
 
-/** Older publications are not searched: each may cost a git call. */
+/** Older publications are ignored, because each may cost a git call. */
 const maxVersions = 50
 
-/** The inputs for finding a base. */
 export interface PublishedSources {
   client: Stet
-  /** The version that the folder is compared with: live, or the open draft that the lock names. */
+  /** The folder is compared with live or with the open draft that the lock names. */
   version: Version
-  /** Its prompts. */
   remote: ReadonlyMap<string, RemotePrompt>
   lock: Lock | undefined
   promptsDir: string
@@ -21,9 +19,10 @@ export interface PublishedSources {
 type RemotePrompt = Pick<Prompt, 'path' | 'contentHash' | 'documentUuid' | 'commitId'>
 
 /**
- * Updates the entries of a stale lock: someone published from this repository and discarded the lock, as CI does. Versions are named
- * after the commit that they were pushed from, so the newest one whose commit is in this checkout's history is such a publication.
- * Where it has the exact text of that commit, that text is the base of both sides. Everything else keeps the lock's base.
+ * Updates the entries of a stale lock. CI, for example, publishes from this repository and discards its lock. A version is
+ * named after the commit that it was pushed from. The newest version whose commit is in this checkout's history is
+ * therefore such a publication. If a prompt's text in it equals the commit's text, that text is the base of both sides.
+ * All other prompts keep the lock's base.
  */
 export async function entriesSincePublished(sources: PublishedSources): Promise<Record<string, LockEntry>> {
   const before = sources.lock?.prompts ?? {}
@@ -36,7 +35,7 @@ export async function entriesSincePublished(sources: PublishedSources): Promise<
   const isOlder = version.status === 'draft' ? await olderBases(sources, published) : () => true
   const entries = { ...before }
   for (const { path, contentHash, documentUuid } of then) {
-    // A conflict in progress already has its base.
+    // An unresolved conflict already has its base.
     if (entries[path]?.theirs !== undefined || !isOlder(path)) continue
     const bytes = files.get(`${path}${promptEnding}`)
     if (bytes && hashBytes(bytes)?.hashes.has(contentHash)) entries[path] = { hash: contentHash, documentUuid }
@@ -44,11 +43,10 @@ export async function entriesSincePublished(sources: PublishedSources): Promise<
   return entries
 }
 
-/** A version that was published from this repository. */
 interface Publication {
   version: Version
   commit: string
-  /** Earlier versions, for dating a lock. */
+  /** Earlier versions, used to date a lock. */
   older: Version[]
 }
 
@@ -59,11 +57,11 @@ async function findPublished(sources: PublishedSources): Promise<Publication | u
   const versions = await client.versions.list({ status: 'merged' })
   const numberOf = (uuid: string | null | undefined): number | null | undefined =>
     versions.find((one) => one.uuid === uuid)?.version
-  // A draft starts from the version that was live when it was opened; before the first publication there was none.
+  // A draft starts from the version that was live when it was opened. Before the first publication there is none.
   const isOpen = compared.status === 'draft'
   const start = isOpen ? compared.parentCommitUuid : lock?.version.uuid
   const known = start === null || start === undefined ? 0 : numberOf(start)
-  // A draft's lock has its own base when compared with live.
+  // A draft's lock that is compared with live already has its own base.
   if (known === undefined || known === null) return undefined
   const newer = versions
     .filter(({ version }) => (version ?? 0) > known)
@@ -78,8 +76,8 @@ async function findPublished(sources: PublishedSources): Promise<Publication | u
 }
 
 /**
- * Finds the prompts for which an open draft's lock has an older base than a publication. The lock has no date. It is older if it has
- * the text of a version from before the publication. The draft's own changes never came from a publication.
+ * Finds prompts whose base in an open draft's lock is older than the publication. A lock has no date: it is older if it
+ * contains a text from a version before the publication. The draft's own changes never match a publication.
  */
 async function olderBases(
   { client, version, remote, lock }: PublishedSources,

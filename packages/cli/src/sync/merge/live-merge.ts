@@ -7,23 +7,23 @@ import { type Compared, isUnsettled, type Preference } from '../compare.ts'
 import { compareWith, type Workspace } from '../workspace.ts'
 import { mergeTexts } from './merge-texts.ts'
 
-/** A prompt that both the draft and live changed, which blocks publishing. */
+/** The draft and live both changed this prompt, which blocks publishing. */
 export interface LiveConflict {
   path: string
   draftText: string | undefined
   liveText: string | undefined
-  /** Empty when live has no such prompt. */
+  /** Empty if live has no such prompt. */
   liveHash: string
-  /** The file was merged with this text of live, and the result waits for a push. */
+  /** True if the file already contains live's text and waits for a push. */
   isMerged: boolean
 }
 
-/** The outcome for one conflict; `blocked` names the step that the user must take first. */
+/** `blocked` names the step that the user must take first. */
 export type MergeOutcome =
   | { action: 'merge' | 'merge-conflict' | 'merge-ours' | 'merge-theirs' | 'merge-restore'; path: string }
   | { action: 'merge-blocked'; path: string; reason: string }
 
-/** The conflicts that the next publication of a draft would find. */
+/** Finds the conflicts that publishing the draft would cause. */
 export async function findLiveConflicts({ client, version, entries }: Workspace): Promise<LiveConflict[]> {
   if (version.status !== 'draft') return []
   const { changes } = await client.versions.diff(version.uuid)
@@ -38,7 +38,7 @@ export async function findLiveConflicts({ client, version, entries }: Workspace)
     }))
 }
 
-/** Merges live's new texts into the files of a draft, and records them in the lock. */
+/** Merges new live texts into a draft's files and records them in the lock. */
 export async function mergeLive(
   workspace: Workspace,
   conflicts: readonly LiveConflict[],
@@ -71,7 +71,7 @@ export async function mergeLive(
   return outcomes
 }
 
-/** The resolution of one conflict. `text` is the file's new content; without it the file is deleted. */
+/** If `isWritten`, the file gets `text`, or is deleted if `text` is undefined. */
 interface Decision {
   outcome: MergeOutcome
   isWritten: boolean
@@ -85,11 +85,11 @@ async function decide(
   preference: Preference,
   findBase: () => Promise<string | undefined>,
 ): Promise<Decision> {
-  // The file may be older than the draft, or missing in a folder that follows the draft for the first time.
+  // The file may be older than the draft. It may also be missing in a folder that follows the draft for the first time.
   const mine = one?.state.startsWith('local-') ? one.localText : draftText
   if (preference === 'theirs') return { outcome: { action: 'merge-theirs', path }, isWritten: true, text: liveText }
   if (preference === 'ours') {
-    // A file with conflict markers is not a version of the prompt, so "ours" is the draft's text.
+    // A file with conflict markers is not a version of the prompt, so "ours" means the draft's text.
     return { outcome: { action: 'merge-ours', path }, isWritten: one?.hasMarkers === true, text: draftText }
   }
   const blocked = (reason: string): Decision => ({
@@ -113,7 +113,7 @@ async function decide(
 /** Older publications are not searched for the draft's base text. */
 const maxVersions = 50
 
-/** Finds the common base: the text that the lock names, or the only text that live had before its current one. */
+/** The base is the text that the lock names, or the only text that live had before its current one. */
 function baseFinder({ client, version }: Workspace) {
   let published: Promise<Version[]> | undefined
   const textIn = async (path: string, versionUuid: string) => {
@@ -140,7 +140,7 @@ function baseFinder({ client, version }: Workspace) {
       }
       return undefined
     }
-    // Without a record, any text that live had since the draft was opened may be the base. A guess could undo edits silently.
+    // Without a record, any text that live had since the draft was opened may be the base. A wrong guess would undo edits.
     const opened = all.find(({ uuid }) => uuid === parent)?.version ?? 0
     const later = all.filter((one) => (one.version ?? 0) > opened)
     if (later.length > maxVersions) return undefined
@@ -152,7 +152,7 @@ function baseFinder({ client, version }: Workspace) {
   }
 }
 
-/** Drops merges that were not pushed: restores the draft's texts and marks live's texts as not merged. */
+/** Undoes merges that were not pushed: restores the draft's texts and marks live's texts as not merged. */
 export async function abortMerges(
   { compared, promptsDir }: Workspace,
   paths: ReadonlySet<string>,
@@ -171,14 +171,14 @@ export async function abortMerges(
 }
 
 /**
- * The base for a new draft from a folder that follows an open draft. Live never had the open draft's own changes, so
- * the base is live's text. If live changed it since, that is a conflict.
+ * Rebases a folder that follows an open draft onto live, for a new draft. Live never contained the open draft's changes,
+ * so the base is live's text. If live has changed that text since, the result is a conflict.
  */
 export async function rebaseOnLive(overLive: Workspace, open: Version): Promise<Workspace> {
   const { changes } = await overLive.client.versions.diff(open.uuid)
   const entries: Record<string, LockEntry> = { ...overLive.entries }
   for (const { path, documentUuid, before, after, conflict } of changes) {
-    // A colleague changed it in the draft and it was not pulled since: the base is older than the draft's text.
+    // A colleague changed the prompt in the draft and this folder did not pull it: the base is older than the draft's text.
     if (entries[path]?.hash !== after?.contentHash) continue
     if (before === null || conflict) delete entries[path]
     else entries[path] = entryOf(before.contentHash, documentUuid)

@@ -1,13 +1,12 @@
-/** The sides of a three-way merge; `base` is the common ancestor, absent when both sides are new. */
+/** `base` is the common ancestor. It is undefined if both sides are new. */
 export interface MergeSides {
   base: string | undefined
   mine: string
   theirs: string
-  /** The labels after the conflict markers. */
   names: { mine: string; theirs: string }
 }
 
-/** Merges line by line. Conflicting lines stay side by side between git's markers. */
+/** Merges line by line. Conflicting lines are placed between git's conflict markers. */
 export async function mergeTexts({
   base,
   mine,
@@ -25,7 +24,7 @@ export async function mergeTexts({
   return { text: merged.join('\n'), isClean: regions.every(({ conflict }) => !conflict) }
 }
 
-/** Whether a text contains a complete conflict as git and `stet pull` write it: all three markers in order. */
+/** Returns whether all three markers that git and `stet pull` write appear in order. */
 export function hasConflictMarkers(text: string): boolean {
   const markers = text.match(/^(?:<{7}(?= )|={7}(?=\r?$)|>{7}(?= ))/gm) ?? []
   return markers.some((_, index) => {

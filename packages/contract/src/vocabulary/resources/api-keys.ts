@@ -1,18 +1,13 @@
 import type { KeyPlan } from '../plans.ts'
 import type { KeyScope } from '../scopes.ts'
 
-/**
- * An API key without its secret.
- *
- * @example const expired = keys.filter(({ expiresAt }) => expiresAt !== null && expiresAt < new Date().toISOString())
- */
+/** @example const expired = keys.filter(({ expiresAt }) => expiresAt !== null && expiresAt < new Date().toISOString()) */
 export interface ApiKey {
   id: number
   name: string
-  /** The start of the key, to recognize it by. */
   prefix: string
   scopes: KeyScope[]
-  /** The only project that the key can access; null: all projects. */
+  /** Limits the key to one project. Null allows all projects. */
   projectId: number | null
   plan: KeyPlan
   /** Requests per second. */
@@ -25,8 +20,7 @@ export interface ApiKey {
 }
 
 /**
- * A new API key. `key` is the secret; no later response shows it.
- *
+ * A new API key. Only this response contains the secret `key`.
  * @example const { key } = created // stet_…
  */
 export interface CreatedApiKey extends ApiKey {
@@ -34,8 +28,7 @@ export interface CreatedApiKey extends ApiKey {
 }
 
 /**
- * The body that creates an API key. `limit` is required for the plan `custom` and refused for the others.
- *
+ * Creates an API key. `limit` is required for the plan `custom` and refused for all others.
  * @example { name: 'ci', scopes: ['read', 'run'], expiresAt: '2030-01-01T00:00:00.000Z' }
  */
 export interface CreateApiKeyBody {
@@ -49,30 +42,21 @@ export interface CreateApiKeyBody {
   limit?: number
 }
 
-/**
- * The body that replaces an API key with a new one.
- *
- * @example { overlapSeconds: 3600 }
- */
+/** @example { overlapSeconds: 3600 } */
 export interface RotateApiKeyBody {
-  /** How long the old key keeps working. */
+  /** How long the old key stays valid. */
   overlapSeconds?: number
 }
 
-/**
- * The calling key, its workspace and its rate limit.
- *
- * @example const canPublish = me.apiKey.scopes.includes('publish')
- */
+/** @example const canPublish = me.apiKey.scopes.includes('publish') */
 export interface Me {
   apiKey: ApiKey
   workspace: { id: number; name: string }
   rateLimit: { limit: number; windowSeconds: 1 }
-  /** Features of this server beyond the first release. */
+  /** Features that this server has beyond the first release. */
   features: string[]
 }
 
-/** The response of `GET /health`. */
 export interface Health {
   status: 'ok'
   version: string

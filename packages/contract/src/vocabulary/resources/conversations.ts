@@ -4,28 +4,24 @@ import type { ConversationOrigin, RunState } from '../run-state.ts'
 import type { Usage } from '../usage.ts'
 import type { RunSource } from './runs.ts'
 
-/**
- * A conversation as lists show it, without its messages.
- *
- * @example const failed = items.filter(({ status }) => status === 'error')
- */
+/** @example const failed = items.filter(({ status }) => status === 'error') */
 export interface ConversationSummary {
   uuid: string
   source: RunSource
   status: RunState
   error: { errorCode: RunErrorCode; message: string } | null
-  /** The tool calls that wait for the caller. */
+  /** Tool calls that wait for the caller's results. */
   toolRequests: ToolCall[]
   projectId: number
   versionUuid: string
   documentUuid: string
   path: string
-  /** The content hash of the prompt as it ran. */
+  /** The hash of the prompt at the time of the run. */
   contentHash: string
   customIdentifier: string | null
   origin: ConversationOrigin
   tokenUsage: Usage
-  /** US dollars. */
+  /** In US dollars. */
   cost: number
   createdAt: string
   updatedAt: string
@@ -34,11 +30,10 @@ export interface ConversationSummary {
 
 /**
  * A conversation: the messages of a run and of the chats that followed.
- *
  * @example const last = conversation.conversation.at(-1)
  */
 export interface Conversation extends ConversationSummary {
-  /** Empty while the run is queued. Grows while it runs. */
+  /** Empty while the run is queued. It grows while the run is active. */
   conversation: Message[]
 }
 
@@ -49,8 +44,7 @@ export interface ConversationPage {
 }
 
 /**
- * The filter of the list of conversations. A conversation must match every field that is given.
- *
+ * Filters conversations. A conversation must match every given field.
  * @example { status: 'error', from: '2026-01-01T00:00:00Z' }
  */
 export interface ListConversationsQuery {
@@ -61,9 +55,9 @@ export interface ListConversationsQuery {
   status?: RunState
   origin?: ConversationOrigin
   customIdentifier?: string
-  /** Only conversations created at this instant or later. */
+  /** The bound is inclusive. */
   from?: string
-  /** Only conversations created at this instant or earlier. */
+  /** The bound is inclusive. */
   to?: string
   /** Default: 25. */
   limit?: number
@@ -80,13 +74,9 @@ export interface DeletedConversation {
   uuid: string
 }
 
-/**
- * The number of deleted conversations of an identifier.
- *
- * @example { deleted: 12, active: 1 } // stop the active one, then delete again
- */
+/** @example { deleted: 12, active: 1 } // stop the active one, then delete again */
 export interface ErasedConversations {
   deleted: number
-  /** Kept, because their run is active. */
+  /** Conversations that were kept because their run is active. */
   active: number
 }

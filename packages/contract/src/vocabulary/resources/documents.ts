@@ -1,14 +1,12 @@
 import type { CompileIssue } from '../compile-issue.ts'
 import type { ProviderKind } from './provider-keys.ts'
 
-/** The types of parameters that strict clients accept. */
 export const PARAMETER_TYPES = ['text', 'image', 'file'] as const
 export type ParameterType = (typeof PARAMETER_TYPES)[number]
 
 /**
- * A parameter of a prompt, with the keys of its declaration. Declared numbers, booleans, objects and arrays are `text`
- * here, because strict clients accept no other types; `config.parameters` keeps their type.
- *
+ * A parameter with the keys of its declaration. Declared numbers, booleans, objects and arrays become `text`, because
+ * strict clients accept no other types. `config.parameters` keeps the declared type.
  * @example { type: 'text', required: true, description: "The customer's name" }
  */
 export interface DocumentParameter {
@@ -17,36 +15,31 @@ export interface DocumentParameter {
   [key: string]: unknown
 }
 
-/**
- * A prompt as one version shows it.
- *
- * @example const compiles = document.errors.length === 0
- */
+/** @example const compiles = document.errors.length === 0 */
 export interface Document {
   id: number
-  /** Stable across versions. */
+  /** Stays the same across versions. */
   documentUuid: string
-  /** The same as `documentUuid`. */
+  /** Same as `documentUuid`. */
   uuid: string
   path: string
-  /** The prompt, exactly as stored. */
   content: string
-  /** Without comments, with references inlined. */
+  /** Comments are removed and references inlined. */
   resolvedContent: string
   /** SHA-256 of `content` in lower-case hex. */
   contentHash: string
-  /** The version that last changed the text. */
+  /** The id of the version that last changed the text. */
   commitId: number
-  /** The requested version: its uuid, also for `live`. */
+  /** The version's uuid, even if the request used `live`. */
   versionUuid: string
   projectId: number
-  /** The parsed front matter; empty when there is none or it is invalid. */
+  /** The parsed front matter. It is empty if there is none or it is invalid. */
   config: Record<string, unknown>
-  /** The declared parameters and every free variable, including those of referenced prompts. */
+  /** Declared parameters and all free variables, including those of referenced prompts. */
   parameters: Record<string, DocumentParameter>
-  /** Absent if no configured provider key matches. */
+  /** Absent if no provider key matches. */
   provider?: ProviderKind
-  /** Empty when the prompt compiles. */
+  /** Empty if the prompt compiles. */
   errors: CompileIssue[]
   createdAt: string
   updatedAt: string
@@ -55,7 +48,6 @@ export interface Document {
 }
 
 export interface ListDocumentsQuery {
-  /** The start of the path. */
   prefix?: string
 }
 
@@ -71,23 +63,19 @@ export interface GetOrCreateDocumentBody {
   prompt?: string
 }
 
-/** The expected current text of a write; another text at the path is a conflict. */
+/** Hashes that the current texts must have. Otherwise the write fails with a conflict. */
 export interface ExpectedHashes {
-  /** The `contentHash` that the change is based on; an empty string: no prompt exists at the path. */
+  /** The `contentHash` that the change is based on. An empty string means that the prompt must not exist. */
   baseHash?: string
-  /** In a draft: the `contentHash` of live's text that was merged in; an empty string: live has no such prompt. */
+  /** Draft only: the `contentHash` of the live text that was merged in. An empty string means that live has no such prompt. */
   liveHash?: string
 }
 
-/**
- * The body that creates a prompt or replaces its text.
- *
- * @example { path: 'support/reply', prompt: 'Hello {{ name }}', baseHash: '' } // only if it does not exist yet
- */
+/** @example { path: 'support/reply', prompt: 'Hello {{ name }}', baseHash: '' } // only if it does not exist yet */
 export interface CreateOrUpdateDocumentBody extends ExpectedHashes {
   path: string
   prompt: string
-  /** Permits changes to a merged version; the key then also needs the scope `publish`. */
+  /** Allows changes to a merged version. The key then also needs the scope `publish`. */
   force?: boolean
 }
 

@@ -1,21 +1,20 @@
-/** The metric of an evaluation: `binary` takes 0 or 1, `rating` a number in a range. */
+/** A `binary` score is 0 or 1. A `rating` is a number in a range. */
 export const EVALUATION_METRICS = ['binary', 'rating'] as const
 export type EvaluationMetric = (typeof EVALUATION_METRICS)[number]
 
 /**
- * How to read the scores of an evaluation. Ratings and thresholds belong to the metric `rating`.
- *
+ * Defines how scores are read. Ratings and thresholds apply to the metric `rating` only.
  * @example { reverseScale: false, minRating: 1, maxRating: 5, minThreshold: 4 }
  */
 export interface EvaluationConfiguration {
-  /** Low scores are good scores. Default: false. */
+  /** Low scores are good. Default: false. */
   reverseScale?: boolean
   criteria?: string
   passDescription?: string
   failDescription?: string
   /** Default: 1. */
   minRating?: number
-  /** Above `minRating`. Default: 5. */
+  /** Must be greater than `minRating`. Default: 5. */
   maxRating?: number
   /** The lowest score that passes. Default: `minRating`. */
   minThreshold?: number
@@ -23,14 +22,10 @@ export interface EvaluationConfiguration {
   maxThreshold?: number
 }
 
-/**
- * The body that creates an evaluation.
- *
- * @example { projectId: 1, name: 'Helpful', metric: 'rating', configuration: { minThreshold: 4 } }
- */
+/** @example { projectId: 1, name: 'Helpful', metric: 'rating', configuration: { minThreshold: 4 } } */
 export interface CreateEvaluationBody {
   projectId: number
-  /** If absent, every prompt of the project. */
+  /** Default: every prompt of the project. */
   documentUuid?: string
   name: string
   description?: string
@@ -38,17 +33,15 @@ export interface CreateEvaluationBody {
   configuration?: EvaluationConfiguration
 }
 
-/** A way for people to score conversations. */
 export interface Evaluation {
   uuid: string
   projectId: number
-  /** `null` means every prompt of the project. */
+  /** Null means every prompt of the project. */
   documentUuid: string | null
   name: string
   description: string | null
   type: 'human'
   metric: EvaluationMetric
-  /** The given configuration with all defaults. */
   configuration: Record<string, unknown>
   createdAt: string
   updatedAt: string
@@ -59,15 +52,11 @@ export interface ListEvaluationsQuery {
   documentUuid?: string
 }
 
-/**
- * The body that scores a conversation.
- *
- * @example { score: 4, metadata: { reason: 'Polite, and it answers the question' } }
- */
+/** @example { score: 4, metadata: { reason: 'Polite, and it answers the question' } } */
 export interface AnnotateBody {
-  /** Binary: 0 or 1. Rating: in the range of the evaluation. */
+  /** Binary: 0 or 1. Rating: within the evaluation's range. */
   score: number
-  /** The version that is judged, or `live`. Default: the version that the conversation ran on. */
+  /** A uuid or `live`. Default: the conversation's version. */
   versionUuid?: string
   /** Stored with the annotation; `reason` must be a string. */
   metadata?: Record<string, unknown>
@@ -75,7 +64,6 @@ export interface AnnotateBody {
   context?: Record<string, unknown>
 }
 
-/** The score of a conversation. */
 export interface Annotation {
   uuid: string
   /** The score as sent. */

@@ -2,17 +2,15 @@ import type { MessageInput } from '../message.ts'
 
 /**
  * The body that records an external log: an execution that did not run in stet.
- *
  * @example { path: 'support/reply', messages: [{ role: 'user', content: 'Hello' }], response: 'Hi Ada!' }
  */
 export interface CreateLogBody {
   path: string
   messages: MessageInput[]
-  /** The last message of the assistant. */
   response?: string
   parameters?: Record<string, unknown>
   customIdentifier?: string
-  /** Milliseconds. */
+  /** In milliseconds. */
   duration?: number
 }
 
@@ -24,20 +22,19 @@ export interface Span {
 
 /**
  * A recorded external log. Its `uuid` is that of its conversation.
- *
  * @example const seconds = (log.duration ?? 0) / 1000
  */
 export interface LogEntry {
   id: number
   uuid: string
   documentUuid: string
-  /** The id of the version. */
+  /** The version's id. */
   commitId: number
   resolvedContent: string
   contentHash: string
   parameters: Record<string, unknown>
   customIdentifier: string | null
-  /** Milliseconds. */
+  /** In milliseconds. */
   duration: number | null
   source: 'api'
   createdAt: string

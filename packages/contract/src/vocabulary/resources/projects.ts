@@ -1,15 +1,15 @@
 import type { Version } from './versions.ts'
 
-/** A project: prompts, their versions, and defaults for prompts that name no model. */
+/** Defaults apply to prompts that name no model. */
 export interface Project {
   id: number
   name: string
   workspaceId: number
-  /** The published version; `null` before the first publication. */
+  /** The published version. It is null before the first publication. */
   liveVersionUuid: string | null
   defaultProvider: string | null
   defaultModel: string | null
-  /** Days after which ended conversations are deleted; null: the server's setting applies. */
+  /** Ended conversations are deleted after this many days. Null applies the server's setting. */
   retentionDays: number | null
   lastEditedAt: string
   createdAt: string
@@ -27,21 +27,19 @@ export interface CreateProjectBody {
 }
 
 /**
- * The body that changes a project; absent fields stay unchanged.
- *
+ * Changes a project. Absent fields stay unchanged.
  * @example { defaultModel: '' } // clears the default
  */
 export interface UpdateProjectBody {
   name?: string
   defaultProvider?: string
   defaultModel?: string
-  /** null: the server's setting applies again. */
+  /** Null restores the server's setting. */
   retentionDays?: number | null
 }
 
 /**
- * The body that deletes a project: its name, so that a mistyped id deletes nothing.
- *
+ * Confirms a deletion by the project's name, so that a mistyped id deletes nothing.
  * @example { name: 'Support' }
  */
 export interface DeleteProjectBody {
@@ -52,11 +50,7 @@ export interface DeletedProject {
   id: number
 }
 
-/**
- * A new project and its first draft.
- *
- * @example const { project, version } = created // version.status is 'draft'
- */
+/** @example const { project, version } = created // version.status is 'draft' */
 export interface CreatedProject {
   project: Project
   version: Version

@@ -1,4 +1,4 @@
-/** The kinds of providers. The built-in demo provider is `custom` on the wire. */
+/** On the wire, the built-in demo provider is `custom`. */
 export const PROVIDER_KINDS = [
   'openai',
   'anthropic',
@@ -17,16 +17,15 @@ export const PROVIDER_KINDS = [
 export type ProviderKind = (typeof PROVIDER_KINDS)[number]
 
 /**
- * A provider key: the stored credential of a model provider, and the name that prompts use for it.
- *
+ * A stored credential of a model provider. Prompts refer to it by `name`.
  * @example const anthropic = providerKeys.filter(({ provider }) => provider === 'anthropic')
  */
 export interface ProviderKey {
-  /** 0 for provider keys without a row: those of the environment, and `demo`. */
+  /** 0 for provider keys that are not stored: those from the environment, and `demo`. */
   id: number
   name: string
   provider: ProviderKind
-  /** Masked. */
+  /** The masked token. */
   token: string
   url: string | null
   defaultModel: string | null
@@ -38,20 +37,19 @@ export interface ProviderKey {
 
 /** @example { name: 'OpenAI', provider: 'openai', token: 'sk-…' } */
 export interface CreateProviderKeyBody {
-  /** The name that prompts use as `provider`; unique, ignoring case. */
+  /** Prompts use this name as `provider`. It is unique, ignoring case. */
   name: string
   provider: ProviderKind
   token: string
   /** The base URL; required for `custom`. */
   url?: string
   defaultModel?: string
-  /** Keys of the provider kind, and price overrides. */
+  /** Keys of the provider kind and price overrides. */
   configuration?: Record<string, unknown>
 }
 
 /**
- * The body that changes a provider key; absent fields stay unchanged.
- *
+ * Changes a provider key. Absent fields stay unchanged.
  * @example { token: 'sk-…' }
  */
 export interface UpdateProviderKeyBody {

@@ -1,17 +1,15 @@
 /**
  * The result of a tool call that a run waits for.
- *
  * @example { toolCallId: 'call_9f', result: { sky: 'blue' } }
  */
 export interface ToolResultBody {
   toolCallId: string
-  /** Any JSON value. The model gets it with its type. Default: `null`. */
+  /** Any JSON value. The model receives it with its type. Default: `null`. */
   result?: unknown
-  /** The tool failed, and `result` explains why. */
+  /** Set if the tool failed. `result` then explains why. */
   isError?: boolean
 }
 
-/** The response to a posted tool result. */
 export interface ToolResultTaken {
   success: true
 }

@@ -5,9 +5,9 @@ import { formatMessages } from '../prompt-text.ts'
 import { convertHandlebars } from './handlebars.ts'
 
 /**
- * A `.prompt` file of dotprompt (Genkit): front matter with `model`, `config`, `input`, `output` and `tools`, a Handlebars template.
- * Source: google.github.io/dotprompt/reference/frontmatter, …/template and …/picoschema. A partial (a file whose name begins with `_`)
- * becomes a prompt of that name without the `_`, because templates refer to it that way.
+ * Imports a dotprompt (Genkit) file: front matter with `model`, `config`, `input`, `output` and `tools`, and a Handlebars
+ * template. A partial is a file whose name begins with `_`. Its prompt drops the `_`, because templates refer to it without.
+ * Source: google.github.io/dotprompt/reference/frontmatter, …/template and …/picoschema.
  */
 export function importDotprompt(
   path: string,
@@ -34,7 +34,7 @@ export function importDotprompt(
   const { messages, references, types } = convertHandlebars(body, { isPartial, firstLine }, losses)
   return {
     path: path.replace(/(^|\/)_([^/]*)$/, '$1$2'),
-    // A partial has no settings of its own.
+    // A partial has no settings.
     front: isPartial ? { parameters: front.parameters } : front,
     text: isPartial ? messages.map((one) => one.content.trim()).join('\n') : formatMessages(messages),
     references,
@@ -59,7 +59,6 @@ function parametersOf(input: unknown, losses: string[]): Record<string, unknown>
       losses.push(`The "${key}" of the parameter "${name}" ${verb} no counterpart: ${shown}`)
     }
     parameters[name] = {
-      // Copied unchanged.
       type: typeof type === 'string' && type !== 'string' ? type : 'text',
       ...(description !== undefined && { description }),
       ...(required.includes(name) && { required: true }),
@@ -87,9 +86,9 @@ function noteTools(tools: unknown, losses: string[]): void {
 const scalars = new Set(['string', 'boolean', 'null', 'number', 'integer'])
 
 /**
- * The compact schemas of dotprompt as JSON Schema; full JSON Schema passes unchanged.
- * `name?: type, description`, `name(array, …)`, `name(object, …)`, `name(enum, …)`, `(*)` for further properties.
- * Source: google.github.io/dotprompt/reference/picoschema. Names of schemas defined in code are reported.
+ * Converts dotprompt's compact schemas to JSON Schema. Full JSON Schema passes unchanged.
+ * Forms: `name?: type, description`, `name(array, …)`, `name(object, …)`, `name(enum, …)`, `(*)` for further properties.
+ * Reports schemas that are defined in code. Source: google.github.io/dotprompt/reference/picoschema.
  */
 export function convertPicoschema(schema: unknown, losses: string[]): Record<string, unknown> | undefined {
   if (schema === undefined || schema === null) return undefined

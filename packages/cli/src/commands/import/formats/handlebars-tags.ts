@@ -1,13 +1,12 @@
 import { type AST, parseWithoutProcessing } from '@handlebars/parser'
 
-/** A value in a tag. The parser's own types cannot be narrowed by `type`. */
+/** TypeScript cannot narrow the parser's own types by `type`. */
 export type Value = AST.PathExpression | AST.StringLiteral | AST.NumberLiteral | AST.BooleanLiteral | Nothing
 
 interface Nothing extends AST.Expression {
   type: 'NullLiteral' | 'UndefinedLiteral'
 }
 
-/** The call in a tag: a variable, a helper, a block or a partial, with its arguments. */
 export interface Call {
   callee: Value
   args: readonly Value[]
@@ -16,14 +15,13 @@ export interface Call {
 }
 
 export type Tag =
-  /** An escaped tag, or an escaped backslash. */
+  /** An escaped tag or an escaped backslash. */
   | { kind: 'text'; text: string }
   | { kind: 'comment' }
-  /** `{{^name}}` opens an inverted block. Without a `call`, the block has no counterpart. */
+  /** `{{^name}}` opens an inverted block. A block without a `call` cannot be converted. */
   | { kind: 'open'; name: string; isInverted: boolean; call: Call | undefined }
   | { kind: 'close'; name: string }
   | { kind: 'else' }
-  /** `{{else name …}}` */
   | { kind: 'else-block'; name: string; call: Call }
   | { kind: 'partial'; call: Call }
   | { kind: 'value'; call: Call }
@@ -38,13 +36,12 @@ const tag = new RegExp(
     String.raw`\\?\{\{~?![^{}]*\}\}`,
     String.raw`\\?\{\{\{${inside}\}\}\}`,
     String.raw`\\?\{\{${inside}\}\}`,
-    // A tag with an unclosed quote.
+    // Matches a tag with an unclosed quote.
     String.raw`\\?\{\{[^{}]*\}\}`,
   ].join('|'),
   'g',
 )
 
-/** Every tag of a template with the text before it. */
 export function* splitTags(template: string): Generator<{ before: string; source: string }> {
   let done = 0
   for (const { 0: source, index } of template.matchAll(tag)) {
@@ -54,10 +51,7 @@ export function* splitTags(template: string): Generator<{ before: string; source
   yield { before: template.slice(done), source: '' }
 }
 
-/**
- * Each tag is parsed by itself, because the parser has no error recovery: a broken tag or a block left open would cost
- * the whole template.
- */
+/** Parses each tag alone. The parser has no error recovery, so one broken tag would lose the whole template. */
 export function readTag(source: string): Tag {
   if (source.startsWith('\\')) return { kind: 'text', text: source.slice(1) }
   if (source.startsWith('{{{{')) return { kind: 'unknown' }
@@ -86,14 +80,14 @@ export function readTag(source: string): Tag {
 
 interface Statement extends AST.Node {
   path?: AST.Expression
-  /** Partials have a `name` instead of a `path`. */
+  /** Only partials have a `name`, instead of a `path`. */
   name?: AST.Expression
   params?: AST.Expression[]
   hash?: AST.Hash
   program?: AST.Program
 }
 
-/** Undefined for a tag that does not parse, and for subexpressions, which stet's language lacks. */
+/** Returns undefined for an invalid tag and for subexpressions, which stet's language does not support. */
 function readCall(source: string): Call | undefined {
   let statement: Statement | undefined
   try {

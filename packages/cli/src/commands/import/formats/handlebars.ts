@@ -2,9 +2,9 @@ import { escapeText, markReference, type Reference, type TextMessage, variableNa
 import { type Call, readTag, splitTags, type Tag, type Value } from './handlebars-tags.ts'
 
 interface Block {
-  /** The object that names within the block belong to; absent if the block does not change that. */
+  /** Names inside the block refer to this object. Absent if the block does not change the context. */
   item?: string
-  /** The closing tag in stet's language; empty without a counterpart. */
+  /** The closing tag in stet's language. Empty if there is no counterpart. */
   end: string
 }
 
@@ -13,16 +13,14 @@ interface State {
   blocks: Block[]
   isPartial: boolean
   references: Reference[]
-  /** Types of variables other than text. */
   types: Map<string, string>
   losses: string[]
-  /** The current tag's line, from 1. */
   line: number
 }
 
 /**
- * A Handlebars template with the helpers of dotprompt as messages. Variables, `if`, `unless`, `each`, `ifEquals`, `unlessEquals`,
- * `role`, `media`, `json` and partials have counterparts. Every other helper is reported and stays in the text, escaped.
+ * Converts a Handlebars template with dotprompt helpers to messages. Supports variables, `if`, `unless`, `each`,
+ * `ifEquals`, `unlessEquals`, `role`, `media`, `json` and partials. Reports all other helpers and escapes them as text.
  */
 export function convertHandlebars(
   template: string,
@@ -115,7 +113,7 @@ function conditionOf(state: State, helper: string, args: readonly Value[]): stri
 
 function convertPartial(state: State, { callee, args, named }: Call): string {
   const passed = new Map([...named].map(([key, value]) => [variableName(key, state.losses), translate(state, value)]))
-  // A partial sees its surrounding context, or the named object.
+  // A partial reads from the surrounding context or from the given object.
   let context = state.blocks.findLast(({ item }) => item !== undefined)?.item
   const [given] = args
   if (given && !isThis(given)) {
@@ -158,7 +156,6 @@ function drop({ line, losses }: State, message: string): '' {
   return ''
 }
 
-/** The name of a path as written, or the value of a literal. */
 function textOf(value: Value): string {
   if (value.type === 'PathExpression' || value.type === 'StringLiteral') return value.original
   return 'value' in value ? String(value.value) : ''
@@ -168,7 +165,7 @@ function isThis(value: Value): boolean {
   return value.type === 'PathExpression' && /^(this|\.)$/.test(value.original)
 }
 
-/** A value in stet's language; within `each` a bare name belongs to the item. */
+/** Inside `each`, a bare name refers to the item. */
 function translate(state: State, value: Value): string {
   switch (value.type) {
     case 'StringLiteral':

@@ -6,8 +6,8 @@ const message = /<(system|user|assistant|developer|tool)((?:\s[^>]*)?)>([\s\S]*?
 const part = /<image\s+url="([^"]*)"[^>]*?\/?>(?:\s*<\/image>)?|<tool\s+([^>]*)>([\s\S]*?)<\/tool>|<\/?text>/g
 
 /**
- * A `.prompt` file of Humanloop: settings in YAML, tools as a JSON list in it, messages in `<system>`, `<user>`, `<assistant>` and
- * `<tool>`, images as `<image url="…">`, texts beside them in `<text>`, tool calls as `<tool name id>` within `<assistant>`.
+ * Imports a Humanloop `.prompt` file: YAML settings with tools as a JSON list, and messages in `<system>`, `<user>`,
+ * `<assistant>` and `<tool>`. Images are `<image url="…">` next to `<text>`; tool calls are `<tool name id>` in `<assistant>`.
  * Source: humanloop.com/docs/v5/reference/serialized-files and …/v4/prompt-file-format.
  */
 export function importHumanloop(
@@ -28,7 +28,7 @@ export function importHumanloop(
   return { path, front, text: formatMessages(messagesOf(body, losses)), losses }
 }
 
-/** Reports constructs of other template languages, which stay as text. */
+/** Reports constructs of other template languages. They stay in the text. */
 function unconverted(body: string, language: string, firstLine: number): string[] {
   const found: string[] = []
   for (const [index, line] of body.split('\n').entries()) {
@@ -53,7 +53,7 @@ function messagesOf(body: string, losses: string[]): TextMessage[] {
   return messages
 }
 
-// Tool calls in an assistant message share the tag of tool results: renamed until the messages are split.
+// Tool calls in an assistant message and tool results share a tag. The calls are renamed until the messages are split.
 const nestedTool = /<nested-tool([\s\S]*?)<\/nested-tool>/g
 
 function withoutNestedTools(body: string): string {

@@ -21,11 +21,11 @@ interface LangfusePrompt {
 }
 
 /**
- * Langfuse prompts: the JSON of its bulk export (a list of prompt versions), of one prompt, or of an API page with `data`.
+ * Imports Langfuse JSON: a bulk export (a list of prompt versions), one prompt, or an API page with `data`.
+ * If a prompt has several versions, `production` wins, then `latest`, then the newest.
+ *
  * Sources: langfuse.com/docs/prompt-management/data-model (name, type, prompt, config, version, labels, tags),
  * …/features/message-placeholders (`{ type: 'placeholder', name }`), …/features/composability (`@@@langfusePrompt:name=…@@@`).
- *
- * Of several versions it takes the one labeled `production`, otherwise `latest`, otherwise the newest.
  */
 export function importLangfuse(entries: readonly JsonEntry[]): ReadSource {
   const byName = new Map<string, LangfusePrompt[]>()
@@ -41,7 +41,7 @@ export function importLangfuse(entries: readonly JsonEntry[]): ReadSource {
   return { prompts, refused }
 }
 
-/** @returns why the entry is not a prompt, as a text */
+/** @returns a string if the entry is not a prompt: the reason */
 function readPrompt({ value: raw, line }: JsonEntry): LangfusePrompt | string {
   if (!isJsonObject(raw)) return 'is not an object'
   if (typeof raw['name'] !== 'string' || raw['name'] === '') return 'has no "name": add one to the export'
@@ -85,7 +85,7 @@ function convertChosen(
     losses.push(`The tags ${raw['tags'].join(', ')} have no counterpart`)
   const front = configOf(raw['config'], losses)
   const { prompt } = raw
-  // An included text must stay text: a message cannot contain a message, and a line cannot contain a line break.
+  // An included prompt must stay plain text: messages cannot nest, and a line cannot contain a line break.
   const text =
     typeof prompt === 'string' && included.has(name)
       ? convertText(prompt, all, found)
@@ -101,7 +101,7 @@ function configOf(config: unknown, losses: string[]): Record<string, unknown> {
   return { ...taken, tools: convertTools(tools, losses), schema: convertResponseFormat(format, losses) ?? schema }
 }
 
-// A text prompt has no role; callers send it as the user message.
+// A text prompt has no role. Callers send it as the user message.
 function messagesOf(prompt: unknown, all: Chosen, found: Found): TextMessage[] {
   if (typeof prompt === 'string') return [{ role: 'user', content: convertText(prompt, all, found) }]
   const messages: TextMessage[] = []
@@ -115,7 +115,7 @@ function messagesOf(prompt: unknown, all: Chosen, found: Found): TextMessage[] {
   return messages
 }
 
-// Messages cannot be parameters, but their JSON can.
+// A parameter cannot be a list of messages, but it can be their JSON.
 function placeholderMessage(name: string, { losses, types }: Found): TextMessage {
   const variable = variableName(name, losses)
   types.set(variable, 'array')
@@ -162,7 +162,7 @@ function convertText(text: string, all: Chosen, { losses, references }: Found): 
   return converted + convertPlaceholders(text.slice(done), losses)
 }
 
-/** One version of each prompt is imported, so a reference to another version is reported. */
+/** Only one version of each prompt is imported, so references to other versions are reported. */
 function notePin(
   target: string,
   parts: Map<string, string>,

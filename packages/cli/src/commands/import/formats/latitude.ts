@@ -8,8 +8,8 @@ import type { ForeignPrompt } from '../imported-prompt.ts'
 const TIMEOUT_MS = 60_000
 
 /**
- * Prompt files of the discontinued service: a folder of `.promptl` files, or a project with `latitude-lock.json`, which names the
- * folder in `rootFolder`. The language is the same as stet's, so texts are copied unchanged.
+ * Reads the discontinued service's prompt files: a folder of `.promptl` files, or a project whose `latitude-lock.json` names
+ * the folder in `rootFolder`. Texts are copied unchanged, because the language is the same.
  */
 export async function readLatitudeFolder(folder: string): Promise<{ prompts: ForeignPrompt[]; refused: Refusal[] }> {
   const lock = await readLatitudeLock(folder)
@@ -19,10 +19,9 @@ export async function readLatitudeFolder(folder: string): Promise<{ prompts: For
 }
 
 /**
- * Fetches documents from a server of the discontinued service, by `GET …/projects/{id}/versions/{uuid}/documents` of its API v3;
- * live unless the address names a version.
- *
- * @param key is sent to that address only
+ * Fetches documents through API v3 of the discontinued service: `GET …/projects/{id}/versions/{uuid}/documents`. Uses live
+ * unless the address names a version.
+ * @param key sent to that address only
  */
 export async function readLatitudeServer(address: string, key: string): Promise<ForeignPrompt[]> {
   const match = /^(https?:\/\/[^@]+?\/projects\/\d+)(?:\/versions\/([^/]+))?\/?$/.exec(address)

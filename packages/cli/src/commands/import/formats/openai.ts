@@ -4,13 +4,13 @@ import type { JsonEntry } from '../json-entries.ts'
 import { convertResponseFormat, convertTools, openAiKeys, takeSettings } from '../model-settings.ts'
 import { convertPlaceholders, formatMessages, type TextMessage, variableName } from '../prompt-text.ts'
 
-// Metadata that the service adds to stored prompts.
+// The service adds this metadata to stored prompts.
 const bookkeeping = new Set(
   'id object name version created_at updated_at createdAt updatedAt is_default status store stream metadata'.split(' '),
 )
 
 /**
- * Reusable prompts of the OpenAI platform, as JSON: one object, a list, or `{ data: […] }`. OpenAI has no export call. JSON copied
+ * Imports reusable OpenAI prompts as JSON: one object, a list, or `{ data: […] }`. OpenAI has no export call. JSON copied
  * from its dashboard has the fields of a Responses request: `model`, `instructions`, `input` (or `messages`) with
  * `{{variable}}` in any text, `tools`, `text.format`, `reasoning`. Sources: developers.openai.com/api/docs/guides/prompting,
  * …/prompting/migrate-from-prompt-object, and the prompt reference (`id`, `version`, `variables`) of the API's schema.
@@ -25,7 +25,7 @@ export function importOpenAi(entries: readonly JsonEntry[]): ReadSource {
   return read
 }
 
-/** @returns why the entry is not a prompt, as a text */
+/** @returns a string if the entry is not a prompt: the reason */
 function convertPrompt(raw: Record<string, unknown>): ForeignPrompt | string {
   const { instructions, input, messages, prompt, variables, tools, text, response_format, reasoning, ...rest } = raw
   const losses: string[] = []

@@ -8,8 +8,7 @@ import { importHumanloop } from './humanloop.ts'
 const frontMatter = /^\uFEFF?\s*---[ \t]*\r?\n([\s\S]*?)\r?\n?---[ \t]*(?:\r?\n|$)/
 
 /**
- * One `.prompt` file. Two tools use that extension: Humanloop puts messages into tags, dotprompt into Handlebars with `{{role "…"}}`.
- *
+ * Two tools use the extension `.prompt`. Humanloop puts messages into tags; dotprompt uses Handlebars with `{{role "…"}}`.
  * @param path without the extension
  */
 export function importPromptFile(path: string, text: string): ForeignPrompt {
@@ -27,7 +26,7 @@ function readYaml(text: string, path: string): Record<string, unknown> {
     if (isJsonObject(value)) return value
   } catch (error) {
     if (!(error instanceof YAMLParseError)) throw error
-    // After the opening `---` line.
+    // The parser counts lines after the opening `---`.
     const line = (error.linePos?.[0].line ?? 0) + 1
     const [reason = ''] = error.message.split(' at line ')
     throw new CliError('invalid', `${path}.prompt: front matter, line ${line}: ${reason}`)
