@@ -1,4 +1,4 @@
-/** The calls that all published TypeScript clients have, in the form that their tests need. */
+/** The calls that all published TypeScript clients share, typed as the tests need them. */
 
 export type Body = Record<string, unknown>
 
@@ -74,7 +74,6 @@ export interface PublishedClient {
   evaluations: { annotate(uuid: string, score: number, evaluationUuid: string, options?: Body): Promise<Body> }
 }
 
-/** The class, with its switch for tracing. */
 export interface PublishedClass {
   new (apiKey: string, options?: Body): PublishedClient
   instrument(
