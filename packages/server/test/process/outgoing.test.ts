@@ -38,7 +38,7 @@ async function reachedBy(child: ChildProcess): Promise<string[]> {
   return database ? reached.filter((each) => !each.endsWith(`:${new URL(database).port || '5432'}`)) : reached
 }
 
-/** Runs in each mode, and other work of a server: chats, checks, lists. */
+/** Runs a prompt in each mode and uses the other features: chats, checks and lists. */
 async function useAll(api: Api, keys: string): Promise<number[]> {
   const { live } = await createTestProject(api, { hello: `---\n${keys}---\n<user>Hi {{ name }}</user>` })
   const run = (more: object) =>
@@ -55,7 +55,7 @@ async function useAll(api: Api, keys: string): Promise<number[]> {
 }
 
 it(
-  'starts, runs with the demo provider, and opens no connection',
+  'starts, runs with the demo provider, and opens no outgoing connection',
   async () => {
     const { server, api } = await started()
     expect(await useAll(api, 'provider: demo\nmodel: demo\n')).toEqual([200, 200, 200, 200, 200])
@@ -65,7 +65,7 @@ it(
 )
 
 it(
-  'what it reaches would be noticed',
+  'detects an outgoing connection',
   async () => {
     const fake = await fakeProvider()
     onTestFinished(() => fake.close())

@@ -1,4 +1,4 @@
-/** The rows that requests read from large tables. The database counts scans and rows. */
+/** Measures the rows that requests read from large tables, by the database's own counts of scans and rows. */
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ApiAnswer } from '../http/api-call.ts'
@@ -8,14 +8,14 @@ import { openWorld, type World } from '../http/declared-errors/world.ts'
 import { count, timeFor } from '../support/counts.ts'
 import { fillingStatements } from '../support/filled-tables.ts'
 
-/** Larger tables are never read completely, or by a part that grows with them. */
+/** Larger tables must not be read completely or in proportion to their size. */
 const rows = count(10_000, 100_000)
 const mostRowsRead = 500
 const nowhere = '00000000-0000-4000-8000-000000000000'
 const bigTables = ['document', 'conversation', 'run', 'log_entry', 'annotation', 'version']
 
 let world: World
-/** The address of the live version of the large project. */
+/** The address of the large project's live version. */
 let big: string
 let projectId: number
 let conversationUuid: string
@@ -72,7 +72,7 @@ async function readsSoFar(): Promise<Reads> {
   }
 }
 
-/** Tables that were scanned completely meanwhile, and the number of rows read. */
+/** Returns the tables that were scanned completely during `work`, and the number of rows read. */
 async function readsDuring(work: () => Promise<unknown>): Promise<{ scanned: string[]; rowsRead: number }> {
   const before = await readsSoFar()
   await work()
@@ -83,8 +83,8 @@ async function readsDuring(work: () => Promise<unknown>): Promise<{ scanned: str
   }
 }
 
-describe(`beside a project with ${rows} rows of each kind`, () => {
-  it.each(contractRoutes)('$name reads no big table as a whole', async (route) => {
+describe(`next to a project with ${rows} rows of each kind`, () => {
+  it.each(contractRoutes)('$name does not scan a big table', async (route) => {
     const request = await successOf(world, route)
     const { scanned, rowsRead } = await readsDuring(async () => {
       const answer = await send(world, route, request)
@@ -126,7 +126,7 @@ describe(`in a project with ${rows} rows of each kind`, () => {
     expect(rowsRead).toBeLessThan(mostRowsRead)
   })
 
-  it('a further page, however far', async () => {
+  it('further pages at any depth', async () => {
     const first = await ok(world.bench.api('GET', '/conversations?limit=100'))
     const next = `/conversations?limit=100&cursor=${encodeURIComponent(String(first.body['nextCursor']))}`
     const { scanned, rowsRead } = await readsDuring(() => ok(world.bench.api('GET', next)))
@@ -155,7 +155,7 @@ describe(`in a project with ${rows} rows of each kind`, () => {
   })
 })
 
-// As in the filled tables: from the md5 of a name.
+// The filled tables also derive uuids from the md5 of a name.
 function versionUuid(number: number): string {
   const hex = createHash('md5').update(`version${number}`).digest('hex')
   return hex.replace(/(.{8})(.{4})(.{4})(.{4})(.{12})/, '$1-$2-$3-$4-$5')

@@ -31,7 +31,7 @@ afterAll(async () => {
 })
 
 it(
-  'a token with one byte flipped, and tokens of swapped rows, end a run before anything is sent',
+  'fails a run before anything is sent if its token was altered or swapped with another row',
   async () => {
     const adminKey = generateApiKey()
     const environment = {
@@ -70,7 +70,6 @@ it(
       answers.push(plain, streamed)
     }
     expect(fake.requests.length).toBe(calls)
-    // The other rows still work.
     expect((await run(server.url, 'Whole')).status).toBe(200)
     expect(fake.requests.at(-1)?.headers.authorization).toBe(`Bearer ${tokens.Whole}`)
     server.child.kill('SIGTERM')
@@ -101,7 +100,7 @@ async function alterRows(): Promise<string[]> {
   return [...before.values(), ...after.values()]
 }
 
-/** The last byte of the ciphertext, re-encoded correctly. */
+/** Flips a bit in the last ciphertext byte and encodes it correctly again. */
 function withFlippedByte(sealed: string): string {
   const [format, keyId, body = ''] = sealed.split('.')
   const bytes = Buffer.from(body, 'base64url')
