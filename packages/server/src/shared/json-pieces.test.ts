@@ -7,7 +7,7 @@ const long = '"\u{1f600}\\ü\u2028'.repeat(20_000)
 
 it.each([
   ['a text', long],
-  ['a text of which a pair of surrogates stands at the end of a piece', `x${'\u{1f600}'.repeat(100_000)}`],
+  ['a text with a surrogate pair at the end of a piece', `x${'\u{1f600}'.repeat(100_000)}`],
   ['lone surrogates', '\ud83d'.repeat(100_000)],
   ['a list', [long, null, undefined, [long], {}]],
   ['a map', { a: long, 'ke"y': { b: [long] }, none: undefined, n: 1, empty: '' }],

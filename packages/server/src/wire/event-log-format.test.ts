@@ -29,12 +29,12 @@ it.each([[[]], [[0, 123, 125]], [[1, 3, 0]], [[255]]])('returns null for an unkn
 it.each([
   ['nothing', 0, 0],
   ['plain', 3, 50],
-  ['packed at once', 40, 500],
+  ['packed in one step', 40, 500],
   ['packed in another thread', 40, 20_000],
-  ['just packed whole', 1, 1_048_000],
-  ['just packed in pieces', 1, 1_049_000],
-  ['packed in pieces, many small ones', 12_000, 150],
-  ['packed in pieces, few large ones', 6, 900_000],
+  ['the largest packed as a whole', 1, 1_048_000],
+  ['the smallest packed in pieces', 1, 1_049_000],
+  ['many small entries packed in pieces', 12_000, 150],
+  ['a few large entries packed in pieces', 6, 900_000],
 ])('unpacks the same event log that was packed: %s', async (_name, count, size) => {
   const entries: LogEntry[] = Array.from({ length: count }, (_, place) => ({
     id: place + 1,

@@ -1,4 +1,4 @@
-/** Calls every method like users of the published clients. Only the import differs. */
+/** Calls every method like a user of the published clients does. Only the import differs. */
 import { Adapters, Latitude, LatitudeApiError, LogSources, MessageRole } from '@stet/sdk/latitude'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ClientBench, openClientBench } from './matrix/client-bench.ts'

@@ -51,7 +51,6 @@ export function sourceOf({ name, content, documents = {} }: CorpusCase): Templat
   return { path: `corpus/${name}`, content, documents }
 }
 
-/** Expands plain text content to a single text part. */
 export function inFull(messages: readonly ShortMessage[]): Message[] {
   return messages.map(({ content, ...message }) => ({
     ...message,

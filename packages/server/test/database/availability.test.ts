@@ -27,7 +27,7 @@ const often = { interval: 20 }
 
 /** The time limit of the promise. Other tests use a longer one, because a busy machine is not an outage. */
 const silenceMs = 1_000
-const needsServer = isSkippedWithoutServer('PostgreSQL that is away or frozen, and the only replica')
+const needsServer = isSkippedWithoutServer('PostgreSQL outages and the single replica')
 
 describe.skipIf(needsServer)('PostgreSQL outages', () => {
   let target: TestDatabase

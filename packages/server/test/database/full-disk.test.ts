@@ -1,4 +1,3 @@
-/** Runs the embedded database on full file systems. */
 import { cp, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'

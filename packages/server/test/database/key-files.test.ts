@@ -1,4 +1,3 @@
-/** The embedded database's key files are durable before their first use and never replaced silently. */
 import { copyFile, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'

@@ -10,10 +10,10 @@ let target: TestDatabase
 let bench: RunBench
 let other: pg.Client
 
-/** The test limits connections, not memory for responses. */
+/** Requests must run out of connections here, not of room for unread responses. */
 const unbounded = { STET_UNREAD_BYTES: String(2 ** 30) }
 
-const needsServer = isSkippedWithoutServer('a table that somebody else has locked')
+const needsServer = isSkippedWithoutServer('requests while another client locks a table')
 
 describe.skipIf(needsServer)('locked table', () => {
   beforeAll(async () => {

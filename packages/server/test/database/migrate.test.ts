@@ -89,7 +89,7 @@ describe('migration runner', () => {
   })
 })
 
-describe.skipIf(isSkippedWithoutServer('parallel migration of a PostgreSQL database'))('concurrent starts', () => {
+describe.skipIf(isSkippedWithoutServer('concurrent migrations of a PostgreSQL database'))('concurrent starts', () => {
   it('promise 20: eight servers that start concurrently migrate once', async () => {
     const server = testServerUrl ?? ''
     // A killed test run may leave its database, and machines that share the server may have equal process ids.

@@ -15,7 +15,6 @@ let target: TestDatabase
 let proxy: DatabaseProxy
 let bench: RunBench
 
-/** Creates a conversation with a run that `ownerId` supervises. */
 async function runOf(ownerId: string): Promise<string> {
   const { conversation, run } = orphanedRun(ownerId)
   await bench.server.deps.runs.store.create(conversation, run)
@@ -31,7 +30,7 @@ async function untilReaping(): Promise<void> {
   await expect.poll(() => statusOf(dead), { timeout: patienceMs, interval: 100 }).toBe('error')
 }
 
-const needsServer = isSkippedWithoutServer('PostgreSQL that is away for 10 s under a server at work')
+const needsServer = isSkippedWithoutServer('a PostgreSQL outage of 10 s under load')
 
 describe.skipIf(needsServer)('database outage under load', () => {
   beforeAll(async () => {

@@ -10,7 +10,7 @@ class PoolConnection extends Connection {
   }
 }
 
-describe.skipIf(isSkippedWithoutServer('the connections of a pool'))('connection pool', () => {
+describe.skipIf(isSkippedWithoutServer('the connection pool'))('connection pool', () => {
   it('is shared: stuck statements leave a connection for every other statement', async () => {
     const database = await testDatabase()
     const connectionString = database.databaseUrl

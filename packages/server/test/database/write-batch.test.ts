@@ -21,7 +21,6 @@ const insert: RowKind<Item> = {
   }),
 }
 
-/** Moves an item from `new` to its end state, once. */
 const end: RowKind<Item> = {
   name: 'end item',
   order: 2,

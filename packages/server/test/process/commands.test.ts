@@ -21,7 +21,6 @@ afterEach(async () => {
   await storage.close()
 })
 
-/** Returns the `/me` response for a key from a newly started server. */
 async function identityOf(key: string): Promise<Record<string, unknown>> {
   server = await startServer(settings)
   const answer = await httpCall('GET', `${server.url}/api/v3/me`, { headers: { authorization: `Bearer ${key}` } })

@@ -51,7 +51,6 @@ function run(stream: boolean): Promise<Response> {
   })
 }
 
-/** Holds the provider response until `release`. */
 function heldAnswer(): { release(): void } {
   let release = () => {}
   const gate = new Promise<void>((resolve) => {

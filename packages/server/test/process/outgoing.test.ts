@@ -1,4 +1,3 @@
-/** A newly installed server starts without settings, runs a prompt, and connects to no other host. */
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -38,7 +37,6 @@ async function reachedBy(child: ChildProcess): Promise<string[]> {
   return database ? reached.filter((each) => !each.endsWith(`:${new URL(database).port || '5432'}`)) : reached
 }
 
-/** Runs a prompt in each mode and uses the other features: chats, checks and lists. */
 async function useAll(api: Api, keys: string): Promise<number[]> {
   const { live } = await createTestProject(api, { hello: `---\n${keys}---\n<user>Hi {{ name }}</user>` })
   const run = (more: object) =>

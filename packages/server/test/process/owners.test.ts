@@ -1,4 +1,3 @@
-/** Checks how the process that takes over ends the runs of a dead or paused process. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { generateApiKey } from '../../src/features/access/api-key.ts'
@@ -42,7 +41,6 @@ interface Runs {
 
 const orUndefined = <T>(work: Promise<T>) => work.catch(() => undefined)
 
-/** Starts one run of each kind and waits for their provider calls. */
 async function startRuns(server: ServerProcess): Promise<Runs> {
   const calls = fake().requests.length
   const run = (body: object) => post(server, `${live}/documents/run`, { path: 'hello', ...body })
@@ -82,13 +80,11 @@ const query = (sql: string, params: unknown[] = []) =>
 
 const ofServers = `FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'stet'`
 
-/** Returns the backend pids of the servers on this database. */
 async function connections(): Promise<number[]> {
   const rows = await query(`SELECT pid ${ofServers}`)
   return (rows as { pid: number }[]).map(({ pid }) => pid)
 }
 
-/** Returns everything that runs have stored, byte for byte. */
 const traces = () =>
   query(
     `SELECT r.*, encode(r.event_log, 'hex') AS log, c.messages, c.status AS state, c.epoch AS conversation_epoch,

@@ -13,7 +13,7 @@ import { processTestMs, type ServerProcess } from '../support/server-process.ts'
 import { serverProcesses } from '../support/server-processes.ts'
 
 const adminKey = generateApiKey()
-const needsServer = isSkippedWithoutServer('the lock of the only replica, with two processes')
+const needsServer = isSkippedWithoutServer('the single replica lock with two processes')
 
 const { storage, fake, start, startWaiting } = serverProcesses(adminKey)
 
@@ -42,7 +42,6 @@ const statusAt = (url: string) =>
     () => undefined,
   )
 
-/** Sends several requests at a time, repeatedly, and records each response with its send time. */
 function askWithoutEnd(url: string, key: string) {
   const answers: { sentAt: number; status: number; text: string }[] = []
   let isStopped = false
@@ -66,7 +65,6 @@ function askWithoutEnd(url: string, key: string) {
   }
 }
 
-/** Starts a run whose provider waits for a signal from the test. */
 async function heldRun(server: ServerProcess, live: string) {
   const calls = fake().requests.length
   let goOn = () => {}

@@ -38,7 +38,6 @@ async function statusWith(running: ServerProcess, key: string): Promise<number> 
   return answer.status
 }
 
-/** Returns the distinct modes of all files and folders below a folder. */
 async function modesBelow(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   const modes = entries.map(async (entry) => {

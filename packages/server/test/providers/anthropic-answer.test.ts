@@ -1,4 +1,3 @@
-/** Tests answers in the Messages API's format. */
 import { Readable } from 'node:stream'
 import { afterAll, describe, expect, it } from 'vitest'
 import { streamChunks } from '../../src/adapters/providers/answer/stream.ts'

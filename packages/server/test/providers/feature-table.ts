@@ -15,7 +15,6 @@ const told: [feature: string, name: (typeof answerCases)[number]][] = [
   ['images in answers', 'image'],
 ]
 
-/** Returns the rows of a Markdown table. */
 export function featureRows(kinds: Readonly<Record<string, KindWire>>): string {
   const wires = Object.values(kinds)
   const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`

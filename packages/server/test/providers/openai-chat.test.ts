@@ -146,17 +146,17 @@ describe('failures', () => {
     ['500', { status: 500 }, { kind: 'unavailable', status: 500 }],
     ['a hang before the head', { hang: 'before-head' }, { kind: 'timeout' }],
     ['a hang after the head', { hang: 'after-head' }, { kind: 'timeout' }],
-    ['a hang in the middle', { text: 'a b c', hang: 'mid-stream' }, { kind: 'timeout' }],
+    ['a hang mid-stream', { text: 'a b c', hang: 'mid-stream' }, { kind: 'timeout' }],
     ['a cut connection', { text: 'a b c', cut: 2 }, { kind: 'unavailable' }],
     ['no end mark', { text: 'a b', noEndMark: true }, { kind: 'malformed' }],
     ['garbage', { garbage: true }, { kind: 'malformed' }],
-    ['JSON that is none', { raw: ['data: {"choices":[\n\n'] }, { kind: 'malformed' }],
-    ['half of a UTF-8 character', { raw: [good, new Uint8Array([0x64, 0xc3])] }, { kind: 'malformed' }],
-    ['bytes that are no UTF-8', { raw: [good, new Uint8Array([0xc3, 0x28, 0x0a])] }, { kind: 'malformed' }],
-    ['a frame that is too large', { raw: [huge] }, { kind: 'malformed' }],
+    ['invalid JSON', { raw: ['data: {"choices":[\n\n'] }, { kind: 'malformed' }],
+    ['a truncated UTF-8 character', { raw: [good, new Uint8Array([0x64, 0xc3])] }, { kind: 'malformed' }],
+    ['invalid UTF-8', { raw: [good, new Uint8Array([0xc3, 0x28, 0x0a])] }, { kind: 'malformed' }],
+    ['an oversized frame', { raw: [huge] }, { kind: 'malformed' }],
     ['an HTML page', { raw: ['<html>sorry</html>'], headers: { 'content-type': 'text/html' } }, { kind: 'malformed' }],
     ['a plain answer without choices', { status: 200, body: { hello: 'you' } }, { kind: 'malformed' }],
-    ['a head that is too large', { status: 200, headers: { 'x-large': 'x'.repeat(70_000) } }, { kind: 'malformed' }],
+    ['an oversized head', { status: 200, headers: { 'x-large': 'x'.repeat(70_000) } }, { kind: 'malformed' }],
     [
       'an error frame',
       { raw: [good, 'data: {"error":{"message":"overloaded","code":503}}\n\n'] },
@@ -261,7 +261,7 @@ describe('abort', () => {
   it.each([
     ['later', () => Promise.reject(new Error('no'))],
     [
-      'at once',
+      'immediately',
       () => {
         throw new Error('no')
       },

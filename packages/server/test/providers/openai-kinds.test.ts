@@ -1,4 +1,3 @@
-/** Tests where the OpenAI-shaped kinds differ from OpenAI's own requests. */
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { plainChunks } from '../../src/adapters/providers/openai/chat/answer.ts'
 import { chatBody } from '../../src/adapters/providers/openai/chat/request.ts'
@@ -224,7 +223,7 @@ describe('usage', () => {
 
   it.each([
     [
-      'xAI counts reasoning beside',
+      'xAI counts reasoning separately',
       { prompt_tokens: 5, completion_tokens: 2, total_tokens: 10, completion_tokens_details: { reasoning_tokens: 3 } },
       { outputTokens: 5, reasoningTokens: 3 },
     ],

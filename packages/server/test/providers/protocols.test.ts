@@ -87,15 +87,15 @@ describe.each(protocols)('%s', (_name, entry, usage) => {
     ['429', { status: 429, headers: { 'retry-after': '7' } }, { kind: 'rate_limited', retryAfterMs: 7000 }],
     ['529', { status: 529 }, { kind: 'unavailable', status: 529 }],
     ['a page in another encoding', { status: 503, raw: [Buffer.from('überlastet', 'latin1')] }, { status: 503 }],
-    ['a page that breaks off', { status: 400, raw: ['{"error"'], end: 'broken' }, { kind: 'rejected', status: 400 }],
+    ['a truncated page', { status: 400, raw: ['{"error"'], end: 'broken' }, { kind: 'rejected', status: 400 }],
     ['a hang before the head', { hang: 'before-head' }, { kind: 'timeout' }],
     ['a hang after the head', { hang: 'after-head' }, { kind: 'timeout' }],
-    ['a hang in the middle', { text: 'a b c', hang: 'mid-stream' }, { kind: 'timeout' }],
+    ['a hang mid-stream', { text: 'a b c', hang: 'mid-stream' }, { kind: 'timeout' }],
     ['garbage', { garbage: true }, { kind: 'malformed' }],
-    ['JSON that is none', { raw: ['data: {"type":\n\n'] }, { kind: 'malformed' }],
-    ['half of a UTF-8 character', { raw: [new Uint8Array([0x64, 0xc3])] }, { kind: 'malformed' }],
+    ['invalid JSON', { raw: ['data: {"type":\n\n'] }, { kind: 'malformed' }],
+    ['a truncated UTF-8 character', { raw: [new Uint8Array([0x64, 0xc3])] }, { kind: 'malformed' }],
     ['an HTML page', { raw: ['<html>sorry</html>'], headers: { 'content-type': 'text/html' } }, { kind: 'malformed' }],
-    ['a plain answer of another form', { status: 200, body: { hello: 'you' } }, { kind: 'malformed' }],
+    ['a plain answer in an unknown format', { status: 200, body: { hello: 'you' } }, { kind: 'malformed' }],
   ]
   it.each(faults)('reports %s', async (_fault, reply, expected) => {
     fake.enqueue(reply)

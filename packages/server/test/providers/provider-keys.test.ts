@@ -179,7 +179,7 @@ describe('stored provider keys', () => {
     ['url', { url: 'http://ollama.lan/v1' }],
     ['configuration.baseUrl', { configuration: { baseUrl: 'http://ollama.lan/openai' } }],
     ['configuration.resourceName', { configuration: { resourceName: 'evil' } }],
-    ['no resourceName any more', { configuration: {} }],
+    ['removed resourceName', { configuration: {} }],
   ])('require the token again for a new address: %s', async (_field, change) => {
     const azure = { provider: 'azure', url: 'http://ollama.lan/old', configuration: { resourceName: 'acme' } }
     const { id } = await save(azure)

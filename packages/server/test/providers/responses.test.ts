@@ -1,4 +1,3 @@
-/** Tests the Responses protocol: its requests, and answers in the formats that OpenAI sends. */
 import { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { streamChunks } from '../../src/adapters/providers/answer/stream.ts'

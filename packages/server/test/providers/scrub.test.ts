@@ -7,10 +7,10 @@ describe('token in a provider’s message', () => {
   it.each([
     ['whole', `key ${token}.`, 'key ***.'],
     ['twice', `${token}${token}`, '******'],
-    ['a prefix of 12', `key ${token.slice(0, 12)}... is wrong`, 'key ***... is wrong'],
+    ['a prefix of 12 characters', `key ${token.slice(0, 12)}... is wrong`, 'key ***... is wrong'],
     ['a longer prefix', `key ${token.slice(0, 20)}XYZ`, 'key ***XYZ'],
     ['a prefix at the end of the text', `key ${token.slice(0, 15)}`, 'key ***'],
-    ['11 characters say too little', `key ${token.slice(0, 11)}...`, `key ${token.slice(0, 11)}...`],
+    ['keeps a prefix of 11 characters', `key ${token.slice(0, 11)}...`, `key ${token.slice(0, 11)}...`],
   ])('%s', (_name, text, shown) => expect(scrubbed(text, token)).toBe(shown))
 
   it.each(['', 'u', 'us', 'user:', 'api-key:'])('is removed in base64 after %j', (before) => {

@@ -49,12 +49,17 @@ const sound = { type: 'message', content: [{ type: 'output_audio', data: 'AAAA',
 const custom = { id: 'c', type: 'custom', custom: { name: 'sql', input: 'SELECT 1' } }
 const cases: [string, Partial<ProviderSettings>, readonly Json[], string][] = [
   ['sound', {}, chat({ content: null, audio: { id: 'a', data: 'AAAA', transcript: 'Hi' } }), 'audio'],
-  ['a call that is none of a function', {}, chat({ tool_calls: [custom] }), 'custom tool call'],
-  ['a part of another type alone', {}, chat({ content: [{ type: 'video_url', video_url: {} }] }), 'video_url'],
-  ['a call of a computer', responsesEntry(), responses(word, { type: 'computer_call', id: 'x' }), 'computer_call'],
+  ['a call that is not a function call', {}, chat({ tool_calls: [custom] }), 'custom tool call'],
+  ['only a part of an unknown type', {}, chat({ content: [{ type: 'video_url', video_url: {} }] }), 'video_url'],
+  ['a computer call', responsesEntry(), responses(word, { type: 'computer_call', id: 'x' }), 'computer_call'],
   ['sound', responsesEntry(), responses(sound), 'output_audio'],
-  ['an item of another type alone', responsesEntry(), responses({ type: 'hologram' }), 'hologram'],
-  ['a block of another type alone', { kind: 'anthropic' }, messages({ type: 'container_upload' }), 'container_upload'],
+  ['only an item of an unknown type', responsesEntry(), responses({ type: 'hologram' }), 'hologram'],
+  [
+    'only a block of an unknown type',
+    { kind: 'anthropic' },
+    messages({ type: 'container_upload' }),
+    'container_upload',
+  ],
 ]
 
 function responsesEntry(): Partial<ProviderSettings> {

@@ -15,7 +15,6 @@ const nowhere = '00000000-0000-4000-8000-000000000000'
 const bigTables = ['document', 'conversation', 'run', 'log_entry', 'annotation', 'version']
 
 let world: World
-/** The address of the large project's live version. */
 let big: string
 let projectId: number
 let conversationUuid: string
@@ -106,17 +105,20 @@ describe(`in a project with ${rows} rows of each kind`, () => {
     ['a version', () => world.bench.api('GET', big)],
     ['an older version', () => world.bench.api('GET', `${big.replace('live', versionUuid(20))}`)],
     [
-      'a prompt of an older version',
+      'a prompt in an older version',
       () => world.bench.api('GET', `${big.replace('live', versionUuid(20))}/documents/hello`),
     ],
     ['a run', () => world.bench.run('hello')],
     ['a log', () => world.bench.api('POST', `${big}/documents/logs`, { body: { path: 'hello', messages: [] } })],
     ['a conversation', () => world.bench.api('GET', `/conversations/${conversationUuid}`)],
     ['all conversations', () => world.bench.api('GET', '/conversations?limit=20')],
-    ['those of the project', () => world.bench.api('GET', `/conversations?limit=20&projectId=${projectId}`)],
-    ['those of a customer', () => world.bench.api('GET', '/conversations?customIdentifier=run-customer-7&limit=20')],
-    ['those of a prompt', () => world.bench.api('GET', `/conversations?documentUuid=${nowhere}&limit=20`)],
-    ['those of a version', () => world.bench.api('GET', `/conversations?versionUuid=${nowhere}&limit=20`)],
+    ["the project's conversations", () => world.bench.api('GET', `/conversations?limit=20&projectId=${projectId}`)],
+    [
+      "a customer's conversations",
+      () => world.bench.api('GET', '/conversations?customIdentifier=run-customer-7&limit=20'),
+    ],
+    ["a prompt's conversations", () => world.bench.api('GET', `/conversations?documentUuid=${nowhere}&limit=20`)],
+    ["a version's conversations", () => world.bench.api('GET', `/conversations?versionUuid=${nowhere}&limit=20`)],
     ['annotations', () => world.bench.api('GET', `/conversations/${conversationUuid}/annotations`)],
     ['a new draft', () => world.bench.api('POST', big.replace('/live', ''), { body: { name: 'next' } })],
   ]
@@ -137,11 +139,11 @@ describe(`in a project with ${rows} rows of each kind`, () => {
   it.each([
     ['a write to a draft', 'POST', '/documents/create-or-update', { path: 'hello', prompt: 'x' }],
     ['a new prompt in a draft', 'POST', '/documents/get-or-create', { path: 'new' }],
-    ['a prompt of a draft', 'GET', '/documents/hello', undefined],
+    ['a prompt in a draft', 'GET', '/documents/hello', undefined],
     ['the changes of a draft', 'GET', '/diff', undefined],
-    ['what takes a draft back', 'POST', '/revert', {}],
+    ['a revert of a draft', 'POST', '/revert', {}],
     ['a push to a draft', 'POST', '/push', { changes: [{ path: 'hello', status: 'modified', content: 'x' }] }],
-    ['the end of a prompt in a draft', 'DELETE', '/documents/filling-7/prompt-7', undefined],
+    ['a deleted prompt in a draft', 'DELETE', '/documents/filling-7/prompt-7', undefined],
     ['a publication', 'POST', '/publish', {}],
   ])('%s', async (_what, method, path, body) => {
     draft ??= String(

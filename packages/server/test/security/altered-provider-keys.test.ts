@@ -1,4 +1,3 @@
-/** Provider keys whose rows were changed in the database: no run uses them, and no message reveals them. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { generateApiKey } from '../../src/features/access/api-key.ts'
 import { type ApiAnswer, apiCaller } from '../http/api-call.ts'
@@ -31,7 +30,7 @@ afterAll(async () => {
 })
 
 it(
-  'fails a run before anything is sent if its token was altered or swapped with another row',
+  'fails a run before it sends anything if the provider key was altered or swapped with another row',
   async () => {
     const adminKey = generateApiKey()
     const environment = {
@@ -81,7 +80,7 @@ it(
   processTestMs,
 )
 
-/** Changes the rows directly in the database. @returns the sealed texts before and after */
+/** Changes the rows directly in the database. Returns the sealed texts before and after. */
 async function alterRows(): Promise<string[]> {
   const { session, close } = await openTestDatabase(storage)
   const read = async () => {
@@ -100,7 +99,6 @@ async function alterRows(): Promise<string[]> {
   return [...before.values(), ...after.values()]
 }
 
-/** Flips a bit in the last ciphertext byte and encodes it correctly again. */
 function withFlippedByte(sealed: string): string {
   const [format, keyId, body = ''] = sealed.split('.')
   const bytes = Buffer.from(body, 'base64url')

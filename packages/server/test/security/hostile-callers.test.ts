@@ -39,8 +39,8 @@ const overlong: [string, number[]][] = [
   ['a slash in four bytes', [0xf0, 0x80, 0x80, 0xaf]],
   ['NUL in two bytes', [0xc0, 0x80]],
   ['a surrogate', [0xed, 0xa0, 0x80]],
-  ['beyond the last character', [0xf4, 0x90, 0x80, 0x80]],
-  ['a half character', [0xe6, 0xbc]],
+  ['a code point above U+10FFFF', [0xf4, 0x90, 0x80, 0x80]],
+  ['a truncated character', [0xe6, 0xbc]],
   ['a lone continuation', [0x80]],
 ]
 

@@ -66,7 +66,6 @@ async function startedWorker(): Promise<Worker> {
   return started
 }
 
-/** Returns the prefix of a text on which the expression is slow. */
 async function slowTextOf({ source, flags }: Expression): Promise<string | undefined> {
   const thread = worker ?? (await startedWorker())
   worker = thread

@@ -92,7 +92,6 @@ async function commandLines(pid: number | undefined): Promise<string> {
   return (await Promise.all(lines.map((each) => read(`${each}/cmdline`)))).join('\n')
 }
 
-/** Returns every row of every table as text, with bytes in hex. */
 async function dump(target: TestDatabase): Promise<string> {
   const database = await openTestDatabase(target)
   const { rows } = await database.session.query(

@@ -107,15 +107,15 @@ describe('code', () => {
   })
 
   it.each([
-    ['handed to replace', '{{ "9999999".replace("9999999", "x".repeat) }}', 'undefined'],
-    ['by a name from outside', '{{ "9999999".replace("9999999", "x"[k]) }}', 'undefined'],
+    ['as an argument of replace', '{{ "9999999".replace("9999999", "x".repeat) }}', 'undefined'],
+    ['by a name from a parameter', '{{ "9999999".replace("9999999", "x"[k]) }}', 'undefined'],
     ['with a regular expression', '{{ s.replace(s, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!".match) }}', 'undefined'],
     ['kept in a variable', '{{ f = s.at }}{{ g = s?.[k] }}[{{ f }}{{ g }}{{ typeof f }}]', '[undefined]'],
-    ['of an optional chain', '[{{ s?.trim }}{{ s.trim()?.big }}{{ o?.missing?.at }}]', '[]'],
-    ['as text of an object', '{{ "" + { toString: s[k] } }}', '[object Object]'],
-    ['as JSON of an object', '{{ { toJSON: l.pop } }}', '{}'],
+    ['through an optional chain', '[{{ s?.trim }}{{ s.trim()?.big }}{{ o?.missing?.at }}]', '[]'],
+    ['as toString of an object', '{{ "" + { toString: s[k] } }}', '[object Object]'],
+    ['as toJSON of an object', '{{ { toJSON: l.pop } }}', '{}'],
     ['as a promise', '{{ { then: l.push } }}{{ l }}', '{}[1]'],
-    ['of an iterator', '[{{ l.keys().next }}]', '[]'],
+    ['through an iterator', '[{{ l.keys().next }}]', '[]'],
   ])('exposes no function to a prompt, %s', async (_name, content, expected) => {
     const result = await outcome(engine, content, { k: 'repeat', s: '^(a+)+$', l: [1], o: {} })
     expect(result).toSatisfy((given: { text?: string; code?: string }) =>
@@ -193,18 +193,18 @@ describe('memory', { timeout }, () => {
     ['a string of 536 MB', `{{ s = "xxxxxxxxxxxxxxxx" }}${'{{ s = s + s }}'.repeat(25)}{{ s.toUpperCase() }}`],
     ['an output of 100 MB', `{{ s = "xxxxxxxxxxxxxxxx" }}${'{{ s = s + s }}'.repeat(17)}${'{{ s }}'.repeat(50)}`],
     ['a huge list', `{{ l = [1, 2, 3, 4] }}${'{{ l = l.concat(l) }}'.repeat(28)}{{ l }}`],
-    ['split to a huge list', `{{ s = "xxxxxxxxxxxxxxxx" }}${'{{ s = s + s }}'.repeat(22)}{{ s.split("") }}`],
-    ['a value that holds itself', '{{ o = {} }}{{ o.self = o }}{{ o }}'],
-    ['an attribute that holds itself', '{{ o = {} }}{{ o.self = o }}<user meta={{ o }}>x</user>'],
-    ['an attribute nested deeply', `{{ o = {} }}${'{{ o = { o: o } }}'.repeat(3_000)}<user meta={{ o }}>x</user>`],
-    ['a configuration nested deeply', `{{ o = [] }}${'{{ o = [o] }}'.repeat(100)}<step extra={{ o }}>x</step>`],
-    ['a variable nested deeply', `{{ o = [] }}${'{{ o = [o] }}'.repeat(3_000)}<step>x</step>`],
+    ['a split into a huge list', `{{ s = "xxxxxxxxxxxxxxxx" }}${'{{ s = s + s }}'.repeat(22)}{{ s.split("") }}`],
+    ['a value that contains itself', '{{ o = {} }}{{ o.self = o }}{{ o }}'],
+    ['an attribute that contains itself', '{{ o = {} }}{{ o.self = o }}<user meta={{ o }}>x</user>'],
+    ['a deeply nested attribute', `{{ o = {} }}${'{{ o = { o: o } }}'.repeat(3_000)}<user meta={{ o }}>x</user>`],
+    ['a deeply nested configuration', `{{ o = [] }}${'{{ o = [o] }}'.repeat(100)}<step extra={{ o }}>x</step>`],
+    ['a deeply nested variable', `{{ o = [] }}${'{{ o = [o] }}'.repeat(3_000)}<step>x</step>`],
     ['a diamond of values', `{{ o = [] }}${'{{ o = [o, o] }}'.repeat(28)}{{ o }}`],
     ['a diamond in an attribute', `{{ o = [] }}${'{{ o = [o, o] }}'.repeat(40)}<user meta={{ o }}>x</user>`],
-    ['a list in itself made flat', '{{ l = [1] }}{{ l.push(l) }}{{ l.push(l) }}{{ l.flat(1000000) }}'],
+    ['a flattened list that contains itself', '{{ l = [1] }}{{ l.push(l) }}{{ l.push(l) }}{{ l.flat(1000000) }}'],
     ['text repeated by its own pieces', '{{ s.replaceAll("", s) }}{{ s.split("").join(s) }}'],
     ['a growing separator', '{{ for x in l }}{{ s = s.split("").join(s) }}{{ else }}{{ x }}{{ endfor }}{{ s }}'],
-    ['a variable that holds itself', '{{ o = {} }}{{ o.self = o }}<step>x</step>'],
+    ['a variable that contains itself', '{{ o = {} }}{{ o.self = o }}<step>x</step>'],
   ])('contains %s', async (_name, content) => {
     const parameters = { s: 'x'.repeat(100_000), l: [1, 2, 3] }
     expect(await contained(content, parameters)).toMatch(/limit-exceeded|variable-not-defined|function-call-error/)
@@ -225,9 +225,9 @@ describe('memory', { timeout }, () => {
 describe('text that a database cannot store', () => {
   it.each([
     ['NUL', '[{{ "\\0" }}]', '[\uFFFD]'],
-    ['half a character', '[{{ "😀".charAt(0) }}{{ "😀".charAt(1) }}]', '[\uFFFD\uFFFD]'.replace('\uFFFD\uFFFD', '😀')],
-    ['halves apart', '[{{ "😀".charAt(1) }}{{ "😀".at(0) }}]', '[\uFFFD\uFFFD]'],
-    ['their names', '{{ "\\\\u0000 \\\\ud83d" }}', '\\u0000 \\ud83d'],
+    ['adjacent halves', '[{{ "😀".charAt(0) }}{{ "😀".charAt(1) }}]', '[\uFFFD\uFFFD]'.replace('\uFFFD\uFFFD', '😀')],
+    ['separate halves', '[{{ "😀".charAt(1) }}{{ "😀".at(0) }}]', '[\uFFFD\uFFFD]'],
+    ['escapes as text', '{{ "\\\\u0000 \\\\ud83d" }}', '\\u0000 \\ud83d'],
   ])('is made well-formed: %s', async (_name, content, expected) => {
     expect(await rendered(engine, content)).toBe(expected)
   })
@@ -257,13 +257,13 @@ describe('parser', { timeout }, () => {
     ['a YAML alias bomb', aliasBomb()],
     ['a YAML function', '---\na: !!js/function "function () { return 1 }"\n---\nx'],
     ['a YAML tag', '---\na: [!evil x]\n---\nx'],
-    ['YAML deeper than a body may be', `---\na: ${'['.repeat(70)}${']'.repeat(70)}\n---\nx`],
-    ['YAML that holds itself', '---\na: &a [*a]\n---\nx'],
-    ['many blank lines before no end of the front matter', `---\n${'\n'.repeat(200_000)}`],
+    ['YAML nested deeper than the body limit', `---\na: ${'['.repeat(70)}${']'.repeat(70)}\n---\nx`],
+    ['YAML that contains itself', '---\na: &a [*a]\n---\nx'],
+    ['many blank lines in unterminated front matter', `---\n${'\n'.repeat(200_000)}`],
     ['deep YAML', `---\na: ${'['.repeat(20_000)}${']'.repeat(20_000)}\n---\nx`],
-    ['YAML that is no map', '---\n- a\n---\nx'],
+    ['YAML that is not a map', '---\n- a\n---\nx'],
     ['the YAML key __proto__', '---\n__proto__: { polluted: 1 }\n---\nx'],
-    ['the YAML key __proto__ inside', '---\na: { b: { __proto__: { polluted: 1 } } }\n---\nx'],
+    ['a nested YAML key __proto__', '---\na: { b: { __proto__: { polluted: 1 } } }\n---\nx'],
   ])('refuses %s', async (_name, content) => {
     const { errors } = await engine.scan(sourceOf(content))
     expect(errors[0]?.code).toMatch(/limit-exceeded|parse-error|invalid-config/)

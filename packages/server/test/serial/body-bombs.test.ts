@@ -105,7 +105,7 @@ describe.skipIf(!hasProcessFigures)('body bombs', () => {
     '$name',
     async (bomb) => {
       for (const path of ['/projects', `${bench.live}/documents/run`]) {
-        // The first request of a route warms its code, so the memory limit covers two requests.
+        // The first request of a route also warms its code. That memory counts too.
         const before = await residentBytes(bench.server.child)
         let peak = before
         let isOver = false

@@ -16,7 +16,6 @@ beforeAll(async () => {
 })
 afterAll(() => bench.close())
 
-/** Returns the server's peak memory minus its memory before. */
 async function peakOf(work: () => Promise<unknown>): Promise<number> {
   await probe(bench.server.child)
   const before = await residentBytes(bench.server.child)

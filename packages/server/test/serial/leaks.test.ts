@@ -27,7 +27,7 @@ interface Figures extends ProbeFigures {
 }
 
 it.skipIf(!hasProcessFigures)(
-  'promise 19: runs of every kind leave nothing behind in the process',
+  'promise 19: runs of every kind leak no memory or handles',
   async () => {
     const bench = await runServer(
       {
@@ -150,7 +150,6 @@ function handlesOf({ descriptors: { file: _file, ...others }, resources, childre
   return JSON.stringify([Object.entries(others).sort(), Object.entries(resources).sort(), children])
 }
 
-/** The slope of the least-squares line is the growth per sample. */
 function slope(values: readonly number[]): number {
   const middle = (values.length - 1) / 2
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length

@@ -5,13 +5,11 @@ import { probeOptions } from '../support/process-figures.ts'
 import { type ServedProject, servedProject } from '../support/served-project.ts'
 
 export interface RunServer extends ServedProject {
-  /** The live version's address. */
   live: string
   /** Resolves with the conversation's uuid when the run is queued. */
   startBackground(path: string): Promise<string>
   /** Closes the connections that this process keeps to the server. */
   closeConnections(): Promise<void>
-  /** Waits until at most `most` runs are active. */
   untilActive(most: number): Promise<void>
 }
 

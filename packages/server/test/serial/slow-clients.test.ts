@@ -79,7 +79,6 @@ it.skipIf(!hasProcessFigures)(
 )
 
 interface Measured {
-  /** The server's resident memory. */
   peakBytes: number
   /** The longest gap between two reads of a continuously reading client. */
   longestGapMs: number
@@ -156,7 +155,6 @@ async function readWhole(bench: RunServer): Promise<number> {
   return size
 }
 
-/** Opens a stream and reads only the response head. */
 async function stall(bench: RunServer, path: string, body: object): Promise<Socket> {
   const { hostname, port } = new URL(bench.server.url)
   const text = JSON.stringify({ ...body, stream: true })

@@ -25,7 +25,6 @@ const counts = {
   publishers: 4,
 }
 
-/** Runs all operations on one project: increments, overwrites, reads, pushed pairs, and four publishers per draft. */
 async function runOperations(bench: Bench, drafts: readonly Version[]) {
   const { draft } = bench
   const history = recordHistory('register 0')
@@ -142,7 +141,6 @@ async function publishOnceItRests(bench: Bench): Promise<void> {
   }
 }
 
-/** Checks that version n contains exactly the first n publications. */
 async function expectHistoryOfSets(bench: Bench, drafts: readonly Version[]): Promise<void> {
   const versions = await workbench.deps.stores.versions.list(workbench.caller.workspaceId, bench.projectId, 'merged')
   const expected: string[] = []

@@ -113,7 +113,6 @@ export interface Bench {
   create(ref: Ref, path: string, content: string): ReturnType<typeof createDocument>
   remove(ref: Ref, path: string): ReturnType<typeof deleteDocument>
   read(ref: Ref, path: string): ReturnType<typeof readDocument>
-  /** Returns the version's prompts as `{ path: content }`. */
   texts(ref: Ref): Promise<Record<string, string>>
   publish(ref: Ref, more?: { title?: string; description?: string; force?: boolean }): Promise<Version>
   push(ref: Ref, changes: readonly Change[]): ReturnType<typeof pushChanges>
@@ -146,7 +145,6 @@ export async function newBench({ deps, caller }: Pick<Workbench, 'deps' | 'calle
   }
 }
 
-/** Matches the error that a caller gets. */
 /** Matches the refusal with this cause. */
 export function failure(reason: RefusalCause, details: Record<string, unknown> = {}): Error {
   return expect.objectContaining({ reason, details: expect.objectContaining(details) })

@@ -33,20 +33,20 @@ const wrote = (content: string) => ({ path: 'a', content, contentHash: `#${conte
 
 describe('visible text of a draft', () => {
   it.each([
-    ['nothing anywhere', slot(null, null), null, false, false],
-    ['live alone', slot(null, 'L'), 'L', false, false],
+    ['no text', slot(null, null), null, false, false],
+    ['only live', slot(null, 'L'), 'L', false, false],
     ['an edit', slot(draftRow('D', 'L'), 'L'), 'D', true, false],
     ['an addition', slot(draftRow('D', null), null), 'D', true, false],
     ['a deletion', slot(draftRow('L', 'L', now), 'L'), null, true, false],
     ['an edit back to live', slot(draftRow('L', 'L'), 'L'), 'L', false, false],
-    ['an edit, live went on', slot(draftRow('D', 'L'), 'M'), 'D', true, true],
-    ['an edit, live went to the same', slot(draftRow('D', 'L'), 'D'), 'D', false, false],
+    ['an edit, live has another edit', slot(draftRow('D', 'L'), 'M'), 'D', true, true],
+    ['an edit, live has the same edit', slot(draftRow('D', 'L'), 'D'), 'D', false, false],
     ['an edit, live deleted it', slot(draftRow('D', 'L'), null), 'D', true, true],
-    ['a deletion, live went on', slot(draftRow('L', 'L', now), 'M'), null, true, true],
+    ['a deletion, live has an edit', slot(draftRow('L', 'L', now), 'M'), null, true, true],
     ['a deletion, live deleted it too', slot(draftRow('L', 'L', now), null), null, false, false],
-    ['an addition, live added another', slot(draftRow('D', null), 'M'), 'D', true, true],
-    ['an addition that was deleted', slot(draftRow('D', null, now), null), null, false, false],
-    ['an addition that was deleted, live added one', slot(draftRow('D', null, now), 'M'), null, true, true],
+    ['an addition, live has another addition', slot(draftRow('D', null), 'M'), 'D', true, true],
+    ['a deleted addition', slot(draftRow('D', null, now), null), null, false, false],
+    ['a deleted addition, live has an addition', slot(draftRow('D', null, now), 'M'), null, true, true],
   ])('%s', (_name, given, shown, changed, conflicting) => {
     expect(shownIn(given)?.content ?? null).toBe(shown)
     expect(isChange(given)).toBe(changed)
@@ -118,10 +118,10 @@ describe('editMerged', () => {
     return { end: old?.end, pieces: pieces.map((piece) => [piece.content, piece.validFrom, piece.validTo]) }
   }
   it.each([
-    ['the live set', 2, openEnd, 5, true, 5, [['new', 5, openEnd]]],
-    ['the live set that brought the text', 5, openEnd, 5, true, null, [['new', 5, openEnd]]],
+    ['the live version', 2, openEnd, 5, true, 5, [['new', 5, openEnd]]],
+    ['the live version that introduced the text', 5, openEnd, 5, true, null, [['new', 5, openEnd]]],
     [
-      'a set in the middle',
+      'a version in the middle',
       2,
       8,
       5,
@@ -133,7 +133,7 @@ describe('editMerged', () => {
       ],
     ],
     [
-      'the first set of a text',
+      'the first version with a text',
       5,
       8,
       5,
@@ -144,8 +144,8 @@ describe('editMerged', () => {
         ['old', 6, 8],
       ],
     ],
-    ['the last set of a text', 2, 6, 5, false, 5, [['new', 5, 6]]],
-    ['the only set of a text', 5, 6, 5, false, null, [['new', 5, 6]]],
+    ['the last version with a text', 2, 6, 5, false, 5, [['new', 5, 6]]],
+    ['the only version with a text', 5, 6, 5, false, null, [['new', 5, 6]]],
   ])('splits the range of %s', (_name, from, to, number, isLive, end, pieces) => {
     expect(spans(from, to, number, isLive)).toEqual({ end, pieces })
   })

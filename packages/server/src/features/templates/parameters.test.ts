@@ -22,7 +22,7 @@ describe('declared types', () => {
     ['string with a list', { type: 'string' }, [1], [1]],
     ['text with null', { type: 'text' }, null, null],
     ['number', { type: 'number' }, '-1.5e2', -150],
-    ['a number as such', { type: 'number' }, 4, 4],
+    ['a number', { type: 'number' }, 4, 4],
     ['integer', { type: 'integer' }, '42', 42],
     ['boolean', { type: 'boolean' }, 'false', false],
     ['object', { type: 'object' }, '{"a":1}', { a: 1 }],

@@ -3,7 +3,6 @@ import { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { readJsonBody } from './read-body.ts'
 
-/** Reads a body that arrives in chunks of 16 KB. */
 function read(body: string | Uint8Array, type: string | undefined): Promise<unknown> {
   const bytes = Buffer.from(body)
   const parts: Buffer[] = []

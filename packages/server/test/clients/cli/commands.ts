@@ -85,7 +85,6 @@ export function commandsIn(folder: string, client: PublishedClient) {
       const { projectId, version } = await readLock()
       await save(await fetchAll(projectId, version))
     },
-    /** Returns the changes as `A path`, `M path` and `D path`. */
     status: async () => (await changes()).map(({ status, path }) => `${status.charAt(0).toUpperCase()} ${path}`),
     async push() {
       const { projectId, version } = await readLock()

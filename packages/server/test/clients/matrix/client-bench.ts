@@ -7,7 +7,6 @@ import { type Front, openFront } from './front.ts'
 export interface ClientBench {
   server: TestServer
   provider: FakeProvider
-  /** The address that the client under test uses. */
   front: Front
   key: string
   liveUuid: string
@@ -23,7 +22,6 @@ export interface ClientBench {
 const head = (keys = '') => `---\nprovider: OpenAI\nmodel: gpt-4o\n${keys}---\n`
 const tool = (name: string) => `  - ${name}: { description: Any, parameters: { type: object } }\n`
 
-/** The live prompts, unless a suite publishes its own. */
 export const prompts = {
   greet: `${head()}Be brief.\n<user>Say hello to {{ name }}.</user>\n`,
   weather: `${head(`tools:\n${tool('get_weather')}${tool('ask')}${tool('end_autonomous_chain')}`)}<user>Weather?</user>\n`,
@@ -66,13 +64,11 @@ export async function openClientBench(
 
 export const userMessage = (text: string) => ({ role: 'user', content: [{ type: 'text', text }] })
 
-/** Returns the tool results that the model received, in order. */
 export function toolAnswers({ provider }: Pick<ClientBench, 'provider'>): string[] {
   const sent = provider.requests.at(-1)?.body['messages'] as { role: string; content: string }[]
   return sent.filter(({ role }) => role === 'tool').map(({ content }) => content)
 }
 
-/** Returns the client's requests during `work`, and the result of `work`. */
 export async function sentDuring<T>({ front }: ClientBench, work: () => Promise<T>) {
   const before = front.requests.length
   const answer = await work()

@@ -7,7 +7,6 @@ type Verdict = 'works' | 'works with a note' | 'not offered' | 'FAILS' | 'NO TES
 export interface MatrixEntry {
   result: Verdict
   note?: string
-  /** The result of each test by its title. */
   tests: Record<string, string>
 }
 
@@ -46,7 +45,6 @@ export function clientMatrix(name: string, about: Pick<ClientResults, 'client' |
     /** Declares a method that no server can support. Its tests show the result. */
     notOffered: (title: string, note: string, tests: () => void) =>
       declare(title, { kind: 'methods', isOffered: false, note }, tests),
-    /** Declares a behavior of several methods. */
     behaviour: (title: string, tests: () => void, note?: string) =>
       declare(title, { kind: 'behaviours', isOffered: true, ...(note !== undefined && { note }) }, tests),
     /** `surface` lists every method of the client. A method without a test fails the comparison. */
@@ -85,7 +83,6 @@ function verdict(states: readonly string[], declared: Declared | undefined): Ver
   return declared.note === undefined ? 'works' : 'works with a note'
 }
 
-/** Returns the result of each test in a suite by its title. Empty for an unknown suite. */
 export function outcomesOf(suite: RunnerTask | undefined): Record<string, string> {
   return Object.fromEntries(suite ? outcomes(suite) : [])
 }

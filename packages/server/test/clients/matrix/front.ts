@@ -9,7 +9,6 @@ export interface SentRequest {
   path: string
   headers: IncomingHttpHeaders
   text: string
-  /** The parsed JSON body. Undefined if there is none. */
   body: Record<string, unknown> | undefined
 }
 

@@ -1,4 +1,3 @@
-/** The Python client's retries, long silences and stream parser. */
 import { Readable } from 'node:stream'
 import { afterEach, expect, test, vi } from 'vitest'
 import { sentDuring } from '../matrix/client-bench.ts'

@@ -140,7 +140,6 @@ async function run(code: string): Promise<unknown> {
     .replace('stet_…', bench.key)
     .replaceAll('8787', new URL(bench.server.url).port)
     .replace('test/cassettes', temporary)
-    // Resolves the page's own addresses.
     .replace(/'(?=\/api\/)/g, `'${siteUrl}`)
     .replace(/^import (\{[^}]*\}) from '([^']*)'$/gm, "const $1 = modules['$2']")
     .replace(/^export /gm, '')

@@ -1,4 +1,3 @@
-/** The real client against the real server: cut streams, tools, jobs and the cache. */
 import { randomUUID } from 'node:crypto'
 import { type AbortError, RunError, RunStream, Stet, type StreamEvent, tool } from '@stet/sdk'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'

@@ -5,7 +5,6 @@ import { closedSchema, pixel, proxyFailure } from './shape.ts'
 
 const counts: Json = { input_tokens: 12, output_tokens: 8 }
 
-/** @param blocks complete blocks, each with its deltas */
 function answer(
   blocks: [block: Json, start: Json, ...deltas: Json[]][],
   told: Omit<Told, 'finishReason'> & Partial<Told>,

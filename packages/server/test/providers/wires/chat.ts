@@ -63,7 +63,6 @@ export const twoCalls: Told = {
 export const bern: Told = { calls: [['weather', { city: 'Bern' }]], finishReason: 'tool-calls' }
 export const bare: Told = { calls: [['stop', {}]], finishReason: 'tool-calls' }
 
-/** Streams the arguments in fragments with the index of their tool call. */
 function splitCall(form: ChatForm): AnswerWire {
   const deltas = [
     { tool_calls: [{ index: 0, ...call('c1', 'weather', '') }] },
@@ -74,7 +73,6 @@ function splitCall(form: ChatForm): AnswerWire {
   return answer(form, { deltas, message, finish: 'tool_calls' }, bern)
 }
 
-/** Sends complete calls: one per frame, or all in one frame. */
 export function wholeCalls(form: ChatForm, inOneFrame: boolean): AnswerWire {
   const calls = [call('c1', 'weather', '{"city":"Bern"}'), call('c2', 'stop', '{"now":true}')]
   const numbered = calls.map((one, index) => ({ index, ...one }))

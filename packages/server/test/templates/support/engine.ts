@@ -110,7 +110,6 @@ const hadNoTurn = (error: unknown): boolean =>
 
 export const now = '2026-01-02T03:04:05.000Z'
 
-/** A prompt that uses up its time limit. */
 export const endless = '{{ l = [1] }}{{ for x in l }}{{ l.push(x) }}{{ endfor }}'
 
 export function sourceOf(content: string, documents: Record<string, string> = {}): TemplateSource {
@@ -126,7 +125,6 @@ export function firstStep(
   return engine.step({ source: sourceOf(content), parameters, now }, owner)
 }
 
-/** Returns the text that the first step sends to the model. */
 export async function rendered(
   engine: TestEngine,
   content: string,
