@@ -41,7 +41,6 @@ async function faultOf(prompt: CorpusCase): Promise<Partial<CompileIssue> | unde
     if (!(error instanceof RunError) || error.code !== 'chain_compile_error') throw error
     const { compileCode, ...place } = error.details
     const fault = { code: String(compileCode), ...place }
-    // The scan and the run must report the same error.
     if (errors[0]) expect({ ...errors[0], message: undefined }).toEqual({ ...fault, message: undefined })
     return fault
   }

@@ -29,7 +29,6 @@ it(
     if (!cluster) return skip('there is no PostgreSQL that a test could start')
     const random = seededRandom(seed)
     const target = { databaseUrl: cluster.url, dataDir }
-    // Creates the tables that the writers need.
     await (await openTestDatabase(target)).close()
     const ledger = join(dataDir, 'ledger')
     const acknowledged = () => (existsSync(ledger) ? readFileSync(ledger, 'utf8').split('\n').slice(0, -1) : [])

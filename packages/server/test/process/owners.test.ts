@@ -148,7 +148,6 @@ describe.skipIf(needsServer)('process that takes over', () => {
         // The resumed process gives up its runs, so their callers get an error or no end.
         expect((await runs.stream) ?? '').not.toMatch(/"type":"chain-(completed|error)"/)
         expect((await runs.result)?.status).toBe(500)
-        // It detects that another server has taken over, and exits.
         expect((await paused.ended).code).toBe(1)
         expect(await traces()).toEqual(before)
         await expectLost(successor, runs.uuids)

@@ -25,7 +25,6 @@ async function openTarget(): Promise<{ port: number; connections: () => number }
   return { port: (server.address() as AddressInfo).port, connections: () => connections }
 }
 
-/** Each attempt is expected to throw, reject, or emit an error. */
 const attempts: Record<string, string> = {
   'net by import': `opened((await import('node:net')).connect(PORT, '127.0.0.1'))`,
   'net by a constructor': `opened(new process.stdin.constructor().connect(PORT, '127.0.0.1'))`,

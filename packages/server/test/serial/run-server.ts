@@ -1,4 +1,3 @@
-/** A server process with inspectable memory and handles. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, getGlobalDispatcher, setGlobalDispatcher } from 'undici'
 import { probeOptions } from '../support/process-figures.ts'
@@ -8,7 +7,6 @@ export interface RunServer extends ServedProject {
   live: string
   /** Resolves with the conversation's uuid when the run is queued. */
   startBackground(path: string): Promise<string>
-  /** Closes the connections that this process keeps to the server. */
   closeConnections(): Promise<void>
   untilActive(most: number): Promise<void>
 }

@@ -1,5 +1,3 @@
-/** Runs the version use cases on a real database and real template workers, without HTTP. */
-
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { openDatabase } from '../../src/adapters/database/database.ts'
@@ -29,7 +27,6 @@ export interface Workbench {
   audit: string[]
   statementCount(): number
   forcedEdits(projectId: number): Promise<unknown[]>
-  /** Creates a caller with its own workspace. */
   newCaller(change?: Partial<Caller>): Promise<Caller>
   close(): Promise<void>
 }

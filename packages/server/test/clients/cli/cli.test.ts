@@ -31,7 +31,6 @@ afterAll(async () => {
   for (const folder of folders) await rm(folder, { recursive: true, force: true })
 })
 
-/** Texts that the server must return byte for byte. */
 const awkward: Record<string, string> = {
   empty: '',
   'no-front-matter': 'Hello',

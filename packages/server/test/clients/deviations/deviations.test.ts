@@ -1,4 +1,3 @@
-/** Tests each deliberate difference from the discontinued server. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { assistantMessage, prompt, type RunBench, runBench, userMessage } from '../../runs/run-bench.ts'
 import { deviationList } from './deviation-list.ts'

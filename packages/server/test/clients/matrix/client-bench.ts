@@ -14,7 +14,6 @@ export interface ClientBench {
   newDraft(): Promise<string>
   /** Creates an evaluation with ratings from 1 to 5. */
   newEvaluation(): Promise<string>
-  /** Creates a conversation that never ran. */
   newLog(): Promise<string>
   close(): Promise<void>
 }

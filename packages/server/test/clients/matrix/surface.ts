@@ -1,5 +1,3 @@
-/** Finds the methods of a client object by reflection. */
-
 type Functions = Record<string, (...args: never[]) => unknown>
 
 export interface Surface {

@@ -250,7 +250,6 @@ const LatitudeEvents = [
     cost: z.number(),
   }),
 ] as const
-/** Legacy clients support only these event types. */
 export const DeclaredEvent = z.discriminatedUnion('type', LatitudeEvents)
 /** Client 4.1.9 sends no version and gets these event types. */
 export const UndeclaredEvent = z.discriminatedUnion('type', [

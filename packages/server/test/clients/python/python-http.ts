@@ -1,4 +1,3 @@
-/** The published Python client's transport: headers, JSON, retries and event stream rules. */
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'

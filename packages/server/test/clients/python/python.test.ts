@@ -274,7 +274,6 @@ matrix.behaviour('form of the requests', () => {
   })
 })
 
-/** Lists every method of the published client that makes a request. */
 const published = [
   ...['evaluations.annotate', 'logs.create', 'projects.create', 'projects.get_all', 'prompts.chat', 'prompts.delete'],
   ...['prompts.get', 'prompts.get_all', 'prompts.get_or_create', 'prompts.run', 'runs.attach', 'runs.stop'],

@@ -134,7 +134,6 @@ async function scene() {
   }
 }
 
-/** Runs an example with its imports. Returns its POST export, if any. */
 async function run(code: string): Promise<unknown> {
   const own = code
     .replace('stet_…', bench.key)

@@ -1,4 +1,3 @@
-/** Runs the packed client on every installed runtime: each gets the same results. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Packed, packSdk } from '../../../../sdk/test/package/packed.ts'
 import { INSTALL, testedRuntimes } from '../../../../sdk/test/runtimes/runtimes.ts'

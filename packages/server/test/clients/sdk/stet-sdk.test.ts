@@ -9,7 +9,6 @@ const weather = 'tools:\n  get_weather: { description: Weather, parameters: { ty
 let bench: RunBench
 let stet: Stet
 let proxy: FaultProxy
-/** Connects through a proxy that breaks connections. */
 let shaky: Stet
 beforeAll(async () => {
   bench = await runBench(

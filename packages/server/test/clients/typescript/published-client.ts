@@ -1,5 +1,3 @@
-/** The calls that all published TypeScript clients share, typed as the tests need them. */
-
 export type Body = Record<string, unknown>
 
 export interface ToolDetails extends Body {

@@ -104,7 +104,6 @@ const chatSettings: Json = {
   stream_options: { include_usage: true },
 }
 
-/** Requests in OpenAI's format that every service accepts. */
 const chatRequests: KindWire['requests'] = {
   'image by URL': { messages: [{ role: 'user', content: [asked, image('https://pics.test/a.png')] }] },
   'image by content': { messages: [{ role: 'user', content: [asked, image(dataUrl)] }] },

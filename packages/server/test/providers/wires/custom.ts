@@ -62,7 +62,6 @@ export const custom = chatService(form, {
     image: answer(
       form,
       {
-        // The last frame repeats the image.
         deltas: [{ content: 'See' }, { content: '', images }, { content: '', images }],
         message: { content: 'See', images },
         usage,

@@ -74,7 +74,6 @@ export interface KindWire {
   model: string
   path: string
   answers: Record<(typeof answerCases)[number], AnswerWire | string>
-  /** Returns one or more frames that end an answer with the reason. */
   ending(reason: string): readonly (Json | string)[]
   reasons: Record<string, FinishReason>
   failures: Record<(typeof failureCases)[number], FailureWire>
