@@ -4,7 +4,7 @@ import { Drain } from './http/operations/drain.ts'
 import { HttpServer } from './http/server.ts'
 import { shutDown } from './lifecycle.ts'
 
-it('ends with an error when something does not close in time', async () => {
+it('rejects if a resource does not close in time', async () => {
   const server = new HttpServer(() => undefined).listen(0, '127.0.0.1')
   const logger = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }
   const closing = shutDown(

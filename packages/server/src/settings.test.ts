@@ -5,7 +5,7 @@ describe('STET_CORS_ORIGINS', () => {
   const isTaken = (value: string): boolean => settings.corsOrigins.schema.safeParse(value).success
 
   it.each(['', 'https://app.example.com', 'http://localhost:3000, https://a.example:8443', 'http://[::1]:3000'])(
-    'takes %j',
+    'accepts %j',
     (value) => {
       expect(isTaken(value)).toBe(true)
     },

@@ -3,7 +3,7 @@ import { createExpiringMap } from './expiring-map.ts'
 
 afterEach(() => vi.useRealTimers())
 
-it('forgets after its time, and has no timer when it is empty', () => {
+it('expires entries and keeps no timer while it is empty', () => {
   vi.useFakeTimers()
   const map = createExpiringMap<number>({ ttlMs: 60_000, maxEntries: 10 })
   map.set('a', 1)
@@ -17,7 +17,7 @@ it('forgets after its time, and has no timer when it is empty', () => {
   expect(vi.getTimerCount()).toBe(0)
 })
 
-it('keeps the newest of too many', () => {
+it('keeps the newest entries if there are too many', () => {
   const map = createExpiringMap<number>({ ttlMs: 60_000, maxEntries: 2 })
   for (const [index, key] of ['a', 'b', 'a', 'c'].entries()) map.set(key, index)
   expect([map.get('a'), map.get('b'), map.get('c')]).toEqual([2, undefined, 3])
@@ -25,7 +25,7 @@ it('keeps the newest of too many', () => {
   expect(map.get('a')).toBeUndefined()
 })
 
-it('keeps the newest of what fills too many bytes', () => {
+it('keeps the newest entries that fit the byte limit', () => {
   const map = createExpiringMap<string>({ ttlMs: 60_000, maxEntries: 100, maxBytes: 10 })
   map.set('a', 'old', 4)
   map.set('b', 'replaced', 4)
@@ -41,7 +41,7 @@ it('keeps the newest of what fills too many bytes', () => {
   expect(map.get('e')).toBe('all')
 })
 
-it('does not keep what is larger than the whole map, and nothing else pays for it', () => {
+it('skips an entry larger than the whole map and evicts nothing for it', () => {
   const map = createExpiringMap<string>({ ttlMs: 60_000, maxEntries: 100, maxBytes: 10 })
   map.set('a', 'small', 4)
   map.set('b', 'before', 4)

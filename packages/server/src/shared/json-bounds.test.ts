@@ -14,14 +14,14 @@ function depthOf(value: unknown): number {
   return 1 + Math.max(0, ...childrenOf(value).map(depthOf))
 }
 
-/** Counts items and members. An empty list or object counts one more. */
+/** Counts items and members. An empty list or object counts as one more. */
 function valuesOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   const children = childrenOf(value)
   return Math.max(1, children.length) + children.reduce<number>((sum, child) => sum + valuesOf(child), 0)
 }
 
-/** Counts spellings: a key that is written in two ways counts twice. */
+/** Keys count as spelled in the text: a key with two spellings counts twice. */
 function keysOf(value: unknown, found = new Set<string>()): Set<string> {
   if (typeof value !== 'object' || value === null) return found
   if (!Array.isArray(value)) for (const key of Object.keys(value)) found.add(key)
@@ -29,7 +29,7 @@ function keysOf(value: unknown, found = new Set<string>()): Set<string> {
   return found
 }
 
-it('agrees with what the text parses to', () => {
+it('counts the same values and keys as the parsed JSON', () => {
   const text = fc.string({ unit: fc.constantFrom('"', '\\', '[', ']', '{', '}', 'a', '\u00e9', ',', ':') })
   const { value } = fc.letrec((tie) => ({
     value: fc.oneof({ maxDepth: 8 }, text, fc.integer(), fc.array(tie('value')), fc.dictionary(text, tie('value'))),
@@ -46,7 +46,7 @@ it('agrees with what the text parses to', () => {
   )
 })
 
-it('counts the same in parts of any length', () => {
+it('counts the same for chunks of any length', () => {
   const text = fc.string({ unit: fc.constantFrom('"', '\\', '[', '{', 'a', ',', ':') })
   fc.assert(
     fc.property(fc.jsonValue(), fc.array(text), fc.integer({ min: 1, max: 9 }), (value, texts, length) => {
@@ -68,12 +68,12 @@ it('counts the same in parts of any length', () => {
 })
 
 describe('keys', () => {
-  it('counts a repeated one once', () => {
+  it('counts a repeated key once', () => {
     expect(exceeded(`[${Array(50).fill('{"a":1,"b":2}').join(',')}]`, { keys: 2 })).toBeUndefined()
     expect(exceeded('[{"a":1},{"b":2},{"c" : 3}]', { keys: 2 })).toBe('keys')
   })
 })
 
-it.each(['"[[[', '"\\', '"\\"[[[', ']]]', '', ':::', '"a'])('finds nothing in text that is no JSON: %s', (text) => {
+it.each(['"[[[', '"\\', '"\\"[[[', ']]]', '', ':::', '"a'])('counts nothing in invalid JSON: %s', (text) => {
   expect(exceeded(text, { depth: 1, values: 1, keys: 5 })).toBeUndefined()
 })

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
 import { randomText } from './random-text.ts'
 
-it('has the length asked for, of base62, across many refills', () => {
+it('returns base62 text of the requested length across many refills', () => {
   for (const length of [0, 1, 22, 30, 5_000]) expect(randomText(length)).toMatch(new RegExp(`^[0-9A-Za-z]{${length}}$`))
 })
 
-it('does not repeat itself and favours no letter', () => {
+it('returns unique texts with evenly distributed characters', () => {
   const texts = Array.from({ length: 20_000 }, () => randomText(22))
   expect(new Set(texts).size).toBe(texts.length)
   const counts = new Map<string, number>()

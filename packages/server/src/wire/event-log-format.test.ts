@@ -21,21 +21,21 @@ async function packed(entries: readonly LogEntry[]): Promise<StoredLog> {
   return log
 }
 
-it.each([[[]], [[0, 123, 125]], [[1, 3, 0]], [[255]]])('a file in another form is no log: %j', async (bytes) => {
+it.each([[[]], [[0, 123, 125]], [[1, 3, 0]], [[255]]])('returns null for an unknown format: %j', async (bytes) => {
   expect(await unpackEventLog(Uint8Array.from(bytes))).toBeNull()
 })
 
-// Each packing, and both sides of the size limits between them.
+// Covers each packing method, and sizes on both sides of each threshold.
 it.each([
   ['nothing', 0, 0],
   ['plain', 3, 50],
-  ['packed at once', 40, 500],
+  ['packed in one step', 40, 500],
   ['packed in another thread', 40, 20_000],
-  ['just packed whole', 1, 1_048_000],
-  ['just packed in pieces', 1, 1_049_000],
-  ['packed in pieces, many small ones', 12_000, 150],
-  ['packed in pieces, few large ones', 6, 900_000],
-])('a log comes back as it was: %s', async (_name, count, size) => {
+  ['the largest packed as a whole', 1, 1_048_000],
+  ['the smallest packed in pieces', 1, 1_049_000],
+  ['many small entries packed in pieces', 12_000, 150],
+  ['a few large entries packed in pieces', 6, 900_000],
+])('unpacks the same event log that was packed: %s', async (_name, count, size) => {
   const entries: LogEntry[] = Array.from({ length: count }, (_, place) => ({
     id: place + 1,
     pieces: frame(place + 1, `${'ü'.repeat(size / 2)}${Math.random()}${'x'.repeat(size / 2)}`),
@@ -45,19 +45,19 @@ it.each([
   expect(bytesOf(log.entries).equals(bytesOf(entries))).toBe(true)
 })
 
-it('every reader continues after the last event it saw, and adjacent frames are one piece', async () => {
+it('continues after the last event that a reader has seen, and joins adjacent frames', async () => {
   const around = (id: number): LogEntry => ({
     id,
     pieces: ['event: latitude-event\ndata: [', [0, 1], `]\nid: ${id}\n\n`],
     declaredPieces: [`event: latitude-event\ndata: []\nid: ${id}\n\n`],
   })
-  // These may occur in texts, but none of them ends a frame.
+  // These texts look like frame ends but do not end a frame.
   const text = (id: number) => `id: ${id}\n\n\nid: ${id + 1}\n\n大${'ü'.repeat(id % 3)}`
   const entries = Array.from({ length: 130 }, (_, place): LogEntry => {
     const id = place + 7
     return place % 50 === 0 ? around(id) : { id, pieces: frame(id, text(id)) }
   })
-  // The end of an orphaned run leaves a gap in the ids.
+  // The end of an orphaned run leaves a gap in the event ids.
   entries.push(around(1_000_200))
   const log = await packed(entries)
   expect(log.entries.map(({ id }) => id)).toEqual([7, 8, 57, 58, 107, 108, 1_000_200])

@@ -24,7 +24,7 @@ function frameOf(entry: LogEntry, messages: readonly EncodedMessage[], form: Mes
 const run = { uuid: 'uuid-c', documentUuid: 'uuid-d', versionUuid: 'uuid-v' }
 const encoded = (event: RunEvent, id = 1) => encodeEvent(event, id, new Date(1_767_322_800_123), run)
 
-it('a latitude-event is one line of JSON around the messages that it covers', () => {
+it('encodes a latitude-event as one JSON line with the messages it covers', () => {
   const messages = [question, thought].map(encodeMessage)
   const entry = encoded({ latitude: { type: 'chain-started' }, covers: 1 }, 7)
   expect(frameOf(entry, messages, 'whole')).toBe(
@@ -35,7 +35,7 @@ it('a latitude-event is one line of JSON around the messages that it covers', ()
   )
 })
 
-it('provider-events are ready frames', () => {
+it('encodes provider-events as complete frames', () => {
   const said = encoded({ provider: { type: 'text-delta', id: 'txt-0', textDelta: 'a "b"' } })
   expect(said).toEqual({
     id: 1,
@@ -45,7 +45,7 @@ it('provider-events are ready frames', () => {
   expect(started.pieces).toBe('event: provider-event\ndata: {"type":"start-step","step":2}\nid: 4\n\n')
 })
 
-it('counts the bytes of an event, and not the messages that it names', () => {
+it('counts the bytes of an event without its referenced messages', () => {
   const said = encoded({ provider: { type: 'text-delta', id: 'txt-0', textDelta: 'é\u6f22\u{1f600}' } })
   expect(bytesOf(said)).toBe(Buffer.byteLength(String(said.pieces)))
   expect(bytesOf({ id: 1, pieces: ['abcd', [0, 9], 'é'] })).toBe(6)
@@ -65,7 +65,7 @@ const response: StepResponse = {
   output: [[1, 2], thought],
 }
 
-it('a response names its messages by place; both forms differ in messages only', () => {
+it('references messages by index; the two forms differ only in messages', () => {
   const messages = [question, thought].map(encodeMessage)
   const completed = {
     type: 'provider-completed',
@@ -90,13 +90,13 @@ it('a response names its messages by place; both forms differ in messages only',
   })
 })
 
-it('tools-requested is not shown to callers that declare an SDK', () => {
+it('omits tools-requested for callers that declare an SDK', () => {
   const entry = encoded({ latitude: { type: 'tools-requested', tools: [] }, covers: 0 })
   expect(frameOf(entry, [], 'declared')).toBe('')
   expect(frameOf(entry, [], 'whole')).toContain('"tools":[]')
 })
 
-it('no frame contains characters that some clients take for line breaks, in any position', () => {
+it('escapes every character that some clients treat as a line break', () => {
   const odd = 'a\u0085b\u2028c\u2029d\r\ne'
   const said: Message = { role: 'assistant', content: [{ type: 'text', text: odd }] }
   const messages = [said].map(encodeMessage)
@@ -136,7 +136,7 @@ it('no frame contains characters that some clients take for line breaks, in any 
 
 const says = (text: string): Message => ({ role: 'user', content: [{ type: 'text', text }] })
 
-it('encodes the form for declared callers only where it differs', () => {
+it('encodes a separate form for legacy clients only if it differs', () => {
   const plain = encodeMessage(says('a'))
   expect(plain.declared).toBe(plain.whole)
   const answer: Message = {
@@ -156,7 +156,7 @@ it('encodes the form for declared callers only where it differs', () => {
   expect(JSON.parse(encodeMessage({ ...says('a'), role: 'developer' }).declared)).toMatchObject({ role: 'system' })
 })
 
-it('shows legacy clients only the parts that their models accept, by role', () => {
+it('shows legacy clients only the parts that they accept for each role', () => {
   const image = { type: 'image', image: 'https://example.com/a.png' } as const
   const text = { type: 'text', text: 'a' } as const
   const shown = (role: Message['role']) => JSON.parse(encodeMessage({ role, content: [text, image] }).declared).content

@@ -1,4 +1,4 @@
-/** Every method as users of the published clients call it. Only the import is changed. */
+/** Calls every method like a user of the published clients does. Only the import differs. */
 import { Adapters, Latitude, LatitudeApiError, LogSources, MessageRole } from '@stet/sdk/latitude'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ClientBench, openClientBench } from './matrix/client-bench.ts'
@@ -24,14 +24,13 @@ afterAll(() => bench?.close())
 
 const said = (text: string) => ({ role: MessageRole.user, content: [{ type: 'text' as const, text }] })
 
-/** A key, a draft to write in, and the rows that are deleted with the project. */
 async function newDraft(): Promise<string> {
   const { uuid } = await latitude.versions.create('draft', { projectId: 1 })
   return uuid
 }
 
 describe('prompts', () => {
-  it('are read', async () => {
+  it('lists prompts and gets one by path', async () => {
     const prompt = await latitude.prompts.get('greet')
     expect(prompt).toMatchObject({
       path: 'greet',
@@ -43,7 +42,7 @@ describe('prompts', () => {
     expect(all.map(({ path }) => path)).toEqual(['greet', 'judge', 'weather'])
   })
 
-  it('are created, found again, written and deleted in a draft', async () => {
+  it('creates, updates and deletes prompts in a draft', async () => {
     const versionUuid = await newDraft()
     const created = await latitude.prompts.create('new/one', { versionUuid, prompt: 'Hello.' })
     expect(created).toMatchObject({ path: 'new/one', content: 'Hello.', versionUuid })
@@ -58,7 +57,7 @@ describe('prompts', () => {
 })
 
 describe('run', () => {
-  it.each([{ stream: true }, { stream: false }, {}])('gives the final result with %j', async (options) => {
+  it.each([{ stream: true }, { stream: false }, {}])('returns the final result with %j', async (options) => {
     bench.provider.enqueue({ deltas: ['Hello ', 'Ana.'] })
     const result = await latitude.prompts.run('greet', {
       ...options,
@@ -74,7 +73,7 @@ describe('run', () => {
     expect(await bench.server.client.conversations.get(result?.uuid ?? '')).toMatchObject({ customIdentifier: 'u-1' })
   })
 
-  it('tells every event, and the end', async () => {
+  it('streams every event and calls onFinished', async () => {
     bench.provider.enqueue({ deltas: ['Hel', 'lo.'] })
     const types: string[] = []
     const ids: string[] = []
@@ -103,13 +102,13 @@ describe('run', () => {
     expect(ids).toEqual(ids.map((_, at) => String(at + 1)))
   })
 
-  it('gives a typed object', async () => {
+  it('returns a typed object', async () => {
     bench.provider.enqueue({ object: { score: 4 } })
     const result = await latitude.prompts.run<{ score: number }>('judge', { stream: true })
     expect(result?.response.object.score).toBe(4)
   })
 
-  it('starts a job in the background, which is attached to and stopped', async () => {
+  it('runs in the background, attaches and stops', async () => {
     bench.provider.enqueue({ text: 'Later.' })
     const { uuid } = await latitude.prompts.run('greet', { background: true as const, parameters: { name: 'Bo' } })
     const result = await latitude.runs.attach(uuid, { stream: true })
@@ -117,7 +116,7 @@ describe('run', () => {
     expect(await latitude.runs.stop(uuid)).toMatchObject({ uuid, stopped: false })
   })
 
-  it('fails with the reason, as 402, in onError or as a rejection', async () => {
+  it('fails with 402 and the reason, through onError or a rejection', async () => {
     const refusal = { status: 401, body: { error: { message: 'no such key' } } }
     bench.provider.enqueue(refusal, refusal)
     const errors: LatitudeApiError[] = []
@@ -129,12 +128,11 @@ describe('run', () => {
   })
 })
 
-// Added when the main entry got client tools.
 describe('tools', () => {
   const rome = { id: 'a', name: 'get_weather', arguments: { city: 'Rome' } }
 
   it.each([{ stream: true }, { stream: false }])(
-    'are handlers that know their calls by the names of both majors, %j',
+    'calls handlers with the argument names of both major versions, %j',
     async (o) => {
       bench.provider.enqueue({ toolCalls: [rome] }, { text: 'Sunny.' })
       const asked: unknown[] = []
@@ -154,7 +152,7 @@ describe('tools', () => {
     },
   )
 
-  it('may throw, which the model learns, and pause, which leaves the call open', async () => {
+  it('sends a handler error to the model, and leaves a paused call open', async () => {
     bench.provider.enqueue({ toolCalls: [rome] }, { text: 'No idea.' })
     const failed = await latitude.prompts.run<'text', { get_weather: { city: string } }>('weather', {
       tools: { get_weather: () => Promise.reject(new Error('no satellite')) },
@@ -169,7 +167,7 @@ describe('tools', () => {
     expect(paused?.toolRequests).toMatchObject([{ name: 'get_weather', arguments: { city: 'Rome' } }])
   })
 
-  it('answer in a chat as well', async () => {
+  it('calls handlers in a chat', async () => {
     bench.provider.enqueue({ text: 'Hello.' }, { toolCalls: [rome] }, { text: 'Sunny.' })
     const first = await latitude.prompts.run('greet', { parameters: { name: 'Ana' } })
     const second = await latitude.prompts.chat<'text', { get_weather: { city: string } }>(
@@ -184,7 +182,7 @@ describe('tools', () => {
   })
 })
 
-it('chats', async () => {
+it('continues a conversation by chat', async () => {
   bench.provider.enqueue({ text: 'Hello.' }, { text: 'And again.' }, { text: 'Goodbye.' })
   const first = await latitude.prompts.run('greet', { parameters: { name: 'Ana' }, stream: true })
   const uuid = first?.uuid ?? ''
@@ -197,7 +195,7 @@ it('chats', async () => {
   ])
 })
 
-it('renders as the server does', async () => {
+it('renders the same messages as the server', async () => {
   const prompt = await latitude.prompts.get('greet')
   const { config, messages } = await latitude.prompts.render({
     prompt,
@@ -215,7 +213,7 @@ it('renders as the server does', async () => {
   expect(own.messages).toEqual(run?.response.input)
 })
 
-it('renders chains with a model of one’s own', async () => {
+it('renders chains with the model answers of the caller', async () => {
   const asked: number[] = []
   const { messages } = await latitude.prompts.renderChain<{ role: string; content: unknown }>({
     prompt: { path: 'chain', content: '<step as="a">One</step>Two {{ a }}' },
@@ -230,7 +228,7 @@ it('renders chains with a model of one’s own', async () => {
   expect(messages[2]).toEqual({ role: 'system', content: 'Two after 1' })
 })
 
-it('records logs and scores conversations, for the version of the constructor', async () => {
+it('records logs and annotates conversations for the version from the constructor', async () => {
   const log = await latitude.logs.create('greet', [said('Hello')], { response: 'Hi!' })
   const { uuid } = await bench.server.client.evaluations.create({ name: 'Helpful', metric: 'rating' })
   const scored = await latitude.evaluations.annotate(log.uuid, 4, uuid, { reason: 'friendly' })
@@ -240,7 +238,7 @@ it('records logs and scores conversations, for the version of the constructor', 
   expect(await ofDraft.evaluations.annotate(log.uuid, 2, uuid)).toMatchObject({ versionUuid, metadata: {} })
 })
 
-it('works with versions and projects', async () => {
+it('manages versions and projects', async () => {
   const live = await latitude.versions.get(1, 'live')
   const draft = await newDraft()
   expect((await latitude.versions.getAll(1)).map(({ uuid }) => uuid)).toEqual(

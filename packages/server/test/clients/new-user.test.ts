@@ -1,4 +1,4 @@
-/** A new user: the packed client in an empty project, and the lines of the README against a server. */
+/** A new user's first steps: install the packed client in an empty project and run the README's code. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -27,7 +27,6 @@ afterAll(async () => {
   packed?.remove()
 })
 
-/** The streaming program that the README shows. */
 function readmeProgram(): string {
   const blocks = readFileSync(`${root}README.md`, 'utf8').matchAll(/```ts\n(.*?)```/gs)
   const program = [...blocks].map(([, code = '']) => code).find((code) => code.includes('for await'))
@@ -35,7 +34,7 @@ function readmeProgram(): string {
   return program
 }
 
-it('goes from the tarball to a typed, streamed run in under ten lines', async () => {
+it('gets a typed, streamed run from the tarball in under ten lines', async () => {
   const program = readmeProgram()
   expect(program.split('\n').filter((line) => line.trim() !== '').length).toBeLessThan(10)
   const project = newProject(packed, { others: ['@types/node'] })
@@ -57,7 +56,7 @@ it('goes from the tarball to a typed, streamed run in under ten lines', async ()
       text: string
       streamType: string
     }
-    // Streamed output comes before logged output.
+    // The program streams its text before it logs anything.
     expect(printed.startsWith(text)).toBe(true)
     expect([streamType, text.length > 20]).toEqual(['text', true])
   }

@@ -3,35 +3,33 @@ import { fileURLToPath } from 'node:url'
 import type { Message } from '../../src/features/templates/message.ts'
 import type { CompileIssue, TemplateSource } from '../../src/features/templates/template-engine.ts'
 
-/** A message whose content may be a plain text. */
 type ShortMessage = { role: string; content: unknown } & Record<string, unknown>
 
 interface ExpectedStep {
-  /** The messages that the step adds to the conversation. */
+  /** The messages that this step adds to the conversation. */
   added: ShortMessage[]
   /** The messages that the model receives. */
   input?: ShortMessage[]
   config?: Record<string, unknown>
 }
 
-/** One prompt and its expected result: the JSON file beside a `.promptl` file. */
+/** One prompt with its expected result, from the JSON file next to a `.promptl` file. */
 export interface CorpusCase {
   name: string
   content: string
-  /** `spec`: expected by the description of the language. `engine`: by promptl-ai, which is also called directly. */
+  /**
+   * `spec`: expected by the language description. `engine`: expected by promptl-ai, which the test also calls directly.
+   */
   source: 'spec' | 'engine'
-  /** The feature that the prompt demonstrates. */
   about: string
   parameters?: Record<string, unknown>
   documents?: Record<string, string>
   answers?: (string | ShortMessage[])[]
-  /** Free variables. */
   variables?: string[]
-  /** The front matter. */
   config?: Record<string, unknown>
-  /** The provider request of the first step. */
+  /** The first step's provider request settings. */
   settings?: Record<string, unknown>
-  /** Further configuration keys of the first step that stet reads. */
+  /** The first step's other configuration keys that stet reads. */
   read?: Record<string, unknown>
   warnings?: Partial<CompileIssue>[]
   steps?: ExpectedStep[]
@@ -40,7 +38,6 @@ export interface CorpusCase {
 
 const folder = fileURLToPath(new URL('.', import.meta.url))
 
-/** All prompts of this folder, with their expectations. */
 export function corpusCases(): CorpusCase[] {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.promptl'))
   return files.sort().map((file) => {
@@ -54,7 +51,6 @@ export function sourceOf({ name, content, documents = {} }: CorpusCase): Templat
   return { path: `corpus/${name}`, content, documents }
 }
 
-/** Expands messages: a plain text becomes one text part. */
 export function inFull(messages: readonly ShortMessage[]): Message[] {
   return messages.map(({ content, ...message }) => ({
     ...message,

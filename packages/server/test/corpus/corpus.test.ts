@@ -17,7 +17,7 @@ afterAll(() => engine.close())
 
 const cases = corpusCases()
 
-/** Renders all steps, each in a process without state from the previous step. */
+/** Renders all steps. Each step uses a new process without state from the previous one. */
 async function stepsOf(prompt: CorpusCase, config: Record<string, unknown>): Promise<OpenStep[]> {
   const source = sourceOf(prompt)
   const parameters = parameterValues(config, prompt.parameters ?? {})
@@ -41,7 +41,6 @@ async function faultOf(prompt: CorpusCase): Promise<Partial<CompileIssue> | unde
     if (!(error instanceof RunError) || error.code !== 'chain_compile_error') throw error
     const { compileCode, ...place } = error.details
     const fault = { code: String(compileCode), ...place }
-    // The scan and the run must agree.
     if (errors[0]) expect({ ...errors[0], message: undefined }).toEqual({ ...fault, message: undefined })
     return fault
   }
@@ -74,16 +73,19 @@ describe('corpus', () => {
     expect(await faultOf(prompt)).toMatchObject({ path: `corpus/${prompt.name}`, ...prompt.error })
   })
 
-  it.each(cases.filter(({ source }) => source === 'engine'))('$name is what the engine makes of it', async (prompt) => {
-    const source = sourceOf(prompt)
-    const answers = (prompt.answers ?? []).map(String)
-    const alone = await runEngineAlone(source, structuredClone(prompt.parameters ?? {}), answers)
-    const { config } = await engine.scan(source)
-    const steps = await stepsOf(prompt, config)
-    expect(steps.map((step) => ({ messages: step.input, config: step.config }))).toEqual(alone)
-  })
+  it.each(cases.filter(({ source }) => source === 'engine'))(
+    '$name matches the output of promptl-ai',
+    async (prompt) => {
+      const source = sourceOf(prompt)
+      const answers = (prompt.answers ?? []).map(String)
+      const alone = await runEngineAlone(source, structuredClone(prompt.parameters ?? {}), answers)
+      const { config } = await engine.scan(source)
+      const steps = await stepsOf(prompt, config)
+      expect(steps.map((step) => ({ messages: step.input, config: step.config }))).toEqual(alone)
+    },
+  )
 
-  it('has a resolved text with the same messages', async () => {
+  it('resolves to a text that renders the same messages', async () => {
     const referring = cases.filter(({ error, documents, answers }) => !error && documents && !answers)
     expect(referring.length).toBeGreaterThan(5)
     for (const prompt of referring) {
@@ -94,7 +96,7 @@ describe('corpus', () => {
     }
   })
 
-  it('is large enough, and most cases are written by hand', () => {
+  it('has enough cases, most of them written by hand', () => {
     expect(cases.length).toBeGreaterThanOrEqual(60)
     expect(cases.filter(({ source }) => source === 'spec').length).toBeGreaterThanOrEqual(25)
     expect(cases.filter(({ error }) => error).length).toBeGreaterThanOrEqual(12)

@@ -8,7 +8,7 @@ import { isSkippedWithoutServer, testServerUrl } from '../support/database-serve
 import { heardMs } from '../support/heard-time.ts'
 import { type TestDatabase, testDatabase } from '../support/test-database.ts'
 
-/** The duration until a 503. Any other response fails the test. */
+/** Returns the time until a 503. Any other response fails the test. */
 async function refusal(work: Promise<unknown>): Promise<number> {
   let error: unknown
   const ms = await heardMs(
@@ -25,11 +25,11 @@ async function refusal(work: Promise<unknown>): Promise<number> {
 
 const often = { interval: 20 }
 
-/** The start of the promise's time limit. In the other tests a busy machine is not an outage. */
+/** The time limit of the promise. Other tests use a longer one, because a busy machine is not an outage. */
 const silenceMs = 1_000
-const needsServer = isSkippedWithoutServer('PostgreSQL that is away or frozen, and the only replica')
+const needsServer = isSkippedWithoutServer('PostgreSQL outages and the single replica')
 
-describe.skipIf(needsServer)('availability of PostgreSQL', () => {
+describe.skipIf(needsServer)('PostgreSQL outages', () => {
   let target: TestDatabase
   let proxy: DatabaseProxy
   let database: Database<DatabaseClient>
@@ -47,7 +47,7 @@ describe.skipIf(needsServer)('availability of PostgreSQL', () => {
     await target.close()
   })
 
-  /** One statement of each kind: Prisma, its transaction, plain SQL, the write batch. */
+  /** Runs one statement of each kind: Prisma, Prisma transaction, plain SQL and write batch. */
   const attempts = () => [
     refusal(database.client.workspace.findMany()),
     refusal(database.client.workspace.create({ data: { name: 'lost' } })),
@@ -61,7 +61,7 @@ describe.skipIf(needsServer)('availability of PostgreSQL', () => {
     ),
   ]
 
-  it('promise 12: while it is down everything is refused within a second, and it recovers by itself', async () => {
+  it('promise 12: rejects all work within a second while PostgreSQL is down, and recovers without a restart', async () => {
     await proxy.goAway()
     for (const ms of await Promise.all(attempts())) expect(ms).toBeLessThan(1_000)
     expect(await database.ready()).toMatchObject({ database: false })
@@ -70,7 +70,7 @@ describe.skipIf(needsServer)('availability of PostgreSQL', () => {
     expect(await database.client.workspace.count()).toBe(1)
   })
 
-  it('promise 12: while it is frozen everything is refused within about a second, and it recovers by itself', async () => {
+  it('promise 12: rejects all work within about a second while PostgreSQL is frozen, and recovers without a restart', async () => {
     proxy.freeze()
     for (const ms of await Promise.all(attempts())) expect(ms).toBeLessThan(1_500)
     await proxy.goAway()
@@ -79,15 +79,15 @@ describe.skipIf(needsServer)('availability of PostgreSQL', () => {
     expect(await database.client.workspace.count()).toBe(1)
   })
 
-  it('a slow statement continues', async () => {
-    // The server has half of this time to answer another request, however busy the machine is.
+  it('lets a slow statement finish', async () => {
+    // The server has half of this time to answer another request, even on a busy machine.
     const patient = await openTestDatabase({ ...target, databaseUrl: proxy.url }, { silenceMs: 4_000 })
     const { rows } = await patient.session.query(`SELECT 'done' AS state FROM pg_sleep(5)`)
     expect(rows).toEqual([{ state: 'done' }])
     await patient.close()
   })
 
-  it('a connection that breaks between two statements fails only their transaction', async () => {
+  it('fails only the open transaction if a connection breaks between two statements', async () => {
     const cut = database.session.transaction(async (queries) => {
       const { rows } = await queries.query('SELECT pg_backend_pid() AS pid')
       const pid = Number(rows[0]?.['pid'])
@@ -101,11 +101,11 @@ describe.skipIf(needsServer)('availability of PostgreSQL', () => {
     expect(await database.client.workspace.count()).toBe(1)
   })
 
-  it('a busy process does not mistake its database for frozen', async () => {
+  it('does not treat the database as frozen while the process itself is busy', async () => {
     const slow = Promise.all([1, 2, 3].map(() => database.session.query(`SELECT 'done' AS state FROM pg_sleep(2)`)))
     const until = performance.now() + 3_000
     while (performance.now() < until) {
-      // Longer than the server has to answer, plus one tick to receive the response.
+      // Longer than the server's time to answer plus one tick to receive the response.
       const busyUntil = performance.now() + 700
       while (performance.now() < busyUntil);
       await delay(1)
@@ -113,7 +113,7 @@ describe.skipIf(needsServer)('availability of PostgreSQL', () => {
     expect((await slow).map(({ rows }) => rows)).toEqual(Array(3).fill([{ state: 'done' }]))
   })
 
-  it('without Redis, a second server waits until the first has ended', async () => {
+  it('starts the second server without Redis only after the first has ended', async () => {
     const first = await openTestDatabase(target, { onlyReplica: true })
     let hasOpened = false
     const events: string[] = []
@@ -128,8 +128,8 @@ describe.skipIf(needsServer)('availability of PostgreSQL', () => {
   })
 })
 
-describe.skipIf(testServerUrl !== undefined)('full disk under the embedded database', () => {
-  it('refuses writes below the floor and serves reads', async () => {
+describe.skipIf(testServerUrl !== undefined)('full disk below the embedded database', () => {
+  it('refuses writes below the disk floor and still serves reads', async () => {
     const target = await testDatabase()
     const database = await openTestDatabase(target, { diskFloorBytes: Number.MAX_SAFE_INTEGER })
     await refusal(database.client.workspace.create({ data: { name: 'too much' } }))

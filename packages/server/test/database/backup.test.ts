@@ -47,7 +47,7 @@ describe('backup of the embedded database', () => {
     await rm(dataDir, { recursive: true })
   })
 
-  it('brings back what was there', async () => {
+  it('restores the data', async () => {
     await backupEmbedded(directory, file)
     await (await open()).client.workspace.create({ data: { name: 'later' } })
     await close()
@@ -56,7 +56,7 @@ describe('backup of the embedded database', () => {
     expect(await names()).toEqual(['kept'])
   })
 
-  it('restores backups of the first format', async () => {
+  it('restores backups in the first format', async () => {
     await writeFirstFormat(directory, file)
     await rm(directory, { recursive: true })
     await restoreEmbedded(directory, file)
@@ -70,7 +70,7 @@ describe('backup of the embedded database', () => {
     expect(await readdir(dataDir)).toEqual(['copy.tar.gz'])
   })
 
-  it('refuses a tar.gz that holds no database', async () => {
+  it('refuses a tar.gz without a database', async () => {
     await mkdir(join(dataDir, 'other'))
     await create({ file, gzip: true, cwd: dataDir }, ['other'])
     await rm(directory, { recursive: true })
@@ -78,13 +78,13 @@ describe('backup of the embedded database', () => {
     expect((await readdir(dataDir)).sort()).toEqual(['copy.tar.gz', 'other'])
   })
 
-  it('refuses beside a running server', async () => {
+  it('refuses a backup while a server is running', async () => {
     await open()
     await expect(backupEmbedded(directory, file)).rejects.toThrow(`in use by process ${process.pid}`)
     await expect(restoreEmbedded(directory, file)).rejects.toThrow(`in use by process ${process.pid}`)
   })
 
-  it('refuses to restore over a database', async () => {
+  it('refuses to restore over an existing database', async () => {
     await backupEmbedded(directory, file)
     await (await open()).client.workspace.create({ data: { name: 'later' } })
     await close()
@@ -92,7 +92,7 @@ describe('backup of the embedded database', () => {
     expect(await names()).toEqual(['kept', 'later'])
   })
 
-  it('refuses a cut, a damaged and a foreign file, and changes nothing', async () => {
+  it('refuses truncated, damaged and unrelated files, and changes nothing', async () => {
     await backupEmbedded(directory, file)
     const whole = await readFile(file)
     await rm(directory, { recursive: true })
@@ -107,7 +107,7 @@ describe('backup of the embedded database', () => {
     await expect(restoreEmbedded(directory, file)).rejects.toThrow('cut, damaged or no backup')
   })
 
-  it('the server writes snapshots while it works, one per interval, and keeps the newest', async () => {
+  it('writes one snapshot per interval while the server works, and keeps the newest', async () => {
     const running = await open()
     const folder = join(dataDir, 'snapshots')
     const at = (hour: number) =>
@@ -138,7 +138,7 @@ describe('backup of the embedded database', () => {
     expect(await names()).toEqual(['kept', 'later'])
   })
 
-  it('the schedule writes the first snapshot at once, and none without a folder', async () => {
+  it('writes the first scheduled snapshot immediately, and none without a folder', async () => {
     const running = await open()
     const folder = join(dataDir, 'snapshots')
     const settings = { everyHours: 24, keep: 7, owner: 'stet', log: silent }
@@ -147,7 +147,7 @@ describe('backup of the embedded database', () => {
     expect(await readdir(folder)).toHaveLength(1)
   })
 
-  it('the next start deletes what a backup that was killed has left', async () => {
+  it('deletes leftovers of a killed backup on the next start', async () => {
     const killed = await runProgram('backup-child.ts', 'backup', directory, file, dataDir, 'copy.tar.gz.part')
     expect(killed).toMatchObject({ signal: 'SIGKILL', stderr: '' })
     expect((await readdir(dataDir)).sort()).toEqual(['copy.tar.gz.part', 'db'])
@@ -156,7 +156,7 @@ describe('backup of the embedded database', () => {
     expect((await readdir(directory)).filter((name) => name.startsWith('stet-'))).toEqual([])
   })
 
-  it('a restore that was killed can be repeated', async () => {
+  it('can repeat a killed restore', async () => {
     await backupEmbedded(directory, file)
     await rm(directory, { recursive: true })
     await mkdir(directory)
@@ -169,7 +169,7 @@ describe('backup of the embedded database', () => {
   })
 })
 
-/** In the format of releases up to 0.1. */
+/** Writes the format of releases up to 0.1. */
 async function writeFirstFormat(directory: string, file: string): Promise<void> {
   const magic = Buffer.from('stet backup 1\n')
   const chunks: Buffer[] = []

@@ -17,12 +17,12 @@ describe('database', () => {
     await target.close()
   })
 
-  it('is ready and of the kind that the test run asked for', async () => {
+  it('is ready and of the kind that the test run requested', async () => {
     expect(database.kind).toBe(target.databaseUrl === undefined ? 'embedded' : 'postgres')
     expect(Object.values(await database.ready())).not.toContain(false)
   })
 
-  it('commits a transaction as a whole and rolls it back as a whole', async () => {
+  it('commits or rolls back a transaction as a whole', async () => {
     await database.transaction(async (client) => {
       await client.workspace.create({ data: { name: 'one' } })
       await client.workspace.create({ data: { name: 'two' } })
@@ -35,7 +35,7 @@ describe('database', () => {
     expect(await database.client.workspace.count()).toBe(2)
   })
 
-  it('does not acknowledge a transaction whose commit fails', async () => {
+  it('reports an error if the commit of a transaction fails', async () => {
     await database.session.script(
       'CREATE TABLE late (id int, CONSTRAINT late_key UNIQUE (id) DEFERRABLE INITIALLY DEFERRED)',
     )
@@ -46,7 +46,7 @@ describe('database', () => {
     expect((await database.session.query('SELECT * FROM late')).rows).toEqual([])
   })
 
-  it('serves fifty transactions at once', async () => {
+  it('runs fifty concurrent transactions', async () => {
     const names = Array.from({ length: 50 }, (_, index) => `workspace ${index}`)
     await Promise.all(
       names.map((name) => database.transaction((client) => client.workspace.create({ data: { name } }))),
@@ -54,7 +54,7 @@ describe('database', () => {
     expect(await database.client.workspace.count()).toBe(50)
   })
 
-  it('recognizes only unique violations, of Prisma and of plain SQL', async () => {
+  it('recognizes only unique violations, in Prisma and plain SQL', async () => {
     const { id } = await database.client.workspace.create({ data: { name: 'one' } })
     const refusal = (work: Promise<unknown>) =>
       work.then(
@@ -67,7 +67,7 @@ describe('database', () => {
     expect([byPrisma, bySql, other].map(isUniqueViolation)).toEqual([true, true, false])
   })
 
-  it('counts the statements that are sent', async () => {
+  it('counts the statements that it sends', async () => {
     const before = database.statementCount()
     await database.client.workspace.findMany()
     expect(database.statementCount()).toBe(before + 1)

@@ -1,4 +1,3 @@
-/** The embedded database on file systems that are full, or become full. */
 import { cp, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -14,7 +13,7 @@ import { embeddedTemplate } from '../support/test-database.ts'
 
 const skips = isSkippedWithoutTmpfs('the embedded database on a full disk')
 
-describe.skipIf(skips)('a snapshot on a disk without room', () => {
+describe.skipIf(skips)('backup without enough disk space', () => {
   const mounts: PrivateMount[] = []
   const mount = (megabytes: number) => {
     const made = tmpfsOf(megabytes)
@@ -25,7 +24,7 @@ describe.skipIf(skips)('a snapshot on a disk without room', () => {
     for (const made of mounts.splice(0)) made.close()
   })
 
-  it('is refused before anything is written, and leaves the database its floor', async () => {
+  it('is refused before it writes anything, and respects the disk floor', async () => {
     const own = mount(150)
     const small = mount(8)
     await cp(await embeddedTemplate(), join(own.path, 'db'), { recursive: true })
@@ -44,14 +43,14 @@ describe.skipIf(skips)('a snapshot on a disk without room', () => {
 
     const command = (folder: string) => backupEmbedded(join(own.path, 'db'), join(folder, 'b.tar.gz'))
     await expect(command(small.path)).rejects.toThrow(/takes up to \d+ MB on the disk of \S+, which has 8 MB free/)
-    // Verifying the backup unpacks it on the disk of the database.
+    // Verifying a backup unpacks it on the database disk.
     own.fill(10 * 1024 * 1024)
     await expect(command(other.path)).rejects.toThrow(`on the disk of ${own.path}/db`)
     expect(await readdir(other.path)).toEqual(['a.tar.gz'])
   })
 })
 
-describe.skipIf(skips)('the server on a full disk', { timeout: processTestMs }, () => {
+describe.skipIf(skips)('server on a full disk', { timeout: processTestMs }, () => {
   let mount: PrivateMount
   let settings: Record<string, string>
   let server: ServerProcess | undefined
@@ -66,7 +65,7 @@ describe.skipIf(skips)('the server on a full disk', { timeout: processTestMs }, 
     mount.close()
   })
 
-  it('starts read-only below the floor, serves all once there is room, and says in one line that it has none', async () => {
+  it('starts read-only below the floor, logs one line, and recovers once space is free', async () => {
     server = await startServer(settings)
     const key = (await readFile(join(mount.path, 'admin.key'), 'utf8')).trim()
     server.child.kill('SIGTERM')
@@ -102,7 +101,7 @@ describe.skipIf(skips)('the server on a full disk', { timeout: processTestMs }, 
     expect(await readdir(join(mount.path, 'db'))).toEqual(before)
   })
 
-  it('refuses every run at a read-only start, before its provider is called', async () => {
+  it('refuses every run after a read-only start, before it calls the provider', async () => {
     const fake = await fakeProvider()
     settings = { ...settings, OPENAI_API_KEY: 'sk-test', OPENAI_BASE_URL: fake.url }
     server = await startServer(settings)
@@ -137,11 +136,11 @@ describe.skipIf(skips)('the server on a full disk', { timeout: processTestMs }, 
     await fake.close()
   })
 
-  it('ends on SIGTERM when its disk has become full', async () => {
+  it('exits on SIGTERM after its disk has become full', async () => {
     server = await startServer(settings)
     mount.fill()
     server.child.kill('SIGTERM')
-    // The last checkpoint has no space: the engine panics, unless the file system had a little left.
+    // The last checkpoint has no space, so the engine panics unless the file system had a little left.
     const { code, signal, stderr } = await server.ended
     if (code !== 0) {
       expect({ code, signal }).toEqual({ code: null, signal: 'SIGKILL' })

@@ -1,4 +1,3 @@
-/** The key files of the embedded database: on the disk before their first use, and never replaced silently. */
 import { copyFile, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -11,12 +10,12 @@ const read = (folder: string) => Promise.all(files.map((file) => readFile(join(f
 const skips = isSkippedWithoutLoop('the key files after a power cut')
 
 it.skipIf(skips)(
-  'a power cut right after the first start loses no key',
+  'loses no key in a power cut right after the first start',
   async () => {
     const disk = ext4Of(600)
     const cut = `${disk.image}.cut`
     const server = await startServer({ ...settingsFor({ dataDir: disk.path, close: () => Promise.resolve() }) })
-    // The data that the file system has written to its disk so far.
+    // Copies only what the file system has written to its disk so far.
     await copyFile(disk.image, cut)
     const kept = await read(disk.path)
     server.child.kill('SIGKILL')
@@ -32,7 +31,7 @@ it.skipIf(skips)(
   processTestMs,
 )
 
-describe('the encryption key beside a database that is in use', { timeout: processTestMs }, () => {
+describe('encryption key of a database in use', { timeout: processTestMs }, () => {
   let storage: TestDatabase
 
   beforeEach(async () => {
@@ -40,7 +39,7 @@ describe('the encryption key beside a database that is in use', { timeout: proce
   })
   afterEach(() => storage.close())
 
-  it('is refused in one line when it is missing, empty or no key, and stays as it is', async () => {
+  it('is refused in one line if it is missing, empty or invalid, and is not overwritten', async () => {
     const settings = settingsFor(storage)
     const server = await startServer(settings)
     server.child.kill('SIGTERM')

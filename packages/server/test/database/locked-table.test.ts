@@ -10,12 +10,12 @@ let target: TestDatabase
 let bench: RunBench
 let other: pg.Client
 
-/** Limits connections, not room for responses. */
+/** Requests must run out of connections here, not of room for unread responses. */
 const unbounded = { STET_UNREAD_BYTES: String(2 ** 30) }
 
-const needsServer = isSkippedWithoutServer('a table that somebody else has locked')
+const needsServer = isSkippedWithoutServer('requests while another client locks a table')
 
-describe.skipIf(needsServer)('a table that somebody else has locked', () => {
+describe.skipIf(needsServer)('locked table', () => {
   beforeAll(async () => {
     target = await testDatabase()
     const prompts = { hello: prompt('<user>Hi</user>', 'maxRetries: 0\n') }
@@ -29,12 +29,12 @@ describe.skipIf(needsServer)('a table that somebody else has locked', () => {
     await target.close()
   })
 
-  it('blocks what needs it, with 503 after the lock timeout, and nothing else; no run begins that cannot be stored', async () => {
+  it('returns 503 after the lock timeout only for requests that need the table, and starts no run that cannot be stored', async () => {
     const uuid = (await bench.run('hello')).body['uuid']
     const key = await issueKey(bench.api, { scopes: ['read'] })
     await other.query('BEGIN')
     await other.query('LOCK TABLE run IN ACCESS EXCLUSIVE MODE')
-    // More requests than connections, each for a conversation that is not in memory.
+    // Sends more requests than there are connections. Each needs a conversation that is not in memory.
     bench.server.deps.runs.active.forgetAll()
     let answered = 0
     const blocked = Array.from({ length: 24 }, async () => {
@@ -42,7 +42,7 @@ describe.skipIf(needsServer)('a table that somebody else has locked', () => {
       answered += 1
       return answer
     })
-    // Outside the transaction, because a transaction sees these statistics unchanged.
+    // Runs outside the transaction, because these statistics do not change within one.
     const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
     const countWaiting = () =>
       onServer(target.databaseUrl ?? '', async (client) => (await client.query(waiting)).rowCount)
@@ -54,7 +54,7 @@ describe.skipIf(needsServer)('a table that somebody else has locked', () => {
       expect(answer.headers.get('retry-after')).toBe('1')
     }
 
-    // After an idle second, a run is stored before its provider call. It fails there, and nothing was spent.
+    // After an idle second, a run is stored before its provider call. The insert fails, so no provider is called.
     const calls = bench.fake.requests.length
     expect(await bench.run('hello')).toMatchObject({ status: 503, body: { name: 'ServiceUnavailableError' } })
     expect(await bench.run('hello')).toMatchObject({ status: 503, body: { name: 'ServiceUnavailableError' } })

@@ -20,11 +20,11 @@ import { packageRoot } from '../support/test-database.ts'
 const migrationsFolder = join(packageRoot, 'prisma', 'migrations')
 
 describe('migrations', () => {
-  it('lead exactly to the schema', async () => {
+  it('produce exactly the schema', async () => {
     expect(await schemaDifference(packageRoot)).toBe('')
   }, 120_000)
 
-  it('a schema that differs from the migrations is detected', async () => {
+  it('detects a schema that differs from the migrations', async () => {
     const root = await mkdtemp(join(tmpdir(), 'stet-schema-'))
     await cp(join(packageRoot, 'prisma'), join(root, 'prisma'), { recursive: true })
     const file = join(root, 'prisma', 'schema.prisma')
@@ -34,7 +34,7 @@ describe('migrations', () => {
   }, 120_000)
 })
 
-describe('the applier', () => {
+describe('migration runner', () => {
   let folder: string
   let pglite: PGlite
 
@@ -53,7 +53,7 @@ describe('the applier', () => {
     await writeFile(join(folder, name, 'migration.sql'), sql)
   }
 
-  it('applies missing migrations in order and writes the rows that Prisma writes', async () => {
+  it('applies missing migrations in order and writes the same rows as Prisma', async () => {
     await writeMigration('2_two', 'ALTER TABLE one ADD COLUMN two int')
     expect(await migrate(pgliteSession(pglite), folder)).toEqual(['1_one', '2_two'])
     expect(await migrate(pgliteSession(pglite), folder)).toEqual([])
@@ -66,20 +66,20 @@ describe('the applier', () => {
     expect(rows[0]).toHaveProperty('finished_at', expect.any(Date))
   })
 
-  it('refuses a file that was edited after it was applied', async () => {
+  it('refuses a migration that was edited after it was applied', async () => {
     await migrate(pgliteSession(pglite), folder)
     await writeMigration('1_one', 'CREATE TABLE another (id int)')
     await expect(migrate(pgliteSession(pglite), folder)).rejects.toThrow('Migration 1_one was edited')
   })
 
-  it('refuses a database that a newer release has migrated', async () => {
+  it('refuses a database that was migrated by a newer release', async () => {
     await writeMigration('2_two', 'SELECT 1')
     await migrate(pgliteSession(pglite), folder)
     await rm(join(folder, '2_two'), { recursive: true })
     await expect(migrate(pgliteSession(pglite), folder)).rejects.toThrow('2_two, which is not part of this release')
   })
 
-  it('rolls back a failing migration as a whole', async () => {
+  it('rolls back a failed migration completely', async () => {
     await writeMigration('2_two', 'CREATE TABLE two (id int); SELECT 1 / 0')
     await expect(migrate(pgliteSession(pglite), folder)).rejects.toThrow('division by zero')
     const { rows } = await pglite.query(
@@ -89,10 +89,10 @@ describe('the applier', () => {
   })
 })
 
-describe.skipIf(isSkippedWithoutServer('parallel migration of a PostgreSQL database'))('parallel starts', () => {
-  it('promise 20: eight servers that start at once migrate once', async () => {
+describe.skipIf(isSkippedWithoutServer('concurrent migrations of a PostgreSQL database'))('concurrent starts', () => {
+  it('promise 20: eight servers that start concurrently migrate once', async () => {
     const server = testServerUrl ?? ''
-    // A killed run may leave one, and machines that share the server share process ids.
+    // A killed test run may leave its database, and machines that share the server may have equal process ids.
     const name = `stet_parallel_${randomBytes(8).toString('hex')}`
     await onServer(server, (client) => client.query(`CREATE DATABASE ${name}`))
     const pools = Array.from({ length: 8 }, () => singleConnectionPool(withDatabase(server, name)))

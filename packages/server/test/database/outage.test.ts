@@ -15,7 +15,6 @@ let target: TestDatabase
 let proxy: DatabaseProxy
 let bench: RunBench
 
-/** The conversation of a run that `ownerId` supervises. */
 async function runOf(ownerId: string): Promise<string> {
   const { conversation, run } = orphanedRun(ownerId)
   await bench.server.deps.runs.store.create(conversation, run)
@@ -25,15 +24,15 @@ async function runOf(ownerId: string): Promise<string> {
 const statusOf = async (uuid: string) => (await bench.conversation(uuid))['status']
 const isReady = async () => (await fetch(`${bench.server.url}/ready`)).status === 200
 
-/** Resolves when this process has ended a run of a dead owner, so it may reap now. */
+/** Resolves once this process has reaped a dead owner's run. */
 async function untilReaping(): Promise<void> {
   const dead = await runOf('dead')
   await expect.poll(() => statusOf(dead), { timeout: patienceMs, interval: 100 }).toBe('error')
 }
 
-const needsServer = isSkippedWithoutServer('PostgreSQL that is away for 10 s under a server at work')
+const needsServer = isSkippedWithoutServer('a PostgreSQL outage of 10 s under load')
 
-describe.skipIf(needsServer)('a database that is away under a server at work', () => {
+describe.skipIf(needsServer)('database outage under load', () => {
   beforeAll(async () => {
     target = await testDatabase()
     proxy = await startDatabaseProxy(target.databaseUrl ?? '')
@@ -73,13 +72,13 @@ describe.skipIf(needsServer)('a database that is away under a server at work', (
     ] as const) {
       const busy = await health()
       const asking = bench.api(method, path, { body })
-      // The machine's time for a response without a database does not count.
+      // Excludes the time that the machine needs for a response without the database.
       expect(await heardMs(asking)).toBeLessThan(1_000 + busy)
       expect(await asking).toMatchObject({ status: 503, body: { name: 'ServiceUnavailableError' } })
       expect((await asking).headers.get('retry-after')).not.toBeNull()
     }
     await expect.poll(isReady).toBe(false)
-    // Another server may have the database by now, so cached data may be stale.
+    // Another server may own the database by now, so cached data may be stale.
     expect((await bench.api('GET', `${bench.live}/documents/hello`)).status).toBe(503)
     const before = bench.fake.requests.length
     expect((await bench.run('hello')).status).toBe(503)
@@ -92,7 +91,7 @@ describe.skipIf(needsServer)('a database that is away under a server at work', (
     await expect.poll(isReady, { timeout: patienceMs }).toBe(true)
     expect((await streaming).last).toMatchObject({ type: 'chain-completed', response: { text: 'Through the outage.' } })
     expect(await statusOf(String((await streaming).last['uuid']))).toBe('completed')
-    // Its lease ended while the database was away. It renews only after others could have reaped the run.
+    // This server's lease expired during the outage. It renews only after other servers could have reaped the run.
     const renewals = new Set<unknown>()
     const countRenewals = async () => {
       const sql = 'SELECT lease_until FROM instance WHERE id = $1 AND lease_until > now()'
@@ -107,11 +106,11 @@ describe.skipIf(needsServer)('a database that is away under a server at work', (
     const again = await record(await bench.open('hello'))
     expect(again.last).toMatchObject({ type: 'chain-completed' })
   }, 300_000)
-  it('a chat whose start was stored but whose response was lost does not leave the conversation busy', async () => {
+  it('does not leave a conversation busy if its chat was stored but the response was lost', async () => {
     const uuid = String((await bench.run('hello')).body['uuid'])
     const question = 'Did you get this?'
     const messages = [{ role: 'user', content: question }]
-    // Starts with the statement that stores it. Earlier statements, such as those of a new connection, are answered.
+    // Drops responses from the statement that stores the question. Earlier statements are answered.
     proxy.loseAnswersFrom(question)
     expect(await bench.chat(uuid, { messages })).toMatchObject({ status: 503 })
     await proxy.comeBack()

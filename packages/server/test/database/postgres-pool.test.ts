@@ -10,8 +10,8 @@ class PoolConnection extends Connection {
   }
 }
 
-describe.skipIf(isSkippedWithoutServer('the connections of a pool'))('the connections of a pool', () => {
-  it('are shared: statements that are stuck leave a connection for every other statement', async () => {
+describe.skipIf(isSkippedWithoutServer('the connection pool'))('connection pool', () => {
+  it('is shared: stuck statements leave a connection for every other statement', async () => {
     const database = await testDatabase()
     const connectionString = database.databaseUrl
     const pool = new SharedPool({
@@ -30,7 +30,7 @@ describe.skipIf(isSkippedWithoutServer('the connections of a pool'))('the connec
     for (const statement of stuck) void statement.then(() => (ended += 1))
     const waiting = `SELECT count(*)::int AS n FROM pg_locks l JOIN pg_database d ON d.oid = l.database
       WHERE d.datname = current_database() AND l.locktype = 'advisory' AND NOT l.granted`
-    // Half of the free connections each: 8 + 4 + 2.
+    // Each kind of statement gets half of the free connections: 8 + 4 + 2.
     await expect.poll(async () => (await other.query(waiting)).rows[0]?.n).toBe(14)
     expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
     expect(ended).toBe(0)

@@ -8,12 +8,12 @@ import { openTestDatabase } from '../support/database-open.ts'
 import { seededRandom } from '../support/random.ts'
 import { type TestDatabase, testDatabase } from '../support/test-database.ts'
 
-// On each kind of database. The runs of a killed server are counted in test/runs.
+// Runs on each kind of database. The tests in test/runs check the runs of a killed server.
 const kills = count(30, 1_000)
 const server = process.env['STET_TEST_DATABASE_URL']
 const kinds = [{ kind: 'embedded', at: '' }, ...(server ? [{ kind: 'PostgreSQL', at: server }] : [])]
 
-describe.each(kinds)('kill -9 of a process that writes, $kind', ({ at }) => {
+describe.each(kinds)('kill -9 of a writing process, $kind', ({ at }) => {
   let target: TestDatabase
 
   beforeEach(async () => {
@@ -29,7 +29,7 @@ describe.each(kinds)('kill -9 of a process that writes, $kind', ({ at }) => {
       const acknowledged = () => (existsSync(ledger) ? readFileSync(ledger, 'utf8').split('\n').slice(0, -1) : [])
       for (let kill = 0; kill < kills; kill++) {
         const before = acknowledged().length
-        // New numbers for each life, because an unacknowledged write of the last one may have been stored.
+        // Each process gets new numbers, because an unacknowledged write of the previous one may have been stored.
         const first = 1 + kill * 1_000_000
         const writer = startProgram('writer-child.ts', JSON.stringify({ ...target, ledger, first }))
         const end = programEnd(writer)

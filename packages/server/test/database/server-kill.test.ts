@@ -24,12 +24,11 @@ afterAll(async () => {
 })
 
 it(
-  'promise 2: no acknowledged write is lost when the process of PostgreSQL dies under load',
+  'promise 2: no acknowledged write is lost when the PostgreSQL process dies under load',
   async ({ skip }) => {
     if (!cluster) return skip('there is no PostgreSQL that a test could start')
     const random = seededRandom(seed)
     const target = { databaseUrl: cluster.url, dataDir }
-    // The writers need existing tables.
     await (await openTestDatabase(target)).close()
     const ledger = join(dataDir, 'ledger')
     const acknowledged = () => (existsSync(ledger) ? readFileSync(ledger, 'utf8').split('\n').slice(0, -1) : [])

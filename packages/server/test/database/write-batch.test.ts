@@ -21,7 +21,6 @@ const insert: RowKind<Item> = {
   }),
 }
 
-/** Moves an item from `new` to its state, once. */
 const end: RowKind<Item> = {
   name: 'end item',
   order: 2,
@@ -50,7 +49,7 @@ describe('write batch', () => {
 
   const stored = async () => (await database.session.query('SELECT id, state FROM item ORDER BY id')).rows
 
-  it('writes the rows of one tick with one statement and resolves after the commit', async () => {
+  it('writes the rows of one tick in one statement and resolves after the commit', async () => {
     const before = database.statementCount()
     const items = Array.from({ length: 200 }, (_, id) => ({ id, state: 'new' }))
     const written = await Promise.all(items.map((item) => database.writeBatch.write(insert, item)))
@@ -59,30 +58,30 @@ describe('write batch', () => {
     expect(await stored()).toEqual(items)
   })
 
-  it('writes large rows one by one, in their order', async () => {
+  it('writes large rows separately and in order', async () => {
     const before = database.statementCount()
     const sizes = [10, 800_000, 800_000, 10, 3_000_000, 10, 10]
     const items = sizes.map((size, id) => ({ id, state: 'n'.repeat(size) }))
     const written = await Promise.all(items.map((item) => database.writeBatch.write(insert, item)))
-    // The first two together, the next two, the largest alone, and the rest.
+    // The four statements are: the first two rows, the next two, the largest row, and the rest.
     expect(database.statementCount() - before).toBe(4)
     expect(written).toEqual(items.map(() => true))
     expect(await stored()).toEqual(items)
   })
 
-  it('writes at once when idle', async () => {
+  it('writes immediately when idle', async () => {
     await database.writeBatch.write(insert, { id: 0, state: 'new' })
-    // Longer than a single row delays the next one.
+    // Waits longer than the batch delays a row after a single write.
     await new Promise((done) => setTimeout(done, 20))
     const before = database.statementCount()
     const written = database.writeBatch.write(insert, { id: 1, state: 'new' })
-    // The tick in which further rows may join it. No timer is involved.
+    // The batch waits one tick for further rows and uses no timer.
     await nextTurn()
     expect(database.statementCount()).toBe(before + 1)
     await written
   })
 
-  it('a refused row fails alone', async () => {
+  it('rejects only the refused row', async () => {
     const results = await Promise.allSettled(
       ['new', 'bad', 'new'].map((state, id) => database.writeBatch.write(insert, { id, state })),
     )
@@ -118,7 +117,7 @@ describe('write batch', () => {
     expect((await stored()).map((row) => row['id'])).toEqual([3, 4])
   })
 
-  it('reports for each row whether it won its compare-and-set', async () => {
+  it('reports for each row whether its compare-and-set succeeded', async () => {
     await Promise.all([1, 2].map((id) => database.writeBatch.write(insert, { id, state: 'new' })))
     const ends = [
       { id: 1, state: 'first' },
@@ -134,20 +133,20 @@ describe('write batch', () => {
     ])
   })
 
-  it('keeps the order of kinds: an end in the same batch as its insert finds the row', async () => {
+  it('applies kinds in order, so an end finds the row inserted in the same batch', async () => {
     const ended = database.writeBatch.write(end, { id: 7, state: 'done' })
     const inserted = database.writeBatch.write(insert, { id: 7, state: 'new' })
     expect(await Promise.all([ended, inserted])).toEqual([true, true])
   })
 
-  it('flush waits for all earlier rows', async () => {
+  it('waits for all earlier rows on flush', async () => {
     const written = database.writeBatch.write(insert, { id: 1, state: 'new' })
     await database.writeBatch.flush()
     expect(await stored()).toHaveLength(1)
     await written
   })
 
-  it('is proven by a commit, until a batch finds the database unavailable', async () => {
+  it('is in doubt until a commit succeeds, and after a batch finds the database unavailable', async () => {
     let isAway = false
     const away = () => Promise.reject(refuse('database-unavailable'))
     const batch = createWriteBatch({

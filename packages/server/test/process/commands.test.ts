@@ -21,7 +21,6 @@ afterEach(async () => {
   await storage.close()
 })
 
-/** The `/me` response of a key, from a server started for it. */
 async function identityOf(key: string): Promise<Record<string, unknown>> {
   server = await startServer(settings)
   const answer = await httpCall('GET', `${server.url}/api/v3/me`, { headers: { authorization: `Bearer ${key}` } })
@@ -46,7 +45,7 @@ describe('stet-server', { timeout: processTestMs }, () => {
     [['generate-key'], 2, /^$/],
     [['backup'], 2, /^$/],
     [['no-such-command'], 2, /^$/],
-  ])('%s needs no settings and makes no folder', async (args, code, stdout) => {
+  ])('runs %s without settings and creates no folder', async (args, code, stdout) => {
     const folder = join(storage.dataDir, 'new')
     const end = await runServer({ PORT: 'wrong', STET_DATA_DIR: folder }, ...args)
     expect(end).toMatchObject({ code, stdout: expect.stringMatching(stdout) })
@@ -54,7 +53,7 @@ describe('stet-server', { timeout: processTestMs }, () => {
     expect(await readdir(storage.dataDir)).not.toContain('new')
   })
 
-  it('new-admin-key prints only the new key to standard output', async () => {
+  it('prints only the new key to standard output for new-admin-key', async () => {
     const early = await runServer(settings, 'new-admin-key')
     expect(early).toMatchObject({ code: 1, stdout: '', stderr: 'stet-server: Workspace not found\n' })
     await firstStart()
@@ -64,7 +63,7 @@ describe('stet-server', { timeout: processTestMs }, () => {
     expect(await identityOf(stdout.trim())).toMatchObject({ status: 200, workspace: { name: 'default' } })
   })
 
-  it('workspace create makes a tenant with a key of its own, once', async () => {
+  it('creates a workspace with its own key, once', async () => {
     await firstStart()
     const made = await runServer(settings, 'workspace', 'create', 'second')
     expect(made).toMatchObject({ code: 0, stderr: 'admin API key of workspace second (shown once):\n' })
@@ -76,7 +75,7 @@ describe('stet-server', { timeout: processTestMs }, () => {
 })
 
 describe.runIf(process.env['STET_TEST_DATABASE_URL'])('stet-server on PostgreSQL', { timeout: processTestMs }, () => {
-  it('refuses backup and restore in one line without making a folder', async () => {
+  it('refuses backup and restore in one line and creates no folder', async () => {
     const folder = join(storage.dataDir, 'new')
     for (const command of ['backup', 'restore']) {
       const { code, stderr } = await runServer({ ...settings, STET_DATA_DIR: folder }, command, join(folder, 'file'))

@@ -39,7 +39,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   server.child.kill('SIGKILL')
-  // Until it ends, it has the lock of the database that the next one opens.
+  // The server holds the database lock until it exits. The next server needs that lock.
   await server.ended
 })
 
@@ -51,7 +51,6 @@ function run(stream: boolean): Promise<Response> {
   })
 }
 
-/** A provider response that waits for the test. */
 function heldAnswer(): { release(): void } {
   let release = () => {}
   const gate = new Promise<void>((resolve) => {
@@ -61,7 +60,6 @@ function heldAnswer(): { release(): void } {
   return { release }
 }
 
-/** Waits until the port is closed. */
 async function refusesConnections(): Promise<void> {
   while (
     await fetch(`${server.url}/health`, { headers: { connection: 'close' } }).then(
@@ -108,7 +106,7 @@ describe('SIGTERM', { timeout: processTestMs }, () => {
     expect(await server.ended).toMatchObject({ code: 0, stderr: '' })
   })
 
-  it('answers 503 to new requests on an open connection, and closes it', async () => {
+  it('returns 503 for new requests on an open connection, and closes it', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 })
     const kept = await get('/api/v3/me', agent)
     expect(kept).toMatchObject({ status: 200, headers: { connection: 'keep-alive' } })
@@ -124,7 +122,7 @@ describe('SIGTERM', { timeout: processTestMs }, () => {
     agent.destroy()
   })
 
-  it('ends at once when it comes twice', async () => {
+  it('exits immediately after a second signal', async () => {
     const before = provider.requests.length
     heldAnswer()
     const stream = await run(true)

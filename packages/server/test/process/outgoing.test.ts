@@ -1,4 +1,3 @@
-/** A newly installed server starts without settings, runs a prompt, and connects to no other host. */
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -38,7 +37,6 @@ async function reachedBy(child: ChildProcess): Promise<string[]> {
   return database ? reached.filter((each) => !each.endsWith(`:${new URL(database).port || '5432'}`)) : reached
 }
 
-/** Runs in each mode, and other work of a server: chats, checks, lists. */
 async function useAll(api: Api, keys: string): Promise<number[]> {
   const { live } = await createTestProject(api, { hello: `---\n${keys}---\n<user>Hi {{ name }}</user>` })
   const run = (more: object) =>
@@ -55,7 +53,7 @@ async function useAll(api: Api, keys: string): Promise<number[]> {
 }
 
 it(
-  'starts, runs with the demo provider, and opens no connection',
+  'starts, runs with the demo provider, and opens no outgoing connection',
   async () => {
     const { server, api } = await started()
     expect(await useAll(api, 'provider: demo\nmodel: demo\n')).toEqual([200, 200, 200, 200, 200])
@@ -65,7 +63,7 @@ it(
 )
 
 it(
-  'what it reaches would be noticed',
+  'detects an outgoing connection',
   async () => {
     const fake = await fakeProvider()
     onTestFinished(() => fake.close())

@@ -1,4 +1,3 @@
-/** The end of runs whose process dies or pauses, as recorded by the process that replaces it. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { generateApiKey } from '../../src/features/access/api-key.ts'
@@ -20,7 +19,6 @@ const needsServer = isSkippedWithoutServer('two processes on one database')
 const { storage, fake, start, startWaiting } = serverProcesses(key)
 let live: string
 
-/** The first process, with a prompt to run. */
 async function startFirst(): Promise<ServerProcess> {
   const server = await start()
   ;({ live } = await createTestProject(apiCaller(server.url, key), { hello: prompt('<user>Hi</user>') }))
@@ -36,14 +34,13 @@ const post = (server: ServerProcess, path: string, body: object) =>
 
 interface Runs {
   uuids: string[]
-  /** The responses of the stream and the result; undefined for a broken connection. */
+  /** Both resolve with undefined for a broken connection. */
   stream: Promise<string | undefined>
   result: Promise<Response | undefined>
 }
 
 const orUndefined = <T>(work: Promise<T>) => work.catch(() => undefined)
 
-/** One run of each kind, in its provider call. */
 async function startRuns(server: ServerProcess): Promise<Runs> {
   const calls = fake().requests.length
   const run = (body: object) => post(server, `${live}/documents/run`, { path: 'hello', ...body })
@@ -61,7 +58,7 @@ async function startRuns(server: ServerProcess): Promise<Runs> {
   return { uuids, stream: orUndefined(stream.text()), result }
 }
 
-/** The owner's lease must have ended, because until then the owner may be alive. */
+/** Waits until the owner's lease has expired, because the owner may be alive until then. */
 async function untilEnded(server: ServerProcess, uuids: readonly string[]): Promise<void> {
   const api = apiCaller(server.url, key)
   const isRunning = async (uuid: string) => (await api('GET', `/conversations/${uuid}`)).body['status'] === 'running'
@@ -71,7 +68,7 @@ async function untilEnded(server: ServerProcess, uuids: readonly string[]): Prom
 
 async function expectLost(server: ServerProcess, uuids: readonly string[]): Promise<void> {
   for (const uuid of uuids) {
-    // `record` checks that the stream has exactly one terminal event, which is the last.
+    // `record` checks that the stream has exactly one terminal event and that it is the last event.
     const { types, last } = await record(await post(server, `/conversations/${uuid}/attach`, { stream: true }))
     expect(types).toEqual(['chain-error'])
     expect(last).toMatchObject({ error: { code: 'worker_lost' } })
@@ -83,13 +80,11 @@ const query = (sql: string, params: unknown[] = []) =>
 
 const ofServers = `FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'stet'`
 
-/** The connections of servers on this database. */
 async function connections(): Promise<number[]> {
   const rows = await query(`SELECT pid ${ofServers}`)
   return (rows as { pid: number }[]).map(({ pid }) => pid)
 }
 
-/** Everything that runs have stored, byte for byte. */
 const traces = () =>
   query(
     `SELECT r.*, encode(r.event_log, 'hex') AS log, c.messages, c.status AS state, c.epoch AS conversation_epoch,
@@ -97,9 +92,9 @@ const traces = () =>
      ORDER BY r.uuid`,
   )
 
-describe.skipIf(needsServer)('the process that takes over', () => {
+describe.skipIf(needsServer)('process that takes over', () => {
   it(
-    'promise 4: its predecessor killed at any moment, every run has a definite error within 20 s, and one terminal event',
+    'promise 4: after its predecessor is killed, every run gets a definite error within 20 s and one terminal event',
     async () => {
       const random = seededRandom(seed)
       fake().setDefault({ deltas: ['half ', 'way'], hang: 'mid-stream' })
@@ -122,7 +117,7 @@ describe.skipIf(needsServer)('the process that takes over', () => {
   )
 
   it(
-    'promise 5: its predecessor, paused beyond its lease and woken up again, overwrites neither row nor log',
+    'promise 5: a predecessor paused beyond its lease overwrites neither rows nor event logs after it resumes',
     async () => {
       let latest: ServerProcess | undefined
       for (let round = 0; round < pauses; round += 1) {
@@ -141,7 +136,7 @@ describe.skipIf(needsServer)('the process that takes over', () => {
         const held = await connections()
         const successor = await startWaiting()
         latest = successor
-        // Another server can only take over after the database has lost the paused process.
+        // Another server can only take over after the database has dropped the paused process.
         await query('SELECT pg_terminate_backend(pid) FROM unnest($1::int[]) AS held(pid)', [held])
         await successor.serving
         await untilEnded(successor, runs.uuids)
@@ -150,10 +145,9 @@ describe.skipIf(needsServer)('the process that takes over', () => {
 
         paused.child.kill('SIGCONT')
         goOn()
-        // The resumed process gives up its runs. Their callers get an error or no end.
+        // The resumed process gives up its runs, so their callers get an error or no end.
         expect((await runs.stream) ?? '').not.toMatch(/"type":"chain-(completed|error)"/)
         expect((await runs.result)?.status).toBe(500)
-        // It finds that another server has taken over, and ends.
         expect((await paused.ended).code).toBe(1)
         expect(await traces()).toEqual(before)
         await expectLost(successor, runs.uuids)

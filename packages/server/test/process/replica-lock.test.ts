@@ -1,6 +1,4 @@
-/**
- * Two processes on one PostgreSQL without Redis: one serves, the other waits, and they never serve at the same time.
- */
+/** Runs two processes on one PostgreSQL without Redis: one serves, one waits. They must never serve concurrently. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -15,7 +13,7 @@ import { processTestMs, type ServerProcess } from '../support/server-process.ts'
 import { serverProcesses } from '../support/server-processes.ts'
 
 const adminKey = generateApiKey()
-const needsServer = isSkippedWithoutServer('the lock of the only replica, with two processes')
+const needsServer = isSkippedWithoutServer('the single replica lock with two processes')
 
 const { storage, fake, start, startWaiting } = serverProcesses(adminKey)
 
@@ -25,7 +23,7 @@ const query = (sql: string, params: unknown[] = []) =>
 const lockHolders = `SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted AND objid = ${0x73746574}
   AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
 
-/** Repeatedly ends the session with the lock, until the waiting server is faster. */
+/** Terminates the session that owns the lock until the waiting server acquires it first. */
 async function killLockUntilOtherHasIt(): Promise<void> {
   const waitingSession = `SELECT pid FROM pg_stat_activity WHERE datname = current_database()
     AND query LIKE 'SELECT pg_try_advisory_lock%'`
@@ -44,7 +42,6 @@ const statusAt = (url: string) =>
     () => undefined,
   )
 
-/** Sends several requests at a time, repeatedly, and records each response with its send time. */
 function askWithoutEnd(url: string, key: string) {
   const answers: { sentAt: number; status: number; text: string }[] = []
   let isStopped = false
@@ -68,7 +65,6 @@ function askWithoutEnd(url: string, key: string) {
   }
 }
 
-/** A run whose provider answers on a signal of the test. */
 async function heldRun(server: ServerProcess, live: string) {
   const calls = fake().requests.length
   let goOn = () => {}
@@ -85,7 +81,9 @@ async function heldRun(server: ServerProcess, live: string) {
   return { stream, goOn }
 }
 
-/** A run whose body lacks its last byte. `finish` sends that byte and resolves with the first line of the response. */
+/**
+ * Sends a run without the last byte of its body. `finish` sends that byte and resolves with the response's first line.
+ */
 async function slowRun(server: ServerProcess, live: string) {
   const body = JSON.stringify({ path: 'hello' })
   const socket = connect(Number(new URL(server.url).port), '127.0.0.1').setEncoding('utf8')
@@ -122,8 +120,8 @@ async function changeLive(answerOf: ReturnType<typeof apiCaller>, project: TestP
   }
 }
 
-describe.skipIf(needsServer)('the lock of the only replica', { timeout: processTestMs }, () => {
-  it('killed under load while another server waits: the first gives no stale answer, lets its runs end and exits', async () => {
+describe.skipIf(needsServer)('single replica lock', { timeout: processTestMs }, () => {
+  it('loses the lock to another server under load: returns no stale response, lets its runs end and exits', async () => {
     const first = await start()
     const admin = apiCaller(first.url, adminKey)
     const project = await createTestProject(admin, { hello: prompt('<user>old text</user>') })
@@ -151,7 +149,7 @@ describe.skipIf(needsServer)('the lock of the only replica', { timeout: processT
     expect(await slow.finish()).toBe('HTTP/1.1 503 Service Unavailable')
     expect(fake().requests).toHaveLength(calls)
     await delay(1_000)
-    // Its supervisor stops it while it already drains. That still counts as the first signal.
+    // The supervisor sends SIGTERM while the server already drains. It still counts as the first signal.
     await superseded
     first.child.kill('SIGTERM')
     await delay(100)
@@ -173,13 +171,13 @@ describe.skipIf(needsServer)('the lock of the only replica', { timeout: processT
     expect((await successor('GET', `/conversations/${uuid}`)).body).toMatchObject({ status: 'completed' })
   })
 
-  it('killed without a successor: it is taken again, and cached data is read again', async () => {
+  it('reacquires a lost lock and reloads cached data if no other server took it', async () => {
     const server = await start()
     const admin = apiCaller(server.url, adminKey)
     const key = await issueKey(admin, { scopes: ['read'] })
     const me = () => apiCaller(server.url, key)('GET', '/me')
     expect(await me()).toMatchObject({ status: 200 })
-    // Directly in the database, like another server in the meantime.
+    // Writes directly to the database, as another server could have done meanwhile.
     await query(`UPDATE api_key SET revoked_at = now() WHERE name = 'test'`)
     expect(await me()).toMatchObject({ status: 200 })
     await query(`SELECT pg_terminate_backend(pid) FROM (${lockHolders}) AS held`)
@@ -188,7 +186,7 @@ describe.skipIf(needsServer)('the lock of the only replica', { timeout: processT
     expect(await admin('GET', '/me')).toMatchObject({ status: 200 })
   })
 
-  it('a connection that broke unnoticed by the database is replaced, though the database still counts it', async () => {
+  it('replaces a connection that broke unnoticed, although the database still counts it', async () => {
     const proxy = await startDatabaseProxy(storage().databaseUrl ?? '')
     const server = await start({ DATABASE_URL: proxy.url })
     const before = await query(lockHolders)
@@ -203,8 +201,8 @@ describe.skipIf(needsServer)('the lock of the only replica', { timeout: processT
   })
 })
 
-describe.skipIf(needsServer)('a server that waits for the lock', { timeout: processTestMs }, () => {
-  it('is up but not ready, refuses the API in the documented form, and serves on the same address afterwards', async () => {
+describe.skipIf(needsServer)('server that waits for the lock', { timeout: processTestMs }, () => {
+  it('is live but not ready, refuses API requests in the documented format, and later serves on the same address', async () => {
     const first = await start()
     const next = await startWaiting()
     const refused = (answer: ApiAnswer) => {
@@ -229,7 +227,7 @@ describe.skipIf(needsServer)('a server that waits for the lock', { timeout: proc
     expect(await apiCaller(next.url, adminKey)('GET', '/me')).toMatchObject({ status: 200 })
   })
 
-  it('serves as soon as the first one accepts no more work, while that one finishes its runs', async () => {
+  it('serves as soon as the first server stops accepting work, while that one finishes its runs', async () => {
     const first = await start()
     const admin = apiCaller(first.url, adminKey)
     const { live } = await createTestProject(admin, { hello: prompt('<user>Hi</user>') })
@@ -246,7 +244,7 @@ describe.skipIf(needsServer)('a server that waits for the lock', { timeout: proc
     expect((await successor('GET', `/conversations/${uuid}`)).body).toMatchObject({ status: 'completed' })
   })
 
-  it('ends with 0 on SIGTERM', async () => {
+  it('exits with 0 on SIGTERM', async () => {
     await start()
     const next = await startWaiting()
     next.child.kill('SIGTERM')

@@ -38,7 +38,6 @@ async function statusWith(running: ServerProcess, key: string): Promise<number> 
   return answer.status
 }
 
-/** The distinct modes of the files and folders in a folder. */
 async function modesBelow(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   const modes = entries.map(async (entry) => {
@@ -48,7 +47,7 @@ async function modesBelow(folder: string): Promise<string[]> {
   return [...new Set(await Promise.all(modes))].sort()
 }
 
-describe('a start', { timeout: processTestMs }, () => {
+describe('start', { timeout: processTestMs }, () => {
   it('warns about an unknown variable and suggests the nearest setting', async () => {
     server = await startServer({ ...settings, STET_LOG_LEVEL: 'warn', STET_GRACE_MILLIS: '5' })
     server.child.kill('SIGTERM')
@@ -61,7 +60,7 @@ describe('a start', { timeout: processTestMs }, () => {
     })
   })
 
-  it('prints the first key once, is ready, and ends with 0 on SIGTERM', async () => {
+  it('prints the first key once, becomes ready, and exits with 0 on SIGTERM', async () => {
     server = await startServer(settings)
     const key = keyIn(server.stdout)
     expect(server.stdout).toMatch(
@@ -76,7 +75,7 @@ describe('a start', { timeout: processTestMs }, () => {
     await stop(server)
   })
 
-  it('with a given admin key names its source without printing it', async () => {
+  it('names the source of a given admin key without printing the key', async () => {
     const key = generateApiKey()
     const config = readConfig({ STET_DATA_DIR: storage.dataDir })
     const file = join(storage.dataDir, 'admin.key')
@@ -87,7 +86,7 @@ describe('a start', { timeout: processTestMs }, () => {
     expect(keepAdminKey({ ...config, databaseUrl: 'postgres://unused' }, tenant)).toBe(made)
   })
 
-  it('that cannot listen ends with one line, frees its lock and has printed the first key', async () => {
+  it('exits with one line if it cannot listen, releases its lock and has printed the first key', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     await new Promise((resolve) => other.once('listening', resolve))
     const address = other.address()
@@ -127,13 +126,13 @@ describe('a start', { timeout: processTestMs }, () => {
       { DATABASE_URL: 'postgres://db', STET_ENCRYPTION_KEY: 'dG9vIHNob3J0' },
       'STET_ENCRYPTION_KEY must be 32 bytes in base64; several keys are separated by commas',
     ],
-  ])('with wrong settings %o says one line for each', async (wrong, problems) => {
+  ])('prints one line for each invalid setting: %o', async (wrong, problems) => {
     const { code, stdout, stderr } = await runServer({ ...settings, ...wrong })
     const lines = problems.split('\n').map((problem) => `stet-server: ${problem}\n`)
     expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: lines.join('') })
   })
 
-  it('without its database reports the problem in one line', async () => {
+  it('reports a missing database in one line', async () => {
     const STET_ENCRYPTION_KEY = generateEncryptionKey()
     const nowhere = { ...settings, STET_ENCRYPTION_KEY, DATABASE_URL: 'postgres://127.0.0.1:1/stet' }
     const away = 'stet-server: The database is not available; try again later'
@@ -152,10 +151,10 @@ describe('a start', { timeout: processTestMs }, () => {
 })
 
 describe.skipIf(process.env['STET_TEST_DATABASE_URL'])(
-  'a start on the embedded database',
+  'start on the embedded database',
   { timeout: processTestMs },
   () => {
-    it('writes the first key into a file that only its owner can read', async () => {
+    it('writes the first key to a file that only its owner can read', async () => {
       server = await startServer(settings)
       const file = join(storage.dataDir, 'admin.key')
       expect(await readFile(file, 'utf8')).toBe(`${keyIn(server.stdout)}\n`)
@@ -163,13 +162,13 @@ describe.skipIf(process.env['STET_TEST_DATABASE_URL'])(
       expect((await stat(join(storage.dataDir, 'encryption.key'))).mode & 0o777).toBe(0o600)
     })
 
-    it('works for another user than the builder: everyone may read the template, only the owner the copy', async () => {
+    it('works for a user other than the builder: everyone can read the template, only the owner the copy', async () => {
       const template = await modesBelow(join(packageRoot, 'dist', 'database-template'))
       expect(template).toEqual(['file 644', 'folder 755'])
       expect(await modesBelow(join(storage.dataDir, 'db'))).toEqual(['file 600', 'folder 700'])
     })
 
-    it('is refused in one line while another server has the folder', async () => {
+    it('is refused in one line while another server uses the folder', async () => {
       server = await startServer(settings)
       const { code, stdout, stderr } = await runServer(settings)
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
@@ -178,7 +177,7 @@ describe.skipIf(process.env['STET_TEST_DATABASE_URL'])(
       expect((await fetch(`${server.url}/ready`)).status).toBe(200)
     })
 
-    it.runIf(process.platform === 'linux')('fails at once where its folder cannot be', async () => {
+    it.runIf(process.platform === 'linux')('fails immediately if its folder cannot be created', async () => {
       const file = join(storage.dataDir, 'file')
       await writeFile(file, '')
       const junk = join(storage.dataDir, 'junk')

@@ -1,4 +1,3 @@
-/** Answers of the Messages API in its own format. */
 import { Readable } from 'node:stream'
 import { afterAll, describe, expect, it } from 'vitest'
 import { streamChunks } from '../../src/adapters/providers/answer/stream.ts'
@@ -83,8 +82,8 @@ const whole: ModelChunk[] = [
   },
 ]
 
-describe('a streamed message', () => {
-  it('has all its parts, and cache reads and writes once', async () => {
+describe('streamed message', () => {
+  it('contains all parts, and counts cache reads and writes once', async () => {
     expect(await said(...recorded)).toEqual(whole)
   })
 
@@ -103,7 +102,7 @@ describe('a streamed message', () => {
       await expect(read([bytes.subarray(0, at)])).rejects.toMatchObject({ kind: 'malformed' })
   })
 
-  it('replaces earlier counts by later ones', async () => {
+  it('replaces earlier token counts with later ones', async () => {
     const usage = { input_tokens: 11, cache_read_input_tokens: 4, cache_creation_input_tokens: 0, output_tokens: 9 }
     const chunks = await said(
       start({ input_tokens: 10, cache_read_input_tokens: 4, output_tokens: 1 }),
@@ -149,7 +148,7 @@ describe('a streamed message', () => {
     ['model_context_window_exceeded', 'length'],
     ['refusal', 'content-filter'],
     ['pause_turn', 'other'],
-  ])('%s is %s', async (reason, finishReason) => {
+  ])('maps stop reason %s to %s', async (reason, finishReason) => {
     expect(await said(start(), ...end(reason))).toMatchObject([{ finishReason }])
   })
 
@@ -158,7 +157,7 @@ describe('a streamed message', () => {
     ['rate_limit_error', { kind: 'rate_limited', status: 429 }],
     ['invalid_request_error', { kind: 'rejected', status: 400 }],
     ['another_error', { kind: 'unavailable', status: undefined }],
-  ])('an error frame: %s', async (type, expected) => {
+  ])('reports an error frame: %s', async (type, expected) => {
     const seen: ModelChunk[] = []
     const bytes = frames(start(), ...block(0, { type: 'text', text: 'a' }), {
       type: 'error',
@@ -171,7 +170,7 @@ describe('a streamed message', () => {
   })
 })
 
-describe('a plain message', () => {
+describe('plain message', () => {
   it('yields the same chunks', () => {
     const body = {
       type: 'message',
@@ -194,12 +193,12 @@ describe('a plain message', () => {
     ])
   })
 
-  it.each(['{"type":"message"}', '{', 'null'])('%s is none', (body) => {
+  it.each(['{"type":"message"}', '{', 'null'])('refuses %s', (body) => {
     expect(() => plainMessage(body, provider, undefined)).toThrow('cannot be read')
   })
 })
 
-describe('a structured answer', () => {
+describe('structured answer', () => {
   const schema = { type: 'object', properties: {} }
   const answer = (...pieces: string[]) =>
     block(1, { type: 'tool_use', id: 't', name: 'structured_answer', input: {} }, ...pieces.map(input))
@@ -217,17 +216,17 @@ describe('a structured answer', () => {
     expect(chunks.at(-1)).toMatchObject({ finishReason: 'stop' })
   })
 
-  it('a value that is not an object is unwrapped', async () => {
+  it('is unwrapped if the value is not an object', async () => {
     const events = [start(), ...answer('{"answer":[1,', '2]}'), ...end('tool_use')]
     expect(textOf(await read([frames(...events)], { type: 'array' }))).toBe('[1,2]')
   })
 
-  it('that is missing leaves the text unchanged', async () => {
+  it('leaves the text unchanged if it is missing', async () => {
     const events = [start(), ...block(0, { type: 'text', text: '' }, speech('{"a":'), speech('1}')), ...end('end_turn')]
     expect(textOf(await read([frames(...events)], schema))).toBe('{"a":1}')
   })
 
-  it('leaves calls of the prompt’s tools as they are', async () => {
+  it('leaves calls to the prompt’s tools unchanged', async () => {
     const call = block(0, { type: 'tool_use', id: 't', name: 'f', input: {} }, input('{}'))
     expect(await read([frames(start(), ...call, ...end('tool_use'))], schema)).toMatchObject([
       { type: 'tool-input-start' },
@@ -238,11 +237,11 @@ describe('a structured answer', () => {
   })
 })
 
-describe('the head of a call', () => {
+describe('request headers', () => {
   const drivers = createModelDrivers({ guard: { allowedPrivateHosts: [] }, clock: systemClock })
   afterAll(() => drivers.close())
 
-  it('contains key and version, and the headers of provider key and prompt', async () => {
+  it('contain key and version, and the headers of provider key and prompt', async () => {
     const fake = await fakeProvider()
     const configuration = { headers: { 'Anthropic-Beta': 'context-1m' } }
     const entry = providerAt(fake.url, { kind: 'anthropic', configuration })

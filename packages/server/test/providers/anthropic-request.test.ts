@@ -22,7 +22,7 @@ const sent = (...messages: Message[]) => {
 }
 
 describe('roles', () => {
-  it('leading system messages go to the system field, later ones to the user', () => {
+  it('moves leading system messages to the system field, and later ones to the user', () => {
     expect(
       sent(of('system', text('a')), of('developer', text('b')), of('user', text('c')), of('system', text('d'))),
     ).toEqual({
@@ -42,14 +42,14 @@ describe('roles', () => {
     })
   })
 
-  it('without a user message, the last system message becomes one', () => {
+  it('converts the last system message if there is no user message', () => {
     expect(sent(of('system', text('a')), of('system', text('b')))).toEqual({
       system: [{ type: 'text', text: 'a' }],
       turns: [{ role: 'user', content: [{ type: 'text', text: 'b' }] }],
     })
   })
 
-  it('a prefilled answer has no trailing white space, and empty texts are omitted', () => {
+  it('trims a prefilled answer and omits empty texts', () => {
     expect(sent(of('user', text('a'), text('')), of('assistant', text('{ \n'))).turns).toEqual([
       { role: 'user', content: [{ type: 'text', text: 'a' }] },
       { role: 'assistant', content: [{ type: 'text', text: '{' }] },
@@ -59,7 +59,7 @@ describe('roles', () => {
 })
 
 describe('parts', () => {
-  it('images and documents are sent by URL or content', () => {
+  it('sends images and documents by URL or content', () => {
     const parts: MessagePart[] = [
       { type: 'image', image: 'https://example.com/a.png' },
       { type: 'image', image: 'data:image/webp;base64,AAAA' },
@@ -93,11 +93,11 @@ describe('parts', () => {
       'file parts of type text/plain by URL',
     ],
     [{ type: 'image', image: 'AAAA' }, 'system', 'image parts in system messages'],
-  ])('what cannot be carried fails before the call: %j in %s', (part, role, words) => {
+  ])('refuses unsupported parts before the call: %j in %s', (part, role, words) => {
     expect(() => sent(of(role, part), of('user', text('x')))).toThrow(`Provider 'Claude' takes no ${words}`)
   })
 
-  it('calls and results keep their ids; unsupported ids are converted', () => {
+  it('keeps the ids of calls and results, and converts unsupported ids', () => {
     const call = (toolCallId: string): MessagePart => ({ type: 'tool-call', toolCallId, toolName: 'f', args: { x: 1 } })
     const result = (toolCallId: string, more: object): MessagePart => ({
       type: 'tool-result',
@@ -128,7 +128,7 @@ describe('parts', () => {
     ])
   })
 
-  it('reasoning goes back only to the provider key that made it', () => {
+  it('sends reasoning only to the provider key that produced it', () => {
     const thoughts = (maker: string): Message =>
       of(
         'assistant',
@@ -155,7 +155,7 @@ describe('parts', () => {
     ])
   })
 
-  it('cache marks reach parts, messages and the whole, under either name', () => {
+  it('sets cache marks on parts, messages and the whole request, under either name', () => {
     const mark = { type: 'ephemeral' }
     const { system, turns } = sent(
       { ...of('system', text('a'), text('b')), cache_control: mark },
@@ -179,7 +179,7 @@ describe('parts', () => {
 })
 
 describe('settings', () => {
-  it('get their names, unknown ones pass, those of other vendors are dropped', () => {
+  it('renames known settings, passes unknown ones, and drops those of other vendors', () => {
     const settings = {
       temperature: 0.5,
       topP: 0.9,
@@ -210,11 +210,11 @@ describe('settings', () => {
     ['claude-3-opus-20240229', 4096],
     ['claude-3-5-sonnet-latest', 8192],
     ['claude-sonnet-4-5', 16384],
-  ])('without a limit %s gets %i', (model, limit) => {
+  ])('defaults the output limit of %s to %i', (model, limit) => {
     expect(body({ model })).toMatchObject({ max_tokens: limit })
   })
 
-  it('thinking raises a limit below its budget and drops incompatible settings', () => {
+  it('raises a limit below the thinking budget and drops incompatible settings', () => {
     const thinking = { type: 'enabled', budgetTokens: 2000 }
     const sampled = body({ settings: { thinking, maxTokens: 500, temperature: 0.2, topK: 3, topP: 0.97 } })
     expect(sampled).toMatchObject({ max_tokens: 2500, top_p: 0.97, thinking: { type: 'enabled', budget_tokens: 2000 } })
@@ -224,7 +224,7 @@ describe('settings', () => {
     expect(body({ settings: { reasoningEffort: 'low' } })).toMatchObject({ output_config: { effort: 'low' } })
   })
 
-  it('offer tools, with the choice in any of its usual forms', () => {
+  it('sends tools, and accepts every common form of tool choice', () => {
     const tools = [{ name: 'f', description: 'F', parameters: { type: 'object', properties: {} } }]
     expect(body({ tools })).toMatchObject({
       tools: [{ name: 'f', description: 'F', input_schema: { type: 'object', properties: {} } }],
@@ -243,7 +243,7 @@ describe('structured answers', () => {
   const schema = { type: 'object', properties: { a: { type: 'string' } } }
   const tools = [{ name: 'f', parameters: {} }]
 
-  it('are a tool that must be called, or any tool if there are others', () => {
+  it('are sent as a forced tool, or as any tool if there are others', () => {
     expect(body({ schema })).toMatchObject({
       tools: [{ name: 'structured_answer', input_schema: schema }],
       tool_choice: { type: 'tool', name: 'structured_answer' },
@@ -254,13 +254,13 @@ describe('structured answers', () => {
     })
   })
 
-  it('are requested in words where thinking excludes a forced tool', () => {
+  it('are requested in text if thinking excludes a forced tool', () => {
     const sent = body({ schema, settings: { thinking: { type: 'enabled', budget_tokens: 1024 } } })
     expect(sent).not.toHaveProperty('tool_choice')
     expect(sent['system']).toMatchObject([{ text: expect.stringContaining('structured_answer') }])
   })
 
-  it('that are not objects are wrapped in one, with definitions at its root', () => {
+  it('are wrapped in an object if needed, with definitions at the root', () => {
     const list = { type: 'array', items: { $ref: '#/$defs/x' }, $defs: { x: { type: 'string' } } }
     expect(body({ schema: list })).toMatchObject({
       tools: [
@@ -277,7 +277,7 @@ describe('structured answers', () => {
   })
 })
 
-describe('the address', () => {
+describe('address', () => {
   it.each([
     ['https://api.anthropic.com', 'https://api.anthropic.com/v1/messages'],
     ['https://api.anthropic.com/v1/', 'https://api.anthropic.com/v1/messages'],

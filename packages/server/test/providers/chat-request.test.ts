@@ -18,7 +18,7 @@ const text = (value: string): MessagePart => ({ type: 'text', text: value })
 const messagesOf = (messages: Message[], kind = 'openai') => body({ messages, provider: at(kind) })['messages']
 
 describe('settings', () => {
-  it('get their names in the body; unknown ones pass unchanged, stet’s own are dropped', () => {
+  it('renames known settings, passes unknown ones unchanged, and drops stet’s own', () => {
     const settings = {
       temperature: 0.5,
       topP: 0.9,
@@ -51,17 +51,17 @@ describe('settings', () => {
     })
   })
 
-  it("use the service's name for the limit", () => {
+  it("uses the service's name for the output limit", () => {
     expect(body({ settings: { maxTokens: 5 } })).toMatchObject({ max_completion_tokens: 5 })
     expect(body({ settings: { maxOutputTokens: 6 }, provider: at('custom') })).toMatchObject({ max_tokens: 6 })
   })
 
-  it('request usage on streams, except from Mistral, which refuses that option', () => {
+  it('requests usage on streams, except from Mistral, which refuses that option', () => {
     expect(body({ stream: true })).toMatchObject({ stream: true, stream_options: { include_usage: true } })
     expect(body({ stream: true, provider: at('mistral') })).not.toHaveProperty('stream_options')
   })
 
-  it('include providerOptions for their kind only', () => {
+  it('includes providerOptions only for their kind', () => {
     const settings = { providerOptions: { openai: { store: false }, groq: { service_tier: 'flex' } } }
     expect(body({ settings })).toMatchObject({ store: false })
     expect(body({ settings })).not.toHaveProperty('service_tier')
@@ -69,14 +69,14 @@ describe('settings', () => {
 })
 
 describe('messages', () => {
-  it('keep known roles and convert unknown ones', () => {
+  it('keeps known roles and converts unknown ones', () => {
     const messages: Message[] = [{ role: 'developer', content: [text('d')] }, user(text('u'))]
     expect(messagesOf(messages)).toMatchObject([{ role: 'developer' }, { role: 'user' }])
     expect(messagesOf(messages, 'custom')).toMatchObject([{ role: 'system' }, { role: 'user' }])
     expect(messagesOf([{ role: 'system', content: [text('s')] }], 'perplexity')).toMatchObject([{ role: 'user' }])
   })
 
-  it('contain images as URL, data URL or base64', () => {
+  it('sends images as URL, data URL or base64', () => {
     const images: MessagePart[] = [
       { type: 'image', image: 'https://example.com/a.png' },
       { type: 'image', image: 'data:image/png;base64,AAAA' },
@@ -94,7 +94,7 @@ describe('messages', () => {
     ])
   })
 
-  it('contain files by content, and name a part that cannot be sent', () => {
+  it('sends files by content, and names a part that cannot be sent', () => {
     expect(messagesOf([user({ type: 'file', file: 'AAAA', mimeType: 'application/pdf', name: 'a.pdf' })])).toEqual([
       {
         role: 'user',
@@ -106,7 +106,7 @@ describe('messages', () => {
     ).toThrow("Provider 'OpenAI' takes no file parts by URL")
   })
 
-  it('contain tool calls and results, without reasoning', () => {
+  it('sends tool calls and results without reasoning', () => {
     const history: Message[] = [
       {
         role: 'assistant',
@@ -140,7 +140,7 @@ describe('messages', () => {
 describe('structured answers', () => {
   const closed = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false }
 
-  it('are strict for closed schemas with all keys required, and only for these', () => {
+  it('are strict only for closed schemas with all keys required', () => {
     expect(body({ schema: closed })['response_format']).toEqual({
       type: 'json_schema',
       json_schema: { name: 'answer', schema: closed, strict: true },
@@ -163,7 +163,7 @@ describe('structured answers', () => {
     expect(meetsStrict(schema)).toBe(false)
   })
 
-  it('use JSON mode and a system text without a schema mode', () => {
+  it('use JSON mode and a system text if the service has no schema mode', () => {
     const sent = body({ schema: closed, provider: at('deepseek') })
     expect(sent).toMatchObject({
       response_format: { type: 'json_object' },
@@ -184,7 +184,7 @@ describe('headers', () => {
     await fake.close()
   })
 
-  it('are ours, the key’s and the prompt’s; none reveals the process or the machine', async () => {
+  it('combines those of stet, the key and the prompt; none reveals the process or the machine', async () => {
     vi.stubEnv('OPENAI_CUSTOM_HEADERS', 'x-secret: of the process')
     vi.stubEnv('OPENAI_ORG_ID', 'of the process')
     const provider = providerAt(fake.url, { configuration: { headers: { 'X-Entry': '1' }, organization: 'org' } })
@@ -209,7 +209,7 @@ describe('headers', () => {
   })
 
   it.each(['Authorization', 'HOST', 'content-length', 'Transfer-Encoding', 'connection', 'bad name', 'x\r\ny'])(
-    '%j cannot be set',
+    'refuses to set %j',
     (name) => {
       expect(() =>
         requestHeaders(providerAt(null), modelRequest(null, { settings: { headers: { [name]: 'x' } } }), {}),
@@ -217,7 +217,7 @@ describe('headers', () => {
     },
   )
 
-  it('cannot contain a line end', () => {
+  it('refuses a line break', () => {
     expect(() =>
       requestHeaders(providerAt(null), modelRequest(null, { settings: { headers: { 'x-a': 'b\r\nc: d' } } }), {}),
     ).toThrow('cannot be set')
@@ -228,12 +228,12 @@ describe('kinds', () => {
   const drivers = createModelDrivers({ guard: { allowedPrivateHosts: [] }, clock: systemClock })
   afterAll(() => drivers.close())
 
-  it.each(['google_vertex', 'anthropic_vertex', 'amazon_bedrock', 'custom'])('%s needs a url', (kind) => {
+  it.each(['google_vertex', 'anthropic_vertex', 'amazon_bedrock', 'custom'])('requires a url for %s', (kind) => {
     expect(() => drivers.driverFor(at(kind, null))).toThrow(`Provider kind '${kind}' needs an OpenAI-compatible url`)
     expect(drivers.driverFor(at(kind))).toBeDefined()
   })
 
-  it('only services with a Responses endpoint get such requests', () => {
+  it('sends Responses requests only to services with that endpoint', () => {
     const configuration = { endpoint: 'responses' }
     for (const kind of ['openai', 'custom']) expect(drivers.driverFor({ ...at(kind), configuration })).toBeDefined()
     expect(() => drivers.driverFor({ ...at('groq'), configuration })).toThrow("kind 'groq' has no endpoint 'responses'")

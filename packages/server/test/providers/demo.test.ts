@@ -8,7 +8,7 @@ const demo = demoDriver()
 const ask = (more: Parameters<typeof modelRequest>[1] = {}) => chunksOf(callOf(demo, modelRequest(null, more)))
 const user = (text: string): Message => ({ role: 'user', content: [{ type: 'text', text }] })
 
-describe('the demo provider', () => {
+describe('demo provider', () => {
   it('states that it is not a real model, echoes the prompt, and counts words', async () => {
     const chunks = await ask({ messages: [user('Why is the sky blue?')] })
     expect(textOf(chunks)).toContain('not a real model')
@@ -16,7 +16,7 @@ describe('the demo provider', () => {
     expect(chunks.at(-1)).toMatchObject({ finishReason: 'stop', usage: { inputTokens: 5 } })
   })
 
-  it('answers the same, streamed word by word or in one batch', async () => {
+  it('returns the same answer streamed word by word or in one batch', async () => {
     const batches = await batchesOf(callOf(demo, modelRequest(null, { stream: false })))
     const streamed = await ask()
     expect(batches).toHaveLength(1)
@@ -25,13 +25,13 @@ describe('the demo provider', () => {
     expect(streamed.length).toBeGreaterThan(20)
   })
 
-  it('ends at the limit of tokens', async () => {
+  it('stops at the token limit', async () => {
     const chunks = await ask({ settings: { maxTokens: 4 } })
     expect(textOf(chunks)).toBe("I'm the demo provider,")
     expect(chunks.at(-1)).toMatchObject({ finishReason: 'length' })
   })
 
-  it('obeys a schema', async () => {
+  it('follows a schema', async () => {
     const schema = {
       type: 'object',
       properties: { mood: { enum: ['good', 'bad'] }, score: { type: 'integer', minimum: 3 } },
@@ -40,7 +40,7 @@ describe('the demo provider', () => {
     expect(JSON.parse(textOf(await ask({ schema })))).toEqual({ mood: 'good', score: 3 })
   })
 
-  it('calls a tool that the prompt names, once, and answers with its result', async () => {
+  it('calls a tool that the prompt names once, and answers with its result', async () => {
     const tools = [
       { name: 'other', parameters: {} },
       { name: 'get_weather', parameters: { type: 'object', properties: { city: { type: 'string' } } } },
@@ -65,7 +65,7 @@ describe('the demo provider', () => {
     expect(textOf(await ask({ tools, messages: answered }))).toContain('The tool get_weather answered: {"degrees":9}')
   })
 
-  it('calls a tool when the configuration asks for it, and none otherwise', async () => {
+  it('calls a tool only if the configuration requires it', async () => {
     const tools = [
       { name: 'f', parameters: {} },
       { name: 'g', parameters: {} },
@@ -80,7 +80,7 @@ describe('the demo provider', () => {
     expect(await called({})).toEqual([])
   })
 
-  it('stops in the middle with the reason of the abort', async () => {
+  it('stops on abort with the reason of the abort', async () => {
     const controller = new AbortController()
     const reason = new Error('stop now')
     const call = callOf(demo, modelRequest(null, { signal: controller.signal }))
@@ -88,7 +88,7 @@ describe('the demo provider', () => {
   })
 })
 
-describe('an instance of a schema', () => {
+describe('schema instance', () => {
   it.each([
     [{ type: 'array', items: { type: 'string', minLength: 6 }, minItems: 2 }, ['demo..', 'demo 2']],
     [{ type: ['null', 'number'], exclusiveMinimum: 3, multipleOf: 2 }, 4],
@@ -104,11 +104,11 @@ describe('an instance of a schema', () => {
       { a: 'demo', z: 'demo' },
     ],
     [{}, 'demo'],
-  ])('%j', (schema, instance) => {
+  ])('matches %j', (schema, instance) => {
     expect(instanceOf(schema)).toEqual(instance)
   })
 
-  it('ends for a schema that refers to itself', () => {
+  it('terminates for a recursive schema', () => {
     const node = { type: 'object', properties: { next: { $ref: '#' } } }
     expect(JSON.stringify(instanceOf(node)).length).toBeLessThan(200)
     expect(instanceOf({ $ref: '#' })).toBeNull()

@@ -24,7 +24,7 @@ const framesOf = (text: string) =>
       (line) => JSON.parse(line.slice(6)) as { choices: { delta: Record<string, unknown>; finish_reason: string }[] },
     )
 
-describe('the fake provider', () => {
+describe('fake provider', () => {
   it('answers plainly, records requests and falls back to its default reply', async () => {
     fake.enqueue({ text: 'one two' })
     const first = (await (await ask({})).json()) as { choices: { message: { content: string } }[] }
@@ -45,7 +45,7 @@ describe('the fake provider', () => {
     expect(text.endsWith('data: [DONE]\n\n')).toBe(true)
   })
 
-  it('cuts tool call arguments into fragments', async () => {
+  it('splits tool call arguments into fragments', async () => {
     fake.enqueue({ toolCalls: [{ id: 'c1', name: 'f', arguments: { a: 1 }, fragments: 3 }] })
     const deltas = framesOf(await (await ask(streaming)).text()).flatMap(
       (frame) => (frame.choices[0]?.delta['tool_calls'] as { function: { arguments: string } }[] | undefined) ?? [],
@@ -60,7 +60,7 @@ describe('the fake provider', () => {
     expect([response.status, response.headers.get('retry-after')]).toEqual([429, '7'])
   })
 
-  it('cuts the connection in the middle of a stream, which does not count as a client disconnect', async () => {
+  it('cuts the connection mid-stream without counting a client disconnect', async () => {
     fake.enqueue({ text: 'a b c', cut: 2 })
     const response = await ask(streaming)
     await expect(response.text()).rejects.toThrow()
@@ -78,7 +78,7 @@ describe('the fake provider', () => {
     expect(fake.aborted).toBe(1)
   })
 
-  it('hangs before the head', async () => {
+  it('hangs before the response head', async () => {
     fake.enqueue({ hang: 'before-head' })
     const left = new AbortController()
     const pending = ask({}, left.signal)

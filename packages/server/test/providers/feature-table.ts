@@ -1,4 +1,4 @@
-/** The table of kinds and features, generated from the kinds' wire formats. */
+/** Generates the table of kinds and features from the wire formats of the kinds. */
 import type { answerCases, KindWire, requestCases } from './wires/shape.ts'
 
 const asked: [feature: string, name: (typeof requestCases)[number]][] = [
@@ -15,7 +15,6 @@ const told: [feature: string, name: (typeof answerCases)[number]][] = [
   ['images in answers', 'image'],
 ]
 
-/** The rows of a Markdown table. */
 export function featureRows(kinds: Readonly<Record<string, KindWire>>): string {
   const wires = Object.values(kinds)
   const row = (cells: readonly string[]) => `| ${cells.join(' | ')} |`

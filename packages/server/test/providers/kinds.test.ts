@@ -1,4 +1,4 @@
-/** Every provider kind and every case: responses of its service are read, and requests have its form. */
+/** Checks every provider kind in every case: stet reads the service's responses and sends its request format. */
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createModelDrivers } from '../../src/adapters/providers/registry.ts'
@@ -190,18 +190,18 @@ describe.each(Object.entries(kinds))('%s', (_kind, wire) => {
     expect(Object.keys(wire.requests).sort()).toEqual([...requestCases].sort())
   })
 
-  it.each(answerCases.filter((name) => typeof wire.answers[name] !== 'string'))('tells of an answer: %s', (name) =>
+  it.each(answerCases.filter((name) => typeof wire.answers[name] !== 'string'))('reads an answer: %s', (name) =>
     checkAnswer(wire, wire.answers[name] as AnswerWire),
   )
 
-  it.each(Object.entries(wire.reasons))('ends by %s: %s', async (reason, finishReason) => {
+  it.each(Object.entries(wire.reasons))('maps the ending %s to %s', async (reason, finishReason) => {
     fake.enqueue(sent(wire.ending(reason)))
     expect(toldBy(await chunksOf(call(wire)))).toMatchObject({ finishReason })
   })
 
-  it.each(failureCases)('names the failure: %s', (name) => checkFailure(wire, wire.failures[name]))
+  it.each(failureCases)('reports the failure: %s', (name) => checkFailure(wire, wire.failures[name]))
 
-  it.each(requestCases)('sends its request: %s', async (name) => {
+  it.each(requestCases)('sends a request: %s', async (name) => {
     const form = wire.requests[name]
     const before = fake.requests.length
     if (form instanceof Error) {
@@ -212,7 +212,7 @@ describe.each(Object.entries(kinds))('%s', (_kind, wire) => {
     }
     await chunksOf(call(wire, asked[name]))
     const { model: _model, messages, input, ...rest } = fake.requests[before]?.body ?? {}
-    // For settings the whole body must match. For other cases only their own part counts.
+    // Settings must match the whole body. Other cases compare only their own keys.
     if (name === 'settings') expect(rest).toEqual(form)
     else expect({ messages, input, ...rest }).toMatchObject(form)
   })
@@ -222,7 +222,7 @@ it.each([
   ['azure', azure, 'gpt-4o-2024-08-06'],
   ['azure by Responses', responsesOfAzure(), 'gpt-5-2025-08-07'],
   ['openai', openai, undefined],
-])('%s: tells which model answered, where the name of a deployment was asked for', async (_name, wire, served) => {
+])('%s: reports the model that answered if a deployment was requested', async (_name, wire, served) => {
   const { frames, plain } = wire.answers.text as AnswerWire
   fake.enqueue(sent(frames), { status: 200, body: plain })
   for (const stream of [true, false]) {

@@ -26,7 +26,7 @@ const usage = {
   completion_tokens_details: { reasoning_tokens: 5 },
 }
 
-describe('a streamed answer', () => {
+describe('streamed answer', () => {
   it('yields reasoning, text and one finish with complete usage', async () => {
     fake.enqueue({ reasoning: 'hm', deltas: ['a', ' b', ''], usage })
     const chunks = await chunksOf(ask())
@@ -67,7 +67,7 @@ describe('a streamed answer', () => {
     expect(textOf(seen)).toBe('firstsecond')
   })
 
-  it('assembles tool calls from fragments, in order', async () => {
+  it('assembles tool calls from fragments in order', async () => {
     fake.enqueue({
       toolCalls: [
         { id: 'c1', name: 'weather', arguments: { city: 'Bern' }, fragments: 3 },
@@ -85,7 +85,7 @@ describe('a streamed answer', () => {
     expect(chunks.at(-1)).toMatchObject({ finishReason: 'tool-calls' })
   })
 
-  it('ends successfully with only a finish reason, or only the end mark', async () => {
+  it('succeeds with only a finish reason or only the end mark', async () => {
     const delta = (body: unknown) => `data: ${JSON.stringify(body)}\n\n`
     const text = delta({ choices: [{ delta: { content: 'x' } }] })
     fake.enqueue(
@@ -104,13 +104,13 @@ describe('a streamed answer', () => {
     expect(textOf(await chunksOf(ask()))).toBe('plain')
   })
 
-  it('reuses connections: opens a second one only while the first is busy', async () => {
+  it('reuses connections and opens a second one only while the first is busy', async () => {
     for (let calls = 0; calls < 8; calls += 1) await chunksOf(ask())
     expect(fake.connections).toBeLessThanOrEqual(2)
   })
 })
 
-describe('a plain answer', () => {
+describe('plain answer', () => {
   it('yields the same chunks in one batch', async () => {
     fake.enqueue({ text: 'a b', reasoning: 'hm', usage, toolCalls: [{ id: 'c1', name: 'f', arguments: { a: 1 } }] })
     const batches = await batchesOf(ask({ stream: false }))
@@ -146,17 +146,17 @@ describe('failures', () => {
     ['500', { status: 500 }, { kind: 'unavailable', status: 500 }],
     ['a hang before the head', { hang: 'before-head' }, { kind: 'timeout' }],
     ['a hang after the head', { hang: 'after-head' }, { kind: 'timeout' }],
-    ['a hang in the middle', { text: 'a b c', hang: 'mid-stream' }, { kind: 'timeout' }],
+    ['a hang mid-stream', { text: 'a b c', hang: 'mid-stream' }, { kind: 'timeout' }],
     ['a cut connection', { text: 'a b c', cut: 2 }, { kind: 'unavailable' }],
     ['no end mark', { text: 'a b', noEndMark: true }, { kind: 'malformed' }],
     ['garbage', { garbage: true }, { kind: 'malformed' }],
-    ['JSON that is none', { raw: ['data: {"choices":[\n\n'] }, { kind: 'malformed' }],
-    ['half of a UTF-8 character', { raw: [good, new Uint8Array([0x64, 0xc3])] }, { kind: 'malformed' }],
-    ['bytes that are no UTF-8', { raw: [good, new Uint8Array([0xc3, 0x28, 0x0a])] }, { kind: 'malformed' }],
-    ['a frame that is too large', { raw: [huge] }, { kind: 'malformed' }],
+    ['invalid JSON', { raw: ['data: {"choices":[\n\n'] }, { kind: 'malformed' }],
+    ['a truncated UTF-8 character', { raw: [good, new Uint8Array([0x64, 0xc3])] }, { kind: 'malformed' }],
+    ['invalid UTF-8', { raw: [good, new Uint8Array([0xc3, 0x28, 0x0a])] }, { kind: 'malformed' }],
+    ['an oversized frame', { raw: [huge] }, { kind: 'malformed' }],
     ['an HTML page', { raw: ['<html>sorry</html>'], headers: { 'content-type': 'text/html' } }, { kind: 'malformed' }],
     ['a plain answer without choices', { status: 200, body: { hello: 'you' } }, { kind: 'malformed' }],
-    ['a head that is too large', { status: 200, headers: { 'x-large': 'x'.repeat(70_000) } }, { kind: 'malformed' }],
+    ['an oversized head', { status: 200, headers: { 'x-large': 'x'.repeat(70_000) } }, { kind: 'malformed' }],
     [
       'an error frame',
       { raw: [good, 'data: {"error":{"message":"overloaded","code":503}}\n\n'] },
@@ -170,7 +170,7 @@ describe('failures', () => {
     expect(failure).toMatchObject(expected)
   })
 
-  it('keeps the text before the failure', async () => {
+  it('keeps the text received before the failure', async () => {
     fake.enqueue({ text: 'a b c', cut: 2 })
     const seen: ModelChunk[] = []
     await failureOf(ask({ maxRetries: 0 }), seen)
@@ -192,14 +192,14 @@ describe('failures', () => {
   })
 
   it('reports an address that refuses connections', async () => {
-    // A place where no other process can start.
+    // No other process can listen on this port.
     const { provider } = modelRequest('http://127.0.0.1:1/v1')
     expect(await failureOf(ask({ provider, maxRetries: 0 }))).toMatchObject({ kind: 'unavailable' })
   })
 })
 
 describe('retries', () => {
-  it.each([408, 409, 429, 500, 503])('happen on %i, as often as configured', async (status) => {
+  it.each([408, 409, 429, 500, 503])('happen on %i, up to the configured count', async (status) => {
     fake.enqueue({ status }, { status }, { text: 'late' })
     expect(textOf(await chunksOf(ask({ maxRetries: 2 })))).toBe('late')
     expect(fake.requests).toHaveLength(3)
@@ -211,7 +211,7 @@ describe('retries', () => {
     expect(fake.requests).toHaveLength(1)
   })
 
-  it('wait for Retry-After, and give up at once above a minute', async () => {
+  it('wait for Retry-After, and give up immediately if it exceeds a minute', async () => {
     fake.enqueue({ status: 429, headers: { 'retry-after-ms': '80' } }, { text: 'late' })
     const start = performance.now()
     expect(textOf(await chunksOf(ask({ maxRetries: 1 })))).toBe('late')
@@ -221,11 +221,11 @@ describe('retries', () => {
     expect(fake.requests).toHaveLength(3)
   })
 
-  it('never happen after the first byte', async () => {
+  it('do not happen after the first byte', async () => {
     fake.enqueue({ text: 'a b', cut: 1 }, { hang: 'after-head' })
     await failureOf(ask({ maxRetries: 2 }))
     await failureOf(ask({ maxRetries: 2 }, drivers.impatient))
-    // It may be abandoned before it was read, and is then on its way.
+    // The client may give up before the fake has read the request, which then arrives later.
     await fake.waitForRequest(2)
     expect(fake.requests).toHaveLength(2)
   })
@@ -233,7 +233,7 @@ describe('retries', () => {
 
 describe('abort', () => {
   it.each(['before-head', 'after-head', 'mid-stream'] as const)(
-    '%s: throws the reason and leaves the provider',
+    '%s: throws the reason and disconnects from the provider',
     async (hang) => {
       const controller = new AbortController()
       fake.enqueue({ text: 'a b', hang })
@@ -246,7 +246,7 @@ describe('abort', () => {
     },
   )
 
-  it('before the call and while waiting for a retry', async () => {
+  it('works before the call and during the wait for a retry', async () => {
     const reason = new Error('stop now')
     expect(await failureOf(ask({ signal: AbortSignal.abort(reason) }))).toBe(reason)
     const controller = new AbortController()
@@ -261,12 +261,12 @@ describe('abort', () => {
   it.each([
     ['later', () => Promise.reject(new Error('no'))],
     [
-      'at once',
+      'immediately',
       () => {
         throw new Error('no')
       },
     ],
-  ])('leaves the provider when its chunks cannot be taken, %s', async (_name, take) => {
+  ])('disconnects from the provider if the consumer fails, %s', async (_name, take) => {
     fake.enqueue({ text: 'a b', gate: new Promise(() => undefined) })
     await expect(ask()(take)).rejects.toThrow('no')
     await fake.waitForAbort(1)

@@ -1,4 +1,3 @@
-/** The requests of each OpenAI-shaped kind that differ from OpenAI's own. */
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { plainChunks } from '../../src/adapters/providers/openai/chat/answer.ts'
 import { chatBody } from '../../src/adapters/providers/openai/chat/request.ts'
@@ -65,7 +64,7 @@ describe('settings', () => {
     ['google_vertex', ['extra_body', 'logprobs']],
     ['azure', ['logprobs']],
     ['custom', ['top_k', 'thinking', 'thinkingConfig', 'safetySettings', 'logprobs']],
-  ])('%s gets %j of those that not all take', (kind, expected) => {
+  ])('sends to %s, of the settings that vary, only %j', (kind, expected) => {
     const url = ['custom', 'azure', 'google_vertex'].includes(kind) ? 'http://models.test/v1' : null
     const {
       model: _model,
@@ -75,7 +74,7 @@ describe('settings', () => {
     expect(Object.keys(rest).sort()).toEqual(expected.sort())
   })
 
-  it('have the names of the service', () => {
+  it("have the service's names", () => {
     expect(body('mistral', { settings: { seed: 7 } })).toMatchObject({ random_seed: 7 })
     expect(
       body('google', { settings: { thinkingConfig: { thinkingBudget: 5, includeThoughts: true } } }),
@@ -102,7 +101,7 @@ describe('roles', () => {
     expect(roles(kind, ...messages)).toEqual(expected)
   })
 
-  it('Google gets a user message, and Mistral the prefix mark of an answer', () => {
+  it('adds a user message for Google and the prefix mark for Mistral', () => {
     expect(roles('google', of('system', text('a')), of('system', text('b')))).toEqual(['system', 'user'])
     expect(messagesOf('mistral', of('user', text('u')), of('assistant', text('{')))).toEqual([
       { role: 'user', content: 'u' },
@@ -110,7 +109,7 @@ describe('roles', () => {
     ])
   })
 
-  it('user names are sent to services that accept them', () => {
+  it('sends user names to services that accept them', () => {
     const named = { ...of('user', text('u')), name: 'Ann' }
     expect(messagesOf('openai', named)).toEqual([{ role: 'user', content: 'u', name: 'Ann' }])
     expect(messagesOf('groq', named)).toEqual([{ role: 'user', content: 'u' }])
@@ -122,7 +121,7 @@ describe('parts', () => {
     ['openai', { type: 'file', file: { file_data: 'data:application/pdf;base64,JVBERi0=', filename: 'a.pdf' } }],
     ['mistral', { type: 'document_url', document_url: 'data:application/pdf;base64,JVBERi0=' }],
     ['perplexity', { type: 'file_url', file_url: { url: 'JVBERi0=' }, file_name: 'a.pdf' }],
-  ])('%s takes files in its own form', (kind, expected) => {
+  ])('sends files to %s in its own format', (kind, expected) => {
     expect(messagesOf(kind, of('user', pdf))).toEqual([{ role: 'user', content: [expected] }])
   })
 
@@ -131,11 +130,11 @@ describe('parts', () => {
     ['xai', pdf, 'file'],
     ['deepseek', pdf, 'file'],
     ['deepseek', image, 'image'],
-  ])('%s says before the call that it does not take %j', (kind, part, type) => {
+  ])('%s: refuses %j before the call', (kind, part, type) => {
     expect(() => messagesOf(kind, of('user', part))).toThrow(`Provider 'OpenAI' takes no ${type} parts`)
   })
 
-  it('Mistral gets ids of nine characters, the same for call and result', () => {
+  it('converts ids to nine characters for Mistral, equal for call and result', () => {
     const sent = messagesOf('mistral', of('assistant', call('call_aBc')), of('tool', result('call_aBc'))) as [
       { tool_calls: { id: string }[] },
       { tool_call_id: string },
@@ -146,10 +145,10 @@ describe('parts', () => {
   })
 })
 
-describe('data that a service wants back', () => {
+describe('data returned to the service', () => {
   const tool = { id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } }
 
-  it('Google: the signature of a call, for the key that made it', () => {
+  it("includes Google's call signature, for the key that produced it", () => {
     const entry = providerAt(null, { kind: 'google', name: 'Gemini' })
     const signed = { ...tool, extra_content: { google: { thought_signature: 'sig' } } }
     const answer = JSON.stringify({ choices: [{ message: { tool_calls: [signed] }, finish_reason: 'tool_calls' }] })
@@ -161,7 +160,7 @@ describe('data that a service wants back', () => {
     expect(other).toEqual([{ role: 'assistant', content: null, tool_calls: [tool] }, expect.anything()])
   })
 
-  it('a gateway: the encrypted data for the service behind it', () => {
+  it("includes a gateway's encrypted data for the service behind it", () => {
     const entry = providerAt('http://gate.test/v1', { kind: 'custom', name: 'Gate' })
     const open = { type: 'reasoning.text', text: 'hm', index: 0 }
     const sealed = { type: 'reasoning.encrypted', data: 'AAAA', id: 'c1', format: 'google-gemini-v1', index: 1 }
@@ -187,7 +186,7 @@ describe('data that a service wants back', () => {
     expect(sent).toEqual({ role: 'assistant', content: null, tool_calls: [tool] })
   })
 
-  it('DeepSeek: the reasoning before a call', () => {
+  it("includes DeepSeek's reasoning before a call", () => {
     const entry = providerAt(null, { kind: 'deepseek', name: 'Deep' })
     const message = { reasoning_content: 'hm', content: null, tool_calls: [tool] }
     const chunks = plainChunks(
@@ -210,7 +209,7 @@ describe('data that a service wants back', () => {
   })
 })
 
-it('sources of an answer are reported once, at its end', () => {
+it('reports the sources of an answer once, at its end', () => {
   const search_results = [{ title: 'A', url: 'https://a.test' }, { title: 'no address' }]
   const answer = JSON.stringify({ choices: [{ message: { content: 'x' } }], search_results })
   expect(plainChunks(answer, serviceOf(providerAt(null, { kind: 'perplexity' }))).slice(1, -1)).toEqual([
@@ -224,7 +223,7 @@ describe('usage', () => {
 
   it.each([
     [
-      'xAI counts reasoning beside',
+      'xAI counts reasoning separately',
       { prompt_tokens: 5, completion_tokens: 2, total_tokens: 10, completion_tokens_details: { reasoning_tokens: 3 } },
       { outputTokens: 5, reasoningTokens: 3 },
     ],
@@ -237,7 +236,7 @@ describe('usage', () => {
     expect(usageOf(usage)).toMatchObject({ usage: expected })
   })
 
-  it('cache writes are counted', () => {
+  it('counts cache writes', () => {
     const usage = {
       prompt_tokens: 9,
       completion_tokens: 1,
@@ -261,7 +260,7 @@ describe('azure', () => {
     [{ baseUrl: 'https://gate.test/openai', apiVersion: 'v1' }, null, { baseUrl: 'https://gate.test/openai' }],
     [{ apiVersion: '2024-10-21' }, 'https://gate.test', { baseUrl: 'https://gate.test', apiVersion: '2024-10-21' }],
     [{}, 'https://gate.test/v1', undefined],
-  ])('%j at %s', (configuration, url, expected) => {
+  ])('resolves %j with url %s', (configuration, url, expected) => {
     expect(openaiService(entry(configuration, url)).azure).toEqual(expected)
   })
 
@@ -284,7 +283,7 @@ describe('azure', () => {
     return callOf(drivers.driverFor(provider), modelRequest(null, { provider, ...more }))
   }
 
-  it('calls deployments of a version, with the key of the resource', async () => {
+  it('calls versioned deployments with the resource key', async () => {
     fake.enqueue({ text: 'hi' })
     const chunks = await chunksOf(
       ask({ apiVersion: '2024-10-21', headers: { 'x-team': 't' } }, { settings: { maxTokens: 5 } }),
@@ -318,21 +317,18 @@ describe('azure', () => {
       { apiVersion: '2024-10-21' },
       '/openai/deployments/mine/chat/completions?api-version=2024-10-21',
     ],
-  ])('goes on from the base address %s', async (base, configuration, path) => {
+  ])('extends the base address %s', async (base, configuration, path) => {
     await chunksOf(ask({ baseUrl: `http://127.0.0.1:${fake.port}${base}`, ...configuration }))
     expect((await fake.waitForRequest(1)).path).toBe(path)
   })
 
-  it.each(['../../x', '..', '.', 'a/b', 'a\\b'])(
-    'refuses the model %s, which would lead to another path',
-    async (model) => {
-      const failure = await failureOf(ask({ apiVersion: '2024-10-21' }, { model }))
-      expect(failure).toMatchObject({ kind: 'misconfigured' })
-      expect(fake.requests).toHaveLength(0)
-    },
-  )
+  it.each(['../../x', '..', '.', 'a/b', 'a\\b'])('refuses the model %s, which would change the path', async (model) => {
+    const failure = await failureOf(ask({ apiVersion: '2024-10-21' }, { model }))
+    expect(failure).toMatchObject({ kind: 'misconfigured' })
+    expect(fake.requests).toHaveLength(0)
+  })
 
-  it('escapes the model in an address with a version, and leaves it unchanged elsewhere', async () => {
+  it('escapes the model in a versioned address, and sends it unchanged otherwise', async () => {
     const model = 'my model?x=1#ü'
     await chunksOf(ask({ apiVersion: '2024-10-21' }, { model }))
     await chunksOf(ask({}, { model }))
@@ -342,14 +338,14 @@ describe('azure', () => {
     ])
   })
 
-  it('does not open private networks', async () => {
+  it('does not allow private networks', async () => {
     const provider = { ...entry({ baseUrl: fake.url }), trustedAddress: false }
     const failure = await failureOf(callOf(drivers.driverFor(provider), modelRequest(null, { provider })))
     expect(failure).toMatchObject({ kind: 'misconfigured' })
     expect(fake.connections).toBe(0)
   })
 
-  it('needs an address', () => {
+  it('requires an address', () => {
     expect(() => drivers.driverFor(entry({}))).toThrow('resourceName or baseUrl')
   })
 })

@@ -29,11 +29,11 @@ function tablePrice(providerId: string, { model, usage, cacheWriteTokens }: Pric
 }
 
 describe('prices', () => {
-  it('of the table: cached and reasoning tokens are counted once', () => {
+  it('count cached and reasoning tokens once', () => {
     expect(costAt({})).toEqual({ cost: 0.00375, known: true })
   })
 
-  it('of a custom key follow its address', () => {
+  it('depend on the address of a custom key', () => {
     expect(costAt({ kind: 'custom', url: 'https://api.openai.com/v1' })).toEqual({ cost: 0.00375, known: true })
     expect(costAt({ kind: 'custom', url: 'https://models.example.com/v1' })).toEqual({ cost: 0, known: false })
   })
@@ -51,19 +51,19 @@ describe('prices', () => {
     ['xai', 'grok-4'],
     ['perplexity', 'sonar-pro'],
     ['amazon_bedrock', 'us.anthropic.claude-sonnet-4-20250514-v1:0'],
-  ])('of the table are found for %s, %s', (kind, model) => {
+  ])('exist in the table for %s, %s', (kind, model) => {
     const { cost, known } = costAt({ kind }, model)
     expect(known).toBe(true)
     expect(cost).toBeGreaterThan(0)
   })
 
-  it('of the table are those at the time of the call, independent of earlier calls', () => {
+  it('are those at the time of the call, independent of earlier calls', () => {
     const [before, after] = ['2025-06-09T00:00:00Z', '2025-06-11T00:00:00Z'].map((time) => ({ at: new Date(time) }))
     const asked = [before, after, before].map((more) => costAt({}, 'o3', more).cost)
     expect(asked).toEqual([0.0123, 0.0027, 0.0123])
   })
 
-  it('of every model of the table are the ones that the table computes', async () => {
+  it('match the price table for every model', async () => {
     const counted = [
       { input: 1000, cachedInput: 600, cacheWriteTokens: 0, output: 200 },
       { input: 7, cachedInput: 2, cacheWriteTokens: 3, output: 1 },
@@ -83,7 +83,7 @@ describe('prices', () => {
     expect(compared).toBeGreaterThan(3_000)
   })
 
-  it('of a gateway use its own model names', () => {
+  it('use the model names of a gateway', () => {
     const openrouter = { kind: 'custom', url: 'https://openrouter.ai/api/v1' }
     expect(costAt(openrouter, 'google/gemini-2.5-flash')).toMatchObject({ known: true })
   })
@@ -91,22 +91,22 @@ describe('prices', () => {
   it.each([
     ['azure', 'my-deployment'],
     ['openai', 'ft:gpt-4o:acme::x'],
-  ])('of %s, %s are unknown', (kind, model) => {
+  ])('are unknown for %s, %s', (kind, model) => {
     expect(costAt({ kind }, model)).toEqual({ cost: 0, known: false })
   })
 
-  it('of a longer name that starts like one in the table are unknown', () => {
+  it('are unknown for a longer name with the prefix of a known model', () => {
     expect(costAt({ kind: 'anthropic' }, `claude-sonnet-4-5-${'x'.repeat(500)}`)).toEqual({ cost: 0, known: false })
   })
 
-  it('of a deployment are those of the model that answered', () => {
+  it('follow the served model for a deployment', () => {
     expect(costAt({ kind: 'azure' }, 'my-deployment', { servedModel: 'gpt-4o-2024-08-06' })).toEqual({
       cost: 0.00375,
       known: true,
     })
   })
 
-  it('of the operator come first', () => {
+  it('from the operator override the table', () => {
     const configuration = { prices: [{ model: 'gpt-4*', input: 1, cachedInput: 0.1, cacheWrite: 3, output: 2 }] }
     expect(costAt({ configuration })).toEqual({ cost: 0.00086, known: true })
     expect(costAt({ configuration }, 'gpt-4o', { cacheWriteTokens: 100 })).toEqual({ cost: 0.00106, known: true })
@@ -116,7 +116,7 @@ describe('prices', () => {
     })
   })
 
-  it('that are unknown are zero and reported as unknown; the demo provider is free', () => {
+  it('are zero and marked unknown if not found; the demo provider is free', () => {
     expect(costAt({}, 'no-such-model')).toEqual({ cost: 0, known: false })
     expect(costAt({ isDemo: true, kind: 'custom' })).toEqual({ cost: 0, known: true })
   })
@@ -139,7 +139,7 @@ describe('price rules', () => {
     ['ab*ba', 'aba', false],
     ['*', '', true],
     ['(a+)+$', 'aaaa', false],
-  ])('%s and %s: %s', (model, asked, fits) => {
+  ])('compares %s with %s: %s', (model, asked, fits) => {
     expect(findPriceRule([{ model, input: 1, output: 1 }], asked) !== undefined).toBe(fits)
   })
 
@@ -149,7 +149,7 @@ describe('price rules', () => {
     [{ model: 'x', input: -1, output: 1 }],
     [{ model: 'x', input: 1 }],
     [{ model: 'x', input: 1, output: 1, cacheWrite: 'y' }],
-  ])('%j is none', (rule) => {
+  ])('refuses %j', (rule) => {
     expect(priceRuleProblem(rule)).toBeDefined()
     expect(findPriceRule([rule], 'x')).toBeUndefined()
   })

@@ -1,4 +1,4 @@
-/** The promises of every network driver: complete answers only, faults by name, retries, aborts. */
+/** Requirements for every network driver: only complete answers, named failures, retries and aborts. */
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ModelChunk, ProviderSettings } from '../../src/features/providers/model-driver.ts'
 import { ProviderError } from '../../src/features/providers/provider-error.ts'
@@ -49,7 +49,7 @@ describe.each(protocols)('%s', (_name, entry, usage) => {
     expect(chunks.at(-1)).toMatchObject({ finishReason: 'tool-calls', usage: { inputTokens: 12, outputTokens: 8 } })
   }
 
-  it('yields the same answer streamed and plain, a plain one in one batch', async () => {
+  it('yields the same answer streamed and plain, the plain one in one batch', async () => {
     fake.setDefault(answer)
     checkAnswer(await chunksOf(ask()))
     const batches = await batchesOf(ask({ stream: false }))
@@ -60,7 +60,7 @@ describe.each(protocols)('%s', (_name, entry, usage) => {
 
   it('yields the first text before the answer is complete', async () => {
     let open: (() => void) | undefined
-    // The gate is after the first frames, some of which announce the text.
+    // The gate follows the first frames, because some of them precede the text.
     fake.enqueue({ deltas: ['first', 'second'], gateAfter: 2, gate: new Promise<void>((resolve) => (open = resolve)) })
     const seen: ModelChunk[] = []
     await ask()((batch) => {
@@ -70,7 +70,7 @@ describe.each(protocols)('%s', (_name, entry, usage) => {
     expect(textOf(seen)).toBe('firstsecond')
   })
 
-  it('fails if it is cut off, at any frame', async () => {
+  it('fails if it is cut off at any frame', async () => {
     for (const cut of [0, 1, 2, 4]) {
       fake.enqueue({ text: 'a b c d e', cut })
       expect(await failureOf(ask({ maxRetries: 0 }))).toMatchObject({ kind: 'unavailable' })
@@ -87,24 +87,24 @@ describe.each(protocols)('%s', (_name, entry, usage) => {
     ['429', { status: 429, headers: { 'retry-after': '7' } }, { kind: 'rate_limited', retryAfterMs: 7000 }],
     ['529', { status: 529 }, { kind: 'unavailable', status: 529 }],
     ['a page in another encoding', { status: 503, raw: [Buffer.from('überlastet', 'latin1')] }, { status: 503 }],
-    ['a page that breaks off', { status: 400, raw: ['{"error"'], end: 'broken' }, { kind: 'rejected', status: 400 }],
+    ['a truncated page', { status: 400, raw: ['{"error"'], end: 'broken' }, { kind: 'rejected', status: 400 }],
     ['a hang before the head', { hang: 'before-head' }, { kind: 'timeout' }],
     ['a hang after the head', { hang: 'after-head' }, { kind: 'timeout' }],
-    ['a hang in the middle', { text: 'a b c', hang: 'mid-stream' }, { kind: 'timeout' }],
+    ['a hang mid-stream', { text: 'a b c', hang: 'mid-stream' }, { kind: 'timeout' }],
     ['garbage', { garbage: true }, { kind: 'malformed' }],
-    ['JSON that is none', { raw: ['data: {"type":\n\n'] }, { kind: 'malformed' }],
-    ['half of a UTF-8 character', { raw: [new Uint8Array([0x64, 0xc3])] }, { kind: 'malformed' }],
+    ['invalid JSON', { raw: ['data: {"type":\n\n'] }, { kind: 'malformed' }],
+    ['a truncated UTF-8 character', { raw: [new Uint8Array([0x64, 0xc3])] }, { kind: 'malformed' }],
     ['an HTML page', { raw: ['<html>sorry</html>'], headers: { 'content-type': 'text/html' } }, { kind: 'malformed' }],
-    ['a plain answer of another form', { status: 200, body: { hello: 'you' } }, { kind: 'malformed' }],
+    ['a plain answer in an unknown format', { status: 200, body: { hello: 'you' } }, { kind: 'malformed' }],
   ]
-  it.each(faults)('names %s', async (_fault, reply, expected) => {
+  it.each(faults)('reports %s', async (_fault, reply, expected) => {
     fake.enqueue(reply)
     const failure = await failureOf(ask({ maxRetries: 0 }, { by: drivers.forReply(reply) }))
     expect(failure).toBeInstanceOf(ProviderError)
     expect(failure).toMatchObject(expected)
   })
 
-  it('shows no secrets of the provider', async () => {
+  it('removes secrets from the provider’s message', async () => {
     fake.enqueue({ status: 401, body: { error: { message: 'Bad key test-token-123 or sk-abcdefgh12345678' } } })
     expect(await failureOf(ask())).toMatchObject({ providerMessage: 'Bad key *** or ***' })
   })
@@ -119,7 +119,7 @@ describe.each(protocols)('%s', (_name, entry, usage) => {
     expect(fake.requests).toHaveLength(5)
   })
 
-  it.each(['before-head', 'after-head', 'mid-stream'] as const)('an abort %s throws its reason', async (hang) => {
+  it.each(['before-head', 'after-head', 'mid-stream'] as const)('throws the reason of an abort %s', async (hang) => {
     const controller = new AbortController()
     fake.enqueue({ text: 'a b c', hang })
     const reason = new Error('stop now')
@@ -137,7 +137,7 @@ describe.each(protocols)('%s', (_name, entry, usage) => {
     })
     afterEach(() => proxy.close())
 
-    it('an answer that arrives byte by byte is complete, and resets before the first byte are retried', async () => {
+    it('completes an answer that arrives byte by byte, and retries resets before the first byte', async () => {
       const url = `http://127.0.0.1:${proxy.port}/v1`
       proxy.resetNext(2)
       proxy.chop(1)

@@ -63,7 +63,7 @@ const opened = (entry: ProviderEntry | undefined): ProviderSettings => {
 const resolved = (entry: ProviderEntry | undefined) => entry && resolveProvider(deps, entry)
 function depsOf() {
   return {
-    // The use cases of providers touch no other store.
+    // The provider use cases use no other store.
     stores: { providerKeys: postgresProviderKeyStore(database.client) } as Stores,
     transaction: <T>(work: (stores: Stores) => Promise<T>) =>
       database.transaction((client) => work({ providerKeys: postgresProviderKeyStore(client) } as Stores)),
@@ -104,7 +104,7 @@ const save = (more = {}) =>
 const names = async () => (await listProviderKeys(deps, { workspaceId })).map(({ id, name }) => [id > 0, name])
 
 describe('stored provider keys', () => {
-  it('keep their token encrypted and masked', async () => {
+  it('have an encrypted and masked token', async () => {
     const key = await save()
     expect(key).toMatchObject({
       name: 'Groq',
@@ -118,7 +118,7 @@ describe('stored provider keys', () => {
     expect(JSON.stringify(row)).not.toContain('0123456789')
   })
 
-  it('leave an audit line, and a warning when their token travels unencrypted', async () => {
+  it('write an audit line, and a warning if their token is sent unencrypted', async () => {
     logged.length = 0
     await save({ url: 'http://ollama.lan/v1' })
     expect(logged).toEqual(['audit.provider-key-saved'])
@@ -126,7 +126,7 @@ describe('stored provider keys', () => {
     expect(logged).toContain('provider-key.plain-http')
   })
 
-  it('have names that are unique without case, in their workspace', async () => {
+  it('have unique names, ignoring case, in their workspace', async () => {
     await save()
     await expect(save({ name: 'GROQ' })).rejects.toMatchObject({ code: 'ConflictError' })
     const other = await database.client.workspace.create({ data: { name: 'other' } })
@@ -153,7 +153,7 @@ describe('stored provider keys', () => {
     expect(await deps.stores.providerKeys.list(workspaceId)).toEqual([])
   })
 
-  it('can be changed and deleted; the next listing shows it', async () => {
+  it('can be changed and deleted; the next list shows it', async () => {
     const key = await save()
     const before = await listProviders(deps, workspaceId)
     await updateProviderKey(deps, {
@@ -179,8 +179,8 @@ describe('stored provider keys', () => {
     ['url', { url: 'http://ollama.lan/v1' }],
     ['configuration.baseUrl', { configuration: { baseUrl: 'http://ollama.lan/openai' } }],
     ['configuration.resourceName', { configuration: { resourceName: 'evil' } }],
-    ['no resourceName any more', { configuration: {} }],
-  ])('need their token again for a new address: %s', async (_field, change) => {
+    ['removed resourceName', { configuration: {} }],
+  ])('require the token again for a new address: %s', async (_field, change) => {
     const azure = { provider: 'azure', url: 'http://ollama.lan/old', configuration: { resourceName: 'acme' } }
     const { id } = await save(azure)
     const update = (more: object) => updateProviderKey(deps, { workspaceId, apiKeyId: 7, id, ...more })
@@ -202,7 +202,7 @@ describe('stored provider keys', () => {
     expect(opened(entry)).toMatchObject({ name: 'Renamed', token: 'gsk-0123456789abcdef' })
   })
 
-  it('of another workspace are unknown; keys without a row cannot be changed', async () => {
+  it('are unknown in another workspace, and keys without a row cannot be changed', async () => {
     const key = await save()
     const other = await database.client.workspace.create({ data: { name: 'other' } })
     const unknown = { code: 'NotFoundError', message: 'Provider key not found' }
@@ -220,7 +220,7 @@ describe('stored provider keys', () => {
     })
   })
 
-  it('hide an environment key with the same name', async () => {
+  it('override an environment key with the same name', async () => {
     expect(await names()).toEqual([
       [false, 'demo'],
       [false, 'openai'],
@@ -235,7 +235,7 @@ describe('stored provider keys', () => {
 })
 
 describe('using a provider key', () => {
-  it('costs no statement when warm, and records its use once a minute', async () => {
+  it('needs no statement with a warm cache, and records its use once a minute', async () => {
     const key = await save()
     const [entry] = await listProviders(deps, workspaceId)
     resolved(entry)
@@ -251,7 +251,7 @@ describe('using a provider key', () => {
     await expect.poll(lastUsedAt).toEqual(now)
   })
 
-  it('fails closed if its token was changed or swapped with another row, without affecting other keys', async () => {
+  it('fails if its token was altered or swapped with another row, without affecting other keys', async () => {
     const first = await save()
     const second = await save({ name: 'Second' })
     await deps.stores.providerKeys.update(workspaceId, first.id, { sealedToken: second.sealedToken })
@@ -276,7 +276,7 @@ describe('choosing a provider key', () => {
   })
   const three = [entry('OpenAI'), entry('Groq'), entry('demo')]
 
-  it('compares exact names first, then ignores case if one key matches', () => {
+  it('prefers the exact name, then ignores case if one key matches', () => {
     expect(chooseProvider(three, { named: 'openai' }).name).toBe('OpenAI')
     expect(matchProvider([entry('a'), entry('A')], 'A')?.name).toBe('A')
     expect(matchProvider([entry('ab'), entry('Ab')], 'AB')).toBeUndefined()
@@ -302,7 +302,7 @@ describe('choosing a provider key', () => {
     expect(() => chooseProvider([], {})).toThrow(expect.objectContaining(failure))
   })
 
-  it('takes the model of prompt, project, key and server, in this order', () => {
+  it('selects the model of prompt, project, key or server, in this order', () => {
     const own = entry('a', { defaultModel: 'entry' })
     expect(chooseModel(own, { named: 'prompt', projectDefault: 'project' })).toBe('prompt')
     expect(chooseModel(own, { projectDefault: 'project', serverDefault: 'server' })).toBe('project')
@@ -319,11 +319,11 @@ describe('masked tokens', () => {
     ['', ''],
     ['123456789012345', '***************'],
     ['1234567890123456', '123********3456'],
-  ])('%j', (token, masked) => {
+  ])('masks %j', (token, masked) => {
     expect(maskToken(token)).toBe(masked)
   })
 
-  it('also belong to environment keys', async () => {
+  it('exist for environment keys', async () => {
     const listed = await listProviderKeys(
       { ...deps, providers: { ...deps.providers, environment: environment(false) } },
       { workspaceId },
@@ -345,7 +345,7 @@ describe('masked tokens', () => {
   })
 })
 
-it('each key in the environment becomes a provider key, with its address', () => {
+it('creates a provider key for each key in the environment, with its address', () => {
   const base = { demoProvider: false, defaultProvider: undefined, defaultModel: undefined, since }
   const keys = { openaiApiKey: undefined, openaiBaseUrl: 'http://unused.test', anthropicApiKey: 'sk-ant' }
   const address = 'http://127.0.0.1:9/anthropic'

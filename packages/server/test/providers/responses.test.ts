@@ -1,4 +1,3 @@
-/** The Responses protocol: its requests, and answers in the shapes that OpenAI sends. */
 import { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { streamChunks } from '../../src/adapters/providers/answer/stream.ts'
@@ -63,11 +62,11 @@ describe('input items', () => {
   it.each<[MessagePart, Message['role'], string]>([
     [{ type: 'file', file: 'AAAA', mimeType: 'audio/wav' }, 'user', 'audio file parts'],
     [{ type: 'image', image: 'AAAA' }, 'system', 'image parts in system messages'],
-  ])('say what they cannot carry: %j in %s', (part, role, words) => {
+  ])('refuse unsupported parts: %j in %s', (part, role, words) => {
     expect(() => inputOf([of(role, part)])).toThrow(`Provider 'Main' takes no ${words}`)
   })
 
-  it('contain calls and results, and only reasoning of the same provider key', () => {
+  it('contain calls and results, but only reasoning from the same provider key', () => {
     const call: MessagePart = { type: 'tool-call', toolCallId: 'c1', toolName: 'f', args: { x: 1 } }
     const thought = (maker: string): MessagePart => ({
       type: 'reasoning',
@@ -88,8 +87,8 @@ describe('input items', () => {
   })
 })
 
-describe('the body', () => {
-  it('has settings under their names and stores nothing', () => {
+describe('body', () => {
+  it('renames settings and disables storage', () => {
     const settings = {
       temperature: 0.5,
       topP: 0.9,
@@ -119,7 +118,7 @@ describe('the body', () => {
     expect(body({ settings: { store: true } })).toMatchObject({ store: true })
   })
 
-  it('has tools, tool choice and schemas, strict only where possible', () => {
+  it('contains tools, tool choice and schemas, strict only where possible', () => {
     const closed = {
       type: 'object',
       properties: { a: { type: 'string' } },
@@ -216,7 +215,7 @@ const whole: ModelChunk[] = [
   ...tail,
 ]
 
-describe('a streamed answer', () => {
+describe('streamed answer', () => {
   it('is the same for every split', async () => {
     const bytes = frames(...recorded)
     expect(await read(bytes)).toEqual(whole)
@@ -234,7 +233,7 @@ describe('a streamed answer', () => {
     [{ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }, 'length'],
     [{ status: 'incomplete', incomplete_details: { reason: 'content_filter' } }, 'content-filter'],
     [{ status: 'incomplete' }, 'other'],
-  ])('%j ends by %s', async (response, finishReason) => {
+  ])('finishes %j with %s', async (response, finishReason) => {
     expect(await read(frames({ type: `response.${response.status}`, response }))).toMatchObject([{ finishReason }])
   })
 
@@ -253,12 +252,12 @@ describe('a streamed answer', () => {
       { type: 'error', error: { code: null, message: 'Oops' } },
       { kind: 'unavailable', status: undefined },
     ],
-  ])('%j fails', async (frame, expected) => {
+  ])('fails for %j', async (frame, expected) => {
     await expect(read(frames(frame))).rejects.toMatchObject({ ...expected, providerMessage: 'Oops' })
   })
 })
 
-describe('a plain answer', () => {
+describe('plain answer', () => {
   it('yields the same parts', () => {
     const summary = [
       { type: 'summary_text', text: 'Erst' },

@@ -18,7 +18,7 @@ const lines = [
   choice({ role: 'assistant', content: '' }),
   choice({ reasoning_content: 'denke…' }),
   choice({ content: 'Grüße 👋🏽 ' }),
-  // A surrogate pair that the provider's tokenizer split.
+  // The provider's tokenizer has split a surrogate pair.
   'data: {"choices":[{"delta":{"content":"\\ud83d"}}]}',
   'data: {"choices":[{"delta":{"content":"\\ude00\\u0000"}}]}',
   choice({ tool_calls: [{ index: 0, id: 'c1', type: 'function', function: { name: 'f', arguments: '' } }] }),
@@ -48,16 +48,16 @@ const read = (...pieces: Uint8Array[]) =>
     streamChunks(Readable.from(pieces), chunkReader(serviceOf(providerAt(null))), providerLimits, take),
   )
 
-describe('a stream has the same result for every split', () => {
+describe('split stream', () => {
   it.each([
     ['LF', '\n\n'],
     ['CRLF', '\r\n\r\n'],
-  ])('in two at every byte, %s', async (_name, end) => {
+  ])('has the same result split in two at every byte, %s', async (_name, end) => {
     const bytes = Buffer.from(lines.map((line) => line + end).join(''))
     for (let at = 1; at < bytes.length; at += 1) check(await read(bytes.subarray(0, at), bytes.subarray(at)))
   })
 
-  it('into single bytes, and unsplit', async () => {
+  it('has the same result in single bytes and unsplit', async () => {
     const bytes = Buffer.from(lines.map((line) => `${line}\n\n`).join(''))
     check(await read(...Array.from(bytes, (byte) => Buffer.of(byte))))
     check(await read(bytes))
@@ -72,10 +72,10 @@ describe('a stream has the same result for every split', () => {
   })
 })
 
-describe('chunks that the consumer does not accept yet', () => {
+describe('backpressure', () => {
   const piece = (text: string) => Buffer.from(`${choice({ content: text })}\n\n`)
 
-  it('pause the provider, and the whole answer follows in order', async () => {
+  it('pauses the provider, and then delivers the whole answer in order', async () => {
     const body = new Readable({ read: () => undefined })
     const seen: ModelChunk[] = []
     let open = () => {}
@@ -97,7 +97,7 @@ describe('chunks that the consumer does not accept yet', () => {
     expect(seen.at(-1)?.type).toBe('finish')
   })
 
-  it('are processed before a failure is reported', async () => {
+  it('processes waiting chunks before it reports a failure', async () => {
     const body = new Readable({ read: () => undefined })
     let taken = false
     const failing = streamChunks(body, chunkReader(serviceOf(providerAt(null))), providerLimits, async () => {
@@ -111,7 +111,7 @@ describe('chunks that the consumer does not accept yet', () => {
   })
 })
 
-describe('over a bad connection', () => {
+describe('bad connection', () => {
   let fake: FakeProvider
   let proxy: FaultProxy
   const drivers = createModelDrivers({
@@ -143,7 +143,7 @@ describe('over a bad connection', () => {
     proxy.resetNext(0)
   })
 
-  it('an answer that arrives byte by byte is complete', async () => {
+  it('completes an answer that arrives byte by byte', async () => {
     proxy.chop(1)
     fake.enqueue({ text: 'ä ö ü 👋' })
     expect(textOf(await call(0))).toBe('ä ö ü 👋')

@@ -1,6 +1,5 @@
 /**
- * Content that no message of stet can represent. It ends the call with an error that names it, and is never dropped
- * silently.
+ * Content that no stet message can represent ends the call with an error that names it. It is never dropped silently.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createModelDrivers } from '../../src/adapters/providers/registry.ts'
@@ -50,12 +49,17 @@ const sound = { type: 'message', content: [{ type: 'output_audio', data: 'AAAA',
 const custom = { id: 'c', type: 'custom', custom: { name: 'sql', input: 'SELECT 1' } }
 const cases: [string, Partial<ProviderSettings>, readonly Json[], string][] = [
   ['sound', {}, chat({ content: null, audio: { id: 'a', data: 'AAAA', transcript: 'Hi' } }), 'audio'],
-  ['a call that is none of a function', {}, chat({ tool_calls: [custom] }), 'custom tool call'],
-  ['a part of another type alone', {}, chat({ content: [{ type: 'video_url', video_url: {} }] }), 'video_url'],
-  ['a call of a computer', responsesEntry(), responses(word, { type: 'computer_call', id: 'x' }), 'computer_call'],
+  ['a call that is not a function call', {}, chat({ tool_calls: [custom] }), 'custom tool call'],
+  ['only a part of an unknown type', {}, chat({ content: [{ type: 'video_url', video_url: {} }] }), 'video_url'],
+  ['a computer call', responsesEntry(), responses(word, { type: 'computer_call', id: 'x' }), 'computer_call'],
   ['sound', responsesEntry(), responses(sound), 'output_audio'],
-  ['an item of another type alone', responsesEntry(), responses({ type: 'hologram' }), 'hologram'],
-  ['a block of another type alone', { kind: 'anthropic' }, messages({ type: 'container_upload' }), 'container_upload'],
+  ['only an item of an unknown type', responsesEntry(), responses({ type: 'hologram' }), 'hologram'],
+  [
+    'only a block of an unknown type',
+    { kind: 'anthropic' },
+    messages({ type: 'container_upload' }),
+    'container_upload',
+  ],
 ]
 
 function responsesEntry(): Partial<ProviderSettings> {
@@ -70,7 +74,7 @@ describe.each(cases)('%s', (_name, entry, answer, contentType) => {
   })
 })
 
-describe('content beside supported content', () => {
+describe('content next to supported content', () => {
   const beside: [string, Partial<ProviderSettings>, readonly Json[]][] = [
     ['chat', {}, chat({ content: [{ type: 'text', text: 'Hi' }, { type: 'video_url' }], audio: null })],
     ['responses', responsesEntry(), responses({ type: 'code_interpreter_call', id: 'x' }, word)],
@@ -81,7 +85,7 @@ describe('content beside supported content', () => {
     expect(textOf(await chunksOf(call(entry, false)))).not.toBe('')
   })
 
-  it('a truncated answer is not such a failure', async () => {
+  it('does not fail a truncated answer', async () => {
     const response = {
       status: 'incomplete',
       incomplete_details: { reason: 'max_output_tokens' },
@@ -91,7 +95,7 @@ describe('content beside supported content', () => {
     expect(await chunksOf(call(responsesEntry(), false))).toMatchObject([{ type: 'finish', finishReason: 'length' }])
   })
 
-  it('earlier text is kept', async () => {
+  it('keeps earlier text', async () => {
     const answer = [{ type: 'response.output_text.delta', delta: 'Look' }, ...responses({ type: 'shell_call' })]
     fake.enqueue(raw(...answer.slice(0, -1)))
     const seen: ModelChunk[] = []
@@ -100,7 +104,7 @@ describe('content beside supported content', () => {
   })
 })
 
-it('a frame may contain a whole image, and nothing larger', async () => {
+it('accepts a frame with a whole image, but no larger frame', async () => {
   const image = (megabytes: number) => {
     const url = `data:image/png;base64,${'A'.repeat(megabytes * 1_000_000)}`
     return raw(chat({ content: 'See', images: [{ type: 'image_url', image_url: { url } }] })[0])

@@ -1,4 +1,4 @@
-/** The rows that requests read from large tables. The database counts scans and rows. */
+/** Measures the rows that requests read from large tables, by the database's own counts of scans and rows. */
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ApiAnswer } from '../http/api-call.ts'
@@ -8,14 +8,13 @@ import { openWorld, type World } from '../http/declared-errors/world.ts'
 import { count, timeFor } from '../support/counts.ts'
 import { fillingStatements } from '../support/filled-tables.ts'
 
-/** Larger tables are never read completely, or by a part that grows with them. */
+/** Larger tables must not be read completely or in proportion to their size. */
 const rows = count(10_000, 100_000)
 const mostRowsRead = 500
 const nowhere = '00000000-0000-4000-8000-000000000000'
 const bigTables = ['document', 'conversation', 'run', 'log_entry', 'annotation', 'version']
 
 let world: World
-/** The address of the live version of the large project. */
 let big: string
 let projectId: number
 let conversationUuid: string
@@ -72,7 +71,7 @@ async function readsSoFar(): Promise<Reads> {
   }
 }
 
-/** Tables that were scanned completely meanwhile, and the number of rows read. */
+/** Returns the tables that were scanned completely during `work`, and the number of rows read. */
 async function readsDuring(work: () => Promise<unknown>): Promise<{ scanned: string[]; rowsRead: number }> {
   const before = await readsSoFar()
   await work()
@@ -83,8 +82,8 @@ async function readsDuring(work: () => Promise<unknown>): Promise<{ scanned: str
   }
 }
 
-describe(`beside a project with ${rows} rows of each kind`, () => {
-  it.each(contractRoutes)('$name reads no big table as a whole', async (route) => {
+describe(`next to a project with ${rows} rows of each kind`, () => {
+  it.each(contractRoutes)('$name does not scan a big table', async (route) => {
     const request = await successOf(world, route)
     const { scanned, rowsRead } = await readsDuring(async () => {
       const answer = await send(world, route, request)
@@ -106,17 +105,20 @@ describe(`in a project with ${rows} rows of each kind`, () => {
     ['a version', () => world.bench.api('GET', big)],
     ['an older version', () => world.bench.api('GET', `${big.replace('live', versionUuid(20))}`)],
     [
-      'a prompt of an older version',
+      'a prompt in an older version',
       () => world.bench.api('GET', `${big.replace('live', versionUuid(20))}/documents/hello`),
     ],
     ['a run', () => world.bench.run('hello')],
     ['a log', () => world.bench.api('POST', `${big}/documents/logs`, { body: { path: 'hello', messages: [] } })],
     ['a conversation', () => world.bench.api('GET', `/conversations/${conversationUuid}`)],
     ['all conversations', () => world.bench.api('GET', '/conversations?limit=20')],
-    ['those of the project', () => world.bench.api('GET', `/conversations?limit=20&projectId=${projectId}`)],
-    ['those of a customer', () => world.bench.api('GET', '/conversations?customIdentifier=run-customer-7&limit=20')],
-    ['those of a prompt', () => world.bench.api('GET', `/conversations?documentUuid=${nowhere}&limit=20`)],
-    ['those of a version', () => world.bench.api('GET', `/conversations?versionUuid=${nowhere}&limit=20`)],
+    ["the project's conversations", () => world.bench.api('GET', `/conversations?limit=20&projectId=${projectId}`)],
+    [
+      "a customer's conversations",
+      () => world.bench.api('GET', '/conversations?customIdentifier=run-customer-7&limit=20'),
+    ],
+    ["a prompt's conversations", () => world.bench.api('GET', `/conversations?documentUuid=${nowhere}&limit=20`)],
+    ["a version's conversations", () => world.bench.api('GET', `/conversations?versionUuid=${nowhere}&limit=20`)],
     ['annotations', () => world.bench.api('GET', `/conversations/${conversationUuid}/annotations`)],
     ['a new draft', () => world.bench.api('POST', big.replace('/live', ''), { body: { name: 'next' } })],
   ]
@@ -126,7 +128,7 @@ describe(`in a project with ${rows} rows of each kind`, () => {
     expect(rowsRead).toBeLessThan(mostRowsRead)
   })
 
-  it('a further page, however far', async () => {
+  it('further pages at any depth', async () => {
     const first = await ok(world.bench.api('GET', '/conversations?limit=100'))
     const next = `/conversations?limit=100&cursor=${encodeURIComponent(String(first.body['nextCursor']))}`
     const { scanned, rowsRead } = await readsDuring(() => ok(world.bench.api('GET', next)))
@@ -137,11 +139,11 @@ describe(`in a project with ${rows} rows of each kind`, () => {
   it.each([
     ['a write to a draft', 'POST', '/documents/create-or-update', { path: 'hello', prompt: 'x' }],
     ['a new prompt in a draft', 'POST', '/documents/get-or-create', { path: 'new' }],
-    ['a prompt of a draft', 'GET', '/documents/hello', undefined],
+    ['a prompt in a draft', 'GET', '/documents/hello', undefined],
     ['the changes of a draft', 'GET', '/diff', undefined],
-    ['what takes a draft back', 'POST', '/revert', {}],
+    ['a revert of a draft', 'POST', '/revert', {}],
     ['a push to a draft', 'POST', '/push', { changes: [{ path: 'hello', status: 'modified', content: 'x' }] }],
-    ['the end of a prompt in a draft', 'DELETE', '/documents/filling-7/prompt-7', undefined],
+    ['a deleted prompt in a draft', 'DELETE', '/documents/filling-7/prompt-7', undefined],
     ['a publication', 'POST', '/publish', {}],
   ])('%s', async (_what, method, path, body) => {
     draft ??= String(
@@ -155,7 +157,7 @@ describe(`in a project with ${rows} rows of each kind`, () => {
   })
 })
 
-// As in the filled tables: from the md5 of a name.
+// The filled tables also derive uuids from the md5 of a name.
 function versionUuid(number: number): string {
   const hex = createHash('md5').update(`version${number}`).digest('hex')
   return hex.replace(/(.{8})(.{4})(.{4})(.{4})(.{12})/, '$1-$2-$3-$4-$5')

@@ -1,4 +1,3 @@
-/** Provider keys whose rows were changed in the database: no run uses them, and no message reveals them. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { generateApiKey } from '../../src/features/access/api-key.ts'
 import { type ApiAnswer, apiCaller } from '../http/api-call.ts'
@@ -31,7 +30,7 @@ afterAll(async () => {
 })
 
 it(
-  'a token with one byte flipped, and tokens of swapped rows, end a run before anything is sent',
+  'fails a run before it sends anything if the provider key was altered or swapped with another row',
   async () => {
     const adminKey = generateApiKey()
     const environment = {
@@ -70,7 +69,6 @@ it(
       answers.push(plain, streamed)
     }
     expect(fake.requests.length).toBe(calls)
-    // The other rows still work.
     expect((await run(server.url, 'Whole')).status).toBe(200)
     expect(fake.requests.at(-1)?.headers.authorization).toBe(`Bearer ${tokens.Whole}`)
     server.child.kill('SIGTERM')
@@ -82,7 +80,7 @@ it(
   processTestMs,
 )
 
-/** Changes the rows directly in the database. @returns the sealed texts before and after */
+/** Changes the rows directly in the database. Returns the sealed texts before and after. */
 async function alterRows(): Promise<string[]> {
   const { session, close } = await openTestDatabase(storage)
   const read = async () => {
@@ -101,7 +99,6 @@ async function alterRows(): Promise<string[]> {
   return [...before.values(), ...after.values()]
 }
 
-/** The last byte of the ciphertext, re-encoded correctly. */
 function withFlippedByte(sealed: string): string {
   const [format, keyId, body = ''] = sealed.split('.')
   const bytes = Buffer.from(body, 'base64url')

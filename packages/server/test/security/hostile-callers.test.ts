@@ -10,7 +10,7 @@ afterAll(() => bench.close())
 
 const lineEnds = 'a\r\nX-Injected: 1\r\n\r\nevent: provider-event\ndata: {"type":"forged"}\n\n'
 
-it('a body with `__proto__` anywhere is refused and pollutes nothing', async () => {
+it('refuses `__proto__` anywhere in a body, and pollutes nothing', async () => {
   const part = { type: 'text', text: 'x' }
   const body = {
     path: 'hello',
@@ -39,13 +39,13 @@ const overlong: [string, number[]][] = [
   ['a slash in four bytes', [0xf0, 0x80, 0x80, 0xaf]],
   ['NUL in two bytes', [0xc0, 0x80]],
   ['a surrogate', [0xed, 0xa0, 0x80]],
-  ['beyond the last character', [0xf4, 0x90, 0x80, 0x80]],
-  ['a half character', [0xe6, 0xbc]],
+  ['a code point above U+10FFFF', [0xf4, 0x90, 0x80, 0x80]],
+  ['a truncated character', [0xe6, 0xbc]],
   ['a lone continuation', [0x80]],
 ]
 
 describe.each(overlong)('invalid UTF-8: %s', (_name, bytes) => {
-  it('are refused in a body, in texts and in keys', async () => {
+  it('is refused in a body, in texts and in keys', async () => {
     const headers = { 'content-type': 'application/json' }
     for (const text of ['{"path":"hello","customIdentifier":"@"}', '{"path":"hello","parameters":{"@":1}}', '@']) {
       const [before = '', after = ''] = text.split('@')
@@ -55,7 +55,7 @@ describe.each(overlong)('invalid UTF-8: %s', (_name, bytes) => {
     }
   })
 
-  it('match nothing in a path, a query or a header', async () => {
+  it('matches nothing in a path, a query or a header', async () => {
     const { port } = new URL(bench.server.url)
     const escaped = bytes.map((byte) => `%${byte.toString(16)}`).join('')
     const raw = Buffer.from(bytes).toString('latin1')
@@ -77,7 +77,7 @@ describe.each(overlong)('invalid UTF-8: %s', (_name, bytes) => {
   })
 })
 
-it('line ends in names, parameters and identifiers inject no header and no frame', async () => {
+it('does not inject headers or frames through line breaks in names, parameters and identifiers', async () => {
   const project = await bench.api('POST', '/projects', { body: { name: lineEnds } })
   expect(project.headers.has('x-injected')).toBe(false)
   if (project.status === 201) expect(project.body).toMatchObject({ project: { name: lineEnds } })

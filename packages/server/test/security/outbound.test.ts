@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => fake.close())
 
-/** A name server that gives its next answer at each query. */
+/** A fake name server that returns the next answer at each query. */
 function nameServer(...answers: string[][]): typeof lookup {
   let asked = 0
   const answer = (
@@ -54,7 +54,7 @@ async function callAt(url: string, settings: Partial<GuardSettings> = {}, isTrus
   }
 }
 
-/** The number of connections at the fake. Our own comes last and is not counted. */
+/** Returns the number of connections to the fake, without this function's own last one. */
 async function connectionsDuring(work: () => Promise<unknown>): Promise<number> {
   const before = fake.connections
   await work()
@@ -64,7 +64,7 @@ async function connectionsDuring(work: () => Promise<unknown>): Promise<number> 
 
 const refused = { kind: 'misconfigured', message: expect.stringContaining('not allowed') }
 
-describe('base URLs that lead into private networks are refused at connect, and nothing is sent', () => {
+describe('base URLs in private networks', () => {
   it.each([
     '127.0.0.1',
     '127.1',
@@ -92,12 +92,12 @@ describe('base URLs that lead into private networks are refused at connect, and 
     '[2002:7f00:1::]',
     '[64:ff9b:1::1]',
     '[fec0::1]',
-  ])('%s', async (host) => {
+  ])('are refused when connecting, and nothing is sent: %s', async (host) => {
     const work = async () => expect(await callAt(`http://${host}:${fake.port}/v1`)).toMatchObject(refused)
     expect(await connectionsDuring(work)).toBe(0)
   })
 
-  it('a name that resolves to a private address, or to one beside public ones', async () => {
+  it('are refused for a name with any private address', async () => {
     const work = async () => {
       for (const resolve of [nameServer(['127.0.0.1']), nameServer(['198.41.0.4', '::1'])]) {
         expect(await callAt(`http://models.test:${fake.port}/v1`, { resolve })).toMatchObject(refused)
@@ -106,7 +106,7 @@ describe('base URLs that lead into private networks are refused at connect, and 
     expect(await connectionsDuring(work)).toBe(0)
   })
 
-  it('a name that changes between lookups: the connection uses the checked addresses', async () => {
+  it('cannot be reached through a name that changes between lookups', async () => {
     const lookUp = checkedLookup(nameServer(['198.41.0.4'], ['127.0.0.1']))
     const ask = () =>
       new Promise((resolve) => lookUp('models.test', { all: true }, (error, addresses) => resolve(error ?? addresses)))
@@ -114,7 +114,7 @@ describe('base URLs that lead into private networks are refused at connect, and 
     expect(await ask()).toBeInstanceOf(AddressRefused)
   })
 
-  it('a redirect is an error', async () => {
+  it('cannot be reached through a redirect', async () => {
     const hidden = createServer((_request, response) => response.end('secret'))
     hidden.listen(0, '127.0.0.1')
     await once(hidden, 'listening')
@@ -131,20 +131,20 @@ describe('base URLs that lead into private networks are refused at connect, and 
 })
 
 describe('allowed private addresses', () => {
-  it.each(['127.0.0.1', `127.0.0.1:${0}`, 'LOCALHOST'])('by the operator: %s', async (entry) => {
+  it.each(['127.0.0.1', `127.0.0.1:${0}`, 'LOCALHOST'])('are set by the operator: %s', async (entry) => {
     const host = entry.toLowerCase().split(':')[0]
     const allowed = entry.replace(/:0$/, `:${fake.port}`)
     fake.enqueue({ text: 'local' })
     expect(await callAt(`http://${host}:${fake.port}/v1`, { allowedPrivateHosts: [allowed] })).toBe('local')
   })
 
-  it('only the host and port that were allowed', async () => {
+  it('apply only to the given host and port', async () => {
     expect(await callAt(fake.url, { allowedPrivateHosts: ['127.0.0.1:1', 'localhost', '127.0.0'] })).toMatchObject(
       refused,
     )
   })
 
-  it('by an address from the environment; its connections are not shared', async () => {
+  it('include an address from the environment, whose connections are not shared', async () => {
     const drivers = createModelDrivers({ guard: { allowedPrivateHosts: [] }, clock: systemClock })
     const call = (trustedAddress: boolean) => {
       const provider = providerAt(fake.url, { trustedAddress })
@@ -156,7 +156,7 @@ describe('allowed private addresses', () => {
   })
 })
 
-describe('a stored address', () => {
+describe('stored address', () => {
   const guard = addressGuard({ allowedPrivateHosts: ['ollama.lan:11434'], resolve: nameServer(['10.1.2.3']) })
 
   it.each([
@@ -172,7 +172,7 @@ describe('a stored address', () => {
     'https://10.0.0.1/',
     'http://inside.test/',
     'http://ollama.lan:80/',
-  ])('%s is refused', async (url) => {
+  ])('refuses %s', async (url) => {
     await expect(guard.assertOutboundAddress(url)).rejects.toMatchObject({
       code: 'BadRequestError',
       details: { issues: [{ path: ['url'] }] },
@@ -182,21 +182,21 @@ describe('a stored address', () => {
   it.each([
     ['http://ollama.lan:11434/v1', 'allowed'],
     ['https://198.41.0.4/v1', 'public'],
-  ])('%s is %s', async (url, reach) => {
+  ])('accepts %s as %s', async (url, reach) => {
     expect(await guard.assertOutboundAddress(url)).toBe(reach)
   })
 })
 
-describe('addresses', () => {
+describe('address ranges', () => {
   it.each(['8.8.8.8', '172.32.0.1', '100.128.0.1', '2606:4700:4700::1111', '::ffff:8.8.8.8', '64:ff9b::808:808'])(
-    '%s is public',
+    'treats %s as public',
     (address) => {
       expect(isPrivateAddress(address)).toBe(false)
     },
   )
 
   it.each(['', 'example.com', '1.2.3', '::ffff:10.0.0.1', 'fe80::1%eth0', '64:ff9b::', '2001::1', '3fff::1'])(
-    '%s is not',
+    'treats %s as not public',
     (address) => {
       expect(isPrivateAddress(address)).toBe(true)
     },

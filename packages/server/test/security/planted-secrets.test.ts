@@ -10,11 +10,10 @@ import { type TestDatabase, testDatabase } from '../support/test-database.ts'
 
 const adminKey = generateApiKey()
 const providerKeys = { environment: 'sk-planted-env-0123456789', stored: 'sk-planted-row-0123456789' }
-/** Words of prompts, parameters and answers. They are stored and sent to callers, and never logged. */
+/** This word is in prompts, parameters and answers. It is stored and sent to callers, but never logged. */
 const marker = 'planted-marker'
 
 let storage: TestDatabase
-/** Where each word was found. */
 const seen = { answers: '', logs: '', processes: '', database: '' }
 const secrets: string[] = [adminKey, ...Object.values(providerKeys)]
 
@@ -42,7 +41,7 @@ beforeAll(async () => {
   await ask('POST', '/provider-api-keys', { body: entry })
   const prompt = (name: string) => `---\nprovider: ${name}\nmodel: m\nmaxRetries: 0\n---\n${marker} {{ x }}`
   const { live, draft } = await createTestProject(call, { env: prompt('openai'), stored: prompt('Stored') })
-  // A provider that repeats the key in its errors, as some do.
+  // Like some real providers, this one repeats the key in its errors.
   fake.setDefault(({ headers, body }) =>
     body['stream'] === true
       ? { status: 401, body: { error: { message: `Incorrect API key: ${headers.authorization}` } } }
@@ -66,23 +65,23 @@ beforeAll(async () => {
 }, processTestMs)
 afterAll(() => storage.close())
 
-it.each(['answers', 'logs', 'processes', 'database'] as const)('no secret stands in the %s', (place) => {
+it.each(['answers', 'logs', 'processes', 'database'] as const)('finds no secret in the %s', (place) => {
   if (place !== 'processes') expect(seen[place].length).toBeGreaterThan(1_000)
   const found = secrets.flatMap((secret) => [secret, Buffer.from(secret).toString('hex')])
   expect(found.filter((text) => seen[place].includes(text))).toEqual([])
 })
 
-it('the logs contain no word of a prompt, a parameter or an answer', () => {
+it('logs no word of a prompt, a parameter or an answer', () => {
   expect(seen.answers).toContain(marker)
   expect(seen.database).toContain(marker)
   expect(seen.logs).toContain('http.request')
   expect(seen.logs).not.toContain(marker)
 })
 
-/** The environment of the server and its child processes, where the system shows it. */
+/** Returns the environment of the server and its child processes, where the system exposes it. */
 async function commandLines(pid: number | undefined): Promise<string> {
   const tasks = await readdir(`/proc/${pid}/task`).catch(() => [])
-  // A thread or child process that has ended meanwhile has none.
+  // The file is missing if the thread or child process has ended meanwhile.
   const read = (file: string) => readFile(`/proc/${file}`, 'utf8').catch(() => '')
   const lists = await Promise.all(tasks.map((task) => read(`${pid}/task/${task}/children`)))
   const children = lists
@@ -93,7 +92,6 @@ async function commandLines(pid: number | undefined): Promise<string> {
   return (await Promise.all(lines.map((each) => read(`${each}/cmdline`)))).join('\n')
 }
 
-/** Every row of every table as text, bytes in hex. */
 async function dump(target: TestDatabase): Promise<string> {
   const database = await openTestDatabase(target)
   const { rows } = await database.session.query(

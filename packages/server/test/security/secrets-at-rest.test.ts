@@ -6,15 +6,15 @@ const newKey = () => randomBytes(32).toString('base64')
 const first = newKey()
 const box = secretBox([first])
 
-describe('the secret box', () => {
-  it('decrypts its own ciphertext, and never encrypts twice alike', () => {
+describe('secret box', () => {
+  it('decrypts its own ciphertext, and never encrypts twice to the same text', () => {
     const sealed = box.seal('sk-ünïcode-👋', 'row:1')
     expect(box.open(sealed, 'row:1')).toBe('sk-ünïcode-👋')
     expect(box.seal('sk-ünïcode-👋', 'row:1')).not.toBe(sealed)
     expect(sealed).not.toContain('sk-')
   })
 
-  it('refuses a text with any one character changed, removed or added', () => {
+  it('refuses a text with any character changed, removed or added', () => {
     const sealed = box.seal('secret', 'row:1')
     for (let at = 0; at < sealed.length; at += 1) {
       const other = sealed[at] === 'A' ? 'B' : 'A'
@@ -37,7 +37,7 @@ describe('the secret box', () => {
     expect(() => box.open(rotated.seal('new', 'row:1'), 'row:1')).toThrow('not in the ring')
   })
 
-  it('refuses keys of another length, and a missing key', () => {
+  it('refuses a missing key and keys of another length', () => {
     expect(() => secretBox([randomBytes(16).toString('base64')])).toThrow('16 bytes')
     expect(() => secretBox([])).toThrow()
   })

@@ -11,11 +11,11 @@ import {
   workerPids,
 } from '../templates/support/engine.ts'
 
-/** A prompt that uses up the time of a worker process may have to wait for another one, more than once. */
+/** A prompt that uses up a worker process's time may have to wait for another worker several times. */
 const timeout = 120_000
 
 let impatient: TestEngine
-/** Like the above, and repeated if a busy machine refused. */
+/** Uses the same sandbox, but repeats calls that a busy machine refused. */
 let engine: TestEngine
 
 beforeAll(async () => {
@@ -24,7 +24,6 @@ beforeAll(async () => {
 })
 afterAll(() => engine.close())
 
-/** The sandboxes of one test. */
 const opened: TestEngine[] = []
 async function ownSandbox(options: Parameters<typeof startEngine>[0] = {}): Promise<TestEngine> {
   const own = patient(await startEngine(options))
@@ -35,7 +34,7 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((own) => own.close()))
 })
 
-/** Checks after every probe: the server's built-ins are unchanged, and the next render is correct. */
+/** After every probe, the server's built-ins must be unchanged and the next render correct. */
 async function expectHealthy(): Promise<void> {
   expect(Reflect.get({}, 'polluted')).toBeUndefined()
   expect(await rendered(engine, 'Hello {{ name }}, {{ {}.polluted }}{{ [1, 2].join("-") }}', { name: 'Ada' })).toBe(
@@ -44,7 +43,7 @@ async function expectHealthy(): Promise<void> {
 }
 afterEach(expectHealthy)
 
-/** Refused with a code, or rendered without a useful value. */
+/** Returns the error code of a refusal, or the rendered text, which must contain no useful value. */
 async function contained(content: string, parameters: Record<string, unknown> = {}): Promise<string> {
   const result = await outcome(engine, content, parameters)
   return 'code' in result ? result.code : result.text
@@ -102,22 +101,22 @@ describe('code', () => {
     )
   })
 
-  it('has no process and no global object', async () => {
+  it('exposes neither process nor a global object', async () => {
     expect(await rendered(engine, '[{{ process }}{{ globalThis }}{{ require }}]')).toBe('[]')
     expect(await contained('{{ process.env }}')).toBe('variable-not-defined')
   })
 
   it.each([
-    ['handed to replace', '{{ "9999999".replace("9999999", "x".repeat) }}', 'undefined'],
-    ['by a name from outside', '{{ "9999999".replace("9999999", "x"[k]) }}', 'undefined'],
+    ['as an argument of replace', '{{ "9999999".replace("9999999", "x".repeat) }}', 'undefined'],
+    ['by a name from a parameter', '{{ "9999999".replace("9999999", "x"[k]) }}', 'undefined'],
     ['with a regular expression', '{{ s.replace(s, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!".match) }}', 'undefined'],
     ['kept in a variable', '{{ f = s.at }}{{ g = s?.[k] }}[{{ f }}{{ g }}{{ typeof f }}]', '[undefined]'],
-    ['of an optional chain', '[{{ s?.trim }}{{ s.trim()?.big }}{{ o?.missing?.at }}]', '[]'],
-    ['as text of an object', '{{ "" + { toString: s[k] } }}', '[object Object]'],
-    ['as JSON of an object', '{{ { toJSON: l.pop } }}', '{}'],
+    ['through an optional chain', '[{{ s?.trim }}{{ s.trim()?.big }}{{ o?.missing?.at }}]', '[]'],
+    ['as toString of an object', '{{ "" + { toString: s[k] } }}', '[object Object]'],
+    ['as toJSON of an object', '{{ { toJSON: l.pop } }}', '{}'],
     ['as a promise', '{{ { then: l.push } }}{{ l }}', '{}[1]'],
-    ['of an iterator', '[{{ l.keys().next }}]', '[]'],
-  ])('gives no prompt a function, %s', async (_name, content, expected) => {
+    ['through an iterator', '[{{ l.keys().next }}]', '[]'],
+  ])('exposes no function to a prompt, %s', async (_name, content, expected) => {
     const result = await outcome(engine, content, { k: 'repeat', s: '^(a+)+$', l: [1], o: {} })
     expect(result).toSatisfy((given: { text?: string; code?: string }) =>
       'text' in given ? given.text === expected : given.code === 'variable-not-defined' && content.includes('toString'),
@@ -140,13 +139,13 @@ describe('state', () => {
     '{{ valueOf.$now = 1 }}',
     '{{ toString.polluted = 1 }}',
     '{{ $now = 1 }}',
-  ])('changes nothing shared: %s', async (content) => {
+  ])('changes no shared state: %s', async (content) => {
     await contained(content, { k: 'constructor', l: 'prototype', list: [1] })
     expect(await rendered(engine, '{{ $now }}')).toBe(now)
     expect(await rendered(engine, '{{ list.join("+") }}', { list: [1, 2] })).toBe('1+2')
   })
 
-  it('does not change the parameters of the caller', async () => {
+  it("does not change the caller's parameters", async () => {
     const list = [1, 2, 3]
     expect(await rendered(engine, '{{ list.pop() }}{{ list.push(9) }}{{ list }}', { list })).toBe('33[1,2,9]')
     expect(list).toEqual([1, 2, 3])
@@ -180,7 +179,7 @@ describe('CPU', { timeout }, () => {
     ['many possible tags in the front matter', `---\na: [${'!!str !!int, '.repeat(15_000)}]\n---\nx`],
     ['a comment of 200 KB', `/*${'x'.repeat(200_000)}`],
   ])('answers or ends %s in bounded time', async (_name, content) => {
-    // A prompt without any bound exceeds the time limit of the test. A refusal by a busy machine also counts.
+    // An unbounded prompt exceeds the test's time limit. A refusal by a busy machine also passes.
     await impatient
       .scan(sourceOf(content))
       .catch((error: unknown) => expect(error).toMatchObject({ code: 'ServiceUnavailableError' }))
@@ -194,24 +193,24 @@ describe('memory', { timeout }, () => {
     ['a string of 536 MB', `{{ s = "xxxxxxxxxxxxxxxx" }}${'{{ s = s + s }}'.repeat(25)}{{ s.toUpperCase() }}`],
     ['an output of 100 MB', `{{ s = "xxxxxxxxxxxxxxxx" }}${'{{ s = s + s }}'.repeat(17)}${'{{ s }}'.repeat(50)}`],
     ['a huge list', `{{ l = [1, 2, 3, 4] }}${'{{ l = l.concat(l) }}'.repeat(28)}{{ l }}`],
-    ['split to a huge list', `{{ s = "xxxxxxxxxxxxxxxx" }}${'{{ s = s + s }}'.repeat(22)}{{ s.split("") }}`],
-    ['a value that holds itself', '{{ o = {} }}{{ o.self = o }}{{ o }}'],
-    ['an attribute that holds itself', '{{ o = {} }}{{ o.self = o }}<user meta={{ o }}>x</user>'],
-    ['an attribute nested deeply', `{{ o = {} }}${'{{ o = { o: o } }}'.repeat(3_000)}<user meta={{ o }}>x</user>`],
-    ['a configuration nested deeply', `{{ o = [] }}${'{{ o = [o] }}'.repeat(100)}<step extra={{ o }}>x</step>`],
-    ['a variable nested deeply', `{{ o = [] }}${'{{ o = [o] }}'.repeat(3_000)}<step>x</step>`],
+    ['a split into a huge list', `{{ s = "xxxxxxxxxxxxxxxx" }}${'{{ s = s + s }}'.repeat(22)}{{ s.split("") }}`],
+    ['a value that contains itself', '{{ o = {} }}{{ o.self = o }}{{ o }}'],
+    ['an attribute that contains itself', '{{ o = {} }}{{ o.self = o }}<user meta={{ o }}>x</user>'],
+    ['a deeply nested attribute', `{{ o = {} }}${'{{ o = { o: o } }}'.repeat(3_000)}<user meta={{ o }}>x</user>`],
+    ['a deeply nested configuration', `{{ o = [] }}${'{{ o = [o] }}'.repeat(100)}<step extra={{ o }}>x</step>`],
+    ['a deeply nested variable', `{{ o = [] }}${'{{ o = [o] }}'.repeat(3_000)}<step>x</step>`],
     ['a diamond of values', `{{ o = [] }}${'{{ o = [o, o] }}'.repeat(28)}{{ o }}`],
     ['a diamond in an attribute', `{{ o = [] }}${'{{ o = [o, o] }}'.repeat(40)}<user meta={{ o }}>x</user>`],
-    ['a list in itself made flat', '{{ l = [1] }}{{ l.push(l) }}{{ l.push(l) }}{{ l.flat(1000000) }}'],
+    ['a flattened list that contains itself', '{{ l = [1] }}{{ l.push(l) }}{{ l.push(l) }}{{ l.flat(1000000) }}'],
     ['text repeated by its own pieces', '{{ s.replaceAll("", s) }}{{ s.split("").join(s) }}'],
     ['a growing separator', '{{ for x in l }}{{ s = s.split("").join(s) }}{{ else }}{{ x }}{{ endfor }}{{ s }}'],
-    ['a variable that holds itself', '{{ o = {} }}{{ o.self = o }}<step>x</step>'],
+    ['a variable that contains itself', '{{ o = {} }}{{ o.self = o }}<step>x</step>'],
   ])('contains %s', async (_name, content) => {
     const parameters = { s: 'x'.repeat(100_000), l: [1, 2, 3] }
     expect(await contained(content, parameters)).toMatch(/limit-exceeded|variable-not-defined|function-call-error/)
   })
 
-  it('refuses diamonds of references', async () => {
+  it('refuses values with exponentially repeated references', async () => {
     const documents = Object.fromEntries(
       Array.from({ length: 20 }, (_, index) => [
         `d${index}`,
@@ -223,19 +222,19 @@ describe('memory', { timeout }, () => {
   })
 })
 
-describe('text that no database can store', () => {
+describe('text that a database cannot store', () => {
   it.each([
     ['NUL', '[{{ "\\0" }}]', '[\uFFFD]'],
-    ['half a character', '[{{ "😀".charAt(0) }}{{ "😀".charAt(1) }}]', '[\uFFFD\uFFFD]'.replace('\uFFFD\uFFFD', '😀')],
-    ['halves apart', '[{{ "😀".charAt(1) }}{{ "😀".at(0) }}]', '[\uFFFD\uFFFD]'],
-    ['their names', '{{ "\\\\u0000 \\\\ud83d" }}', '\\u0000 \\ud83d'],
+    ['adjacent halves', '[{{ "😀".charAt(0) }}{{ "😀".charAt(1) }}]', '[\uFFFD\uFFFD]'.replace('\uFFFD\uFFFD', '😀')],
+    ['separate halves', '[{{ "😀".charAt(1) }}{{ "😀".at(0) }}]', '[\uFFFD\uFFFD]'],
+    ['escapes as text', '{{ "\\\\u0000 \\\\ud83d" }}', '\\u0000 \\ud83d'],
   ])('is made well-formed: %s', async (_name, content, expected) => {
     expect(await rendered(engine, content)).toBe(expected)
   })
 })
 
-describe('size of answers', () => {
-  it('cuts messages that quote a value', async () => {
+describe('response size', () => {
+  it('truncates messages that quote a value', async () => {
     const step = firstStep(engine, '<message role={{ r }}>x</message>', { r: 'x'.repeat(1_000_000) })
     const error = await step.then(
       () => undefined,
@@ -258,13 +257,13 @@ describe('parser', { timeout }, () => {
     ['a YAML alias bomb', aliasBomb()],
     ['a YAML function', '---\na: !!js/function "function () { return 1 }"\n---\nx'],
     ['a YAML tag', '---\na: [!evil x]\n---\nx'],
-    ['YAML deeper than a body may be', `---\na: ${'['.repeat(70)}${']'.repeat(70)}\n---\nx`],
-    ['YAML that holds itself', '---\na: &a [*a]\n---\nx'],
-    ['many blank lines before no end of the front matter', `---\n${'\n'.repeat(200_000)}`],
+    ['YAML nested deeper than the body limit', `---\na: ${'['.repeat(70)}${']'.repeat(70)}\n---\nx`],
+    ['YAML that contains itself', '---\na: &a [*a]\n---\nx'],
+    ['many blank lines in unterminated front matter', `---\n${'\n'.repeat(200_000)}`],
     ['deep YAML', `---\na: ${'['.repeat(20_000)}${']'.repeat(20_000)}\n---\nx`],
-    ['YAML that is no map', '---\n- a\n---\nx'],
+    ['YAML that is not a map', '---\n- a\n---\nx'],
     ['the YAML key __proto__', '---\n__proto__: { polluted: 1 }\n---\nx'],
-    ['the YAML key __proto__ inside', '---\na: { b: { __proto__: { polluted: 1 } } }\n---\nx'],
+    ['a nested YAML key __proto__', '---\na: { b: { __proto__: { polluted: 1 } } }\n---\nx'],
   ])('refuses %s', async (_name, content) => {
     const { errors } = await engine.scan(sourceOf(content))
     expect(errors[0]?.code).toMatch(/limit-exceeded|parse-error|invalid-config/)
@@ -281,7 +280,7 @@ describe('parser', { timeout }, () => {
 })
 
 describe('process', () => {
-  it('answers a scan that would end the process by an unhandled rejection', async () => {
+  it('returns a scan result where an unhandled rejection would have ended the process', async () => {
     const { errors } = await engine.scan(sourceOf('{{ [items.map(x => x.name)] }}'))
     expect(errors[0]).toMatchObject({ code: 'not-allowed', line: 1, column: 15 })
   })
@@ -298,9 +297,9 @@ describe('process', () => {
     expect(await contained(`{{ ${expression} }}`)).toMatch(/^(not-allowed|variable-not-defined)$/)
   })
 
-  it('starts worker processes with an empty environment, and lets them read only their own files', async () => {
+  it('starts worker processes with an empty environment and read access to only their own files', async () => {
     const { readFile } = await import('node:fs/promises')
-    // A new sandbox, because the others may be at their limit after the earlier tests.
+    // Uses a new sandbox, because earlier tests may have used up the others' limits.
     const before = await workerPids()
     const own = await ownSandbox()
     await rendered(own, 'Warm')
@@ -335,7 +334,7 @@ describe('data', () => {
   })
 })
 
-/** A worker process that has ended by itself meanwhile also counts. */
+/** Ignores a worker process that has already exited. */
 function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
@@ -345,7 +344,7 @@ function kill(pid: number): void {
 }
 
 describe('pool', { timeout }, () => {
-  it('finishes good calls beside hostile ones', async () => {
+  it('finishes good calls next to hostile ones', async () => {
     const good = 'Good {{ name }}'
     expect(await rendered(engine, good, { name: 'x' })).toBe('Good x')
     let ended = 0
@@ -359,14 +358,14 @@ describe('pool', { timeout }, () => {
         expect(await rendered(engine, good, { name: String(index) })).toBe(`Good ${index}`)
       }),
     )
-    // They were requested after the hostile ones, and did not wait behind them.
+    // These calls were requested after the hostile ones and did not wait behind them.
     expect(ended).toBeLessThan(hostile.length)
-    // Each occupies a worker process for a second, so most of them are refused.
+    // Each one occupies a worker process for a second, so most are refused.
     const codes = (await Promise.all(hostile)).map((each) => 'code' in each && each.code)
     expect(new Set(codes)).toEqual(new Set(['limit-exceeded', 'overloaded']))
   })
 
-  it('charges a failing prompt for its leftovers', async () => {
+  it('charges a prompt for the leftovers of its failure', async () => {
     const own = await ownSandbox({ poolSize: 1 })
     const rest = '(s.split("").length)'
     const hostile = `{{ "a".concat(none.x, [${Array.from({ length: 400 }, () => rest)}]) }}`
@@ -379,7 +378,7 @@ describe('pool', { timeout }, () => {
     expect(good).toEqual({ text: 'Good Ada' })
   })
 
-  it('does not let the memory of large prompts end another prompt', async () => {
+  it('does not end another prompt because of memory used by large prompts', async () => {
     const own = await ownSandbox({ poolSize: 1, timeoutMs: 10_000 })
     for (let round = 0; round < 12; round += 1) {
       const { errors } = await own.scan(sourceOf(`${round}${'{{ a.b }}-'.repeat(14_000)}`))
@@ -399,7 +398,7 @@ describe('pool', { timeout }, () => {
     await expect.poll(async () => (await workerPids()).filter((pid) => !before.includes(pid)).length).toBe(3)
   })
 
-  it('refuses a text that ended three worker processes, for a while', async () => {
+  it('temporarily refuses a text that ended three worker processes', async () => {
     const own = await ownSandbox({ timeoutMs: 300 })
     const content = '{{ l = ["own"] }}{{ for x in l }}{{ l.push(x) }}{{ endfor }}'
     for (let round = 0; round < 3; round += 1) expect(await outcome(own, content)).toEqual({ code: 'limit-exceeded' })
@@ -407,7 +406,7 @@ describe('pool', { timeout }, () => {
     const good = rendered(own, 'Good').then(() => order.push('good'))
     await expect(rendered(own, content).finally(() => order.push('refused'))).rejects.toThrow('try again in a minute')
     await good
-    // The other one used a worker process, this one did not.
+    // The good call used a worker process, the refused one did not.
     expect(order).toEqual(['refused', 'good'])
   })
 })

@@ -1,5 +1,5 @@
 /**
- * Hostile code in the real worker process: the shipped bundle with the code at its end, started like every worker.
+ * Runs hostile code in the real worker process: the shipped bundle with the code appended, started like every worker.
  * Unlike a template, the code can use the bundle's variables and `import()`.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -13,7 +13,6 @@ import { isolation, launchWorker } from '../../src/adapters/template-workers/iso
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { builtWorker } from '../templates/support/engine.ts'
 
-/** A server that counts connections. */
 async function openTarget(): Promise<{ port: number; connections: () => number }> {
   let connections = 0
   const server = createServer((socket) => {
@@ -26,7 +25,6 @@ async function openTarget(): Promise<{ port: number; connections: () => number }
   return { port: (server.address() as AddressInfo).port, connections: () => connections }
 }
 
-/** Each returns its result. All are expected to throw, reject, or emit an error. */
 const attempts: Record<string, string> = {
   'net by import': `opened((await import('node:net')).connect(PORT, '127.0.0.1'))`,
   'net by a constructor': `opened(new process.stdin.constructor().connect(PORT, '127.0.0.1'))`,
@@ -113,7 +111,7 @@ it('cannot escape the worker process', async () => {
   expect(target.connections()).toBe(0)
 })
 
-it('has no network in the kernel if the system allows a namespace, and limits if it has prlimit', async () => {
+it('has no network if the kernel allows a namespace, and resource limits if prlimit exists', async () => {
   const { port } = await openTarget()
   const code = `
     const { readFileSync } = require('node:fs')

@@ -1,4 +1,4 @@
-/** Bodies that are small to send and large to process: refused within a second, without memory growth. */
+/** Bodies that are cheap to send and expensive to process must be refused within a second, without memory growth. */
 import { createReadStream, createWriteStream } from 'node:fs'
 import { rm, stat } from 'node:fs/promises'
 import { request } from 'node:http'
@@ -21,7 +21,7 @@ const limitBytes = 50 * megabyte
 
 let bench: RunServer
 let folder: string
-/** A gigabyte, compressed to a megabyte. */
+/** One gigabyte, compressed to a megabyte. */
 let gigabyteFile: string
 beforeAll(async () => {
   bench = await runServer({ hello: prompt('<user>Hi</user>') })
@@ -47,7 +47,7 @@ interface Bomb {
   body(): Readable
 }
 
-/** Deep inside a key that the route reads, so that it cannot be skipped. */
+/** The nesting is inside a key that the route reads, so the parser cannot skip it. */
 const deep = (levels: number) => `{"path":"hello","parameters":{"x":${'['.repeat(levels)}${']'.repeat(levels)}}}`
 const deepObject = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
 const blocksOf = (many: number) =>
@@ -72,7 +72,7 @@ const bombs: Bomb[] = [
   },
 ]
 
-/** The status and the time until the response head. Stops sending when the server stops reading. */
+/** Returns the status and the time until the response head. Stops sending when the server stops reading. */
 async function send(path: string, bomb: Bomb): Promise<{ status: number; ms: number }> {
   const answered = statusOf(path, bomb)
   const ms = await heardMs(answered)
@@ -105,7 +105,7 @@ describe.skipIf(!hasProcessFigures)('body bombs', () => {
     '$name',
     async (bomb) => {
       for (const path of ['/projects', `${bench.live}/documents/run`]) {
-        // The first request of a route warms its code. The memory of both counts.
+        // The first request of a route also warms its code. That memory counts too.
         const before = await residentBytes(bench.server.child)
         let peak = before
         let isOver = false
@@ -117,7 +117,7 @@ describe.skipIf(!hasProcessFigures)('body bombs', () => {
         })()
         const tries = [await send(path, bomb), await send(path, bomb), await send(path, bomb)]
         const fastest = () => Math.min(...tries.map(({ ms }) => ms))
-        // A busy machine may delay some of them, not all.
+        // A busy machine may delay some requests, but not all.
         while (fastest() >= limitMs && tries.length < mostTries) tries.push(await send(path, bomb))
         isOver = true
         await watching
@@ -131,7 +131,7 @@ describe.skipIf(!hasProcessFigures)('body bombs', () => {
     120_000,
   )
 
-  it('the gigabyte is one', async () => {
+  it('compresses the gigabyte to less than 8 MB', async () => {
     expect((await stat(gigabyteFile)).size).toBeLessThan(8 * megabyte)
   })
 })

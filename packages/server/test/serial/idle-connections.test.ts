@@ -9,7 +9,7 @@ import { runServer } from './run-server.ts'
 const idle = count(500, 10_000)
 
 it(
-  'idle connections keep nobody else from being served',
+  'serves other callers despite idle connections',
   async () => {
     const bench = await runServer({ hello: prompt('<user>Hi</user>') })
     onTestFinished(() => bench.close())
@@ -24,7 +24,7 @@ it(
       await Promise.all(opened.map((socket) => once(socket, 'connect')))
       for (const socket of opened) socket.on('error', () => {})
     }
-    // Some have started a request that they never finish.
+    // Half of the connections have started a request that they never finish.
     for (const [place, socket] of sockets.entries())
       if (place % 2 === 0) socket.write('GET /health HTTP/1.1\r\nHost: a\r\n')
     expect((await bench.post(`${bench.live}/documents/run`, { path: 'hello' })).status).toBe(200)

@@ -1,4 +1,4 @@
-/** The memory for receiving, storing and forwarding a large answer: a bounded multiple of its size. */
+/** The memory for receiving, storing and forwarding a large answer is a bounded multiple of its size. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { prompt } from '../runs/run-bench.ts'
@@ -7,7 +7,7 @@ import { type RunServer, runServer } from './run-server.ts'
 
 const megabyte = 1024 * 1024
 const answerBytes = 12 * megabyte
-// The answer itself, its messages, events and result, their stored forms, and garbage.
+// Memory includes the answer, its messages, events and result, their stored forms, and garbage.
 const allowedMultiple = 20
 
 let bench: RunServer
@@ -16,7 +16,6 @@ beforeAll(async () => {
 })
 afterAll(() => bench.close())
 
-/** The peak of the server's memory, minus the memory before. */
 async function peakOf(work: () => Promise<unknown>): Promise<number> {
   await probe(bench.server.child)
   const before = await residentBytes(bench.server.child)
@@ -46,7 +45,7 @@ async function readAnswer(stream: boolean): Promise<void> {
 }
 
 it.skipIf(!hasProcessFigures)(
-  'a plain answer of 12 MB',
+  'receives a plain answer of 12 MB',
   async () => {
     // The embedded database's memory grows once, for its largest statement, and never shrinks.
     await readAnswer(false)

@@ -13,10 +13,10 @@ import {
 import { type RunServer, runServer } from './run-server.ts'
 
 const runs = count(2_000, 100_000)
-// Caches are bounded and full after the first half, so every later sample contains the same amount.
+// Caches are bounded and full after the first half, so later samples include the same amount.
 const samples = 5
 const atOnce = 20
-/** Heap growth per run. With fewer runs, more of it is noise. */
+/** The heap growth per run. A shorter test is noisier, so its limit is higher. */
 const allowedBytes = count(3_072, 128)
 const megabyte = 1024 * 1024
 
@@ -27,7 +27,7 @@ interface Figures extends ProbeFigures {
 }
 
 it.skipIf(!hasProcessFigures)(
-  'promise 19: runs of every kind leave nothing behind in the process',
+  'promise 19: runs of every kind leak no memory or handles',
   async () => {
     const bench = await runServer(
       {
@@ -78,7 +78,7 @@ it.skipIf(!hasProcessFigures)(
   timeFor(runs, 200),
 )
 
-/** One run each: complete, failed, continued, attached to, stopped, abandoned by its caller. */
+/** One run of each kind: completed, failed, continued, attached to, stopped, and abandoned by its caller. */
 function kindsOf({ fake, post, live }: RunServer): (() => Promise<unknown>)[] {
   const run = (path: string, body: object = {}, signal?: AbortSignal) =>
     post(`${live}/documents/run`, { path, ...body }, signal)
@@ -145,12 +145,11 @@ async function figuresOf({ server: { child }, fake, closeConnections }: RunServe
   throw new Error(`The handles of the server do not come to rest: ${before}`)
 }
 
-/** The database opens files as it grows. */
+/** Excludes files, because the database opens more of them as it grows. */
 function handlesOf({ descriptors: { file: _file, ...others }, resources, children }: Omit<Figures, 'residentBytes'>) {
   return JSON.stringify([Object.entries(others).sort(), Object.entries(resources).sort(), children])
 }
 
-/** The slope of the least-squares line: the growth per sample. */
 function slope(values: readonly number[]): number {
   const middle = (values.length - 1) / 2
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length

@@ -1,17 +1,13 @@
-/** A server process whose memory and handles can be inspected. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { Agent, getGlobalDispatcher, setGlobalDispatcher } from 'undici'
 import { probeOptions } from '../support/process-figures.ts'
 import { type ServedProject, servedProject } from '../support/served-project.ts'
 
 export interface RunServer extends ServedProject {
-  /** Address of the live version. */
   live: string
-  /** Resolves with the uuid of the conversation when the run is queued. */
+  /** Resolves with the conversation's uuid when the run is queued. */
   startBackground(path: string): Promise<string>
-  /** Ends the connections that this process keeps to the server. */
   closeConnections(): Promise<void>
-  /** Waits until at most so many runs are active. */
   untilActive(most: number): Promise<void>
 }
 

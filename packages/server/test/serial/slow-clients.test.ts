@@ -9,16 +9,16 @@ import { type RunServer, runServer } from './run-server.ts'
 
 const sockets = count(20, 200)
 const megabyte = 1_000_000
-// Each event of the end repeats the conversation: 3.6 MB of text are a stream of more than 20 MB.
+// Each terminal event repeats the conversation, so 3.6 MB of text become a stream of more than 20 MB.
 const pieces = Array.from({ length: 60 }, () => 'x'.repeat(60_000))
 const streamBytes = 20 * megabyte
-/** A pause of the machine makes a gap in one round, but not in all. */
+/** A machine pause causes a gap in one round, but not in all. */
 const rounds = 3
 const ticks = 300
 const tickMs = 10
 
 it.skipIf(!hasProcessFigures)(
-  'promise 9: slow clients cost less than 50 MB each, and nobody else notices',
+  'promise 9: slow clients cost less than 50 MB each and do not delay other clients',
   async () => {
     const bench = await runServer({ big: prompt('<user>Big</user>'), tick: prompt('<user>Tick</user>') })
     onTestFinished(() => bench.close())
@@ -45,7 +45,7 @@ it.skipIf(!hasProcessFigures)(
     const { control, slow, allowedGapMs } = measured
     const perSocket = (slow.peakBytes - control.peakBytes) / sockets / megabyte
 
-    // Many readers of one run: the run's data exists once, and each reader could only add a copy.
+    // Many readers share one run's data, so each reader can only add a copy.
     const gate = gated(fake)
     const uuid = await bench.startBackground('big')
     for (let index = 0; index < sockets; index += 1)
@@ -55,7 +55,7 @@ it.skipIf(!hasProcessFigures)(
     await bench.untilActive(0)
     const onOneRun = ((await residentBytes(server.child)) - before) / sockets / megabyte
 
-    // The same after its end. Its stored log is unpacked once for all readers.
+    // Repeats the check after the run. Its stored event log is unpacked once for all readers.
     const beforeReplays = await residentBytes(server.child)
     const replays: Socket[] = []
     for (let index = 0; index < sockets; index += 1)
@@ -79,13 +79,12 @@ it.skipIf(!hasProcessFigures)(
 )
 
 interface Measured {
-  /** The server's resident memory. */
   peakBytes: number
-  /** The gap between two reads of a client that reads continuously. */
+  /** The longest gap between two reads of a continuously reading client. */
   longestGapMs: number
 }
 
-/** Delays the answers until so many runs wait for theirs, so that only answers make the load. */
+/** Delays the provider's answers until `runs` calls wait, so that only answers cause load. */
 function gated(fake: FakeProvider): { open(runs: number): Promise<void> } {
   let release = () => {}
   const gate = new Promise<void>((resolve) => {
@@ -105,7 +104,7 @@ function gated(fake: FakeProvider): { open(runs: number): Promise<void> } {
   }
 }
 
-/** Does the work next to a normal reader, whose stream must be complete. */
+/** Runs the work next to a normal reader, whose stream must be complete. */
 async function measure(
   bench: RunServer,
   work: (open: (runs: number) => Promise<void>) => Promise<void>,
@@ -156,7 +155,6 @@ async function readWhole(bench: RunServer): Promise<number> {
   return size
 }
 
-/** A client that opens a stream and reads only the head. */
 async function stall(bench: RunServer, path: string, body: object): Promise<Socket> {
   const { hostname, port } = new URL(bench.server.url)
   const text = JSON.stringify({ ...body, stream: true })

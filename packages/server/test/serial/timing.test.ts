@@ -17,11 +17,11 @@ beforeAll(async () => {
 })
 afterAll(() => opened.server.close())
 
-// One connection for all, because opening one takes longer than the measured work.
+// Uses one connection, because opening one takes longer than the measured work.
 const agent = new Agent({ keepAlive: true, maxSockets: 1 })
 afterAll(() => agent.destroy())
 
-/** Microseconds until the complete response. */
+/** Returns the microseconds until the complete response. */
 function timed(path: string, key: string, status: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const startedAt = performance.now()
@@ -41,7 +41,7 @@ function timed(path: string, key: string, status: number): Promise<number> {
 
 const median = (values: number[]) => values.sort((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0
 
-/** Alternates between both, so that the machine's load affects both. */
+/** Alternates between both, so that machine load affects both. */
 async function medians(
   one: () => Promise<number>,
   other: () => Promise<number>,
@@ -68,7 +68,7 @@ async function expectAlike(one: () => Promise<number>, other: () => Promise<numb
 }
 
 it(
-  'a key that was revoked is refused as fast as one that never was',
+  'refuses revoked and unknown keys equally fast',
   async () => {
     const { api } = opened
     const issued = await api('POST', '/api-keys', { body: { name: 'revoked' } })
@@ -83,7 +83,7 @@ it(
 )
 
 it(
-  'what belongs to another workspace is unknown as fast as what does not exist',
+  'reports resources of another workspace as fast as unknown ones',
   async () => {
     const { server, key } = opened
     const foreign = apiCaller(server.url, await openTenant(server, 'foreign'))
@@ -100,7 +100,7 @@ it(
   timeFor(samples * rounds, 40),
 )
 
-it('notices a refusal that takes half as long again', async () => {
+it('detects a refusal that takes 50 % longer', async () => {
   const plain = async () => 100 + Math.random()
   await expect(expectAlike(plain, async () => 150 + Math.random())).rejects.toThrow('Medians')
   await expectAlike(plain, async () => 110 + Math.random())

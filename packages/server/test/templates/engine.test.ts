@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => engine.close())
 
 describe('template engine', () => {
-  it('scans', async () => {
+  it('scans a prompt', async () => {
     const source = sourceOf('---\nmodel: m\n---\n/* c */Hi {{ a }}<prompt path="b" />', { 'folder/b': 'B' })
     expect(await engine.scan(source)).toEqual({
       config: { model: 'm' },
@@ -36,7 +36,7 @@ describe('template engine', () => {
     })
   })
 
-  it('scans a broken prompt, and again once a missing document exists', async () => {
+  it('scans a broken prompt, and scans it again once a missing document exists', async () => {
     const content = '<prompt path="later" />'
     expect(await engine.scan(sourceOf(content))).toMatchObject({
       missing: ['folder/later'],
@@ -45,7 +45,7 @@ describe('template engine', () => {
     expect(await engine.scan(sourceOf(content, { 'folder/later': 'x' }))).toMatchObject({ missing: [], errors: [] })
   })
 
-  it('runs a chain over processes', async () => {
+  it('runs a chain across worker processes', async () => {
     const source = sourceOf('<step as="x" model="n">Q {{ p }}</step>A {{ x }}')
     const first = await engine.step({ source, parameters: { p: 1 }, now })
     if (first.done) throw new Error('The first step is never done')
@@ -78,11 +78,11 @@ describe('template engine', () => {
     })
   })
 
-  it('does not charge a prompt for time in which the server could not read its answer', async () => {
+  it('does not charge a prompt for time in which the server could not read its response', async () => {
     const own = patient(await startEngine({ poolSize: 1, timeoutMs: 1_000 }))
     await rendered(own, 'warm')
     const answer = rendered(own, 'Hello {{ name }}', { name: 'Ada' })
-    // The call is sent after two event-loop ticks, and its time is over when the next one begins.
+    // The call is sent after two event-loop ticks. Its time limit expires before the next tick.
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
     const until = performance.now() + 1_500
     while (performance.now() < until) Math.sqrt(Math.random())
@@ -122,7 +122,7 @@ describe('scan cache', () => {
     warnings: [],
   }
 
-  it('reads each text once, also for concurrent calls, and again after a failure', async () => {
+  it('scans each text once, even for concurrent calls, and again after a failure', async () => {
     const cache = createScanCache()
     let reads = 0
     const read = (isLasting: boolean) => async () => {
@@ -137,7 +137,7 @@ describe('scan cache', () => {
     expect(reads).toBe(3)
   })
 
-  it('evicts the least recently used entries by the size of their resolved text', async () => {
+  it('evicts the least recently used entries by resolved text size', async () => {
     const cache = createScanCache()
     let reads = 0
     const get = (hash: string) =>
@@ -153,7 +153,7 @@ describe('scan cache', () => {
 })
 
 describe('death record', () => {
-  it('refuses after three deaths within a minute, for a minute', () => {
+  it('refuses for a minute after three deaths within a minute', () => {
     let time = 0
     const deaths = createDeathRecord(() => time)
     const isRefused = (text: string, cause: string) => deaths.isRefused(text, () => cause)

@@ -12,7 +12,7 @@ const job = (name: string, workspaceId: number, more: Partial<NamedJob> = {}): N
   ...more,
 })
 
-/** Takes one job at a time. Each ends before the next one is taken. */
+/** Runs one job at a time. Each job ends before the next one starts. */
 function served(queue: ReturnType<typeof createFairQueue<NamedJob>>): string[] {
   const names: string[] = []
   for (let next = queue.take(); next; next = queue.take()) {
@@ -31,14 +31,14 @@ describe('fair queue', () => {
     expect(served(queue)).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4'])
   })
 
-  it('alternates between the keys of a workspace, so that more keys get no larger share', () => {
+  it("alternates between a workspace's keys, so more keys get no larger share", () => {
     const queue = createFairQueue<NamedJob>(limits)
     for (const apiKeyId of [1, 2, 3]) for (const n of [1, 2]) queue.add(job(`a${apiKeyId}-${n}`, 1, { apiKeyId }))
     for (const name of ['b1', 'b2', 'b3']) queue.add(job(name, 2))
     expect(served(queue)).toEqual(['a1-1', 'b1', 'a2-1', 'b2', 'a3-1', 'b3', 'a1-2', 'a2-2', 'a3-2'])
   })
 
-  it('runs at most the limit at once per workspace, and one less for new texts', () => {
+  it('limits concurrent jobs per workspace, with one less for new texts', () => {
     const queue = createFairQueue<NamedJob>(limits)
     for (const name of ['new1', 'new2']) queue.add(job(name, 1, { isProven: false }))
     for (const name of ['known1', 'known2']) queue.add(job(name, 1))
@@ -50,7 +50,7 @@ describe('fair queue', () => {
     expect(queue.take()?.name).toBe('other')
   })
 
-  it('runs one less per workspace while another one is active, and all again later', () => {
+  it('allows one less per workspace while another one is active, and the full limit later', () => {
     let time = 0
     const queue = createFairQueue<NamedJob>(limits, () => time)
     queue.add(job('b1', 2))
@@ -63,7 +63,7 @@ describe('fair queue', () => {
     expect([queue.take()?.name, queue.take()?.name]).toEqual(['a2', undefined])
   })
 
-  it('counts queued and running jobs of a key and of a workspace', () => {
+  it("counts a key's and a workspace's queued and running jobs", () => {
     const queue = createFairQueue<NamedJob>({ running: 1, perKey: 2, perWorkspace: 3 })
     expect(queue.add(job('a1', 1))).toBeUndefined()
     const running = queue.take()

@@ -1,4 +1,4 @@
-/** The effects of one workspace on the template workers, and on other workspaces. Every worker is a real process. */
+/** The effects of one workspace on the template workers and on other workspaces. Every worker is a real process. */
 import { afterEach, describe, expect, it } from 'vitest'
 import type { EvaluationOwner } from '../../src/features/templates/template-engine.ts'
 import {
@@ -27,14 +27,13 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((engine) => engine.close()))
 })
 
-/** Resolves to the error's code and message. */
 const failureOf = (call: Promise<unknown>): Promise<{ code?: string; message?: string; details?: object }> =>
   call.then(
     () => ({}),
     (error: object) => error,
   )
 
-describe('a workspace that keeps its workers busy', () => {
+describe('workspace that keeps its workers busy', () => {
   it('leaves a worker for other workspaces', async () => {
     const engine = await engineWith({ timeoutMs: 5_000 })
     let ended = 0
@@ -55,7 +54,7 @@ describe('a workspace that keeps its workers busy', () => {
     await Promise.all(hostile)
   })
 
-  it('gets 503 with Retry-After beyond its limits; other workspaces do not', async () => {
+  it('gets 503 with Retry-After beyond its limits, unlike other workspaces', async () => {
     const engine = await engineWith({ timeoutMs: 5_000, maxPerKey: 2, maxPerWorkspace: 3 })
     const controller = new AbortController()
     const { signal } = controller
@@ -73,7 +72,7 @@ describe('a workspace that keeps its workers busy', () => {
   })
 })
 
-it('the limit of one key does not refuse the scan of another key that shares it', async () => {
+it("does not refuse a shared scan because of one key's limit", async () => {
   const engine = await engineWith({ timeoutMs: 5_000, maxPerKey: 1 })
   const controller = new AbortController()
   const held = failureOf(rendered(engine, endless, {}, { ...attacker, signal: controller.signal }))
@@ -86,7 +85,7 @@ it('the limit of one key does not refuse the scan of another key that shares it'
   await held
 })
 
-describe('a caller that disconnects', () => {
+describe('caller that disconnects', () => {
   it('ends its running evaluation and drops its queued ones', async () => {
     const engine = await engineWith({ poolSize: 1, timeoutMs: 60_000 })
     await rendered(engine, 'Warm {{ 1 }}')
@@ -96,7 +95,7 @@ describe('a caller that disconnects', () => {
     const calls = [1, 2, 3].map((n) => failureOf(rendered(engine, `${n} ${endless}`, {}, owner)))
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
     controller.abort()
-    // Each would take a minute.
+    // Each call would take a minute.
     for (const call of calls) expect(await call).toMatchObject({ reason: 'client-disconnected' })
     await expect.poll(async () => (await workerPids()).filter((pid) => !before.includes(pid)).length).toBe(1)
     expect(await rendered(patient(engine), 'Next {{ 1 }}')).toBe('Next 1')
@@ -119,7 +118,7 @@ describe('a caller that disconnects', () => {
 })
 
 describe('work on many prompts', () => {
-  it('runs one at a time per workspace, alternates between its keys, and skips callers that disconnected', async () => {
+  it('runs one at a time per workspace, alternates between its keys, and skips disconnected callers', async () => {
     const engine = await engineWith({ poolSize: 1 })
     const order: string[] = []
     let finish = () => {}
@@ -140,7 +139,7 @@ describe('work on many prompts', () => {
   })
 })
 
-describe('an evaluation that ends its worker', () => {
+describe('evaluation that ends its worker', () => {
   const content = '{{ for x in list }}{{ for y in list }}{{ for z in list }}{{ x }}{{ endfor }}{{ endfor }}{{ endfor }}'
   const huge = Array.from({ length: 1_000 }, (_, index) => index)
 
@@ -172,7 +171,8 @@ describe('leftovers of a prompt', () => {
     const engine = await engineWith({ poolSize: 1, timeoutMs: 60_000 })
     const list = Array.from({ length: 250 }, (_, index) => index)
     const loops = '{{ n = 0 }}{{ for x in list }}{{ for y in list }}{{ n = n + 1 }}{{ endfor }}{{ endfor }}{{ n }}'
-    // Only a worker that has been used is replaced for free. A call that ends during a longer one ran on the second worker.
+    // Only a used worker is replaced without a charge. A short call that ends during a longer one ran on the second
+    // worker.
     const ended: string[] = []
     while (ended[0] !== 'short') {
       ended.length = 0
@@ -188,7 +188,7 @@ describe('leftovers of a prompt', () => {
     expect(await answer).toMatchObject({ input: [{ content: [{ text: String(250 * 250) }] }] })
   })
 
-  it('do not count for a prompt that ends a new worker: its call is not repeated', async () => {
+  it('do not excuse a prompt that ends a new worker: its call is not repeated', async () => {
     const engine = await engineWith({ poolSize: 1, timeoutMs: 60_000 })
     const huge = `{{ l = [1, 2, 3, 4] }}${'{{ l = l.concat(l) }}'.repeat(28)}{{ l.length }}`
     const seen = new Set(await workerPids())
@@ -197,7 +197,7 @@ describe('leftovers of a prompt', () => {
     }, 20)
     expect(await failureOf(rendered(engine, huge))).toMatchObject({ message: expect.stringContaining('memory') })
     clearInterval(watch)
-    // Two from the start, and one replacement.
+    // Two workers at the start and one replacement.
     expect(seen.size).toBeLessThanOrEqual(3)
   })
 })

@@ -14,8 +14,8 @@ type Parameters = Record<string, unknown>
 const wanted = count(1_500, 30_000)
 
 /**
- * The results of the plan and of the evaluator for a prompt, as a worker process would send them. Undefined if there is
- * no plan.
+ * Returns the results of the slot plan and of the evaluator, as a worker process would send them. Undefined without a
+ * slot plan.
  */
 async function bothWays(source: TemplateSource, parameters: Parameters) {
   const prompt = await compilePrompt(source)
@@ -108,7 +108,7 @@ function randomPrompt(random: Random): string {
 }
 
 describe('slot plan', () => {
-  it('renders what the evaluator renders, for the corpus', async () => {
+  it('renders the corpus like the evaluator', async () => {
     let planned = 0
     for (const prompt of corpusCases()) {
       const { config } = await compilePrompt(corpusSource(prompt))
@@ -122,7 +122,7 @@ describe('slot plan', () => {
   })
 
   it(
-    'renders what the evaluator renders, for random prompts and values',
+    'renders random prompts and values like the evaluator',
     async () => {
       const random = seededRandom(seed)
       let compared = 0
@@ -160,14 +160,14 @@ describe('slot plan', () => {
   })
 })
 
-describe('an engine with a slot plan', () => {
+describe('engine with slot plans', () => {
   let engine: TestEngine
   beforeAll(async () => {
     engine = await startEngine({ timeoutMs: 5_000 })
   })
   afterAll(() => engine.close())
 
-  it('needs no worker process for a plain prompt it has read, and one for all others', async () => {
+  it('needs a worker process for all but plain prompts that it has already scanned', async () => {
     const plain = sourceOf('---\nmodel: m\n---\nBe brief.\n<user>\n  About {{ topic }}\n</user>')
     const computed = sourceOf('{{ topic + 1 }}')
     const byChild = await engine.step({ source: plain, parameters: { topic: 'rivers' }, now })
@@ -178,7 +178,7 @@ describe('an engine with a slot plan', () => {
     expect({ ...step, state: undefined }).toEqual({ ...byChild, state: undefined })
     const refused = { code: 'ServiceUnavailableError' }
     await expect(engine.step({ source: computed, parameters: { topic: 1 }, now })).rejects.toMatchObject(refused)
-    // A missing value, a file, and more text than is joined here need a worker process.
+    // A missing value, a file, or too much text to join in the server needs a worker process.
     const file = { __promptlType: 'file', url: 'http://x', isImage: true }
     for (const parameters of [{}, { topic: file }, { topic: 'x'.repeat(70_000) }]) {
       await expect(engine.step({ source: plain, slots, parameters, now })).rejects.toMatchObject(refused)

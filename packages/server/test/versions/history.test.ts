@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { recordHistory } from './history.ts'
 
-it('accepts reads of the latest write, and of either of two at once', async () => {
+it('accepts reads of the latest write, and of either of two concurrent writes', async () => {
   const history = recordHistory('0')
   await history.read(async () => '0')
   await Promise.all([history.write('1', async () => {}), history.write('2', async () => {})])
@@ -9,7 +9,7 @@ it('accepts reads of the latest write, and of either of two at once', async () =
   expect(history.violations()).toEqual([])
 })
 
-it('finds a lost update, a stale read and a value out of nothing', async () => {
+it('finds a lost update, a stale read and a value that was never written', async () => {
   const history = recordHistory('0')
   await history.write('1', async () => {})
   await history.read(async () => '0')

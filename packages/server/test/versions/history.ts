@@ -1,4 +1,4 @@
-/** Records what parallel callers of one register saw, and reports whether one order explains all of it. */
+/** Records what concurrent callers of one register saw, and checks whether one order explains all of it. */
 
 interface Operation {
   kind: 'read' | 'write'
@@ -10,11 +10,11 @@ interface Operation {
 export interface History {
   write(value: string, work: () => Promise<unknown>): Promise<void>
   read(work: () => Promise<string>): Promise<void>
-  /** The contradictions that no order explains, in words. Empty for a valid history. */
+  /** Describes the contradictions that no order explains. Empty for a valid history. */
   violations(): string[]
 }
 
-/** Every written value must be unique. Failing operations must have no effect, and are omitted. */
+/** Every written value must be unique. Failed operations must have no effect and are not recorded. */
 export function recordHistory(initial: string): History {
   let time = 0
   const operations: Operation[] = [{ kind: 'write', value: initial, startedAt: -1, endedAt: 0 }]

@@ -12,7 +12,7 @@ afterAll(() => workbench.close())
 const hash = hashContent
 const conflicting = failure('live-changed')
 
-/** Two drafts from the same live text. The other one is published. `null` deletes the prompt. */
+/** Creates two drafts from the same live text and publishes the other one. `null` deletes the prompt. */
 async function collision(theirs: string | null, mine: string | null = 'mine') {
   const bench = await newBench(workbench)
   await bench.put(bench.draft, 'a', 'base')
@@ -30,7 +30,7 @@ const change = (bench: Bench, ref: Ref, content: string | null) =>
 const conflicts = async (bench: Bench, draft: Ref) =>
   (await bench.diff(draft)).changes.filter(({ conflict }) => conflict).map(({ path }) => path)
 
-describe('a text that was merged with live', () => {
+describe('text merged with live', () => {
   it('resolves the conflict by push, and publishes without force', async () => {
     const { bench, draft } = await collision('theirs')
     expect(await conflicts(bench, draft)).toEqual(['a'])
@@ -48,7 +48,7 @@ describe('a text that was merged with live', () => {
     expect((await bench.publish(draft)).number).toBe(3)
   })
 
-  it('may be the text that the draft already has', async () => {
+  it('may equal the text that the draft already has', async () => {
     const { bench, draft } = await collision('theirs')
     const before = await bench.read(draft, 'a')
     const change = { path: 'a', status: 'modified', content: 'mine', liveHash: hash('theirs') } as const
@@ -73,7 +73,7 @@ describe('a text that was merged with live', () => {
     })
   })
 
-  it('is refused when live has changed meanwhile, and nothing is written', async () => {
+  it('is refused if live has changed meanwhile, and nothing is written', async () => {
     const { bench, draft } = await collision('theirs')
     const stale = { path: 'a', status: 'modified', content: 'merged', liveHash: hash('older') } as const
     const conflict = { path: 'a', expected: hash('older'), actual: hash('theirs') }
@@ -85,7 +85,7 @@ describe('a text that was merged with live', () => {
     expect(await conflicts(bench, draft)).toEqual(['a'])
   })
 
-  it('reports both hashes that do not hold', async () => {
+  it('reports both mismatched hashes', async () => {
     const { bench, draft } = await collision('theirs')
     const stale = { path: 'a', status: 'modified', content: 'merged', baseHash: 'x', liveHash: '' } as const
     await expect(bench.push(draft, [stale])).rejects.toEqual(
@@ -98,7 +98,7 @@ describe('a text that was merged with live', () => {
     )
   })
 
-  it('changes nothing for a path that live has not changed', async () => {
+  it('changes nothing for a path that is unchanged in live', async () => {
     const bench = await newBench(workbench)
     await bench.put(bench.draft, 'a', 'base')
     await bench.publish(bench.draft)
@@ -109,7 +109,7 @@ describe('a text that was merged with live', () => {
     expect((await bench.publish(draft)).number).toBe(2)
   })
 
-  it('belongs to a draft: a forced edit refuses it', async () => {
+  it('is only allowed in a draft: a forced edit refuses it', async () => {
     const { bench } = await collision('theirs')
     const edit = bench.put('live', 'a', 'x', { force: true, liveHash: hash('theirs') })
     await expect(edit).rejects.toEqual(failure('live-hash-of-merged'))
@@ -118,7 +118,7 @@ describe('a text that was merged with live', () => {
 })
 
 describe('deletions', () => {
-  it('live deleted what the draft edited: an empty liveHash keeps the edit', async () => {
+  it('keeps an edit over a deletion in live with an empty liveHash', async () => {
     const { bench, draft } = await collision(null)
     await expect(bench.publish(draft)).rejects.toEqual(conflicting)
     await expect(bench.put(draft, 'a', 'kept', { liveHash: hash('base') })).rejects.toEqual(
@@ -129,7 +129,7 @@ describe('deletions', () => {
     expect(await bench.texts('live')).toEqual({ a: 'kept' })
   })
 
-  it('the draft deleted what live edited: the deletion made again with liveHash holds', async () => {
+  it('keeps a deletion over an edit in live if it is repeated with liveHash', async () => {
     const { bench, draft } = await collision('theirs', null)
     await expect(bench.publish(draft)).rejects.toEqual(conflicting)
     const again = { path: 'a', status: 'deleted', liveHash: hash('theirs') } as const
@@ -139,7 +139,7 @@ describe('deletions', () => {
     expect(await bench.texts('live')).toEqual({})
   })
 
-  it('an edit that becomes a deletion takes live as its base', async () => {
+  it('sets live as the base if an edit becomes a deletion', async () => {
     const { bench, draft } = await collision('theirs')
     const deleted = { path: 'a', status: 'deleted', liveHash: hash('theirs') } as const
     expect(await bench.push(draft, [deleted])).toMatchObject({ deleted: 1 })
@@ -147,7 +147,7 @@ describe('deletions', () => {
     expect(await bench.texts('live')).toEqual({})
   })
 
-  it('both deleted it: nothing to resolve, and a revert brings nothing back', async () => {
+  it('needs no resolution if both deleted the document, and a revert restores nothing', async () => {
     const { bench, draft } = await collision(null, null)
     await bench.push(draft, [{ path: 'a', status: 'deleted', liveHash: '' }])
     expect((await bench.revert(draft, ['a'])).reverted).toEqual([])
@@ -155,7 +155,7 @@ describe('deletions', () => {
   })
 })
 
-it('keeps the identity of live where two drafts added one path', async () => {
+it("keeps live's document uuid if two drafts added the same path", async () => {
   const bench = await newBench(workbench)
   await bench.publish(bench.draft)
   const [mine, theirs] = [await bench.newDraft(), await bench.newDraft()]

@@ -19,8 +19,8 @@ async function published(texts: Record<string, string>): Promise<Bench> {
   return bench
 }
 
-describe('a draft is an overlay', () => {
-  it('shows live as it is now, with its own changes on top', async () => {
+describe('draft overlay', () => {
+  it("shows the current live version with the draft's changes on top", async () => {
     const bench = await published({ a: 'a1', b: 'b1', c: 'c1' })
     const draft = await bench.newDraft()
     await bench.put(draft, 'a', 'mine')
@@ -45,7 +45,7 @@ describe('a draft is an overlay', () => {
     expect(found.map((text) => text.path)).toEqual(['a/1', 'a/2'])
   })
 
-  it('reads a deleted document as unknown while live still serves it', async () => {
+  it('treats a deleted document as unknown while live still serves it', async () => {
     const bench = await published({ a: 'a1' })
     const draft = await bench.newDraft()
     const { documentUuid } = await bench.read('live', 'a')
@@ -57,7 +57,7 @@ describe('a draft is an overlay', () => {
     expect(again).toMatchObject({ documentUuid, content: 'back', mergedAt: null })
   })
 
-  it('restores the identity of a document that only the draft had', async () => {
+  it('restores the uuid of a document that only the draft had', async () => {
     const bench = await newBench(workbench)
     const { documentUuid } = await bench.create(bench.draft, 'a', 'first')
     await bench.remove(bench.draft, 'a')
@@ -65,7 +65,7 @@ describe('a draft is an overlay', () => {
   })
 
   const runs = 15
-  it('agrees with the rule on every path after random changes', { timeout: timeFor(runs, 5_000) }, async () => {
+  it('follows the overlay rule on every path after random changes', { timeout: timeFor(runs, 5_000) }, async () => {
     const step = fc.record({
       path: fc.constantFrom('a', 'b', 'c'),
       action: fc.constantFrom('put', 'remove', 'publishOther', 'force'),
@@ -97,7 +97,7 @@ describe('a draft is an overlay', () => {
 })
 
 describe('writing', () => {
-  it('changes nothing when the text is the same', async () => {
+  it('changes nothing if the text is equal', async () => {
     const bench = await published({ a: 'a1' })
     const draft = await bench.newDraft()
     const before = await bench.put(draft, 'a', 'a2')
@@ -110,7 +110,7 @@ describe('writing', () => {
     expect((await bench.revert(untouched)).reverted).toEqual([])
   })
 
-  it('touches the version and the project', async () => {
+  it('updates the version and the project', async () => {
     const bench = await newBench(workbench)
     const { stores } = workbench.deps
     const { workspaceId } = workbench.caller
@@ -138,7 +138,7 @@ describe('writing', () => {
     await expect(bench.put(draft, 'a b', 'x')).rejects.toEqual(failure('invalid-path'))
   })
 
-  it('gets or creates', async () => {
+  it('gets or creates a document', async () => {
     const bench = await published({ a: 'a1' })
     const { deps, caller } = workbench
     const address = { caller, projectId: bench.projectId, versionRef: 'live', content: 'ignored' }
@@ -162,7 +162,7 @@ describe('writing', () => {
   })
 })
 
-describe('unknown things', () => {
+describe('unknown resources', () => {
   it('treats foreign, hidden and malformed ids as unknown', async () => {
     const bench = await published({ 'support/reply': 'x' })
     const elsewhere = await newBench({ deps: workbench.deps, caller: await workbench.newCaller() })
@@ -186,7 +186,7 @@ describe('unknown things', () => {
   })
 })
 
-describe('a repeated read', () => {
+describe('repeated read', () => {
   it('sends no statement until something is written', async () => {
     const bench = await published({ a: 'see <prompt path="b" />', b: 'b1' })
     const draft = await bench.newDraft()

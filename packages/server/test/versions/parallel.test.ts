@@ -25,7 +25,6 @@ const counts = {
   publishers: 4,
 }
 
-/** All operations on one project: counting up, overwriting, reading, pushing pairs, and four publishers per draft. */
 async function runOperations(bench: Bench, drafts: readonly Version[]) {
   const { draft } = bench
   const history = recordHistory('register 0')
@@ -73,7 +72,7 @@ async function runOperations(bench: Bench, drafts: readonly Version[]) {
   return { done: work.length, counted, winners, violations: history.violations() }
 }
 
-describe('parallel work on one project', () => {
+describe('concurrent work on one project', () => {
   it('promise 3: no lost update, one winner per publish', { timeout: timeFor(operations, 500) }, async () => {
     const bench = await newBench(workbench)
     await bench.put(bench.draft, 'counter', '0')
@@ -111,7 +110,7 @@ describe('parallel work on one project', () => {
     expect(await bench.texts('live')).toEqual(texts)
   })
 
-  it('publishes a draft that is being edited as it was at one moment', async () => {
+  it('publishes a consistent snapshot of a draft during edits', async () => {
     const bench = await newBench(workbench)
     const pair = (index: number) =>
       bench.push(
@@ -142,7 +141,6 @@ async function publishOnceItRests(bench: Bench): Promise<void> {
   }
 }
 
-/** Version n contains exactly the publications up to n. */
 async function expectHistoryOfSets(bench: Bench, drafts: readonly Version[]): Promise<void> {
   const versions = await workbench.deps.stores.versions.list(workbench.caller.workspaceId, bench.projectId, 'merged')
   const expected: string[] = []

@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => workbench.close())
 
-it('starts with one draft and nothing live', async () => {
+it('starts with one draft and no live version', async () => {
   const { deps, caller } = workbench
   const { project, version } = await createProject(deps, { caller, name: 'p', defaultModel: 'm' })
   expect(project).toMatchObject({ name: 'p', defaultProvider: null, defaultModel: 'm', liveVersionUuid: null })
@@ -28,7 +28,7 @@ it('starts with one draft and nothing live', async () => {
   )
 })
 
-it('lists the last edited first, and only projects that the key may see', async () => {
+it('lists the last edited project first, and only projects visible to the key', async () => {
   const caller = await workbench.newCaller()
   const bench = { deps: workbench.deps, caller }
   const [first, second] = [await newBench(bench), await newBench(bench)]
@@ -40,7 +40,7 @@ it('lists the last edited first, and only projects that the key may see', async 
   expect(await ids(second.projectId)).toEqual([second.projectId])
 })
 
-it('changes the given fields, clears them by an empty text, and shows the change at once', async () => {
+it('updates the given fields, clears them with an empty text, and shows the change immediately', async () => {
   const { deps, caller } = workbench
   const { projectId } = await newBench(workbench)
   await findProject(deps, caller, projectId)
@@ -64,7 +64,7 @@ it('changes the given fields, clears them by an empty text, and shows the change
   }
 })
 
-it('gives a repeated run all it needs without a statement', async () => {
+it('loads everything for a repeated run without a statement', async () => {
   const { deps, caller } = workbench
   const bench = await newBench(workbench)
   await bench.put(bench.draft, 'a', '<step><prompt path="b" /></step>')
@@ -88,7 +88,7 @@ it('gives a repeated run all it needs without a statement', async () => {
   expect(workbench.statementCount()).toBeGreaterThan(before)
 })
 
-it('the limit of one key does not refuse the prompt that another key loads at the same time', async () => {
+it("does not refuse a prompt shared by two keys because of one key's limit", async () => {
   const bench = await newBench(workbench)
   await bench.put(bench.draft, 'a', 'Hi {{ n + 1 }}')
   const templates = await startEngine({ poolSize: 1, maxPerKey: 1, timeoutMs: 20_000 })

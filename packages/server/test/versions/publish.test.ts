@@ -12,7 +12,7 @@ afterAll(() => workbench.close())
 const notDraft = failure('not-a-draft')
 
 describe('numbering', () => {
-  it('counts from 1 and moves live at once', async () => {
+  it('counts from 1 and changes the live version immediately', async () => {
     const bench = await newBench(workbench)
     await bench.put(bench.draft, 'a', '1')
     const first = await bench.publish(bench.draft, { title: '', description: 'notes' })
@@ -30,7 +30,7 @@ describe('numbering', () => {
     expect(await bench.texts('live')).toEqual({})
   })
 
-  it('lists drafts first, then merged ones by falling number', async () => {
+  it('lists drafts first, then merged versions by descending number', async () => {
     const bench = await newBench(workbench)
     await bench.publish(bench.draft)
     const second = await bench.newDraft()
@@ -60,7 +60,7 @@ describe('numbering', () => {
     await expect(elsewhere.publish('live')).rejects.toEqual(notDraft)
   })
 
-  it('has one winner per draft, and gives two drafts two numbers', async () => {
+  it('has one winner per draft, and assigns different numbers to two drafts', async () => {
     const bench = await newBench(workbench)
     const drafts = [bench.draft, await bench.newDraft()]
     const outcomes = await Promise.allSettled([...drafts, ...drafts, ...drafts].map((draft) => bench.publish(draft)))
@@ -82,7 +82,7 @@ describe('conflicts', () => {
     return { bench, mine }
   }
 
-  it('refuses to overwrite what live changed since, and lists it', async () => {
+  it('refuses to overwrite changes in live and lists them', async () => {
     const { bench, mine } = await collision()
     const before = await bench.texts('live')
     const [live, draft] = [await bench.read('live', 'a'), await bench.read(mine, 'a')]
@@ -104,14 +104,14 @@ describe('conflicts', () => {
     expect(await bench.texts('live')).toEqual(before)
   })
 
-  it('lets the draft win by force', async () => {
+  it('overwrites live with force', async () => {
     const { bench, mine } = await collision()
     const { documentUuid } = await bench.read('live', 'a')
     await bench.publish(mine, { force: true })
     expect(await bench.read('live', 'a')).toMatchObject({ content: 'mine', documentUuid })
   })
 
-  it('is resolved by a revert and the change made again', async () => {
+  it('is resolved by a revert and a repeated change', async () => {
     const { bench, mine } = await collision()
     expect((await bench.revert(mine, ['a'])).reverted).toMatchObject([{ path: 'a', action: 'reset' }])
     expect(await bench.texts(mine)).toEqual({ a: 'theirs' })
@@ -119,7 +119,7 @@ describe('conflicts', () => {
     expect((await bench.publish(mine)).number).toBe(3)
   })
 
-  it('does not arise when both texts are equal or on different paths', async () => {
+  it('does not occur for equal texts or different paths', async () => {
     const { bench, mine } = await collision()
     await bench.put(mine, 'a', 'theirs')
     await bench.put(mine, 'b', 'b')
@@ -128,7 +128,7 @@ describe('conflicts', () => {
     expect((await bench.read('live', 'b')).mergedAt).not.toBeNull()
   })
 
-  it('keeps the identity of live where two drafts added one path', async () => {
+  it("keeps live's document uuid if two drafts added the same path", async () => {
     const bench = await newBench(workbench)
     await bench.publish(bench.draft)
     const [mine, theirs] = [await bench.newDraft(), await bench.newDraft()]
@@ -141,7 +141,7 @@ describe('conflicts', () => {
     expect(await bench.read('live', 'a')).toMatchObject({ content: 'mine', documentUuid })
   })
 
-  it('sees deletions on either side', async () => {
+  it('detects deletions on either side', async () => {
     const bench = await newBench(workbench)
     for (const path of ['a', 'b', 'c']) await bench.put(bench.draft, path, path)
     await bench.publish(bench.draft)
@@ -169,7 +169,7 @@ describe('conflicts', () => {
 describe('compilation', () => {
   const broken = 'Hello {{ if }}'
 
-  it('refuses a changed document that does not compile, forced or not', async () => {
+  it('refuses a changed document that does not compile, with or without force', async () => {
     const bench = await newBench(workbench)
     const { documentUuid } = await bench.put(bench.draft, 'a', broken)
     await bench.put(bench.draft, 'b', 'fine')
@@ -183,7 +183,7 @@ describe('compilation', () => {
     expect((await bench.publish(bench.draft)).number).toBe(1)
   })
 
-  it('refuses to delete a document that others refer to, directly or indirectly', async () => {
+  it('refuses to delete a document with direct or indirect references', async () => {
     const bench = await newBench(workbench)
     await bench.put(bench.draft, 'top', '<prompt path="middle" />')
     await bench.put(bench.draft, 'middle', '<prompt path="leaf" />')
@@ -196,7 +196,7 @@ describe('compilation', () => {
     await expect(refused).rejects.toMatchObject({ details: { documents: [{ path: 'middle' }, { path: 'top' }] } })
   })
 
-  it('ignores untouched documents', async () => {
+  it('ignores unchanged documents', async () => {
     const bench = await newBench(workbench)
     await bench.publish(bench.draft)
     await bench.put('live', 'old', broken, { force: true })
@@ -209,7 +209,7 @@ describe('compilation', () => {
   it('compiles again if the draft changed meanwhile', async () => {
     const bench = await newBench(workbench)
     await bench.put(bench.draft, 'a', 'fine')
-    // The edit happens between the first check and the publication, which the scan delays.
+    // The delayed scan makes the edit happen between the first check and the publication.
     let edit: Promise<unknown> | undefined
     const scan: typeof workbench.deps.templates.scan = async (source, owner) => {
       edit ??= bench.put(bench.draft, 'a', broken)

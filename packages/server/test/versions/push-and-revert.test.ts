@@ -20,7 +20,7 @@ async function published(texts: Record<string, string>): Promise<Bench> {
 }
 
 describe('push', () => {
-  it('applies a list of changes and counts what became different', async () => {
+  it('applies a list of changes and counts the actual differences', async () => {
     const bench = await published({ a: 'a1', b: 'b1', c: 'c1' })
     const draft = await bench.newDraft()
     const result = await bench.push(draft, [
@@ -50,7 +50,7 @@ describe('push', () => {
     expect(version?.updatedAt).toEqual(bench.draft.updatedAt)
   })
 
-  it('applies nothing when one change is refused', async () => {
+  it('applies nothing if one change is refused', async () => {
     const bench = await published({ a: 'a1', b: 'b1' })
     const draft = await bench.newDraft()
     const good = { path: 'x', status: 'added', content: 'x' } as const
@@ -72,7 +72,7 @@ describe('push', () => {
     expect(await bench.texts(draft)).toEqual({ a: 'a1', b: 'b1' })
   })
 
-  it('accepts a thousand changes at once', async () => {
+  it('accepts a thousand changes in one request', async () => {
     const bench = await newBench(workbench)
     const changes = Array.from(
       { length: 1_000 },
@@ -105,7 +105,7 @@ describe('revert', () => {
     expect(workbench.audit).toContain('audit.revert')
   })
 
-  it('drops changes by path and skips the others', async () => {
+  it('drops changes by path and skips other paths', async () => {
     const { bench, draft } = await edited()
     expect(actions(await bench.revert(draft, ['/deleted', 'untouched', 'unknown']))).toEqual({ deleted: 'restored' })
     expect(await bench.texts(draft)).toEqual({ added: 'last', deleted: '1', edited: '2', untouched: '1' })
@@ -121,7 +121,7 @@ describe('revert', () => {
 })
 
 describe('diff', () => {
-  it('compares with live, with the version before, or with a given one', async () => {
+  it('compares with live, the previous version, or a given one', async () => {
     const bench = await published({ a: '1', b: '1' })
     const second = await bench.newDraft()
     await bench.put(second, 'a', '2')
@@ -161,8 +161,8 @@ describe('diff', () => {
   })
 })
 
-describe('force on a merged version', () => {
-  /** Versions 1 to 3; `a` changed in each, `b` only in the first. */
+describe('forced edit of a merged version', () => {
+  /** Creates versions 1 to 3. `a` changes in each, `b` only in the first. */
   async function history() {
     const bench = await published({ a: '1', b: '1' })
     const versions = [bench.draft]
@@ -176,7 +176,7 @@ describe('force on a merged version', () => {
     return { bench, versions, all }
   }
 
-  it('edits exactly that version', async () => {
+  it('edits only that version', async () => {
     const { bench, versions, all } = await history()
     const [, second] = versions
     if (!second) throw new Error('no second version')
@@ -199,7 +199,7 @@ describe('force on a merged version', () => {
     expect(workbench.audit).toContain('audit.force-edit')
   })
 
-  it('shows in drafts when that version is live, and in later versions', async () => {
+  it('is visible in drafts and later versions if that version is live', async () => {
     const { bench, all } = await history()
     const draft = await bench.newDraft()
     const mine = await bench.newDraft()
@@ -219,7 +219,7 @@ describe('force on a merged version', () => {
     await expect(bench.publish(mine)).rejects.toEqual(failure('live-changed'))
   })
 
-  it('is recorded with author and hashes, once per change', async () => {
+  it('is audited with author and hashes, once per change', async () => {
     const { bench } = await history()
     const { contentHash: oldHash } = await bench.read('live', 'b')
     const { contentHash: newHash } = await bench.put('live', 'b', 'x', { force: true })
@@ -228,7 +228,7 @@ describe('force on a merged version', () => {
     expect(edits).toEqual([{ path: 'b', authorId: workbench.caller.author.id, oldHash, newHash }])
   })
 
-  it('needs the scope to publish', async () => {
+  it('requires the publish scope', async () => {
     const { bench } = await history()
     const caller = { ...workbench.caller, scopes: ['write'] as const }
     const address = { caller, projectId: bench.projectId, versionRef: 'live', path: 'a' }

@@ -1,5 +1,3 @@
-/** The use cases of versions on a real database and real template workers, without http. */
-
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { openDatabase } from '../../src/adapters/database/database.ts'
@@ -26,11 +24,9 @@ export type WorkbenchDeps = Needs<'stores' | 'transaction' | 'liveCache' | 'temp
 export interface Workbench {
   deps: WorkbenchDeps
   caller: Caller
-  /** Audit lines, oldest first. */
   audit: string[]
   statementCount(): number
   forcedEdits(projectId: number): Promise<unknown[]>
-  /** A caller with its own workspace. */
   newCaller(change?: Partial<Caller>): Promise<Caller>
   close(): Promise<void>
 }
@@ -46,7 +42,7 @@ export async function openWorkbench(): Promise<Workbench> {
     storesFor,
     log: silent,
   })
-  // These tests are not about the evaluation limit, and a busy machine may exceed it.
+  // These tests are not about the evaluation time limit, which a busy machine may exceed.
   const workerFile = join(packageRoot, 'dist', 'template-worker.mjs')
   const templates = createTemplateEngine({ workerFile, poolSize: 2, timeoutMs: 20_000, log: silent })
   const audit: string[] = []
@@ -94,7 +90,7 @@ export async function openWorkbench(): Promise<Workbench> {
   }
 }
 
-// Every clock reading is a millisecond later, so an unchanged `updatedAt` is not a coincidence.
+// Each clock reading advances by a millisecond, so an unchanged `updatedAt` proves that nothing was written.
 function tickingClock() {
   let ms = Date.parse('2026-01-01T00:00:00Z')
   return {
@@ -105,7 +101,7 @@ function tickingClock() {
   }
 }
 
-/** One project, and the use cases with its address filled in. `ref` is a version or `live`. */
+/** One project with use cases bound to it. `ref` is a version or `live`. */
 export interface Bench {
   projectId: number
   draft: Version
@@ -114,7 +110,6 @@ export interface Bench {
   create(ref: Ref, path: string, content: string): ReturnType<typeof createDocument>
   remove(ref: Ref, path: string): ReturnType<typeof deleteDocument>
   read(ref: Ref, path: string): ReturnType<typeof readDocument>
-  /** The prompts of the version as `{ path: content }`. */
   texts(ref: Ref): Promise<Record<string, string>>
   publish(ref: Ref, more?: { title?: string; description?: string; force?: boolean }): Promise<Version>
   push(ref: Ref, changes: readonly Change[]): ReturnType<typeof pushChanges>
@@ -147,7 +142,6 @@ export async function newBench({ deps, caller }: Pick<Workbench, 'deps' | 'calle
   }
 }
 
-/** A matcher for the error that a caller gets. */
 /** Matches the refusal with this cause. */
 export function failure(reason: RefusalCause, details: Record<string, unknown> = {}): Error {
   return expect.objectContaining({ reason, details: expect.objectContaining(details) })

@@ -5,14 +5,14 @@ import { translateDatabaseError } from './database-error.ts'
 
 const known = (code: string) => new Prisma.PrismaClientKnownRequestError('secret', { code, clientVersion: '7' })
 
-it.each(['P2024', 'P2028'])('%s, nothing was done, is a 503 without the words of the driver', (code) => {
+it.each(['P2024', 'P2028'])('maps %s to a 503 without the driver message', (code) => {
   const translated = translateDatabaseError(known(code))
   expect(translated).toBeInstanceOf(AppError)
   expect(translated).toMatchObject({ code: 'ServiceUnavailableError' })
   expect((translated as AppError).message).not.toContain('secret')
 })
 
-it('a statement that was refused stays what it is', () => {
+it('returns other database errors unchanged', () => {
   const refused = known('P2002')
   expect(translateDatabaseError(refused)).toBe(refused)
 })

@@ -20,7 +20,7 @@ test('writes one JSON line for each event at or above its level', async () => {
   expect(JSON.parse(lines()[0] ?? '')).toMatchObject({ level: 'warn', event: 'loud', count: 2, name: 'line\nend' })
 })
 
-test('lines that come together leave in one write, in order; an error does not wait', () => {
+test('coalesces lines of one tick into one write, in order; an error is written immediately', () => {
   const output = new PassThrough()
   const log = createJsonLogger(output, 'info')
   for (const event of ['a', 'b', 'c']) log.info(event)
@@ -33,7 +33,7 @@ test('lines that come together leave in one write, in order; an error does not w
   expect(events).toEqual(['a', 'b', 'c', 'd'])
 })
 
-test('a reader that does not read costs lines, which are counted, and no memory', async () => {
+test('drops and counts lines if the reader stalls, so memory use stays bounded', async () => {
   const output = new PassThrough({ highWaterMark: 1 })
   const log = createJsonLogger(output, 'info')
   const held = () => Math.max(output.writableLength, output.readableLength)

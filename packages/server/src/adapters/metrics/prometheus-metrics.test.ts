@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { usageOf } from '../../features/providers/usage.ts'
 import { createPrometheusMetrics } from './prometheus-metrics.ts'
 
-it('gives no more than 100 models and 6 methods a label, whatever callers send', async () => {
+it('labels at most 100 models and 6 methods', async () => {
   const metrics = createPrometheusMetrics({ activeRuns: () => 0, statementCount: () => 0 })
   const call = { provider: 'openai', outcome: 'completed', seconds: 1, firstTextSeconds: 1 } as const
   for (let place = 0; place < 500; place += 1) {

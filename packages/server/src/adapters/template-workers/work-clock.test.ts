@@ -3,7 +3,7 @@ import { type CpuShare, cpuShareOf, startWorkClock } from './work-clock.ts'
 
 it.skipIf(process.platform !== 'linux')('reads the CPU time of a process', () => {
   const before = cpuShareOf(process.pid)
-  // Measures CPU time instead of elapsed time, because a busy machine may pause this process.
+  // Measures CPU time, because a busy machine may not schedule this process for a while.
   const worked = process.cpuUsage()
   while (process.cpuUsage(worked).user < 60_000) Math.sqrt(Math.random())
   const after = cpuShareOf(process.pid)
@@ -18,6 +18,7 @@ it('does not find a process that does not exist', () => {
 
 const limitMs = 40
 
+/** Returns how the clock ended and how often it read the CPU share. */
 async function endOf(told: (look: number) => CpuShare | undefined): Promise<{ end: string; looks: number }> {
   let looks = -1
   const shareOf = () => {
@@ -29,20 +30,19 @@ async function endOf(told: (look: number) => CpuShare | undefined): Promise<{ en
 }
 
 it.each([
-  ['of a child that works, at the first look', (look: number) => ({ usedMs: look * 50, isRunnable: true }), 1],
-  ['of a child that got a quarter of the machine', (look: number) => ({ usedMs: look * 10, isRunnable: true }), 4],
-  ['of a child that only sleeps, at the second', () => ({ usedMs: 0, isRunnable: false }), 2],
-  ['where nothing is told', () => undefined, 1],
-])('the time is spent %s', async (_name, told, looks) => {
+  ['child that works, at the first reading', (look: number) => ({ usedMs: look * 50, isRunnable: true }), 1],
+  ['child that gets a quarter of the CPU', (look: number) => ({ usedMs: look * 10, isRunnable: true }), 4],
+  ['child that only sleeps, at the second reading', () => ({ usedMs: 0, isRunnable: false }), 2],
+  ['CPU share that is not available', () => undefined, 1],
+])('ends as spent: %s', async (_name, told, looks) => {
   expect(await endOf(told)).toEqual({ end: 'spent', looks })
 })
 
-it('a child that never comes to work is ended as starved, after ten times its limit', async () => {
-  // Each reading happens one limit later.
+it('ends as starved after ten times its limit if the child never gets CPU time', async () => {
   expect(await endOf(() => ({ usedMs: 0, isRunnable: true }))).toEqual({ end: 'starved', looks: 10 })
 })
 
-it('time in which this process could not check does not count as waiting of the worker process', async () => {
+it('ignores the time in which this process was blocked', async () => {
   const standsStill = (ms: number) => {
     const until = performance.now() + ms
     while (performance.now() < until) Math.sqrt(Math.random())
@@ -54,12 +54,12 @@ it('time in which this process could not check does not count as waiting of the 
   expect(await endOf(share)).toEqual({ end: 'spent', looks: 4 })
 })
 
-it('an answer that came while this process could not look counts', async () => {
+it('accepts a response that arrived while this process was blocked', async () => {
   let isEnded = false
   const stop = startWorkClock({ limitMs, shareOf: () => undefined, onEnd: () => (isEnded = true) })
   const answer = new Promise<void>((resolve) => {
     setImmediate(() => {
-      // Resolves in the same turn as an overdue timer.
+      // The response is queued behind an overdue timer.
       setImmediate(resolve)
       const until = performance.now() + 2 * limitMs
       while (performance.now() < until) Math.sqrt(Math.random())

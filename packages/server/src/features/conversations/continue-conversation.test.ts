@@ -18,18 +18,18 @@ const missing = (toolCallId: string) => ({
   isError: true,
 })
 
-it('every open call gets a result, answered ones none', () => {
+it('adds a result for every open call and none for answered calls', () => {
   expect(answerPendingCalls([call('a'), result('a')], [])).toEqual([])
   expect(answerPendingCalls([call('a', 'b', 'c'), result('b')], [result('c')])).toEqual([
     { role: 'tool', content: [missing('a')] },
   ])
 })
 
-it('new messages may bring calls of their own with their results', () => {
+it('accepts new messages that contain calls with their results', () => {
   expect(answerPendingCalls([], [call('own'), result('own')])).toEqual([])
 })
 
-it('a result needs a call', () => {
+it('refuses a result without a call', () => {
   expect(() => answerPendingCalls([call('a')], [result('b')])).toThrow(
     expect.objectContaining({ details: { toolCallId: 'b', reason: 'unknown-tool-call' } }),
   )

@@ -18,15 +18,15 @@ describe('normalizeDocumentPath', () => {
     ['/', ''],
     ['e\u0301', '\u00e9'],
     ['A', 'A'],
-  ])('%j is %j', (given, expected) => expect(normalizeDocumentPath(given)).toBe(expected))
+  ])('normalizes %j to %j', (given, expected) => expect(normalizeDocumentPath(given)).toBe(expected))
 
-  it('composes no text that is too long for a path', () => {
+  it('does not normalize a text that is too long to become a path', () => {
     const marks = `a${'\u0301'.repeat(800)}${'\u0323'.repeat(800)}`
     expect(normalizeDocumentPath(`/${marks}/`)).toBe(marks)
   })
 
-  it('composes every text that may become a path', () => {
-    // This is the longest form of ΐ, because its iota has a three-byte form.
+  it('normalizes every text that may become a valid path', () => {
+    // This is the longest form of ΐ: U+1FBE is an iota of three bytes.
     expect(normalizeDocumentPath('\u1fbe\u0308\u0301'.repeat(256))).toBe('\u0390'.repeat(256))
     const characters = Array.from({ length: 0x30000 }, (_, point) => String.fromCodePoint(point))
     const longest = new Map<string, string>()
@@ -41,7 +41,7 @@ describe('normalizeDocumentPath', () => {
     expect(ratios.reduce((most, ratio) => Math.max(most, ratio))).toBe(3.5)
   })
 
-  it('leaves a creatable path as it is', () => {
+  it('returns a valid path unchanged', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const path = normalizeDocumentPath(text)
@@ -51,7 +51,7 @@ describe('normalizeDocumentPath', () => {
   })
 })
 
-describe('the grammar of paths', () => {
+describe('path grammar', () => {
   it.each(['a', 'a/b.c/d-e_f', 'Ünï/日本/١', 'a..b', '...', 'क्षि'])('allows %s', (path) =>
     expect(isCreatablePath(path)).toBe(true),
   )
@@ -73,7 +73,8 @@ it('orders by code point', () => {
 
 describe('similarPaths', () => {
   const paths = ['support/reply', 'support/replies', 'triage', 'Support/Reply', 'chain/draft']
-  it('finds the mistyped one first', () => expect(similarPaths('suport/reply', paths, 3)[0]).toMatch(/support\/reply/i))
-  it('gives at most the limit', () => expect(similarPaths('support/repl', paths, 2)).toHaveLength(2))
-  it('gives nothing for something else', () => expect(similarPaths('zzz', paths, 3)).toEqual([]))
+  it('lists the closest match first', () =>
+    expect(similarPaths('suport/reply', paths, 3)[0]).toMatch(/support\/reply/i))
+  it('returns at most the given limit', () => expect(similarPaths('support/repl', paths, 2)).toHaveLength(2))
+  it('returns nothing if no path is similar', () => expect(similarPaths('zzz', paths, 3)).toEqual([]))
 })

@@ -31,22 +31,22 @@ function slot(draft: DraftRow | null, live: string | null): Slot {
 
 const wrote = (content: string) => ({ path: 'a', content, contentHash: `#${content}`, documentUuid: 'u-new', at: now })
 
-describe('what a draft shows', () => {
+describe('visible text of a draft', () => {
   it.each([
-    ['nothing anywhere', slot(null, null), null, false, false],
-    ['live alone', slot(null, 'L'), 'L', false, false],
+    ['no text', slot(null, null), null, false, false],
+    ['only live', slot(null, 'L'), 'L', false, false],
     ['an edit', slot(draftRow('D', 'L'), 'L'), 'D', true, false],
     ['an addition', slot(draftRow('D', null), null), 'D', true, false],
     ['a deletion', slot(draftRow('L', 'L', now), 'L'), null, true, false],
     ['an edit back to live', slot(draftRow('L', 'L'), 'L'), 'L', false, false],
-    ['an edit, live went on', slot(draftRow('D', 'L'), 'M'), 'D', true, true],
-    ['an edit, live went to the same', slot(draftRow('D', 'L'), 'D'), 'D', false, false],
+    ['an edit, live has another edit', slot(draftRow('D', 'L'), 'M'), 'D', true, true],
+    ['an edit, live has the same edit', slot(draftRow('D', 'L'), 'D'), 'D', false, false],
     ['an edit, live deleted it', slot(draftRow('D', 'L'), null), 'D', true, true],
-    ['a deletion, live went on', slot(draftRow('L', 'L', now), 'M'), null, true, true],
+    ['a deletion, live has an edit', slot(draftRow('L', 'L', now), 'M'), null, true, true],
     ['a deletion, live deleted it too', slot(draftRow('L', 'L', now), null), null, false, false],
-    ['an addition, live added another', slot(draftRow('D', null), 'M'), 'D', true, true],
-    ['an addition that was deleted', slot(draftRow('D', null, now), null), null, false, false],
-    ['an addition that was deleted, live added one', slot(draftRow('D', null, now), 'M'), null, true, true],
+    ['an addition, live has another addition', slot(draftRow('D', null), 'M'), 'D', true, true],
+    ['a deleted addition', slot(draftRow('D', null, now), null), null, false, false],
+    ['a deleted addition, live has an addition', slot(draftRow('D', null, now), 'M'), null, true, true],
   ])('%s', (_name, given, shown, changed, conflicting) => {
     expect(shownIn(given)?.content ?? null).toBe(shown)
     expect(isChange(given)).toBe(changed)
@@ -55,11 +55,11 @@ describe('what a draft shows', () => {
 })
 
 describe('writeText', () => {
-  it('writes nothing for what shows already', () => {
+  it('writes nothing if the text is already visible', () => {
     expect(writeText(slot(null, 'L'), wrote('L'))).toBeNull()
     expect(writeText(slot(draftRow('D', 'L'), 'M'), wrote('D'))).toBeNull()
   })
-  it('takes the base and the identity of live at the first change', () => {
+  it('sets the base and document uuid from live on the first change', () => {
     expect(writeText(slot(null, 'L'), wrote('D'))).toMatchObject({
       baseHash: '#L',
       documentUuid: 'u-live',
@@ -72,13 +72,13 @@ describe('writeText', () => {
       createdAt: now,
     })
   })
-  it('keeps the base at later changes', () => {
+  it('keeps the base on later changes', () => {
     expect(writeText(slot(draftRow('D', 'L'), 'M'), wrote('E'))).toMatchObject({
       baseHash: '#L',
       documentUuid: 'u-draft',
     })
   })
-  it('takes the text of live that it was merged with as the base, with the same text too', () => {
+  it('sets the live text as the base after a merge, even if the draft text is unchanged', () => {
     const collided = slot(draftRow('D', 'L'), 'M')
     expect(writeText(collided, wrote('E'), true)).toMatchObject({ baseHash: '#M', content: 'E', updatedAt: now })
     expect(writeText(collided, wrote('D'), true)).toMatchObject({ baseHash: '#M', content: 'D', updatedAt: then })
@@ -86,14 +86,14 @@ describe('writeText', () => {
     expect(writeText(slot(draftRow('D', 'L'), null), wrote('D'), true)).toMatchObject({ baseHash: null })
     expect(writeText(slot(null, 'L'), wrote('L'), true)).toBeNull()
   })
-  it('restores the identity of a deleted document', () => {
+  it('restores the uuid of a deleted document', () => {
     const restored = writeText(slot(draftRow('D', null, then), null), wrote('D'))
     expect(restored).toMatchObject({ documentUuid: 'u-draft', deletedAt: null, content: 'D' })
   })
 })
 
 describe('deleteText', () => {
-  it('keeps the last text and marks it', () => {
+  it('keeps the last text and marks it as deleted', () => {
     expect(deleteText(slot(null, 'L'), now)).toMatchObject({ content: 'L', baseHash: '#L', deletedAt: now })
     expect(deleteText(slot(draftRow('D', 'L'), 'L'), now)).toMatchObject({
       content: 'D',
@@ -101,13 +101,14 @@ describe('deleteText', () => {
       documentUuid: 'u-draft',
     })
   })
-  it('takes live as the base when it was decided on that text', () => {
+  it('sets live as the base if the caller merged with that text', () => {
     expect(deleteText(slot(draftRow('D', 'L'), 'M'), now, true)).toMatchObject({ baseHash: '#M', deletedAt: now })
     const again = deleteText(slot(draftRow('D', 'L', then), 'M'), now, true)
     expect(again).toMatchObject({ baseHash: '#M', deletedAt: then })
     expect(deleteText(slot(draftRow('D', 'L', then), null), now, true)).toBeNull()
   })
-  it('finds nothing where nothing shows', () => expect(deleteText(slot(draftRow('D', 'L', then), 'L'), now)).toBeNull())
+  it('returns null if no document is visible', () =>
+    expect(deleteText(slot(draftRow('D', 'L', then), 'L'), now)).toBeNull())
 })
 
 describe('editMerged', () => {
@@ -117,10 +118,10 @@ describe('editMerged', () => {
     return { end: old?.end, pieces: pieces.map((piece) => [piece.content, piece.validFrom, piece.validTo]) }
   }
   it.each([
-    ['the live set', 2, openEnd, 5, true, 5, [['new', 5, openEnd]]],
-    ['the live set that brought the text', 5, openEnd, 5, true, null, [['new', 5, openEnd]]],
+    ['the live version', 2, openEnd, 5, true, 5, [['new', 5, openEnd]]],
+    ['the live version that introduced the text', 5, openEnd, 5, true, null, [['new', 5, openEnd]]],
     [
-      'a set in the middle',
+      'a version in the middle',
       2,
       8,
       5,
@@ -132,7 +133,7 @@ describe('editMerged', () => {
       ],
     ],
     [
-      'the first set of a text',
+      'the first version with a text',
       5,
       8,
       5,
@@ -143,12 +144,12 @@ describe('editMerged', () => {
         ['old', 6, 8],
       ],
     ],
-    ['the last set of a text', 2, 6, 5, false, 5, [['new', 5, 6]]],
-    ['the only set of a text', 5, 6, 5, false, null, [['new', 5, 6]]],
-  ])('cuts %s', (_name, from, to, number, isLive, end, pieces) => {
+    ['the last version with a text', 2, 6, 5, false, 5, [['new', 5, 6]]],
+    ['the only version with a text', 5, 6, 5, false, null, [['new', 5, 6]]],
+  ])('splits the range of %s', (_name, from, to, number, isLive, end, pieces) => {
     expect(spans(from, to, number, isLive)).toEqual({ end, pieces })
   })
-  it('adds to one set only', () => {
+  it('adds a new text to one version only', () => {
     const added = editMerged(null, { id: 9, number: 3, isLive: false }, wrote('new'))
     expect(added).toMatchObject({
       old: null,

@@ -33,9 +33,9 @@ it.each([
   ['h', { liveHash: 'l' }, 'holds'],
   ['h', { liveHash: 'h' }, 'ConflictError'],
   ['h', { liveHash: '' }, 'ConflictError'],
-])('a document with hash %j and %j: %s', (actual, wanted, outcome) => expect(code(actual, wanted)).toBe(outcome))
+])('checks hash %j against %j: %s', (actual, wanted, outcome) => expect(code(actual, wanted)).toBe(outcome))
 
-it('names what was expected and what is there', () => {
+it('names the expected and the actual hashes', () => {
   const actual = { shown: null, live: null }
   expect(() => assertPreconditions('a', actual, { baseHash: 'h', liveHash: 'l' })).toThrow(
     expect.objectContaining({

@@ -3,18 +3,18 @@ import { describe, expect, it } from 'vitest'
 import { refuse } from '../../shared/app-error.ts'
 import { completeConfiguration, type EvaluationConfiguration, readScore } from './evaluation.ts'
 
-describe('the configuration of an evaluation', () => {
-  it('gets its defaults', () => {
+describe('evaluation configuration', () => {
+  it('has defaults', () => {
     expect(completeConfiguration('binary', {})).toEqual({ reverseScale: false })
     expect(completeConfiguration('rating', {})).toEqual({ reverseScale: false, minRating: 1, maxRating: 5 })
   })
 
-  it('keeps what was given', () => {
+  it('keeps given values', () => {
     const given = { reverseScale: true, criteria: 'c', minRating: 0, maxRating: 10, minThreshold: 0, maxThreshold: 10 }
     expect(completeConfiguration('rating', given)).toEqual(given)
   })
 
-  it('of a binary one has no range', () => {
+  it('has no range for a binary evaluation', () => {
     expect(completeConfiguration('binary', { minRating: 9, maxRating: 1, passDescription: 'p' })).toEqual({
       reverseScale: false,
       passDescription: 'p',
@@ -29,7 +29,7 @@ describe('the configuration of an evaluation', () => {
     [{ maxThreshold: 0 }, 'maxThreshold'],
     [{ maxThreshold: 6 }, 'maxThreshold'],
     [{ minThreshold: 4, maxThreshold: 2 }, 'maxThreshold'],
-  ])('%o is refused at %s', (configuration, key) => {
+  ])('refuses %o at %s', (configuration, key) => {
     const path = ['configuration', key]
     const refusal = { details: { issues: [expect.objectContaining({ path })], reason: 'invalid-body' } }
     expect(() => completeConfiguration('rating', configuration)).toThrow(expect.objectContaining(refusal))
@@ -48,11 +48,11 @@ describe('binary scores', () => {
     [0, false, 0, false],
     [1, true, 0, false],
     [0, true, 100, true],
-  ])('%s, reversed %s', (score, reversed, normalizedScore, hasPassed) => {
+  ])('reads score %s, reversed %s', (score, reversed, normalizedScore, hasPassed) => {
     expect(readScore(score, binary(reversed))).toEqual({ normalizedScore, hasPassed })
   })
 
-  it.each([0.5, -1, 2, Number.NaN])('%s is refused', (score) => {
+  it.each([0.5, -1, 2, Number.NaN])('refuses %s', (score) => {
     expect(() => readScore(score, binary())).toThrow(refuse('score-not-binary', { min: 0, max: 1 }))
   })
 })
@@ -70,21 +70,21 @@ describe('ratings', () => {
     [4, { maxThreshold: 3 }, 75, false],
     [0, { minRating: -10, maxRating: 10 }, 50, true],
     [0.2, { minRating: 0, maxRating: 0.3 }, 67, true],
-    // Binary floating point cannot represent these halves.
+    // Rounding halves that floating point cannot represent exactly.
     [1.14, {}, 4, true],
     [4.02, {}, 76, true],
     [4.98, { reverseScale: true }, 1, true],
     [-4.95, { minRating: -5, maxRating: 5 }, 1, true],
-  ])('%s on %o', (score, configuration, normalizedScore, hasPassed) => {
+  ])('normalizes %s with %o', (score, configuration, normalizedScore, hasPassed) => {
     expect(readScore(score, rating(configuration))).toEqual({ normalizedScore, hasPassed })
   })
 
-  it.each([0.999, 5.001, Number.POSITIVE_INFINITY, Number.NaN])('%s is refused, not moved into the range', (score) => {
+  it.each([0.999, 5.001, Number.POSITIVE_INFINITY, Number.NaN])('refuses %s instead of clamping it', (score) => {
     const refusal = refuse('score-out-of-range', { min: 1, max: 5 })
     expect(() => readScore(score, rating())).toThrow(refusal)
   })
 
-  it('are whole numbers from 0 to 100, mirrored by a reversed scale', () => {
+  it('normalizes to whole numbers from 0 to 100 and mirrors a reversed scale', () => {
     const number = fc.double({ min: -1e9, max: 1e9, noNaN: true })
     fc.assert(
       fc.property(number, number, number, (one, two, three) => {

@@ -22,7 +22,7 @@ describe('declared types', () => {
     ['string with a list', { type: 'string' }, [1], [1]],
     ['text with null', { type: 'text' }, null, null],
     ['number', { type: 'number' }, '-1.5e2', -150],
-    ['a number as such', { type: 'number' }, 4, 4],
+    ['a number', { type: 'number' }, 4, 4],
     ['integer', { type: 'integer' }, '42', 42],
     ['boolean', { type: 'boolean' }, 'false', false],
     ['object', { type: 'object' }, '{"a":1}', { a: 1 }],
@@ -56,7 +56,7 @@ describe('declared types', () => {
     })
   })
 
-  it('tells all that is missing or wrong at once', () => {
+  it('reports all missing and invalid parameters together', () => {
     const parameters = { a: { required: true }, b: { required: true, type: 'image' }, c: { type: 'number' } }
     expect(refusal({ parameters }, { b: null, c: 'x' })).toEqual({
       reason: 'missing-parameters',
@@ -65,7 +65,7 @@ describe('declared types', () => {
     })
   })
 
-  it('passes undeclared values as they are', () => {
+  it('passes undeclared values through unchanged', () => {
     expect(parameterValues({}, { a: 'null', constructor: 1 })).toEqual({ a: 'null', constructor: 1 })
   })
 })
@@ -77,18 +77,18 @@ describe('images and files', () => {
     ['file', 'data:application/pdf;base64,AA==', { isImage: false, mimeType: 'application/pdf' }],
     ['file', 'https://h/a.csv', { isImage: false, mimeType: 'text/csv' }],
     ['file', { name: 'n', url: 'https://h/x', mimeType: 'image/gif', size: 3 }, { isImage: true, name: 'n', size: 3 }],
-  ])('%s from %j', (type, given, expected) => {
+  ])('reads %s from %j', (type, given, expected) => {
     expect(parameterValues(declare({ type }), { p: given })['p']).toMatchObject({ __promptlType: 'file', ...expected })
   })
 
-  it('take lists', () => {
+  it('accepts lists', () => {
     expect(parameterValues(declare({ type: 'image' }), { p: ['https://h/a', 'https://h/b'] })['p']).toHaveLength(2)
     expect(refusal(declare({ type: 'image' }), { p: ['https://h/a', 1] })).toMatchObject({ invalid: [{ name: 'p' }] })
   })
 })
 
 describe('parameters on the wire', () => {
-  it('keep declared keys, and support three types', () => {
+  it('keep declared keys and use one of three types', () => {
     const parameters = { n: { type: 'number', required: true, min: 2 }, i: { type: 'image' }, bare: null }
     expect(wireParameters({ parameters }, ['free', 'n'])).toEqual({
       n: { type: 'text', required: true, min: 2 },
@@ -98,7 +98,7 @@ describe('parameters on the wire', () => {
     })
   })
 
-  it('tell `required` as a boolean or not at all', () => {
+  it('include `required` only if it is a boolean', () => {
     const parameters = {
       yes: { required: 'yes', description: 'd' },
       nothing: { required: null },
@@ -115,7 +115,7 @@ describe('parameters on the wire', () => {
 describe('user message', () => {
   const source = { path: 'p', content: 'Hi', documents: {} }
 
-  it('is appended where the prompt does not use it', () => {
+  it('is appended if the prompt does not use it', () => {
     expect(withUserMessage(source, { parameters: [] }).content).toBe('Hi\n<user>{{ LATITUDE_USER_MESSAGE }}</user>')
     expect(withUserMessage(source, { parameters: ['LATITUDE_USER_MESSAGE'] })).toBe(source)
   })

@@ -12,7 +12,7 @@ function refusal(config: Record<string, unknown>): unknown {
   return undefined
 }
 
-describe('configuration of a prompt', () => {
+describe('prompt configuration', () => {
   it('has defaults', () => {
     expect(readPromptConfig({}, 'p')).toEqual({
       maxSteps: 20,
@@ -25,7 +25,7 @@ describe('configuration of a prompt', () => {
     })
   })
 
-  it('takes snake case for camel case, and keeps its own keys from the provider', () => {
+  it('accepts snake case, and does not send its own keys to the provider', () => {
     const config = {
       provider: 'OpenAI',
       model: 'm',
@@ -49,7 +49,7 @@ describe('configuration of a prompt', () => {
     expect(Object.keys(readPromptConfig(config, 'p').settings)).toEqual(['maxTokens', 'topP'])
   })
 
-  it('lets a later spelling win, as a step over the front matter', () => {
+  it('prefers a later spelling, so a step overrides the front matter', () => {
     expect(readPromptConfig({ maxTokens: 1, max_tokens: '2' }, 'p').settings).toEqual({ maxTokens: 2 })
   })
 
@@ -71,7 +71,7 @@ describe('configuration of a prompt', () => {
     expect(refusal({ [key]: value })).toMatchObject({ code: 'document_config_error', key, path: 'a/b' })
   })
 
-  it('points from subagents to agents', () => {
+  it('suggests `agents` for subagents', () => {
     expect(refusal({ subagents: ['x'] })).toMatchObject({
       code: 'document_config_error',
       key: 'subagents',
@@ -80,7 +80,7 @@ describe('configuration of a prompt', () => {
   })
 
   it.each(['Authorization', 'HOST', 'content-length', 'Transfer-Encoding', 'bad name', ''])(
-    'refuses the header %j',
+    'refuses the invalid header %j',
     (name) => {
       expect(refusal({ headers: { [name]: 'x' } })).toMatchObject({
         code: 'document_config_error',
@@ -89,17 +89,17 @@ describe('configuration of a prompt', () => {
     },
   )
 
-  it('refuses a header of two lines and passes plain ones as text', () => {
+  it('refuses a header with a line break and converts plain values to text', () => {
     expect(refusal({ headers: { 'X-A': 'a\r\nB: c' } })).toMatchObject({ key: 'headers.X-A' })
     expect(readPromptConfig({ headers: { 'X-A': 1 } }, 'p').settings).toEqual({ headers: { 'X-A': '1' } })
   })
 })
 
-describe('tools of a prompt', () => {
+describe('prompt tools', () => {
   const schema = { type: 'object', properties: { city: { type: 'string' } } }
   const weather = { name: 'get_weather', description: 'Weather', parameters: schema }
 
-  it('are read in both shapes', () => {
+  it('accepts a map or a list', () => {
     const definition = { description: 'Weather', parameters: schema }
     const stop = { name: 'stop', parameters: { type: 'object', properties: {} } }
     expect(readPromptConfig({ tools: { get_weather: definition, stop: null } }, 'p').tools).toEqual([weather, stop])
@@ -112,7 +112,7 @@ describe('tools of a prompt', () => {
     ['latitude/*', 'latitude/*'],
     [{ openai: [{ type: 'web_search' }] }, 'openai'],
     [[{ openai: [{ type: 'web_search' }] }], 'openai'],
-  ])('are refused where stet does not offer them: %j', (tools, feature) => {
+  ])('refuses unsupported tools: %j', (tools, feature) => {
     expect(refusal({ tools })).toMatchObject({
       code: 'unsupported_feature_error',
       feature,
@@ -127,7 +127,7 @@ describe('tools of a prompt', () => {
     [{ a: { parameters: 'x' } }, 'tools.a.parameters'],
     [{ a: { description: 1 } }, 'tools.a.description'],
     [['plain'], 'tools.plain'],
-  ])('name what is wrong: %j', (tools, key) => {
+  ])('names the invalid key: %j', (tools, key) => {
     expect(refusal({ tools })).toMatchObject({ code: 'document_config_error', key })
   })
 })

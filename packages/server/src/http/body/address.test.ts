@@ -27,11 +27,11 @@ describe('encodeDocumentPathTail', () => {
     expect(encodeDocumentPathTail(method, base + tail)).toBe(base + expected)
   })
 
-  it.each(['/a%', '/%ff', '/%C3', '/a%00b'])('refuses %s', (tail) => {
+  it.each(['/a%', '/%ff', '/%C3', '/a%00b'])('throws for %s', (tail) => {
     expect(() => encodeDocumentPathTail('GET', base + tail)).toThrow('Malformed path')
   })
 
-  it('leaves other addresses alone', () => {
+  it('leaves other addresses unchanged', () => {
     expect(encodeDocumentPathTail('GET', '/projects/1/versions/x%')).toBe('/projects/1/versions/x%')
   })
 })

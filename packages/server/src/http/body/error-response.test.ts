@@ -3,7 +3,7 @@ import { RunError, refuse } from '../../shared/app-error.ts'
 import { errorResponse } from './error-response.ts'
 
 describe('errorResponse', () => {
-  it('gives unforeseen failures nothing but a request id', () => {
+  it('returns only a request id for unexpected errors', () => {
     const failure = new Error('relation "api_key" does not exist', { cause: new Error('password=hunter2') })
     expect(errorResponse(failure, 'req_1')).toEqual({
       status: 500,
@@ -18,13 +18,13 @@ describe('errorResponse', () => {
   })
 
   it.each([['text'], [null], [undefined], [{ status: 200 }], [refuse('run-not-stored')]])(
-    'answers 500 to %s',
+    'returns 500 for %s',
     (thrown) => {
       expect(errorResponse(thrown, 'req_1').body.message).toBe('Internal server error')
     },
   )
 
-  it('sends run errors as 422 with their code in both places', () => {
+  it('returns 422 for run errors, with the code in both fields', () => {
     const { status, headers, body } = errorResponse(
       new RunError('ai_run_error', 'refused', { details: { conversationUuid: 'u', provider: 'openai' } }),
       'req_1',
@@ -47,11 +47,11 @@ describe('errorResponse', () => {
     [refuse('revoked-key'), {}],
     [refuse('server-stopping'), { 'Retry-After': '1' }],
     [refuse('score-not-binary', { min: 0, max: 1 }), {}],
-  ])('%#: headers of %s', (error, headers) => {
+  ])('%#: sets the headers of %s', (error, headers) => {
     expect(errorResponse(error, 'req_1').headers).toEqual(headers)
   })
 
-  it('answers a broken escape that the router met with 400', () => {
+  it('returns 400 for a malformed escape in the path', () => {
     const refused = Object.assign(new URIError('Failed to decode param'), { status: 400 })
     expect(errorResponse(refused, 'req_1')).toMatchObject({ status: 400, body: { message: 'Malformed path' } })
   })

@@ -33,7 +33,7 @@ describe('readJsonBody', () => {
     await expect(read('{}', type)).rejects.toThrow('Content-Type')
   })
 
-  it('lets the last of equal keys win', async () => {
+  it('keeps the last of duplicate keys', async () => {
     expect(await read('{"a":1,"a":2}', undefined)).toEqual({ a: 2 })
   })
 
@@ -41,12 +41,12 @@ describe('readJsonBody', () => {
     await expect(read(text, undefined)).rejects.toThrow('Malformed JSON in request body')
   })
 
-  it('refuses bytes that are not UTF-8', async () => {
+  it('refuses invalid UTF-8', async () => {
     const overlong = Uint8Array.of(0x22, 0xc0, 0x80, 0x22)
     await expect(read(overlong, undefined)).rejects.toThrow('Malformed JSON in request body')
   })
 
-  it('names the place of a refused value', async () => {
+  it('includes the path of a refused value', async () => {
     await expect(read('{"messages":[{"content":"\\u0000"}]}', undefined)).rejects.toThrow(
       'Invalid request: messages.0.content: must not contain NUL characters',
     )
@@ -55,7 +55,7 @@ describe('readJsonBody', () => {
   it.each([
     ['values', `{"a":[${'1,'.repeat(2_000_000)}`],
     ['nested', `{"a":${'['.repeat(1_000)}${'1,'.repeat(2_000_000)}`],
-  ])('refuses a body with too many %s before the rest of it arrives', async (words, text) => {
+  ])('refuses a body with too many %s before it has fully arrived', async (words, text) => {
     let received = 0
     const parts = (function* () {
       for (let start = 0; start < text.length; start += 65_536) {
@@ -68,7 +68,7 @@ describe('readJsonBody', () => {
     expect(received).toBeLessThan(300_000)
   })
 
-  it('refuses different keys beyond the limit, in parts of any length', async () => {
+  it('refuses too many distinct keys, for any chunk length', async () => {
     const keys = Array.from({ length: 5_001 }, (_, place) => `"key-${place}":1`).join(',')
     await expect(read(`{${keys}}`, undefined)).rejects.toThrow('different keys')
   })

@@ -3,12 +3,12 @@ import { isLoopback, permitMetrics } from './operations.ts'
 import { renderReference } from './reference.ts'
 
 describe('permitMetrics', () => {
-  it('serves loopback only while no token is configured', () => {
+  it('allows only loopback if no token is configured', () => {
     expect(() => permitMetrics(undefined, undefined, true)).not.toThrow()
     expect(() => permitMetrics(undefined, 'anything', false)).toThrow('loopback')
   })
 
-  it('asks for the token wherever one is configured', () => {
+  it('requires the token if one is configured', () => {
     expect(() => permitMetrics('secret', undefined, true)).toThrow('required')
     expect(() => permitMetrics('secret', 'wrong', true)).toThrow('Invalid')
     expect(() => permitMetrics('secret', 'secret', false)).not.toThrow()
@@ -27,7 +27,7 @@ describe('permitMetrics', () => {
 })
 
 describe('renderReference', () => {
-  it('escapes everything it takes from the description', () => {
+  it('escapes all text from the OpenAPI description', () => {
     const page = renderReference({
       info: { title: '<script>', version: '1' },
       paths: { '/a': { get: { summary: '<b>', tags: ['x'], responses: { 200: { description: '"q"' } } } } },

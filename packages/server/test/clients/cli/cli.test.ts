@@ -1,4 +1,4 @@
-/** The discontinued CLI 4.0.0, which only uses the client 5.1.0: its calls in order, with real files. */
+/** The discontinued CLI 4.0.0 only uses client 5.1.0. These tests make its calls in order, with real files. */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -31,7 +31,6 @@ afterAll(async () => {
   for (const folder of folders) await rm(folder, { recursive: true, force: true })
 })
 
-/** Texts that a server must return byte for byte. */
 const awkward: Record<string, string> = {
   empty: '',
   'no-front-matter': 'Hello',

@@ -1,4 +1,4 @@
-/** The commands of the discontinued CLI 4.0.0, as calls of the client 5.1.0 in their order, and files. */
+/** The discontinued CLI 4.0.0's commands, as ordered calls of client 5.1.0 with real files. */
 import { createHash } from 'node:crypto'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -85,7 +85,6 @@ export function commandsIn(folder: string, client: PublishedClient) {
       const { projectId, version } = await readLock()
       await save(await fetchAll(projectId, version))
     },
-    /** The changes as `A path`, `M path` and `D path`. */
     status: async () => (await changes()).map(({ status, path }) => `${status.charAt(0).toUpperCase()} ${path}`),
     async push() {
       const { projectId, version } = await readLock()

@@ -1,11 +1,8 @@
-/**
- * The differences from the discontinued server, with their test results. docs/compatibility.md is generated from them.
- */
+/** Collects the differences from the discontinued server with their test results, for docs/compatibility.md. */
 import { describe, expect, test } from 'vitest'
 import { outcomesOf, resultsFile } from '../matrix/client-matrix.ts'
 
 interface Deviation {
-  /** The behavior of the discontinued server. */
   before: string
   stet: string
   reason: string
@@ -17,7 +14,7 @@ export interface DeviationResult extends Deviation {
 
 export type DeviationResults = Record<string, DeviationResult>
 
-/** Declare each difference with its tests, and call `close` last. */
+/** Declare each difference with its tests, then call `close`. */
 export function deviationList() {
   const declared = new Map<string, Deviation>()
   return {

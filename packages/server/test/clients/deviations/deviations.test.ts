@@ -1,4 +1,3 @@
-/** The deliberate differences from the discontinued server. Each one is shown. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { assistantMessage, prompt, type RunBench, runBench, userMessage } from '../../runs/run-bench.ts'
 import { deviationList } from './deviation-list.ts'
@@ -17,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench?.close())
 
-/** A run whose model has sent one word and continues on a signal. */
+/** Starts a run whose model has sent one word and waits for `finish`. */
 async function openRun(): Promise<{ uuid: string; leave(): void; finish(): void }> {
   let finish = () => {}
   const gate = new Promise<void>((resolve) => {

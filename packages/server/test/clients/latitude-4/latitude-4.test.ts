@@ -1,4 +1,4 @@
-/** The published client 4.1.9, unchanged; its constructor names the server. */
+/** Runs the unmodified published client 4.1.9. Its constructor sets the server address. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { failureOf, openClientBench, sentDuring } from '../matrix/client-bench.ts'
 import { clientMatrix } from '../matrix/client-matrix.ts'

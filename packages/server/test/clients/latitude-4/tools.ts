@@ -1,4 +1,4 @@
-/** Tools of 4.1.9: the run ends with the requests, and a chat continues it. */
+/** In 4.1.9, a run ends with its tool requests, and a chat continues it. */
 import { expect, test } from 'vitest'
 import { failureOf, sentDuring, toolAnswers, userMessage } from '../matrix/client-bench.ts'
 import type { Matrix } from '../matrix/client-matrix.ts'

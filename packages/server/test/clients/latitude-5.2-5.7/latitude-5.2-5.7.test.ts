@@ -1,4 +1,4 @@
-/** The published TypeScript clients 5.2 to 5.7: the requests that 5.1.0 does not make, or makes in another form. */
+/** The published TypeScript clients 5.2 to 5.7: only the requests that differ from 5.1.0. */
 import { createParser } from 'eventsource-parser'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ClientBench, openClientBench, sentDuring, toolAnswers, userMessage } from '../matrix/client-bench.ts'
@@ -25,7 +25,7 @@ const run = `${api}/projects/1/versions/live/documents/run`
 const internal = { __internal: { source: 'api' } }
 const unknown = '00000000-0000-4000-8000-000000000000'
 
-/** Their request format: native fetch, and every POST has a body. */
+/** Sends a request like these clients: native fetch, and a body in every POST. */
 function send(method: 'POST' | 'DELETE', path: string, body?: Record<string, unknown>, version = '5.7.0') {
   return fetch(`http://127.0.0.1:${bench.front.port}${path}`, {
     method,
@@ -38,9 +38,7 @@ function send(method: 'POST' | 'DELETE', path: string, body?: Record<string, unk
   })
 }
 
-/**
- * Reads a stream like these clients: the last provider-completed, and the uuid and messages of the run's last event.
- */
+/** Reads a stream like these clients: the last provider-completed, and the last run event's uuid and messages. */
 async function readStream(response: Response, onToolCall?: (id: string) => Promise<unknown>) {
   expect(response.headers.get('content-type')).toContain('text/event-stream')
   const seen: { types: string[]; uuid?: string; text?: string; messages?: unknown[] } = { types: [] }

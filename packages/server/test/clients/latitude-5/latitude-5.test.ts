@@ -1,4 +1,4 @@
-/** The published client 5.1.0, unchanged, with only its environment variables set. */
+/** Runs the unmodified published client 5.1.0, configured only by its environment variables. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { failureOf, openClientBench, sentDuring } from '../matrix/client-bench.ts'
 import { clientMatrix } from '../matrix/client-matrix.ts'
@@ -19,7 +19,7 @@ const ready = () => opened
 
 beforeAll(async () => {
   const bench = await openClientBench()
-  // The client reads these on import, and treats any text in GATEWAY_SSL as "yes".
+  // The client reads these on import, and treats any text in GATEWAY_SSL as true.
   process.env['GATEWAY_HOSTNAME'] = '127.0.0.1'
   process.env['GATEWAY_PORT'] = String(bench.front.port)
   process.env['GATEWAY_SSL'] = ''

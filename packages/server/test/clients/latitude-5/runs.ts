@@ -1,4 +1,4 @@
-/** Features of a run in 5.1.0 that the other versions lack. */
+/** Run features that only 5.1.0 has. */
 import { expect, test } from 'vitest'
 import { failureOf, sentDuring, userMessage } from '../matrix/client-bench.ts'
 import { BackgroundResult } from '../matrix/wire.ts'

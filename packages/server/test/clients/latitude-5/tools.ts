@@ -1,4 +1,4 @@
-/** Tools of 5.1.0: it names its handlers, and answers the calls while the stream stays open. */
+/** In 5.1.0, the client names its tool handlers and answers calls while the stream stays open. */
 import { expect, test } from 'vitest'
 import { failureOf, sentDuring, toolAnswers, userMessage } from '../matrix/client-bench.ts'
 import type { Matrix } from '../matrix/client-matrix.ts'

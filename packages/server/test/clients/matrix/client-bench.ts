@@ -7,15 +7,13 @@ import { type Front, openFront } from './front.ts'
 export interface ClientBench {
   server: TestServer
   provider: FakeProvider
-  /** The address for the client under test. */
   front: Front
   key: string
   liveUuid: string
-  /** Another draft of project 1, created without the client. */
+  /** Creates another draft of project 1 without the client. */
   newDraft(): Promise<string>
-  /** A rating from 1 to 5. */
+  /** Creates an evaluation with ratings from 1 to 5. */
   newEvaluation(): Promise<string>
-  /** A conversation that never ran. */
   newLog(): Promise<string>
   close(): Promise<void>
 }
@@ -23,7 +21,6 @@ export interface ClientBench {
 const head = (keys = '') => `---\nprovider: OpenAI\nmodel: gpt-4o\n${keys}---\n`
 const tool = (name: string) => `  - ${name}: { description: Any, parameters: { type: object } }\n`
 
-/** The live prompts, unless a suite publishes its own. */
 export const prompts = {
   greet: `${head()}Be brief.\n<user>Say hello to {{ name }}.</user>\n`,
   weather: `${head(`tools:\n${tool('get_weather')}${tool('ask')}${tool('end_autonomous_chain')}`)}<user>Weather?</user>\n`,
@@ -32,7 +29,6 @@ export const prompts = {
   once: `${head('maxRetries: 0\n')}<user>Once.</user>\n`,
 }
 
-/** @param published what is live in project 1. */
 export async function openClientBench(
   environment: Record<string, string> = {},
   published: Record<string, string> = prompts,
@@ -67,13 +63,11 @@ export async function openClientBench(
 
 export const userMessage = (text: string) => ({ role: 'user', content: [{ type: 'text', text }] })
 
-/** The tool results that the model received, in order. */
 export function toolAnswers({ provider }: Pick<ClientBench, 'provider'>): string[] {
   const sent = provider.requests.at(-1)?.body['messages'] as { role: string; content: string }[]
   return sent.filter(({ role }) => role === 'tool').map(({ content }) => content)
 }
 
-/** The requests of the client during `work`, and its answer. */
 export async function sentDuring<T>({ front }: ClientBench, work: () => Promise<T>) {
   const before = front.requests.length
   const answer = await work()
@@ -81,7 +75,7 @@ export async function sentDuring<T>({ front }: ClientBench, work: () => Promise<
   return { answer, sent, lines: sent.map(({ method, path }) => `${method} ${path}`) }
 }
 
-/** The rejection of a call. Fails if the call resolves. */
+/** Returns the rejection of a call. Fails if the call resolves. */
 export async function failureOf(call: Promise<unknown>): Promise<Record<string, unknown>> {
   const outcome = await call.then(
     () => 'it resolved',

@@ -1,21 +1,19 @@
-/** The test results of a published client, method by method. docs/compatibility.md is generated from them. */
+/** Collects a published client's test results by method, for docs/compatibility.md. */
 import { fileURLToPath } from 'node:url'
 import { describe, expect, type RunnerTask, test } from 'vitest'
 
-/** The result of a method or a behavior. */
 type Verdict = 'works' | 'works with a note' | 'not offered' | 'FAILS' | 'NO TEST'
 
 export interface MatrixEntry {
   result: Verdict
   note?: string
-  /** The result of each test by its title. */
   tests: Record<string, string>
 }
 
 export interface ClientResults {
   client: string
   version: string
-  /** How the client is tested: with the real package, or with its requests and models. */
+  /** Either the real package, or its requests and models. */
   as: string
   methods: Record<string, MatrixEntry>
   behaviours: Record<string, MatrixEntry>
@@ -30,7 +28,7 @@ interface Declared {
 export type Matrix = ReturnType<typeof clientMatrix>
 
 /**
- * Collects the tests of one client in one file. Declare with `method` and `behaviour`, and call `close` last: it adds
+ * Collects the tests of one client in one file. Declare them with `method` and `behaviour`, then call `close`: it adds
  * the test that compares the results with `results/<name>.json`.
  */
 export function clientMatrix(name: string, about: Pick<ClientResults, 'client' | 'version' | 'as'>) {
@@ -41,18 +39,15 @@ export function clientMatrix(name: string, about: Pick<ClientResults, 'client' |
     describe(title, tests)
   }
   return {
-    /**
-     * A method of the client that works. The note names the difference from the discontinued service and its reason.
-     */
+    /** Declares a method that works. The note explains a difference from the discontinued service. */
     method: (title: string, tests: () => void, note?: string) =>
       declare(title, { kind: 'methods', isOffered: true, ...(note !== undefined && { note }) }, tests),
-    /** A method of the client that no server can serve. Its tests show the result. */
+    /** Declares a method that no server can support. Its tests show the result. */
     notOffered: (title: string, note: string, tests: () => void) =>
       declare(title, { kind: 'methods', isOffered: false, note }, tests),
-    /** A behavior of several methods. */
     behaviour: (title: string, tests: () => void, note?: string) =>
       declare(title, { kind: 'behaviours', isOffered: true, ...(note !== undefined && { note }) }, tests),
-    /** `surface` lists every method of the client. A method without a test fails, and the results show that. */
+    /** `surface` lists every method of the client. A method without a test fails the comparison. */
     close(surface: () => readonly string[]) {
       test('every method has a test, and the results are those that are checked in', async ({ task }) => {
         const shown = new Map(task.file.tasks.map((one) => [one.name, one]))
@@ -71,7 +66,6 @@ export function clientMatrix(name: string, about: Pick<ClientResults, 'client' |
   }
 }
 
-/** The file with the results of a client. */
 export function resultsFile(name: string): string {
   return fileURLToPath(new URL(`../results/${name}.json`, import.meta.url))
 }
@@ -89,7 +83,6 @@ function verdict(states: readonly string[], declared: Declared | undefined): Ver
   return declared.note === undefined ? 'works' : 'works with a note'
 }
 
-/** The result of each test of a suite by its title; empty for an unknown suite. */
 export function outcomesOf(suite: RunnerTask | undefined): Record<string, string> {
   return Object.fromEntries(suite ? outcomes(suite) : [])
 }

@@ -1,32 +1,29 @@
-/** An HTTP proxy in front of the server. It records client requests, and can respond instead of the server. */
+/** An HTTP proxy in front of the server that records client requests and can refuse them. */
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export interface SentRequest {
   method: string
-  /** As in the request line, with percent signs. */
+  /** The raw path from the request line, still percent-encoded. */
   path: string
   headers: IncomingHttpHeaders
-  /** The body as received. */
   text: string
-  /** The parsed JSON body; undefined if there is none. */
   body: Record<string, unknown> | undefined
 }
 
 export interface Front {
   port: number
   requests: SentRequest[]
-  /** Answers the next requests itself: one status each, with an error body. */
+  /** Refuses the next requests with these statuses and an error body. */
   refuseNext(...statuses: number[]): void
   close(): Promise<void>
 }
 
-/** Starts one on a free port, in front of a server on this machine. */
 export async function openFront(target: URL): Promise<Front> {
   const requests: SentRequest[] = []
   const refusals: number[] = []
-  // Connections stay open as long as the client wants, so that none ends during a request.
+  // Without a keep-alive timeout only the client closes connections, so none closes during a request.
   const server = createServer({ keepAliveTimeout: 0 }, (incoming, outgoing) => {
     handle(incoming, outgoing).catch(() => outgoing.destroy())
   })

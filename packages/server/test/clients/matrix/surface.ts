@@ -1,15 +1,12 @@
-/** Finds the methods of a client object by reflection. */
-
 type Functions = Record<string, (...args: never[]) => unknown>
 
 export interface Surface {
-  /** The functions that applications call, in namespaces (`prompts.get`) or static (`static instrument`). */
+  /** Functions that applications call: in namespaces (`prompts.get`) or static (`static instrument`). */
   methods: string[]
-  /** Functions of the prototype that no namespace exposes unchanged: parts of other functions, or wrapped. */
+  /** Prototype functions that no namespace exposes unchanged: they are wrapped, or parts of other functions. */
   inner: string[]
 }
 
-/** Walks the namespaces of a client, its prototype and its class. */
 export function surfaceOf(client: object): Surface {
   const namespaces = Object.entries(client).filter((entry): entry is [string, Functions] => isNamespace(entry[1]))
   const shown = namespaces.flatMap(([, functions]) => Object.values(functions).map(({ name }) => name))
@@ -20,7 +17,7 @@ export function surfaceOf(client: object): Surface {
       ...namespaces.flatMap(([space, functions]) => Object.keys(functions).map((name) => `${space}.${name}`)),
       ...statics.map((name) => `static ${name}`),
     ].sort(),
-    // A namespace contains bound functions, which are named "bound <name>".
+    // Namespaces contain bound functions, whose names start with "bound".
     inner: functionsOf(prototype).filter((name) => name !== 'constructor' && !shown.includes(`bound ${name}`)),
   }
 }

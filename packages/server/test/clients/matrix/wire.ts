@@ -1,6 +1,6 @@
 /**
- * The responses that published clients accept: every documented key and no other, whole token counts and times, and
- * kinds, reasons and roles from their lists. The strictest client refuses everything else.
+ * The responses that published clients accept: exactly the documented keys, whole token counts and times, and listed
+ * kinds, reasons and roles. These schemas match the strictest client.
  */
 import { z } from 'zod'
 
@@ -22,7 +22,7 @@ export const ErrorBody = z.strictObject({
   message: z.string().min(1),
   details: anyObject,
 })
-/** Attach also writes the message under a second key. */
+/** The attach route also writes the message under a second key. */
 export const AttachErrorBody = ErrorBody.extend({ error: z.strictObject({ message: z.string() }) })
 
 export const Prompt = z.strictObject({
@@ -37,7 +37,7 @@ export const Prompt = z.strictObject({
   commitId: z.int(),
   projectId: z.int(),
   config: anyObject,
-  // A declared parameter may have more keys.
+  // Declared parameters may have additional keys.
   parameters: z.record(z.string(), z.looseObject({ type: z.enum(['text', 'image', 'file']) })),
   provider: Kind.optional(),
   errors: z.array(anyObject),
@@ -133,7 +133,7 @@ const ToolResultPart = z.strictObject({
   result: z.unknown(),
   isError: z.boolean().optional(),
 })
-// No `developer`, and no reasoning or media from an assistant.
+// There is no `developer` role. Assistant messages have no reasoning or media.
 export const Message = z.discriminatedUnion('role', [
   z.strictObject({ role: z.literal('system'), content: z.array(TextPart) }),
   z.strictObject({ role: z.literal('user'), content: z.array(z.union([TextPart, ImagePart, FilePart])) }),
@@ -180,7 +180,7 @@ const result = {
   cost: z.number(),
 }
 export const RunResult = z.strictObject(result)
-/** Attach returns text parts with their text under two keys. */
+/** The attach route returns text parts with their text under two keys. */
 export const AttachedResult = z.strictObject({
   ...result,
   conversation: z.array(
@@ -250,9 +250,8 @@ const LatitudeEvents = [
     cost: z.number(),
   }),
 ] as const
-/** Legacy clients support only these types. */
 export const DeclaredEvent = z.discriminatedUnion('type', LatitudeEvents)
-/** For 4.1.9, which sends no version. */
+/** Client 4.1.9 sends no version and gets these event types. */
 export const UndeclaredEvent = z.discriminatedUnion('type', [
   ...LatitudeEvents,
   z.strictObject({ type: z.literal('tools-requested'), ...everyEvent, tools: z.array(ToolCall) }),
@@ -265,5 +264,4 @@ export const ToolCallEvent = z.strictObject({
   args: anyObject,
   _sourceData: z.strictObject({ source: z.enum(['client', 'agentAsTool', 'serverTool']) }),
 })
-/** Any type with a name is valid. */
 export const ProviderEvent = z.looseObject({ type: z.string() })

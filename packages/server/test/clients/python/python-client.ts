@@ -1,4 +1,4 @@
-/** The calls of the published Python client 5.10, request by request, and its handling of the responses. */
+/** The published Python client 5.10's calls, request by request, and its response handling. */
 import type { z } from 'zod'
 import {
   Annotation,
@@ -66,7 +66,7 @@ export function pythonClient(options: PythonOptions, projectId = 1) {
     model.parse(JSON.parse(await textOf(await pythonRequest(options, call))))
   const documentsOf = (one: VersionOption) => documents(projectId, one)
 
-  /** Streams by default. Without `on_error` the failure is raised; with it there is no result. */
+  /** Streams by default. A failure throws, or calls `on_error` and returns no result. */
   async function start(call: Omit<PythonRequest, 'stream'>, model: z.ZodType, one: StreamOptions) {
     try {
       const stream = one.stream ?? true
@@ -198,7 +198,6 @@ export function pythonClient(options: PythonOptions, projectId = 1) {
   }
 }
 
-// Missing values are not sent.
 function given(body: Body): Body {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined))
 }

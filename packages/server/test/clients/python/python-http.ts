@@ -1,4 +1,3 @@
-/** The transport of the published Python client: headers, JSON, retries, and rules for event streams. */
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -6,7 +5,6 @@ import { ErrorBody } from '../matrix/wire.ts'
 
 export const sdkVersion = '5.10.0'
 
-/** The error that the Python client raises. */
 export class PythonApiError extends Error {
   override name = 'PythonApiError'
   readonly status: number
@@ -22,14 +20,14 @@ export class PythonApiError extends Error {
 export interface PythonOptions {
   port: number
   key: string
-  /** Seconds before the first retry, doubled each time. The client's own default is 0.5. */
+  /** Seconds before the first retry, doubled each time. The client's default is 0.5. */
   delay?: number
 }
 
 export interface PythonRequest {
   method: 'GET' | 'POST' | 'DELETE'
   path: string
-  /** None means no body, but the content type is still sent. */
+  /** Without a body, the content type is still sent. */
   body?: Record<string, unknown>
   stream?: boolean
 }
@@ -37,7 +35,7 @@ export interface PythonRequest {
 const retriable = new Set([408, 429, 500, 502, 503, 504])
 const tries = 3
 
-/** Sends the request with the client's retries. Returns the response with its body unread. */
+/** Retries like the client. Returns the response with its body unread. */
 export async function pythonRequest(options: PythonOptions, call: PythonRequest): Promise<IncomingMessage> {
   for (let attempt = 1; ; attempt += 1) {
     const response = await send(options, call)
@@ -80,7 +78,7 @@ async function send({ port, key }: PythonOptions, call: PythonRequest): Promise<
   return response
 }
 
-// An incomplete error body loses its reason. Further keys are ignored.
+// An incomplete error body loses its reason. Unknown keys are ignored.
 function apiError(status: number, text: string): PythonApiError {
   const body = ErrorBody.loose().safeParse(parseOrNothing(text))
   if (!body.success) return new PythonApiError(status, 'internal_server_error', text)
@@ -95,7 +93,7 @@ function parseOrNothing(text: string): unknown {
   }
 }
 
-/** JSON in Python's format: a space after colons and commas, and only ASCII. */
+/** Formats JSON like Python: ASCII only, with a space after colons and commas. */
 export function pythonJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(pythonJson).join(', ')}]`
   if (typeof value === 'object' && value !== null) {
@@ -115,8 +113,8 @@ export interface PythonEvent {
 }
 
 /**
- * The events of a response, by the client's parser. Lines end where Python's `splitlines` ends them. An id stays, so
- * after the first event with an id, every blank line is an event named `message`, even without data.
+ * Parses events like the client. Lines end where Python's `splitlines` ends them. The last id persists, so every later
+ * blank line is an event named `message`, even without data.
  */
 export async function* pythonEvents(response: AsyncIterable<unknown>, contentType = ''): AsyncGenerator<PythonEvent> {
   if (!contentType.includes('text/event-stream')) throw new PythonApiError(500, 'internal_server_error', contentType)

@@ -1,6 +1,6 @@
 /**
- * The published Python client 5.10: its exact requests, and its handling of the responses. The client itself cannot run
- * here. `render` and `render_chain` make no request and are not covered.
+ * The published Python client 5.10's exact requests and response handling. The client itself cannot run here. `render`
+ * and `render_chain` make no request and are not covered.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openClientBench, prompts, sentDuring, userMessage } from '../matrix/client-bench.ts'
@@ -274,7 +274,6 @@ matrix.behaviour('form of the requests', () => {
   })
 })
 
-/** Every call of the published client that makes a request. */
 const published = [
   ...['evaluations.annotate', 'logs.create', 'projects.create', 'projects.get_all', 'prompts.chat', 'prompts.delete'],
   ...['prompts.get', 'prompts.get_all', 'prompts.get_or_create', 'prompts.run', 'runs.attach', 'runs.stop'],

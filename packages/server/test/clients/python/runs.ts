@@ -1,4 +1,3 @@
-/** Runs and chats of the Python client. */
 import { expect, test } from 'vitest'
 import { sentDuring, userMessage } from '../matrix/client-bench.ts'
 import type { FinishedResult } from './python-client.ts'

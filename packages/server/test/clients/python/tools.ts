@@ -1,4 +1,4 @@
-/** Tool handlers of the Python client: as in the TypeScript client 5.1.0, but failures are posted as error results. */
+/** Python tool handlers work like in the TypeScript client 5.1.0, but post failures as error results. */
 import { expect, test } from 'vitest'
 import { sentDuring, toolAnswers, userMessage } from '../matrix/client-bench.ts'
 import type { ReadyPython } from './ready.ts'

@@ -1,4 +1,3 @@
-/** Retries, long silences and the stream parser of the Python client. */
 import { Readable } from 'node:stream'
 import { afterEach, expect, test, vi } from 'vitest'
 import { sentDuring } from '../matrix/client-bench.ts'
@@ -28,7 +27,7 @@ export function repeatTests(ready: () => ReadyPython): void {
     const { bench } = ready()
     const { key } = await bench.server.client.apiKeys.create({ name: 'slow', plan: 'custom', limit: 1 })
     const client = pythonClient({ port: bench.front.port, key })
-    // Sent in sequence until two requests fall into one rate-limit window. The second one is retried.
+    // Sends sequential requests until two share a rate-limit window. The second one is retried.
     for (let round = 0; round < 50; round += 1) {
       const { answer, sent } = await sentDuring(bench, () => client.prompts.get('greet'))
       expect(answer.path).toBe('greet')
@@ -65,7 +64,7 @@ export function silenceTests(ready: () => ReadyPython): void {
     })
     bench.provider.enqueue({ deltas: ['First', ' and last'], gate })
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
-    // The clock of the whole process only moves forward, so it stays ahead after the test.
+    // `performance.now` must never go backwards in this process, so the offset stays after the test.
     let aheadMs = 0
     const now = performance.now.bind(performance)
     vi.spyOn(performance, 'now').mockImplementation(() => now() + aheadMs)

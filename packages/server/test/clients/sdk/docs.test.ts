@@ -48,7 +48,7 @@ const reasonOf = ({ page, code }: (typeof examples)[number]) =>
   NOT_RUN.find(([name, holds]) => page === name && code.includes(holds))?.[2]
 const runnable = examples.filter((example) => reasonOf(example) === undefined)
 
-// The prompts that the README pushes.
+// The README pushes these prompts.
 const promptFolder = fileURLToPath(new URL('../../../../../examples/prompts/', import.meta.url))
 const prompts = readdirSync(promptFolder, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.promptl'))
@@ -95,7 +95,7 @@ afterAll(async () => {
   rmSync(temporary, { recursive: true })
 })
 
-/** A model that calls its tools once, and answers by the schema or in words. */
+/** The fake model calls its tools once, then answers by the schema or in words. */
 function reply({ body }: FakeRequest) {
   const isAnswered = JSON.stringify(body['messages']).includes('"role":"tool"')
   if (body['tools'] && !isAnswered) {
@@ -106,7 +106,7 @@ function reply({ body }: FakeRequest) {
     : { text: 'It is on its way.' }
 }
 
-/** The routes of the web page documentation, served as described. */
+/** Serves the routes that the web page documentation describes. */
 async function answer(url: string, headers: object, sent: Promise<string>): Promise<Response> {
   if (url.startsWith('/weather/')) return new Response('sunny')
   const route = runnable.find(({ code }) => code.match(/^\/\/ the route (\S+)/)?.[1] === url)
@@ -116,7 +116,7 @@ async function answer(url: string, headers: object, sent: Promise<string>): Prom
   return POST(new Request(siteUrl + url, init))
 }
 
-/** Names that the text around the examples has introduced. */
+/** Defines the names that the text around the examples introduces. */
 async function scene() {
   const stet = new sdk.Stet()
   const draft = await stet.versions.create('draft')
@@ -134,13 +134,11 @@ async function scene() {
   }
 }
 
-/** Runs an example with its imports. Returns its POST export, if there is one. */
 async function run(code: string): Promise<unknown> {
   const own = code
     .replace('stet_…', bench.key)
     .replaceAll('8787', new URL(bench.server.url).port)
     .replace('test/cassettes', temporary)
-    // The page's own addresses.
     .replace(/'(?=\/api\/)/g, `'${siteUrl}`)
     .replace(/^import (\{[^}]*\}) from '([^']*)'$/gm, "const $1 = modules['$2']")
     .replace(/^export /gm, '')
@@ -153,7 +151,7 @@ async function run(code: string): Promise<unknown> {
   return (made as (...values: unknown[]) => Promise<unknown>)(...Object.values(names))
 }
 
-it('there are examples on every page, and all that does not run is still there', () => {
+it('finds examples on every page, and every example listed as not run', () => {
   expect(new Set(examples.map(({ page }) => page))).toEqual(new Set(readdirSync(folder)))
   expect(examples.length).toBeGreaterThanOrEqual(50)
   const kept = NOT_RUN.filter(([name, holds]) =>
@@ -173,7 +171,7 @@ it.each(runnable)('$place', async ({ code }) => {
   expect(await response.text()).toMatch(/chain-completed|"type":"finish"/)
 })
 
-it('every link within the pages leads somewhere', () => {
+it('has no broken links within the pages', () => {
   for (const page of readdirSync(folder)) {
     const text = readFileSync(folder + page, 'utf8')
     for (const [, target = ''] of text.matchAll(/\]\(([^)]+)\)/g)) {

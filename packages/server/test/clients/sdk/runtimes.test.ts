@@ -1,4 +1,3 @@
-/** The packed client on every installed runtime: the same scenario with the same results. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Packed, packSdk } from '../../../../sdk/test/package/packed.ts'
 import { INSTALL, testedRuntimes } from '../../../../sdk/test/runtimes/runtimes.ts'
@@ -44,7 +43,7 @@ afterAll(async () => {
 })
 
 it.each(runtimes.filter(({ isHere }) => isHere))('$name', async ({ run }) => {
-  // The head and a few events, twice. The third connection sends the rest.
+  // Cuts two connections after the head and a few events. The third one delivers the rest.
   proxy.cutAfter(1600, 900)
   const saw = await run(packed, {
     apiKey: bench.key,

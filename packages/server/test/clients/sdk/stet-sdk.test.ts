@@ -1,4 +1,3 @@
-/** The real client against the real server: cut streams, tools, jobs, the cache. */
 import { randomUUID } from 'node:crypto'
 import { type AbortError, RunError, RunStream, Stet, type StreamEvent, tool } from '@stet/sdk'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -10,7 +9,6 @@ const weather = 'tools:\n  get_weather: { description: Weather, parameters: { ty
 let bench: RunBench
 let stet: Stet
 let proxy: FaultProxy
-/** The same client behind a proxy that breaks connections. */
 let shaky: Stet
 beforeAll(async () => {
   bench = await runBench(
@@ -26,7 +24,7 @@ beforeAll(async () => {
   const options = { apiKey: bench.key, projectId, logLevel: 'off', streaming: { resume: { initialDelay: 5 } } } as const
   proxy = await faultProxy(Number(new URL(bench.server.url).port))
   stet = new Stet({ ...options, baseUrl: bench.server.url })
-  // Cuts are counted per connection, so each request opens its own.
+  // The proxy counts bytes per connection, so each request opens its own.
   const defaultHeaders = { Connection: 'close' }
   shaky = new Stet({ ...options, baseUrl: `http://127.0.0.1:${proxy.port}`, defaultHeaders })
 })
@@ -46,7 +44,7 @@ async function collect(stream: RunStream): Promise<StreamEvent[]> {
 }
 const idsOf = (events: readonly StreamEvent[]) => events.map(({ id }) => Number(id))
 
-it.each([true, false])("a provider refusal shows the provider's words without the key (stream: %s)", async (stream) => {
+it.each([true, false])("shows the provider's error message without the key (stream: %s)", async (stream) => {
   const token = 'sk-test'
   const refusal = { status: 401, body: { error: { message: `Incorrect API key provided: ${token}.` } } }
   bench.fake.enqueue(refusal)
@@ -56,10 +54,10 @@ it.each([true, false])("a provider refusal shows the provider's words without th
   expect(error.message).toBe(`${sentence} [${error.requestId}]`)
 })
 
-describe('the cause of an error is its reason', () => {
+describe('reason property of errors', () => {
   const caught = (call: Promise<unknown>) => call.catch((e: unknown) => e)
 
-  it('for refusals of every class', async () => {
+  it('is set for refusals of every class', async () => {
     const misspelled = await caught(stet.prompts.get('helo'))
     expect(misspelled).toMatchObject({ name: 'NotFoundError', reason: 'unknown-document' })
     expect(misspelled).toMatchObject({ details: { suggestions: ['hello'], reason: 'unknown-document' } })
@@ -73,7 +71,7 @@ describe('the cause of an error is its reason', () => {
     expect(reused).toMatchObject({ name: 'UnprocessableEntityError', reason: 'idempotency-key-reused' })
   })
 
-  it('for a conversation that a run uses, before the stream starts', async () => {
+  it('is set for a busy conversation, before the stream starts', async () => {
     bench.fake.enqueue({ deltas: ['a ', 'b'], hang: 'mid-stream' })
     const first = stet.prompts.stream('hello')
     await vi.waitFor(() => expect(first.text).not.toBe(''), 20_000)
@@ -83,15 +81,15 @@ describe('the cause of an error is its reason', () => {
     await caught(first.finalText())
   })
 
-  it.each([true, false])('but not for a failed run, which has an error code (stream: %s)', async (stream) => {
+  it.each([true, false])('is not set for a failed run, which has an error code (stream: %s)', async (stream) => {
     bench.fake.enqueue({ status: 400, body: { error: { message: 'No' } } })
     const error = await caught(stet.prompts.run('hello', { stream }))
     expect(error).toMatchObject({ name: 'RunError', errorCode: 'ai_run_error', reason: undefined })
   })
 })
 
-describe('a stream that is cut on its way', () => {
-  it('loses and doubles nothing, wherever the cuts are', async () => {
+describe('interrupted stream', () => {
+  it('delivers each event once, wherever the connection is cut', async () => {
     const words = Array.from({ length: 12 }, (_, index) => `wörd${index} `)
     bench.fake.setDefault({ deltas: words })
     const { length } = JSON.stringify(await collect(stet.prompts.stream('hello')))
@@ -111,11 +109,11 @@ describe('a stream that is cut on its way', () => {
       const stored = await stet.runs.attach(stream.conversationUuid ?? '')
       expect(await stream.finalResult()).toEqual(stored)
     }
-    // A second connection with few bytes left ends before its cut.
+    // A second connection may end before its cut if few bytes are left.
     expect(rejoined).toBeGreaterThan(cuts / 2)
   })
 
-  it('in a chat turn too', async () => {
+  it('resumes a chat', async () => {
     bench.fake.setDefault({ deltas: ['a ', 'b ', 'c'] })
     const { uuid } = await stet.prompts.run('hello')
     proxy.cutAfter(1500, 400)
@@ -126,7 +124,7 @@ describe('a stream that is cut on its way', () => {
     expect(await stream.finalText()).toBe('a b c')
   })
 
-  it('outlives a proxy that is killed and started again', async () => {
+  it('survives a proxy restart', async () => {
     let open = () => {}
     const gate = new Promise<void>((resolve) => {
       open = resolve
@@ -152,9 +150,9 @@ describe('a stream that is cut on its way', () => {
     expect(await stream.finalText()).toBe('a b c')
   })
 
-  it('while a tool is waited for too', async () => {
+  it('resumes a run with tools', async () => {
     bench.fake.enqueue({ toolCalls: [rome] }, { text: 'Sunny.' })
-    // Shorter than the head and the events before the call, also on the second connection.
+    // Both limits are below the size of the head and the events before the tool call.
     proxy.cutAfter(1500, 1200)
     const handled = vi.fn(async () => 'blue')
     const stream = shaky.prompts.stream('weather', { tools: { get_weather: handled } })
@@ -168,7 +166,7 @@ describe('a stream that is cut on its way', () => {
   })
 })
 
-it('a 503 after the server has accepted a run: one conversation, one call of the provider', async () => {
+it('retries a run after a 503 without running it twice', async () => {
   const asked = bench.fake.requests.length
   const keys: (string | null)[] = []
   const failing: typeof fetch = async (input, init) => {
@@ -192,7 +190,7 @@ it('a 503 after the server has accepted a run: one conversation, one call of the
   expect(bench.fake.requests.length - asked).toBe(2)
 })
 
-it('an answer by a schema that is not an object', async () => {
+it('returns a structured answer whose schema is not an object', async () => {
   for (const stream of [true, false]) {
     bench.fake.enqueue({ object: ['red', 'blue'] })
     const { response } = await stet.prompts.run<string[]>('tags', { stream })
@@ -209,7 +207,7 @@ it('an answer by a schema that is not an object', async () => {
 })
 
 describe('tools', () => {
-  it('inline: a schema, an invalid call beside a good one, one result each', async () => {
+  it('sends one result for each inline call, valid or not', async () => {
     const faulty = { id: 'c', name: 'get_weather', arguments: { city: 5 } }
     bench.fake.enqueue({ toolCalls: [rome, faulty] }, { text: 'Half of it.' })
     const execute = vi.fn(({ city }: { city: string }) => ({ sky: `over ${city}` }))
@@ -222,26 +220,26 @@ describe('tools', () => {
     expect(answers).toEqual([JSON.stringify({ sky: 'over Rome' }), expect.stringMatching(/Invalid arguments: city/)])
   })
 
-  it.each([true, false])('in turns: the run goes on by chat, with the sums of both (stream: %s)', async (stream) => {
+  it.each([true, false])('continues the run by chat and adds up usage and cost (stream: %s)', async (stream) => {
     bench.fake.enqueue({ toolCalls: [rome, oslo] }, { text: 'Sunny and cold.' })
     const tools = { get_weather: ({ city }: { city: string }) => (city === 'Rome' ? 'sunny' : 'cold') }
     const result = await stet.prompts.run('weather', { stream, toolMode: 'turns', tools })
     expect(result.response.text).toBe('Sunny and cold.')
     expect(result.toolRequests).toEqual([])
-    // Each round is a separate run on the server. The result has the cost of both.
+    // Each round is a separate run on the server. The result adds up both costs.
     const { tokenUsage, cost, status, conversation } = await stet.conversations.get(result.uuid)
     expect(status).toBe('completed')
     expect(result).toMatchObject({ conversation, cost: 2 * cost })
     expect(result.tokenUsage.totalTokens).toBe(2 * tokenUsage.totalTokens)
   })
 
-  it('an unhandled call ends the run with it', async () => {
+  it('ends the run with an unhandled call', async () => {
     bench.fake.enqueue({ toolCalls: [rome, question] })
     const result = await stet.prompts.run('weather', { tools: { get_weather: () => 'blue' } })
     expect(result.toolRequests).toMatchObject([{ name: 'ask' }])
   })
 
-  it('pauseExecution() leaves the calls open, and a later chat answers them', async () => {
+  it('leaves calls open after pauseExecution(), and a later chat answers them', async () => {
     bench.fake.enqueue({ toolCalls: [rome] })
     const paused = await stet.prompts.run('weather', {
       tools: { get_weather: (_, { pauseExecution }) => pauseExecution() },
@@ -256,33 +254,30 @@ describe('tools', () => {
     expect(sent.at(-1)).toMatchObject({ role: 'tool', content: 'sunny' })
   })
 
-  it('a job takes its tools when it is attached', async () => {
+  it('calls the tools of a job when the client attaches to it', async () => {
     bench.fake.enqueue({ toolCalls: [rome] }, { text: 'Sunny.' })
     const job = await stet.prompts.run('weather', { background: true })
     const result = await job.result({ tools: { get_weather: () => 'blue' } })
     expect(result.response.text).toBe('Sunny.')
   })
 
-  it.each(['after its last event', 'beyond it'])(
-    'an ended run that is attached to %s goes on by chat',
-    async (place) => {
-      bench.fake.enqueue({ toolCalls: [rome] }, { text: 'Sunny.' })
-      const ended = stet.prompts.stream('weather')
-      const { uuid } = await ended.finalResult()
-      const lastEventId = place === 'beyond it' ? '9999' : (ended.lastEventId ?? '')
-      const stream = stet.runs.attachStream(uuid, { lastEventId, tools: { get_weather: () => 'blue' } })
-      const events = await collect(stream)
-      expect(events.filter(({ type }) => type === 'text-delta').length).toBeGreaterThan(0)
-      expect(events.map(({ type }) => type)).toContain('chain-started')
-      expect(idsOf(events)[0]).toBe(Number(ended.lastEventId) + 1)
-      expect(await stream.finalText()).toBe('Sunny.')
-      expect(stream.text).toBe('Sunny.')
-    },
-  )
+  it.each(['after its last event', 'beyond it'])('continues an ended run by chat when attached %s', async (place) => {
+    bench.fake.enqueue({ toolCalls: [rome] }, { text: 'Sunny.' })
+    const ended = stet.prompts.stream('weather')
+    const { uuid } = await ended.finalResult()
+    const lastEventId = place === 'beyond it' ? '9999' : (ended.lastEventId ?? '')
+    const stream = stet.runs.attachStream(uuid, { lastEventId, tools: { get_weather: () => 'blue' } })
+    const events = await collect(stream)
+    expect(events.filter(({ type }) => type === 'text-delta').length).toBeGreaterThan(0)
+    expect(events.map(({ type }) => type)).toContain('chain-started')
+    expect(idsOf(events)[0]).toBe(Number(ended.lastEventId) + 1)
+    expect(await stream.finalText()).toBe('Sunny.')
+    expect(stream.text).toBe('Sunny.')
+  })
 })
 
-describe('leaving', () => {
-  it('abort() stops the run on the server; a second reader learns of it', async () => {
+describe('disconnecting', () => {
+  it('stops the run on abort(), and notifies a second reader', async () => {
     bench.fake.enqueue({ deltas: ['a ', 'b'], hang: 'mid-stream' })
     const asked = bench.fake.waitForRequest(bench.fake.requests.length + 1)
     const stream = stet.prompts.stream('hello')
@@ -298,7 +293,7 @@ describe('leaving', () => {
     expect((await stet.conversations.get(uuid)).status).toBe('stopped')
   })
 
-  it('detach() leaves it running, and attachStream continues where the reader was', async () => {
+  it('keeps the run active on detach(), and attachStream continues at the last event', async () => {
     let open = () => {}
     const gate = new Promise<void>((resolve) => {
       open = resolve
@@ -316,7 +311,7 @@ describe('leaving', () => {
   })
 })
 
-it('a page that a run is forwarded to gets the answer, and neither prompt nor configuration nor ids', async () => {
+it('forwards only the answer to a page, without prompt, configuration or ids', async () => {
   bench.fake.enqueue({ deltas: ['Sure', 'ly.'] })
   const stream = stet.prompts.stream('guarded', { parameters: { ticket: 'Where?' } })
   const [forwarded, whole] = [stream.toResponse(), stream.toResponse({ expose: true })]
@@ -324,15 +319,15 @@ it('a page that a run is forwarded to gets the answer, and neither prompt nor co
   const secrets = ['vault', '0.123', source.documentUuid, source.commitUuid, response.model]
   const body = await forwarded.clone().text()
   expect(secrets.filter((secret) => body.includes(secret))).toEqual([])
-  // This text contains the secrets.
+  // The unfiltered stream contains the secrets, so the check can fail.
   const all = await whole.text()
   expect(secrets.filter((secret) => !all.includes(secret))).toEqual([])
   const page = await RunStream.fromResponse(forwarded).finalResult()
   expect(page).toMatchObject({ uuid, conversation: [], response: { text: 'Surely.', finishReason: 'stop' } })
 })
 
-describe('the cache', () => {
-  it('uses the ETag, and sees writes of this client', async () => {
+describe('cache', () => {
+  it('revalidates by ETag, and is invalidated by writes of this client', async () => {
     const cached = stet.withOptions({ cache: { ttl: 0, staleTtl: 60_000, waitUntil: (work) => renewals.push(work) } })
     const renewals: Promise<unknown>[] = []
     const statuses: number[] = []

@@ -1,5 +1,6 @@
 /**
- * Pages in a browser: one reads a run through its own server's route and survives a cut, one is served over plain http.
+ * Browser pages: one reads a run through its own server's route and survives a cut, the other is served over plain
+ * HTTP.
  */
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -16,7 +17,7 @@ import { prompt, type RunBench, runBench } from '../../runs/run-bench.ts'
 if (!chromium)
   console.warn('\n*** SKIPPED: a run in a web page. Install Chromium, or set STET_TEST_CHROMIUM to its binary. ***\n')
 
-// The SDK's one dependency; a bundler would resolve it.
+// The SDK's only dependency. A bundler would resolve it.
 const IMPORT_MAP = '<script type="importmap">{"imports":{"eventsource-parser":"/sdk/eventsource-parser.mjs"}}</script>'
 const parserFile = fileURLToPath(import.meta.resolve('eventsource-parser'))
 
@@ -39,7 +40,7 @@ const HTML = `<!doctype html><meta charset="utf-8">${IMPORT_MAP}<p></p><script t
   })()
 </script>`
 
-// A host that is not the loopback address. For the browser, http is not a secure context there.
+// This host is not a loopback name, so the browser does not treat plain HTTP as a secure context.
 const PLAIN_HOST = 'intranet.test'
 const PLAIN_HTML = `<!doctype html><meta charset="utf-8">${IMPORT_MAP}<script type="module">
   import { Stet } from '/sdk/index.mjs'
@@ -128,7 +129,7 @@ async function passToService(request: IncomingMessage, response: ServerResponse)
   response.end()
 }
 
-/** The route of the documentation, and a connection that breaks after a given number of bytes. */
+/** Implements the documented route, with a connection that breaks after a given number of bytes. */
 async function passOn(run: ReturnType<Stet['prompts']['stream']>, response: ServerResponse, breaksAfter?: string) {
   const { stream } = await run.withResponse()
   const answer = stream.toResponse()
@@ -143,7 +144,7 @@ async function passOn(run: ReturnType<Stet['prompts']['stream']>, response: Serv
   response.end()
 }
 
-it.runIf(chromium)('streams, joins again and ends with the result', async () => {
+it.runIf(chromium)('streams, reconnects and ends with the result', async () => {
   const outcome = (await page?.evaluate('window.outcome')) as { ids: number[] }
   expect(outcome).toMatchObject({
     shown: 'One two thrée 👋',
@@ -156,7 +157,7 @@ it.runIf(chromium)('streams, joins again and ends with the result', async () => 
   expect(bench.fake.requests).toHaveLength(1)
 })
 
-it.runIf(chromium)('the client works in a page over plain http, which has neither randomUUID nor subtle', async () => {
+it.runIf(chromium)('works over plain http, without randomUUID and subtle', async () => {
   const port = new URL(siteUrl).port
   const rules = `--host-resolver-rules=MAP ${PLAIN_HOST} 127.0.0.1`
   const plain = await openPage(chromium ?? '', `http://${PLAIN_HOST}:${port}/plain`, [rules])

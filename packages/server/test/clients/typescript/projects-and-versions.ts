@@ -1,4 +1,4 @@
-/** Projects, versions and annotations: the same in all published TypeScript clients. */
+/** Projects, versions and annotations, which work the same in all published TypeScript clients. */
 import { expect, test } from 'vitest'
 import { failureOf, sentDuring } from '../matrix/client-bench.ts'
 import type { Matrix } from '../matrix/client-matrix.ts'

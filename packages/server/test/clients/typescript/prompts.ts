@@ -1,4 +1,4 @@
-/** Reading and writing prompts: the same in all published TypeScript clients. */
+/** Reads and writes of prompts, which work the same in all published TypeScript clients. */
 import { expect, test } from 'vitest'
 import { failureOf, prompts, sentDuring } from '../matrix/client-bench.ts'
 import type { Matrix } from '../matrix/client-matrix.ts'

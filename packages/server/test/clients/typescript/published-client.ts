@@ -1,5 +1,3 @@
-/** The calls that all published TypeScript clients have, in the form that their tests need. */
-
 export type Body = Record<string, unknown>
 
 export interface ToolDetails extends Body {
@@ -74,7 +72,6 @@ export interface PublishedClient {
   evaluations: { annotate(uuid: string, score: number, evaluationUuid: string, options?: Body): Promise<Body> }
 }
 
-/** The class, with its switch for tracing. */
 export interface PublishedClass {
   new (apiKey: string, options?: Body): PublishedClient
   instrument(

@@ -1,4 +1,4 @@
-/** Prompts that the clients render themselves, from the server's text. */
+/** The client renders these prompts itself, from the text on the server. */
 import { expect, test } from 'vitest'
 import { sentDuring } from '../matrix/client-bench.ts'
 import type { Matrix } from '../matrix/client-matrix.ts'

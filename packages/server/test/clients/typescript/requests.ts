@@ -1,4 +1,3 @@
-/** Facts about every request of the published TypeScript clients. */
 import { expect, test } from 'vitest'
 import { failureOf, sentDuring, userMessage } from '../matrix/client-bench.ts'
 import type { Matrix } from '../matrix/client-matrix.ts'
@@ -60,7 +59,7 @@ function reasonTests(ready: Ready): void {
 
   test('429: too many requests', async () => {
     const client = ready().another(await key({ plan: 'custom', limit: 1 }))
-    // Requests may fall into two windows of the limit, so this repeats until one is refused.
+    // Two requests may fall into different rate-limit windows, so this repeats until one is refused.
     for (let round = 0; round < 50; round += 1) {
       const calls = [1, 2, 3].map(() => client.prompts.get('greet'))
       const refused = (await Promise.allSettled(calls)).find(({ status }) => status === 'rejected')

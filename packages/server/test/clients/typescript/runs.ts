@@ -1,4 +1,4 @@
-/** Runs and chats: the common behavior of all published TypeScript clients. */
+/** Runs and chats, which work the same in all published TypeScript clients. */
 import { expect, test } from 'vitest'
 import type { FakeReply } from '../../support/fake-provider.ts'
 import { failureOf, sentDuring, userMessage } from '../matrix/client-bench.ts'
@@ -16,7 +16,7 @@ const wholeRun = [
   'chain-completed',
 ]
 
-/** Callbacks that record their input. Every event is checked against the types that clients accept. */
+/** Records callback input and checks every event against the types that the clients accept. */
 export function listener(declares: string | undefined) {
   const seen = { types: [] as string[], text: '', finished: [] as Result[], errors: [] as ApiError[], uuid: '' }
   const callbacks: Pick<RunOptions, 'onEvent' | 'onFinished' | 'onError'> = {

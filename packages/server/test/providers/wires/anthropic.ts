@@ -1,13 +1,10 @@
-/** Anthropic's Messages: growing blocks, reasoning with a signature, usage in two frames. */
+/** Anthropic's Messages: incremental blocks, signed reasoning, usage in two frames. */
 import { bare, bern, twoCalls } from './chat.ts'
 import type { AnswerWire, Json, KindWire, Told } from './shape.ts'
 import { closedSchema, pixel, proxyFailure } from './shape.ts'
 
 const counts: Json = { input_tokens: 12, output_tokens: 8 }
 
-/**
- * @param blocks whole ones, each with its deltas
- */
 function answer(
   blocks: [block: Json, start: Json, ...deltas: Json[]][],
   told: Omit<Told, 'finishReason'> & Partial<Told>,

@@ -1,4 +1,4 @@
-/** Azure: OpenAI's models behind filters, which report their findings in separate frames. */
+/** Azure: OpenAI models behind content filters, which report their findings in separate frames. */
 import { answer, type ChatForm, chatService, frame, settingsWithout } from './chat.ts'
 
 const safe = { hate: { filtered: false, severity: 'safe' }, violence: { filtered: false, severity: 'safe' } }

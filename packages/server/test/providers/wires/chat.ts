@@ -1,15 +1,13 @@
-/** The common part of services with chat completions. Each one adds its own part. */
+/** The common part of services with chat completions. Each service adds its differences. */
 import type { AnswerWire, Json, KindWire, Told } from './shape.ts'
 import { closedSchema, pixel, proxyFailure } from './shape.ts'
 
 export interface ChatForm {
   /** Keys on every frame and on plain answers. */
   envelope: Json
-  /** Frames before the first delta. */
   lead?: readonly (Json | string)[]
   /** Keys next to the delta of each choice. */
   choice?: Json
-  /** The frames after the last delta. */
   end(finish: string, usage: Json): readonly (Json | string)[]
 }
 
@@ -27,7 +25,7 @@ export function frame(
 
 export interface Said {
   deltas: readonly Json[]
-  /** The whole message. Default: the joined deltas. */
+  /** The complete message. Default: the joined deltas. */
   message?: Json
   finish?: string
   usage?: Json
@@ -65,7 +63,6 @@ export const twoCalls: Told = {
 export const bern: Told = { calls: [['weather', { city: 'Bern' }]], finishReason: 'tool-calls' }
 export const bare: Told = { calls: [['stop', {}]], finishReason: 'tool-calls' }
 
-/** Streams the arguments in pieces; each has the index of its tool call. */
 function splitCall(form: ChatForm): AnswerWire {
   const deltas = [
     { tool_calls: [{ index: 0, ...call('c1', 'weather', '') }] },
@@ -76,7 +73,6 @@ function splitCall(form: ChatForm): AnswerWire {
   return answer(form, { deltas, message, finish: 'tool_calls' }, bern)
 }
 
-/** Whole calls: one per frame, or all in one frame. */
 export function wholeCalls(form: ChatForm, inOneFrame: boolean): AnswerWire {
   const calls = [call('c1', 'weather', '{"city":"Bern"}'), call('c2', 'stop', '{"now":true}')]
   const numbered = calls.map((one, index) => ({ index, ...one }))
@@ -108,7 +104,6 @@ const chatSettings: Json = {
   stream_options: { include_usage: true },
 }
 
-/** Requests in OpenAI's format, as far as every service accepts it. */
 const chatRequests: KindWire['requests'] = {
   'image by URL': { messages: [{ role: 'user', content: [asked, image('https://pics.test/a.png')] }] },
   'image by content': { messages: [{ role: 'user', content: [asked, image(dataUrl)] }] },
@@ -181,7 +176,6 @@ export const openaiBody = (message: string, code: string | null = null) => ({
   error: { message, type: 'invalid_request_error', param: null, code },
 })
 
-/** The settings that a service accepts. */
 export function settingsWithout(...keys: string[]): Json {
   return Object.fromEntries(Object.entries(chatSettings).filter(([key]) => !keys.includes(key)))
 }
@@ -208,7 +202,6 @@ interface ChatDifferences extends Pick<KindWire, 'provider' | 'model' | 'reasons
   requests?: Partial<KindWire['requests']>
 }
 
-/** A service like the others, except for the given differences. */
 export function chatService(form: ChatForm, own: ChatDifferences): KindWire {
   return {
     path: '/chat/completions',

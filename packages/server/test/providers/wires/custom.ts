@@ -1,6 +1,6 @@
 /**
- * Any other service, here a gateway like OpenRouter: comments, both names for reasoning, images, sources, failures of
- * the services behind it.
+ * Any other service, here a gateway like OpenRouter: comments, both names for reasoning, images, sources, and failures
+ * of the services behind it.
  */
 import { answer, bareCall, type ChatForm, chatService, frame, settingsWithout, told, usage } from './chat.ts'
 import { pixel } from './shape.ts'
@@ -62,7 +62,6 @@ export const custom = chatService(form, {
     image: answer(
       form,
       {
-        // The last frame repeats the image.
         deltas: [{ content: 'See' }, { content: '', images }, { content: '', images }],
         message: { content: 'See', images },
         usage,

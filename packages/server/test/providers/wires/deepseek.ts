@@ -1,6 +1,6 @@
 /**
- * DeepSeek: reasoning under `reasoning_content`, required back within tool loops; comments keep the connection open;
- * its own names for cached tokens.
+ * DeepSeek: `reasoning_content`, which must be sent back within tool loops; keep-alive comments; its own names for
+ * cached tokens.
  */
 import {
   answer,

@@ -1,5 +1,5 @@
 /**
- * Google's OpenAI address: reasoning as flagged text between marks, calls without an index that end with `stop`,
+ * Google's OpenAI address: flagged reasoning text between marks, calls without an index that end with `stop`,
  * signatures that must be sent back, failures in lists.
  */
 import {

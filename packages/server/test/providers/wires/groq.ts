@@ -1,4 +1,4 @@
-/** Groq: reasoning under `reasoning`, whole calls, usage and failures also under `x_groq`. */
+/** Groq: reasoning under `reasoning`, complete calls, usage and failures also under `x_groq`. */
 import { answer, type ChatForm, chatService, filesRefused, frame, openaiBody, wholeCalls } from './chat.ts'
 
 const form: ChatForm = {
@@ -10,7 +10,7 @@ const form: ChatForm = {
       x_groq: { id: 'req_1' },
     },
   ],
-  // The last choice has usage in its own place. A caller that asked for usage gets it twice.
+  // The last choice has usage under `x_groq`. A caller that requested usage gets it twice.
   end: (finish, usage) => [frame(form, {}, finish, { x_groq: { id: 'req_1', usage } }), 'data: [DONE]\n\n'],
 }
 const usage = {

@@ -1,6 +1,6 @@
 /**
- * Mistral: reasoning and texts as parts of the content, whole calls, usage in the last choice's frame without asking,
- * two failure formats.
+ * Mistral: reasoning and texts as content parts, complete calls, unrequested usage in the last choice's frame, two
+ * failure formats.
  */
 import { expect } from 'vitest'
 import {

@@ -1,4 +1,4 @@
-/** OpenAI itself, chat completions. It returns no reasoning there, and makes images only through Responses. */
+/** OpenAI's chat completions. They return no reasoning, and only Responses can generate images. */
 import { answer, type ChatForm, chatService, frame, openaiBody, settingsWithout, told } from './chat.ts'
 
 const form: ChatForm = {
@@ -74,7 +74,7 @@ export const openai = chatService(form, {
     },
   },
   requests: {
-    // For other addresses than OpenAI's nothing is omitted, because another service may support it.
+    // At other addresses than OpenAI's, no setting is omitted, because the service may support it.
     settings: { ...settingsWithout(), top_k: 3 },
     roles: {
       messages: [

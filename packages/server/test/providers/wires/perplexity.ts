@@ -1,6 +1,6 @@
 /**
- * Perplexity: reasoning as text between `<think>` marks, sources and usage in every frame, the whole message next to
- * each delta, no end mark, no tools.
+ * Perplexity: reasoning between `<think>` marks, sources and usage in every frame, the whole message next to each
+ * delta, no end mark, no tools.
  */
 import { answer, type ChatForm, chatService, frame, leadingSystemAlone, settingsWithout, told, usage } from './chat.ts'
 

@@ -6,7 +6,7 @@ import { closedSchema, pixel, proxyFailure } from './shape.ts'
 
 const counts = { input_tokens: 12, output_tokens: 8, total_tokens: 20 }
 
-/** @param frames those between an item's beginning and its end, one list for each item. */
+/** @param frames the frames between an item's start and end, one list for each item. */
 function answer(
   items: Json[],
   frames: readonly Json[][],

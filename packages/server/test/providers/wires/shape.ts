@@ -1,6 +1,6 @@
 /**
- * The wire format of a provider kind: how its service writes each case of an answer, and the form of each case of a
- * request.
+ * A provider kind's wire format: how its service writes each answer case, and the expected request in each request
+ * case.
  */
 import type { FinishReason, ProviderSettings } from '../../../src/features/providers/model-driver.ts'
 import type { ProviderError } from '../../../src/features/providers/provider-error.ts'
@@ -40,7 +40,7 @@ export const requestCases = [
   'generated image',
 ] as const
 
-/** The result of an answer. Missing parts are empty. */
+/** The expected result of an answer. Missing parts are empty. */
 export interface Told {
   text?: string
   reasoning?: string
@@ -52,7 +52,7 @@ export interface Told {
 }
 
 export interface AnswerWire {
-  /** A string is sent unchanged, an object as the data of an event. */
+  /** A string is sent unchanged, an object as event data. */
   frames: readonly (Json | string)[]
   plain: Json
   told: Told
@@ -61,30 +61,29 @@ export interface AnswerWire {
 export interface FailureWire {
   status?: number
   headers?: Record<string, string>
-  /** A response head with a status. A string is sent unchanged. */
+  /** A string is sent unchanged. */
   body?: unknown
   /** A failure after the answer has started. */
   frames?: readonly (Json | string)[]
   told: Partial<ProviderError>
 }
 
-/** A string gives the reason why there is no such case. */
+/** A string is the reason why a case does not exist. */
 export interface KindWire {
   provider: Partial<ProviderSettings>
   model: string
   path: string
   answers: Record<(typeof answerCases)[number], AnswerWire | string>
-  /** One or more frames that end an answer with the reason. */
   ending(reason: string): readonly (Json | string)[]
   reasons: Record<string, FinishReason>
   failures: Record<(typeof failureCases)[number], FailureWire>
-  /** The keys of the body in a case. An Error ends the call before it is sent. */
+  /** The expected body keys in each case. An Error means that the call fails before it is sent. */
   requests: Record<(typeof requestCases)[number], Json | Error>
 }
 
 export const html = '<html>\r\n<head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>'
 
-/** A proxy in between sends the same for every service behind it. */
+/** A proxy sends the same failure for every service behind it. */
 export const proxyFailure: FailureWire = {
   status: 502,
   headers: { 'content-type': 'text/html' },

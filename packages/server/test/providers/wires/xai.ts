@@ -1,6 +1,6 @@
 /**
- * xAI: reasoning under `reasoning_content`, whole calls, reasoning tokens not in the output count, sources in the last
- * frame, failures as plain text.
+ * xAI: reasoning under `reasoning_content`, complete calls, reasoning tokens excluded from the output count, sources in
+ * the last frame, failures as plain text.
  */
 import { answer, type ChatForm, chatService, filesRefused, frame, wholeCalls } from './chat.ts'
 

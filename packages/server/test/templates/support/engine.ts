@@ -31,7 +31,8 @@ async function newestChange(): Promise<number> {
 }
 
 /**
- * The bundled worker process. Built again in another file if a source is newer, because other tests use the same file.
+ * Returns the bundled worker process. If a source is newer, it builds another file, because other tests use the
+ * existing one.
  */
 export async function builtWorker(): Promise<string> {
   const built = await stat(workerFile).then(
@@ -64,7 +65,7 @@ export interface EngineSettings {
   maxPerWorkspace?: number
 }
 
-/** The engine, charged to `workspaceOne` unless a test names an owner. */
+/** Evaluations are charged to `workspaceOne` unless a test passes an owner. */
 export interface TestEngine extends TemplateEngine {
   scan(source: TemplateSource, owner?: EvaluationOwner): Promise<TemplateScan>
   step(input: TemplateStepInput, owner?: EvaluationOwner): Promise<TemplateStep>
@@ -85,7 +86,7 @@ export function charged(engine: TemplateEngine): TestEngine {
   }
 }
 
-/** Repeats the call if the machine was too busy to give a worker process its time. The prompt itself was not judged. */
+/** Repeats a call if the machine was too busy to give a worker process CPU time. */
 export function patient(engine: TestEngine): TestEngine {
   const ask = async <T>(call: () => Promise<T>): Promise<T> => {
     for (;;) {
@@ -109,14 +110,12 @@ const hadNoTurn = (error: unknown): boolean =>
 
 export const now = '2026-01-02T03:04:05.000Z'
 
-/** A prompt that uses all of its time. */
 export const endless = '{{ l = [1] }}{{ for x in l }}{{ l.push(x) }}{{ endfor }}'
 
 export function sourceOf(content: string, documents: Record<string, string> = {}): TemplateSource {
   return { path: 'folder/prompt', content, documents }
 }
 
-/** The first step of a prompt. */
 export function firstStep(
   engine: TestEngine,
   content: string,
@@ -126,7 +125,6 @@ export function firstStep(
   return engine.step({ source: sourceOf(content), parameters, now }, owner)
 }
 
-/** The text that the first step sends to the model. */
 export async function rendered(
   engine: TestEngine,
   content: string,
@@ -138,7 +136,7 @@ export async function rendered(
   return step.input.flatMap((message) => message.content.map((part) => String(part['text']))).join('\n')
 }
 
-/** The compile code of a refusal, a marker for a call that never started, or the rendered text. */
+/** Returns the compile error code, a marker for a call that never started, or the rendered text. */
 export async function outcome(
   engine: TestEngine,
   content: string,
@@ -154,7 +152,7 @@ export async function outcome(
   }
 }
 
-/** Process ids of the template worker processes of this process. Linux only. */
+/** Returns the pids of this process's template worker processes. Linux only. */
 export async function workerPids(): Promise<number[]> {
   const found = await readdir('/proc')
   const pids = found.filter((name) => /^\d+$/.test(name))

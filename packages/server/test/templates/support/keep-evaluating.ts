@@ -1,7 +1,7 @@
 import type { EvaluationOwner, TemplateEngine } from '../../../src/features/templates/template-engine.ts'
 import { endless, now, sourceOf } from './engine.ts'
 
-/** Keeps two evaluations of an owner queued or running, which no limit refuses, until stopped. */
+/** Keeps two evaluations of an owner queued or running until stopped. No limit refuses them. */
 export function keepEvaluating(engine: TemplateEngine, owner: EvaluationOwner): { stop(): Promise<void> } {
   const controller = new AbortController()
   const { signal } = controller

@@ -36,7 +36,7 @@ function end(runs: ActiveRuns, uuid: string, text: string): void {
   runs.remove(run, ended)
 }
 
-it('remembers an ended conversation, and leaves a large one to its row', () => {
+it('remembers an idle conversation, unless it is too large', () => {
   const runs = createActiveRuns(1_000_000)
   end(runs, 'small', 'x'.repeat(60_000))
   end(runs, 'large', 'x'.repeat(70_000))
@@ -45,7 +45,7 @@ it('remembers an ended conversation, and leaves a large one to its row', () => {
   expect(runs.list()).toEqual([])
 })
 
-it('remembers as many ended and queued conversations as fit into its bytes, the newest', () => {
+it('keeps the newest idle and queued conversations that fit the byte limit', () => {
   const runs = createActiveRuns(100_000)
   const uuids = ['a', 'b', 'c', 'd', 'e', 'f']
   const text = 'x'.repeat(20_000)

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { usageOf } from '../../providers/usage.ts'
 import { createModelAnswer, partialMessage, readStructuredAnswer, takeChunk } from './call-model.ts'
 
-it('keeps the order of reasoning, text and calls, and maps ids to its own', () => {
+it('keeps the order of reasoning, text and calls, and assigns its own call ids', () => {
   const answer = createModelAnswer(1, new Map([['look', { source: 'client' }]]))
   const events = [
     takeChunk(answer, { type: 'reasoning-delta', text: 'h' }),
@@ -31,7 +31,7 @@ it('keeps the order of reasoning, text and calls, and maps ids to its own', () =
   expect(answer).toMatchObject({ text: 'I look.', reasoning: 'hm', finishReason: 'tool-calls', faultyCalls: [] })
 })
 
-it('a call without arguments, or of no tool, is faulty', () => {
+it('reports calls with invalid arguments or an unknown tool as faulty', () => {
   const answer = createModelAnswer(0, new Map([['look', { source: 'client' }]]))
   const event = takeChunk(answer, { type: 'tool-call', id: 'a', toolName: 'look', args: undefined, rawArgs: '{' })
   takeChunk(answer, { type: 'tool-call', id: 'b', toolName: 'other', args: {}, rawArgs: '{}' })
@@ -43,12 +43,12 @@ it('a call without arguments, or of no tool, is faulty', () => {
   ])
 })
 
-it('an empty answer has no partial message', () => {
+it('returns no partial message for an empty answer', () => {
   const answer = createModelAnswer(0, new Map())
   expect(partialMessage(answer)).toBeUndefined()
 })
 
-it('reads JSON with and without a fence, and refuses the rest with its text', () => {
+it('parses JSON with or without a code fence, and includes the text in the error otherwise', () => {
   expect(readStructuredAnswer(' [1] ')).toEqual([1])
   expect(readStructuredAnswer('```json\n{"a": "```"}\n```\n')).toEqual({ a: '```' })
   expect(readStructuredAnswer('```\r\nnull\r\n```')).toBeNull()
@@ -58,7 +58,7 @@ it('reads JSON with and without a fence, and refuses the rest with its text', ()
   )
 })
 
-it('keeps what a provider wants back with the part that it belongs to, and shows none of it', () => {
+it('stores signatures with their parts and does not expose them in events', () => {
   const answer = createModelAnswer(0, new Map([['look', { source: 'client' as const }]]))
   const seal = { signature: 's', provider: 'Claude' }
   expect(takeChunk(answer, { type: 'reasoning-delta', text: 'a' })).toBeDefined()
