@@ -1,4 +1,4 @@
-/** The bodies of Anthropic's Messages protocol, as the fake provider sends them. */
+/** Bodies of Anthropic's Messages protocol, as sent by the fake provider. */
 import {
   argumentsOf,
   type FakeAnswer,

@@ -1,4 +1,4 @@
-/** The bodies of OpenAI's Responses protocol, as the fake provider sends them. */
+/** Bodies of OpenAI's Responses protocol, as sent by the fake provider. */
 import {
   argumentsOf,
   type FakeAnswer,

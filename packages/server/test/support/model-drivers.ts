@@ -7,8 +7,8 @@ const give = (more: Partial<Record<'firstByteMs' | 'plainMs' | 'silenceMs', numb
   createModelDrivers({ guard: { allowedPrivateHosts: [] }, clock: systemClock, limits: { ...limits, ...more } })
 
 /**
- * Drivers for a fake provider. Impatient ones are for replies that hang, because they would also fail on a busy
- * machine.
+ * Drivers for a fake provider. Use the impatient ones only for replies that hang, because they would also fail on a
+ * busy machine.
  */
 export function testDrivers() {
   const patient = give({})

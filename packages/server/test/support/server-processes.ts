@@ -13,13 +13,13 @@ export interface ServerProcesses {
   storage(): TestDatabase
   fake(): FakeProvider
   start(overrides?: Record<string, string>): Promise<ServerProcess>
-  /** A second server, which listens and waits; `serving` resolves when it has taken the lock. */
+  /** Starts a second server that waits for the lock. */
   startWaiting(): Promise<WaitingServer>
 }
 
 /**
- * For the tests of one file: servers on one database with one fake provider. Each test gets a new database, and its
- * servers are ended.
+ * Servers on one database with one fake provider, for the tests of one file. Each test gets a new database, and its
+ * servers are stopped afterwards.
  */
 export function serverProcesses(adminKey: string): ServerProcesses {
   const started: (ServerProcess | WaitingServer)[] = []
