@@ -1,6 +1,7 @@
 /**
- * Counts the files and functions of ours that one warm JSON run executes, by V8's precise coverage of the server's thread. Template
- * workers, the database thread, the provider and the caller are not counted. `--list` prints what was counted.
+ * Counts our files and functions that one warm JSON run executes, using V8's precise coverage of the server's thread.
+ * Template workers, the database thread, the provider and the client are not counted. `--list` prints the counted
+ * functions.
  */
 import inspector, { type Profiler } from 'node:inspector/promises'
 import { relative } from 'node:path'
@@ -8,12 +9,12 @@ import { fileURLToPath } from 'node:url'
 import { createTestProject, openServer } from '../packages/server/test/http/scenario.ts'
 import { fakeProvider } from '../packages/server/test/support/fake-provider.ts'
 
-/** Only ever lowered: merging files and removing hops must not be undone. */
+/** Only lower these limits: they protect merged files and removed hops. */
 const limits = { files: 76, functions: 244 }
-/** The budget of the architecture. */
+/** The architecture's budget. */
 const target = { files: 80, functions: 260 }
 const warmUps = 20
-/** Only what all of these execute counts: the rest is work in the background. */
+/** A function counts if every one of these runs executes it. The rest is background work. */
 const measuredRuns = 5
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -62,12 +63,12 @@ async function executedByRun(): Promise<Set<string>> {
   return new Set(result.flatMap(executedIn))
 }
 
-/** The functions of ours that were called, each as its file, its name and its place. */
+/** Our executed functions, each with its file, name and offset. */
 function executedIn({ url, functions: found }: Profiler.ScriptCoverage): string[] {
   const file = url.startsWith('file:') ? relative(root, fileURLToPath(url)) : ''
   if (!ours.test(file)) return []
   return found.flatMap(({ functionName, ranges: [range] }) => {
-    // A module itself starts at 0, and esbuild adds `__name`.
+    // The module itself starts at 0, and esbuild adds `__name`.
     if (!range || range.count === 0 || range.startOffset === 0 || functionName === '__name') return []
     return [`${file} ${functionName || '(arrow)'}@${range.startOffset}`]
   })

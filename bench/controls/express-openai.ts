@@ -1,4 +1,6 @@
-/** Control: typical application code: Express and the `openai` client as shipped, events forwarded one by one. */
+/**
+ * Control: typical application code. Express and the unmodified `openai` client, with events forwarded one by one.
+ */
 import { createServer } from 'node:http'
 import express from 'express'
 import OpenAI from 'openai'

@@ -1,9 +1,9 @@
-/** Runs and streams are measured with a provider that takes 100 ms to answer; figures at 0 ms are further columns. */
+/** Runs and streams use a provider latency of 100 ms. Additional columns show the figures at 0 ms. */
 import type { Comparison, Figures } from './rounds.ts'
 
 export const providerLatencyMs = 100
 
-/** One round at each latency, as the figures of one. */
+/** Runs one round at each latency and merges their figures. */
 export async function atBothLatencies(round: (latencyMs: number) => Promise<Figures>): Promise<Figures> {
   const figures = await round(providerLatencyMs)
   const at0 = await round(0)

@@ -1,4 +1,4 @@
-/** The machine of a measurement; printed with every result. */
+/** Describes the machine. Printed with every result. */
 import { execFileSync } from 'node:child_process'
 import { cpus } from 'node:os'
 
