@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 
-/** Sends the bytes unchanged and returns everything received until the other side closed. */
+/** Sends the bytes unchanged and returns everything received until the server closes the connection. */
 export function sendRaw(
   port: number,
   pieces: readonly (string | Uint8Array)[],
