@@ -1,5 +1,6 @@
 /**
- * Walks the codes of failed runs. Each is produced, and reported alike by the result, the stream, a chat and an attach.
+ * Covers all codes of failed runs. Each is produced, and reported identically by the result, the stream, a chat and
+ * an attach.
  */
 import { RUN_ERROR_CODES, type RunErrorCode } from '@stet/contract/vocabulary'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -30,10 +31,10 @@ afterAll(() => bench.close())
 
 interface Scenario {
   path: string
-  /** The provider's response. `end` ends a run that hangs. */
+  /** The provider's reply. `end` ends a run that hangs. */
   reply?: FakeReplyFor
   end?: () => void
-  /** A chat renders no prompt, so it cannot fail like this. */
+  /** The prompt causes the failure. A chat renders no prompt, so it cannot fail like this. */
   isOfPrompt?: true
 }
 
@@ -71,7 +72,7 @@ const scenarios: Record<RunErrorCode, Scenario> = {
   unknown_error: { path: 'empty', isOfPrompt: true },
 }
 
-/** The response of `call`, with the provider and the end of the scenario. */
+/** Makes the request while the provider replies as in the scenario. */
 async function play<T>({ reply, end }: Scenario, call: () => Promise<T>): Promise<T> {
   const calls = bench.fake.requests.length
   if (reply) bench.fake.enqueue(reply)
@@ -89,7 +90,7 @@ function expectCode({ status, text, body }: ApiAnswer, code: RunErrorCode): stri
   return String(body.details?.['conversationUuid'])
 }
 
-it('every code that the contract declares is walked', () => {
+it('covers every code that the contract declares', () => {
   expect(Object.keys(scenarios).sort()).toEqual([...RUN_ERROR_CODES].sort())
 })
 
