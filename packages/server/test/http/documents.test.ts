@@ -169,7 +169,7 @@ describe('document paths in URLs', () => {
     ['\\', []],
     ['b/', []],
     ['//e\u0301', ['\u00e9']],
-  ])('returns %j for the prefix %j', async (prefix, paths) => {
+  ])('the prefix %j returns %j', async (prefix, paths) => {
     const { body } = await api('GET', `${project.draft}/documents?prefix=${encodeURIComponent(prefix)}`)
     expect((body as unknown as { path: string }[]).map(({ path }) => path)).toEqual(paths)
   })
