@@ -8,7 +8,6 @@ const fileLimit = { median: 90, p95: 250, max: 400 }
 const functionLimit = { median: 12, p95: 45, max: 80 }
 const folderLimit = 12
 const serverFileLimit = 260
-/** The maximum share of files under 20 lines. */
 const smallFileLimit = 0.1
 // Folders with one file per table, router, resource or command grow with the product.
 const growingFolders = /\/(stores|routes|wire|commands|resources)$|^packages\/(contract|sdk)\/src$/

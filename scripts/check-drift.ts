@@ -97,7 +97,6 @@ function overlayOf({ name, edits }: Mutation): Overlay {
   return texts
 }
 
-/** Returns the name and message of the first failing check. */
 function noticed(overlay: Overlay, checks: readonly Check[]): string | undefined {
   for (const { name, complaint } of checks) {
     const found = complaint(overlay)
@@ -125,7 +124,6 @@ const groups = {
   clients: { mutations: consistentMutations, checks: () => ['sdk', 'cli', 'server'].map(compilerCheck) },
 }
 
-/** Returns how many of a group's mutations every check accepts. */
 function missedOf(group: keyof typeof groups): number {
   const checks = groups[group].checks()
   const early = noticed(new Map(), checks)

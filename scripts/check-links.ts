@@ -30,7 +30,6 @@ function leadsSomewhere(page: string, target: string): boolean {
   return existsSync(file) && (heading === undefined || headingsOf(file).includes(heading))
 }
 
-/** GitHub's heading anchors. */
 function headingsOf(file: string): string[] {
   return [...proseOf(file).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
     heading

@@ -1,7 +1,4 @@
-/**
- * Fails if a store contains plain SQL that ADR 47 does not list, or if a listed statement no longer exists. Stores
- * use Prisma Client.
- */
+/** Fails unless ADR 47 lists exactly the plain SQL in the stores. */
 import { readdirSync, readFileSync } from 'node:fs'
 import ts from 'typescript'
 
@@ -27,7 +24,6 @@ for (const problem of problems) console.error(`${problem}: use Prisma Client or 
 console.log(`plain SQL: ${used.size} statements in stores, ${problems.length} problems`)
 process.exitCode = problems.length === 0 ? 0 : 1
 
-/** The names of the functions and constants that contain plain SQL, prefixed with their file. */
 function rawStatementsOf(name: string): string[] {
   const file = name.slice(0, -'.ts'.length)
   const source = ts.createSourceFile(name, readFileSync(`${stores}/${name}`, 'utf8'), ts.ScriptTarget.Latest, true)

@@ -63,7 +63,6 @@ async function executedByRun(): Promise<Set<string>> {
   return new Set(result.flatMap(executedIn))
 }
 
-/** Our executed functions, each with its file, name and offset. */
 function executedIn({ url, functions: found }: Profiler.ScriptCoverage): string[] {
   const file = url.startsWith('file:') ? relative(root, fileURLToPath(url)) : ''
   if (!ours.test(file)) return []

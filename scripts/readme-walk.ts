@@ -91,10 +91,7 @@ async function walkGates(document: WalkedDocument, checkout: string, env: NodeJS
   for (const command of gates) await run(`npx ${command}`, checkout, env)
 }
 
-/**
- * Creates the repository that the document requires: prompts in git, their configuration, and a lock file for `npm
- * ci`.
- */
+/** The repository that docs/ci.md requires: prompts, their configuration, and a lock file for `npm ci`. */
 async function makePromptRepository(address: string): Promise<string> {
   const repository = join(clone, 'prompt-repository')
   cpSync(join(clone, 'examples', 'prompts'), join(repository, 'prompts'), { recursive: true })
@@ -147,7 +144,6 @@ async function walkMoving(address: string): Promise<void> {
   say('docs/moving.md')
 }
 
-/** @returns the output of the last command */
 async function runAll(commands: readonly string[], cwd: string, address: string): Promise<string> {
   let said = ''
   for (const command of commands) said = await run(command, cwd, at(address))

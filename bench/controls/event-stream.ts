@@ -1,7 +1,4 @@
-/**
- * Responds to every POST with a long run's events as fast as they are read, and to GET with a prompt and a request
- * count.
- */
+/** Responds to POST with a long run's events, unpaced, and to GET with a prompt and a request count. */
 import { createServer } from 'node:http'
 import { listen } from './listen.ts'
 

@@ -1,6 +1,4 @@
-/**
- * Control for starts: Express that queries a database through Prisma Client, if there is one, for its first response.
- */
+/** Control for starts: Express. Its first response queries a database through Prisma Client, if there is one. */
 import { createServer } from 'node:http'
 import { PrismaPg } from '@prisma/adapter-pg'
 import express from 'express'

@@ -45,7 +45,6 @@ let made = 0
 let number = 1
 const drafts: number[] = []
 
-/** The SQL statements of each write. They run in one transaction. */
 const writes: Record<string, (sql: SqlQueries, body: Record<string, unknown>) => Promise<unknown>> = {
   'get-or-create': async (sql, { path, prompt }) => {
     await sql.query(`SELECT id FROM version WHERE id = $1 AND number IS NULL`, [2])

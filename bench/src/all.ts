@@ -71,7 +71,6 @@ for (const table of [costRows(summaries), capacityRows(summaries)]) {
 }
 process.exitCode = hasFailed || isMissed ? 1 : isNoisy ? 2 : 0
 
-/** Forwards the bench's output and collects the summaries. @returns its exit code. */
 async function runBench(bench: string, environment: Record<string, string>): Promise<number | null> {
   const program = fileURLToPath(new URL(`${bench}.ts`, import.meta.url))
   const child = spawn(process.execPath, ['--import', 'tsx', program], {

@@ -1,4 +1,3 @@
-/** The bars of the run path: each limits one figure of a comparison. */
 import type { Summary } from './measuring/rounds.ts'
 
 interface Bar {
@@ -11,7 +10,6 @@ interface Bar {
   against?: string
   /** The candidate whose figure is subtracted from stet's figure. */
   over?: string
-  /** The unit of a result that is not a ratio. */
   unit?: string
   ship: number
   goal: number
@@ -90,10 +88,7 @@ const bars: readonly Bar[] = [
   },
 ]
 
-/**
- * The table of the measured and skipped bars. `isMissed` is true if a figure that is not noisy misses its `ship`
- * value.
- */
+/** `isMissed` is true if a figure that is not noisy misses its `ship` value. */
 export function judge(summaries: readonly Summary[]): { rows: string[][]; isMissed: boolean } {
   const verdicts = bars.map((bar) => ({ bar, ...worstOf(bar, summaries) }))
   const rows = verdicts.map(({ bar, value, other, own, isNoisy }) => [

@@ -1,4 +1,3 @@
-/** Runs a walk's commands and servers and prints their output. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -17,7 +16,6 @@ export function say(text: string): void {
   console.log(`walk: ${text} ${((Date.now() - startedMs) / 1000).toFixed(1)} s after the first command`)
 }
 
-/** @returns its standard output */
 export async function run(command: string, cwd: string, more: NodeJS.ProcessEnv): Promise<string> {
   console.log(`$ ${command}`)
   const child = spawn('bash', ['-c', command], {
@@ -41,7 +39,6 @@ export async function run(command: string, cwd: string, more: NodeJS.ProcessEnv)
   return said
 }
 
-/** Starts a server, calls `use`, and stops the server. */
 export async function withServer(command: string, cwd: string, use: (address: string) => Promise<void>): Promise<void> {
   console.log(`$ ${command}`)
   const server = spawn('bash', ['-c', command], {

@@ -4,7 +4,6 @@ import { dirname, join } from 'node:path'
 
 export interface WalkedDocument {
   block(name: string): string
-  /** Returns the block's lines that begin with `$ `. */
   commands(name: string): string[]
   /** Returns the code in the first column of the table after the mark `name`. */
   firstColumn(name: string): string[]

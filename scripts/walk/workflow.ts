@@ -22,7 +22,6 @@ interface Workflow {
   jobs: Record<string, Job>
 }
 
-/** The variables of workflow expressions. */
 export type WorkflowContext = Record<'github' | 'vars' | 'secrets', Record<string, unknown>>
 
 /** @returns the names of the jobs that ran */

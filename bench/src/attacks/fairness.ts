@@ -16,7 +16,6 @@ import { describeMachine } from '../subjects/machine.ts'
 const rounds = Number(process.env['REQUESTS'] ?? 60)
 const limit = 5
 const warmUpMs = 2_000
-/** A refused attacker waits this long before its next attempt. */
 const refusedPauseMs = 50
 const loops = { callers: 30, items: 300 }
 const lists = { callers: 40, prompts: 150, references: 50 }
@@ -140,7 +139,6 @@ async function publish(tenant: Tenant, documents: Record<string, string>): Promi
   expectOk(await tenant.call('POST', `${versions}/${uuid}/publish`, {}))
 }
 
-/** Alternates between saving a new text and running a prompt with expressions. */
 async function measureVictim(label: string): Promise<Figures> {
   const times: number[] = []
   const failures: Record<string, number> = {}

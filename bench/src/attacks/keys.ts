@@ -57,7 +57,6 @@ await victim.close()
 await closeAll(stet, upstream)
 if (worst > limit) process.exitCode = 1
 
-/** Sends the body repeatedly over `attackers` connections from another process. */
 async function startAttack(body: string): Promise<{ statuses: number[]; end(): Promise<void> }> {
   const program = fileURLToPath(new URL('send-bodies.ts', import.meta.url))
   const sender = fork(program, { execArgv: ['--import', 'tsx'] })

@@ -1,4 +1,3 @@
-/** A process that sends one body repeatedly and reports each response status to its parent. */
 import { Agent, request } from 'node:http'
 
 interface Attack {

@@ -45,7 +45,6 @@ async function measure(run: () => Promise<unknown>): Promise<Figures> {
   }
 }
 
-/** Minimal application code that parses every event and collects the text. */
 async function readBare(): Promise<string> {
   const response = await fetch(`${server.url}/run`, { method: 'POST', body: '{}' })
   let text = ''

@@ -3,14 +3,12 @@ import type { Comparison, Figures } from './rounds.ts'
 
 export const providerLatencyMs = 100
 
-/** Runs one round at each latency and merges their figures. */
 export async function atBothLatencies(round: (latencyMs: number) => Promise<Figures>): Promise<Figures> {
   const figures = await round(providerLatencyMs)
   const at0 = await round(0)
   return { ...figures, ...Object.fromEntries(Object.entries(at0).map(([name, value]) => [`${name}At0`, value])) }
 }
 
-/** Adds columns at 0 ms for the named measures. */
 export function withColumnsAt0(measures: Comparison['measures'], ...names: readonly string[]): Comparison['measures'] {
   const repeated = measures.filter(({ name }) => names.includes(name))
   const [first, ...others] = measures

@@ -1,4 +1,3 @@
-/** Generates load: many concurrent requests over keep-alive sockets, timed one by one. */
 import { Pool } from 'undici'
 import type { Subject } from '../subjects/subject.ts'
 import { type Figures, percentile } from './rounds.ts'
@@ -41,10 +40,7 @@ export async function requestLoad(
   return { ...figures, p50Ms: percentile(times, 0.5), p99Ms: percentile(times, 0.99) }
 }
 
-/**
- * Reads `streams` concurrent event streams to their end. A unit is one upstream chunk. The times are those of the
- * first text.
- */
+/** A unit is one upstream chunk. The times are those of the first text. */
 export async function streamLoad(
   subject: Subject,
   request: LoadRequest,
@@ -62,7 +58,6 @@ export async function streamLoad(
   return { ...figures, ...streamFigures(read) }
 }
 
-/** Summarizes many streams: time to the first text and to the end, length of pauses, number of late streams. */
 export function streamFigures(read: readonly ReadStream[]): Figures {
   const firstTexts = read.map(({ firstTextMs }) => firstTextMs)
   const gaps = read.flatMap(({ gapsMs }) => gapsMs)

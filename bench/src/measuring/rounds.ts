@@ -1,6 +1,4 @@
-/**
- * Runs all subjects in turn (A B C A B C …) and discards the first round. Reports medians and ratios to the control.
- */
+/** Runs all subjects in turn (A B C A B C …) and discards the first round. */
 import { describeMachine } from '../subjects/machine.ts'
 import type { Subject } from '../subjects/subject.ts'
 import { printTable } from './table.ts'
@@ -32,9 +30,7 @@ export interface Comparison {
   limit?: number
 }
 
-/**
- * CPU, throughput and times of requests or chunks. A subject near 100 % of its core is what limits the throughput.
- */
+/** A subject near 100 % of its core is what limits the throughput. */
 export const loadMeasures: Comparison['measures'] = [
   { name: 'cpuMicros', title: 'CPU µs/unit', digits: 1, isCompared: true },
   { name: 'unitsPerSecond', title: 'units/s', digits: 0, isCompared: true },
@@ -45,7 +41,6 @@ export const loadMeasures: Comparison['measures'] = [
 
 const noiseLimit = 0.15
 const countedRounds = Number(process.env['ROUNDS'] ?? 3)
-/** Selects the comparisons to run. Default: all. */
 const only = process.env['ONLY']
 
 /** The last JSON line of a comparison; `pnpm bench` reads it. */

@@ -1,4 +1,3 @@
-/** Reads one event stream to its end and records times. */
 import type { Pool } from 'undici'
 import type { LoadRequest } from './load.ts'
 
@@ -6,7 +5,6 @@ export interface ReadStream {
   /** Milliseconds from the request to the model's first text. */
   firstTextMs: number
   wholeMs: number
-  /** Pauses between two reads after the first text. */
   gapsMs: number[]
   /** When each event id was read, by `performance.now()`. Empty for streams without ids. */
   idsAtMs: Map<number, number>
@@ -16,7 +14,6 @@ export interface ReadStream {
 export interface ReadOptions {
   /** Records the time of each event id, which takes CPU time in this process. */
   withIds?: boolean
-  /** Called with the headers when the response head has arrived. */
   onHead?(headers: Record<string, string | string[] | undefined>): void
 }
 

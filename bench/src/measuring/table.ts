@@ -5,7 +5,6 @@ export function printTable(rows: Rows): void {
   for (const cells of padded(rows)) console.log(cells.join('  '))
 }
 
-/** Prints the same as a Markdown table. */
 export function printMarkdownTable(rows: Rows): void {
   const [head = [], ...others] = padded(rows)
   const rule = head.map((cell, at) =>

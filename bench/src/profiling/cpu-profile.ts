@@ -1,4 +1,3 @@
-/** Reads a V8 CPU profile as stacks with their times. */
 import { readFileSync } from 'node:fs'
 
 export interface Frame {
@@ -26,7 +25,6 @@ export function readCpuProfile(file: string): TimedStack[] {
   const parents = new Map(nodes.flatMap(({ id, children }) => (children ?? []).map((child) => [child, id] as const)))
   const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]))
   const micros = new Map<number, number>()
-  // A sample lasts until the next sample.
   for (const [at, id] of samples.entries()) micros.set(id, (micros.get(id) ?? 0) + (timeDeltas[at + 1] ?? 0))
   return [...micros].map(([leaf, time]) => {
     const stack: Frame[] = []

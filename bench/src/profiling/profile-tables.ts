@@ -1,4 +1,3 @@
-/** Prints a profiled thread's time by package, by folder and file of our source, and by function. */
 import type { Frame, TimedStack } from './cpu-profile.ts'
 import { type Place, SourcePlaces } from './source-places.ts'
 

@@ -12,13 +12,11 @@ export const isProfiling = process.argv.includes('--profile')
 
 const preload = fileURLToPath(new URL('preload.cjs', import.meta.url))
 
-/** Environment variables that make a server profile itself on a signal. */
 export function profilingEnvironment(nodeOptions = ''): { folder: string; environment: Record<string, string> } {
   const folder = mkdtempSync(join(tmpdir(), 'stet-profile-'))
   return { folder, environment: { STET_BENCH_PROFILE: folder, NODE_OPTIONS: `${nodeOptions} --require ${preload}` } }
 }
 
-/** Profiles the process while `work` runs, and prints the tables. */
 export async function profileWhile(pid: number, folder: string, work: () => Promise<unknown>): Promise<void> {
   const before = threadTimesOf(pid)
   process.kill(pid, 'SIGUSR2')

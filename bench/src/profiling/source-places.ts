@@ -21,10 +21,7 @@ const program: Place = { package: 'native code without a JavaScript frame' }
 export class SourcePlaces {
   readonly #regions = new Map<string, string[]>()
 
-  /**
-   * @returns undefined for idle time, and for native functions and WebAssembly, whose time is charged to their
-   * caller.
-   */
+  /** @returns undefined for idle time and native frames. A native frame's time is charged to its caller. */
   of({ functionName, url, lineNumber }: Frame): Place | undefined {
     if (functionName === '(garbage collector)') return collection
     if (functionName === '(program)') return program

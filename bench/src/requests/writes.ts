@@ -70,7 +70,6 @@ interface Write {
   /** The body serves both servers. `path` applies only to stet. */
   request(): { path: string; body: object }
   expected?: number
-  /** Runs before each round and is not measured. */
   prepare?(): Promise<() => { path: string; body: object }>
 }
 

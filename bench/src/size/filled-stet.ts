@@ -13,7 +13,6 @@ export interface Filled extends Stet {
   draftUuid: string
   /** The server's data folder. `close` removes it. */
   dataDir: string
-  /** Ends the process and keeps the folder. */
   end(): Promise<void>
 }
 

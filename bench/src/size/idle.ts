@@ -84,7 +84,6 @@ async function hold(subject: Subject, request: LoadRequest, streams: number): Pr
   }
 }
 
-/** Opens streams, waits until memory is stable, and closes them. Returns the memory while they were open. */
 async function cycle(subject: Subject, request: LoadRequest, streams: number): Promise<number> {
   const pool = new Pool(subject.url, { connections: streams, bodyTimeout: 0 })
   const bodies: Dispatcher.ResponseData['body'][] = []

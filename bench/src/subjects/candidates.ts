@@ -38,16 +38,12 @@ export function startUpstream(environment: Record<string, string> = {}): Promise
   return startSubject('upstream', ['--import', 'tsx', program], { environment, core: '1' })
 }
 
-/** Starts the built server of the `BASELINE` checkout, if set. */
 export async function startBaseline(upstreamUrl: string): Promise<Stet | undefined> {
   if (baseline === undefined) return undefined
   return startStet(upstreamUrl, {}, join(baseline, 'packages/server/dist/main.mjs'))
 }
 
-/**
- * Starts stet as shipped, with log lines written to a file. Uses PostgreSQL if `BENCH_DATABASE_URL` names an empty
- * database.
- */
+/** Logs to a file. Uses PostgreSQL if `BENCH_DATABASE_URL` names an empty database. */
 export async function startStet(
   upstreamUrl: string,
   environment: Record<string, string> = {},
@@ -72,7 +68,6 @@ export async function startStet(
   }
 }
 
-/** Starts a server on an existing data folder, without seeding. */
 export function openStet(
   upstreamUrl: string,
   dataDir: string,
@@ -100,9 +95,7 @@ export type Pace = 'paced' | 'burst' | 'silent' | 'flood'
 
 interface Question {
   pace?: Pace | undefined
-  /** The provider's latency. */
   latencyMs?: number | undefined
-  /** The pause between two chunks of a paced stream. */
   gapMs?: number | undefined
 }
 
@@ -144,7 +137,6 @@ function topicOf({ pace = 'paced', latencyMs = providerLatencyMs, gapMs = 10 }: 
   return `${pace} rivers after ${latencyMs} ms, a word every ${gapMs} ms`
 }
 
-/** @param stream if false, waits for the end of the run. */
 export function attachRequest(uuid: string, headers: Record<string, string>, stream = true): LoadRequest {
   return conversationRequest(`${uuid}/attach`, headers, { stream })
 }

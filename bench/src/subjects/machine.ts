@@ -1,4 +1,3 @@
-/** Describes the machine. Printed with every result. */
 import { execFileSync } from 'node:child_process'
 import { cpus } from 'node:os'
 

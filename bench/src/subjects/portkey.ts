@@ -6,7 +6,6 @@ import { fileURLToPath } from 'node:url'
 import { type Subject, startSubject } from './subject.ts'
 
 export interface Portkey extends Subject {
-  /** Headers that select the provider and its address. */
   headers: Record<string, string>
 }
 

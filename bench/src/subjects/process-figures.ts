@@ -36,7 +36,6 @@ export interface ThreadTime {
   cpuMs: number
 }
 
-/** Every thread of a process and its descendants. */
 export function threadTimesOf(root: number): ThreadTime[] {
   return familyOf(root).flatMap((pid) =>
     threadsOf(pid).map((thread) => {

@@ -1,7 +1,4 @@
-/**
- * A process under measurement. It runs on core 0, and its CPU and memory are read from the kernel, including
- * children.
- */
+/** A process on core 0. Its CPU and memory are read from the kernel, including children. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { openSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'

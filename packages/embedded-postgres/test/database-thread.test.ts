@@ -25,7 +25,6 @@ let folder: string
 let engine: EmbeddedPostgres
 let pglite: PGlite
 let thread: Ways
-/** Runs the same statements in this thread, for comparison. */
 let here: Ways
 
 const open = () => openEmbeddedPostgres({ folder: folderOf(join(folder, 'db')), template: '', threadFile, log: silent })

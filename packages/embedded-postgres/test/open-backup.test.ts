@@ -26,7 +26,6 @@ describe('backup of an open database', () => {
   let pglite: PGlite
   let transfers = 0
 
-  /** Transfers money between two accounts and records the transfer, in one transaction. */
   const transfer = async () => {
     const [from, to] = [(transfers * 7919) % ACCOUNTS, (transfers * 104_729 + 1) % ACCOUNTS]
     await pglite.transaction(async (transaction) => {

@@ -79,7 +79,6 @@ describe('power cuts of the embedded database', () => {
   }, 180_000)
 })
 
-/** Checks that every index contains every row of its table, in order. */
 async function checkIndexes(directory: string): Promise<void> {
   const pglite = await PGlite.create({ dataDir: directory, extensions: { amcheck } })
   try {

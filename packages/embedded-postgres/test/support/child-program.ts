@@ -7,10 +7,7 @@ import { fileURLToPath } from 'node:url'
 // From version 24 on, Node strips types itself, which makes a process start three times as fast.
 const loader = Number(process.versions.node.split('.')[0]) >= 24 ? [] : ['--import', 'tsx']
 
-/**
- * Starts a TypeScript file as a separate process with piped output. It ends too soon to benefit from optimized
- * WebAssembly.
- */
+/** The process ends too soon to benefit from optimized WebAssembly. */
 export function startProgram(file: string | URL, ...args: string[]): ChildProcess {
   return fork(fileURLToPath(new URL(file, import.meta.url)), args, {
     execArgv: ['--liftoff-only', ...loader],

@@ -1,6 +1,4 @@
-/**
- * Commits on a disk whose syncs start to fail, in this thread or in a separate one. Started by durability.test.ts.
- */
+/** Commits on a disk whose syncs start to fail. Started by durability.test.ts. */
 import { writeFileSync, writeSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { openPglite } from '../../src/open-pglite.ts'

@@ -6,16 +6,12 @@ import { join } from 'node:path'
 
 export interface SmallDisk {
   path: string
-  /** Fills the disk to the last byte. */
   fill(): void
   empty(): void
   close(): void
 }
 
-/**
- * `unshare` options that isolate processes, sockets, mounts and the host name like a container. The program ends with
- * `unshare`.
- */
+/** `unshare` options that isolate a process like a container. The program ends with `unshare`. */
 export const container = ['--net', '--pid', '--mount', '--uts', '--fork', '--mount-proc', '--kill-child']
 
 export function isSkippedWithoutContainers(tests: string): boolean {

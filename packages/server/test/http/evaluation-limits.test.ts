@@ -41,7 +41,6 @@ it("cancels a list's evaluations when its client disconnects", async () => {
   const controller = new AbortController()
   const { signal } = controller
   const list = fetch(`${server.url}/api/v3${draft}/documents`, { headers, signal }).catch(() => undefined)
-  // Each read uses a text that was not evaluated before.
   let count = 0
   const readNext = () => read(`other${count++}`)
   await expect.poll(readNext).toBe(503)

@@ -106,7 +106,6 @@ function ask(api: Api, route: WalkedRoute, ids: Placeholders): Promise<ApiAnswer
   return api(route.method, fill(route.path, ids), hasBody ? { body: validBody[route.name] ?? {} } : {})
 }
 
-/** Requests with ids in bodies and queries. */
 function otherReferences(api: Api, { own, foreign }: Sides): ForeignReference[] {
   const versions = `/projects/${own.projectId}/versions/${own.versionUuid}`
   const annotate = `/conversations/${own.conversationUuid}/evaluations/${own.evaluationUuid}/annotate`

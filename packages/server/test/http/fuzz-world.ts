@@ -60,7 +60,6 @@ export async function existingFor(server: TestServer, shared: Api, route: Walked
       const body = { projectId: Number(await id('projectId')), name: 'fuzz', metric: 'rating' }
       return String((await made('/evaluations', body))['uuid'])
     },
-    // Never returns the fuzz test's own key.
     async id() {
       count += 1
       const list = route.path.startsWith('/api-keys') ? '/api-keys' : '/provider-api-keys'

@@ -79,7 +79,6 @@ describe.concurrent('promise 16: no unexpected 500, and every error body is docu
         const comesThrough = [...statuses].some((status) => status < 300)
         expect(comesThrough, `${route.name}: ${[...statuses].join()}`).toBe(route.name !== 'tools.result')
       },
-      // Several routes run concurrently on the machine.
       timeFor(casesPerRoute, 1_000),
     )
   }
@@ -104,7 +103,6 @@ async function expectDocumented(route: WalkedRoute, existing: Existing, input: F
   return answer.status
 }
 
-/** Checks the headers of every response, including errors. */
 function expectHeaders({ status, headers }: ApiAnswer, sentId = ''): void {
   const isKept = /^[A-Za-z0-9._-]{1,128}$/.test(sentId)
   expect(headers.get('x-request-id')).toMatch(isKept ? sentId : /^req_[0-9A-Za-z]{22}$/)

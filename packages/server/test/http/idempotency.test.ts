@@ -32,7 +32,6 @@ function post(path: string, key: string, body: unknown = {}, headers: Record<str
   return api('POST', path, { body, headers: { 'idempotency-key': key, ...headers } })
 }
 
-/** Counts the rows of all tables in which a request can create one. */
 async function countRows(): Promise<unknown> {
   const tables = ['project', 'version', 'document', 'evaluation', 'annotation', 'conversation', 'log_entry', 'api_key']
   const counts = [...tables, 'provider_key'].map((name) => `(SELECT count(*)::int FROM ${name}) AS ${name}`)

@@ -37,7 +37,6 @@ const text = (length: number) => 'x'.repeat(length)
 const emoji = (length: number) => '\u{1f600}'.repeat(length)
 const list = <T>(length: number, entry: (place: number) => T) => Array.from({ length }, (_, place) => entry(place))
 const nested = (levels: number) => `{"name":"deep","x":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`
-/** Creates an object of exactly this many bytes as JSON. */
 const objectOf = (bytes: number) => ({ k: text(bytes - '{"k":""}'.length) })
 const user = { role: 'user', content: 'Hi' }
 const log = (more: object) => post(`${bench.live}/documents/logs`, { path: 'hello', messages: [user], ...more })

@@ -9,7 +9,6 @@ export interface Listening {
   close(): Promise<void>
 }
 
-/** Starts our HTTP server with any listener on a free port. */
 export async function listening(
   listener: RequestListener,
   limits?: ConstructorParameters<typeof HttpServer>[1],

@@ -1,4 +1,3 @@
-/** A connection that sends faster than the server responds must not exhaust memory. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

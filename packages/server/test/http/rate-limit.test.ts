@@ -20,7 +20,6 @@ afterAll(async () => {
 interface Answer {
   status: number
   remaining: number
-  /** The end of the response's rate-limit window. */
   end: number
 }
 
@@ -67,7 +66,6 @@ describe('promise 17: rate limit of an API key', () => {
         expect(allowed.length).toBeLessThanOrEqual(limit)
         const remaining = allowed.map((each) => each.remaining).sort((a, b) => b - a)
         expect(remaining).toEqual(allowed.map((_each, index) => limit - 1 - index))
-        // No request below the limit is refused.
         if (inWindow.length > allowed.length) expect(allowed.length).toBe(limit)
       }
       expect(answers.every(({ status }) => status === 200 || status === 429)).toBe(true)

@@ -12,7 +12,6 @@ export interface Opened {
   key: string
 }
 
-/** Starts a server and returns it with an unrestricted API client. */
 export async function openServer(
   environment: Record<string, string> = {},
   options: Omit<TestServerOptions, 'environment'> = {},
@@ -23,13 +22,11 @@ export async function openServer(
   return { server, key, api: apiCaller(server.url, key) }
 }
 
-/** Creates another key of the workspace. */
 export async function issueKey(api: Api, body: Record<string, unknown>): Promise<string> {
   const issued = await expectStatus(api('POST', '/api-keys', { body: { name: 'test', ...body } }), 201)
   return String(issued['key'])
 }
 
-/** Creates another tenant on the same server and returns its admin key. */
 export async function openTenant(server: TestServer, name: string): Promise<string> {
   return (await createWorkspace(server.deps, { name, createProject: createFirstProject })).key
 }
@@ -41,7 +38,6 @@ export interface TestProject {
   draft: string
   /** The live version's URL path. */
   live: string
-  /** Creates another draft and returns its URL path. */
   newDraft(): Promise<string>
 }
 

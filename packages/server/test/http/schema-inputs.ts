@@ -73,19 +73,16 @@ const headerValues: Record<string, fc.Arbitrary<string>> = {
   origin: fc.constantFrom('null', 'https://example.com'),
 }
 
-/** Hostile values for a few headers that some routes read. */
 export const hostileHeaders: fc.Arbitrary<Record<string, string>> = fc
   .subarray(Object.entries(headerValues), { maxLength: 3 })
   .chain((chosen) => fc.tuple(...chosen.map(([name, value]) => value.map((text) => [name, text] as const))))
   .map((pairs) => Object.fromEntries(pairs))
 
-/** Undefined if the route has no body schema. */
 export function bodyOf(route: WalkedRoute): fc.Arbitrary<unknown> | undefined {
   const schema = operationOf(route).requestBody?.content['application/json']?.schema
   return schema && fc.oneof({ weight: 20, arbitrary: arbitraryOf(schema, 0) }, { weight: 1, arbitrary: anything })
 }
 
-/** Declared and undeclared query parameters. */
 export function queryOf(route: WalkedRoute): fc.Arbitrary<Record<string, string>> {
   const known = (operationOf(route).parameters ?? []).filter((each) => each.in === 'query')
   const pairs = known.map(({ name, schema }) =>

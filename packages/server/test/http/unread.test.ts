@@ -1,4 +1,3 @@
-/** Limits the memory and time that clients can occupy if they send requests and never read. */
 import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http'
 import { connect, Socket } from 'node:net'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'

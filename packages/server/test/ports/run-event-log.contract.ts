@@ -1,7 +1,4 @@
-/**
- * The contract of every event log: a reader gets history, then live events, without gaps or duplicates, and ends
- * after the last event.
- */
+/** The contract of every event log: readers get history, then live events, without gaps or duplicates. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { LogEntry, RunEventLog, RunLogReader } from '../../src/features/runs/ports.ts'

@@ -7,7 +7,6 @@ interface Options {
   maxQueuedPerKey: number
 }
 
-/** Workers that hold each run until the test releases it. */
 function holdingWorkers() {
   const started: string[] = []
   const held = new Map<string, () => void>()

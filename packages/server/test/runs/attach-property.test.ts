@@ -29,7 +29,6 @@ afterAll(() => bench.close())
 const states = ['queued', 'running', 'ended'] as const
 
 interface Reader {
-  /** The run's state when the reader attaches. */
   state: (typeof states)[number]
   /** The last event id that the reader sends. 0 sends none. */
   after: number
@@ -47,13 +46,9 @@ const reader: fc.Arbitrary<Reader> = fc.record({
 
 interface Plan {
   path: string
-  /**
-   * The client that starts the run reads it from the first event, over a connection that may also break. Undefined
-   * for a background run.
-   */
+  /** The client that starts the run. Its connection may also break. Undefined for a background run. */
   caller: Pick<Reader, 'cuts' | 'form'> | undefined
   words: number
-  /** The number of frames before the readers attach to the running run. */
   gateAfter: number
   readers: Reader[]
 }
@@ -107,7 +102,6 @@ async function readAll(uuid: string, first: Response, { after, cuts, form }: Rea
   return text
 }
 
-/** The frames of the stored event log. */
 async function storedText(uuid: string, form: MessageForm): Promise<string> {
   const { store: runs } = bench.server.deps.runs
   const runUuid = (await runs.findConversation(1, uuid))?.latestRun?.uuid ?? ''
@@ -130,7 +124,6 @@ function gate(): { opened: Promise<void>; open(): void } {
 
 interface Started {
   uuid: string
-  /** The stream of the client that started the run. */
   stream?: Response
   start(): Promise<unknown>
 }
@@ -153,7 +146,6 @@ async function startQueued(path: string, answer: FakeReply): Promise<Started> {
   }
 }
 
-/** Starts a foreground run with its client's stream. */
 async function startStreamed(path: string, answer: FakeReply, form: MessageForm): Promise<Started> {
   const calls = bench.fake.requests.length
   bench.fake.enqueue(answer)

@@ -59,7 +59,6 @@ it('attaches to a running foreground run by its header, and the reader keeps the
   } finally {
     await other.close()
   }
-  // This test opens its own server.
 }, 120_000)
 
 it("returns only the latest run's events after a chat, and event ids continue", async () => {

@@ -5,7 +5,6 @@ import { processTestMs } from '../support/server-process.ts'
 import type { TestDatabase } from '../support/test-database.ts'
 import { prompt } from './run-bench.ts'
 
-/** Counts rows of conversations and of everything in the deleted project. */
 async function rowsLeft(storage: TestDatabase): Promise<number> {
   const database = await openTestDatabase(storage)
   try {

@@ -20,7 +20,6 @@ async function untilStatus(uuid: string, status: string): Promise<Record<string,
   return conversation
 }
 
-/** Opens a stream, waits for the provider call and disconnects. */
 async function leave(mode: 'stream' | 'json'): Promise<string> {
   const controller = new AbortController()
   const answer = bench.open('hello', { stream: mode === 'stream' }, controller.signal)

@@ -59,7 +59,6 @@ it(
         if (request.name.startsWith('stream')) expect(again.text).toBe(earlier.text)
         else expect(again).toMatchObject({ status: earlier.status, body: earlier.body })
       }
-      // The stored response must not change any more.
       const third = await send(request)
       expect(third).toMatchObject({ status: again.status, body: again.body })
       expect(third.headers.get('idempotency-replayed')).toBe('true')

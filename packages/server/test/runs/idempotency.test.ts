@@ -160,7 +160,6 @@ describe('repeated run', () => {
     expect((await bench.stream('changing', {}, keyed(stream))).text).toBe(streamed.text)
     expect((await bench.run('changing')).status).toBe(422)
 
-    // Without its event log, the run still has its stored end, with only its own messages.
     await bench.server.database.session.query('UPDATE run SET event_log = NULL')
     await bench.server.deps.runs.active.forget(String(streamed.last['uuid']))
     const [claimed] = (

@@ -17,7 +17,6 @@ beforeAll(async () => {
 })
 afterAll(() => bench.close())
 
-/** Creates a run that `ownerId` supervises. Returns its conversation's uuid. */
 async function runOf(ownerId: string): Promise<string> {
   const { conversation, run } = orphanedRun(ownerId)
   await bench.server.deps.runs.store.create(conversation, run)

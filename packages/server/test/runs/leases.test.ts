@@ -11,7 +11,6 @@ beforeAll(async () => {
 })
 afterAll(() => bench.close())
 
-/** Creates a run that `ownerId` supervises. */
 async function runOf(ownerId: string): Promise<{ uuid: string; runUuid: string }> {
   const { conversation, run } = orphanedRun(ownerId)
   await bench.server.deps.runs.store.create(conversation, run)

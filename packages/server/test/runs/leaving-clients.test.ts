@@ -15,24 +15,17 @@ const modes = ['json', 'stream', 'attach', 'background'] as const
 interface Leaver {
   name: string
   mode: (typeof modes)[number]
-  /**
-   * When the client disconnects: after this time, or after this many bytes of the response. For an endless plain
-   * answer: after the provider call.
-   */
+  /** The client disconnects after this time or these bytes. An endless plain answer has no bytes to count. */
   point: { ms: number } | { bytes: number }
   isReset: boolean
 }
 
-/**
- * Measured twice: by the clock, and in time in which this process was responsive, because client, server and provider
- * share it.
- */
+/** By the clock, and in responsive time, because client, server and provider share this process. */
 interface Moment {
   at: number
   heardMs: number
 }
 
-/** When the provider received a case's call, and when it saw the call end early. */
 interface Call {
   called: Moment
   left: Promise<Moment>
@@ -103,10 +96,7 @@ async function expectEnd({ bench, graceMs, calls }: Scene, each: Leaver, left: M
   if (call.called.at < left.at) expect(gone.at - left.at, told).toBeGreaterThan(graceMs - 2)
 }
 
-/**
- * Even cases disconnect after a time, possibly before the server has seen their request. Odd cases disconnect after a
- * response head.
- */
+/** Even cases disconnect possibly before the server has seen their request, odd cases after a response head. */
 function leaver(index: number, random: Random): Leaver {
   return {
     name: `case-${index}`,
@@ -133,7 +123,6 @@ function now(heard: HeardTime): Moment {
   return { at: performance.now(), heardMs: heard.passedMs() }
 }
 
-/** Starts the run, disconnects at the case's point and returns the time of the disconnect. */
 async function leave({ bench, calls, heard }: Scene, { name, mode, point, isReset }: Leaver): Promise<Moment> {
   const body = {
     path: 'ask',
@@ -170,7 +159,6 @@ function send(bench: RunBench, path: string, body: Record<string, unknown>): Soc
   return socket
 }
 
-/** Resolves after this many bytes. */
 function received(socket: Socket, bytes: number): Promise<void> {
   return new Promise((resolve) => {
     let count = 0

@@ -1,4 +1,3 @@
-/** `/metrics` of a listening server after real runs. */
 import { expect, it, onTestFinished } from 'vitest'
 import { prompt, runBench } from './run-bench.ts'
 

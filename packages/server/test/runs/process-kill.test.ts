@@ -1,7 +1,4 @@
-/**
- * Kills a server with -9 while it supervises runs of every kind. Everything that its clients received must be true
- * after the restart.
- */
+/** After kill -9 and a restart, everything that clients received must be true, for runs of every kind. */
 import { expect, it, onTestFinished } from 'vitest'
 import { count, timeFor } from '../support/counts.ts'
 import { openTestDatabase } from '../support/database-open.ts'
@@ -11,21 +8,13 @@ import type { TestDatabase } from '../support/test-database.ts'
 import { prompt, record } from './run-bench.ts'
 
 const runsOfEachKind = count(50, 500)
-/**
- * Limits the wait until all runs are active, and the wait for the requests after the restart. A busy machine takes
- * minutes.
- */
+/** A busy machine takes minutes until all runs are active, and again for the requests after the restart. */
 const patienceMs = timeFor(5 * runsOfEachKind, 1_000)
 
-/** What clients received before the server died. */
 interface Ledger {
-  /** Conversations whose uuid a client has received. */
   named: Set<string>
-  /** Conversations whose completion a client has received. */
   completed: Set<string>
-  /**
-   * Conversations whose failure a client has received, with the code. A run may time out on an overloaded machine.
-   */
+  /** With the code. A run may time out on an overloaded machine. */
   failed: Map<string, string>
   /** The text of an accepted chat message, by conversation. */
   chats: Map<string, string>
@@ -56,7 +45,6 @@ const prompts = {
 
 type Client = Pick<ServedProject, 'api' | 'post'>
 
-/** Acts as one client: records every response in the ledger until the server has died. */
 async function follow(ledger: Ledger, answer: Promise<Response>, onFrame?: (text: string) => void): Promise<void> {
   const response = await answer
   expect([200, 422]).toContain(response.status)
@@ -75,7 +63,6 @@ async function follow(ledger: Ledger, answer: Promise<Response>, onFrame?: (text
   if (code !== undefined) ledger.failed.set(uuid, code)
 }
 
-/** Acts as a client that answers every other tool call. */
 function answersTools(client: Client, ledger: Ledger, answers: boolean): (text: string) => void {
   let hasAnswered = !answers
   return (text) => {

@@ -1,4 +1,3 @@
-/** Bodies of Anthropic's Messages protocol, as sent by the fake provider. */
 import {
   argumentsOf,
   type FakeAnswer,

@@ -1,5 +1,3 @@
-/** Bodies of the OpenAI chat-completions protocol, as sent by the fake provider. */
-
 export interface FakeToolCall {
   id: string
   name: string
@@ -38,7 +36,6 @@ export interface AnswerIdentity {
 }
 
 export interface FakeWire {
-  /** The suffix of its request paths. */
   path: string
   head(identity: AnswerIdentity, reply: FakeAnswer): string
   content(identity: AnswerIdentity, reply: FakeAnswer): string[]
@@ -63,7 +60,6 @@ function headFrame(identity: AnswerIdentity): string {
   return frame(identity, { role: 'assistant', content: '' })
 }
 
-/** The answer's deltas in wire order: reasoning, text, tool calls. */
 function contentFrames(reply: FakeAnswer): Delta[] {
   const reasoning = typeof reply.reasoning === 'string' ? words(reply.reasoning) : (reply.reasoning ?? [])
   const text = reply.deltas ?? words(textOf(reply))

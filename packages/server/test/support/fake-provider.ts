@@ -36,7 +36,6 @@ export interface FakeRequest {
 }
 
 export interface FakeProvider {
-  /** The base URL for clients, `http://127.0.0.1:<port>/v1`. */
   readonly url: string
   readonly port: number
   readonly requests: FakeRequest[]
@@ -45,7 +44,7 @@ export interface FakeProvider {
   /** Queues replies. A function receives the request. When the queue is empty, the default reply is sent. */
   enqueue(...replies: FakeReplyFor[]): void
   setDefault(reply: FakeReplyFor): void
-  /** Resolves with the request number `count`, counted from 1. */
+  /** `count` is 1-based. */
   waitForRequest(count: number): Promise<FakeRequest>
   waitForAbort(count: number): Promise<void>
   closeConnections(): void

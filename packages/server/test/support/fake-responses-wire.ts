@@ -1,4 +1,3 @@
-/** Bodies of OpenAI's Responses protocol, as sent by the fake provider. */
 import {
   argumentsOf,
   type FakeAnswer,

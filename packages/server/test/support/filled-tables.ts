@@ -11,7 +11,6 @@ export interface Filling {
   versions: number
 }
 
-/** The statements run in sequence, without parameters. */
 export function fillingStatements({ projectId, path, documents, conversations, versions }: Filling): string[] {
   const project = `project_id = ${projectId}`
   return [

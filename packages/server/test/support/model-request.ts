@@ -1,4 +1,3 @@
-/** Model requests for driver tests, and helpers that collect a driver's output. */
 import { type OpenaiService, openaiService } from '../../src/adapters/providers/openai/service.ts'
 import type {
   ModelChunk,
@@ -51,7 +50,6 @@ export function callOf(driver: ModelDriver, request: ModelRequest): ChunkSource 
   return (take) => driver.call(request, take)
 }
 
-/** Collects chunks in batches, one per read. */
 export async function batchesOf(source: ChunkSource): Promise<ModelChunk[][]> {
   const batches: ModelChunk[][] = []
   await source((batch) => void batches.push(batch))
@@ -64,7 +62,6 @@ export async function chunksOf(source: ChunkSource, into: ModelChunk[] = []): Pr
   return into
 }
 
-/** Returns the call's error. Fails if the call succeeds. */
 export async function failureOf(source: ChunkSource, into: ModelChunk[] = []): Promise<unknown> {
   try {
     await chunksOf(source, into)

@@ -86,7 +86,6 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** Returns whether a process uses the shared memory with this id. */
 async function isAttached(id: string | undefined): Promise<boolean> {
   const segments = (await readFile('/proc/sysvipc/shm', 'utf8')).split('\n').map((line) => line.trim().split(/\s+/))
   const [head = []] = segments

@@ -6,7 +6,6 @@ import { join } from 'node:path'
 
 export interface PrivateMount {
   path: string
-  /** Fills the file system until only `bytes` are free. */
   fill(bytes?: number): void
   empty(): void
   close(): void
@@ -67,7 +66,6 @@ export function ext4Of(megabytes: number): PrivateMount & { image: string } {
   }
 }
 
-/** Mounts an existing image. */
 export function loopOf(image: string): PrivateMount {
   return mounted(['-o', 'loop', image])
 }

@@ -7,7 +7,6 @@ import { fileURLToPath } from 'node:url'
 
 export const hasProcessFigures = existsSync('/proc/self/status')
 
-/** Node options that make a server respond to `probe`. */
 export const probeOptions = ['--expose-gc', '--import', fileURLToPath(new URL('server-probe.mjs', import.meta.url))]
 
 export interface ProbeFigures {

@@ -8,7 +8,6 @@ import { type ServerProcess, settingsFor, startServer } from './server-process.t
 import { type TestDatabase, testDatabase } from './test-database.ts'
 
 export interface ServedProject {
-  /** The current process. A restart replaces it. */
   readonly server: ServerProcess
   storage: TestDatabase
   fake: FakeProvider
@@ -16,17 +15,14 @@ export interface ServedProject {
   /** A key with all scopes and a rate limit that no test reaches. */
   key: string
   api: Api
-  /** Sends a POST and returns its unread response. */
   post(path: string, body: unknown, signal?: AbortSignal): Promise<Response>
   kill(): Promise<void>
-  /** Restarts the server with the settings of the first start. */
   start(): Promise<void>
   /** Sends SIGTERM. Resolves when the process has ended. */
   stop(): Promise<void>
   close(): Promise<void>
 }
 
-/** @param execArgv Node options, placed before the program. */
 export async function servedProject(
   prompts: Record<string, string>,
   environment: Record<string, string> = {},

@@ -26,7 +26,6 @@ export function settingsFor(storage: TestDatabase): Environment {
   }
 }
 
-/** Runs a server command, or a failing start, until it exits. */
 export function runServer(environment: Environment, ...args: string[]): Promise<ProgramEnd> {
   return programEnd(spawnServer(environment, args))
 }
@@ -34,7 +33,6 @@ export function runServer(environment: Environment, ...args: string[]): Promise<
 export interface ServerProcess {
   child: ChildProcess
   url: string
-  /** The output until the server was ready. */
   stdout: string
   ended: Promise<ProgramEnd>
 }

@@ -13,14 +13,10 @@ export interface ServerProcesses {
   storage(): TestDatabase
   fake(): FakeProvider
   start(overrides?: Record<string, string>): Promise<ServerProcess>
-  /** Starts a second server that waits for the lock. */
   startWaiting(): Promise<WaitingServer>
 }
 
-/**
- * Servers on one database with one fake provider, for the tests of one file. Each test gets a new database, and its
- * servers are stopped afterwards.
- */
+/** Servers on one database with one fake provider. Each test gets a new database and new servers. */
 export function serverProcesses(adminKey: string): ServerProcesses {
   const started: (ServerProcess | WaitingServer)[] = []
   let storage: TestDatabase

@@ -15,9 +15,7 @@ import { temporaryFolder, temporaryRoot } from './temporary-folder.ts'
 /** The server package's root, with the migrations and, after a build, the template. */
 export const packageRoot = fileURLToPath(new URL('../..', import.meta.url))
 
-/**
- * A new, migrated database. It is ready for compose as `DATABASE_URL` or as a `STET_DATA_DIR` that contains `db/`.
- */
+/** A new, migrated database, ready for compose. */
 export interface TestDatabase {
   /** Set if the suite runs on a PostgreSQL server (`STET_TEST_DATABASE_URL`). */
   databaseUrl?: string

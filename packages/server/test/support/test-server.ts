@@ -15,7 +15,6 @@ export interface TestServer {
   /** `http://127.0.0.1:<port>`, without the API prefix. */
   url: string
   adminKey: string
-  /** The SDK client, with the admin key and project 1. */
   client: Stet
   /** The server's dependencies, for counting statements and inspecting internal state. */
   deps: Deps
@@ -26,7 +25,6 @@ export interface TestServer {
 export interface TestServerOptions {
   /** Added to the settings that every test server needs. */
   environment?: Record<string, string>
-  /** Shorter limits for provider calls. */
   providerLimits?: Partial<ProviderLimits>
 }
 

@@ -35,10 +35,7 @@ interface NameChange {
   undo(): void
 }
 
-/**
- * A disk with a volatile write cache. It saves the bytes that each unsynced change overwrites; a power cut reverts
- * some of the changes.
- */
+/** A disk with a volatile write cache. A power cut reverts some of its unsynced changes. */
 export class CacheDisk {
   readonly #model: CutModel
   readonly #random: Random

@@ -1,7 +1,4 @@
-/**
- * One boot of the machine: opens the database, inspects it, and writes until the power cut. Started by
- * power-cut.test.ts.
- */
+/** One boot of the machine, which ends with a power cut. Started by power-cut.test.ts. */
 import { writeSync } from 'node:fs'
 import { openPglite } from '../../../src/open-pglite.ts'
 import { folderOf } from '../database.ts'

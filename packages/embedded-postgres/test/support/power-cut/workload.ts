@@ -5,7 +5,6 @@ import type { Random } from '../random.ts'
 const ACCOUNTS = 20
 const TRANSACTIONS = 400
 
-/** Differences between the database and the ledger of acknowledged transactions. */
 export interface Findings {
   acknowledged: number
   lost: number[]
@@ -23,10 +22,7 @@ export async function createTables(pglite: PGlite): Promise<void> {
   `)
 }
 
-/**
- * Writes transactions and records each in the ledger once it is acknowledged, with checkpoints, vacuums and new
- * tables in between.
- */
+/** Records each acknowledged transaction in the ledger. Mixes in checkpoints, vacuums and new tables. */
 export async function work(pglite: PGlite, ledger: string, random: Random): Promise<void> {
   const { rows } = await pglite.query<{ next: number }>('SELECT coalesce(max(transaction), 0) + 1 AS next FROM entry')
   // A lost transaction's number must not be reused, or its loss would go unnoticed.

@@ -6,7 +6,6 @@ import { newName, openToolCall, type World } from './world.ts'
 
 export interface RouteRequest {
   ids?: Placeholders
-  /** The query string, with its question mark. */
   query?: string
   /** Sent as JSON, or unchanged if it is a string. */
   body?: unknown
@@ -114,7 +113,6 @@ export function send({ bench }: World, route: WalkedRoute, request: RouteRequest
   })
 }
 
-/** Creates the request of `successes`. */
 export async function successOf(world: World, route: WalkedRoute): Promise<RouteRequest> {
   const make = successes[route.name]
   if (!make) throw new Error(`${route.name} has no request that succeeds: add one to declared-errors/requests.ts`)

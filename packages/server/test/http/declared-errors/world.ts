@@ -8,7 +8,6 @@ export const streamLimit = 4
 
 export interface World {
   bench: RunBench
-  /** A project with published prompts, such as `hello`. */
   project: TestProject
   evaluationUuid: string
   conversationUuid: string
@@ -18,7 +17,6 @@ export interface World {
   unpublished: { id: number; conversationUuid: string; evaluationUuid: string }
   newApiKey(body?: Record<string, unknown>): Promise<{ id: number; key: string }>
   newProviderKey(): Promise<{ id: number; name: string }>
-  /** Creates another draft of the project and returns its uuid. */
   newDraft(): Promise<string>
   keyWith(body: Record<string, unknown>): Promise<string>
   /** Creates a key with all scopes, restricted to the project. */
@@ -127,7 +125,6 @@ export async function openToolCall({ bench, leaveOpen }: World): Promise<string>
   throw new Error('The run ended without a call')
 }
 
-/** Runs `hello` so that it fails, and returns its response. */
 export async function failedRun({ bench }: World): Promise<ApiAnswer> {
   bench.fake.enqueue({ status: 401, body: { error: { message: 'no' } } })
   return bench.run('hello')
