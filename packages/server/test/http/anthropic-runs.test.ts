@@ -1,7 +1,4 @@
-/**
- * Runs with the environment's `anthropic` provider key: the reasoning that the provider expects back, and cache
- * costs.
- */
+/** Runs with the environment's `anthropic` provider key: reasoning that is sent back, and cache costs. */
 import type { RunResult } from '@stet/contract'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type FakeProvider, fakeProvider } from '../support/fake-provider.ts'

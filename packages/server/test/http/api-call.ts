@@ -15,7 +15,6 @@ export interface ApiCall {
   headers?: Record<string, string>
 }
 
-/** Sends a request to `<url>/api/v3<path>`. */
 export function apiCaller(url: string, defaultKey?: string) {
   return (method: string, path: string, call: ApiCall = {}): Promise<ApiAnswer> => {
     const key = 'key' in call ? call.key : defaultKey

@@ -34,14 +34,12 @@ const document = JSON.parse(
 ) as Document
 const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods))
 
-/** The route's operation in the OpenAPI document. */
 export function operationOf({ name }: WalkedRoute): Operation {
   const found = operations.find(({ operationId }) => operationId === name)
   if (!found) throw new Error(`The API description has no operation ${name}`)
   return found
 }
 
-/** Resolves a `$ref` to its schema. */
 export function componentOf(reference: string): Schema {
   return document.components.schemas[reference.replace('#/components/schemas/', '')] ?? {}
 }

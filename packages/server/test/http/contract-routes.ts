@@ -6,9 +6,7 @@ export interface WalkedRoute {
   /** Contains `:parameters`. */
   path: string
   metadata: RouteMetadata
-  /** The success statuses that the route declares. */
   successes: number[]
-  /** The error causes that the route declares. */
   causes: ErrorCause[]
   query: string[]
 }

@@ -35,7 +35,7 @@ function expectErrorBody(answer: string, status: number): void {
 
 describe('requests refused by the HTTP parser', () => {
   it.each([
-    ['no HTTP at all', 'hello\r\n\r\n'],
+    ['text that is not HTTP', 'hello\r\n\r\n'],
     ['two lengths', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n'],
     [
       'length and chunks',
@@ -86,7 +86,7 @@ describe('requests refused by the HTTP parser', () => {
 
   it.each([
     ['without Host', 'GET / HTTP/1.1\r\n\r\n', [200, 400]],
-    ['that is none', 'rubbish\r\n\r\n', [200]],
+    ['that is not HTTP', 'rubbish\r\n\r\n', [200]],
     ['that never ends', 'GET / HTTP/1.1\r\nHost:', [200]],
   ])('responds to a request %s only after the previous request', async (_name, next, statuses) => {
     let refuse = () => {}

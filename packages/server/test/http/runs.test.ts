@@ -92,7 +92,7 @@ describe('streamed run', () => {
 
   it.each([
     ['an unknown prompt', { path: 'nowhere' }, 404],
-    ['a body that is not valid', { parameters: [] }, 400],
+    ['an invalid body', { parameters: [] }, 400],
   ])('returns JSON for %s', async (_name, body, status) => {
     const answer = await run({ stream: true, ...body })
     expect(answer.status).toBe(status)

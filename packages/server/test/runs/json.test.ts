@@ -156,8 +156,8 @@ it('stores model output that PostgreSQL cannot store with replacement characters
 
 it.each([
   ['an object', 'object', { text: '{"a\\u0000":"\\uD83D","pair":"\\uD83D\\uDE00"}' }],
-  ['no object', 'object', { text: `${'x'.repeat(1_999)}\u{1F600}` }],
-  ['a call of a tool that is none', 'plain', { toolCalls: [{ id: 'a', name: 'a\u0000b', arguments: {} }] }],
+  ['a response that is not JSON', 'object', { text: `${'x'.repeat(1_999)}\u{1F600}` }],
+  ['a call of an unknown tool', 'plain', { toolCalls: [{ id: 'a', name: 'a\u0000b', arguments: {} }] }],
   ['a failure', 'plain', { status: 400, body: { error: { message: `\u0000${'x'.repeat(1_998)}\u{1F600}` } } }],
 ])('%s is returned identically from memory and from the database', async (_, path, reply) => {
   bench.fake.enqueue(reply)

@@ -15,7 +15,7 @@ const modes = ['json', 'stream', 'attach', 'background'] as const
 interface Leaver {
   name: string
   mode: (typeof modes)[number]
-  /** The client disconnects after this time or these bytes. An endless plain answer has no bytes to count. */
+  /** When the client disconnects. With `bytes`, a JSON client disconnects after its provider call. */
   point: { ms: number } | { bytes: number }
   isReset: boolean
 }

@@ -14,11 +14,10 @@ const patienceMs = timeFor(5 * runsOfEachKind, 1_000)
 interface Ledger {
   named: Set<string>
   completed: Set<string>
-  /** With the code. A run may time out on an overloaded machine. */
+  /** The error code by conversation. A run may time out on an overloaded machine. */
   failed: Map<string, string>
   /** The text of an accepted chat message, by conversation. */
   chats: Map<string, string>
-  /** Accepted tool results, by call. */
   results: Map<string, string>
 }
 

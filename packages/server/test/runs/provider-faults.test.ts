@@ -13,7 +13,6 @@ type Mode = (typeof modes)[number]
 
 /** When a run's provider calls arrived, by prompt and mode. */
 const arrivals = new Map<string, number[]>()
-/** A server with the default limits. */
 let patient: RunBench
 /** A server with short limits, for providers that hang. On a busy machine no other case may use it. */
 let impatient: RunBench
@@ -117,9 +116,7 @@ async function endOf(bench: RunBench, { path, fault, mode }: Case): Promise<Reco
 
 interface EndedRun {
   uuid: string
-  /** The events that a streaming client received. */
   recording?: Recording
-  /** The response to a JSON client. */
   answer?: ApiAnswer
 }
 

@@ -29,7 +29,6 @@ export async function storeProtocols({ api, fake }: Pick<RunBench, 'api' | 'fake
   }
 }
 
-/** The whole answer as bytes: a stream, or a single body. */
 export function wholeBytes(wire: FakeWire, { body }: Pick<FakeRequest, 'body'>): Buffer {
   const identity = { id: 'chatcmpl-fake', model: String(body['model']) }
   if (body['stream'] !== true) return Buffer.from(JSON.stringify(wire.plain(identity, answer)))
@@ -50,7 +49,6 @@ export interface ProviderFault {
   reply(call: FaultCall): FakeReply
   /** The expected number of provider calls, including two retries. */
   calls: number
-  /** The shortest pause between two provider calls. */
   pauseMs?: number
   /** The expected error code. Undefined if the run still completes. */
   code?: string
@@ -72,7 +70,6 @@ const upToLastWord = ({ wire, request }: FaultCall, more: number): Buffer => {
 }
 const broken = { code: 'ai_run_error', calls: 1 } as const
 
-/** The faults of promise 11, some in several forms. */
 export const providerFaults: readonly ProviderFault[] = [
   {
     ...broken,

@@ -22,10 +22,7 @@ afterAll(() => bench.close())
 const cut = fc.record({
   mode: fc.constantFrom(...modes),
   end: fc.constantFrom('clean', 'broken', 'reset'),
-  /**
-   * The place of the cut as a fraction of the length. It is often at the very end, where the answer is almost
-   * complete.
-   */
+  /** A fraction of the length. It is often 1, where the answer is almost complete. */
   place: fc.oneof({ weight: 3, arbitrary: fc.double({ min: 0, max: 1, noNaN: true }) }, fc.constant(1)),
   fromEnd: fc.nat({ max: 40 }),
   pieces: fc.integer({ min: 1, max: 5 }),
@@ -78,10 +75,7 @@ async function checkCut(provider: string, { mode, end, place, fromEnd, pieces }:
   else expect(said.startsWith(textOf(attached))).toBe(true)
 }
 
-/**
- * From this offset on, an answer that ends cleanly is complete. Its finish reason was sent, even if the end mark is
- * missing.
- */
+/** From this offset on, an answer that ends cleanly is complete, even if its end mark is missing. */
 function lastNeeded(bytes: Buffer, isStream: boolean): number {
   if (!isStream) return bytes.length
   const told = ['"finish_reason":"stop"', '"stop_reason":"end_turn"', '"type":"response.completed"']

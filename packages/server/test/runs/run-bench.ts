@@ -30,7 +30,6 @@ export interface RunBench {
   server: TestServer
   fake: FakeProvider
   api: Api
-  /** The live version's URL path. */
   live: string
   key: string
   run(path: string, body?: Record<string, unknown>, headers?: Record<string, string>): Promise<ApiAnswer>
@@ -39,7 +38,6 @@ export interface RunBench {
   open(path: string, body?: Record<string, unknown>, signal?: AbortSignal): Promise<Response>
   stream(path: string, body?: Record<string, unknown>, headers?: Record<string, string>): Promise<Recording>
   streamChat(uuid: unknown, body: Record<string, unknown>): Promise<Recording>
-  /** Sends a POST below the API prefix and returns the raw response. */
   post(path: string, body: unknown, headers?: Record<string, string>, signal?: AbortSignal): Promise<Response>
   /** Starts a background run and returns its conversation's uuid. */
   background(path: string, body?: Record<string, unknown>): Promise<string>
@@ -139,7 +137,6 @@ export function textOf(recording: Recording): string {
     .join('')
 }
 
-/** Returns a prompt with front matter for the fake provider. */
 export function prompt(body: string, keys = ''): string {
   return `---\nprovider: OpenAI\nmodel: gpt-4o\n${keys}---\n${body}`
 }

@@ -1,7 +1,4 @@
-/**
- * Covers all codes of failed runs. Each is produced, and reported identically by the result, the stream, a chat and
- * an attach.
- */
+/** Covers all codes of failed runs. Result, stream, chat and attach must report each code identically. */
 import { RUN_ERROR_CODES, type RunErrorCode } from '@stet/contract/vocabulary'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { RunError } from '../../src/shared/app-error.ts'
@@ -72,7 +69,6 @@ const scenarios: Record<RunErrorCode, Scenario> = {
   unknown_error: { path: 'empty', isOfPrompt: true },
 }
 
-/** Makes the request while the provider replies as in the scenario. */
 async function play<T>({ reply, end }: Scenario, call: () => Promise<T>): Promise<T> {
   const calls = bench.fake.requests.length
   if (reply) bench.fake.enqueue(reply)

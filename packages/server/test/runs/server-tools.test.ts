@@ -106,7 +106,6 @@ it('refuses an unknown tool by name before the model call', async () => {
   expect((await bench.stream('plain')).last['error']).toMatchObject({ code: 'document_config_error' })
 })
 
-/** Creates a folder with a tool module for one test. */
 async function moduleFile(): Promise<string> {
   const folder = await temporaryFolder()
   onTestFinished(() => rm(folder, { recursive: true }))
@@ -115,10 +114,10 @@ async function moduleFile(): Promise<string> {
 
 describe('tool module', () => {
   it.each([
-    ['not there', undefined, 'cannot be loaded'],
+    ['that does not exist', undefined, 'cannot be loaded'],
     ['that throws', 'throw new Error("no index")', 'no index'],
     ['without tools', 'export default 7', 'must export its tools'],
-    ['with a name that no model takes', 'export default { "a b": { execute() {} } }', "'a b' is no name"],
+    ['with a tool name that no model accepts', 'export default { "a b": { execute() {} } }', "'a b' is no name"],
     ['with a tool that cannot be called', 'export const tools = { a: { execute: 1 } }', "tool 'a' is not usable"],
   ])('prevents the start with one line: module %s', async (_name, text, message) => {
     const file = await moduleFile()

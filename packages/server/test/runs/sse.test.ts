@@ -15,7 +15,6 @@ let listeners: number[]
 let writes: string[]
 let failures: string[]
 let serverSocket: Socket
-/** The response's frames, if a test sets its own. */
 let frames: RunFrames | undefined
 
 beforeEach(async () => {

@@ -32,7 +32,6 @@ interface LiveRun {
   shown(text: string): Promise<void>
 }
 
-/** Starts a streamed run and reads its stream as it arrives. */
 async function live(body: Record<string, unknown>): Promise<LiveRun> {
   return follow(await bench.open('weather', body))
 }

@@ -10,10 +10,7 @@ export interface DatabaseProxy {
   freeze(): void
   /** Simulates a firewall: clients lose their connections without notice to the database. */
   forgetClients(): void
-  /**
-   * Starting with the statement that contains this text, the database executes statements but their responses are
-   * lost.
-   */
+  /** From the statement with this text on, the database executes statements but their responses are lost. */
   loseAnswersFrom(text: string): void
   comeBack(): Promise<void>
 }

@@ -3,7 +3,6 @@ import pg from 'pg'
 /** The PostgreSQL server for tests. Without it, suites that need one are skipped with a notice. */
 export const testServerUrl = process.env['STET_TEST_DATABASE_URL'] || undefined
 
-/** Returns whether the suite is skipped, and prints a notice if it is. */
 export function isSkippedWithoutServer(suite: string): boolean {
   if (testServerUrl !== undefined) return false
   console.warn(`SKIPPED, STET_TEST_DATABASE_URL is not set: ${suite}`)

@@ -27,7 +27,6 @@ export const atOnce: Partial<Record<ErrorCause, AtOnce>> = {
   'disk-full': (routes) => callWhileFailing(routes, '53100'),
 }
 
-/** Makes every statement that reads an API key fail with the code. */
 async function callWhileFailing(routes: readonly WalkedRoute[], code: string): Promise<ApiAnswer[]> {
   const { server, api } = await openServer({ STET_LOG_LEVEL: 'off' })
   const key = await issueKey(api, { scopes: ['admin'] })

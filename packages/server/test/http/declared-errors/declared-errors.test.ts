@@ -1,7 +1,4 @@
-/**
- * Walks the contract: every route must succeed and produce every error that it declares. A pair without a scenario
- * fails.
- */
+/** Every route must succeed and produce every error that it declares. A pair without a scenario fails. */
 import { ErrorBody, type ErrorCause, statusOf } from '@stet/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ApiAnswer } from '../api-call.ts'
