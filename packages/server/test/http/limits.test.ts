@@ -96,7 +96,7 @@ const rows: Row[] = [
   },
   { limit: 'JSON nesting depth', at: 64, send: (size) => post('/projects', nested(size)), passes: 201 },
   {
-    limit: 'document path on write, bytes after normalisation',
+    limit: 'document path on write, bytes after normalization',
     at: 512,
     send: (size) => update({ path: `/e\u0301${text(size - 2)}/`, prompt: '' }),
   },
@@ -161,7 +161,7 @@ const rows: Row[] = [
       }),
   },
   {
-    limit: 'annotation metadata, bytes serialised',
+    limit: 'annotation metadata, bytes serialized',
     at: 16_384,
     send: (size) =>
       post(`/conversations/${conversationUuid}/evaluations/${evaluationUuid}/annotate`, {
@@ -177,12 +177,12 @@ const rows: Row[] = [
     passes: 201,
   },
   {
-    limit: 'arguments of a tool call, bytes serialised',
+    limit: 'arguments of a tool call, bytes serialized',
     at: 262_144,
     send: (size) => log({ messages: [call(objectOf(size))] }),
   },
   {
-    limit: 'a tool result, bytes serialised',
+    limit: 'a tool result, bytes serialized',
     at: 262_144,
     send: (size) => post('/tools/results', { toolCallId: 'unknown', result: objectOf(size) }),
     passes: 404,

@@ -15,12 +15,12 @@ const modes = ['json', 'stream', 'attach', 'background'] as const
 interface Leaver {
   name: string
   mode: (typeof modes)[number]
-  /** When the client disconnects. With `bytes`, a JSON client disconnects after its provider call. */
+  /** The moment of the disconnect. With `bytes`, a JSON client disconnects after its provider call. */
   point: { ms: number } | { bytes: number }
   isReset: boolean
 }
 
-/** By the clock, and in responsive time, because client, server and provider share this process. */
+/** A time by the clock and in responsive time, because client, server and provider share this process. */
 interface Moment {
   at: number
   heardMs: number

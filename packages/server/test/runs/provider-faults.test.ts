@@ -11,7 +11,7 @@ const cases = Object.keys(wires).flatMap((provider) =>
 const modes = ['json', 'stream', 'background'] as const
 type Mode = (typeof modes)[number]
 
-/** When a run's provider calls arrived, by prompt and mode. */
+/** Arrival times of a run's provider calls, by prompt and mode. */
 const arrivals = new Map<string, number[]>()
 let patient: RunBench
 /** A server with short limits, for providers that hang. On a busy machine no other case may use it. */

@@ -19,7 +19,7 @@ export interface FakeBytes {
   status?: number
   headers?: Record<string, string>
   delayMs?: number
-  /** How the body ends: normally, with a closed connection, with a reset connection, or never. */
+  /** The body ends normally, with a closed connection, with a reset connection, or never. */
   end?: 'clean' | 'broken' | 'reset' | 'never'
 }
 

@@ -17,7 +17,7 @@ import type { Random } from '../random.ts'
 const BLOCK = 4096
 
 /**
- * Which unsynced data survives a cut. `ordered`: some blocks, and all name changes up to some point, as in a
+ * Selects the unsynced data that survives a cut. `ordered`: some blocks, and all name changes up to some point, as in a
  * journaling file system. `strict`: some blocks, and each directory's name changes up to its own point. `nothing`:
  * none.
  */
@@ -97,6 +97,7 @@ export class CacheDisk {
     })
   }
 
+  /** The process must end afterwards. */
   cut(): void {
     for (const file of this.#files.values()) this.#cutFile(file)
     const changes = [...this.#names].reverse()
@@ -124,7 +125,7 @@ export class CacheDisk {
     if (loses()) ftruncateSync(file.descriptor, file.syncedSize)
   }
 
-  /** A random number of lost changes among the latest `count`. */
+  /** The number of lost changes among the latest `count`: random, or all with `nothing`. */
   #upTo(count: number): number {
     return this.#model === 'nothing' ? count : Math.floor(this.#random() * (count + 1))
   }
