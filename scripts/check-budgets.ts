@@ -1,4 +1,4 @@
-/** Size budgets (ARCHITECTURE.md): files, functions, folders, and escapes from the type system. */
+/** Checks the size budgets of ARCHITECTURE.md: files, functions, folders, and escapes from the type system. */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -8,7 +8,6 @@ const fileLimit = { median: 90, p95: 250, max: 400 }
 const functionLimit = { median: 12, p95: 45, max: 80 }
 const folderLimit = 12
 const serverFileLimit = 260
-/** Files under 20 lines, as a share of all files. */
 const smallFileLimit = 0.1
 // Folders with one file per table, router, resource or command grow with the product.
 const growingFolders = /\/(stores|routes|wire|commands|resources)$|^packages\/(contract|sdk)\/src$/
@@ -55,14 +54,14 @@ function inspect(source: ts.SourceFile, file: string): void {
   visit(source)
 }
 
-// The linter demands a reason for each `any`.
+// The linter requires a reason for each `any`.
 function isExplained(node: ts.Node, source: ts.SourceFile): boolean {
   const statement = ts.findAncestor(node, (above) => above.parent === source)
   const comments = statement && ts.getLeadingCommentRanges(source.text, statement.getFullStart())
   return (comments ?? []).some(({ pos, end }) => source.text.slice(pos, end).includes('noExplicitAny: '))
 }
 
-// Functions, methods, and arrows bound to a name; callbacks count as part of the surrounding function.
+// Functions, methods, and arrow functions bound to a name. Callbacks count as part of the surrounding function.
 function isNamedFunction(node: ts.Node): boolean {
   if (ts.isFunctionDeclaration(node) || ts.isMethodDeclaration(node) || ts.isConstructorDeclaration(node)) {
     return node.body !== undefined

@@ -1,6 +1,6 @@
 /**
- * Proves that nothing can drift from the contract unnoticed: applies mutations to it one by one, in memory, and fails for
- * each one that every check accepts. The checks are the compiler, per package, and `openapi.json`.
+ * Proves that no drift from the contract is unnoticed. Applies mutations to the contract one by one, in memory, and
+ * fails for each one that every check accepts. The checks are the compiler, per package, and `openapi.json`.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,7 +13,7 @@ import { consistentMutations, type Mutation, mutations } from './drift-mutations
 const root = fileURLToPath(new URL('..', import.meta.url))
 const contractFolder = `${root}packages/contract`
 
-/** The mutated files by path; every other file is read from the disk. */
+/** The mutated files by path. All other files are read from disk. */
 type Overlay = ReadonlyMap<string, string>
 
 /** A package that is compiled repeatedly. Unchanged sources are parsed once. */
@@ -29,7 +29,7 @@ class Package {
     const { config: json } = ts.readConfigFile(config, ts.sys.readFile)
     const parsed = ts.parseJsonConfigFileContent(json, ts.sys, dirname(config))
     this.#options = { ...parsed.options, noEmit: true }
-    // The types of tests are checks as well; what tests do is not.
+    // Type tests are checks too. Runtime tests are not.
     this.#rootNames = parsed.fileNames.filter((file) => /\/(src|scripts)\/|\.test-d\.ts$/.test(file))
     this.#host = ts.createCompilerHost(this.#options)
     const { getSourceFile, readFile } = this.#host
@@ -43,7 +43,7 @@ class Package {
     }
   }
 
-  /** The compiler's first error. Mutated files are checked first. */
+  /** Returns the compiler's first error. Mutated files are checked first. */
   complaint(overlay: Overlay): string | undefined {
     this.#overlay = overlay
     const program = ts.createProgram({
@@ -69,7 +69,7 @@ function isOurs(file: string): boolean {
   return file.startsWith(`${root}packages/`) && !file.includes('/node_modules/') && !file.includes('/generated/')
 }
 
-/** Compares `openapi.json` with the mutated contract, in a copy of the contract. */
+/** Compares `openapi.json` with the mutated contract, in a copy of the contract folder. */
 function staleDocument(overlay: Overlay): string | undefined {
   const copy = `${contractFolder}/node_modules/.drift`
   rmSync(copy, { recursive: true, force: true })
@@ -97,7 +97,6 @@ function overlayOf({ name, edits }: Mutation): Overlay {
   return texts
 }
 
-/** The name and message of the check that fails. */
 function noticed(overlay: Overlay, checks: readonly Check[]): string | undefined {
   for (const { name, complaint } of checks) {
     const found = complaint(overlay)
@@ -116,7 +115,7 @@ function compilerCheck(name: string): Check {
   return { name: `${name} compiles`, complaint: (overlay) => compiled.complaint(overlay) }
 }
 
-// Each group has a process of its own: a CI machine has two cores.
+// Each group runs in a separate process, because a CI machine has two cores.
 const groups = {
   contract: {
     mutations,
@@ -125,7 +124,6 @@ const groups = {
   clients: { mutations: consistentMutations, checks: () => ['sdk', 'cli', 'server'].map(compilerCheck) },
 }
 
-/** The number of mutations in a group that every check accepts. */
 function missedOf(group: keyof typeof groups): number {
   const checks = groups[group].checks()
   const early = noticed(new Map(), checks)

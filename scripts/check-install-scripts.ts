@@ -1,4 +1,4 @@
-/** Fails if a dependency runs code on install: the other checks run with install scripts blocked. */
+/** Fails if a dependency runs code on install, because all other checks run with install scripts blocked. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -10,11 +10,11 @@ if (!/^onlyBuiltDependencies: \[\]$/m.test(workspace))
   faults.push('pnpm-workspace.yaml: onlyBuiltDependencies is not []')
 if (/^dangerouslyAllowAllBuilds:/m.test(workspace)) faults.push('pnpm-workspace.yaml: dangerouslyAllowAllBuilds is set')
 
-// Users install published packages with other package managers, which would run these scripts.
+// Users install the published packages with other package managers, which would run these scripts.
 const own = ['.', 'bench', ...readdirSync('packages').map((name) => join('packages', name))]
 for (const folder of own.filter(runsAtInstall)) faults.push(`${folder} has an install script`)
 
-// Each of these works without its build step; review any addition.
+// Each of these works without its build step. Review every addition.
 const [, ignored = ''] = /^ignoredBuiltDependencies:\n((?: {2}- .*\n)*)/m.exec(workspace) ?? []
 const known = new Set([...ignored.matchAll(/- '?([^'\n]+)/g)].map(([, name = '']) => name))
 const installed = installedPackages()
@@ -29,11 +29,11 @@ function runsAtInstall(folder: string): boolean {
   const manifest = join(folder, 'package.json')
   if (!existsSync(manifest)) return false
   const { scripts = {} } = JSON.parse(readFileSync(manifest, 'utf8')) as { scripts?: Record<string, string> }
-  // npm compiles a package with this file even without a script.
+  // npm compiles a package that contains this file, even without a script.
   return installSteps.some((step) => step in scripts) || existsSync(join(folder, 'binding.gyp'))
 }
 
-/** The packages that pnpm unpacked for this workspace, without links to them. */
+/** The packages that pnpm unpacked for this workspace, without symlinks to them. */
 function installedPackages(): { name: string; folder: string }[] {
   const store = join('node_modules', '.pnpm')
   const roots = readdirSync(store).map((entry) => join(store, entry, 'node_modules'))

@@ -1,4 +1,4 @@
-/** Checks links of the Markdown pages to files, headings and decisions (`ADR 17`). */
+/** Checks the Markdown pages' links to files, headings and decisions (`ADR 17`). */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
@@ -30,7 +30,6 @@ function leadsSomewhere(page: string, target: string): boolean {
   return existsSync(file) && (heading === undefined || headingsOf(file).includes(heading))
 }
 
-/** GitHub's anchor of a heading. */
 function headingsOf(file: string): string[] {
   return [...proseOf(file).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
     heading

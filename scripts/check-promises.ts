@@ -1,7 +1,7 @@
 /** Fails if a reliability promise has no test titled `promise 1: …`. */
 import { execFileSync } from 'node:child_process'
 
-// Numbers of docs/reliability.md; the change that fulfills a promise adds it here.
+// The fulfilled promises of docs/reliability.md. Add a number in the change that fulfills its promise.
 const kept = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 15, 16, 17, 19, 20]
 
 const titles = execFileSync(

@@ -1,4 +1,4 @@
-/** Stores use Prisma Client. This fails for plain SQL that ADR 47 does not list, and for a listed statement that is gone. */
+/** Fails unless ADR 47 lists exactly the plain SQL in the stores. */
 import { readdirSync, readFileSync } from 'node:fs'
 import ts from 'typescript'
 
@@ -24,7 +24,6 @@ for (const problem of problems) console.error(`${problem}: use Prisma Client or 
 console.log(`plain SQL: ${used.size} statements in stores, ${problems.length} problems`)
 process.exitCode = problems.length === 0 ? 0 : 1
 
-/** The names of the functions and constants that hold plain SQL, each with its file. */
 function rawStatementsOf(name: string): string[] {
   const file = name.slice(0, -'.ts'.length)
   const source = ts.createSourceFile(name, readFileSync(`${stores}/${name}`, 'utf8'), ts.ScriptTarget.Latest, true)
@@ -37,13 +36,13 @@ function rawStatementsOf(name: string): string[] {
   return found
 }
 
-/** Any string or template that starts with an SQL command counts as a statement. */
+/** A string or template counts as a statement if it starts with an SQL command. */
 function holdsSql(node: ts.Node): boolean {
   const isText = ts.isStringLiteral(node) || ts.isTemplateExpression(node) || ts.isNoSubstitutionTemplateLiteral(node)
   return isText && /^[`']\s*(WITH|SELECT|INSERT|UPDATE|DELETE)\b/.test(node.getText())
 }
 
-/** The top-level constant that the statement is part of, else the innermost method or function around it. */
+/** The top-level constant that contains the statement, or else the innermost method or function. */
 function holderOf(node: ts.Node): string {
   const constant = ts.findAncestor(node, ts.isVariableStatement)
   if (constant && ts.isSourceFile(constant.parent))

@@ -1,6 +1,7 @@
 /**
- * Counts the files and functions of ours that one warm JSON run executes, by V8's precise coverage of the server's thread. Template
- * workers, the database thread, the provider and the caller are not counted. `--list` prints what was counted.
+ * Counts our files and functions that one warm JSON run executes, using V8's precise coverage of the server's thread.
+ * Template workers, the database thread, the provider and the client are not counted. `--list` prints the counted
+ * functions.
  */
 import inspector, { type Profiler } from 'node:inspector/promises'
 import { relative } from 'node:path'
@@ -61,12 +62,11 @@ async function executedByRun(): Promise<Set<string>> {
   return new Set(result.flatMap(executedIn))
 }
 
-/** The functions of ours that were called, each as its file, its name and its place. */
 function executedIn({ url, functions: found }: Profiler.ScriptCoverage): string[] {
   const file = url.startsWith('file:') ? relative(root, fileURLToPath(url)) : ''
   if (!ours.test(file)) return []
   return found.flatMap(({ functionName, ranges: [range] }) => {
-    // A module itself starts at 0, and esbuild adds `__name`.
+    // The module itself starts at 0, and esbuild adds `__name`.
     if (!range || range.count === 0 || range.startOffset === 0 || functionName === '__name') return []
     return [`${file} ${functionName || '(arrow)'}@${range.startOffset}`]
   })

@@ -1,4 +1,4 @@
-/** `pnpm check`: all checks of a change, cheapest first. One run reports every failure. */
+/** `pnpm check`: runs all checks, cheapest first, and reports every failure. */
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
@@ -34,7 +34,7 @@ for (const [name, command, ...args] of steps) {
   console.log(`== ${name}: ${verdict} in ${((Date.now() - startedMs) / 1000).toFixed(1)} s`)
   if (status === 0) continue
   failed.push(name)
-  // All later checks need its output.
+  // All later checks need the build's output.
   if (name === 'build') break
 }
 

@@ -1,11 +1,11 @@
-/** One change of one file; `from` occurs in it exactly once. */
+/** A change to one file. `from` occurs in it exactly once. */
 export interface Edit {
   file: string
   from: string
   to: string
 }
 
-/** A change of the contract that at least one check must notice. */
+/** A contract change that at least one check must detect. */
 export interface Mutation {
   name: string
   edits: readonly Edit[]
@@ -22,7 +22,7 @@ const mutate = (name: string, file: string, from: string, to: string): Mutation 
 })
 const route = (name: string, from: string, to: string) => mutate(name, `${contract}/routes.ts`, from, to)
 
-/** Made in one place: the checks of the contract itself must notice. */
+/** Changes in a single place, which the contract's own checks must detect. */
 export const mutations: readonly Mutation[] = [
   mutate(
     'response: optional key added to the schema',
@@ -162,7 +162,7 @@ export const mutations: readonly Mutation[] = [
   mutate('cause: renamed in the table', `${vocabulary}/error-causes.ts`, "'last-admin-key': {", "'final-admin-key': {"),
 ]
 
-/** Made in schema and vocabulary alike: the code that builds or sends the value must notice. */
+/** Changes to the schema and the vocabulary together, which the code that builds or sends the value must detect. */
 export const consistentMutations: readonly Mutation[] = [
   {
     name: 'response: required key added (schema and vocabulary)',

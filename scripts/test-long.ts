@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 
 const { status } = spawnSync('pnpm', ['test'], {
   stdio: 'inherit',
-  // On Windows, package managers are scripts, which only a shell starts.
+  // On Windows, package managers are scripts, which need a shell.
   shell: process.platform === 'win32',
   env: { ...process.env, STET_TEST_LONG: '1' },
 })

@@ -1,11 +1,11 @@
 import type { Reporter, TestCase } from 'vitest/node'
 
-/** These must pass on the first attempt (docs/reliability.md): a random failure would be a random loss. */
+/** Must pass on the first attempt (docs/reliability.md): a random failure could mean lost data. */
 const neverRepeated = /\bpromise [1-8]: /
 
 /**
- * Lists the tests that passed only on the second attempt. `pnpm check` repeats a failed test once, so that one unsteady
- * test does not block everyone. Each listed test is a bug to fix before other work.
+ * Lists tests that passed only on the second attempt. `pnpm check` repeats a failed test once, so that one flaky test
+ * does not block everyone. Fix each listed test before other work.
  */
 export default class UnsteadyTests implements Reporter {
   readonly #found: string[] = []

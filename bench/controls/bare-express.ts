@@ -1,4 +1,4 @@
-/** Control: Express with `res.json` of a document, and undici's request piped through for a run. */
+/** Control: Express. It sends a document with `res.json`, and pipes runs through undici's request. */
 import { createServer } from 'node:http'
 import express from 'express'
 import { Pool } from 'undici'

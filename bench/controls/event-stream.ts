@@ -1,4 +1,4 @@
-/** Answers every POST with the events of a long run as fast as they are read, and GET with a prompt and a request count. */
+/** Responds to POST with a long run's events, unpaced, and to GET with a prompt and a request count. */
 import { createServer } from 'node:http'
 import { listen } from './listen.ts'
 

@@ -1,4 +1,4 @@
-/** Control: typical application code: Express and the `openai` client as shipped, events forwarded one by one. */
+/** Control: typical application code with Express and the unmodified `openai` client, one write per event. */
 import { createServer } from 'node:http'
 import express from 'express'
 import OpenAI from 'openai'

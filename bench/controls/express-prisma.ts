@@ -1,4 +1,4 @@
-/** Control for starts: Express whose first response comes from a database, if there is one, through a Prisma client. */
+/** Control for starts: Express. Its first response queries a database through Prisma Client, if there is one. */
 import { createServer } from 'node:http'
 import { PrismaPg } from '@prisma/adapter-pg'
 import express from 'express'

@@ -1,4 +1,4 @@
-/** Every control listens on a free port and prints its address when it is ready. */
+/** Listens on a free port and prints the address when ready. Every control starts this way. */
 import type { Server } from 'node:http'
 
 export function listen(server: Server): void {
@@ -9,5 +9,5 @@ export function listen(server: Server): void {
   })
 }
 
-/** Address of the provider that a control forwards to. */
+/** The provider URL that a control forwards to. */
 export const upstream = new URL(process.env['UPSTREAM'] ?? 'http://127.0.0.1:1')

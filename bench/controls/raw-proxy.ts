@@ -1,4 +1,4 @@
-/** Control: a byte pipe on node:http; for GET, ready bytes. The lower bound for Node. */
+/** Control: a byte pipe on node:http, with prepared bytes for GET. This is Node's lower bound. */
 import { readFileSync } from 'node:fs'
 import { Agent, createServer, request as forward } from 'node:http'
 import { listen, upstream } from './listen.ts'
@@ -23,7 +23,7 @@ listen(
         headers: { 'content-type': 'application/json' },
       },
       (answer) => {
-        // A caller that disconnects ends the call, as in every candidate.
+        // A client that disconnects aborts the provider call, as in every candidate.
         response.once('close', () => {
           if (!response.writableFinished) onward.destroy()
         })

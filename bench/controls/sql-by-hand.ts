@@ -1,6 +1,6 @@
 /**
- * Control: the writes of `bench:writes` as plain SQL behind `node:http`, on a database opened as stet opens its own.
- * `POST /<write>` does one; `POST /prepare` creates a draft to publish; GET returns the number of statements so far.
+ * Control: the writes of `bench:writes` as plain SQL behind `node:http`, on a database opened as in stet. `POST
+ * /<write>` runs one write. `POST /prepare` creates a draft to publish. GET returns the number of statements so far.
  */
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -45,7 +45,6 @@ let made = 0
 let number = 1
 const drafts: number[] = []
 
-/** The SQL of each write, in one transaction. */
 const writes: Record<string, (sql: SqlQueries, body: Record<string, unknown>) => Promise<unknown>> = {
   'get-or-create': async (sql, { path, prompt }) => {
     await sql.query(`SELECT id FROM version WHERE id = $1 AND number IS NULL`, [2])

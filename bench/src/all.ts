@@ -1,6 +1,7 @@
 /**
- * `pnpm bench`: every bench in short rounds. `pnpm bench:bars`: those that the bars need, in longer ones. Both end with the table
- * of the bars and with what one core carries. Exit code 1 if a bench failed or a bar was missed, 2 if one was noisy.
+ * `pnpm bench`: every bench in short rounds. `pnpm bench:bars`: the benches that the bars need, in longer rounds.
+ * Both end with the table of the bars and the capacity of one core. Exit code 1 if a bench failed or a bar was
+ * missed, 2 if one was noisy.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,7 +14,7 @@ import { capacityRows, costRows } from './overview.ts'
 
 type Step = readonly [bench: string, environment: Record<string, string>]
 
-/** Only the start is measured on PostgreSQL as well; everything else is held to its bar on the embedded database. */
+/** Only the start is also measured on PostgreSQL. All other bars apply to the embedded database. */
 const database = process.env['BENCH_DATABASE_URL']
 const embedded = { BENCH_DATABASE_URL: undefined }
 const startOnPostgres: readonly Step[] =
@@ -70,7 +71,6 @@ for (const table of [costRows(summaries), capacityRows(summaries)]) {
 }
 process.exitCode = hasFailed || isMissed ? 1 : isNoisy ? 2 : 0
 
-/** Passes its output on and keeps the summaries. @returns its exit code. */
 async function runBench(bench: string, environment: Record<string, string>): Promise<number | null> {
   const program = fileURLToPath(new URL(`${bench}.ts`, import.meta.url))
   const child = spawn(process.execPath, ['--import', 'tsx', program], {

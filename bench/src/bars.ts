@@ -1,22 +1,18 @@
-/** The bars of the run path: which figure of which comparison, and how far it may go. */
 import type { Summary } from './measuring/rounds.ts'
 
 interface Bar {
   measure: string
-  /** Title of the comparison, or of several: then the worst one counts. */
+  /** Matches the comparison's title. If several match, the worst one counts. */
   bench: RegExp
   figure: string
-  /** `stet` if absent. */
   candidate?: string
-  /** The candidate that stet's figure is divided by. */
+  /** The candidate whose figure divides stet's figure. */
   against?: string
-  /** The candidate whose figure is subtracted instead. */
+  /** The candidate whose figure is subtracted from stet's figure. */
   over?: string
-  /** Unit of a result that is no ratio. */
   unit?: string
   ship: number
   goal: number
-  /** True if more is better. */
   isMinimum?: boolean
 }
 
@@ -92,7 +88,7 @@ const bars: readonly Bar[] = [
   },
 ]
 
-/** The table of the bars that were measured or skipped. `isMissed` if a figure that is not noisy misses what ships. */
+/** `isMissed` is true if a figure that is not noisy misses its `ship` value. */
 export function judge(summaries: readonly Summary[]): { rows: string[][]; isMissed: boolean } {
   const verdicts = bars.map((bar) => ({ bar, ...worstOf(bar, summaries) }))
   const rows = verdicts.map(({ bar, value, other, own, isNoisy }) => [

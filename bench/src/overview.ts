@@ -1,4 +1,4 @@
-/** What users ask first: what a call costs and what one core carries, for stet and for what it is compared with. */
+/** The figures that users ask for first: the cost of a call and the capacity of one core, for stet and its peers. */
 import type { Figures, Summary } from './measuring/rounds.ts'
 
 type Medians = Readonly<Record<string, Figures>>
@@ -36,7 +36,7 @@ export function costRows(summaries: readonly Summary[]): string[][] {
   return answerRows('a call costs', costs, summaries)
 }
 
-/** By CPU time, of which all threads and child processes count. */
+/** Capacity by CPU time, including all threads and child processes. */
 export function capacityRows(summaries: readonly Summary[]): string[][] {
   return answerRows('the CPU of one core suffices for', capacities, summaries)
 }

@@ -1,15 +1,14 @@
-/** Runs the commands and servers of a walk and shows their output. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 
-// Generous, so that a busy machine does not fail the walk.
+// Long enough that a busy machine does not fail the walk.
 const limitMs = 600_000
 
 const startedMs = Date.now()
 
-// Environment variables avoid conflicts with a server on the default port, so that the documented commands run
-// unchanged. Each server has its own address, and a home folder with its own login.
+// Environment variables prevent conflicts with a server on the default port, so the documented commands run
+// unchanged. Each server gets its own address, and a home folder with its own login.
 const environment: NodeJS.ProcessEnv = { ...process.env, PORT: '0' }
 delete environment['CI']
 
@@ -17,7 +16,6 @@ export function say(text: string): void {
   console.log(`walk: ${text} ${((Date.now() - startedMs) / 1000).toFixed(1)} s after the first command`)
 }
 
-/** @returns its standard output */
 export async function run(command: string, cwd: string, more: NodeJS.ProcessEnv): Promise<string> {
   console.log(`$ ${command}`)
   const child = spawn('bash', ['-c', command], {
@@ -41,7 +39,6 @@ export async function run(command: string, cwd: string, more: NodeJS.ProcessEnv)
   return said
 }
 
-/** Starts a server, calls `use`, and stops the server. */
 export async function withServer(command: string, cwd: string, use: (address: string) => Promise<void>): Promise<void> {
   console.log(`$ ${command}`)
   const server = spawn('bash', ['-c', command], {
@@ -50,7 +47,8 @@ export async function withServer(command: string, cwd: string, use: (address: st
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   })
-  // Waits for the pipes, not the shell: the shell dies of the signal at once, but its processes hold the pipes until they end.
+  // Waits for the pipes to close, not for the shell to exit. The shell exits immediately on the signal, but its child
+  // processes keep the pipes open until they end.
   const closed = once(server, 'close')
   try {
     const address = await addressSaidBy(server)
@@ -64,7 +62,7 @@ export async function withServer(command: string, cwd: string, use: (address: st
   }
 }
 
-/** Reads the address from the server's output, because a port found in advance may be taken by then. */
+/** Reads the address from the server's output. A port chosen in advance could be taken before the server starts. */
 function addressSaidBy(server: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error(`no address after ${limitMs / 1000} s`)), limitMs)
@@ -88,11 +86,11 @@ function addressSaidBy(server: ChildProcess): Promise<string> {
   })
 }
 
-// The whole process group: the command line starts the package manager, which starts the server.
+// Signals the whole process group, because the shell starts the package manager, which starts the server.
 function endGroup({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGTERM')
   } catch {
-    // already gone
+    // The process has already ended.
   }
 }

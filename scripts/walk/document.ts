@@ -1,14 +1,13 @@
-/** A document with executable blocks: each fenced block after `<!-- walk: name -->`. */
+/** A document with executable blocks. Each is a fenced block after `<!-- walk: name -->`. */
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 export interface WalkedDocument {
   block(name: string): string
-  /** The lines of a block that begin with `$ `. */
   commands(name: string): string[]
-  /** The code in the first column of the table after a mark. */
+  /** Returns the code in the first column of the table after the mark `name`. */
   firstColumn(name: string): string[]
-  /** Writes the file of a block `file …`, followed by the blocks `more of …`. */
+  /** Writes the file of the block `file …`, followed by the blocks `more of …`. */
   write(file: string, folder: string): void
 }
 

@@ -1,4 +1,4 @@
-/** Runs a GitHub Actions workflow on this machine: the jobs that an event starts, each in its own checkout. */
+/** Runs a GitHub Actions workflow locally: each job that an event starts gets its own checkout. */
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { parse } from 'yaml'
@@ -22,7 +22,6 @@ interface Workflow {
   jobs: Record<string, Job>
 }
 
-/** Variables in workflow expressions: `github`, `vars` and `secrets`. */
 export type WorkflowContext = Record<'github' | 'vars' | 'secrets', Record<string, unknown>>
 
 /** @returns the names of the jobs that ran */
@@ -76,7 +75,7 @@ function filledIn(env: Record<string, string>, context: WorkflowContext): Record
   )
 }
 
-// These expressions have the same meaning in JavaScript.
+// These expressions mean the same in JavaScript.
 function evaluate(expression: string, context: WorkflowContext): unknown {
   return new Function(...Object.keys(context), `return ${expression}`)(...Object.values(context))
 }

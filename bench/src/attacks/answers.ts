@@ -38,7 +38,7 @@ async function measure(name: string, load: { answers: number; bytes: number; par
   await closeAll(stet)
 }
 
-/** @returns how many got another status than 200. */
+/** @returns the number of responses with a status other than 200. */
 async function runAll(stet: Stet, answers: number, parallel: number): Promise<number> {
   const pool = new Pool(stet.url, { connections: parallel, headersTimeout: 0, bodyTimeout: 0 })
   let left = answers

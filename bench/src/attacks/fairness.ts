@@ -1,6 +1,7 @@
 /**
- * `pnpm bench:fairness`: how long one workspace waits for its saves and runs while another one keeps the template workers
- * busy, compared with an idle server. Exit code 1 above 5 times the idle p95, or if one of its requests failed.
+ * `pnpm bench:fairness`: one workspace's response times for saves and runs while another one keeps the template
+ * workers busy, compared with an idle server. Exit code 1 above 5 times the idle p95, or if one of its requests
+ * failed.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -15,7 +16,6 @@ import { describeMachine } from '../subjects/machine.ts'
 const rounds = Number(process.env['REQUESTS'] ?? 60)
 const limit = 5
 const warmUpMs = 2_000
-/** Pause before a refused attacker tries again. */
 const refusedPauseMs = 50
 const loops = { callers: 30, items: 300 }
 const lists = { callers: 40, prompts: 150, references: 50 }
@@ -139,7 +139,6 @@ async function publish(tenant: Tenant, documents: Record<string, string>): Promi
   expectOk(await tenant.call('POST', `${versions}/${uuid}/publish`, {}))
 }
 
-/** Alternately a save of a new text, and a run of a prompt with expressions. */
 async function measureVictim(label: string): Promise<Figures> {
   const times: number[] = []
   const failures: Record<string, number> = {}
@@ -161,7 +160,7 @@ async function measureVictim(label: string): Promise<Figures> {
   return { p50: percentile(times, 0.5), p95: percentile(times, 0.95), failures }
 }
 
-/** A victim without an answer in time is a failure like any other. */
+/** A request that times out counts as a failure. */
 function unanswered(error: unknown): { status: number; text: string } {
   return { status: 0, text: error instanceof Error ? error.message : String(error) }
 }
@@ -169,7 +168,7 @@ function unanswered(error: unknown): { status: number; text: string } {
 async function whileAttacked(callers: number, attack: () => Promise<void>, label: string): Promise<Figures> {
   let isOver = false
   const attacking = Array.from({ length: callers }, async () => {
-    // On a busy machine an attacker's answer may take longer than its own time limit: that is its problem, not a result.
+    // On a busy machine an attacker's request may time out. That is not a result.
     while (!isOver) await attack().catch(() => pause(refusedPauseMs))
   })
   await pause(warmUpMs)

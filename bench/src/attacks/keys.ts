@@ -1,6 +1,6 @@
 /**
- * `pnpm bench:keys`: the delay of a second connection while one run key sends bodies with many values. The bodies come from another
- * process, so that this one measures the server and not its own work.
+ * `pnpm bench:keys`: the delay of a second connection while one run key sends bodies with many values. A separate
+ * process sends the bodies, so that this process measures only the server.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -57,11 +57,11 @@ await victim.close()
 await closeAll(stet, upstream)
 if (worst > limit) process.exitCode = 1
 
-/** Sends the body again and again, over `attackers` connections of another process. */
 async function startAttack(body: string): Promise<{ statuses: number[]; end(): Promise<void> }> {
   const program = fileURLToPath(new URL('send-bodies.ts', import.meta.url))
   const sender = fork(program, { execArgv: ['--import', 'tsx'] })
-  // Both share a core, and waiting for it must not count as a delay of the server.
+  // The sender shares a core with this process. Without a lower priority, waiting for the core would count as server
+  // delay.
   if (sender.pid !== undefined) setPriority(sender.pid, 19)
   const statuses: number[] = []
   sender.on('message', (status: number) => statuses.push(status))

@@ -1,4 +1,3 @@
-/** A process that sends one body again and again; reports the status of each response to its parent. */
 import { Agent, request } from 'node:http'
 
 interface Attack {
@@ -25,7 +24,7 @@ process.once('message', ({ url, headers, body, connections }: Attack) => {
       process.send?.(response.statusCode)
       response.resume().once('close', next)
     })
-    // The server closes the connection of a refused body.
+    // The server closes the connection after it refuses a body.
     sent.once('error', next).end(bytes)
   }
   for (let connection = 0; connection < connections; connection += 1) send()

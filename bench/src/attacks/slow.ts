@@ -1,4 +1,4 @@
-/** `pnpm bench:slow`: one client that stops reading 20 MB beside many readers, compared with one that keeps reading. */
+/** `pnpm bench:slow`: many readers next to one client that stops reading 20 MB, or that keeps reading. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { Pool } from 'undici'
 import { atBothLatencies, withColumnsAt0 } from '../measuring/latencies.ts'

@@ -1,4 +1,4 @@
-/** `pnpm bench:unread`: the memory cost of clients that request much and never read. */
+/** `pnpm bench:unread`: the memory cost of clients that send many requests and never read. */
 import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { settledBytes } from '../measuring/settled-bytes.ts'
@@ -15,7 +15,7 @@ await measure('600 connections, 8 pipelined GET /docs each', async () => ({
 }))
 await measure('200 unread conversations of 3.8 MB', async (stet) => {
   const path = `/api/v3/conversations/${await recordConversation(stet, 3_800_000)}`
-  // Warm-up: the database has grown for one such conversation before the attack is measured.
+  // Warm-up: grows the database's memory for one such conversation before the attack is measured.
   for (let reads = 0; reads < 3; reads += 1) await (await fetch(stet.url + path, { headers: stet.headers })).text()
   const text = `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${stet.headers['authorization']}\r\n\r\n`
   return { connections: 200, text }
@@ -29,7 +29,7 @@ interface Attack {
   text: string
 }
 
-/** On a separate server, after one warm-up request of each kind. */
+/** Uses a separate server, after one warm-up request of each kind. */
 async function measure(attack: string, prepare: (stet: Stet) => Promise<Attack>): Promise<void> {
   const stet = await startStet(upstream.url)
   for (const path of ['/docs', '/openapi.json']) await (await fetch(`${stet.url}${path}`)).text()

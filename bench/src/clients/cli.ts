@@ -1,5 +1,5 @@
 /**
- * `pnpm bench:cli`: CPU of starting `stet --version`, compared with Node on an empty module. It compares CPU time, which depends
+ * `pnpm bench:cli`: the CPU time to start `stet --version`, compared with Node on an empty module. CPU time depends
  * little on other load. Exit code 1 above the limit.
  */
 import { spawnSync } from 'node:child_process'
@@ -19,7 +19,7 @@ const folder = mkdtempSync(join(tmpdir(), 'stet-bench-cli-'))
 const empty = join(folder, 'empty.mjs')
 writeFileSync(empty, '')
 
-// The control runs twice per round: the difference of its two figures is the noise of the machine.
+// The control runs twice per round. The difference of its two figures is the machine's noise.
 const candidates = [
   { name: 'bare node', args: [empty], cpuMs: 0, fastestMs: Number.POSITIVE_INFINITY },
   { name: 'stet --version', args: [bin, '--version'], cpuMs: 0, fastestMs: Number.POSITIVE_INFINITY },
@@ -52,7 +52,7 @@ if (noise > noiseLimit) {
   process.exitCode = 2
 } else if (ratio > limit) process.exitCode = 1
 
-// The kernel sums the times of ended children in ticks: over many starts the rounding errors cancel out.
+// The kernel counts the times of ended children in ticks. Over many starts the rounding errors cancel out.
 function childrenCpuMs(): number {
   const fields = readFileSync('/proc/self/stat', 'utf8')
     .replace(/^.*\) /, '')

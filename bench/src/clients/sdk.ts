@@ -1,6 +1,6 @@
 /**
- * `pnpm bench:sdk`: the SDK's CPU per streamed event against a bare `fetch` + parser loop; requests of a cached prompt.
- * Exit code 1 above the limit, or if a cached prompt costs requests.
+ * `pnpm bench:sdk`: the SDK's CPU per streamed event, compared with a bare `fetch` and parser loop, and its requests
+ * for a cached prompt. Exit code 1 above the limit, or if a cached prompt causes requests.
  */
 import { Stet } from '@stet/sdk'
 import { createParser } from 'eventsource-parser'
@@ -45,7 +45,6 @@ async function measure(run: () => Promise<unknown>): Promise<Figures> {
   }
 }
 
-/** Minimal application code: every event parsed, the text collected. */
 async function readBare(): Promise<string> {
   const response = await fetch(`${server.url}/run`, { method: 'POST', body: '{}' })
   let text = ''

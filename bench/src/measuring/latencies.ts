@@ -1,16 +1,14 @@
-/** Runs and streams are measured with a provider that takes 100 ms to answer; figures at 0 ms are further columns. */
+/** Runs and streams use a provider latency of 100 ms. Additional columns show the figures at 0 ms. */
 import type { Comparison, Figures } from './rounds.ts'
 
 export const providerLatencyMs = 100
 
-/** One round at each latency, as the figures of one. */
 export async function atBothLatencies(round: (latencyMs: number) => Promise<Figures>): Promise<Figures> {
   const figures = await round(providerLatencyMs)
   const at0 = await round(0)
   return { ...figures, ...Object.fromEntries(Object.entries(at0).map(([name, value]) => [`${name}At0`, value])) }
 }
 
-/** Adds columns at 0 ms for the named measures. */
 export function withColumnsAt0(measures: Comparison['measures'], ...names: readonly string[]): Comparison['measures'] {
   const repeated = measures.filter(({ name }) => names.includes(name))
   const [first, ...others] = measures

@@ -1,4 +1,3 @@
-/** The load side: many requests at once over kept-alive sockets, timed one by one. */
 import { Pool } from 'undici'
 import type { Subject } from '../subjects/subject.ts'
 import { type Figures, percentile } from './rounds.ts'
@@ -12,8 +11,8 @@ export interface LoadRequest {
 }
 
 /**
- * Sends `total` requests, `parallel` at once; a unit is one request.
- * @param request shared, or created for each request. @throws Error for a status other than `expected`.
+ * Sends `total` requests, `parallel` of them concurrently. A unit is one request. @param request shared, or created
+ * for each request. @throws Error for a status other than `expected`.
  */
 export async function requestLoad(
   subject: Subject,
@@ -41,7 +40,7 @@ export async function requestLoad(
   return { ...figures, p50Ms: percentile(times, 0.5), p99Ms: percentile(times, 0.99) }
 }
 
-/** Reads `streams` event streams at once to their end; a unit is one upstream chunk, the times are those of the first text. */
+/** A unit is one upstream chunk. The times are those of the first text. */
 export async function streamLoad(
   subject: Subject,
   request: LoadRequest,
@@ -59,7 +58,6 @@ export async function streamLoad(
   return { ...figures, ...streamFigures(read) }
 }
 
-/** Over many streams: time to the first text and to the end, length of pauses, and number of late streams. */
 export function streamFigures(read: readonly ReadStream[]): Figures {
   const firstTexts = read.map(({ firstTextMs }) => firstTextMs)
   const gaps = read.flatMap(({ gapsMs }) => gapsMs)

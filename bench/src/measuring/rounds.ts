@@ -1,39 +1,36 @@
-/** Runs all subjects in turn (A B C A B C …) and discards the first round; medians, and ratios to the control. */
+/** Runs all subjects in turn (A B C A B C …) and discards the first round. */
 import { describeMachine } from '../subjects/machine.ts'
 import type { Subject } from '../subjects/subject.ts'
 import { printTable } from './table.ts'
 
-/** The figures of one round, by measure; a figure that a candidate does not have is absent. */
+/** The figures of one round, by measure. A figure is absent if a candidate does not have it. */
 export type Figures = Readonly<Record<string, number>>
 
 export interface Measure {
-  /** Key of the figures. */
   name: string
-  /** Column header, with the unit. */
   title: string
   digits: number
-  /** Whether to show the ratio to the control. */
   isCompared: boolean
 }
 
 export interface Candidate {
   name: string
   round(): Promise<Figures>
-  /** What `--profile` profiles, during one further round. */
+  /** The subject that `--profile` profiles during an additional round. */
   subject?: Subject
 }
 
 export interface Comparison {
   bench: string
-  /** The columns; the first one decides whether the control's own rounds were noisy. */
+  /** The columns. The first one decides whether the control's rounds were noisy. */
   measures: readonly [Measure, ...Measure[]]
   control: Candidate
   others: readonly Candidate[]
-  /** Limit for the ratio of the first measure to the control; none by default. */
+  /** Limits the first measure's ratio to the control. Default: no limit. */
   limit?: number
 }
 
-/** CPU, throughput and times of requests or chunks. Near 100 % of its core, a subject is what limits the throughput. */
+/** A subject near 100 % of its core is what limits the throughput. */
 export const loadMeasures: Comparison['measures'] = [
   { name: 'cpuMicros', title: 'CPU µs/unit', digits: 1, isCompared: true },
   { name: 'unitsPerSecond', title: 'units/s', digits: 0, isCompared: true },
@@ -44,21 +41,20 @@ export const loadMeasures: Comparison['measures'] = [
 
 const noiseLimit = 0.15
 const countedRounds = Number(process.env['ROUNDS'] ?? 3)
-/** Pattern of the comparisons to run; all of them if unset. */
 const only = process.env['ONLY']
 
 /** The last JSON line of a comparison; `pnpm bench` reads it. */
 export interface Summary {
   bench: string
   medians: Record<string, Figures>
-  /** How much the control's own rounds differ, from 0. */
+  /** The relative difference between the control's rounds, 0 or more. */
   spread: number
   isNoisy: boolean
 }
 
 /**
- * Runs the rounds, prints JSON lines and a table. Sets exit code 2 if the control's own rounds differ too much, or 1 if a
- * subject exceeds its limit.
+ * Runs the rounds and prints JSON lines and a table. Sets exit code 2 if the control's rounds differ too much, or 1
+ * if a subject exceeds its limit.
  */
 export async function compare(comparison: Comparison): Promise<void> {
   const { bench, control, others } = comparison
@@ -67,7 +63,7 @@ export async function compare(comparison: Comparison): Promise<void> {
   const results = await runRounds(bench, candidates)
   const medians = Object.fromEntries([...results].map(([name, rounds]) => [name, mediansOf(rounds)]))
   const spread = spreadOf(comparison, results.get(control.name) ?? [])
-  // One round has no spread.
+  // A single round has no spread.
   const isNoisy = spread > noiseLimit || countedRounds < 2
   console.log(JSON.stringify({ bench, ...describeMachine() }))
   console.log(JSON.stringify({ bench, medians, spread, isNoisy } satisfies Summary))
@@ -99,7 +95,7 @@ function mediansOf(rounds: readonly Figures[]): Figures {
   return Object.fromEntries([...names].map((name) => [name, percentile(valuesOf(rounds, name), 0.5)]))
 }
 
-/** The spread of the first measure, or of its column at a provider latency of 0 if that is larger. */
+/** The spread of the first measure, or of its column at 0 ms provider latency if that is larger. */
 function spreadOf({ measures }: Comparison, rounds: readonly Figures[]): number {
   const deciding = measures.filter(({ name }) => name === measures[0].name || name === `${measures[0].name}At0`)
   const spreads = deciding.map(({ name }) => {

@@ -1,29 +1,26 @@
-/** Reads one event stream to its end and records times. */
 import type { Pool } from 'undici'
 import type { LoadRequest } from './load.ts'
 
 export interface ReadStream {
-  /** Milliseconds from the request to the first text of the model, and to the end. */
+  /** Milliseconds from the request to the model's first text. */
   firstTextMs: number
   wholeMs: number
-  /** Pauses between two reads after the first text. */
   gapsMs: number[]
-  /** When each event id was read, by `performance.now()`; empty for streams without ids. */
+  /** The read time of each event id, by `performance.now()`. Empty for streams without ids. */
   idsAtMs: Map<number, number>
   bytes: number
 }
 
 export interface ReadOptions {
-  /** Records the time of each event id; costs time on this side. */
+  /** Records the time of each event id, which takes CPU time in this process. */
   withIds?: boolean
-  /** Called after the head, with the headers. */
   onHead?(headers: Record<string, string | string[] | undefined>): void
 }
 
-// Matches the provider's form and stet's. Events that the server can send without the provider contain neither.
+// Matches the provider's format and stet's. Events that the server can send without the provider match neither.
 const firstText = /"(?:content|text|textDelta)":"word/
 
-/** @throws Error for a status that is not 200, and for a stream without text. */
+/** @throws Error for a status other than 200, and for a stream without text. */
 export async function readStream(pool: Pool, request: LoadRequest, options: ReadOptions = {}): Promise<ReadStream> {
   const startedMs = performance.now()
   const { statusCode, headers, body } = await pool.request(request)

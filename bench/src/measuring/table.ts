@@ -1,11 +1,10 @@
 type Rows = readonly (readonly string[])[]
 
-/** Prints rows in columns as wide as their widest cell: the first one to the left, the others to the right. */
+/** Prints aligned columns: the first one to the left, the others to the right. */
 export function printTable(rows: Rows): void {
   for (const cells of padded(rows)) console.log(cells.join('  '))
 }
 
-/** The same as a Markdown table, to paste into a page. */
 export function printMarkdownTable(rows: Rows): void {
   const [head = [], ...others] = padded(rows)
   const rule = head.map((cell, at) =>

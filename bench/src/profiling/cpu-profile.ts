@@ -1,15 +1,14 @@
-/** A V8 CPU profile as stacks with their time. */
 import { readFileSync } from 'node:fs'
 
 export interface Frame {
   functionName: string
-  /** Empty for functions of V8 and native code. */
+  /** Empty for V8 internals and native code. */
   url: string
-  /** From 0. */
+  /** 0-based. */
   lineNumber: number
 }
 
-/** Time in which exactly this stack was on top; the innermost frame comes first. */
+/** The time in which exactly this stack was active. The innermost frame comes first. */
 export interface TimedStack {
   frames: readonly Frame[]
   micros: number
@@ -26,7 +25,6 @@ export function readCpuProfile(file: string): TimedStack[] {
   const parents = new Map(nodes.flatMap(({ id, children }) => (children ?? []).map((child) => [child, id] as const)))
   const frames = new Map(nodes.map(({ id, callFrame }) => [id, callFrame]))
   const micros = new Map<number, number>()
-  // A sample lasts until the next one.
   for (const [at, id] of samples.entries()) micros.set(id, (micros.get(id) ?? 0) + (timeDeltas[at + 1] ?? 0))
   return [...micros].map(([leaf, time]) => {
     const stack: Frame[] = []

@@ -1,10 +1,9 @@
-/** Prints where the time of a profiled thread went: by package, by folder and file of our own source, by function. */
 import type { Frame, TimedStack } from './cpu-profile.ts'
 import { type Place, SourcePlaces } from './source-places.ts'
 
 interface Tally {
   own: Map<string, number>
-  /** With the packages and functions of Node that it calls. */
+  /** Includes the packages and Node functions that it calls. */
   charged: Map<string, number>
 }
 

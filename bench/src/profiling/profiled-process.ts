@@ -1,4 +1,4 @@
-/** `--profile`: CPU profiles of every thread of a server while it works, and the CPU of each thread by the kernel. */
+/** `--profile`: CPU profiles of a server's threads under load, and the kernel's CPU time per thread. */
 import { existsSync, mkdtempSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,13 +12,11 @@ export const isProfiling = process.argv.includes('--profile')
 
 const preload = fileURLToPath(new URL('preload.cjs', import.meta.url))
 
-/** The environment that makes a server profile itself on a signal. */
 export function profilingEnvironment(nodeOptions = ''): { folder: string; environment: Record<string, string> } {
   const folder = mkdtempSync(join(tmpdir(), 'stet-profile-'))
   return { folder, environment: { STET_BENCH_PROFILE: folder, NODE_OPTIONS: `${nodeOptions} --require ${preload}` } }
 }
 
-/** Profiles the process while `work` runs, and prints the tables. */
 export async function profileWhile(pid: number, folder: string, work: () => Promise<unknown>): Promise<void> {
   const before = threadTimesOf(pid)
   process.kill(pid, 'SIGUSR2')
@@ -38,7 +36,7 @@ function printThreadTimes(before: readonly ThreadTime[], after: readonly ThreadT
   const known = new Map(before.map(({ id, cpuMs }) => [id, cpuMs]))
   const sums = new Map<string, number>()
   for (const { id, name, cpuMs } of after) {
-    // The profiler's own thread is not the server's work.
+    // The profiler's own thread does not count as server work.
     if (name.startsWith('v8:Prof')) continue
     sums.set(name, (sums.get(name) ?? 0) + cpuMs - (known.get(id) ?? 0))
   }

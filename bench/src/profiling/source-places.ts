@@ -1,12 +1,12 @@
-/** Where a profiled frame comes from: a package, or a folder of our own source. */
+/** Maps a profiled frame to a package, or to a folder of our source. */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Frame } from './cpu-profile.ts'
 
 export interface Place {
-  /** A package, a module of Node, or what V8 did instead of running code. */
+  /** A package, a Node module, or V8's own work, such as garbage collection. */
   package: string
-  /** Folder of our own source, e.g. `features/runs`, and the file; undefined for everything else. */
+  /** The folder and file of our source, e.g. `features/runs`. Undefined for all other frames. */
   folder?: string
   file?: string
 }
@@ -15,13 +15,13 @@ const collection: Place = { package: 'garbage collection' }
 const program: Place = { package: 'native code without a JavaScript frame' }
 
 /**
- * Places frames by the region comments that the bundler leaves in dist: they name the source file of the lines below. It leaves
- * some out; functions of such a file are then shown under the file before it.
+ * Locates frames by the region comments that the bundler writes to dist. Each names the source file of the lines
+ * below it. The bundler omits some. Functions of such a file are shown under the previous file.
  */
 export class SourcePlaces {
   readonly #regions = new Map<string, string[]>()
 
-  /** @returns undefined for native functions and WebAssembly, whose time belongs to their caller, and for idle time. */
+  /** @returns undefined for idle time and native frames. A native frame's time is charged to its caller. */
   of({ functionName, url, lineNumber }: Frame): Place | undefined {
     if (functionName === '(garbage collector)') return collection
     if (functionName === '(program)') return program

@@ -1,6 +1,6 @@
 /**
- * `pnpm bench:run`: plain runs against the provider itself, a raw proxy, bare Express, Express with the client as shipped and the
- * Portkey gateway. `BASELINE=<checkout>` adds the built server of another checkout.
+ * `pnpm bench:run`: plain runs, compared with the provider itself, a raw proxy, bare Express, Express with the
+ * unmodified client, and the Portkey gateway. `BASELINE=<checkout>` adds another checkout's built server.
  */
 import { atBothLatencies, withColumnsAt0 } from '../measuring/latencies.ts'
 import { type LoadRequest, requestLoad } from '../measuring/load.ts'
@@ -30,7 +30,8 @@ const portkey = await startPortkey(upstream.url)
 
 type Ask = (stream: boolean, headers: Record<string, string>, question: { latencyMs: number }) => LoadRequest
 
-// Few at once take longer: each request takes the provider's latency.
+// Low concurrency takes longer, because each request takes the provider's latency. It gets a smaller share of the
+// requests.
 for (const { parallel, share } of [
   { parallel: 1, share: 1 / 30 },
   { parallel: 16, share: 1 / 2 },
@@ -60,7 +61,7 @@ for (const { parallel, share } of [
 }
 await closeAll(...(portkey ? [portkey] : []), ...(baseline ? [baseline] : []), stet, raw, bare, shipped, upstream)
 
-/** Without CPU, because the provider's own CPU belongs to no candidate. */
+/** Drops the CPU figures, because the provider's CPU belongs to no candidate. */
 function withoutCpu(figures: Figures): Figures {
   return Object.fromEntries(Object.entries(figures).filter(([name]) => !/^(cpu|core)/.test(name)))
 }

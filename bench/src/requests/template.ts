@@ -1,6 +1,7 @@
 /**
- * `pnpm bench:template`: the CPU of one step of 20 example prompts, worker process and server together, against that of a small
- * one. Then runs of a plain prompt against one with an expression, which needs a worker process: its share of a run.
+ * `pnpm bench:template`: the CPU of one step of 20 example prompts, worker process and server together, compared with
+ * a small prompt. It also compares runs of a plain prompt with runs of a prompt with an expression, which needs a
+ * worker process.
  */
 import { fileURLToPath } from 'node:url'
 import { createTemplateEngine } from '../../../packages/server/src/adapters/template-workers/engine.ts'
@@ -75,7 +76,7 @@ for (const name of examples) others.push(await candidateOf(engine, name))
 await compare({
   bench: 'template, one step',
   measures,
-  // Small, but not joinable in the server: measures the round trip to the worker process.
+  // Small, but the server cannot render it without a worker process, so it measures the round trip.
   control: await candidateOf(engine, 'expressions/literals'),
   others,
 })

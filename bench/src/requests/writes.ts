@@ -1,4 +1,4 @@
-/** `pnpm bench:writes`: the writes of the API against the same SQL by hand, with the number of statements. */
+/** `pnpm bench:writes`: the API's writes compared with the same SQL by hand, with the number of statements. */
 import { randomUUID } from 'node:crypto'
 import { type LoadRequest, requestLoad } from '../measuring/load.ts'
 import { type Comparison, compare, type Figures } from '../measuring/rounds.ts'
@@ -67,14 +67,13 @@ const message = { messages: [{ role: 'user', content: 'Hello' }] }
 
 interface Write {
   name: string
-  /** Bodies for both; `path` is stet's. */
+  /** The body serves both servers. `path` applies only to stet. */
   request(): { path: string; body: object }
   expected?: number
-  /** Before each round, not measured. */
   prepare?(): Promise<() => { path: string; body: object }>
 }
 
-/** A separate draft for each publication, so that they do not conflict. */
+/** Creates a separate draft for each publication, so that they do not conflict. */
 async function drafts(): Promise<() => { path: string; body: object }> {
   const uuids: string[] = []
   for (let index = 0; index < load.total; index += 1) {

@@ -1,4 +1,4 @@
-/** Two servers that differ only in their amount of data: SQL multiplies the rows between two starts. */
+/** Two servers that differ only in their amount of data. SQL multiplies the rows between two starts. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,17 +7,16 @@ import { fillingStatements } from '../../../packages/server/test/support/filled-
 import { openStet, runRequest, type Stet, seedStet } from '../subjects/candidates.ts'
 
 export interface Filled extends Stet {
-  /** Another conversation with a run, not one of the copies. */
+  /** A separate conversation with a run, not one of the copies. */
   conversationUuid: string
   evaluationUuid: string
   draftUuid: string
-  /** The server's data; `close` removes it. */
+  /** The server's data folder. `close` removes it. */
   dataDir: string
-  /** Ends the process and keeps the folder. */
   end(): Promise<void>
 }
 
-/** On the embedded database. @param rows of documents, conversations and logs each. */
+/** Starts a server on the embedded database. @param rows the number of documents, of conversations and of logs. */
 export async function startFilledStet(upstreamUrl: string, rows: number, versions: number): Promise<Filled> {
   const dataDir = mkdtempSync(join(tmpdir(), 'stet-bench-'))
   const first = await openStet(upstreamUrl, dataDir)

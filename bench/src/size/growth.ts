@@ -1,4 +1,4 @@
-/** `pnpm bench:growth`: each endpoint on a project with ten rows of a kind and on one with many. */
+/** `pnpm bench:growth`: each endpoint on a project with ten rows per resource, compared with one with many. */
 
 import { requestLoad } from '../measuring/load.ts'
 import { compare, loadMeasures } from '../measuring/rounds.ts'

@@ -1,4 +1,4 @@
-/** `pnpm bench:idle`: the memory of idle streams, and what remains after they close. */
+/** `pnpm bench:idle`: the memory of idle streams, and the memory that remains after they close. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Dispatcher, Pool } from 'undici'
 import { atBothLatencies, withColumnsAt0 } from '../measuring/latencies.ts'
@@ -18,7 +18,7 @@ const measures: Comparison['measures'] = [
 
 const upstream = await startUpstream()
 const ofRaw = () => startControl('raw-proxy', { UPSTREAM: upstream.url })
-// Runs end with their readers, so what remains is a leak.
+// Runs end with their readers, so any remaining memory is a leak.
 const ofStet = () => startStet(upstream.url, { STET_GRACE_MS: '0' })
 
 for (const streams of counts) {
@@ -54,7 +54,7 @@ function silentRun(latencyMs: number, headers?: Record<string, string>): LoadReq
   return runRequest(true, headers, { pace: 'silent', latencyMs })
 }
 
-/** A separate process for each round, because used memory is not returned. */
+/** Each round gets a separate process, because a process does not return memory to the system. */
 function fresh<S extends Subject>(
   start: () => Promise<S>,
   work: (subject: S, latencyMs: number) => Promise<Figures>,
@@ -84,7 +84,6 @@ async function hold(subject: Subject, request: LoadRequest, streams: number): Pr
   }
 }
 
-/** Opens streams, waits until memory is stable, and closes them. Resolves with the memory while they were open. */
 async function cycle(subject: Subject, request: LoadRequest, streams: number): Promise<number> {
   const pool = new Pool(subject.url, { connections: streams, bodyTimeout: 0 })
   const bodies: Dispatcher.ResponseData['body'][] = []
@@ -109,7 +108,7 @@ async function open(pool: Pool, request: LoadRequest): Promise<Dispatcher.Respon
   return answer
 }
 
-/** Sockets close a moment after their streams; those still open after ten seconds are a leak. */
+/** Sockets close a moment after their streams. Those still open after ten seconds are a leak. */
 async function descriptorsBack(subject: Subject, base: number): Promise<void> {
   for (let looks = 0; subject.descriptors() > base && looks < 40; looks += 1) await pause(250)
 }

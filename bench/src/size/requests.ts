@@ -1,11 +1,11 @@
-/** The requests to both servers. Responses have the same size, whatever the amount of other data. */
+/** The requests to both servers. Response sizes do not depend on the amount of other data. */
 import type { LoadRequest } from '../measuring/load.ts'
 import { runRequest } from '../subjects/candidates.ts'
 import type { Filled } from './filled-stet.ts'
 
 export interface Asked {
   name: string
-  /** Created per request, so that no two writes are the same. */
+  /** Creates a new request each time, so that no two writes are the same. */
   request(stet: Filled): LoadRequest
 }
 

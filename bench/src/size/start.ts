@@ -1,4 +1,4 @@
-/** `pnpm bench:start`: from process start to first response, and idle memory. */
+/** `pnpm bench:start`: the time from process start to first response, and idle memory. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ let firstStarts = 0
 const laterStarts = { name: 'stet, later start', round: () => onFolder('later') }
 
 if (database === undefined) {
-  // Ends with its process; the starts need its folder.
+  // The filled process ends. The measured starts use its folder.
   const filled = await startFilledStet(upstream.url, rows, Math.ceil(rows / 100))
   await filled.end()
   await compare({
@@ -52,7 +52,7 @@ if (database === undefined) {
   })
   rmSync(filled.dataDir, { recursive: true })
 } else {
-  // The discarded first round creates the tables.
+  // The first round creates the tables, and is discarded.
   await onFolder('later')
   await compare({
     bench: 'start, PostgreSQL',
@@ -76,9 +76,9 @@ async function measure(start: () => Promise<Subject>): Promise<Figures> {
   return { startMs, cpuMs, idleMegabytes }
 }
 
-/** Compiled to JavaScript like the server, because compiling would count as start time. */
+/** The control is bundled in advance like the server, because compiling would count as start time. */
 async function bundledControl(): Promise<() => Promise<Subject>> {
-  // Beside our modules, so that its dependencies are found.
+  // In bench's `node_modules`, so that its dependencies are found.
   const outDir = fileURLToPath(new URL('../../node_modules/.controls', import.meta.url))
   const entry = fileURLToPath(new URL('../../controls/express-prisma.ts', import.meta.url))
   await build({ entry, outDir, config: false, logLevel: 'error', dts: false, clean: true })

@@ -1,4 +1,4 @@
-/** `pnpm bench:background`: accept time, queueing and running, compared with the same runs in the foreground. */
+/** `pnpm bench:background`: time to accept, queue and run, compared with the same runs in the foreground. */
 import { Pool } from 'undici'
 import { atBothLatencies, withColumnsAt0 } from '../measuring/latencies.ts'
 import { type Comparison, compare, type Figures, percentile } from '../measuring/rounds.ts'
@@ -7,7 +7,7 @@ import { attachRequest, closeAll, runRequest, startStet, startUpstream } from '.
 
 const chunks = Number(process.env['CHUNKS'] ?? 100)
 const queued = Number(process.env['STREAMS'] ?? 200)
-/** The default number of concurrent background runs: the rest of `queued` waits. */
+/** The default number of concurrent background runs. The rest of `queued` waits. */
 const workers = 25
 
 const measures: Comparison['measures'] = [
@@ -28,7 +28,7 @@ await compare({
 })
 await closeAll(stet, upstream)
 
-/** As many at once as there are workers, so that only the mode differs. */
+/** Uses one connection per worker, so that only the mode differs. */
 async function inForeground(latencyMs: number): Promise<Figures> {
   const pool = new Pool(stet.url, { connections: workers, bodyTimeout: 0 })
   return measured(pool, () =>

@@ -1,4 +1,4 @@
-/** `pnpm bench:stream`: paced streams and bursts; CPU per chunk, time to the first text and to the end. */
+/** `pnpm bench:stream`: paced streams and bursts. Measures CPU per chunk and the time to the first text. */
 
 import { atBothLatencies, withColumnsAt0 } from '../measuring/latencies.ts'
 import { streamLoad } from '../measuring/load.ts'

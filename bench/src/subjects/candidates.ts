@@ -1,4 +1,4 @@
-/** The candidates of all benches: the controls, and stet with everything on, seeded with one live prompt. */
+/** The candidates of all benches: the controls, and stet with all features enabled and one live prompt. */
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,11 +16,11 @@ const baseline = process.env['BASELINE']
 const prompt =
   '---\nprovider: openai\nmodel: bench\n---\nYou answer in one sentence.\n<user>Say something about {{ topic }}.</user>\n'
 
-/** A server on PostgreSQL does not start without one. */
+/** A server on PostgreSQL requires an encryption key. */
 const encryptionKey = randomBytes(32).toString('base64')
 
 export interface Stet extends Subject {
-  /** Headers of a key with a rate limit above the load. */
+  /** The headers contain an API key whose rate limit exceeds the load. */
   headers: Record<string, string>
 }
 
@@ -31,20 +31,19 @@ export function startControl(
   return startSubject(name, ['--import', 'tsx', join(controls, `${name}.ts`)], { environment })
 }
 
-/** The provider and this process share a core that no subject uses. */
+/** Shares a core with this process that no subject uses. */
 export function startUpstream(environment: Record<string, string> = {}): Promise<Subject> {
   pinLoad()
   const program = join(controls, 'upstream.ts')
   return startSubject('upstream', ['--import', 'tsx', program], { environment, core: '1' })
 }
 
-/** The server of the checkout in `BASELINE`, if set. */
 export async function startBaseline(upstreamUrl: string): Promise<Stet | undefined> {
   if (baseline === undefined) return undefined
   return startStet(upstreamUrl, {}, join(baseline, 'packages/server/dist/main.mjs'))
 }
 
-/** As shipped, with log lines written to a file. On PostgreSQL if `BENCH_DATABASE_URL` names an empty database. */
+/** Logs to a file. Uses PostgreSQL if `BENCH_DATABASE_URL` names an empty database. */
 export async function startStet(
   upstreamUrl: string,
   environment: Record<string, string> = {},
@@ -69,7 +68,6 @@ export async function startStet(
   }
 }
 
-/** A server on an existing data folder, without seeding. */
 export function openStet(
   upstreamUrl: string,
   dataDir: string,
@@ -92,14 +90,12 @@ export function openStet(
   })
 }
 
-/** How the provider streams a run, selected by the user's question. */
+/** The kind of provider stream, selected by the user's question. */
 export type Pace = 'paced' | 'burst' | 'silent' | 'flood'
 
 interface Question {
   pace?: Pace | undefined
-  /** How long the provider takes to answer. */
   latencyMs?: number | undefined
-  /** Pause between two chunks of a paced stream. */
   gapMs?: number | undefined
 }
 
@@ -122,7 +118,7 @@ export function runRequest(
   }
 }
 
-/** The same question in the provider's own form: for the provider itself, and for gateways that forward it. */
+/** The same question as a chat completion, for the provider itself and for gateways that forward it. */
 export function chatRequest(
   stream: boolean,
   headers: Record<string, string> = {},
@@ -141,7 +137,6 @@ function topicOf({ pace = 'paced', latencyMs = providerLatencyMs, gapMs = 10 }: 
   return `${pace} rivers after ${latencyMs} ms, a word every ${gapMs} ms`
 }
 
-/** @param stream false waits for the end of the run. */
 export function attachRequest(uuid: string, headers: Record<string, string>, stream = true): LoadRequest {
   return conversationRequest(`${uuid}/attach`, headers, { stream })
 }
@@ -163,7 +158,7 @@ export async function closeAll(...subjects: readonly Subject[]): Promise<void> {
   await Promise.all(subjects.map((subject) => subject.close()))
 }
 
-/** One live prompt, and the headers of a key with a rate limit above the load. */
+/** Creates one live prompt. Returns the headers of an API key whose rate limit exceeds the load. */
 export async function seedStet(url: string, dataDir: string): Promise<Record<string, string>> {
   const adminKey = readFileSync(join(dataDir, 'admin.key'), 'utf8').trim()
   const call = async (path: string, body: object): Promise<Record<string, unknown>> => {

@@ -1,4 +1,3 @@
-/** The machine of a measurement; printed with every result. */
 import { execFileSync } from 'node:child_process'
 import { cpus } from 'node:os'
 

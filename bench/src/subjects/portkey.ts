@@ -1,4 +1,4 @@
-/** A peer: the Portkey gateway in front of the same provider, if `pnpm bench:peers:install` has installed it. */
+/** A peer: the Portkey gateway in front of the same provider, if installed by `pnpm bench:peers:install`. */
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -6,7 +6,6 @@ import { fileURLToPath } from 'node:url'
 import { type Subject, startSubject } from './subject.ts'
 
 export interface Portkey extends Subject {
-  /** Headers that select the provider and its address. */
   headers: Record<string, string>
 }
 
@@ -14,7 +13,7 @@ const program = fileURLToPath(
   new URL('../../peers/node_modules/@portkey-ai/gateway/build/start-server.js', import.meta.url),
 )
 
-/** @returns undefined after a warning if it is not installed. */
+/** @returns undefined after a warning if Portkey is not installed. */
 export async function startPortkey(upstreamUrl: string): Promise<Portkey | undefined> {
   if (!existsSync(program)) {
     console.error('\n*** SKIPPED: the Portkey gateway is not installed. Run: pnpm bench:peers:install ***\n')
@@ -31,7 +30,7 @@ export async function startPortkey(upstreamUrl: string): Promise<Portkey | undef
   return { ...subject, headers }
 }
 
-/** It takes no port 0. */
+/** Portkey does not support port 0. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -1,4 +1,4 @@
-/** A process in Linux' figures: descendants, CPU, memory and descriptors. A process that has ended counts as zero. */
+/** Reads a process's descendants, CPU, memory and descriptors from Linux. An ended process counts as zero. */
 import { readdirSync, readFileSync } from 'node:fs'
 
 // USER_HZ is 100 on every Linux that Node runs on.
@@ -23,7 +23,7 @@ export function familyOf(root: number): number[] {
   return [...family]
 }
 
-/** Includes ended children; otherwise a replaced child's CPU would be lost. */
+/** Includes ended children. Otherwise a replaced child's CPU time would be lost. */
 export function cpuMsOf(pid: number): number {
   const ticks = statOf(pid).slice(11, 15)
   return ticks.reduce((sum, field) => sum + Number(field), 0) * msPerTick
@@ -31,12 +31,11 @@ export function cpuMsOf(pid: number): number {
 
 export interface ThreadTime {
   id: string
-  /** Threads of the process by name, threads of its descendants together. */
+  /** The thread's name, or `child processes` for every thread of a descendant. */
   name: string
   cpuMs: number
 }
 
-/** Every thread of a process and of its descendants. */
 export function threadTimesOf(root: number): ThreadTime[] {
   return familyOf(root).flatMap((pid) =>
     threadsOf(pid).map((thread) => {
@@ -60,7 +59,7 @@ function threadsOf(pid: number): string[] {
   }
 }
 
-/** Proportional set size, so that pages of a shared binary are not counted for each process. */
+/** Proportional set size, so that pages of a shared binary are not counted once per process. */
 export function residentBytesOf(pid: number): number {
   const text = readIfThere(`/proc/${pid}/smaps_rollup`)
   return Number(/^Pss:\s+(\d+) kB/m.exec(text)?.[1] ?? 0) * 1024
@@ -70,8 +69,8 @@ export function descriptorsOf(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length
 }
 
-// Fields after the command's closing bracket (the command may contain blanks): state, ppid, …, utime (12th), stime,
-// cutime and cstime.
+// Fields after the command's closing bracket, because the command may contain blanks: state, ppid, …, utime (12th),
+// stime, cutime, cstime.
 function statOf(pid: number): string[] {
   return statFields(readIfThere(`/proc/${pid}/stat`))
 }

@@ -1,4 +1,4 @@
-/** A process under measurement: started on core 0; CPU and memory are read from the kernel, including children. */
+/** A process on core 0. Its CPU and memory are read from the kernel, including children. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { openSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
@@ -8,13 +8,12 @@ import { cpuMsOf, descriptorsOf, familyOf, residentBytesOf } from './process-fig
 
 export interface Subject {
   name: string
-  /** Its address, `http://127.0.0.1:<port>`. */
   url: string
   cpuMs(): number
   residentBytes(): number
-  /** Open files and sockets of the process itself. */
+  /** The process's open files and sockets, without those of its children. */
   descriptors(): number
-  /** With `--profile`: profiles it while the work runs, and prints the result. */
+  /** Set with `--profile`: profiles the process while the work runs, and prints the result. */
   profile?(work: () => Promise<unknown>): Promise<void>
   close(): Promise<void>
 }
@@ -22,22 +21,21 @@ export interface Subject {
 export interface SubjectOptions {
   environment?: Record<string, string>
   core?: string
-  /** Target of its log lines; our own stderr if absent. */
+  /** The file for its log lines. Default: our stderr. */
   logFile?: string
-  /** Whether `--profile` profiles it. */
   isProfiled?: boolean
 }
 
 const canPin = hasProgram('taskset', '--version')
 
-// An interrupted bench must not leave servers behind: they would slow down the next one.
+// An interrupted bench must not leave servers behind, because they would slow down the next one.
 const running = new Set<ChildProcess>()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL')
 })
 
-/** Keeps this process, the load, off the core of the subjects. */
+/** Keeps this process, which generates the load, off the subjects' core. */
 export function pinLoad(): void {
   if (canPin) spawnSync('taskset', ['-a', '-c', '-p', '1', String(process.pid)], { stdio: 'ignore' })
 }

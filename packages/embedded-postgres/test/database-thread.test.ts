@@ -25,7 +25,6 @@ let folder: string
 let engine: EmbeddedPostgres
 let pglite: PGlite
 let thread: Ways
-/** The same statements without a thread between. */
 let here: Ways
 
 const open = () => openEmbeddedPostgres({ folder: folderOf(join(folder, 'db')), template: '', threadFile, log: silent })
@@ -64,13 +63,13 @@ const failureOf = (work: Promise<unknown>) =>
     (error: Error) => error,
   )
 
-/** PostgreSQL's own fields of an error, without those that PGlite adds. */
+/** PostgreSQL's own error fields, without those that PGlite adds. */
 const toldBy = (error: Error | undefined) => {
   const { query: _, params: __, queryOptions: ___, ...told } = { ...error } as Record<string, unknown>
   return JSON.parse(JSON.stringify({ ...told, message: error?.message })) as unknown
 }
 
-it('carries values of every type as they come without it', async () => {
+it('transfers values of every type unchanged', async () => {
   expect(await thread.session.query(VALUES)).toEqual(await here.session.query(VALUES))
   const [carried, plain] = [
     await thread.prisma.queryRaw(prismaQuery(VALUES)),
@@ -105,7 +104,7 @@ it('passes errors with all their properties', async () => {
   }
 })
 
-/** The number of event-loop ticks in this thread while the other one evaluates. */
+/** The number of event-loop ticks in this thread while the database thread evaluates a query. */
 async function turnsDuring(rows: number): Promise<number> {
   let isOver = false
   const evaluated = thread.session
@@ -118,14 +117,14 @@ async function turnsDuring(rows: number): Promise<number> {
 }
 
 it('does not block the main thread during a query', async () => {
-  // On a busy machine the other thread may have had its core alone: a longer evaluation meets a time when it has not.
+  // On a busy machine a short query may finish before this thread gets a core, so the queries grow.
   const turns: number[] = []
   for (let rows = 300_000; rows <= 10_000_000 && Math.max(0, ...turns) <= 100; rows *= 3)
     turns.push(await turnsDuring(rows))
   expect(Math.max(...turns), turns.join()).toBeGreaterThan(100)
 })
 
-it('keeps the order of statements, however many there are', async () => {
+it('keeps statements in order, however many are waiting', async () => {
   await thread.session.script('CREATE TABLE ordered (place serial, number int)')
   const statements = Array.from({ length: 1_000 }, (_, number) => {
     const sql = 'INSERT INTO ordered (number) VALUES ($1::int)'
@@ -136,7 +135,7 @@ it('keeps the order of statements, however many there are', async () => {
   expect(rows.map((row) => row['number'])).toEqual(statements.map((_, number) => number))
 })
 
-it('a transaction goes on in front of everything that waits for it', async () => {
+it("runs a started transaction's statements before all waiting ones", async () => {
   let waiting: Promise<unknown>[] = []
   await thread.session.transaction(async (queries) => {
     waiting = Array.from({ length: 1_000 }, () => thread.session.query('SELECT count(*)::int AS count FROM thing'))
@@ -158,7 +157,7 @@ it('does not acknowledge a transaction that was rolled back', async () => {
   expect((await thread.session.query('SELECT id FROM thing WHERE id = 2000')).rows).toEqual([])
 })
 
-it('answers what is asked after its end with an error, and leaves the folder to the next', async () => {
+it('rejects requests after close and unlocks the folder', async () => {
   const { session } = engine
   await engine.close()
   await expect(session.query('SELECT 1')).rejects.toThrow('is closed')
@@ -166,7 +165,7 @@ it('answers what is asked after its end with an error, and leaves the folder to 
   expect((await engine.session.query('SELECT id FROM thing WHERE id >= 1000')).rows).toHaveLength(2)
 })
 
-it('a folder that does not open is an error here, and its lock is free again', async () => {
+it('reports a folder that cannot be opened and releases its lock', async () => {
   const opening = openEmbeddedPostgres({ folder: folderOf(folder), template: '', threadFile, log: silent })
   await expect(opening).rejects.toMatchObject({
     name: 'EmbeddedPostgresError',
@@ -180,15 +179,15 @@ it('ends the process when the thread exits unexpectedly', async () => {
   expect(child.stderr).toMatch(/^test: the embedded database exited unexpectedly: Error: out of its depth\n/)
 })
 
-describe('a database that stops answering', () => {
-  it('refuses waiting and new statements, and ends the process if it does not recover', async () => {
+describe('a database that stops responding', () => {
+  it('rejects waiting and new statements, and ends the process if it does not recover', async () => {
     const child = await runProgram(new URL('support/silent-thread-child.ts', import.meta.url))
     const refused = 'DatabaseSilentError The embedded database does not answer\n'
     expect(child).toMatchObject({ code: 74, stdout: refused + refused })
     expect(child.stderr).toBe('test: the embedded database has not answered for 2 s: the process ends\n')
   })
 
-  it('serves again once it answers, and keeps no transaction that was refused', async () => {
+  it('works again once it responds, and does not store a rejected transaction', async () => {
     const own = folderOf(join(folder, 'sleepy'))
     await copyDatabase(await itemTemplate(), own.path)
     const sleepy = startDatabaseThread(threadFile, 'test')
@@ -196,7 +195,7 @@ describe('a database that stops answering', () => {
     sleepy.watchSilence({ refuseAfterMs: 200, endAfterMs: 300_000 })
     const session = threadSession(sleepy)
     const away = { code: 'DATABASE_SILENT' }
-    // The query keeps the thread busy for seconds, and the transaction is asked for behind it.
+    // The query keeps the thread busy for seconds, and the transaction waits behind it.
     const busy = session.query('SELECT count(*) FROM generate_series(1, 3000000)')
     const behind = session.transaction((queries) => queries.query(`INSERT INTO item (name) VALUES ('refused')`))
     await Promise.all([expect(busy).rejects.toMatchObject(away), expect(behind).rejects.toMatchObject(away)])

@@ -47,7 +47,7 @@ describe('directory lock', () => {
   })
   afterEach(() => rm(folder, { recursive: true }))
 
-  it('of two processes that start together exactly one wins, fifty times', async () => {
+  it('exactly one of two processes that start together gets the lock, fifty times', async () => {
     for (let round = 0; round < 50; round++) {
       const answers = await Promise.all(children.map((child) => tell(child, { try: directory })))
       expect(
@@ -58,7 +58,7 @@ describe('directory lock', () => {
     }
   })
 
-  it('names the process that holds it', async () => {
+  it('names the process that owns the lock', async () => {
     const holder = children[0] as ChildProcess
     await tell(holder, { try: directory })
     await expect(lockDirectory(folderOf(directory))).rejects.toThrow(
@@ -67,11 +67,12 @@ describe('directory lock', () => {
     await tell(holder, { release: true })
   })
 
-  it('is free again at once when its holder is killed, for exactly one of two, twenty times', async () => {
+  it('exactly one of two waiting processes gets the lock when its owner is killed, twenty times', async () => {
     const holder = await startLocker()
     await tell(holder, { try: directory })
     await killHard(holder)
-    // A killed process leaves its folder, with a socket that refuses; each round begins with the same one.
+    // A killed process leaves its folder and a socket that refuses connections. Each round starts from a copy of
+    // them.
     const remains = join(folder, 'remains')
     await rename(join(directory, 'test-lock'), remains)
     for (let round = 0; round < 20; round++) {
@@ -86,7 +87,7 @@ describe('directory lock', () => {
     }
   })
 
-  it('is free again after its holder was killed', async () => {
+  it('is available again after its owner was killed', async () => {
     const holder = await startLocker()
     expect(await tell(holder, { try: directory })).toEqual({ won: true })
     await expect(lockDirectory(folderOf(directory))).rejects.toThrow('in use')
@@ -95,7 +96,7 @@ describe('directory lock', () => {
     await lock.release()
   })
 
-  it('never takes over from a holder on another machine; an operator who knows that it is gone deletes its lock', async () => {
+  it('is never taken over from an owner on another machine until an operator deletes it', async () => {
     const lock = join(directory, 'test-lock')
     const leftBy = async (holder: object) => {
       const killed = await startLocker()
@@ -109,12 +110,12 @@ describe('directory lock', () => {
       `in use by process 1 on elsewhere; only one process may open it. If elsewhere is gone for good, delete ${lock}`,
     )
     await rm(lock, { recursive: true })
-    // The same machine after a boot.
+    // The same machine after a reboot.
     await leftBy({ host: hostname(), bootId: 'x' })
     await (await lockDirectory(folderOf(directory))).release()
   })
 
-  it('takes over what a process left that was killed before it had the lock, or while it gave it back', async () => {
+  it('is taken over from a process that was killed before it had the lock or while releasing it', async () => {
     await mkdir(join(directory, 'test-lock-0123'), { recursive: true })
     await writeFile(join(directory, 'test-lock-0123', '0123.json'), '{}')
     await mkdir(join(directory, 'test-lock'))
@@ -125,7 +126,7 @@ describe('directory lock', () => {
     expect(await readdir(directory)).toEqual([])
   })
 
-  it('holds in a folder with a long path', async () => {
+  it('works in a folder with a long path', async () => {
     const long = join(folder, 'l'.repeat(150), 'db')
     const lock = await lockDirectory(folderOf(long))
     await expect(lockDirectory(folderOf(long))).rejects.toThrow(`in use by process ${process.pid}`)
@@ -150,7 +151,7 @@ describe.skipIf(skips)('directory lock between containers', () => {
     return child
   }
 
-  it('refuses the second of two with one host name, also when only the database directory is shared', async () => {
+  it('refuses the second of two containers with the same host name, even if they share only the database directory', async () => {
     const directory = join(dataDir, 'db')
     const elsewhere = join(dataDir, 'elsewhere', 'db')
     await mkdir(elsewhere, { recursive: true })

@@ -14,7 +14,7 @@ import { runProgram } from './support/child-program.ts'
 import { folderOf, itemTemplate, silent } from './support/database.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
-/** PGlite's own behavior: every sync succeeds and does nothing. */
+/** PGlite's default behavior: every sync succeeds without doing anything. */
 class ShippedFs extends DurableFs {
   protected override install(module: RuntimeModule): MountedOperations {
     const operations = super.install(module)
@@ -34,7 +34,7 @@ describe('durability of the embedded database', () => {
   })
   afterEach(() => rm(folder, { recursive: true }))
 
-  it('syncs every commit, and the log with it', async () => {
+  it('syncs every commit and the write-ahead log', async () => {
     const fs = new DurableFs(folderOf(directory))
     const pglite = await openPglite(folderOf(directory), fs)
     const before = fs.syncCount
@@ -43,19 +43,18 @@ describe('durability of the embedded database', () => {
     await pglite.close()
   })
 
-  it('refuses to start when commits do not reach the disk', async () => {
+  it('refuses to start if commits do not reach the disk', async () => {
     await expect(openPglite(folderOf(directory), new ShippedFs(folderOf(directory)))).rejects.toThrow(
       'does not sync its commits',
     )
   })
 
-  it('refuses a directory at the path that the database uses inside', () => {
+  it('refuses a directory at the path that the database uses internally', () => {
     expect(() => new DurableFs(folderOf('/pglite/data'))).toThrow('may not lie under /pglite')
   })
 
   it.each([
     { place: 'here', end: { code: 74, signal: null } },
-    // SIGKILL ends the process immediately, even while other threads are busy.
     { place: 'thread', end: { code: null, signal: 'SIGKILL' } },
   ])('ends the process when a sync fails, and does not acknowledge the commit ($place)', async ({ place, end }) => {
     const child = await runProgram(new URL('support/failing-disk-child.ts', import.meta.url), directory, place)
@@ -88,7 +87,7 @@ describe('durability of the embedded database', () => {
       says: 'relation mapping file [^\\n]* contains invalid data',
     },
   ]
-  it.each(damages)('a start with damaged $what reports it in one line', async ({ damage, says }) => {
+  it.each(damages)('reports damaged $what in one line at startup', async ({ damage, says }) => {
     await damage()
     const { stderr, code } = await runProgram(new URL('support/open-child.ts', import.meta.url), directory)
     expect(stderr).toMatch(
@@ -96,11 +95,11 @@ describe('durability of the embedded database', () => {
         `^test: The database in ${directory} does not open: ${says}\\. If its files are damaged, restore a backup\n$`,
       ),
     )
-    // 74: the engine ended while it recovered.
+    // The engine exits with 74 if it ends during recovery.
     expect([1, 74]).toContain(code)
   })
 
-  it('refuses to read a page that is damaged', async () => {
+  it('refuses to read a damaged page', async () => {
     const first = await openPglite(folderOf(directory))
     await first.exec(`INSERT INTO item (name) VALUES ('x')`)
     const { rows } = await first.query<{ path: string }>(`SELECT pg_relation_filepath('item') AS path`)
@@ -114,7 +113,7 @@ describe('durability of the embedded database', () => {
     await again.close()
   })
 
-  describe('upkeep', () => {
+  describe('maintenance', () => {
     let fs: DurableFs
     let pglite: PGlite
 
@@ -124,7 +123,7 @@ describe('durability of the embedded database', () => {
     })
     afterEach(() => pglite.close())
 
-    it('vacuums the tables that need it, once', async () => {
+    it('vacuums tables that need it, once', async () => {
       const session = pgliteSession(pglite)
       await vacuumWornTables(session)
       await session.script(`
@@ -134,7 +133,7 @@ describe('durability of the embedded database', () => {
       expect(await vacuumWornTables(session)).toEqual([])
     })
 
-    it('also vacuums a server that is never idle', async () => {
+    it('also vacuums on a server that is never idle', async () => {
       const session = pgliteSession(pglite)
       let statements = 0
       const vacuumed: string[] = []
@@ -153,9 +152,9 @@ describe('durability of the embedded database', () => {
       await upkeep.stop()
     })
 
-    it('makes one checkpoint when the log has grown, and none while little or nothing is written', async () => {
+    it('makes one checkpoint when the write-ahead log has grown, and none while little is written', async () => {
       const session = pgliteSession(pglite)
-      // Each look asks twice: never quiet, so that no vacuum writes in between.
+      // Each look calls this twice. It always reports activity, so that no vacuum writes in between.
       let looks = 0
       const untilLooks = async (further: number) => {
         const enough = looks + 2 * further
@@ -183,7 +182,7 @@ describe('durability of the embedded database', () => {
         CREATE TABLE filler AS SELECT i, repeat(md5(i::text), 20) AS text FROM generate_series(1, 20000) i`)
       await expect.poll(checkpoints).not.toBe(before)
       expect(await logBytes(session)).toBeLessThan(8 * 1024 * 1024)
-      // The files that the checkpoint emptied stay, but contain no log.
+      // The checkpoint keeps its emptied files, but they no longer count as log.
       const after = await checkpoints()
       await pglite.exec(`INSERT INTO item (name) VALUES ('x')`)
       await untilLooks(10)

@@ -15,13 +15,13 @@ async function itemsIn(directory: string): Promise<number | undefined> {
   return rows[0]?.count
 }
 
-describe('a first start', () => {
-  it('promise 1: a first start that is killed leaves nothing half done', async () => {
+describe('first start', () => {
+  it('promise 1: a killed first start leaves no partial database', async () => {
     const random = seededRandom(seed)
     const dataDir = await temporaryFolder()
     const template = await itemTemplate()
     let killedEarly = 0
-    // Some are killed before they are done: a fast machine may need a few more to have one.
+    // A fast machine may need more rounds until a kill interrupts a start.
     for (let round = 0; round < 5 || killedEarly === 0; round++) {
       await rm(join(dataDir, 'db'), { recursive: true, force: true })
       const starter = startProgram(
@@ -47,7 +47,7 @@ describe('a first start', () => {
     await rm(dataDir, { recursive: true })
   }, 180_000)
 
-  it('refuses a directory with other files', async () => {
+  it('refuses a directory that contains other files', async () => {
     await expect(prepareDirectory(folderOf(import.meta.dirname), 'none')).rejects.toThrow(
       'is not empty and holds no database',
     )

@@ -1,4 +1,3 @@
-/** The engine on a file system that becomes full. */
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -31,7 +30,7 @@ describe.skipIf(skips)('the engine on a full disk', () => {
     mount.close()
   })
 
-  it('ends the process with one line when a checkpoint panics, and the next start has every acknowledged row', async () => {
+  it('ends the process with one line when a checkpoint panics, and restarts with every acknowledged row', async () => {
     child.send(`INSERT INTO item (name) VALUES ('acknowledged')`)
     expect(await once(child, 'message')).toContain('done')
     mount.fill()
@@ -52,7 +51,7 @@ describe.skipIf(skips)('the engine on a full disk', () => {
     await pglite.close()
   })
 
-  it('ends the process with one line when the log cannot be written', async () => {
+  it('ends the process with one line when the write-ahead log cannot be written', async () => {
     mount.fill()
     const answered = once(child, 'message').then(([answer]) => `it went on: ${answer}`)
     child.send(`SELECT pg_logical_emit_message(true, 'test', repeat('x', 1000000)) FROM generate_series(1, 30)`)

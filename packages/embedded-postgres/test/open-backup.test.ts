@@ -18,7 +18,7 @@ import { temporaryFolder } from './support/temporary-folder.ts'
 const ACCOUNTS = 2_000
 const SUM = ACCOUNTS * 100
 
-describe('a backup of an open database', () => {
+describe('backup of an open database', () => {
   let folder: string
   let directory: string
   let file: string
@@ -26,7 +26,6 @@ describe('a backup of an open database', () => {
   let pglite: PGlite
   let transfers = 0
 
-  /** Moves money between two accounts and writes it down, in one transaction. */
   const transfer = async () => {
     const [from, to] = [(transfers * 7919) % ACCOUNTS, (transfers * 104_729 + 1) % ACCOUNTS]
     await pglite.transaction(async (transaction) => {
@@ -36,7 +35,7 @@ describe('a backup of an open database', () => {
     })
     transfers += 1
   }
-  /** Opens the unpacked backup and answers how many transfers it has, all of them whole. */
+  /** Opens the unpacked backup and returns its number of transfers. Fails if one is incomplete. */
   const transfersIn = async (unpacked: string) => {
     const opened = await openPglite(folderOf(unpacked))
     try {
@@ -70,11 +69,11 @@ describe('a backup of an open database', () => {
     await rm(folder, { recursive: true })
   })
 
-  it('is consistent and has all that was committed while its files were read', async () => {
+  it('is consistent and contains every commit made while its files were read', async () => {
     let files = 0
     async function* filesUnderLoad() {
       for await (const entry of openFiles(pglite, folderOf(directory))) {
-        // Each statement is answered between two files.
+        // Each statement runs between two files.
         const isData = !entry.path.startsWith('pg_wal/') && entry.path !== 'backup_label'
         if (isData && files % 5 === 0) await transfer()
         if (files === 500) await pglite.exec('VACUUM FULL account')
@@ -90,7 +89,7 @@ describe('a backup of an open database', () => {
     expect(await transfersIn(copy)).toBe(during)
   })
 
-  it('does not block statements, and contains everything committed before it began', async () => {
+  it('does not block statements, and contains every commit made before it began', async () => {
     for (let count = 0; count < 50; count++) await transfer()
     let isWritten = false
     const writing = backUp(pglite, folderOf(directory), file).finally(() => {
@@ -108,7 +107,7 @@ describe('a backup of an open database', () => {
     expect(restored).toBeLessThanOrEqual(transfers)
   })
 
-  it('is a tar.gz whose unpacked folder is a database', async () => {
+  it('is a tar.gz that unpacks to a database', async () => {
     await transfer()
     await backUp(pglite, folderOf(directory), file)
     await mkdir(copy, { mode: 0o700 })
@@ -116,14 +115,14 @@ describe('a backup of an open database', () => {
     expect(await transfersIn(copy)).toBe(1)
   })
 
-  it('ends with the failure of its disk, and the next one works', async () => {
+  it('fails if its disk fails, and the next backup succeeds', async () => {
     await expect(backUp(pglite, folderOf(directory), join(folder, 'absent', 'copy.tar.gz'))).rejects.toThrow('ENOENT')
     await backUp(pglite, folderOf(directory), file)
     await readArchive(file, copy)
     expect(await transfersIn(copy)).toBe(0)
   })
 
-  it('fails when a checkpoint has deleted its log', async () => {
+  it('fails if a checkpoint has deleted the write-ahead log that it needs', async () => {
     const files = openFiles(pglite, folderOf(directory))
     await files.next()
     for (let round = 0; round < 3; round++) {
@@ -137,7 +136,7 @@ describe('a backup of an open database', () => {
   })
 })
 
-describe('an archive that is hostile', () => {
+describe('restoring a hostile archive', () => {
   let folder: string
 
   beforeEach(async () => {
@@ -154,7 +153,7 @@ describe('an archive that is hostile', () => {
     { what: 'a hard link', path: 'base', type: 'Link' },
   ]
   for (const { what, path, type = 'File' } of cases) {
-    it(`is refused for ${what}`, async () => {
+    it(`refuses ${what}`, async () => {
       const header = new Header({
         path,
         type,
@@ -171,7 +170,7 @@ describe('an archive that is hostile', () => {
     })
   }
 
-  it('or that holds a link made by tar itself', async () => {
+  it('refuses a link written by tar itself', async () => {
     await mkdir(join(folder, 'in'))
     execFileSync('ln', ['-s', '/etc/passwd', join(folder, 'in', 'base')])
     await create({ file: join(folder, 'link.tar.gz'), gzip: true, cwd: join(folder, 'in') }, ['base'])

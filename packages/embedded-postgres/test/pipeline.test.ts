@@ -29,7 +29,7 @@ it('passes texts, bytes, lists, JSON and null unchanged', async () => {
   ])
 })
 
-it('answers each statement with its own rows, none where it returns none', async () => {
+it("returns each statement's own rows", async () => {
   const silent = { sql: 'INSERT INTO thing (id) VALUES ($1::int)', params: [3] }
   const many = { sql: 'INSERT INTO thing (id) SELECT unnest($1::int[]) RETURNING id::text AS key', params: [[4, 5]] }
   expect(await session.batch([{ sql: insert, params: [1] }, silent, many])).toEqual([
@@ -39,7 +39,7 @@ it('answers each statement with its own rows, none where it returns none', async
   ])
 })
 
-it('writes all or nothing, and goes on after a failure with the same statements', async () => {
+it('rolls back all statements after a failure, and the same statements then work', async () => {
   await session.batch([{ sql: insert, params: [1] }])
   const failing = [
     { sql: insert, params: [2] },
@@ -51,7 +51,7 @@ it('writes all or nothing, and goes on after a failure with the same statements'
   expect(await ids()).toEqual([1, 2])
 })
 
-it('keeps a bounded number of plans', async () => {
+it('caches a bounded number of query plans', async () => {
   for (let index = 0; index < 80; index += 1) {
     await session.batch([{ sql: `INSERT INTO thing (id) VALUES ($1::int + ${index})`, params: [1_000] }])
   }
@@ -60,7 +60,7 @@ it('keeps a bounded number of plans', async () => {
   expect(await ids()).toHaveLength(80)
 })
 
-it('stays out of the transactions of others', async () => {
+it("never interferes with other callers' transactions", async () => {
   const failed = pglite.transaction(async (transaction) => {
     await transaction.query('INSERT INTO thing (id) VALUES (100)')
     const beside = session.batch([{ sql: insert, params: [1] }])

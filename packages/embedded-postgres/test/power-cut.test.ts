@@ -20,7 +20,7 @@ const cutsPerModel = Math.ceil(cuts / models.length)
 const TIME_PER_CUT_MS = 40_000
 const noCut = { cutAfter: 0, cutDuring: 'work' } as const
 
-/** The findings of a life, unless the power went before it could look. */
+/** Undefined if the power was cut before the inspection. */
 async function live(life: Life): Promise<Findings | undefined> {
   const { stdout, stderr, signal, code } = await runProgram(
     new URL('support/power-cut/power-cut-child.ts', import.meta.url),
@@ -47,12 +47,12 @@ describe('power cuts of the embedded database', () => {
   afterEach(() => rm(folder, { recursive: true }))
 
   it.each(models)(
-    'promise 2: no acknowledged transaction is lost when the power goes (%s)',
+    'promise 2: no acknowledged transaction is lost in a power cut (%s)',
     async (model) => {
       const random = seededRandom(seed)
       const life = { directory, ledger, model, syncs: true }
       const acknowledged = () => (existsSync(ledger) ? readFileSync(ledger, 'utf8').split('\n').length - 1 : 0)
-      // Some seeds cut the power early each time. Then the test adds cuts until enough transactions were acknowledged.
+      // Some seeds always cut the power early, so the test adds cuts until enough transactions were acknowledged.
       for (let cut = 0; cut < cutsPerModel || acknowledged() <= 10 * cutsPerModel; cut++) {
         // One in four cuts happens during the recovery from an earlier one, which takes about 2,000 events.
         const cutDuring = random() < 0.25 ? 'start' : 'work'
@@ -68,7 +68,7 @@ describe('power cuts of the embedded database', () => {
     60_000 + cutsPerModel * TIME_PER_CUT_MS,
   )
 
-  it('the control: without syncs the same cut loses acknowledged transactions', async () => {
+  it('control: without syncs, the same power cut loses acknowledged transactions', async () => {
     const life = { directory, ledger, model: 'nothing' as const, seed }
     await live({ ...life, cutAfter: 1_000, cutDuring: 'work', syncs: false })
     const findings = await live({ ...life, ...noCut, syncs: true })
@@ -79,7 +79,6 @@ describe('power cuts of the embedded database', () => {
   }, 180_000)
 })
 
-/** Every index contains every row of its table, in order. */
 async function checkIndexes(directory: string): Promise<void> {
   const pglite = await PGlite.create({ dataDir: directory, extensions: { amcheck } })
   try {

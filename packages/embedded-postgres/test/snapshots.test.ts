@@ -5,7 +5,7 @@ import { snapshotIfDue, snapshotLooks } from '../src/backup/snapshots.ts'
 import { silent } from './support/database.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
-describe('the schedule of snapshots', () => {
+describe('snapshot schedule', () => {
   let folder: string
   afterEach(() => rm(folder, { recursive: true }))
   const backup = (target: string) => writeFile(target, '')
@@ -14,7 +14,7 @@ describe('the schedule of snapshots', () => {
     folder = await temporaryFolder()
   })
 
-  it('waits twice as long after each failure, up to an hour, and not after a success', async () => {
+  it('doubles the wait after each failure, up to an hour, and resets it after a success', async () => {
     const failing = new Error('no room')
     let attempts: number[] = []
     let isBroken = true
@@ -44,7 +44,7 @@ describe('the schedule of snapshots', () => {
     expect(attempts).toEqual([302, 304, 308])
   })
 
-  it('writes and keeps snapshots when the clock has jumped back', async () => {
+  it('writes and keeps snapshots after the clock has jumped back', async () => {
     const at = (hour: number) =>
       snapshotIfDue({
         directory: folder,

@@ -7,7 +7,7 @@ import { isDatabase } from '../../src/directory/first-start.ts'
 import type { Log } from '../../src/maintenance/log.ts'
 import { temporaryRoot } from './temporary-folder.ts'
 
-/** The database thread from its source, which needs no build. */
+/** The database thread's source file, which needs no build. */
 export const threadFile = fileURLToPath(new URL('database-thread.mjs', import.meta.url))
 
 export const silent: Log = { error: () => {}, warn: () => {}, info: () => {} }
@@ -16,7 +16,7 @@ export function folderOf(path: string): DatabaseFolder {
   return { path, owner: 'test' }
 }
 
-/** A closed database directory with the table `item`, made once per machine. */
+/** Returns a closed database directory with the table `item`, created once per machine. */
 export async function itemTemplate(): Promise<string> {
   const directory = join(await temporaryRoot(), 'embedded-postgres-template-0.5.16')
   if (await isDatabase(folderOf(directory))) return directory
@@ -24,7 +24,7 @@ export async function itemTemplate(): Promise<string> {
   await makeDatabaseTemplate(join(own, 'db'), (session) =>
     session.script('CREATE TABLE item (id serial PRIMARY KEY, name text NOT NULL)'),
   )
-  // The first of several concurrent test processes wins.
+  // If several test processes run concurrently, the first one wins.
   await rename(join(own, 'db'), directory).catch(async (error: unknown) => {
     if (!(await isDatabase(folderOf(directory)))) throw error
   })

@@ -1,4 +1,4 @@
-/** Asks a database thread that fails. Started by database-thread.test.ts. */
+/** Started by database-thread.test.ts. */
 import { writeSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { startDatabaseThread } from '../../src/thread/database-thread.ts'

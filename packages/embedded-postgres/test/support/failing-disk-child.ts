@@ -1,4 +1,4 @@
-/** Commits on a disk whose syncs begin to fail, in this thread or in one of its own. Started by durability.test.ts. */
+/** Commits on a disk whose syncs start to fail. Started by durability.test.ts. */
 import { writeFileSync, writeSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { openPglite } from '../../src/open-pglite.ts'

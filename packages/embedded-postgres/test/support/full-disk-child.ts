@@ -1,4 +1,4 @@
-/** Executes each statement that it is sent on a database thread, whatever became of those before. Started by full-disk.test.ts. */
+/** Executes each received statement, even after earlier ones failed. Started by full-disk.test.ts. */
 import { compiledPglite } from '../../src/thread/compiled-pglite.ts'
 import { startDatabaseThread } from '../../src/thread/database-thread.ts'
 import { folderOf } from './database.ts'

@@ -6,14 +6,12 @@ import { join } from 'node:path'
 
 export interface SmallDisk {
   path: string
-  /** Leaves no free byte. */
   fill(): void
-  /** Deletes what `fill` wrote. */
   empty(): void
   close(): void
 }
 
-/** For `unshare`: processes, sockets, mounts and host name as in a container. The program ends with `unshare`. */
+/** `unshare` options that isolate a process like a container. The program ends with `unshare`. */
 export const container = ['--net', '--pid', '--mount', '--uts', '--fork', '--mount-proc', '--kill-child']
 
 export function isSkippedWithoutContainers(tests: string): boolean {
@@ -39,7 +37,6 @@ function isSkippedWithout(needed: string, tests: string, attempt: () => boolean)
   return true
 }
 
-/** A file system in memory of `megabytes`. */
 export function smallDisk(megabytes: number): SmallDisk {
   const path = mkdtempSync(join(tmpdir(), 'embedded-postgres-test-disk-'))
   try {

@@ -1,4 +1,4 @@
-/** Every failure names it; `STET_TEST_SEED` repeats one. */
+/** Every failure prints the seed. Set `STET_TEST_SEED` to repeat one. */
 export const seed = Number(process.env['STET_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31))
 
 /** Numbers in [0, 1). The same seed gives the same numbers. */

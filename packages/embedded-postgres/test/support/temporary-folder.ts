@@ -5,7 +5,7 @@ import { join } from 'node:path'
 const MEMORY = '/dev/shm'
 const ENOUGH_BYTES = 1024 ** 3
 
-/** In memory where Linux has a gigabyte free: a disk needs a second for the thousand files of a database. */
+/** In memory if Linux has a gigabyte free there, because a disk takes a second for a database's thousand files. */
 export async function temporaryRoot(): Promise<string> {
   const space = await statfs(MEMORY).catch(() => undefined)
   return space !== undefined && space.bavail * space.bsize > ENOUGH_BYTES ? MEMORY : tmpdir()

@@ -29,7 +29,7 @@ function call(route: WalkedRoute, authorization: string | undefined) {
   })
 }
 
-// Errors of attach have their message under both documented keys.
+// Attach errors contain their message under both documented keys.
 function twice(route: WalkedRoute, message: string): object {
   return route.name === 'runs.attach' ? { error: { message } } : {}
 }
@@ -53,15 +53,15 @@ async function expectUnauthorized(authorization: string | undefined, reason: 'no
   }
 }
 
-describe('access matrix: every route of the contract', () => {
-  it('is not empty', () => {
+describe('access matrix of all contract routes', () => {
+  it('covers more than 25 routes', () => {
     expect(contractRoutes.length).toBeGreaterThan(25)
   })
 
   it.each([
     ['no header', undefined],
     ['no token', 'Bearer'],
-  ])('401 for %s', (_name, authorization) => expectUnauthorized(authorization, 'no-key'))
+  ])('returns 401 for %s', (_name, authorization) => expectUnauthorized(authorization, 'no-key'))
 
   it.each([
     ['a malformed key', () => 'Bearer stet_short'],
@@ -71,33 +71,33 @@ describe('access matrix: every route of the contract', () => {
     ],
     ['an unknown key', () => `Bearer ${generateApiKey()}`],
     ['another scheme', () => `Basic ${server.adminKey}`],
-  ])('401 for %s, with one and the same body', (_name, authorization) =>
+  ])('returns 401 with the same body for %s', (_name, authorization) =>
     expectUnauthorized(authorization(), 'unknown-key'),
   )
 
-  it('401 for a revoked key, at once', async () => {
+  it('returns 401 immediately for a revoked key', async () => {
     const { id, key } = await issueKey({})
     expect((await api('GET', '/me', { key })).status).toBe(200)
     expect((await api('DELETE', `/api-keys/${id}`)).status).toBe(200)
     await expectUnauthorized(`Bearer ${key}`, 'unknown-key')
   })
 
-  it('401 for an expired key', async () => {
+  it('returns 401 for an expired key', async () => {
     const { id, key } = await issueKey({})
     expect((await api('GET', '/me', { key })).status).toBe(200)
-    // The server sets the expiry, because a time from here may have passed when it arrives.
+    // The server sets the expiry, because a time from this process may have passed on arrival.
     expect((await api('POST', `/api-keys/${id}/rotate`, { body: { overlapSeconds: 1 } })).status).toBe(201)
     await expect.poll(async () => (await api('GET', '/me', { key })).status).toBe(401)
     await expectUnauthorized(`Bearer ${key}`, 'unknown-key')
   })
 
-  it('401 comes before 404 and 405 under the prefix', async () => {
+  it('checks the key (401) before the route (404, 405)', async () => {
     for (const path of ['/nowhere', '/projects/%zz', '/projects/1/versions/live/documents/a%', '']) {
       expect((await httpCall('PATCH', `${server.url}/api/v3${path}`)).status).toBe(401)
     }
   })
 
-  it('403 names the missing scope, before anything else is checked', async () => {
+  it('returns 403 with the missing scope before any other check', async () => {
     for (const route of contractRoutes) {
       if (route.metadata.scope === 'any') continue
       const needed = [route.metadata.scope].flat()
@@ -112,7 +112,7 @@ describe('access matrix: every route of the contract', () => {
     }
   })
 
-  it('accepts each scope that a route names', async () => {
+  it('accepts each scope that a route lists', async () => {
     for (const route of contractRoutes) {
       for (const scope of [route.metadata.scope].flat()) {
         const { key } = await issueKey({ scopes: [scope === 'any' ? 'read' : scope] })
@@ -121,7 +121,7 @@ describe('access matrix: every route of the contract', () => {
     }
   })
 
-  it('keeps a key of one project away from the workspace (403) and from other projects (404)', async () => {
+  it('denies a project key access to the workspace (403) and to other projects (404)', async () => {
     const created = await api('POST', '/projects', { body: { name: 'restricted' } })
     const { project } = created.body as unknown as { project: { id: number } }
     const { key } = await issueKey({ projectId: project.id, scopes: [...scopes] })
@@ -144,7 +144,7 @@ describe('access matrix: every route of the contract', () => {
     expect(projects.body).toMatchObject([{ id: project.id }])
   })
 
-  it('treats each foreign id like an unknown one, and changes nothing', async () => {
+  it("responds to another tenant's ids as to unknown ones, and changes nothing", async () => {
     const other = apiCaller(server.url, await openTenant(server, 'other tenant'))
     const [mine, theirs] = [await openHoldings(api), await openHoldings(other)]
     const before = await countRows(server)
@@ -156,13 +156,13 @@ describe('access matrix: every route of the contract', () => {
         body: unknown.body,
       })
       const refused = name === 'versions.publish versionUuid' ? 400 : 404
-      // A filter does not name a resource: it finds nothing.
+      // A filter with a foreign id matches nothing.
       expect(foreign.status, name).toBe(name.startsWith('filter ') ? 200 : refused)
     }
     expect(await countRows(server)).toEqual(before)
   })
 
-  it('treats ids of other projects like unknown ones for a restricted key', async () => {
+  it("responds to other projects' ids as to unknown ones for a restricted key", async () => {
     const [hidden, own] = [await openHoldings(api), await openHoldings(api)]
     const { key } = await issueKey({ projectId: own.projectId, scopes: [...scopes], plan: 'custom', limit: 100_000 })
     const restricted = apiCaller(server.url, key)
@@ -180,10 +180,10 @@ describe('access matrix: every route of the contract', () => {
     expect(await countRows(server)).toEqual(before)
   })
 
-  it('429 with the headers of the limit once a key has spent its second', async () => {
+  it('returns 429 with rate-limit headers once a key has used its limit for the current second', async () => {
     const { key } = await issueKey({ plan: 'custom', limit: 1, scopes: [...scopes] })
     for (const route of contractRoutes) {
-      // A window may end between any two calls, so there are several attempts.
+      // A rate-limit window may end between any two calls, so the test tries several times.
       let limited: Awaited<ReturnType<typeof call>> | undefined
       while (!limited) {
         const answers = await Promise.all([1, 2, 3].map(() => call(route, `Bearer ${key}`)))

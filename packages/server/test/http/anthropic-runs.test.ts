@@ -1,4 +1,4 @@
-/** Runs with the environment's `anthropic` key: the data that the provider wants back, and the cost of its caches. */
+/** Runs with the environment's `anthropic` provider key: reasoning that is sent back, and cache costs. */
 import type { RunResult } from '@stet/contract'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type FakeProvider, fakeProvider } from '../support/fake-provider.ts'
@@ -30,7 +30,7 @@ afterAll(async () => {
   await fake.close()
 })
 
-it('reasoning is sent back with its signature in a chat, and cache writes have a cost', async () => {
+it('sends reasoning back with its signature in a chat, and counts the cost of cache writes', async () => {
   fake.enqueue({
     reasoning: 'need the weather',
     toolCalls: [{ id: 'toolu_1', name: 'weather', arguments: {} }],
@@ -39,7 +39,7 @@ it('reasoning is sent back with its signature in a chat, and cache writes have a
   const answer = await api('POST', `${project.live}/documents/run`, { body: { path: 'ask' } })
   expect(answer.status, answer.text).toBe(200)
   const result = answer.body as unknown as RunResult
-  // Per million: 10 uncached at 3, 30 written at 3.75, 60 read at 0.3, 20 out at 15.
+  // Prices per million tokens: 10 uncached at 3, 30 written at 3.75, 60 read at 0.3, 20 output at 15.
   expect(result.response).toMatchObject({ usage: { inputTokens: 100, cachedInputTokens: 60 }, cost: 0.0004605 })
   expect(result.response.usage).not.toHaveProperty('cacheWriteTokens')
 
@@ -68,7 +68,7 @@ it('reasoning is sent back with its signature in a chat, and cache writes have a
   })
 })
 
-it('a part that the provider does not accept fails the run before the call, and the error names both', async () => {
+it('fails a run before the model call if the provider does not accept a part, and names both in the error', async () => {
   const before = fake.requests.length
   const sound = { type: 'file', file: 'AAAA', mimeType: 'audio/wav' }
   const messages = [{ role: 'user', content: [sound] }]

@@ -4,18 +4,17 @@ export interface ApiAnswer {
   status: number
   headers: Headers
   text: string
-  /** The parsed body; undefined if it is empty or not JSON. */
+  /** The parsed body. Undefined if the body is empty or not JSON. */
   body: Record<string, unknown> & { details?: Record<string, unknown> }
 }
 
 export interface ApiCall {
   key?: string | undefined
-  /** Sent as JSON. A string or bytes are sent unchanged. */
+  /** Sent as JSON, or unchanged if it is a string or bytes. */
   body?: unknown
   headers?: Record<string, string>
 }
 
-/** One request to `<url>/api/v3<path>`. */
 export function apiCaller(url: string, defaultKey?: string) {
   return (method: string, path: string, call: ApiCall = {}): Promise<ApiAnswer> => {
     const key = 'key' in call ? call.key : defaultKey
@@ -24,10 +23,7 @@ export function apiCaller(url: string, defaultKey?: string) {
   }
 }
 
-/**
- * The response without comments. A stream that is silent for ten seconds gets comments, and on a slow machine any may
- * be.
- */
+/** Removes ping comments. A stream that is silent for ten seconds gets them, so on a slow machine any stream may. */
 export function withoutPings(text: string): string {
   return text.replace(/^: ping\n/gm, '')
 }
@@ -53,7 +49,7 @@ function parseOrEmpty(text: string): ApiAnswer['body'] {
   }
 }
 
-// fetch adds a content type to a text, but not to bytes.
+// fetch adds a content type to text, but not to bytes.
 function toBytes(body: string | Uint8Array): Uint8Array<ArrayBuffer> {
   return typeof body === 'string' ? new TextEncoder().encode(body) : Uint8Array.from(body)
 }

@@ -1,8 +1,8 @@
-/** The part of the contract's document that tests read. */
+/** The part of the OpenAPI document that tests read. */
 import { readFileSync } from 'node:fs'
 import type { WalkedRoute } from './contract-routes.ts'
 
-/** The subset of JSON Schema that the contract's document uses. */
+/** The subset of JSON Schema that the OpenAPI document uses. */
 export interface Schema {
   $ref?: string
   anyOf?: Schema[]
@@ -34,19 +34,17 @@ const document = JSON.parse(
 ) as Document
 const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods))
 
-/** The document's description of a route. */
 export function operationOf({ name }: WalkedRoute): Operation {
   const found = operations.find(({ operationId }) => operationId === name)
   if (!found) throw new Error(`The API description has no operation ${name}`)
   return found
 }
 
-/** The schema behind a reference. */
 export function componentOf(reference: string): Schema {
   return document.components.schemas[reference.replace('#/components/schemas/', '')] ?? {}
 }
 
-/** The keys that the schema of a body declares; undefined for a route without a body. */
+/** The keys declared by the route's body schema. Undefined for a route without a body. */
 export function bodyKeys(route: WalkedRoute): string[] | undefined {
   const schema = operationOf(route).requestBody?.content['application/json']?.schema
   const named = schema?.$ref === undefined ? schema : componentOf(schema.$ref)

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => server.close())
 
 describe('bad keys', () => {
-  it('with a wrong form or checksum cost no statement; an unknown key costs one', async () => {
+  it('cost no statement if malformed or with a bad checksum, and one statement if unknown', async () => {
     const statements = async (key: string) => {
       const before = server.database.statementCount()
       expect((await api('GET', '/me', { key })).status).toBe(401)
@@ -27,17 +27,17 @@ describe('bad keys', () => {
   })
 })
 
-/** Failures are counted for ten seconds; the server's clock may be a little ahead of ours. */
+/** The server counts failures for ten seconds, but its clock may be slightly ahead of this one. */
 const windowMs = 9_500
 
 describe('a flood of bad keys', () => {
-  it('gets 429 from the 21st of an address on, until the window ends; other addresses are not affected', async () => {
+  it('gets 429 after 20 failures of an address until the window ends; other addresses are not affected', async () => {
     const opened = await openServer({ STET_AUTH_FAILURE_LIMIT: '20', STET_TRUST_PROXY: '1' })
     const from = async (address: string, key: string) => {
       const answer = await opened.api('GET', '/me', { key, headers: { 'x-forwarded-for': address } })
       return { ...answer, name: answer.body['name'] }
     }
-    // One of every kind, because all count alike.
+    // Alternates both kinds, because all bad keys count alike.
     const bad = (attempt: number) => (attempt % 2 === 0 ? `stet_${attempt}` : generateApiKey())
     const flood = async (flooding: string) => {
       const fresh = await issueKey(opened.api, {})
@@ -50,7 +50,7 @@ describe('a flood of bad keys', () => {
       return { flooding, fresh, statuses, limited, known: known.status, unknown: unknown.status, isInWindow }
     }
     let flooded = await flood('203.0.113.3')
-    // On a suspended machine the requests may fall into two windows.
+    // On a paused machine the requests may span two windows, so the test tries again.
     for (let last = 4; !flooded.isInWindow; last += 1) flooded = await flood(`203.0.113.${last}`)
     const { flooding, fresh, statuses, limited, known, unknown } = flooded
     expect(statuses).toEqual([...Array(20).fill(401), ...Array(5).fill(429)])
@@ -58,7 +58,7 @@ describe('a flood of bad keys', () => {
     const retryAfter = Number(limited.headers.get('retry-after'))
     expect(retryAfter).toBeGreaterThanOrEqual(1)
     expect(retryAfter).toBeLessThanOrEqual(10)
-    // A key in memory always passes. A key that needs a statement waits like all others of its address.
+    // A cached key always passes. A key that needs a statement is limited like all others from its address.
     expect([known, unknown]).toEqual([200, 429])
     const other = '203.0.113.2'
     expect((await from(other, await issueKey(opened.api, {}))).status).toBe(200)

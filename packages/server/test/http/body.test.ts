@@ -16,27 +16,27 @@ afterAll(() => server.close())
 
 describe('request bodies', () => {
   it.each([{}, { 'content-type': 'application/json' }, { 'content-type': 'application/vnd.api+json; charset=utf-8' }])(
-    'are JSON with %o',
+    'are parsed as JSON with %o',
     async (headers) => {
-      // fetch adds a content type to a text, but not to bytes.
+      // fetch adds a content type to text, but not to bytes.
       const body = new TextEncoder().encode('{"name":"typed"}')
       expect((await create({ body, headers: headers as Record<string, string> })).status).toBe(201)
     },
   )
 
-  it('ignore unknown keys and count null as absent', async () => {
+  it('may contain unknown keys, which are ignored, and null, which counts as absent', async () => {
     const body = { name: 'loose', defaultModel: null, __internal: { a: 1 }, more: [1] }
     expect((await create({ body })).status).toBe(201)
   })
 
-  it('count as {} when empty', async () => {
+  it('count as {} if empty', async () => {
     const { status, body } = await create({ body: '' })
     expect(status).toBe(400)
     expect(body['message']).toMatch(/^Invalid request: name: /)
     expect(body.details).toMatchObject({ issues: [{ path: ['name'] }] })
   })
 
-  it('are refused with 415 if they have another type', async () => {
+  it('get 415 for another content type', async () => {
     const { status, body } = await create({ body: '{"name":"a"}', headers: { 'content-type': 'text/plain' } })
     expect({ status, name: body['name'] }).toEqual({ status: 415, name: 'UnsupportedMediaTypeError' })
   })
@@ -56,14 +56,14 @@ describe('request bodies', () => {
     ['[]', /^Invalid request: body: /],
     ['"text"', /^Invalid request: body: /],
     ['null', /^Invalid request: body: /],
-  ])('are refused with 400: %s', async (body, message) => {
+  ])('get 400: %s', async (body, message) => {
     const answer = await create({ body, headers: { 'content-type': 'application/json' } })
     expect(answer.status).toBe(400)
     expect(answer.body['message']).toEqual(typeof message === 'string' ? message : expect.stringMatching(message))
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
   })
 
-  it('report all their errors, or only the first of very many', async () => {
+  it('get all their errors reported, or only the first of very many', async () => {
     const chat = (parts: number) =>
       api('POST', '/conversations/none/chat', {
         body: `{"messages":[{"role":"user","content":[${'1,'.repeat(parts - 1)}1]}]}`,
@@ -79,12 +79,12 @@ describe('request bodies', () => {
     expect(await paths(40_000)).toEqual([first])
   })
 
-  it('survive a body nested 100,000 levels deep', async () => {
+  it('are handled safely at a nesting depth of 100,000', async () => {
     const body = `{"name":"a","x":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
     expect((await create({ body })).status).toBe(400)
   })
 
-  it('are accepted up to 4 MB and refused with 413 above, declared, chunked or compressed', async () => {
+  it('are accepted up to 4 MB and get 413 above, whether declared, chunked or compressed', async () => {
     const limit = 4_194_304
     const padded = (size: number) => `{"name":"big","x":"${'x'.repeat(size - 21)}"}`
     expect(padded(limit)).toHaveLength(limit)
@@ -110,14 +110,14 @@ describe('request bodies', () => {
     }
   })
 
-  it('that never end get a response, and the connection is closed', async () => {
+  it('that never end get a response and their connection is closed', async () => {
     const head = ['POST /api/v3/projects HTTP/1.1', 'Host: a', 'Content-Length: 99999999', '', 'x']
     const answer = parseRaw(await sendRaw(Number(new URL(server.url).port), [head.join('\r\n')]))
     expect(answer).toMatchObject({ status: 401 })
     expect(answer.headers.get('connection')).toBe('close')
   })
 
-  it('return content byte for byte', async () => {
+  it('round-trip byte for byte', async () => {
     const project = (await create({ body: { name: '\ufeffunicode' } })).body as unknown as {
       project: { id: number; name: string }
       version: { uuid: string }
@@ -129,7 +129,7 @@ describe('request bodies', () => {
       exact: 'e\u0301 \u00e9 😀 \u202eRTL \ufeff \t\r\n <b>"\\"</b>',
       marked: '\ufeff---\nmodel: m\n---\nmarked',
       marks: '\ufeff\ufeff',
-      // The database returns it in several pieces.
+      // The database returns this text in several pieces.
       long: `\ufeff${'é\ufeff'.repeat(50_000)}`,
     }
     for (const [path, prompt] of Object.entries(prompts)) {
@@ -138,7 +138,7 @@ describe('request bodies', () => {
     }
     const list = (await api('GET', documents)).body as unknown as { path: string; content: string }[]
     expect(Object.fromEntries(list.map(({ path, content }) => [path, content]))).toEqual(prompts)
-    // Publishing compares the hash of the content with the compiled one.
+    // Publishing compares the content's hash with the compiled one.
     await api('POST', documents, { body: { path: 'refers', prompt: '<prompt path="marked" />' } })
     expect((await api('POST', `${version}/publish`)).status).toBe(200)
   })

@@ -3,18 +3,14 @@ import { causesOf, type ErrorCause, listRoutes, type RouteMetadata } from '@stet
 export interface WalkedRoute {
   name: string
   method: string
-  /** With `:parameters`. */
+  /** Contains `:parameters`. */
   path: string
   metadata: RouteMetadata
-  /** The statuses that the route declares. */
   successes: number[]
-  /** The causes for which it refuses. */
   causes: ErrorCause[]
-  /** The names of its query parameters. */
   query: string[]
 }
 
-/** Every route of the contract. */
 export const contractRoutes: WalkedRoute[] = listRoutes().map(({ router, name, route, metadata }) => ({
   name: `${router}.${name}`,
   method: route.method,
@@ -49,12 +45,12 @@ const unknown: Required<Placeholders> = {
   id: '2000000000',
 }
 
-/** The path with its parameters filled in. Missing ones get ids that do not exist. */
+/** Fills in the path's parameters. Missing ones get ids that do not exist. */
 export function fill(path: string, given: Placeholders = {}): string {
   return path.replace(/:(\w+)/g, (_whole, name: keyof Placeholders) => encodeURIComponent(given[name] ?? unknown[name]))
 }
 
-/** A body that the route's schema accepts, if it has one. */
+/** A valid body for each route that needs one. */
 export const validBody: Record<string, Record<string, unknown>> = {
   'apiKeys.create': { name: 'x' },
   'projects.create': { name: 'x' },

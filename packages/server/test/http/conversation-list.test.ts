@@ -15,7 +15,7 @@ beforeAll(async () => {
   ;({ server, api } = await openServer())
   project = await createTestProject(api, { a: prompt, b: prompt })
   other = await createTestProject(api, { a: prompt })
-  // A page of one is never the last.
+  // A single-item page then always has a next page.
   for (const { live } of [project, other]) await log(live)
 })
 afterAll(() => server.close())
@@ -34,8 +34,8 @@ async function log(address: string, body: Record<string, unknown> = {}): Promise
 
 const uuids = (items: readonly ConversationSummary[]) => items.map(({ uuid }) => uuid)
 
-describe('the list of conversations', () => {
-  it('shows the fields of a single conversation without its messages, newest first', async () => {
+describe('conversation list', () => {
+  it('returns single-conversation fields without messages, newest first', async () => {
     const mine = await createTestProject(api, { a: prompt })
     const first = await log(mine.live)
     const ran = await api('POST', `${mine.live}/documents/run`, { body: { path: 'a' } })
@@ -49,14 +49,14 @@ describe('the list of conversations', () => {
     expect(items[0]?.tokenUsage.totalTokens).toBeGreaterThan(0)
   })
 
-  it('shows the error of the latest run', async () => {
+  it("includes the latest run's error", async () => {
     const failing = await createTestProject(api, { f: '---\nprovider: nobody\n---\nHello' })
     await api('POST', `${failing.live}/documents/run`, { body: { path: 'f' } })
     const { items } = await list({ projectId: String(failing.id), status: 'error' })
     expect(items).toMatchObject([{ status: 'error', error: { errorCode: 'missing_provider_error' } }])
   })
 
-  it('contains only conversations that match all filters', async () => {
+  it('returns only conversations that match all filters', async () => {
     const wanted = await log(project.live, { path: 'b', customIdentifier: 'needle' })
     await log(project.live, { path: 'a', customIdentifier: 'needle' })
     await log(other.live, { customIdentifier: 'needle' })
@@ -89,7 +89,7 @@ describe('the list of conversations', () => {
     }
   })
 
-  it('has pages that lose and repeat nothing while conversations are added', async () => {
+  it('paginates without gaps or duplicates while conversations are added', async () => {
     const mine = await createTestProject(api, { a: prompt })
     const made = await Promise.all(Array.from({ length: 7 }, () => log(mine.live)))
     const seen: string[] = []
@@ -108,7 +108,7 @@ describe('the list of conversations', () => {
     expect(order).toEqual([...order].sort().reverse())
   })
 
-  it('has 25 on a page by default', async () => {
+  it('returns 25 per page by default', async () => {
     const mine = await createTestProject(api, { a: prompt })
     await Promise.all(Array.from({ length: 26 }, () => log(mine.live)))
     const page = await list({ projectId: String(mine.id) })
@@ -119,7 +119,7 @@ describe('the list of conversations', () => {
     expect(whole.items).toHaveLength(26)
   })
 
-  it('of a far past or future is empty, not an error', async () => {
+  it('returns an empty list for a range in the far past or future', async () => {
     expect((await list({ to: '0000-01-01T00:00:00Z' })).items).toEqual([])
     for (const from of ['9999-12-31T23:59:59Z', '9999-12-31T23:59:59-23:59']) {
       expect((await list({ from })).items).toEqual([])
@@ -145,7 +145,7 @@ describe('the list of conversations', () => {
     expect(answer.body['message']).toMatch(new RegExp(`^Invalid request: ${key}: `))
   })
 
-  it('refuses a cursor that was changed', async () => {
+  it('refuses a modified cursor', async () => {
     await log(project.live)
     const { nextCursor } = await list({ limit: '1' })
     const cursor = String(nextCursor)
@@ -153,12 +153,12 @@ describe('the list of conversations', () => {
     expect((await api('GET', `/conversations?cursor=${changed}`)).status).toBe(400)
   })
 
-  it.each(['2000000000', 'x', '0', '99999999999'])('of project %s is 404', async (id) => {
+  it.each(['2000000000', 'x', '0', '99999999999'])('returns 404 for project %s', async (id) => {
     const answer = await api('GET', `/conversations?projectId=${id}`)
     expect(answer).toMatchObject({ status: 404, body: { message: 'Project not found' } })
   })
 
-  it('of another tenant is empty, and its cursors fit nowhere else', async () => {
+  it('is empty for another tenant, and its cursors are not valid for other tenants', async () => {
     const foreign = apiCaller(server.url, await openTenant(server, 'conversations'))
     expect(await list({}, foreign)).toEqual({ items: [], nextCursor: null })
     expect((await foreign('GET', `/conversations?projectId=${project.id}`)).status).toBe(404)
@@ -166,7 +166,7 @@ describe('the list of conversations', () => {
     expect((await foreign('GET', `/conversations?cursor=${cursor}`)).status).toBe(400)
   })
 
-  it('of a restricted key contains only its project', async () => {
+  it('returns only the project of a restricted key', async () => {
     const restricted = apiCaller(server.url, await issueKey(api, { projectId: other.id, scopes: ['read'] }))
     const mine = await log(other.live)
     await log(project.live)
@@ -176,7 +176,7 @@ describe('the list of conversations', () => {
     expect((await restricted('GET', `/conversations?projectId=${project.id}`)).status).toBe(404)
   })
 
-  it('can be read to its end with the SDK', async () => {
+  it('can be paginated completely with the SDK', async () => {
     const mine = await createTestProject(api, { a: prompt })
     const made = await Promise.all(Array.from({ length: 5 }, () => log(mine.live)))
     const seen: string[] = []

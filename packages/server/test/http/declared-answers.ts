@@ -3,18 +3,17 @@ import { type CauseEntry, ERROR_CAUSES, type ErrorCause } from '@stet/contract'
 import { contractRoutes } from './contract-routes.ts'
 
 const routes = contractRoutes.map((route) => {
-  // The path of a prompt may contain slashes. Other parameters are one segment.
+  // A prompt's path may contain slashes. Other parameters are a single segment.
   const pattern = route.path.replace(/:path$/, '.+').replace(/:\w+/g, '[^/]+')
   return { route, pattern: new RegExp(`^/api/v3${pattern}/?$`) }
 })
 
 export interface SeenAnswer {
   status: number
-  /** The body of an error. */
   text: string
 }
 
-/** @throws Error for an answer that the contract does not name; requests that match no route are left alone. */
+/** Ignores requests that match no route. @throws Error for a response that the contract does not declare. */
 export function assertDeclared(method: string, url: string, { status, text }: SeenAnswer): void {
   const { pathname } = new URL(url)
   const wanted = method === 'HEAD' ? 'GET' : method
@@ -24,7 +23,7 @@ export function assertDeclared(method: string, url: string, { status, text }: Se
     if (route.successes.includes(status)) return
     throw new Error(`${route.name} answered ${status}, which it does not declare`)
   }
-  // The response to a HEAD has no body.
+  // A HEAD response has no body.
   if (method === 'HEAD') return
   const cause = causeOf(JSON.parse(text))
   if (cause && route.causes.includes(cause)) return
@@ -33,7 +32,7 @@ export function assertDeclared(method: string, url: string, { status, text }: Se
   )
 }
 
-/** The cause of an error body; undefined for a reason that the contract does not list. */
+/** The cause in an error body. Undefined if the contract does not list its reason. */
 export function causeOf({ name, errorCode, details }: Record<string, unknown>): ErrorCause | undefined {
   const { reason, conversationUuid } = Object(details)
   if (name === 'DocumentRunError') {
@@ -47,7 +46,8 @@ export function causeOf({ name, errorCode, details }: Record<string, unknown>): 
   })
 }
 
-// A path that only resembles a route (for example with two final slashes), or a refusal of the HTTP parser.
+// A path that only resembles a route (for example with two trailing slashes), or a request refused by the HTTP
+// parser.
 function isOfNoRoute(status: number, text: string): boolean {
   return (
     status === 405 || status === 408 || status === 431 || /"message":"(Route not found: |Malformed HTTP)/.test(text)

@@ -25,7 +25,7 @@ const sql = async (text: string, params: unknown[] = []) =>
   (await bench.server.database.session.query(text, params)).rows
 const untilPurged = (text: string) => expect.poll(() => tablesHolding(bench.server, text)).toEqual([])
 
-/** A conversation with rows in every table: run, chat, tool call, annotation and stored responses. */
+/** Creates a conversation with rows in every table: run, chat, tool call, annotation and stored responses. */
 async function richConversation(name: string, more: Record<string, unknown> = {}): Promise<string> {
   const { api, fake, live } = bench
   const key = { 'idempotency-key': `key-${name}` }
@@ -45,7 +45,7 @@ async function richConversation(name: string, more: Record<string, unknown> = {}
 }
 
 describe('DELETE /conversations/{uuid}', () => {
-  it('leaves nothing of the conversation, for readers or in a table', async () => {
+  it('removes everything of the conversation, from responses and from every table', async () => {
     const name = marker()
     const uuid = await richConversation(name)
     expect(await tablesHolding(bench.server, name)).toEqual(
@@ -79,7 +79,7 @@ describe('DELETE /conversations/{uuid}', () => {
     const first = await post()
     expect((await remove(String(first.body['uuid']))).status).toBe(200)
     await untilPurged(name)
-    // The key is free again, because its resource is deleted.
+    // The idempotency key can be used again, because its resource is deleted.
     const again = await post()
     expect(again.status).toBe(200)
     expect(again.headers.get('idempotency-replayed')).toBeNull()
@@ -98,7 +98,7 @@ describe('DELETE /conversations/{uuid}', () => {
     expect((await bench.api('GET', `/conversations/${uuid}`)).status).toBe(404)
   })
 
-  it('an attached reader reads to the end; the next one finds nothing', async () => {
+  it('lets an attached reader read to the end, and returns 404 to the next one', async () => {
     bench.fake.enqueue({ deltas: ['one ', 'two ', 'three'] })
     const uuid = await bench.background('hello')
     await bench.attach(uuid)
@@ -108,7 +108,7 @@ describe('DELETE /conversations/{uuid}', () => {
     expect((await bench.api('POST', `/conversations/${uuid}/attach`, { body: { stream: true } })).status).toBe(404)
   })
 
-  it('of chats and deletions at the same time one wins, completely', async () => {
+  it('lets exactly one of concurrent chats and deletions win, completely', async () => {
     for (let round = 0; round < 10; round += 1) {
       bench.fake.setDefault({ text: 'fine' })
       const uuid = String((await bench.run('hello')).body['uuid'])
@@ -127,7 +127,7 @@ describe('DELETE /conversations/{uuid}', () => {
     }
   })
 
-  it("a tool call, an unknown and a foreign conversation, a restricted key: all as if it weren't there", async () => {
+  it('returns 404 for other tenants, restricted keys and later tool results, 403 without the required scope', async () => {
     bench.fake.enqueue({ toolCalls: [{ id: 'a', name: 'get_weather', arguments: {} }] })
     const ran = await bench.run('tools', { parameters: { name: 'x' } })
     const uuid = String(ran.body['uuid'])
@@ -149,7 +149,7 @@ describe('DELETE /conversations/{uuid}', () => {
 })
 
 describe('DELETE /conversations?customIdentifier=', () => {
-  it('deletes all ended conversations of the identifier, counts the active ones, and no others', async () => {
+  it("deletes only the identifier's ended conversations, and counts its active ones", async () => {
     const name = marker()
     bench.fake.setDefault({ text: 'fine' })
     const own = [await richConversation(name)]
@@ -173,7 +173,7 @@ describe('DELETE /conversations?customIdentifier=', () => {
     expect(await sql('SELECT * FROM erasure')).toEqual([])
   })
 
-  it('is limited to the project of the query and of the key', async () => {
+  it("is limited to the query's project and the key's project", async () => {
     const name = marker()
     bench.fake.setDefault({ text: 'fine' })
     const elsewhere = await createTestProject(bench.api, prompts)
@@ -197,7 +197,7 @@ describe('DELETE /conversations?customIdentifier=', () => {
     },
   )
 
-  it('deletions of an earlier process are finished, without touching later conversations', async () => {
+  it('finishes deletions of an earlier process without touching later conversations', async () => {
     const name = marker()
     bench.fake.setDefault({ text: 'fine' })
     const run = async () => String((await bench.run('hello', { customIdentifier: name })).body['uuid'])
@@ -213,7 +213,7 @@ describe('DELETE /conversations?customIdentifier=', () => {
     expect((await bench.api('GET', `/conversations/${after}`)).status).toBe(200)
   })
 
-  it('more conversations than one batch', async () => {
+  it('deletes more conversations than one batch', async () => {
     const name = marker()
     bench.fake.setDefault({ text: 'fine' })
     const uuid = String((await bench.run('hello', { customIdentifier: name })).body['uuid'])
@@ -224,7 +224,7 @@ describe('DELETE /conversations?customIdentifier=', () => {
          custom_identifier, 'log', config, 'completed' FROM conversation, generate_series(1, 1200) WHERE uuid = $1::uuid`,
       [uuid],
     )
-    // Their time is that of the database, which may be ahead of this process.
+    // The database sets the creation time, and its clock may be ahead of this process.
     await sql('UPDATE conversation SET created_at = $2::timestamptz WHERE custom_identifier = $1', [
       name,
       new Date(Date.now() - 1_000).toISOString(),
@@ -237,7 +237,7 @@ describe('DELETE /conversations?customIdentifier=', () => {
 describe('DELETE /projects/{id}', () => {
   const deleteProject = (id: number, name = 'scenario') => bench.api('DELETE', `/projects/${id}`, { body: { name } })
 
-  it('leaves nothing of the project, and its keys stop working', async () => {
+  it('removes everything of the project, and its keys stop working', async () => {
     const { api, server, fake } = bench
     const name = marker()
     const project = await createTestProject(api, { ...prompts, secret: `${name} {{ x }}` })
@@ -284,14 +284,14 @@ describe('DELETE /projects/{id}', () => {
     for (const table of ['version', 'document', 'evaluation', 'api_key', 'conversation'] as const) {
       expect(await sql(`SELECT 1 FROM ${table} WHERE project_id = $1`, [project.id])).toEqual([])
     }
-    // The row itself has no text any more. It waits for runs that were starting meanwhile.
+    // The project's row has no text left. It is kept for runs that were starting meanwhile.
     expect(await store.removeProject(project.id)).toBe(false)
     await sql("UPDATE project SET deleted_at = now() - interval '1 hour' WHERE id = $1", [project.id])
     server.deps.deletions.work.wake()
     await expect.poll(() => sql('SELECT 1 FROM project WHERE id = $1', [project.id])).toEqual([])
   })
 
-  it('needs its name, the scope admin, and no active run', async () => {
+  it("needs the project's name and the admin scope, and is refused during an active run", async () => {
     const { api, server, fake } = bench
     const project = await createTestProject(api, prompts)
     expect((await deleteProject(project.id, 'Scenario')).status).toBe(400)
@@ -309,7 +309,7 @@ describe('DELETE /projects/{id}', () => {
     expect((await deleteProject(project.id)).status).toBe(200)
   })
 
-  it('runs that start while it is deleted leave nothing either', async () => {
+  it('also removes runs that start during the deletion', async () => {
     const { api, fake, server } = bench
     fake.setDefault({ text: 'fine' })
     for (let round = 0; round < 5; round += 1) {

@@ -19,8 +19,8 @@ beforeEach(async () => {
   project = await createTestProject(api)
 })
 
-describe('a document on the wire', () => {
-  it('is the superset body, with its ETag', async () => {
+describe('document response', () => {
+  it('returns the superset body with its ETag', async () => {
     const body = { path: '/folder/hello/', prompt: `---\nprovider: demo\nmodel: demo\n---\n${prompt}` }
     const created = await api('POST', `${project.draft}/documents`, { body })
     expect(created.status).toBe(200)
@@ -49,14 +49,14 @@ describe('a document on the wire', () => {
   })
 
   it('shows a parameter whose `required` is not a boolean', async () => {
-    // In YAML 1.2 `yes` is a text.
+    // In YAML 1.2, `yes` is a string.
     const body = { path: 'a', prompt: `---\nparameters:\n  name: { required: yes, label: n }\n---\n${prompt}` }
     const created = await api('POST', `${project.draft}/documents`, { body })
     expect(created).toMatchObject({ status: 200, body: { config: { parameters: { name: { required: 'yes' } } } } })
     expect(Document.parse(created.body).parameters).toEqual({ name: { type: 'text', label: 'n' } })
   })
 
-  it('is 304 for a caller with the current ETag', async () => {
+  it('is 304 for a client with the current ETag', async () => {
     await api('POST', `${project.draft}/documents`, { body: { path: 'a', prompt } })
     const etag = `"${hash(prompt)}"`
     for (const ifNoneMatch of [etag, `W/${etag}`, `"x", ${etag}`, '*']) {
@@ -68,7 +68,7 @@ describe('a document on the wire', () => {
     expect(other.status).toBe(200)
   })
 
-  it('is read again when a referenced prompt changes', async () => {
+  it('changes when a referenced prompt changes', async () => {
     const live = await createTestProject(api, { top: '<prompt path="leaf" />', leaf: 'old' })
     const read = (headers: Record<string, string> = {}) => api('GET', `${live.live}/documents/top`, { headers })
     await read()
@@ -85,7 +85,7 @@ describe('a document on the wire', () => {
     expect((await read({ 'if-none-match': second.headers.get('etag') ?? '' })).status).toBe(304)
   })
 
-  it('accepts its ETag as a precondition, also with references', async () => {
+  it('accepts its ETag as a precondition, even with references', async () => {
     const path = 'top'
     const put = (prompt: string, more: object, headers: Record<string, string> = {}) =>
       api('POST', `${project.draft}/documents/create-or-update`, { body: { path, prompt, ...more }, headers })
@@ -98,7 +98,7 @@ describe('a document on the wire', () => {
     expect((await put('<prompt path="leaf" />4', { baseHash: tag })).status).toBe(409)
   })
 
-  it('answers HEAD with the head of GET', async () => {
+  it('has the same head for HEAD as for GET', async () => {
     await api('POST', `${project.draft}/documents`, { body: { path: 'a', prompt } })
     const get = await api('GET', `${project.draft}/documents/a`)
     const head = await api('HEAD', `${project.draft}/documents/a`)
@@ -106,7 +106,7 @@ describe('a document on the wire', () => {
     expect(head.headers.get('content-length')).toBe(String(Buffer.byteLength(get.text)))
   })
 
-  it('shows the type of a provider key as soon as it exists', async () => {
+  it("includes a provider key's type as soon as the key exists", async () => {
     await api('POST', `${project.draft}/documents`, { body: { path: 'a', prompt: '---\nprovider: later\n---\nx' } })
     expect((await api('GET', `${project.draft}/documents/a`)).body).not.toHaveProperty('provider')
     const entry = { name: 'later', provider: 'anthropic', token: 'sk-0123456789abcdef' }
@@ -118,14 +118,14 @@ describe('a document on the wire', () => {
   })
 })
 
-describe('document paths in addresses', () => {
+describe('document paths in URLs', () => {
   beforeEach(async () => {
     const paths = ['a', 'a/b/c', 'run', 'logs', 'get-or-create', '\u00e9']
     const changes = paths.map((path) => ({ path, content: path, status: 'added' }))
     expect((await api('POST', `${project.draft}/push`, { body: { changes } })).status).toBe(200)
   })
 
-  // fetch would normalize some of these addresses before sending them.
+  // fetch would normalize some of these URLs before it sends them.
   async function raw(method: string, tail: string): Promise<{ status: number; body: Record<string, unknown> }> {
     const head = `${method} /api/v3${project.draft}/documents${tail} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n`
     const answer = parseRaw(
@@ -151,7 +151,7 @@ describe('document paths in addresses', () => {
     expect({ status, path: body['path'] }).toEqual({ status: 200, path })
   })
 
-  it.each(['', '/', '//'])('GET documents%s lists', async (tail) => {
+  it.each(['', '/', '//'])('GET documents%s returns the list', async (tail) => {
     const { status, body } = await raw('GET', tail)
     expect(status).toBe(200)
     expect(body).toHaveLength(6)
@@ -169,12 +169,12 @@ describe('document paths in addresses', () => {
     ['\\', []],
     ['b/', []],
     ['//e\u0301', ['\u00e9']],
-  ])('the prefix %j lists %j', async (prefix, paths) => {
+  ])('the prefix %j returns %j', async (prefix, paths) => {
     const { body } = await api('GET', `${project.draft}/documents?prefix=${encodeURIComponent(prefix)}`)
     expect((body as unknown as { path: string }[]).map(({ path }) => path)).toEqual(paths)
   })
 
-  it.each(['/a%', '/%ff', '/a%00'])('GET %s is malformed', async (tail) => {
+  it.each(['/a%', '/%ff', '/a%00'])('refuses GET %s as malformed', async (tail) => {
     const { status, body } = await raw('GET', tail)
     expect({ status, message: body['message'] }).toEqual({ status: 400, message: 'Malformed path' })
   })
@@ -185,7 +185,7 @@ describe('document paths in addresses', () => {
     ['/%2e%2e%2fx', '../x'],
     ['/A', 'A'],
     [`/${'x'.repeat(10_000)}`, 'x'.repeat(10_000)],
-  ])('GET %s finds nothing', async (tail, path) => {
+  ])('returns 404 for GET %s', async (tail, path) => {
     const { status, body } = await raw('GET', tail)
     expect({ status, message: body['message'] }).toEqual({
       status: 404,
@@ -193,12 +193,12 @@ describe('document paths in addresses', () => {
     })
   })
 
-  it('deletes what is named like a word of POST', async () => {
+  it('deletes a document named like a POST action', async () => {
     expect((await raw('DELETE', '/run')).body).toMatchObject({ path: 'run' })
     expect((await raw('GET', '/run')).status).toBe(404)
   })
 
-  it('accepts no other word after documents for POST', async () => {
+  it('returns 405 for POST with any other word after documents', async () => {
     const { status, body } = await raw('POST', '/a')
     const details = { method: 'POST', allow: ['DELETE', 'GET', 'HEAD'], reason: 'method-not-allowed' }
     expect({ status, details: body['details'] }).toEqual({ status: 405, details })
@@ -209,7 +209,7 @@ describe('preconditions', () => {
   const put = (body: object, headers: Record<string, string> = {}) =>
     api('POST', `${project.draft}/documents/create-or-update`, { body: { path: 'a', ...body }, headers })
 
-  it('If-Match and If-None-Match are 412, baseHash is 409, and nothing changes', async () => {
+  it('returns 412 for If-Match and If-None-Match, 409 for baseHash, and changes nothing', async () => {
     expect((await put({ prompt: 'one' }, { 'if-match': '*' })).status).toBe(412)
     expect((await put({ prompt: 'one' }, { 'if-none-match': '*' })).status).toBe(200)
     expect((await put({ prompt: 'two' }, { 'if-none-match': '*' })).status).toBe(412)
@@ -227,8 +227,8 @@ describe('preconditions', () => {
   })
 })
 
-// Last-used times are written beside a request, so a request is warm if repeating it adds no statement. A key's use is
-// recorded once a minute, so a new key causes no further write during a test.
+// Last-used times are written concurrently, so a request counts as warm if repeating it adds no statement. A key's
+// use is recorded at most once a minute, so a new key causes no further write during a test.
 async function warmUp(read: () => Promise<unknown>): Promise<void> {
   for (let attempt = 0; attempt < 50; attempt += 1) {
     const before = server.database.statementCount()
@@ -237,8 +237,8 @@ async function warmUp(read: () => Promise<unknown>): Promise<void> {
   }
 }
 
-describe('SQL statements of a GET', () => {
-  it('are 0 for a warm live prompt, also by uuid, with 304 and for HEAD, and more after a write', async () => {
+describe('SQL statements of a GET request', () => {
+  it('are 0 for a warm live prompt (by path, by uuid, with 304, for HEAD), and more after a write', async () => {
     const live = await createTestProject(api, { a: 'one' })
     const key = await issueKey(api, {})
     const read = () => api('GET', `${live.live}/documents/a`, { key })

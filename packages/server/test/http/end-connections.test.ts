@@ -5,7 +5,7 @@ import { listening } from './listening.ts'
 
 const question = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'
 
-it('an idle connection or one with a request on its way is answered and never reset', async () => {
+it('responds to a request in flight, and never resets a connection', async () => {
   const served = await listening((_req, res) => void res.end('first'))
   const clients = await Promise.all(
     Array.from({ length: 40 }, async (_, index) => {
@@ -23,7 +23,7 @@ it('an idle connection or one with a request on its way is answered and never re
       return { socket, ended, asksAgain: index % 2 === 0 }
     }),
   )
-  // In one tick: the server ends its connections between the two requests.
+  // All in one tick, so that the server ends its connections between the two requests of a client.
   for (const { socket, asksAgain } of clients) if (asksAgain) socket.write(question)
   const ending = served.server.endConnections()
   for (const { ended } of clients) {
@@ -38,7 +38,7 @@ it('an idle connection or one with a request on its way is answered and never re
   await served.close()
 })
 
-it('all pipelined responses end with their connection', async () => {
+it('closes all pipelined responses when their connection is reset', async () => {
   let [asked, closed, open] = [0, 0, 0]
   const served = await listening((_req, res) => {
     asked += 1

@@ -1,4 +1,4 @@
-/** The workers that listing many prompts may keep busy. It stops when its client disconnects. */
+/** Limits the workers that a list of many prompts occupies. Evaluation stops when the client disconnects. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { keepEvaluating } from '../templates/support/keep-evaluating.ts'
 import { type Api, createTestProject, issueKey, type Opened, openServer } from './scenario.ts'
@@ -9,7 +9,7 @@ let busy: ReturnType<typeof keepEvaluating>
 
 beforeAll(async () => {
   opened = await openServer({ STET_MAX_EVALUATIONS_PER_KEY: String(perKey) })
-  // Another key of the workspace. It alternates with the tested key and has its own limit.
+  // Another key of the workspace with its own limit. The workers alternate between it and the tested key.
   busy = keepEvaluating(opened.server.deps.templates, { workspaceId: 1, apiKeyId: 0 })
 })
 afterAll(async () => {
@@ -17,7 +17,7 @@ afterAll(async () => {
   await opened.server.close()
 })
 
-/** A draft with texts that were never compiled, because a push does not compile. */
+/** Creates a draft with uncompiled texts, because a push does not compile. */
 async function uncompiledDraft(api: Api, names: string[]): Promise<string> {
   const { draft } = await createTestProject(api)
   const changes = names.map((path) => ({ path, content: `${path} {{ a.b }}`, status: 'added' }))
@@ -25,7 +25,7 @@ async function uncompiledDraft(api: Api, names: string[]): Promise<string> {
   return draft
 }
 
-it('drops the evaluations of a list whose client disconnects', async () => {
+it("cancels a list's evaluations when its client disconnects", async () => {
   const { server, api } = opened
   const names = Array.from({ length: perKey }, (_, index) => `listed${index}`)
   const draft = await uncompiledDraft(api, names)
@@ -41,7 +41,6 @@ it('drops the evaluations of a list whose client disconnects', async () => {
   const controller = new AbortController()
   const { signal } = controller
   const list = fetch(`${server.url}/api/v3${draft}/documents`, { headers, signal }).catch(() => undefined)
-  // Each read has a text that was not evaluated before.
   let count = 0
   const readNext = () => read(`other${count++}`)
   await expect.poll(readNext).toBe(503)

@@ -42,7 +42,7 @@ async function annotate(evaluation: Evaluation, body: Record<string, unknown>): 
 }
 
 describe('evaluations', () => {
-  it('are created with their defaults, found, and listed newest first', async () => {
+  it('are created with defaults, returned by uuid, and listed newest first', async () => {
     const rating = await create({ metric: 'rating', description: 'd', documentUuid: documentUuid.toUpperCase() })
     expect(rating).toMatchObject({
       projectId: project.id,
@@ -80,7 +80,7 @@ describe('evaluations', () => {
     expect(answer.body['message']).toMatch(new RegExp(`^Invalid request: ${key}: `))
   })
 
-  it('of unknown projects and documents are 404', async () => {
+  it('of unknown projects and documents return 404', async () => {
     const body = { name: 'x', metric: 'binary' }
     const other = await createTestProject(api, { c: 'x' })
     expect(await api('POST', '/evaluations', { body: { ...body, projectId: 2_000_000_000 } })).toMatchObject({
@@ -102,7 +102,7 @@ describe('evaluations', () => {
 })
 
 describe('annotations', () => {
-  it('come back as sent, normalised, and are listed newest first', async () => {
+  it('are returned normalized and listed newest first', async () => {
     const evaluation = await create({ metric: 'rating', configuration: { minThreshold: 4 } })
     const low = await annotate(evaluation, { score: 2.5, metadata: { reason: 'late', tags: ['a'] } })
     expect(low).toMatchObject({
@@ -131,7 +131,7 @@ describe('annotations', () => {
     expect(await annotate(evaluation, { score: 1, versionUuid: draft })).toMatchObject({ versionUuid: draft })
   })
 
-  it('out of range are 422 and keep nothing', async () => {
+  it('out of range return 422 and store nothing', async () => {
     const before = (await api('GET', `/conversations/${conversationUuid}/annotations`)).text
     const rating = await create({ metric: 'rating', configuration: { minRating: 0, maxRating: 10 } })
     for (const [uuid, score, details] of [
@@ -152,7 +152,7 @@ describe('annotations', () => {
     [{ score: 1, metadata: { reason: 5 } }, 'metadata.reason'],
     [{ score: 1, metadata: { text: 'x'.repeat(16_384) } }, 'metadata'],
     [{ score: 1, context: { text: 'é'.repeat(8_192) } }, 'metadata'],
-  ])('that are malformed are 400 (%#)', async (body, key) => {
+  ])('that are malformed return 400 (%#)', async (body, key) => {
     const answer = await api('POST', annotatePath((await create()).uuid), { body })
     expect(answer.status).toBe(400)
     expect(answer.body['message']).toMatch(new RegExp(`^Invalid request: ${key}: `))
@@ -180,7 +180,7 @@ describe('annotations', () => {
     expect((await api('GET', `/conversations/${unknown}/annotations`)).status).toBe(404)
   })
 
-  it('of runs are made like those of logs', async () => {
+  it('work on runs as on external logs', async () => {
     const run = await api('POST', `${project.live}/documents/run`, { body: { path: 'a' } })
     const uuid = String(run.body['uuid'])
     const answer = await api('POST', annotatePath((await create({ documentUuid })).uuid, uuid), { body: { score: 0 } })
@@ -188,7 +188,7 @@ describe('annotations', () => {
   })
 })
 
-it('is not found when the project is purged while it is annotated', async () => {
+it('return 404 if the project is purged concurrently', async () => {
   const purged = await createTestProject(api, { a: 'x' })
   const log = await api('POST', `${purged.live}/documents/logs`, { body: { path: 'a', messages: [] } })
   const evaluation = await create({ projectId: purged.id })
@@ -219,7 +219,7 @@ it('is not found when the project is purged while it is annotated', async () => 
   }
 })
 
-it('another tenant and a key of another project see none of it', async () => {
+it("are not visible to another tenant or to another project's key", async () => {
   const evaluation = await create()
   const foreign = apiCaller(server.url, await openTenant(server, 'evaluations'))
   const other = await createTestProject(api, { c: 'x' })

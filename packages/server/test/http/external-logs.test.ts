@@ -24,8 +24,8 @@ async function record(body: Record<string, unknown>): Promise<LogEntry> {
 
 const conversationOf = async (uuid: string) => Conversation.parse((await api('GET', `/conversations/${uuid}`)).body)
 
-describe('an external log', () => {
-  it('stores the given facts of the execution', async () => {
+describe('external log', () => {
+  it('stores the given data of the execution', async () => {
     const { body: document } = await api('GET', `${project.live}/documents/support/reply`)
     const { body: version } = await api('GET', project.live)
     const parameters = { name: 'Ada', nested: { list: [1, null, 'é'] } }
@@ -49,7 +49,7 @@ describe('an external log', () => {
     expect(rows.rows).toEqual([{ id: entry.id, parameters, duration_ms: 1200 }])
   })
 
-  it('is a completed conversation that never ran', async () => {
+  it('creates a completed conversation without a run', async () => {
     const messages = [
       { role: 'system', content: 'Be kind' },
       { role: 'user', content: [{ type: 'text', content: 'Hello' }] },
@@ -78,7 +78,7 @@ describe('an external log', () => {
     expect(runs.rows).toEqual([])
   })
 
-  it('continues with a chat', async () => {
+  it('can be continued with a chat', async () => {
     const { uuid } = await record({ messages: [{ role: 'user', content: 'Hello' }], response: 'Hi!' })
     for (const text of ['And now?', 'And then?']) {
       const chat = await api('POST', `/conversations/${uuid}/chat`, {
@@ -96,14 +96,14 @@ describe('an external log', () => {
     expect(conversation.tokenUsage.totalTokens).toBeGreaterThan(0)
   })
 
-  it('can be of a draft, and of a prompt that does not compile', async () => {
+  it('can refer to a draft, or to a prompt that does not compile', async () => {
     const draft = await project.newDraft()
     await api('POST', `${draft}/documents`, { body: { path: 'broken', prompt: '{{' } })
     const answer = await api('POST', `${draft}/documents/logs`, { body: { path: 'broken', messages: [] } })
     expect(answer).toMatchObject({ status: 200, body: { resolvedContent: '{{' } })
   })
 
-  it('recorded in parallel have ids of their own', async () => {
+  it('gets a unique id when recorded concurrently', async () => {
     const entries = await Promise.all(Array.from({ length: 20 }, () => record({ messages: [] })))
     expect(new Set(entries.map(({ id }) => id)).size).toBe(20)
     expect(new Set(entries.map(({ promptSpan }) => promptSpan.traceId)).size).toBe(20)
@@ -118,7 +118,7 @@ describe('an external log', () => {
     [{ messages: [], parameters: [] }, 'parameters'],
     [{ messages: [], customIdentifier: 'x'.repeat(257) }, 'customIdentifier'],
     [{ messages: Array.from({ length: 1_001 }, () => ({ role: 'user', content: '' })) }, 'messages'],
-  ])('is refused with 400 (%#)', async (body, key) => {
+  ])('returns 400 for invalid input (%#)', async (body, key) => {
     const answer = await api('POST', `${project.live}/documents/logs`, { body: { path: 'support/reply', ...body } })
     expect(answer.status).toBe(400)
     expect(answer.body['message']).toMatch(new RegExp(`^Invalid request: ${key}: `))

@@ -1,11 +1,10 @@
-/** Every place in a request that takes an id, to be filled with an id of another tenant. */
+/** Every place in a request that accepts an id. Tests fill it with an id of another tenant. */
 import { readsBody } from '@stet/contract'
 import type { TestServer } from '../support/test-server.ts'
 import type { ApiAnswer } from './api-call.ts'
 import { contractRoutes, fill, type Placeholders, validBody, type WalkedRoute } from './contract-routes.ts'
 import { type Api, createTestProject } from './scenario.ts'
 
-/** One resource of each kind. */
 export interface Holdings {
   projectId: number
   versionUuid: string
@@ -44,10 +43,10 @@ export async function openHoldings(api: Api): Promise<Holdings> {
 }
 
 export interface ForeignReference {
-  /** `<route> <place>`. Filters of lists start with `filter `. */
+  /** `<route> <place>`. Names of list filters start with `filter `. */
   name: string
   belongsToWorkspace: boolean
-  /** The request with a foreign or unknown id in the given places. All other ids belong to the caller. */
+  /** Sends the request with a foreign or unknown id in the given places. All other ids belong to the caller. */
   send(id: 'foreign' | 'unknown'): Promise<ApiAnswer>
 }
 
@@ -73,7 +72,7 @@ export function foreignReferences(api: Api, sides: Sides): ForeignReference[] {
 
 function pathReferences(api: Api, { own, foreign }: Sides): ForeignReference[] {
   return contractRoutes.flatMap((route) => {
-    // A path is unique within its version, so it never names another tenant's prompt.
+    // A path is unique only within its version, so it never identifies another tenant's prompt.
     const names = [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => name).filter((name) => name !== 'path')
     const sets = [...names.map((name) => [name]), ...(names.length > 1 ? [names] : [])]
     return sets.map((set) => ({
@@ -107,7 +106,6 @@ function ask(api: Api, route: WalkedRoute, ids: Placeholders): Promise<ApiAnswer
   return api(route.method, fill(route.path, ids), hasBody ? { body: validBody[route.name] ?? {} } : {})
 }
 
-/** Ids in bodies and queries. */
 function otherReferences(api: Api, { own, foreign }: Sides): ForeignReference[] {
   const versions = `/projects/${own.projectId}/versions/${own.versionUuid}`
   const annotate = `/conversations/${own.conversationUuid}/evaluations/${own.evaluationUuid}/annotate`
@@ -138,7 +136,6 @@ function otherReferences(api: Api, { own, foreign }: Sides): ForeignReference[] 
   }))
 }
 
-/** The number of rows in each table. */
 export async function countRows({ database: { session } }: TestServer): Promise<unknown> {
   const tables = await session.query(`SELECT table_name AS name FROM information_schema.tables
     WHERE table_schema = 'public' AND table_type = 'BASE TABLE' ORDER BY table_name`)

@@ -1,21 +1,19 @@
-/** Resources for the fuzz test. Each route has its own, and gets a new one after it consumed one. */
+/** Resources for the fuzz test. Each route has its own, and gets a new one after a request consumed it. */
 import type { TestServer } from '../support/test-server.ts'
 import { type ApiAnswer, apiCaller } from './api-call.ts'
 import type { Placeholders, WalkedRoute } from './contract-routes.ts'
 import { type Api, issueKey, openTenant } from './scenario.ts'
 
 export interface Existing {
-  /**
-   * The request's path and ids. Some routes have a tenant of their own, because their rows would make every list long.
-   */
+  /** Some routes use a separate tenant, because their rows would make every list long. */
   api: Api
-  /** Ids of existing resources, in a state in which the route can succeed. */
+  /** Returns an id of an existing resource in a state in which the route can succeed. */
   id(name: keyof Placeholders): Promise<string>
-  /** Reads a response of the route, and recreates consumed resources before the next request. */
+  /** Inspects a response. If the request consumed a resource, a new one is created before the next request. */
   saw(answer: ApiAnswer): void
 }
 
-/** The ids that a successful request consumes. */
+/** The id of the resource that a successful request consumes. */
 const usedUp: Record<string, keyof Placeholders> = {
   'apiKeys.rotate': 'id',
   'apiKeys.revoke': 'id',
@@ -62,7 +60,6 @@ export async function existingFor(server: TestServer, shared: Api, route: Walked
       const body = { projectId: Number(await id('projectId')), name: 'fuzz', metric: 'rating' }
       return String((await made('/evaluations', body))['uuid'])
     },
-    // Never the key of the fuzz test itself.
     async id() {
       count += 1
       const list = route.path.startsWith('/api-keys') ? '/api-keys' : '/provider-api-keys'

@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-// A valid body with a few replaced keys passes the outermost check more often than a random one.
+// A valid body with a few replaced keys passes the first validation more often than a random one.
 const override = (name: string, made: fc.Arbitrary<unknown>) =>
   made.map((body) => {
     const keys = Object.entries(Object(body)).slice(0, 3)
@@ -30,8 +30,7 @@ const jsonBody = (route: WalkedRoute) => {
   return fc.oneof(
     { weight: 4, arbitrary: made.map((body) => JSON.stringify(body)) },
     { weight: 4, arbitrary: override(route.name, made).map((body) => JSON.stringify(body)) },
-    // Random inputs for long schemas are hardly ever valid, but the code behind validation must be reached with any
-    // seed.
+    // Random inputs for long schemas are rarely valid, but every seed must reach the code behind validation.
     { weight: 2, arbitrary: fc.constant(JSON.stringify(validBody[route.name] ?? {})) },
     { weight: 1, arbitrary: fc.json() },
     { weight: 1, arbitrary: hostileText },
@@ -58,7 +57,7 @@ interface FuzzInput {
   body: string
 }
 
-describe.concurrent('promise 16: no unexpected 500, and the body is always a documented one', () => {
+describe.concurrent('promise 16: no unexpected 500, and every error body is documented', () => {
   for (const route of contractRoutes) {
     it(
       `${route.method} ${route.path}`,
@@ -75,11 +74,11 @@ describe.concurrent('promise 16: no unexpected 500, and the body is always a doc
           fc.asyncProperty(input, async (each) => void statuses.add(await expectDocumented(route, existing, each))),
           { numRuns: casesPerRoute, seed },
         )
-        // If all inputs were refused early, the test would prove nothing. No run waits for a tool here.
+        // The test would prove nothing if all inputs were refused early. tools.result never succeeds, because no run
+        // waits for a tool.
         const comesThrough = [...statuses].some((status) => status < 300)
         expect(comesThrough, `${route.name}: ${[...statuses].join()}`).toBe(route.name !== 'tools.result')
       },
-      // Several routes share the machine.
       timeFor(casesPerRoute, 1_000),
     )
   }
@@ -104,7 +103,6 @@ async function expectDocumented(route: WalkedRoute, existing: Existing, input: F
   return answer.status
 }
 
-/** The headers of every response, also of errors. */
 function expectHeaders({ status, headers }: ApiAnswer, sentId = ''): void {
   const isKept = /^[A-Za-z0-9._-]{1,128}$/.test(sentId)
   expect(headers.get('x-request-id')).toMatch(isKept ? sentId : /^req_[0-9A-Za-z]{22}$/)

@@ -39,7 +39,7 @@ describe('headers of every response', () => {
     }
   })
 
-  it('keep a harmless request id and replace any other', async () => {
+  it('keep a valid request id and replace any other', async () => {
     const kept = await api('GET', '/me', { headers: { 'x-request-id': 'Trace-1.a_b' } })
     expect(kept.headers.get('x-request-id')).toBe('Trace-1.a_b')
     for (const id of ['a b', '\u00e9', 'x'.repeat(129), 'a;b', '']) {
@@ -48,7 +48,7 @@ describe('headers of every response', () => {
     }
   })
 
-  it('contain the rate limit on success, 404, 405 and errors, with the end of the window in milliseconds', async () => {
+  it("contain the rate limit on success, 404, 405 and errors, with the window's end in milliseconds", async () => {
     for (const [method, path] of [
       ['GET', '/me'],
       ['GET', '/nowhere'],
@@ -68,7 +68,7 @@ describe('headers of every response', () => {
 })
 
 describe('routes', () => {
-  it('name the missing resource', async () => {
+  it('name the missing resource in a 404', async () => {
     const answer = await api('GET', '/nowhere/at-all?x=1')
     expect(answer.body).toEqual({
       name: 'NotFoundError',
@@ -78,7 +78,7 @@ describe('routes', () => {
     })
   })
 
-  it('list the methods of a known path', async () => {
+  it('list the allowed methods of a known path', async () => {
     const answer = await api('PATCH', '/projects')
     expect(answer.status).toBe(405)
     expect(answer.headers.get('allow')).toBe('GET, HEAD, POST')
@@ -91,7 +91,7 @@ describe('routes', () => {
     ['http://[::1/api/v3/conversations/none', 'Conversation not found'],
     ['http://any.example/nowhere?a', 'Route not found: GET /nowhere'],
     ['*', 'Route not found: GET *'],
-  ])('are found in addresses of any form: %s', async (target, message) => {
+  ])('are matched in every URL form: %s', async (target, message) => {
     const head = `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: Bearer ${server.adminKey}\r\n\r\n`
     const { status, body } = parseRaw(await sendRaw(Number(new URL(server.url).port), [head]))
     expect(status).toBe(404)
@@ -105,7 +105,7 @@ describe('routes', () => {
     expect(headers.get('location')).toBe('/docs')
   })
 
-  it('answer HEAD like GET without the body', async () => {
+  it('respond to HEAD like GET without the body', async () => {
     const get = await api('GET', '/me')
     const head = await api('HEAD', '/me')
     expect(head.status).toBe(200)
@@ -113,7 +113,7 @@ describe('routes', () => {
     expect(head.headers.get('content-length')).toBe(String(Buffer.byteLength(get.text)))
   })
 
-  it('ignore a body and its type on GET', async () => {
+  it("ignore a GET request's body and content type", async () => {
     const { port } = new URL(server.url)
     const answer = await sendRaw(Number(port), [
       `GET /api/v3/me HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: Bearer ${server.adminKey}\r\n`,
@@ -122,7 +122,7 @@ describe('routes', () => {
     expect(parseRaw(answer).status).toBe(200)
   })
 
-  it('distinguish case in keys and paths', async () => {
+  it('are case-sensitive in keys and paths', async () => {
     expect((await httpCall('GET', `${server.url}/API/v3/me`)).status).toBe(404)
     expect((await api('GET', '/ME')).status).toBe(404)
   })
@@ -140,7 +140,7 @@ describe('CORS', () => {
     expect(answer.headers.has('access-control-allow-credentials')).toBe(false)
   })
 
-  it('echoes a listed origin, on errors too, and exposes our headers', async () => {
+  it('echoes a listed origin, even on errors, and exposes our headers', async () => {
     const answer = await api('GET', '/nowhere', { headers: { origin } })
     expect(answer.headers.get('access-control-allow-origin')).toBe(origin)
     const exposed = answer.headers.get('access-control-expose-headers')

@@ -32,7 +32,6 @@ function post(path: string, key: string, body: unknown = {}, headers: Record<str
   return api('POST', path, { body, headers: { 'idempotency-key': key, ...headers } })
 }
 
-/** Rows of everything that a request can create. */
 async function countRows(): Promise<unknown> {
   const tables = ['project', 'version', 'document', 'evaluation', 'annotation', 'conversation', 'log_entry', 'api_key']
   const counts = [...tables, 'provider_key'].map((name) => `(SELECT count(*)::int FROM ${name}) AS ${name}`)
@@ -91,7 +90,7 @@ const creations: Record<string, () => Promise<Creation>> = {
   }),
 }
 
-it('the table has every idempotent route, except those that run', () => {
+it('the table covers every idempotent route except runs and chats', () => {
   const honouring = listRoutes().filter(({ metadata }) => metadata.idempotent)
   expect(honouring.filter(({ metadata }) => metadata.streams).map(({ name }) => name)).toEqual(['run', 'chat'])
   const others = honouring.filter(({ metadata }) => !metadata.streams).map(({ router, name }) => `${router}.${name}`)
@@ -99,7 +98,7 @@ it('the table has every idempotent route, except those that run', () => {
 })
 
 describe.each(Object.entries(creations))('%s', (_name, creation) => {
-  it('does its work once; repeated requests get the same response', async () => {
+  it('does its work once and replays the response for repeated requests', async () => {
     const { path, body } = await creation()
     const key = randomUUID()
     const first = await post(path, key, body)
@@ -119,7 +118,7 @@ describe.each(Object.entries(creations))('%s', (_name, creation) => {
     expect(await countRows()).toEqual(rows)
   })
 
-  it('is in progress while another process works on it, and is taken over from a dead process', async () => {
+  it('returns 409 while another process works on the request, and takes over from a dead process', async () => {
     const { path, body = {} } = await creation()
     const key = randomUUID()
     const address = `/api/v3${path}`
@@ -144,10 +143,10 @@ describe.each(Object.entries(creations))('%s', (_name, creation) => {
   })
 })
 
-describe('the key', () => {
+describe('idempotency key', () => {
   const project1 = { name: 'x' }
 
-  it('is 1 to 255 printable ASCII characters, checked after the body', async () => {
+  it('has 1 to 255 printable ASCII characters, and is checked after the body', async () => {
     for (const key of ['', 'x'.repeat(256), 'caf\u00e9', 'a\tb']) {
       const answer = await post('/projects', key, project1)
       expect(answer).toMatchObject({ status: 400, body: { name: 'BadRequestError' } })
@@ -165,7 +164,7 @@ describe('the key', () => {
     expect((await post('/projects/none/versions/live/documents/run', '', { path: 'a' })).status).toBe(400)
   })
 
-  it('is ignored where nothing is created, and on GET, PUT and DELETE', async () => {
+  it('is ignored by requests that create nothing, and on GET, PUT and DELETE', async () => {
     const key = 'x'.repeat(300)
     const headers = { 'idempotency-key': key }
     expect((await post('/tools/results', key, { toolCallId: 'none' })).status).toBe(404)
@@ -175,7 +174,7 @@ describe('the key', () => {
     expect((await api('PUT', `/projects/${project.id}`, { body: {}, headers })).status).toBe(200)
   })
 
-  it('treats every spelling of one JSON value alike', async () => {
+  it('treats every spelling of the same JSON value alike', async () => {
     const key = randomUUID()
     const path = '/evaluations'
     const first = await post(
@@ -192,7 +191,7 @@ describe('the key', () => {
     expect((await post(path, key, `{"projectId":${project.id},"name":"f","metric":"binary"}`)).status).toBe(422)
   })
 
-  it('applies to one API key, one method and one path', async () => {
+  it('is scoped to one API key, one method and one path', async () => {
     const key = randomUUID()
     const foreign = await issueKey(api, { scopes: ['admin'] })
     const headers = { 'idempotency-key': key }
@@ -207,7 +206,7 @@ describe('the key', () => {
     expect(other.headers.has('idempotency-replayed')).toBe(false)
   })
 
-  it('is free again after 24 hours', async () => {
+  it('can be used again after 24 hours', async () => {
     const key = randomUUID()
     const first = await post('/projects', key, project1)
     await sql(`UPDATE idempotency_record SET created_at = now() - interval '23 hours 59 minutes'`)
@@ -222,8 +221,8 @@ describe('the key', () => {
   })
 })
 
-describe('the stored response', () => {
-  it('is never a 400, 404, 409 or 412: the same request may work the next time', async () => {
+describe('stored response', () => {
+  it('is never a 400, 404, 409 or 412, because the same request may succeed later', async () => {
     const draft = await project.newDraft()
     const key = randomUUID()
     const update = { path: 'late', prompt: 'x' }
@@ -243,7 +242,7 @@ describe('the stored response', () => {
     expect((await post(`${project.live}/push`, key, { changes: [] })).headers.has('idempotency-replayed')).toBe(false)
   })
 
-  it('can be a 422, even if its cause has changed since', async () => {
+  it('can be a 422, even if its cause has since been fixed', async () => {
     const draft = await project.newDraft()
     const save = (prompt: string) => api('POST', `${draft}/documents/create-or-update`, { body: { path: 'a', prompt } })
     await save('{{ broken')
@@ -257,7 +256,7 @@ describe('the stored response', () => {
     expect((await post(`${draft}/publish`, randomUUID())).status).toBe(200)
   })
 
-  it('contains no plain secret: the row of a new API key is encrypted, and a repeated request shows the key', async () => {
+  it("contains no plain-text secret: a new API key's record is encrypted, and a repeated request returns the key", async () => {
     const key = randomUUID()
     const created = await post('/api-keys', key, { name: 'sealed' })
     const secret = String(created.body['key'])
@@ -271,11 +270,11 @@ describe('the stored response', () => {
     expect((await api('GET', '/me', { key: String(rotated.body['key']) })).status).toBe(200)
   })
 
-  it('that can no longer be decrypted is an error, and no second key is created', async () => {
+  it('causes an error if it can no longer be decrypted, and no second key is created', async () => {
     const key = randomUUID()
     expect((await post('/api-keys', key, { name: 'sealed' })).status).toBe(201)
     const rows = await countRows()
-    // The record after its encryption key has left the ring.
+    // Simulates a record whose encryption key was removed from the ring.
     await sql(`UPDATE idempotency_record SET answer = regexp_replace(answer, '^v1\\.[0-9a-f]+', 'v1.00000000')
       WHERE created_at = (SELECT max(created_at) FROM idempotency_record)`)
     const again = await post('/api-keys', key, { name: 'sealed' })
@@ -297,7 +296,7 @@ describe('the stored response', () => {
       await sql('SELECT id, revoked_at FROM api_key ORDER BY id'),
     ]
     const rows = await everything()
-    // Another process takes over the record while this one stores its response.
+    // Simulates another process that takes over the record while this one stores its response.
     await sql(`CREATE OR REPLACE FUNCTION steal() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN IF NEW.answer IS NOT NULL THEN RETURN NULL; END IF; RETURN NEW; END $$`)
     await sql(`CREATE TRIGGER steal BEFORE UPDATE ON idempotency_record FOR EACH ROW
@@ -309,7 +308,7 @@ describe('the stored response', () => {
   })
 })
 
-it('promise 15: 100 parallel duplicates create once', async () => {
+it('promise 15: 100 concurrent duplicates create one resource', async () => {
   const key = randomUUID()
   const before = (await sql('SELECT count(*)::int AS n FROM project'))[0]
   const answers = await Promise.all(Array.from({ length: 100 }, () => post('/projects', key, { name: 'one of many' })))

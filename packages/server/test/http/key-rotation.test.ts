@@ -29,8 +29,8 @@ async function listed(id: number): Promise<ApiKey | undefined> {
   return keys.find((key) => key.id === id)
 }
 
-describe('rotating a key', () => {
-  it('creates a key with the same rights, and ends the old one at once', async () => {
+describe('API key rotation', () => {
+  it('creates a key with the same rights, and the old one stops working immediately', async () => {
     const expiresAt = '2099-01-01T00:00:00.000Z'
     const old = await issue({ scopes: ['read', 'run'], projectId: 1, plan: 'custom', limit: 77, expiresAt })
     expect(await statusOf(old.key)).toBe(200)
@@ -44,7 +44,7 @@ describe('rotating a key', () => {
     expect(Date.parse(createdAt)).toBeGreaterThanOrEqual(Date.parse(old.createdAt))
   })
 
-  it('lets the old one work during the overlap', async () => {
+  it('keeps the old key valid during the overlap', async () => {
     const old = await issue()
     const before = Date.now()
     const { key, expiresAt } = await rotate(old.id, { overlapSeconds: 600 })
@@ -57,20 +57,20 @@ describe('rotating a key', () => {
     expect(expiresAt).toBeNull()
   })
 
-  it('ends the old one when the overlap is over', async () => {
+  it('stops the old key when the overlap is over', async () => {
     const old = await issue()
     await rotate(old.id, { overlapSeconds: 1 })
     await expect.poll(() => statusOf(old.key)).toBe(401)
   })
 
-  it('never prolongs the old one', async () => {
+  it("never extends the old key's expiry", async () => {
     const expiresAt = new Date(Date.now() + 60_000).toISOString()
     const old = await issue({ expiresAt })
     await rotate(old.id, { overlapSeconds: 604_800 })
     expect((await listed(old.id))?.expiresAt).toBe(expiresAt)
   })
 
-  it('works for the calling key, also for the last admin key', async () => {
+  it('works for the calling key, even for the last admin key', async () => {
     const key = await openTenant(server, 'rotation')
     const only = apiCaller(server.url, key)
     const { apiKey } = Me.parse((await only('GET', '/me')).body)
@@ -80,13 +80,13 @@ describe('rotating a key', () => {
     expect([await statusOf(key), await statusOf(successor.key)]).toEqual([401, 200])
   })
 
-  it('of one key by several callers at once has one winner', async () => {
+  it('has one winner if several callers rotate a key concurrently', async () => {
     const old = await issue()
     const answers = await Promise.all([1, 2, 3].map(() => api('POST', `/api-keys/${old.id}/rotate`)))
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409])
   })
 
-  it('is 409 for a revoked or expired key, 404 for an unknown one', async () => {
+  it('returns 409 for a revoked or expired key, 404 for an unknown one', async () => {
     const revoked = await issue()
     await api('DELETE', `/api-keys/${revoked.id}`)
     expect(await api('POST', `/api-keys/${revoked.id}/rotate`)).toMatchObject({

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => server.close())
 
 describe('API keys', () => {
-  it('/me returns key, workspace and limit, and no secret', async () => {
+  it('/me returns key, workspace and limit, but no secret', async () => {
     const { status, body, text } = await api('GET', '/me')
     expect(status).toBe(200)
     expect(Me.parse(body)).toEqual(body)
@@ -38,7 +38,7 @@ describe('API keys', () => {
     expect((list.body as unknown as ApiKey[])[0]).toEqual(apiKey)
   })
 
-  it('name the author: what a key creates shows its name, also after a rotation', async () => {
+  it("identify the author: resources show the creating key's name, even after a rotation", async () => {
     const issue = async () =>
       CreatedApiKey.parse((await api('POST', '/api-keys', { body: { name: 'Ana Díaz · laptop' } })).body)
     const [first, second] = [await issue(), await issue()]
@@ -52,7 +52,7 @@ describe('API keys', () => {
     expect(again.author).toEqual(own.author)
   })
 
-  it('show their last use', async () => {
+  it('show when they were last used', async () => {
     const before = Date.now()
     const { id, key, lastUsedAt } = CreatedApiKey.parse(
       (await api('POST', '/api-keys', { body: { name: 'used' } })).body,
@@ -69,7 +69,7 @@ describe('API keys', () => {
     expect(usedAt).toBeLessThanOrEqual(Date.now())
   })
 
-  it('are revoked idempotently, unknown ids are 404 and the last admin key stays', async () => {
+  it('are revoked idempotently; unknown ids return 404, and the last admin key cannot be revoked', async () => {
     const { id } = CreatedApiKey.parse((await api('POST', '/api-keys', { body: { name: 'gone' } })).body)
     const revoked = ApiKey.parse((await api('DELETE', `/api-keys/${id}`)).body)
     expect(revoked.revokedAt).not.toBeNull()

@@ -1,4 +1,4 @@
-/** Every row of the table of limits: a value at the limit passes, a value above it gets its exact error. */
+/** Tests every row of the limits table: a value at the limit passes, a larger one gets its exact error. */
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/config.ts'
@@ -37,7 +37,6 @@ const text = (length: number) => 'x'.repeat(length)
 const emoji = (length: number) => '\u{1f600}'.repeat(length)
 const list = <T>(length: number, entry: (place: number) => T) => Array.from({ length }, (_, place) => entry(place))
 const nested = (levels: number) => `{"name":"deep","x":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`
-/** JSON of exactly so many bytes, for `{"<key>":"…"}`. */
 const objectOf = (bytes: number) => ({ k: text(bytes - '{"k":""}'.length) })
 const user = { role: 'user', content: 'Hi' }
 const log = (more: object) => post(`${bench.live}/documents/logs`, { path: 'hello', messages: [user], ...more })
@@ -50,12 +49,12 @@ const call = (args: object) => ({
 
 interface Row {
   limit: string
-  /** The largest accepted value, and the next one. */
+  /** The largest accepted value. The test also sends `at + 1`. */
   at: number
   send(size: number): Promise<ApiAnswer>
-  /** The status of a value that passes. Default: 200. */
+  /** The status at the limit. Default: 200. */
   passes?: number
-  /** The error of a refused value. Default: 400 BadRequestError. */
+  /** The error above the limit. Default: 400 BadRequestError. */
   refuses?: { status: number; name: string; details?: object }
 }
 
@@ -97,7 +96,7 @@ const rows: Row[] = [
   },
   { limit: 'JSON nesting depth', at: 64, send: (size) => post('/projects', nested(size)), passes: 201 },
   {
-    limit: 'document path on write, bytes after normalisation',
+    limit: 'document path on write, bytes after normalization',
     at: 512,
     send: (size) => update({ path: `/e\u0301${text(size - 2)}/`, prompt: '' }),
   },
@@ -162,7 +161,7 @@ const rows: Row[] = [
       }),
   },
   {
-    limit: 'annotation metadata, bytes serialised',
+    limit: 'annotation metadata, bytes serialized',
     at: 16_384,
     send: (size) =>
       post(`/conversations/${conversationUuid}/evaluations/${evaluationUuid}/annotate`, {
@@ -178,12 +177,12 @@ const rows: Row[] = [
     passes: 201,
   },
   {
-    limit: 'arguments of a tool call, bytes serialised',
+    limit: 'arguments of a tool call, bytes serialized',
     at: 262_144,
     send: (size) => log({ messages: [call(objectOf(size))] }),
   },
   {
-    limit: 'a tool result, bytes serialised',
+    limit: 'a tool result, bytes serialized',
     at: 262_144,
     send: (size) => post('/tools/results', { toolCallId: 'unknown', result: objectOf(size) }),
     passes: 404,
@@ -204,21 +203,21 @@ describe.each(rows)('$limit: $at', ({ at, send, passes = 200, refuses = { status
   })
 })
 
-describe('beside the sizes', () => {
-  it('a path that is too long is unknown on read', async () => {
+describe('other limits', () => {
+  it('returns 404 when reading a path that is too long', async () => {
     for (const method of ['GET', 'DELETE']) {
       const draft = await project.newDraft()
       expect((await bench.api(method, `${draft}/documents/${text(513)}`)).status).toBe(404)
     }
   })
 
-  it('a push names each path once, a tool has a name without control characters', async () => {
+  it('refuses a push that names a path twice, and tool names with control characters', async () => {
     const twice = ['a', '/a/'].map((path) => ({ path, status: 'added', content: '' }))
     expect((await post(`${await project.newDraft()}/push`, { changes: twice })).status).toBe(400)
     for (const name of ['', 'a\u0007', 'a\nb']) expect((await run({ tools: [name] })).status).toBe(400)
   })
 
-  it.each(['\n', '\u001b', '\u007f', '\u009b'])('names hold no control character: %j', async (character) => {
+  it.each(['\n', '\u001b', '\u007f', '\u009b'])('refuses names with the control character %j', async (character) => {
     const name = `a${character}b`
     const provider = { provider: 'openai', token: 'sk-0123456789abcdef' }
     const draft = await project.newDraft()
@@ -243,7 +242,7 @@ describe('beside the sizes', () => {
     expect((await post(`${draft}/documents`, text)).body['content']).toBe(text.prompt)
   })
 
-  it('a name with control characters from before stays readable', async () => {
+  it('keeps existing names with control characters readable', async () => {
     const { body } = await post('/projects', { name: 'old' })
     const { id } = body['project'] as { id: number }
     await bench.server.database.session.query(`UPDATE project SET name = E'a\\nb' WHERE id = ${id}`)
@@ -255,15 +254,15 @@ describe('beside the sizes', () => {
     })
   })
 
-  it('a compressed body counts by its decompressed size', async () => {
+  it('limits a compressed body by its decompressed size', async () => {
     const body = new Uint8Array(gzipSync(whole.replace('""', `"${text(4_194_304)}"`)))
     const answer = await post('/projects', body, { 'content-encoding': 'gzip', 'content-type': 'application/json' })
     expect(answer).toMatchObject({ status: 413, body: { details: { limit: 4_194_304 } } })
   })
 })
 
-describe('limits of runs', () => {
-  it('have the defaults of the table', () => {
+describe('run limits', () => {
+  it('have the documented defaults', () => {
     expect(readConfig({})).toMatchObject({
       bodyLimitBytes: 4_194_304,
       runTimeoutSeconds: 3_600,
@@ -278,7 +277,7 @@ describe('limits of runs', () => {
     })
   })
 
-  it('duration: run_timeout_error', async () => {
+  it('ends a run after its maximum duration with run_timeout_error', async () => {
     const short = await runBench({ hello: prompt('<user>Hi</user>') }, { STET_RUN_TIMEOUT_SECONDS: '1' })
     short.fake.enqueue({ text: 'never', hang: 'before-head' })
     const body = { name: 'DocumentRunError', errorCode: 'run_timeout_error', details: { seconds: 1 } }
@@ -286,7 +285,7 @@ describe('limits of runs', () => {
     await short.close()
   })
 
-  it('queued runs of a key: 503, nothing stored', async () => {
+  it('returns 503 and stores nothing above the number of queued runs per key', async () => {
     let letGo = () => {}
     const gate = new Promise<void>((resolve) => {
       letGo = resolve
@@ -310,7 +309,7 @@ describe('limits of runs', () => {
     for (const uuid of [started, waiting]) expect((await bench.attach(uuid)).status).toBe(200)
   })
 
-  it('grace period without a listener: abort_error', async () => {
+  it('ends a run with abort_error when the grace period without a listener is over', async () => {
     bench.fake.enqueue({ text: 'left', hang: 'mid-stream' })
     const leave = new AbortController()
     const response = await bench.open('hello', {}, leave.signal)
@@ -321,8 +320,8 @@ describe('limits of runs', () => {
       .toMatchObject({ status: 'stopped', error: { errorCode: 'abort_error' } })
   })
 
-  // The last test, because runs that clients left may still call the provider.
-  it('open event streams of a key: 429 until one of them closes', async () => {
+  // The last test, because runs of disconnected clients may still call the provider.
+  it('returns 429 above the number of open event streams per key, until one closes', async () => {
     const key = await issueKey(bench.api, { scopes: ['admin'] })
     const leave = new AbortController()
     const open = (signal?: AbortSignal) =>
@@ -336,7 +335,7 @@ describe('limits of runs', () => {
     const calls = bench.fake.requests.length
     const streams = [await open(leave.signal), await open()]
     expect(streams.map(({ status }) => status)).toEqual([200, 200])
-    // A stream begins before its provider call. No other run may take the hanging replies.
+    // A stream begins before its provider call. No other run may consume the hanging replies.
     await bench.fake.waitForRequest(calls + 2)
     const refused = await open()
     expect(refused.status).toBe(429)
@@ -376,7 +375,7 @@ describe('pricing plans', () => {
     },
   )
 
-  it('a new key has the plan team', async () => {
+  it('a new key gets the pricing plan team', async () => {
     expect((await post('/api-keys', { name: 'new' })).body).toMatchObject({ plan: 'team', limit: 166 })
   })
 
@@ -388,13 +387,13 @@ describe('pricing plans', () => {
     [{ plan: 'custom', limit: 100_001 }, /^Invalid request: limit: /],
     [{ plan: 'custom', limit: 1.5 }, /^Invalid request: limit: /],
     [{ plan: 'gold' }, /^Invalid request: plan: /],
-  ])('%j is refused', async (body, message) => {
+  ])('refuses %j', async (body, message) => {
     const answer = await post('/api-keys', { name: 'x', ...body })
     expect(answer).toMatchObject({ status: 400, body: { name: 'BadRequestError' } })
     expect(answer.body['message']).toMatch(message)
   })
 
-  it('are in every authenticated response, Retry-After only with 429', async () => {
+  it('sends rate-limit headers with every authenticated response, and Retry-After only with 429', async () => {
     const key = await issueKey(bench.api, { scopes: ['run'], plan: 'custom', limit: 40 })
     const as = { authorization: `Bearer ${key}` }
     const streamed = await bench.post(`${bench.live}/documents/run`, { path: 'hello', stream: true }, as)

@@ -9,7 +9,6 @@ export interface Listening {
   close(): Promise<void>
 }
 
-/** Our HTTP server in front of any listener, on a free port. */
 export async function listening(
   listener: RequestListener,
   limits?: ConstructorParameters<typeof HttpServer>[1],

@@ -1,4 +1,4 @@
-/** Walks the operator routes: each answers, refuses for every declared cause, and lists its methods. */
+/** Walks the operator routes: each succeeds, returns every declared error, and lists its methods. */
 import { createHash } from 'node:crypto'
 import { ErrorBody, type ErrorCause, type OperatorRouteName, operatorRoutes, statusOf } from '@stet/contract'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -26,17 +26,16 @@ const ask = (method: string, name: OperatorRouteName, headers: Record<string, st
     headers: { ...(name === 'metrics' && token), ...headers },
   })
 
-/** Keyed by `<name> <cause>`. */
 const refusals: Record<string, () => Promise<ApiAnswer>> = {
   'metrics no-key': () => httpCall('GET', `${server.url}/metrics`),
   'metrics wrong-metrics-token': () => ask('GET', 'metrics', { authorization: 'Bearer figure' }),
-  // Behind a proxy, no caller is local.
+  // Behind a proxy, no caller counts as local.
   'metrics metrics-loopback-only': () =>
     httpCall('GET', `${open.url}/metrics`, { headers: { 'x-forwarded-for': '127.0.0.1' } }),
   'ready not-ready': async () => {
     const delayMs = 60_000
     const { server: stopping } = await openServer({ STET_DRAIN_DELAY_MS: String(delayMs) })
-    // The delay ends when the response has arrived, however long that takes.
+    // Ends the shutdown delay when the response has arrived, however long that takes.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const closed = stopping.close()
     const answer = await httpCall('GET', `${stopping.url}/ready`).finally(() => {
@@ -57,14 +56,14 @@ function expectRefusal(status: number, answer: ApiAnswer): void {
 }
 
 it.each(['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'])(
-  'metrics without a token are refused to requests with %s',
+  'refuses metrics without a token to requests with %s',
   async (header) => {
     const answer = await httpCall('GET', `${open.url}/metrics`, { headers: { [header]: '1.1 proxy' } })
     expectRefusal(403, answer)
   },
 )
 
-it('every refusal is declared', () => {
+it('every declared refusal has a test', () => {
   const declared = names.flatMap((name) => operatorRoutes[name].errors.map((cause) => `${name} ${cause}`))
   expect(Object.keys(refusals).sort()).toEqual(declared.sort())
 })
@@ -81,13 +80,13 @@ describe.each(names)('%s', (name) => {
     expect(answer.headers.has('x-ratelimit-limit')).toBe(false)
   })
 
-  it('answers HEAD like GET, without the body', async () => {
+  it('responds to HEAD like GET, without the body', async () => {
     const [head, get] = [await ask('HEAD', name), await ask('GET', name)]
     expect(head).toMatchObject({ status: 200, text: '' })
     expect(head.headers.get('content-type')).toBe(get.headers.get('content-type'))
   })
 
-  it('405 for every other method, with the allowed ones', async () => {
+  it('returns 405 with the allowed methods for every other method', async () => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
       const answer = await ask(method, name)
       expectRefusal(405, answer)
@@ -96,7 +95,7 @@ describe.each(names)('%s', (name) => {
     }
   })
 
-  it('404 for a similar address', async () => {
+  it('returns 404 for a similar URL', async () => {
     for (const other of [`${path}/x`, `${path}x`, path.toUpperCase(), `/api${path}`]) {
       const answer = await httpCall('GET', `${server.url}${other}`, { headers: token })
       expectRefusal(404, answer)
@@ -118,8 +117,8 @@ describe.each(names)('%s', (name) => {
   }
 })
 
-describe('the responses', () => {
-  it('/health: status, version and features', async () => {
+describe('responses', () => {
+  it('/health returns status, version and features', async () => {
     expect((await ask('GET', 'health')).body).toEqual({
       status: 'ok',
       version: expect.any(String),
@@ -127,11 +126,11 @@ describe('the responses', () => {
     })
   })
 
-  it('/ready: that the server accepts work', async () => {
+  it('/ready reports that the server accepts work', async () => {
     expect((await ask('GET', 'ready')).body).toEqual({ status: 'ready' })
   })
 
-  it('/metrics: requests by route, on loopback without a token when none is configured', async () => {
+  it('/metrics returns requests by route, without a token on loopback if none is configured', async () => {
     await apiCaller(server.url, server.adminKey)('GET', '/me')
     expect((await ask('GET', 'metrics')).text).toMatch(
       /^stet_http_requests_total\{method="GET",route="\/me",status="200"\} 1$/m,
@@ -139,13 +138,13 @@ describe('the responses', () => {
     expect((await httpCall('GET', `${open.url}/metrics`)).status).toBe(200)
   })
 
-  it('/openapi.json: the contract', async () => {
+  it('/openapi.json returns the contract', async () => {
     const { body } = await ask('GET', 'openapi')
     expect(body['openapi']).toMatch(/^3\.1/)
     for (const { path } of Object.values(operatorRoutes)) expect(body['paths']).toHaveProperty([path])
   })
 
-  it('/: leads to the reference', async () => {
+  it('/ redirects to the reference', async () => {
     for (const method of ['GET', 'HEAD']) {
       const answer = await fetch(`${server.url}/`, { method, redirect: 'manual' })
       expect({ status: answer.status, location: answer.headers.get('location') }).toEqual({
@@ -157,7 +156,7 @@ describe('the responses', () => {
     expect((await httpCall('POST', `${server.url}/`)).status).toBe(404)
   })
 
-  it('/docs: one page with the only style that its policy allows', async () => {
+  it('/docs returns one page with the only style that its policy allows', async () => {
     const { headers, text } = await ask('GET', 'docs')
     const policy = headers.get('content-security-policy') ?? ''
     const style = /<style>([\s\S]*?)<\/style>/.exec(text)?.[1] ?? ''

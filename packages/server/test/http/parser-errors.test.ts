@@ -33,9 +33,9 @@ function expectErrorBody(answer: string, status: number): void {
   })
 }
 
-describe('requests that the HTTP parser refuses', () => {
+describe('requests refused by the HTTP parser', () => {
   it.each([
-    ['no HTTP at all', 'hello\r\n\r\n'],
+    ['text that is not HTTP', 'hello\r\n\r\n'],
     ['two lengths', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n'],
     [
       'length and chunks',
@@ -46,17 +46,17 @@ describe('requests that the HTTP parser refuses', () => {
     ['two Hosts', 'GET / HTTP/1.1\r\nHost: a\r\nhost: b\r\n\r\n'],
     ['two Hosts in HTTP/1.0', 'GET / HTTP/1.0\r\nHost: a\r\nHost: a\r\n\r\n'],
     ['a space in a header name', 'GET / HTTP/1.1\r\nHost : a\r\n\r\n'],
-  ])('400 for %s', async (_name, request) => {
+  ])('returns 400 for %s', async (_name, request) => {
     const { port } = await server()
     expectErrorBody(await sendRaw(port, [request]), 400)
   })
 
-  it('431 for a head over 16 KB', async () => {
+  it('returns 431 for a head over 16 KB', async () => {
     const { port } = await server()
     expectErrorBody(await sendRaw(port, [`GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(17_000)}\r\n\r\n`]), 431)
   })
 
-  it('408 for a head and for a body that do not arrive in time', async () => {
+  it('returns 408 for a head or a body that does not arrive in time', async () => {
     const { port } = await server(200)
     const [head, body] = await Promise.all([
       sendRaw(port, ['GET / HTTP/1.1\r\nHost: a\r\n']),
@@ -66,7 +66,7 @@ describe('requests that the HTTP parser refuses', () => {
     expectErrorBody(body, 408)
   })
 
-  it('never puts a second head into a response that has begun', async () => {
+  it('never writes a second head into a response that has begun', async () => {
     const each = await listening((_req, res) => {
       res.write('begun')
     })
@@ -86,15 +86,15 @@ describe('requests that the HTTP parser refuses', () => {
 
   it.each([
     ['without Host', 'GET / HTTP/1.1\r\n\r\n', [200, 400]],
-    ['that is none', 'rubbish\r\n\r\n', [200]],
+    ['that is not HTTP', 'rubbish\r\n\r\n', [200]],
     ['that never ends', 'GET / HTTP/1.1\r\nHost:', [200]],
-  ])('answers a request %s after the one before it, and never in its place', async (_name, next, statuses) => {
+  ])('responds to a request %s only after the previous request', async (_name, next, statuses) => {
     let refuse = () => {}
     const isRefused = new Promise<void>((resolve) => {
       refuse = resolve
     })
     const late = (limitMs: number) => Object.assign(each.server, { headersTimeout: limitMs, requestTimeout: limitMs })
-    // Both are in one packet, so the second is refused in the same tick as the first, or times out later.
+    // Both requests are in one packet, so the second is refused in the same tick as the first, or times out later.
     const each = await listening(
       (_req, res) => {
         late(200)
@@ -104,7 +104,7 @@ describe('requests that the HTTP parser refuses', () => {
       { slowSenderMs: 200 },
     )
     open.push(each)
-    // The first request is not late, however long the machine takes to read it.
+    // The first request never times out, however long the machine takes to read it.
     late(30_000)
     each.server.once('clientError', () => refuse())
     const answer = await sendRaw(each.port, [`GET / HTTP/1.1\r\nHost: a\r\n\r\n${next}`])
@@ -120,7 +120,7 @@ describe('requests that the HTTP parser refuses', () => {
     expect(parseRaw(answer).status).toBe(200)
   })
 
-  it('serves others meanwhile', async () => {
+  it('serves other connections meanwhile', async () => {
     const { port, url } = await server()
     await sendRaw(port, ['rubbish\r\n\r\n'])
     expect(await (await fetch(url)).text()).toBe('served')

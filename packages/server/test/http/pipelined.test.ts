@@ -1,4 +1,3 @@
-/** A connection that sends faster than the server responds must not fill the memory. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -10,14 +9,14 @@ const connections = 2
 const requests = 20_000
 const request = `GET /${'a'.repeat(100)} HTTP/1.1\r\nHost: a\r\n\r\n`
 
-// In a separate thread, because this one could only send while the server waits.
+// A separate thread, because this one could only send while the server waits.
 const sender = `
   const { connect } = require('node:net')
   const { port, connections, text } = require('node:worker_threads').workerData
   for (let index = 0; index < connections; index += 1) connect(port, '127.0.0.1').on('error', () => {}).resume().write(text)
 `
 
-it('reads on from a connection only after its earlier requests are answered', async () => {
+it('reads more from a connection only after its earlier requests have been answered', async () => {
   let [waiting, most, answered] = [0, 0, 0]
   const server = createServer((req, res) => {
     waiting += 1
@@ -35,7 +34,7 @@ it('reads on from a connection only after its earlier requests are answered', as
   const worker = new Worker(sender, { eval: true, workerData })
   try {
     await once(server, 'all')
-    // One read of a socket is 64 KB.
+    // A single socket read is up to 64 KB.
     expect(most).toBeLessThanOrEqual(connections * Math.ceil(65_536 / request.length))
   } finally {
     await worker.terminate()

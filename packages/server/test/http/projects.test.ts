@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => server.close())
 
 describe('projects', () => {
-  it('are created with a draft and nothing live', async () => {
+  it('are created with a draft and no live version', async () => {
     const { status, body } = await api('POST', '/projects', { body: { name: 'First', defaultProvider: 'demo' } })
     expect(status).toBe(201)
     const { project, version } = CreatedProject.parse(body)
@@ -45,7 +45,7 @@ describe('projects', () => {
     expect(cleared.body).toMatchObject({ name: 'B', defaultModel: null })
   })
 
-  it('are listed, the last edited first', async () => {
+  it('are listed with the last edited first', async () => {
     const one = CreatedProject.parse((await api('POST', '/projects', { body: { name: 'one' } })).body)
     const two = CreatedProject.parse((await api('POST', '/projects', { body: { name: 'two' } })).body)
     const ids = async () => {
@@ -82,7 +82,7 @@ describe('projects', () => {
   })
 
   it.each(['0', '-1', 'x', '1.5', '2147483648', '99999999999999999999', '01', '%00', '+1', '1e3'])(
-    'are unknown under the id %s',
+    'return 404 for the id %s',
     async (id) => {
       const { status, body } = await api('GET', `/projects/${id}/versions`)
       expect({ status, message: body['message'] }).toEqual({ status: 404, message: 'Project not found' })

@@ -5,7 +5,7 @@ import { type Api, issueKey, openServer } from './scenario.ts'
 
 let server: TestServer
 let api: Api
-/** Few connections with many requests each, because hundreds must be answered within a second. */
+/** Few connections with many requests each, because hundreds must get a response within a second. */
 let pool: Pool
 
 beforeAll(async () => {
@@ -20,7 +20,6 @@ afterAll(async () => {
 interface Answer {
   status: number
   remaining: number
-  /** The end of its window. */
   end: number
 }
 
@@ -35,7 +34,7 @@ async function ask(key: string): Promise<Answer> {
   }
 }
 
-// Windows are a second apart. The reported end may vary by a millisecond within one.
+// Windows are a second apart. The reported end may vary by a millisecond within one window.
 function windowsOf(answers: readonly Answer[]): Answer[][] {
   const windows: { end: number; answers: Answer[] }[] = []
   for (const answer of answers) {
@@ -46,8 +45,8 @@ function windowsOf(answers: readonly Answer[]): Answer[][] {
   return windows.map((each) => each.answers)
 }
 
-describe('promise 17: the limit of a key', () => {
-  // A machine that answers fewer requests per second than the limit refuses none. The large limits then only count
+describe('promise 17: rate limit of an API key', () => {
+  // A machine that handles fewer requests per second than the limit refuses none. The large limits then only count
   // down.
   it.each([
     { limit: 10, bursts: Number.POSITIVE_INFINITY },
@@ -59,7 +58,7 @@ describe('promise 17: the limit of a key', () => {
       const key = await issueKey(api, { plan: 'custom', limit })
       const answers: Answer[] = []
       const isRefused = () => answers.some(({ status }) => status === 429)
-      // A busy machine may spread a burst over several windows.
+      // A busy machine may spread a burst over several windows, so the test sends more bursts.
       for (let burst = 0; burst < bursts && !isRefused(); burst += 1)
         answers.push(...(await Promise.all(Array.from({ length: limit * 2 }, () => ask(key)))))
       for (const inWindow of windowsOf(answers)) {
@@ -67,7 +66,6 @@ describe('promise 17: the limit of a key', () => {
         expect(allowed.length).toBeLessThanOrEqual(limit)
         const remaining = allowed.map((each) => each.remaining).sort((a, b) => b - a)
         expect(remaining).toEqual(allowed.map((_each, index) => limit - 1 - index))
-        // No request is refused below the limit.
         if (inWindow.length > allowed.length) expect(allowed.length).toBe(limit)
       }
       expect(answers.every(({ status }) => status === 200 || status === 429)).toBe(true)
@@ -75,7 +73,7 @@ describe('promise 17: the limit of a key', () => {
     300_000,
   )
 
-  it('is its own: another key is not touched by it', async () => {
+  it('does not affect other keys', async () => {
     const [limited, free] = [await issueKey(api, { plan: 'custom', limit: 1 }), await issueKey(api, {})]
     await Promise.all([1, 2, 3].map(() => api('GET', '/projects', { key: limited })))
     expect((await api('GET', '/projects', { key: free })).status).toBe(200)

@@ -1,6 +1,5 @@
 import { connect } from 'node:net'
 
-/** Sends the bytes unchanged and returns everything received until the other side closed. */
 export function sendRaw(
   port: number,
   pieces: readonly (string | Uint8Array)[],

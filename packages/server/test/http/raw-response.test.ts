@@ -35,8 +35,8 @@ async function serve(write: (res: Response) => void): Promise<{ url: string; fai
   return { url: server.url, failures }
 }
 
-describe('a raw response writes itself, because ts-rest only pipes streams', () => {
-  it('lets the writer send head and body, unvalidated', async () => {
+describe('raw response', () => {
+  it('writes head and body without validation', async () => {
     const { url, failures } = await serve((res) => {
       res.setHeader('Content-Type', 'text/event-stream')
       res.write('event: a\n\n')
@@ -48,7 +48,7 @@ describe('a raw response writes itself, because ts-rest only pipes streams', () 
     expect(failures).toEqual([])
   })
 
-  it('passes a failing writer to the error handler instead of ending the process', async () => {
+  it('passes a failing writer to the error handler and does not end the process', async () => {
     const { url, failures } = await serve(() => {
       throw new Error('writer failed')
     })
@@ -72,7 +72,7 @@ describe('a raw response writes itself, because ts-rest only pipes streams', () 
     await closed
   })
 
-  it('checks ordinary bodies against the contract', async () => {
+  it('validates ordinary bodies against the contract', async () => {
     const { url, failures } = await serve(() => {})
     expect((await fetch(`${url}/checked`)).status).toBe(500)
     expect(failures).toHaveLength(1)

@@ -11,7 +11,7 @@ let url: string
 let lastOutcome: Promise<Buffer> = Promise.resolve(Buffer.alloc(0))
 
 beforeAll(async () => {
-  // Longer than a pause of the machine: a connection that ends just as it is reused would break the request.
+  // Longer than any pause of the machine. A connection that ends just as it is reused would break the request.
   server = createServer({ keepAliveTimeout: 65_000 }, (req, res) => {
     lastOutcome = readBody(req, limit)
     lastOutcome.then(
@@ -40,7 +40,7 @@ const compressors: [string, (data: Uint8Array) => Uint8Array][] = [
 ]
 
 describe('readBody', () => {
-  it('takes a body at the limit and refuses one byte more', async () => {
+  it('accepts a body at the limit and refuses one byte more', async () => {
     expect(await post(new Uint8Array(limit))).toBe(String(limit))
     expect(await post(new Uint8Array(limit + 1))).toBe('PayloadTooLargeError')
   })
@@ -50,19 +50,19 @@ describe('readBody', () => {
     expect(await post(Uint8Array.from(compress(new Uint8Array(limit + 1))), encoding)).toBe('PayloadTooLargeError')
   })
 
-  it('stops at the limit of a bomb without inflating it', async () => {
+  it('stops a zip bomb at the limit without inflating it', async () => {
     const bomb = Uint8Array.from(gzipSync(new Uint8Array(64_000_000)))
     expect(bomb.length).toBeLessThan(limit)
     expect(await post(bomb, 'gzip')).toBe('PayloadTooLargeError')
   })
 
-  it('counts a body that declares no length', async () => {
+  it('counts a body without a declared length', async () => {
     const stream = new ReadableStream<Uint8Array>({
       pull(controller) {
         controller.enqueue(new Uint8Array(30_000))
       },
     })
-    // The server answers and closes while the client still sends, so the client may see either.
+    // The server responds and closes while the client still sends, so the client may see either.
     await fetch(url, { method: 'POST', body: stream, duplex: 'half' } as RequestInit).then(
       (r) => r.text(),
       () => '',
@@ -70,7 +70,7 @@ describe('readBody', () => {
     await expect(lastOutcome).rejects.toMatchObject({ code: 'PayloadTooLargeError', details: { limit } })
   })
 
-  it('checks the size before the encoding, and no encoding of an empty body', async () => {
+  it("checks the size before the encoding, and ignores an empty body's encoding", async () => {
     expect(await post(new Uint8Array(limit + 1), 'zstd')).toBe('PayloadTooLargeError')
     expect(await post(new Uint8Array(), 'zstd')).toBe('0')
   })
@@ -80,7 +80,7 @@ describe('readBody', () => {
     ['br', 'BadRequestError'],
     ['zstd', 'UnsupportedMediaTypeError'],
     ['gzip, gzip', 'UnsupportedMediaTypeError'],
-  ])('refuses rubbish as %s with %s', async (encoding, code) => {
+  ])('refuses malformed %s with %s', async (encoding, code) => {
     expect(await post(new TextEncoder().encode('{"a":1}'), encoding)).toBe(code)
   })
 })

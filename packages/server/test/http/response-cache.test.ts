@@ -1,4 +1,4 @@
-/** A cached response is sent before the router runs. It must equal the router's response byte for byte. */
+/** A cached response bypasses the router. It must equal the router's response byte for byte. */
 import { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { TestServer } from '../support/test-server.ts'
@@ -27,7 +27,7 @@ interface Asked {
   headers?: Record<string, string>
 }
 
-/** The whole response, byte for byte, without the date and the rate-limit headers. */
+/** Returns the whole response without the date and rate-limit headers. */
 async function ask({ path, method = 'GET', headers = {}, ...other }: Asked): Promise<string> {
   const authorization = 'key' in other ? other.key : `Bearer ${key}`
   const lines = Object.entries({
@@ -42,13 +42,13 @@ async function ask({ path, method = 'GET', headers = {}, ...other }: Asked): Pro
   return answer.replace(/^(Date|X-RateLimit-Re\w+|Retry-After): .*$/gm, '$1: …').replace(/"retryAfter":\d+/, '')
 }
 
-// Responses to URLs with a query are not cached, and an undeclared query changes nothing.
+// Compares both paths: a URL with a query is not cached, and an undeclared query changes nothing.
 const bothWays = async (asked: Asked): Promise<[kept: string, routed: string]> => {
   await ask(asked)
   return [await ask(asked), await ask({ ...asked, path: `${asked.path}?routed=1` })]
 }
 
-/** Reads of the live cache. A cached response makes none. */
+/** Counts reads of the live cache. A cached response makes none. */
 async function readsDuring(work: () => Promise<unknown>): Promise<number> {
   const { liveCache } = server.deps
   const { read } = liveCache
@@ -62,8 +62,8 @@ async function readsDuring(work: () => Promise<unknown>): Promise<number> {
   return reads
 }
 
-describe('a warm GET of a prompt', () => {
-  it('is answered from the response cache', async () => {
+describe('warm GET of a prompt', () => {
+  it('is served from the response cache', async () => {
     const path = `${documents}/folder/hello`
     expect(await ask({ path })).toContain('HTTP/1.1 200 OK')
     expect(await readsDuring(() => ask({ path }))).toBe(0)
@@ -94,13 +94,13 @@ describe('a warm GET of a prompt', () => {
     [`/${'a'.repeat(600)}`, 404],
     ['/constructor', 404],
     ['/__proto__', 404],
-  ])('%s is %i, kept and routed', async (tail, status) => {
+  ])('%s is %i, from the cache and from the router', async (tail, status) => {
     const [kept, routed] = await bothWays({ path: documents + tail })
     expect(kept).toContain(`HTTP/1.1 ${status} `)
     expect(kept).toBe(routed)
   })
 
-  it('treats project and version addresses like the router', async () => {
+  it('treats project and version URLs like the router', async () => {
     const live = `${project.id}/versions/live`
     for (const address of [
       `0${live}`,
@@ -200,7 +200,7 @@ describe('a warm GET of a prompt', () => {
     const created = await createTestProject(api, { a: 'published' })
     const reader = await issueKey(api, { scopes: ['read'] })
     const drafted = await created.newDraft()
-    /** The response twice: the second one comes from the cache. */
+    /** Reads twice. The second response comes from the cache. */
     const read = async (version: string) => {
       const get = () => api('GET', `${version}/documents/a`, { key: reader })
       const [first, second] = [await get(), await get()]
@@ -234,7 +234,7 @@ describe('a warm GET of a prompt', () => {
     await expect.poll(status, { timeout: 10_000 }).toBe(401)
   })
 
-  it('shares the event loop with other connections when thousands are pipelined', async () => {
+  it('yields to other connections when thousands of requests are pipelined', async () => {
     const path = `${documents}/folder/hello`
     await ask({ path })
     const { end } = ServerResponse.prototype
@@ -259,14 +259,14 @@ describe('a warm GET of a prompt', () => {
       ServerResponse.prototype.end = end
     }
     expect(answers).toBe(2_000)
-    // The ticks counted here alternate with those of the server.
+    // The ticks counted here alternate with the server's.
     expect(most).toBeLessThanOrEqual(1_000)
   })
 
   it('consumes one rate-limit point per request', async () => {
     const limited = await issueKey(api, { scopes: ['read'], plan: 'custom', limit: 3 })
     const get = () => api('GET', `${documents}/folder/hello`, { key: limited })
-    // In sequence: the first request of a window is the one that leaves two.
+    // Sequential requests. A window begins with the request that leaves two.
     let window: string[] = []
     for (let last = ''; last !== '429 0'; ) {
       const { status, headers } = await get()

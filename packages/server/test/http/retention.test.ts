@@ -18,7 +18,7 @@ afterAll(() => bench.close())
 const sql = async (text: string, params: unknown[]) => (await bench.server.database.session.query(text, params)).rows
 const apply = () => applyRetention(bench.server.deps)
 
-/** A conversation that was created and ended so many days ago, on the database's clock. */
+/** Creates a conversation with the given ages in days, on the database's clock. */
 async function conversation(days: { created: number; ended: number }, live = bench.live): Promise<string> {
   bench.fake.enqueue({ text: 'fine' })
   const ran = await bench.api('POST', `${live}/documents/run`, { body: { path: 'hello' } })
@@ -41,7 +41,7 @@ async function isThere(uuid: string): Promise<boolean> {
   return status === 200
 }
 
-it('deletes conversations that ended too long ago, and no later ones', async () => {
+it('deletes conversations that ended before the retention time, and keeps newer ones', async () => {
   const old = await conversation({ created: 40, ended: 31 })
   const continued = await conversation({ created: 400, ended: 29 })
   const recent = await conversation({ created: 1, ended: 1 })
@@ -51,7 +51,7 @@ it('deletes conversations that ended too long ago, and no later ones', async () 
   expect(await apply()).toBe(0)
 })
 
-it("a project's value overrides the server's, in both directions, until it is reset", async () => {
+it("lets a project's value override the server's in both directions, until it is reset", async () => {
   const change = (retentionDays: number | null) =>
     bench.api('PUT', `/projects/${projectId}`, { body: { retentionDays } })
   const elsewhere = await createTestProject(bench.api, prompts)
@@ -97,7 +97,7 @@ it('never deletes active conversations, and works in several batches', async () 
   await bench.stop(active)
 })
 
-it('keeps everything without a retention of the server or the project', async () => {
+it('keeps everything if neither the server nor the project has a retention time', async () => {
   const { deps } = bench.server
   const runs = { ...deps.runs, settings: { ...deps.runs.settings, retentionDays: 0 } }
   const old = await conversation({ created: 3_000, ended: 3_000 })

@@ -32,8 +32,8 @@ const run = (body: Record<string, unknown>, call: { key?: string; headers?: Reco
     ...call,
   })
 
-describe('a run as JSON', () => {
-  it('returns the documented body and names its conversation', async () => {
+describe('JSON run', () => {
+  it("returns the documented body and its conversation's uuid", async () => {
     fake.enqueue({ text: 'Hi Ada' })
     const answer = await run({})
     expect(answer.status, answer.text).toBe(200)
@@ -52,7 +52,7 @@ describe('a run as JSON', () => {
     })
   })
 
-  it('omits what the models of a legacy client refuse', async () => {
+  it("omits fields that a legacy client's models refuse", async () => {
     for (const [headers, expected] of [
       [{}, ['reasoning', 'text']],
       [{ 'x-latitude-sdk-version': '5.1.0' }, ['text']],
@@ -65,7 +65,7 @@ describe('a run as JSON', () => {
     }
   })
 
-  it('answers a failed run with 422, its code and its conversation', async () => {
+  it('returns 422 for a failed run, with its code and conversation', async () => {
     fake.enqueue({ status: 401, body: { error: { message: 'bad key' } } })
     const answer = await run({})
     expect({ status: answer.status, name: answer.body['name'] }).toEqual({ status: 422, name: 'DocumentRunError' })
@@ -75,8 +75,8 @@ describe('a run as JSON', () => {
   })
 })
 
-describe('a run as a stream', () => {
-  it('has the headers of an event stream and of the limit', async () => {
+describe('streamed run', () => {
+  it('has the headers of an event stream and of the rate limit', async () => {
     fake.enqueue({ deltas: ['Hi', ' Ada'] })
     const { status, headers, text } = await run({ stream: true })
     expect(status).toBe(200)
@@ -92,14 +92,14 @@ describe('a run as a stream', () => {
 
   it.each([
     ['an unknown prompt', { path: 'nowhere' }, 404],
-    ['a body that is not valid', { parameters: [] }, 400],
-  ])('answers JSON for %s', async (_name, body, status) => {
+    ['an invalid body', { parameters: [] }, 400],
+  ])('returns JSON for %s', async (_name, body, status) => {
     const answer = await run({ stream: true, ...body })
     expect(answer.status).toBe(status)
     expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
   })
 
-  it('counts toward the open streams of its key', async () => {
+  it("counts toward its key's open streams", async () => {
     const key = await issueKey(api, { scopes: ['run'] })
     fake.enqueue({ hang: 'before-head' })
     const requests = fake.requests.length
@@ -122,8 +122,8 @@ describe('a run as a stream', () => {
   })
 })
 
-describe('a chat', () => {
-  it('continues the conversation, and an unknown one is 404', async () => {
+describe('chat', () => {
+  it('continues the conversation, and returns 404 for an unknown one', async () => {
     fake.enqueue({ text: 'one' })
     const first = await run({})
     fake.enqueue({ text: 'two' })

@@ -7,12 +7,11 @@ export type Api = ReturnType<typeof apiCaller>
 
 export interface Opened {
   server: TestServer
-  /** Calls with a key that has all scopes and never reaches its rate limit. */
+  /** Sends requests with a key that has all scopes and never reaches its rate limit. */
   api: Api
   key: string
 }
 
-/** A server of its own, and a caller with all rights. */
 export async function openServer(
   environment: Record<string, string> = {},
   options: Omit<TestServerOptions, 'environment'> = {},
@@ -23,29 +22,26 @@ export async function openServer(
   return { server, key, api: apiCaller(server.url, key) }
 }
 
-/** Another key of the workspace. */
 export async function issueKey(api: Api, body: Record<string, unknown>): Promise<string> {
   const issued = await expectStatus(api('POST', '/api-keys', { body: { name: 'test', ...body } }), 201)
   return String(issued['key'])
 }
 
-/** The admin key of another tenant on the same server. */
 export async function openTenant(server: TestServer, name: string): Promise<string> {
   return (await createWorkspace(server.deps, { name, createProject: createFirstProject })).key
 }
 
 export interface TestProject {
   id: number
-  /** The initial draft, and the address of its prompts. */
+  /** The initial draft's uuid and its URL path. */
   draftUuid: string
   draft: string
-  /** The address of the live version. */
+  /** The live version's URL path. */
   live: string
-  /** Creates another draft and returns its address. */
   newDraft(): Promise<string>
 }
 
-/** A new project. `prompts` are published; without them nothing is live. */
+/** Creates a project and publishes `prompts`. Without them it has no live version. */
 export async function createTestProject(api: Api, prompts?: Record<string, string>): Promise<TestProject> {
   const created = await expectStatus(api('POST', '/projects', { body: { name: 'scenario' } }), 201)
   const { project, version } = created as unknown as { project: { id: number }; version: { uuid: string } }

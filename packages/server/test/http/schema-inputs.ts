@@ -1,4 +1,4 @@
-/** Inputs for a route, generated from its schema in the contract. Mostly valid, sometimes hostile. */
+/** Generates inputs for a route from its contract schema. Most are valid, some hostile. */
 import fc from 'fast-check'
 import { componentOf, operationOf, type Schema } from './api-description.ts'
 import type { WalkedRoute } from './contract-routes.ts'
@@ -38,8 +38,8 @@ export const hostileText = fc.constantFrom(
   'file:///x',
   'http://[',
 )
-// Any code point except surrogates. The unit 'binary' means the same, but first fills a table of a million entries for
-// seconds.
+// Any code point except surrogates. fast-check's unit 'binary' is equivalent, but spends seconds on a table of a
+// million entries.
 const unit = fc
   .integer({ min: 0, max: 0x10ffff - 0x800 })
   .map((number) => String.fromCodePoint(number < 0xd800 ? number : number + 0x800))
@@ -73,19 +73,16 @@ const headerValues: Record<string, fc.Arbitrary<string>> = {
   origin: fc.constantFrom('null', 'https://example.com'),
 }
 
-/** A few headers that some routes read. */
 export const hostileHeaders: fc.Arbitrary<Record<string, string>> = fc
   .subarray(Object.entries(headerValues), { maxLength: 3 })
   .chain((chosen) => fc.tuple(...chosen.map(([name, value]) => value.map((text) => [name, text] as const))))
   .map((pairs) => Object.fromEntries(pairs))
 
-/** The body of a route; undefined if it has no body schema. */
 export function bodyOf(route: WalkedRoute): fc.Arbitrary<unknown> | undefined {
   const schema = operationOf(route).requestBody?.content['application/json']?.schema
   return schema && fc.oneof({ weight: 20, arbitrary: arbitraryOf(schema, 0) }, { weight: 1, arbitrary: anything })
 }
 
-/** Declared and undeclared query parameters. */
 export function queryOf(route: WalkedRoute): fc.Arbitrary<Record<string, string>> {
   const known = (operationOf(route).parameters ?? []).filter((each) => each.in === 'query')
   const pairs = known.map(({ name, schema }) =>
@@ -99,7 +96,7 @@ function queryText(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
 }
 
-// One value in fifteen has another type, so bodies with several keys usually still pass their schema.
+// Only one value in fifteen has a wrong type, so bodies with several keys usually still match their schema.
 function arbitraryOf(schema: Schema, depth: number): fc.Arbitrary<unknown> {
   return fc.oneof({ weight: 14, arbitrary: wantedOf(schema, depth) }, { weight: 1, arbitrary: anything })
 }

@@ -1,4 +1,3 @@
-/** The memory and time that clients can occupy if they request and never read. */
 import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http'
 import { connect, Socket } from 'node:net'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -11,7 +10,7 @@ const body = Buffer.alloc(20_000_000, 'x')
 const never = 1_000_000_000
 const wait = { timeout: 30_000 }
 
-/** Returns 20 MB; `/events` returns them as an event stream. */
+/** Returns 20 MB, as an event stream for `/events`. */
 async function limited(settings: UnreadSettings): Promise<Listening & { asked(): number }> {
   let asked = 0
   const unread = new UnreadBudget(settings)
@@ -39,12 +38,12 @@ const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`
 const connections = ({ server }: Listening) =>
   new Promise<number>((resolve) => server.getConnections((_error, count) => resolve(count)))
 
-it('a client that reads nothing is closed after the stall time; a slow one and an event stream are not', async () => {
+it('closes a client that reads nothing after the stall time, but not a slow one or an event stream', async () => {
   const server = await limited({ stallMs: 1_000, mostBytes: never })
   const slow = ask(server.port, get('/'))
   let read = 0
   const reading = setInterval(() => {
-    // Sent in parts, and the buffer is drained in between.
+    // The response is sent in parts, and the buffer drains in between.
     read += (slow.read() as Buffer | null)?.length ?? 0
   }, 5)
   onTestFinished(() => clearInterval(reading))
@@ -55,17 +54,17 @@ it('a client that reads nothing is closed after the stall time; a slow one and a
   await expect.poll(() => connections(server), wait).toBe(2)
 })
 
-it('unread responses together are bounded in bytes: stalled ones are closed', async () => {
+it('limits the total bytes of unread responses by closing stalled ones', async () => {
   const server = await limited({ stallMs: never, mostBytes: 3 * body.length })
   for (let opened = 0; opened < 8; opened += 1) ask(server.port, get('/'))
   await expect.poll(server.asked, wait).toBe(8)
-  // The system has accepted a part of each.
+  // The system's socket buffers hold a part of each.
   await expect.poll(() => connections(server), wait).toBeLessThan(5)
   const left = await connections(server)
   expect(left).toBeGreaterThan(1)
 })
 
-it('a connection has a limited number of requests in progress; the others follow in order', async () => {
+it("limits a connection's requests in progress, and handles the rest in order", async () => {
   const held: (() => void)[] = []
   let [open, most, served] = [0, 0, 0]
   const server = await listening((req, res) =>
@@ -97,7 +96,7 @@ it('a connection has a limited number of requests in progress; the others follow
   expect({ most, served }).toEqual({ most: 8, served: paths.length })
 })
 
-it('connections beyond the limit are closed at once', async () => {
+it('closes connections beyond the limit immediately', async () => {
   const server = await listening((_req, res) => void res.end('ok'), { maxConnections: 2 })
   onTestFinished(() => server.close())
   for (let opened = 0; opened < 2; opened += 1) ask(server.port, '')
@@ -107,7 +106,7 @@ it('connections beyond the limit are closed at once', async () => {
   expect(await connections(server)).toBe(2)
 })
 
-it('the server closes an unread conversation after STET_STALL_SECONDS, and answers others', async () => {
+it('closes an unread conversation response after STET_STALL_SECONDS and keeps serving others', async () => {
   const { server, api } = await openServer({ STET_STALL_SECONDS: '1' })
   onTestFinished(() => server.close())
   const project = (await api('POST', '/projects', { body: { name: 'unread' } })).body as unknown as {
@@ -122,20 +121,20 @@ it('the server closes an unread conversation after STET_STALL_SECONDS, and answe
   const request = (path: string) =>
     `GET /api/v3${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${server.adminKey}\r\n\r\n`
   const path = `/conversations/${String(log.body['uuid'])}`
-  // Several, so that the system's buffers cannot take everything.
+  // Several requests, so that the system's buffers cannot hold all responses.
   const socket = ask(Number(new URL(server.url).port), request(path).repeat(6))
-  // Writing to a closed socket raises an error.
+  // Writing to a closed socket raises an error, so it reveals the close.
   await expect
     .poll(() => {
       if (!socket.destroyed) socket.write(' ')
       return socket.destroyed
     }, wait)
     .toBe(true)
-  // Its place among the key's reads is free again.
+  // The closed response no longer counts toward the key's reads.
   expect((await api('GET', path)).text).toContain(message.content)
 })
 
-describe('the budget of large responses', () => {
+describe('budget of large responses', () => {
   const settings = { stallMs: never, mostBytes: 33_554_432 }
   const reserved = 8_388_608
   const responses = (budget: UnreadBudget, count: number) =>
@@ -144,17 +143,17 @@ describe('the budget of large responses', () => {
       budget.enter(res)
       return res
     })
-  /** Reserves in order. `begun` contains the indexes of those that have room. */
+  /** Reserves in order. `begun` collects the indexes of granted reservations. */
   function reserveAll(budget: UnreadBudget, all: readonly ServerResponse[], keyOf: (place: number) => number) {
     const begun: number[] = []
     const ends = all.map((res, place) => budget.reserve(res, keyOf(place)).then(() => begun.push(place)))
-    // A test may end while some reads still wait. They are refused later.
+    // A test may end while some reads still wait. They are rejected later.
     for (const end of ends) end.catch(() => undefined)
     return { begun, ends }
   }
   const settled = () => new Promise((resolve) => setImmediate(resolve))
 
-  it('gives one key half of it, and queues further reads', async () => {
+  it('grants one key at most half of the budget, and queues its further reads', async () => {
     const budget = new UnreadBudget(settings)
     const all = responses(budget, 6)
     const { begun } = reserveAll(budget, all, (place) => (place < 4 ? 1 : 2))
@@ -165,7 +164,7 @@ describe('the budget of large responses', () => {
     expect(begun).toEqual([0, 1, 4, 5, 2])
   })
 
-  it('releases what a small body does not need, and counts a large one completely', async () => {
+  it('releases the unused part for a small body, and counts a large body completely', async () => {
     const budget = new UnreadBudget(settings)
     const all = responses(budget, 4)
     const { begun } = reserveAll(budget, all, () => 1)
@@ -182,7 +181,7 @@ describe('the budget of large responses', () => {
     expect(begun).toEqual([0, 1, 2, 3])
   })
 
-  it('refuses with 503 if no room becomes free, and drops clients that disconnect', async () => {
+  it('rejects with 503 if no room becomes free, and removes waiting clients that disconnect', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     onTestFinished(() => void vi.useRealTimers())
     const budget = new UnreadBudget(settings)

@@ -16,7 +16,7 @@ beforeEach(async () => {
 })
 
 describe('versions', () => {
-  it('are listed drafts first, and filtered by status', async () => {
+  it('are listed with drafts first and can be filtered by status', async () => {
     const draft = await project.newDraft()
     const all = (await api('GET', `/projects/${project.id}/versions`)).body as unknown as Version[]
     expect(all.map(({ status }) => status)).toEqual(['draft', 'merged'])
@@ -28,7 +28,7 @@ describe('versions', () => {
     expect((await api('GET', `/projects/${project.id}/versions?unknown=1`)).status).toBe(200)
   })
 
-  it('are read by uuid in upper or lower case, and as live', async () => {
+  it('are returned by uuid in any letter case, and as live', async () => {
     const live = await api('GET', `/projects/${project.id}/versions/live`)
     expect(Version.parse(live.body)).toEqual(live.body)
     const upper = await api('GET', `/projects/${project.id}/versions/${project.draftUuid.toUpperCase()}`)
@@ -102,7 +102,7 @@ describe('versions', () => {
     expect((await api('POST', `${project.live}/documents/get-or-create`, { body: { path: 'kept' } })).status).toBe(200)
   })
 
-  it('return the same body for every version that is not a draft', async () => {
+  it('return the same error when publishing any version that is not a draft', async () => {
     const bodies = []
     for (const ref of ['live', project.draftUuid, 'x', '00000000-0000-4000-8000-000000000000']) {
       const { status, body } = await api('POST', `/projects/${project.id}/versions/${ref}/publish`)
@@ -124,14 +124,14 @@ describe('versions', () => {
     })
   })
 
-  it('of another project are unknown', async () => {
+  it('of another project return 404', async () => {
     const other = await createTestProject(api, { a: 'x' })
     expect((await api('GET', `/projects/${project.id}/versions/${other.draftUuid}`)).status).toBe(404)
     expect((await api('GET', `${project.live}/diff?base=${other.draftUuid}`)).status).toBe(404)
     expect((await api('GET', `${project.live}/diff?base=${'%00'}`)).status).toBe(400)
   })
 
-  it('can be forced on live only with the scope publish', async () => {
+  it('can be force-changed when live only with the scope publish', async () => {
     const issued = await api('POST', '/api-keys', { body: { name: 'writer', scopes: ['write'] } })
     const body = { path: 'edited', prompt: 'forced', force: true }
     const key = String(issued.body['key'])

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import type { LiveCache } from '../../src/features/deps.ts'
 
-/** The promises of every LiveCache. Promise 18 (caches coherent) depends on the second group. */
+/** The contract of every LiveCache. Promise 18 (caches coherent) depends on the `drop` group. */
 export function liveCacheContract(create: () => LiveCache): void {
   describe('reads', () => {
-    it('loads once and answers the same object', async () => {
+    it('loads once and returns the same object', async () => {
       const cache = create()
       const value = { a: 1 }
       expect(await cache.read('s', 'k', async () => value)).toBe(value)
       expect(await cache.read('s', 'k', () => Promise.reject(new Error('not called')))).toBe(value)
     })
 
-    it('remembers null and undefined', async () => {
+    it('caches null and undefined', async () => {
       const cache = create()
       let loads = 0
       const load = async () => {
@@ -23,7 +23,7 @@ export function liveCacheContract(create: () => LiveCache): void {
       expect(loads).toBe(1)
     })
 
-    it('shares one load between parallel misses', async () => {
+    it('shares one load between concurrent misses', async () => {
       const cache = create()
       const gate = openable()
       let loads = 0
@@ -37,14 +37,14 @@ export function liveCacheContract(create: () => LiveCache): void {
       expect(new Set(await Promise.all(reads))).toEqual(new Set([1]))
     })
 
-    it('keeps scopes and keys apart', async () => {
+    it('separates cache scopes and keys', async () => {
       const cache = create()
       await cache.read('s', 'k', async () => 1)
       expect(await cache.read('s', 'other', async () => 2)).toBe(2)
       expect(await cache.read('t', 'k', async () => 3)).toBe(3)
     })
 
-    it('does not remember a load that throws', async () => {
+    it('does not cache a failed load', async () => {
       const cache = create()
       await expect(cache.read('s', 'k', () => Promise.reject(new Error('away')))).rejects.toThrow('away')
       const throwsAtOnce = (): Promise<number> => {
@@ -56,7 +56,7 @@ export function liveCacheContract(create: () => LiveCache): void {
   })
 
   describe('drop', () => {
-    it('forgets the scope and nothing else', async () => {
+    it('removes only the given cache scope', async () => {
       const cache = create()
       await cache.read('s', 'k', async () => 1)
       await cache.read('t', 'k', async () => 1)
@@ -65,7 +65,7 @@ export function liveCacheContract(create: () => LiveCache): void {
       expect(await cache.read('t', 'k', async () => 2)).toBe(1)
     })
 
-    it('keeps a load that began before it out of the cache', async () => {
+    it('does not cache a load that began before the drop', async () => {
       const cache = create()
       const gate = openable()
       const early = cache.read('s', 'k', async () => {
@@ -80,7 +80,7 @@ export function liveCacheContract(create: () => LiveCache): void {
       expect(await cache.read('s', 'k', async () => 'newest')).toBe('new')
     })
 
-    it('keeps it out even without a read in between', async () => {
+    it('does not cache such a load even if nothing was read in between', async () => {
       const cache = create()
       const gate = openable()
       const early = cache.read('s', 'k', async () => {
@@ -94,7 +94,7 @@ export function liveCacheContract(create: () => LiveCache): void {
     })
   })
 
-  it('says which scopes have been dropped since a number of drops', () => {
+  it('lists the cache scopes dropped since a given drop count', () => {
     const cache = create()
     const first = cache.drops()
     expect(cache.areCurrent(['s', 't'], first)).toBe(true)
@@ -107,7 +107,7 @@ export function liveCacheContract(create: () => LiveCache): void {
     expect([cache.areCurrent(['t'], second), cache.areCurrent(['t'], cache.drops())]).toEqual([false, true])
   })
 
-  it('clear forgets every scope, and keeps out what was loading', async () => {
+  it('clear removes every cache scope and does not cache loads in progress', async () => {
     const cache = create()
     const gate = openable()
     await cache.read('s', 'k', async () => 'old')

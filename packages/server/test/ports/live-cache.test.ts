@@ -5,14 +5,14 @@ import { liveCacheContract } from './live-cache.contract.ts'
 describe('in-process live cache', () => {
   liveCacheContract(() => createLiveCache())
 
-  it('forgets what was used longest ago beyond the number of entries', async () => {
+  it('evicts the least recently used entries beyond the entry limit', async () => {
     const cache = createLiveCache({ maxEntries: 2 })
     for (const key of ['a', 'b', 'a', 'c']) await cache.read('s', key, async () => `${key} first`)
     expect(await cache.read('s', 'a', async () => 'again')).toBe('a first')
     expect(await cache.read('s', 'b', async () => 'again')).toBe('again')
   })
 
-  it('forgets beyond the bytes, and is empty again after a drop', async () => {
+  it('evicts entries beyond the byte limit, and is empty after a drop', async () => {
     const cache = createLiveCache({ maxBytes: 50_000 })
     const text = 'x'.repeat(10_000)
     for (const key of ['a', 'b', 'c']) await cache.read('s', key, async () => ({ key, text }))

@@ -1,4 +1,4 @@
-/** The promises of every event log: history then live events, no gap, no duplicate, an end after the last event. */
+/** The contract of every event log: readers get history, then live events, without gaps or duplicates. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { LogEntry, RunEventLog, RunLogReader } from '../../src/features/runs/ports.ts'
@@ -18,7 +18,7 @@ async function readToEnd(reader: RunLogReader, limit: number): Promise<number[]>
 
 export function describeRunEventLog(name: string, create: () => RunEventLog): void {
   describe(`event log: ${name}`, () => {
-    it('promise 6: readers from anywhere, at any time, see every event after their place once and in order', async () => {
+    it('promise 6: readers that attach anywhere, at any time, get every later event once and in order', async () => {
       const action = fc.oneof(
         fc.record({ kind: fc.constant('append' as const), count: fc.integer({ min: 0, max: 5 }) }),
         fc.record({
@@ -63,7 +63,7 @@ export function describeRunEventLog(name: string, create: () => RunEventLog): vo
       )
     })
 
-    it('tells how many listen', () => {
+    it('reports the number of readers', () => {
       const counts: number[] = []
       const log = create()
       log.open('run', (count) => counts.push(count))
@@ -75,7 +75,7 @@ export function describeRunEventLog(name: string, create: () => RunEventLog): vo
       expect(counts).toEqual([1, 2, 1, 0])
     })
 
-    it('tells it no more once the run has ended: who was told may be forgotten, the log is not yet', () => {
+    it('stops reporting readers once the run has ended', () => {
       const log = create()
       const counts: number[] = []
       const writer = log.open('run', (count) => counts.push(count))
@@ -87,7 +87,7 @@ export function describeRunEventLog(name: string, create: () => RunEventLog): vo
       expect(counts).toEqual([1])
     })
 
-    it('a released reader that waits is let go', async () => {
+    it('resolves a waiting reader when it is released', async () => {
       const log = create()
       log.open('run', () => {})
       const reader = log.follow('run', 0)
@@ -96,7 +96,7 @@ export function describeRunEventLog(name: string, create: () => RunEventLog): vo
       await waiting
     })
 
-    it('an ended log is replayed to who comes late; an unknown one is not there', async () => {
+    it('replays an ended event log to late readers; an unknown one does not exist', async () => {
       const log = create()
       const writer = log.open('run', () => {})
       writer.append([{ whole: 'w', declared: 'd' }], [entry(5), entry(6)])

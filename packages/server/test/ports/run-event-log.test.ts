@@ -4,7 +4,7 @@ import { describeRunEventLog } from './run-event-log.contract.ts'
 
 describeRunEventLog('in process', () => createRunEventLog(1_000_000))
 
-it('a large log goes at its end, but not under its readers', async () => {
+it('evicts a large event log when its run ends, but not while it has readers', async () => {
   const log = createRunEventLog(1_000_000)
   const writer = log.open('run', () => {})
   const reader = log.follow('run', 0)
@@ -15,7 +15,7 @@ it('a large log goes at its end, but not under its readers', async () => {
   expect(reader?.isAtEnd()).toBe(true)
 })
 
-it('keeps the logs of ended runs up to its bytes, the newest first', () => {
+it('keeps the newest event logs of ended runs up to the byte limit', () => {
   const log = createRunEventLog(100_000)
   for (const run of ['first', 'second', 'third']) {
     const writer = log.open(run, () => {})

@@ -1,4 +1,4 @@
-/** The promises of every run queue: each run starts at most once at a time, in order of arrival. */
+/** The contract of every run queue: runs start in order of arrival, and each is started at most once at a time. */
 import { describe, expect, it } from 'vitest'
 import type { RunQueue } from '../../src/features/runs/ports.ts'
 
@@ -7,7 +7,6 @@ interface Options {
   maxQueuedPerKey: number
 }
 
-/** Workers that keep each run until the test releases it. */
 function holdingWorkers() {
   const started: string[] = []
   const held = new Map<string, () => void>()
@@ -31,7 +30,7 @@ export function describeRunQueue(name: string, create: (options: Options) => Run
   }
 
   describe(`run queue: ${name}`, () => {
-    it('starts runs in order of arrival, as many at once as there are workers', async () => {
+    it('starts runs in order of arrival, one per worker', async () => {
       const { queue, started, start, finish } = open()
       for (const uuid of ['a', 'b', 'c', 'd']) queue.add(run(uuid))
       queue.work(start)
@@ -55,7 +54,7 @@ export function describeRunQueue(name: string, create: (options: Options) => Run
       await expect.poll(() => started).toEqual(['a', 'b', 'c'])
     })
 
-    it('starts a run again that left its worker and was added after that', async () => {
+    it('restarts a run that was added again after it had left its worker', async () => {
       const { queue, started, start, finish } = open({ workers: 1 })
       queue.work(start)
       queue.add(run('a'))
@@ -67,7 +66,7 @@ export function describeRunQueue(name: string, create: (options: Options) => Run
       await expect.poll(() => started).toEqual(['a', 'b', 'a'])
     })
 
-    it('leaves a reserved run alone until its row is stored, and lets others pass', async () => {
+    it('skips a reserved run until its row is stored', async () => {
       const { queue, started, start } = open()
       queue.work(start)
       expect(queue.reserve('a', 1)).toBe(true)
@@ -77,7 +76,7 @@ export function describeRunQueue(name: string, create: (options: Options) => Run
       await expect.poll(() => started).toEqual(['b', 'a'])
     })
 
-    it('bounds what one key holds, not what others do; a place is free when its run starts or is removed', async () => {
+    it('limits the waiting runs per key, and frees a place when a run starts or is removed', async () => {
       const { queue, started, start, finish } = open({ workers: 1, maxQueuedPerKey: 2 })
       queue.work(start)
       queue.add(run('running'))
@@ -102,7 +101,7 @@ export function describeRunQueue(name: string, create: (options: Options) => Run
       await expect.poll(() => started).toEqual(['b', 'c'])
     })
 
-    it('hands out no more once stopped, and keeps what waits', async () => {
+    it('starts no runs after it was stopped, and keeps the waiting ones', async () => {
       const { queue, started, start, finish } = open({ workers: 1 })
       queue.work(start)
       queue.add(run('a'))
@@ -111,7 +110,7 @@ export function describeRunQueue(name: string, create: (options: Options) => Run
       queue.stop()
       finish('a')
       queue.add(run('c'))
-      // Any work of a worker is done by then.
+      // A worker would have started a run by then.
       await new Promise((resolve) => setImmediate(resolve))
       expect(started).toEqual(['a'])
       queue.work(start)

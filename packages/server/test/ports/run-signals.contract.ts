@@ -1,10 +1,10 @@
-/** The promises of all signals to owners: a stop reaches the listener of its run, also one that subscribes later. */
+/** The contract of all run signals: a stop reaches its run's listener, even if it subscribes later. */
 import { describe, expect, it } from 'vitest'
 import type { RunSignals } from '../../src/features/runs/ports.ts'
 
 export function describeRunSignals(name: string, create: () => RunSignals): void {
   describe(`run signals: ${name}`, () => {
-    it('reach the listener of their run, and no other', async () => {
+    it("deliver a stop only to its run's listener", async () => {
       const signals = create()
       const heard: string[] = []
       signals.onStop('one', () => heard.push('one'))
@@ -15,7 +15,7 @@ export function describeRunSignals(name: string, create: () => RunSignals): void
       await expect.poll(() => heard).toEqual(['two', 'one'])
     })
 
-    it('that arrive before their listener are kept for it, and delivered once', async () => {
+    it('keep a stop for a later listener and deliver it once', async () => {
       const signals = create()
       const heard: string[] = []
       signals.stop('run')
@@ -24,12 +24,12 @@ export function describeRunSignals(name: string, create: () => RunSignals): void
       await expect.poll(() => heard).toEqual(['first'])
       end()
       signals.onStop('run', () => heard.push('second'))
-      // A later stop is delivered, so nothing was left over.
+      // A later stop is delivered, so none was left over from the first one.
       signals.stop('run')
       await expect.poll(() => heard).toEqual(['first', 'second'])
     })
 
-    it('do not reach who listens no more', async () => {
+    it('deliver nothing to a listener that has unsubscribed', async () => {
       const signals = create()
       const heard: string[] = []
       const end = signals.onStop('run', () => heard.push('ended'))

@@ -71,7 +71,7 @@ it('offers other prompts as tools and runs them; only the call and its result ar
     toolCalls: [],
     response: { text: 'Plan.' },
   })
-  // Three model calls, one of them by the agent. The sums of the run contain all, and so does its response without
+  // Three model calls, one of them by the agent. The run's totals include all three, and so does its response without
   // steps.
   expect(recording.last['tokenUsage']).toMatchObject({ totalTokens: 60 })
   expect(recording.last).toMatchObject({ cost: 0.00033, response: { cost: 0.00033, usage: { totalTokens: 60 } } })
@@ -105,7 +105,7 @@ it('offers other prompts as tools and runs them; only the call and its result ar
   })
 })
 
-it('an agent may be a chain and returns an object if it has a schema; several run in parallel', async () => {
+it('runs a chain as an agent, returns an object if it has a schema, and runs several agents concurrently', async () => {
   const before = bench.fake.requests.length
   const byPrompt = ({ body }: { body: Record<string, unknown> }) => {
     const last = JSON.stringify((body['messages'] as unknown[]).at(-1))
@@ -128,7 +128,7 @@ it('an agent may be a chain and returns an object if it has a schema; several ru
   expect(results).toContain(JSON.stringify(JSON.stringify({ value: { n: 3 }, isError: false })))
 })
 
-it('a failed agent gives an error result; the run continues and includes its cost', async () => {
+it("returns an error result for a failed agent; the run continues and includes the agent's cost", async () => {
   const name = 'lat_agent_tools_count'
   bench.fake.enqueue(call(name), { text: 'no JSON' }, { text: 'Then without.' })
   const recording = await bench.stream('team/lead', { parameters: { goal: 'x' } })
@@ -145,7 +145,7 @@ it('a failed agent gives an error result; the run continues and includes its cos
   ])
 })
 
-it('an agent with client tools gives an error result', async () => {
+it('returns an error result for an agent with client tools', async () => {
   bench.fake.enqueue(call('lat_agent_needs-client'), { text: 'Without, then.' })
   const recording = await bench.stream('asking', { tools: ['ask'] })
   expect(ofType(recording, 'tool-result')).toMatchObject([
@@ -159,7 +159,7 @@ it.each([
   ['nowhere', "no prompt '../outside'"],
   ['clash', "'look_up'"],
   ['misnamed', 'named: The name of a prompt'],
-])('%s: a configuration that cannot work is refused before the model is called', async (path, message) => {
+])('%s: refuses a configuration that cannot work before the model call', async (path, message) => {
   const before = bench.fake.requests.length
   const { last, types } = await bench.stream(path)
   expect(types).toEqual(['chain-started', 'chain-error'])
@@ -167,7 +167,7 @@ it.each([
   expect(bench.fake.requests).toHaveLength(before)
 })
 
-it('a cycle of agents gives an error result', async () => {
+it('returns an error result for a cycle of agents', async () => {
   bench.fake.enqueue(call('lat_agent_trip'), { text: 'Stopped.' })
   const recording = await bench.stream('round')
   expect(ofType(recording, 'tool-result')).toMatchObject([
@@ -175,19 +175,19 @@ it('a cycle of agents gives an error result', async () => {
   ])
 })
 
-it('agents nest at most five levels deep', async () => {
+it('nests agents at most five levels deep', async () => {
   bench.fake.enqueue(...[1, 2, 3, 4, 5].map((level) => call(`lat_agent_level-${level}`)))
   bench.fake.setDefault({ text: 'Back.' })
   const before = bench.fake.requests.length
   const { last } = await bench.stream('level-0')
   bench.fake.setDefault({ text: 'Hello from the fake provider.' })
   expect(last).toMatchObject({ type: 'chain-completed', response: { text: 'Back.' } })
-  // The fifth agent offers a sixth, which is refused without a model call.
+  // The fifth agent offers a sixth one, which is refused without a model call.
   expect(bench.fake.requests).toHaveLength(before + 10)
   expect(JSON.stringify(requestSince(before, 5)['messages'])).toContain('nested 5 deep')
 })
 
-it('model calls of agents count toward the limit of the run', async () => {
+it("counts agents' model calls toward the run's limit", async () => {
   bench.fake.enqueue(...Array.from({ length: 75 }, () => [call('lat_agent_loop'), { text: 'again' }]).flat())
   const before = bench.fake.requests.length
   const { last } = await bench.stream('endless')
@@ -200,7 +200,7 @@ it('model calls of agents count toward the limit of the run', async () => {
   expect(bench.fake.requests).toHaveLength(before + 150)
 })
 
-it('an agent without provider and model uses the defaults of its project, also in a chat', async () => {
+it("uses the project's defaults for an agent without provider and model, even in a chat", async () => {
   const id = bench.live.split('/')[2]
   const defaults = { defaultProvider: 'demo', defaultModel: 'any' }
   await bench.api('PUT', `/projects/${id}`, { body: defaults })

@@ -20,7 +20,7 @@ beforeAll(async () => {
       two: prompt('<step><user>A</user></step><step><user>B</user></step>'),
       blocker: prompt('<user>First</user>'),
     },
-    // One worker: runs behind a paused run wait in the queue.
+    // A single worker, so runs behind a paused run wait in the queue.
     { STET_WORKERS: '1', STET_MAX_STREAMS_PER_KEY: '100000' },
   )
 })
@@ -29,11 +29,10 @@ afterAll(() => bench.close())
 const states = ['queued', 'running', 'ended'] as const
 
 interface Reader {
-  /** The state of the run when the reader arrives. */
   state: (typeof states)[number]
-  /** The last seen id that it sends; 0 sends none. */
+  /** The last event id that the reader sends. 0 sends none. */
   after: number
-  /** The numbers of characters after which its connections break, in order. The last one stays open. */
+  /** The number of characters after which each connection breaks, in order. The last connection stays open. */
   cuts: number[]
   form: MessageForm
 }
@@ -47,12 +46,9 @@ const reader: fc.Arbitrary<Reader> = fc.record({
 
 interface Plan {
   path: string
-  /**
-   * The caller reads a run from its first event, over a connection that may also break. Undefined for a background run.
-   */
+  /** The client that starts the run. Its connection may also break. Undefined for a background run. */
   caller: Pick<Reader, 'cuts' | 'form'> | undefined
   words: number
-  /** The number of frames before the readers that attach to the running run. */
   gateAfter: number
   readers: Reader[]
 }
@@ -71,7 +67,7 @@ const plan: fc.Arbitrary<Plan> = fc.record({
 const frameEnd = '\n\n'
 const idsIn = (text: string) => [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id))
 
-/** Resolves when attached. Reading continues. */
+/** Resolves when attached, before the stream is read. */
 async function attach(uuid: string, { after, form }: Pick<Reader, 'after' | 'form'>): Promise<Response> {
   const headers: Record<string, string> = {
     ...(after > 0 && { 'last-event-id': String(after) }),
@@ -82,7 +78,7 @@ async function attach(uuid: string, { after, form }: Pick<Reader, 'after' | 'for
   return response
 }
 
-/** Reads to the end or to the cut. Only complete frames count, as for any client. */
+/** Reads to the end or to the cut, and drops an incomplete last frame like any client. */
 async function readUntil(response: Response, cut: number | undefined): Promise<string> {
   let text = ''
   const decoder = new TextDecoder()
@@ -95,7 +91,7 @@ async function readUntil(response: Response, cut: number | undefined): Promise<s
   return end < 0 ? '' : withoutPings(text.slice(0, end + frameEnd.length))
 }
 
-/** Everything that one reader gets over all its connections, each from its last seen id. */
+/** Collects everything that one reader gets over all its connections. Each continues from the last seen id. */
 async function readAll(uuid: string, first: Response, { after, cuts, form }: Reader): Promise<string> {
   let text = ''
   let response = first
@@ -106,7 +102,6 @@ async function readAll(uuid: string, first: Response, { after, cuts, form }: Rea
   return text
 }
 
-/** The frames as stored in the row. */
 async function storedText(uuid: string, form: MessageForm): Promise<string> {
   const { store: runs } = bench.server.deps.runs
   const runUuid = (await runs.findConversation(1, uuid))?.latestRun?.uuid ?? ''
@@ -129,13 +124,11 @@ function gate(): { opened: Promise<void>; open(): void } {
 
 interface Started {
   uuid: string
-  /** The caller's own stream. */
   stream?: Response
-  /** Lets a queued run start. */
   start(): Promise<unknown>
 }
 
-/** Behind another run, which occupies the only worker. */
+/** Queues the run behind another one, which occupies the only worker. */
 async function startQueued(path: string, answer: FakeReply): Promise<Started> {
   const calls = bench.fake.requests.length
   const start = gate()
@@ -153,7 +146,6 @@ async function startQueued(path: string, answer: FakeReply): Promise<Started> {
   }
 }
 
-/** A foreground run with its caller's stream. It starts at once. */
 async function startStreamed(path: string, answer: FakeReply, form: MessageForm): Promise<Started> {
   const calls = bench.fake.requests.length
   bench.fake.enqueue(answer)
@@ -166,7 +158,7 @@ async function startStreamed(path: string, answer: FakeReply, form: MessageForm)
   }
 }
 
-/** One run, paused in each state until its readers have attached. */
+/** Plays one run and pauses it in each state until its readers have attached. */
 async function play({ path, caller, words, gateAfter, readers }: Plan) {
   const goOn = gate()
   const deltas = Array.from({ length: words }, (_, word) => `wörd${word} `)
@@ -192,7 +184,7 @@ async function play({ path, caller, words, gateAfter, readers }: Plan) {
 }
 
 it(
-  `promise 6: attach from anywhere, in any state, with any cuts: every event once, in order, the same bytes`,
+  `promise 6: readers that attach anywhere, in any state, with any cuts, get every event once, in order, with the same bytes`,
   async () => {
     await fc.assert(
       fc.asyncProperty(plan, async (each) => {
@@ -205,7 +197,7 @@ it(
           const frames = all.split(/(?<=\n\n)/)
           const expected = frames.filter((frame) => (idsIn(frame)[0] ?? 0) > by.after).join('')
           const got = await text
-          // Long texts are compared first, so that a difference is only formatted if there is one.
+          // Compares long texts directly first, so that expect formats them only if they differ.
           if (got !== expected) expect(got).toBe(expected)
         }
       }),

@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench.close())
 
-it('JSON: the result has its text under both keys; errors contain their message twice', async () => {
+it("returns a JSON result's text under both keys, and an error's message twice", async () => {
   bench.fake.enqueue({ text: 'Hello Ada' })
   const { body } = await bench.run('hello')
   const uuid = String(body['uuid'])
@@ -39,7 +39,7 @@ it('JSON: the result has its text under both keys; errors contain their message 
   expect(unauthorised).toMatchObject({ status: 401, body: { error: { message: expect.any(String) } } })
 })
 
-it('attach works on a running foreground run by its header, and its reader keeps the run alive', async () => {
+it('attaches to a running foreground run by its header, and the reader keeps the run alive', async () => {
   const other = await runBench({ hello: prompt('<user>Hi</user>') }, { STET_GRACE_MS: '0' })
   try {
     let open = () => {}
@@ -59,10 +59,9 @@ it('attach works on a running foreground run by its header, and its reader keeps
   } finally {
     await other.close()
   }
-  // It opens its own server.
 }, 120_000)
 
-it('after a chat all events belong to the latest run, and ids continue', async () => {
+it("returns only the latest run's events after a chat, and event ids continue", async () => {
   const { last, events } = await bench.stream('hello')
   const uuid = String(last['uuid'])
   const chat = await bench.streamChat(uuid, { messages: [{ role: 'user', content: 'More' }] })
@@ -78,7 +77,7 @@ it('after a chat all events belong to the latest run, and ids continue', async (
   expect([atEnd.status, await atEnd.text()]).toEqual([200, ''])
 })
 
-it('a long run is replayed from its stored event log in few parts, from any event on', async () => {
+it('replays a long run from its stored event log in few parts, starting at any event', async () => {
   const { store: runs, eventLog } = bench.server.deps.runs
   const count = 4_000
   bench.fake.enqueue({ deltas: Array.from({ length: count }, (_, place) => `大 wörd ${place} \u2028 `) })
@@ -98,11 +97,11 @@ it('a long run is replayed from its stored event log in few parts, from any even
   const shown = framesOf(eventCodec, storedReader(eventCodec, log, 0), 'whole')
   let parts = 0
   for (; !shown.isAtEnd(); parts += 1) shown.take()
-  // Start, deltas and end. The deltas have more bytes than one part.
+  // Start, deltas and end. The deltas take more bytes than one part.
   expect(parts).toBeLessThanOrEqual(12)
 })
 
-it('without its event log a run still has its answer and its end, with their ids', async () => {
+it("still returns a run's answer and end, with their event ids, without its event log", async () => {
   const { store: runs } = bench.server.deps.runs
   bench.fake.enqueue({ text: 'Kept' }, { text: 'Kept too' }, { status: 401, body: { error: { message: 'no' } } })
   for (const path of ['two', 'broken']) {
@@ -126,7 +125,7 @@ it('without its event log a run still has its answer and its end, with their ids
   }
 })
 
-it('only event logs past their retention time are dropped', async () => {
+it('drops only event logs past their retention time', async () => {
   const { store: runs } = bench.server.deps.runs
   const { last } = await bench.stream('hello')
   const run = (await runs.findConversation(1, String(last['uuid'])))?.latestRun
@@ -140,7 +139,7 @@ it('only event logs past their retention time are dropped', async () => {
   expect(await runs.findEventLog(1, run?.uuid ?? '')).toBeNull()
 })
 
-it('an external log has an answer and an end', async () => {
+it('returns an answer and an end for an external log', async () => {
   const { body } = await bench.run('hello')
   const uuid = randomUUID()
   await bench.server.database.session.query(

@@ -19,7 +19,7 @@ function gate(): { opened: Promise<void>; open(): void } {
   return { opened, open }
 }
 
-it('answers with the uuid, runs without a reader, and ends like any other run', async () => {
+it('returns the uuid, runs without a reader, and ends like any other run', async () => {
   bench.fake.enqueue({ text: 'Hello Ada' })
   const answer = await bench.run('hello', { background: true, parameters: { name: 'Ada' } })
   expect(answer.status).toBe(200)
@@ -49,7 +49,7 @@ it('continues when an attached reader disconnects, even without a grace period',
   expect((await bench.attach(uuid)).body).toMatchObject({ response: { text: 'whole after all' } })
 })
 
-it('more runs than workers wait in order; the number per key is limited', async () => {
+it('starts runs in order if there are more than workers, and limits the number per key', async () => {
   const [one, other] = [gate(), gate()]
   const calls = bench.fake.requests.length
   bench.fake.enqueue({ gate: one.opened, text: 'a' }, { gate: other.opened, text: 'b' })
@@ -66,7 +66,7 @@ it('more runs than workers wait in order; the number per key is limited', async 
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
   const [firstWaiting = ''] = waiting
   const attached = bench.streamAttach(firstWaiting)
-  // One worker stays busy, so the other one takes all queued runs in order.
+  // One worker stays busy, so the other one runs all queued runs in order.
   one.open()
   await bench.fake.waitForRequest(calls + 5)
   other.open()
@@ -77,7 +77,7 @@ it('more runs than workers wait in order; the number per key is limited', async 
   expect(asked.map((messages) => /Hi (\d)/.exec(messages)?.[1])).toEqual(['1', '2', '3'])
 })
 
-it('a failed background run ends its readers', async () => {
+it('ends the readers of a failed background run', async () => {
   bench.fake.enqueue({ status: 401, body: { error: { message: 'no' } } })
   const uuid = await bench.background('hello')
   expect(await bench.attach(uuid)).toMatchObject({
@@ -87,7 +87,7 @@ it('a failed background run ends its readers', async () => {
   expect((await bench.streamAttach(uuid)).types.at(-1)).toBe('chain-error')
 })
 
-it('background wins over stream, except for SDK 5.0 and 5.1, which read a stream', async () => {
+it('prefers background over stream, except for SDK 5.0 and 5.1, which read a stream', async () => {
   const body = { background: true, stream: true }
   for (const version of ['5.2.0', '5.10.1', '4.1.9']) {
     const answer = await bench.run('hello', body, { 'x-latitude-sdk-version': version })
@@ -102,18 +102,18 @@ it('background wins over stream, except for SDK 5.0 and 5.1, which read a stream
   }
 })
 
-it('every refusal comes before anything is queued', async () => {
+it('refuses an invalid request before anything is queued', async () => {
   expect((await bench.run('missing', { background: true })).status).toBe(404)
   expect(await bench.server.deps.runs.store.listQueued()).toEqual([])
 })
 
-it('parameters reach the prompt with their keys in order', async () => {
+it('passes parameters to the prompt with their keys in order', async () => {
   const calls = bench.fake.requests.length
   await bench.attach(await bench.background('data', { parameters: { data: { zeta: 1, alpha: [{ b: 1, a: 2 }] } } }))
   expect(JSON.stringify(bench.fake.requests[calls]?.body['messages'])).toMatch(/zeta.*alpha.*b.*a/)
 })
 
-it('exactly one of many claims of a queued run wins', async () => {
+it('lets exactly one of many concurrent claims of a queued run win', async () => {
   const { deps } = bench.server
   const calls = bench.fake.requests.length
   deps.runs.queue.stop()
@@ -124,7 +124,7 @@ it('exactly one of many claims of a queued run wins', async () => {
   expect(bench.fake.requests.length).toBe(calls + 1)
 })
 
-it('a run that was queued here starts without reading its row, unless its input is large', async () => {
+it('starts a run queued in the same process without reading its row, unless its input is large', async () => {
   const { deps } = bench.server
   deps.runs.queue.stop()
   let reads = 0

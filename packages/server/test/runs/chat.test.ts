@@ -57,7 +57,7 @@ it('continues with the whole conversation and its original configuration', async
   expect(await bench.conversation(uuid)).toMatchObject({ conversation, status: 'completed' })
 })
 
-it('continues with the defaults of the project where the prompt leaves a key empty', async () => {
+it("uses the project's defaults for keys that the prompt omits", async () => {
   const project = bench.live.split('/versions/')[0]
   await bench.api('PUT', `${project}`, { body: { defaultProvider: 'openai', defaultModel: 'of-the-project' } })
   const { body } = await bench.run('blank')
@@ -69,7 +69,7 @@ it('continues with the defaults of the project where the prompt leaves a key emp
   ])
 })
 
-it('keeps the order of keys in schemas, tool results and model responses when read from the database', async () => {
+it('keeps the key order of schemas, tool results and model responses read from the database', async () => {
   bench.fake.enqueue({ text: '{"reasoning":"r","a":"1"}' })
   const run = (await bench.run('ordered')).body
   const uuid = String(run['uuid'])
@@ -99,13 +99,13 @@ it('promise 8: event ids of a streamed chat continue after the previous run', as
   expect(chat.events[0]?.data).toMatchObject({ type: 'chain-started', uuid })
   expect(chat.events[0]?.data['messages']).toHaveLength(3)
   expect(chat.last['messages']).toHaveLength(4)
-  // From the database as well as from memory.
+  // Continues from the database as well as from memory.
   bench.server.deps.runs.active.forget(String(uuid))
   const third = await bench.streamChat(uuid, ask('And more'))
   expect(third.events[0]?.id).toBe(first.events.length + chat.events.length + 1)
 })
 
-it('tool results answer their calls; other calls get an error result', async () => {
+it('accepts tool results for their calls, and gives all other calls an error result', async () => {
   const { uuid, ids } = await requestTools()
   expect(await bench.conversation(uuid)).toMatchObject({
     status: 'completed',
@@ -130,7 +130,7 @@ it('tool results answer their calls; other calls get an error result', async () 
   expect((body['conversation'] as unknown[]).at(-1)).toEqual(assistantMessage('Sunny'))
 })
 
-it('a result without its call is refused and changes nothing', async () => {
+it('refuses a result without its call and changes nothing', async () => {
   const { uuid } = await requestTools()
   const before = await bench.conversation(uuid)
   const { status, headers, body } = await bench.chat(uuid, { messages: [result('call_unknown', 1)] })
@@ -140,7 +140,7 @@ it('a result without its call is refused and changes nothing', async () => {
   expect(await bench.conversation(uuid)).toEqual(before)
 })
 
-it('one run at a time: other chats get 409', async () => {
+it('returns 409 for other chats while a run is active', async () => {
   const uuid = await startConversation()
   const before = bench.fake.requests.length
   let open = () => {}
@@ -155,7 +155,7 @@ it('one run at a time: other chats get 409', async () => {
     return answer
   })
   await bench.fake.waitForRequest(before + 1)
-  // All chats are decided before this run may end, because a chat after its end may run.
+  // All chats must be decided before this run may end, because a chat after its end would succeed.
   await expect.poll(() => refused, { timeout: 20_000 }).toBe(7)
   const late = await bench.chat(uuid, ask('Late'))
   expect(late.status).toBe(409)
@@ -170,13 +170,13 @@ it('one run at a time: other chats get 409', async () => {
   expect(bench.fake.requests).toHaveLength(before + 1)
 })
 
-it('an unknown conversation is 404', async () => {
+it('returns 404 for an unknown conversation', async () => {
   const { status, body } = await bench.chat('00000000-0000-4000-8000-000000000000', ask('x'))
   expect(status).toBe(404)
   expect(body['message']).toBe('Conversation not found')
 })
 
-it('a failed chat keeps its question and its partial answer', async () => {
+it("keeps a failed chat's question and partial answer", async () => {
   const uuid = await startConversation()
   bench.fake.enqueue({ deltas: ['half ', 'an answer'], cut: 1 })
   const chat = await bench.streamChat(uuid, ask('Go on'))
@@ -188,7 +188,7 @@ it('a failed chat keeps its question and its partial answer', async () => {
   expect((await bench.chat(uuid, ask('Try again'))).status).toBe(200)
 })
 
-it('every refusal of chat and attach names the conversation if the caller may see it', async () => {
+it('names the conversation in every refusal of chat and attach if the caller may see it', async () => {
   const uuid = await startConversation()
   const json = { 'content-type': 'application/json' }
   const refusals: [number, ApiCall][] = [

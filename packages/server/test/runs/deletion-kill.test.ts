@@ -5,7 +5,6 @@ import { processTestMs } from '../support/server-process.ts'
 import type { TestDatabase } from '../support/test-database.ts'
 import { prompt } from './run-bench.ts'
 
-/** Rows of conversations, and of everything below the deleted project. */
 async function rowsLeft(storage: TestDatabase): Promise<number> {
   const database = await openTestDatabase(storage)
   try {
@@ -19,7 +18,7 @@ async function rowsLeft(storage: TestDatabase): Promise<number> {
 }
 
 it(
-  'a deletion that a kill -9 breaks off goes on after the restart, and nothing is half there',
+  'finishes a deletion after kill -9 and a restart, without partial results',
   async () => {
     const served = await servedProject({ hello: prompt('<user>Hi</user>') }, { STET_LOG_LEVEL: 'off' })
     onTestFinished(() => served.close())
@@ -32,7 +31,7 @@ it(
       uuids.push(String(log.body['uuid']))
     }
     const [first = '', ...others] = uuids
-    // Each deletion is killed while earlier ones are being purged.
+    // The server is killed after each deletion request, while earlier ones are being purged.
     expect((await api('DELETE', `/conversations/${first}`)).status).toBe(200)
     await served.kill()
     await served.start()
@@ -45,7 +44,7 @@ it(
     await served.start()
     const state = async (uuid: string) => (await api('GET', `/conversations/${uuid}`)).status
     const states = new Set(await Promise.all(others.map(state)))
-    // All or none: a requested deletion is finished, and a request that never arrived changed nothing.
+    // The deletion is atomic: a received request is finished, and a request that never arrived changed nothing.
     expect(states.size).toBe(1)
     if (answer) expect([...states]).toEqual([404])
 

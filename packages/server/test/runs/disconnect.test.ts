@@ -20,7 +20,6 @@ async function untilStatus(uuid: string, status: string): Promise<Record<string,
   return conversation
 }
 
-/** Opens a stream, waits for the provider call and disconnects. */
 async function leave(mode: 'stream' | 'json'): Promise<string> {
   const controller = new AbortController()
   const answer = bench.open('hello', { stream: mode === 'stream' }, controller.signal)
@@ -34,7 +33,7 @@ async function leave(mode: 'stream' | 'json'): Promise<string> {
 }
 
 for (const mode of ['stream', 'json'] as const) {
-  it(`promise 10: no grace, ${mode}: the provider call ends at once when the client disconnects`, async () => {
+  it(`promise 10: without grace, ${mode}: the provider call ends immediately when the client disconnects`, async () => {
     bench = await runBench(prompts, { STET_GRACE_MS: '0' })
     bench.fake.enqueue({ text: 'never whole', hang: mode === 'stream' ? 'mid-stream' : 'after-head' })
     const uuid = await leave(mode)
@@ -70,11 +69,11 @@ it('promise 10: within the grace period a run ends as if it had a reader', async
   expect(JSON.stringify(conversation['conversation'])).toContain('whole after all')
 })
 
-it('promise 11: the time limit of a run ends an endless slow response', async () => {
+it("promise 11: a run's time limit ends an endless slow response", async () => {
   bench = await runBench(prompts, { STET_RUN_TIMEOUT_SECONDS: '1' })
   bench.fake.setDefault({ deltas: Array.from({ length: 10_000 }, () => 'some '), delayMs: 20 })
   let recording: Recording
-  // On a suspended machine the second may pass before the first word arrives. The test then runs again.
+  // On a paused machine the second may pass before the first word arrives, so the test tries again.
   do {
     recording = await bench.stream('hello')
     expect(recording.last).toMatchObject({
@@ -86,7 +85,7 @@ it('promise 11: the time limit of a run ends an endless slow response', async ()
   expect(JSON.stringify(recording.last['messages'])).toContain('some ')
 })
 
-it('a stalled reader delays only itself and gets every byte in the end', async () => {
+it('a stalled reader delays only itself and eventually gets every byte', async () => {
   bench = await runBench(prompts)
   const word = 'x'.repeat(4_000)
   const text = Array.from({ length: 1_000 }, () => word)
@@ -98,7 +97,7 @@ it('a stalled reader delays only itself and gets every byte in the end', async (
     path: `/api/v3${bench.live}/documents/run`,
     headers: { authorization: `Bearer ${bench.key}`, 'content-type': 'application/json' },
   }).end(JSON.stringify({ path: 'hello', stream: true }))
-  // A response without a listener is not read.
+  // Node does not read a response without a listener, so this client stalls.
   const [response] = (await once(asked, 'response')) as [IncomingMessage]
   await bench.fake.waitForRequest(1)
   const [run] = bench.server.deps.runs.active.list()

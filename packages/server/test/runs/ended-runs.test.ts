@@ -1,4 +1,4 @@
-/** Ended runs that were evicted from memory: reading them from their rows gives the same result. */
+/** Ended runs that were evicted from memory return the same result from their rows. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { prompt, type RunBench, runBench, textOf } from './run-bench.ts'
 
@@ -14,7 +14,7 @@ const statementsOf = async <T>(work: () => Promise<T>) => {
   return { result, statements: bench.server.database.statementCount() - before }
 }
 
-it('an ended run that was evicted from memory reads the same from its row', async () => {
+it('returns an evicted run unchanged from its row', async () => {
   const text = 'Größe '.repeat(1_000)
   bench.fake.enqueue({ text })
   const live = await bench.stream('plain')
@@ -37,7 +37,7 @@ it('an ended run that was evicted from memory reads the same from its row', asyn
   expect(late.result.text).toBe(live.text)
 })
 
-it('large responses that end together are stored unchanged', async () => {
+it('stores large responses that end at the same time unchanged', async () => {
   // Texts above one megabyte are stored differently. PostgreSQL cannot store NUL, so it is replaced.
   const text = `${'"Größe"\n'.repeat(150_000)}\u0000`
   const stored = text.replace('\u0000', '\uFFFD')
@@ -54,7 +54,7 @@ it('large responses that end together are stored unchanged', async () => {
   }
 })
 
-it('a large response is stored unchanged, and the conversation continues', async () => {
+it('stores a large response unchanged, and the conversation can continue', async () => {
   const text = '"Größe"\n'.repeat(150_000)
   bench.fake.enqueue({ text, delayMs: 100 })
   const uuid = String((await bench.run('plain')).body['uuid'])

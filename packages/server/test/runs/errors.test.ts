@@ -21,13 +21,13 @@ beforeAll(async () => {
 })
 afterAll(() => bench.close())
 
-it('no error contains the key, in any mode', async () => {
+it('never includes the API key in an error, in any mode', async () => {
   bench.fake.enqueue({ status: 401, body: { error: { message: 'Incorrect API key provided: sk-test' } } })
   const recording = await bench.stream('plain')
   expect(recording.text).not.toContain('sk-test')
 })
 
-it('a structured response that is not JSON is an error with the text', async () => {
+it('returns an error with the text for a structured response that is not JSON', async () => {
   bench.fake.enqueue({ text: 'not json' })
   const { body } = await bench.run('object')
   expect(body).toMatchObject({ errorCode: 'invalid_response_format_error', details: { text: 'not json' } })
@@ -35,7 +35,7 @@ it('a structured response that is not JSON is an error with the text', async () 
   expect(conversation).toEqual([userMessage('Hi'), assistantMessage('not json')])
 })
 
-it('the tool loop ends at maxSteps', async () => {
+it('ends the tool loop at maxSteps', async () => {
   const faulty = { toolCalls: [{ id: 'x', name: 'unknown_tool', arguments: {} }] }
   bench.fake.enqueue(faulty, faulty)
   const { body } = await bench.run('looping')
@@ -64,7 +64,7 @@ for (const [path, code, details] of beforeAnyStep) {
   })
 }
 
-it('a failure between two steps keeps the first one and its cost', async () => {
+it('keeps the first step and its cost if the run fails before the second', async () => {
   bench.fake.enqueue({ text: 'uno' })
   const recording = await bench.stream('late')
   expect(recording.types.slice(-2)).toEqual(['step-completed', 'chain-error'])
@@ -75,7 +75,7 @@ it('a failure between two steps keeps the first one and its cost', async () => {
   })
 })
 
-it('a prompt that does not compile is refused before the response starts, in both modes', async () => {
+it('refuses a prompt that does not compile before the response starts, in both modes', async () => {
   for (const stream of [false, true]) {
     const { status, body, headers } = await bench.run('broken', { stream })
     expect(status).toBe(422)
@@ -89,7 +89,7 @@ it('a prompt that does not compile is refused before the response starts, in bot
   }
 })
 
-it('an unknown document is 404 with suggestions', async () => {
+it('returns 404 with suggestions for an unknown document', async () => {
   const { status, body } = await bench.run('plian', { stream: true })
   expect(status).toBe(404)
   expect(body.details).toMatchObject({ path: 'plian', suggestions: ['plain'] })

@@ -4,13 +4,13 @@ import { count, timeFor } from '../support/counts.ts'
 import { servedProject } from '../support/served-project.ts'
 import { prompt } from './run-bench.ts'
 
-// Keys of five kinds: 10,000 in all before a release.
+// Five kinds of keys: 10,000 keys in all before a release.
 const ofEachKind = count(10, 2_000)
 const names = (kind: string) => Array.from({ length: ofEachKind }, (_, place) => `${kind}-${place}.`)
 
-// Some are killed before they are stored, some during their work, some between commit and response.
+// Some requests are killed before they are stored, some during their work, some between commit and response.
 it(
-  'promise 15: kill -9 between call and answer: after the restart a repetition has the work of the first request',
+  "promise 15: after kill -9 between request and response, a repeated request returns the first request's work",
   async () => {
     const served = await servedProject({ hello: prompt('<user>{{ name }}</user>') }, { STET_LOG_LEVEL: 'off' })
     onTestFinished(() => served.close())
@@ -59,7 +59,6 @@ it(
         if (request.name.startsWith('stream')) expect(again.text).toBe(earlier.text)
         else expect(again).toMatchObject({ status: earlier.status, body: earlier.body })
       }
-      // The stored response must not change any more.
       const third = await send(request)
       expect(third).toMatchObject({ status: again.status, body: again.body })
       expect(third.headers.get('idempotency-replayed')).toBe('true')
@@ -69,7 +68,7 @@ it(
 
     for (const name of [...names('json'), ...names('stream'), ...names('background')]) {
       const calls = fake.requests.filter(({ body }) => JSON.stringify(body['messages']).includes(`"${name}"`))
-      // None for a run that was stored but lost before its provider call.
+      // There is no call for a run that was stored but lost before its provider call.
       expect(calls.length, name).toBeLessThanOrEqual(1)
     }
     const versions = (await api('GET', `/projects/${projectId}/versions`)).body as unknown as { title: string }[]

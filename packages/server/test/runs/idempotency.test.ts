@@ -50,7 +50,7 @@ function promptedRun() {
 const keyed = (key: string, more: Record<string, string> = {}) => ({ 'idempotency-key': key, ...more })
 const user = (text: string) => ({ messages: [{ role: 'user', content: text }] })
 
-/** The provider's next answer waits for the test. */
+/** Holds the provider's next answer. Returns a function that releases it. */
 function holdNextAnswer(text: string): () => void {
   let letGo = () => {}
   const gate = new Promise<void>((resolve) => {
@@ -60,7 +60,7 @@ function holdNextAnswer(text: string): () => void {
   return letGo
 }
 
-/** The run's state in this process is gone, as after a restart. */
+/** Removes the run's state from this process, as a restart would. */
 async function forgetInMemory(uuid: unknown): Promise<void> {
   bench.server.deps.runs.active.forget(String(uuid))
 }
@@ -69,8 +69,8 @@ function expectReplayed({ headers }: ApiAnswer | Recording): void {
   expect(headers.get('idempotency-replayed')).toBe('true')
 }
 
-describe('a repeated run', () => {
-  it('in one body: the same result, without a second call', async () => {
+describe('repeated run', () => {
+  it('returns the same JSON result without a second model call', async () => {
     const key = randomUUID()
     const calls = bench.fake.requests.length
     const first = await bench.run('hello', { parameters: { name: 'Ada' } }, keyed(key))
@@ -85,7 +85,7 @@ describe('a repeated run', () => {
     expect(bench.fake.requests.length).toBe(calls + 1)
   })
 
-  it('in one body, during the first one: waits for the same run', async () => {
+  it('waits for the same run if the first JSON request is still in progress', async () => {
     const key = randomUUID()
     const calls = bench.fake.requests.length
     const letGo = holdNextAnswer('Held')
@@ -109,7 +109,7 @@ describe('a repeated run', () => {
     expect(bench.fake.requests.length).toBe(calls + 1)
   })
 
-  it('as a stream: the events of the same run from its first one on, the same bytes', async () => {
+  it("streams the same run's events from the first one, with the same bytes", async () => {
     const key = randomUUID()
     const calls = bench.fake.requests.length
     const letGo = holdNextAnswer('Streamed to all')
@@ -129,7 +129,7 @@ describe('a repeated run', () => {
     expect(bench.fake.requests.length).toBe(calls + 1)
   })
 
-  it('in the background: the same uuid; SDK 5.0 and 5.1 that want a stream get that of the same run', async () => {
+  it("returns the same uuid in the background; SDK 5.0 and 5.1 that request a stream get the same run's stream", async () => {
     const key = randomUUID()
     const calls = bench.fake.requests.length
     const first = await bench.run('hello', { background: true, stream: true }, keyed(key))
@@ -145,7 +145,7 @@ describe('a repeated run', () => {
     expect(bench.fake.requests.length).toBe(calls + 2)
   })
 
-  it('gets the same result after changes to the conversation and the prompt', async () => {
+  it('returns the same result after changes to the conversation and the prompt', async () => {
     const [json, stream] = [randomUUID(), randomUUID()]
     const first = await bench.run('changing', {}, keyed(json))
     const streamed = await bench.stream('changing', {}, keyed(stream))
@@ -160,7 +160,6 @@ describe('a repeated run', () => {
     expect((await bench.stream('changing', {}, keyed(stream))).text).toBe(streamed.text)
     expect((await bench.run('changing')).status).toBe(422)
 
-    // Without its event log, the run still has its stored end, with only its own messages.
     await bench.server.database.session.query('UPDATE run SET event_log = NULL')
     await bench.server.deps.runs.active.forget(String(streamed.last['uuid']))
     const [claimed] = (
@@ -173,7 +172,7 @@ describe('a repeated run', () => {
     expect(found?.messages).toEqual(streamed.last['messages'])
   })
 
-  it('that failed: the same failure', async () => {
+  it('returns the same failure', async () => {
     const key = randomUUID()
     const calls = bench.fake.requests.length
     bench.fake.enqueue({ status: 401, body: { error: { message: 'no such key' } } })
@@ -187,7 +186,7 @@ describe('a repeated run', () => {
     expect(bench.fake.requests.length).toBe(calls + 1)
   })
 
-  it('that was refused before it began: a 422 is stored, a 404 or 400 is not', async () => {
+  it('returns a stored 422 if the run was refused before it began; 404 and 400 are not stored', async () => {
     const key = randomUUID()
     const refused = await bench.run('typed', {}, keyed(key))
     expect(refused).toMatchObject({ status: 422, body: { details: { missing: ['count'] } } })
@@ -206,8 +205,8 @@ describe('a repeated run', () => {
   })
 })
 
-describe('a repeated chat', () => {
-  it('is the same run, also while it is in progress and after a further one', async () => {
+describe('repeated chat', () => {
+  it('returns the same run, both while it is in progress and after a later one', async () => {
     const { body } = await bench.run('hello')
     const key = randomUUID()
     const calls = bench.fake.requests.length
@@ -251,7 +250,7 @@ describe('a repeated chat', () => {
   })
 })
 
-it('with a key a warm run awaits one statement before its provider call', async () => {
+it('a warm run with an idempotency key awaits one statement before its provider call', async () => {
   const { database, deps } = bench.server
   const statementsBeforeCall = async (start: (claim: Claim) => Promise<StartedRun>) => {
     let atCall = 0
@@ -273,7 +272,7 @@ it('with a key a warm run awaits one statement before its provider call', async 
   expect((await statementsBeforeCall((claim) => continueConversation(deps, { ...chat, claim }))).atCall).toBe(1)
 })
 
-it('promise 15: 100 parallel duplicates make one provider call, in each form of the answer', async () => {
+it('promise 15: 100 concurrent duplicates make one provider call, in each response form', async () => {
   for (const form of [{}, { stream: true }, { background: true }]) {
     const key = randomUUID()
     const calls = bench.fake.requests.length
@@ -287,10 +286,10 @@ it('promise 15: 100 parallel duplicates make one provider call, in each form of 
 })
 
 describe('two processes on one database', () => {
-  /** Each process has its own memory. */
+  /** Simulates two processes. Each has its own in-memory state. */
   async function processes(): Promise<[Deps, Deps]> {
     const { database, deps } = bench.server
-    // The embedded database has one batch for all writers.
+    // On the embedded database, all writers share one write batch.
     const isShared = database.kind === 'postgres'
     const writeBatch = isShared ? createWriteBatch(database.session) : database.writeBatch
     const other: Deps = {
@@ -329,7 +328,7 @@ describe('two processes on one database', () => {
     expect(bench.fake.requests.length).toBe(calls + 1)
   })
 
-  it('promise 15: create once; the other process gets 409 in_progress, or the stored response', async () => {
+  it('promise 15: create once; the other process returns 409 in_progress or the stored response', async () => {
     const both = await processes()
     const name = `only one ${randomUUID()}`
     const claim = claimOf('/projects')

@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench.close())
 
-it('answers the whole result in one body without streaming', async () => {
+it('returns the whole result in one body without streaming', async () => {
   bench.fake.enqueue({ text: 'Hello Ada' })
   const { status, headers, body } = await bench.run('hello', { parameters: { name: 'Ada' } })
   expect(status).toBe(200)
@@ -49,7 +49,7 @@ it('answers the whole result in one body without streaming', async () => {
   expect(bench.fake.requests.at(-1)?.body['stream']).not.toBe(true)
 })
 
-it('a large result is the same body in pieces, also for attach', async () => {
+it('returns a large result in pieces with an unchanged body, for attach as well', async () => {
   const text = 'Größe: "\u{1f600}"\n'.repeat(40_000)
   bench.fake.enqueue({ text })
   const { status, headers, body } = await bench.run('hello', { parameters: { name: 'Ada' } })
@@ -72,14 +72,14 @@ it('a large result is the same body in pieces, also for attach', async () => {
   expect(isDeepStrictEqual(stream.last['messages'], body['conversation'])).toBe(true)
 })
 
-it('a large, deeply nested result arrives whole', async () => {
+it('returns a large, deeply nested result completely', async () => {
   const levels = 3_000
   bench.fake.enqueue({ text: `${'['.repeat(levels)}"${'x'.repeat(1_100_000)}"${']'.repeat(levels)}` })
   const { status, body } = await bench.run('object')
   expect({ status, response: body['response'] }).toMatchObject({ status: 200, response: { streamType: 'object' } })
 })
 
-it('is readable as soon as it has ended, with the same result from the database', async () => {
+it('can be read as soon as the run has ended, with the same result from the database', async () => {
   const { body } = await bench.run('hello', { parameters: { name: 'Ada' }, customIdentifier: 'order-7' })
   const read = await bench.conversation(body['uuid'])
   expect(read).toMatchObject({
@@ -98,13 +98,13 @@ it('is readable as soon as it has ended, with the same result from the database'
   expect(await bench.conversation(body['uuid'])).toEqual(read)
 })
 
-it('is 404 for other tenants and for malformed ids', async () => {
+it('returns 404 to other tenants and for malformed ids', async () => {
   const unknown = { message: 'Conversation not found', name: 'NotFoundError' }
   expect(await bench.conversation('00000000-0000-4000-8000-000000000000')).toMatchObject(unknown)
   expect(await bench.conversation('nonsense')).toMatchObject(unknown)
 })
 
-it('appends messages of the caller, and a user message that the prompt does not use', async () => {
+it("appends the caller's messages, and a user message that the prompt does not use", async () => {
   const { body } = await bench.run('plain', { userMessage: 'Hi', messages: [{ role: 'user', content: 'And hello' }] })
   expect((body['conversation'] as unknown[]).slice(0, 3)).toEqual([
     systemMessage('Be helpful.'),
@@ -113,7 +113,7 @@ it('appends messages of the caller, and a user message that the prompt does not 
   ])
 })
 
-it('reads typed parameters and refuses invalid ones before anything runs', async () => {
+it('accepts typed parameters and refuses invalid ones before the run starts', async () => {
   const before = bench.fake.requests.length
   const missing = await bench.run('typed')
   expect(missing.status).toBe(422)
@@ -126,26 +126,26 @@ it('reads typed parameters and refuses invalid ones before anything runs', async
   expect((body['conversation'] as unknown[])[0]).toEqual(userMessage('7'))
 })
 
-it('refuses messages beside steps', async () => {
+it('refuses messages for a prompt with steps', async () => {
   const { status, body } = await bench.run('chain', { messages: [{ role: 'user', content: 'x' }] })
   expect(status).toBe(400)
   expect(body['message']).toBe('messages cannot be combined with <step>')
 })
 
-it('parses structured answers, a fence around them removed', async () => {
+it('parses structured answers and removes a surrounding code fence', async () => {
   bench.fake.enqueue({ text: '```json\n{"level":"high"}\n```' })
   const { body } = await bench.run('object')
   expect(body['response']).toMatchObject({ streamType: 'object', object: { level: 'high' }, toolCalls: [] })
 })
 
-it('renders references and passes settings on', async () => {
+it('renders references and passes settings to the provider', async () => {
   await bench.run('referring')
   expect(bench.fake.requests.at(-1)?.body['messages']).toMatchObject([{ role: 'system' }, { role: 'user' }])
   await bench.run('settings')
   expect(bench.fake.requests.at(-1)?.body).toMatchObject({ temperature: 0.3, logit_bias: { '1': 2 } })
 })
 
-it('model output that PostgreSQL cannot store is stored with replacements', async () => {
+it('stores model output that PostgreSQL cannot store with replacement characters', async () => {
   bench.fake.enqueue({ text: 'nul \u0000 and half \ud83d' })
   const { status, body } = await bench.run('plain', { userMessage: 'Hi' })
   expect(status).toBe(200)
@@ -156,21 +156,21 @@ it('model output that PostgreSQL cannot store is stored with replacements', asyn
 
 it.each([
   ['an object', 'object', { text: '{"a\\u0000":"\\uD83D","pair":"\\uD83D\\uDE00"}' }],
-  ['no object', 'object', { text: `${'x'.repeat(1_999)}\u{1F600}` }],
-  ['a call of a tool that is none', 'plain', { toolCalls: [{ id: 'a', name: 'a\u0000b', arguments: {} }] }],
+  ['a response that is not JSON', 'object', { text: `${'x'.repeat(1_999)}\u{1F600}` }],
+  ['a call of an unknown tool', 'plain', { toolCalls: [{ id: 'a', name: 'a\u0000b', arguments: {} }] }],
   ['a failure', 'plain', { status: 400, body: { error: { message: `\u0000${'x'.repeat(1_998)}\u{1F600}` } } }],
-])('%s is told the same at once and from the database', async (_, path, reply) => {
+])('%s is returned identically from memory and from the database', async (_, path, reply) => {
   bench.fake.enqueue(reply)
   const { body } = await bench.run(path)
   const uuid = String(body['uuid'] ?? body.details?.['conversationUuid'])
   const conversation = await bench.conversation(uuid)
   bench.server.deps.runs.active.forget(uuid)
   expect(await bench.conversation(uuid)).toEqual(conversation)
-  // Attach returns the same, with more keys.
+  // Attach returns the same keys and more.
   expect((await bench.attach(uuid)).body).toMatchObject(body)
 })
 
-it('a warm run awaits no statement before its provider call; after a write in between it does', async () => {
+it('a warm run awaits no statement before its provider call, unless a write happened in between', async () => {
   const { deps, database } = bench.server
   const [, projectId] = /projects\/(\d+)/.exec(bench.live) ?? []
   const statementsBeforeCall = async () => {
@@ -178,7 +178,7 @@ it('a warm run awaits no statement before its provider call; after a write in be
     const called = bench.fake.waitForRequest(calls + 1)
     const before = database.statementCount()
     let atCall = 0
-    // The row is blocked until the provider has been called, so a run that waited for it would hang.
+    // Blocks the row until the provider has been called. A run that waited for the row would hang.
     const held = async (...rows: Parameters<typeof deps.runs.store.create>) => {
       await called
       atCall = database.statementCount() - before
@@ -209,7 +209,7 @@ const caller = {
   expiresAt: null,
 } as const
 
-it('a failure names the conversation when there is one', async () => {
+it('names the conversation in a failure if there is one', async () => {
   const { store: runs } = bench.server.deps.runs
   const { create, end } = runs
   const broken = () => Promise.reject(new Error('The database refuses it'))

@@ -4,7 +4,7 @@ import { startHeardTime } from '../support/heard-time.ts'
 import { orphanedRun } from './orphaned-run.ts'
 import { prompt, type RunBench, runBench } from './run-bench.ts'
 
-/** Longer than all intervals together, on a busy machine. */
+/** Longer than all intervals together, even on a busy machine. */
 const patienceMs = 90_000
 
 const leaseMs = 10_000
@@ -12,12 +12,11 @@ const leaseMs = 10_000
 let bench: RunBench
 beforeAll(async () => {
   bench = await runBench({ hello: prompt('<user>Hi</user>') })
-  // As on a database that several processes may use.
+  // The same setting as on a database that several processes may use.
   bench.server.deps.runs.settings.sharesDatabase = true
 })
 afterAll(() => bench.close())
 
-/** The conversation of a run that `ownerId` supervises. */
 async function runOf(ownerId: string): Promise<string> {
   const { conversation, run } = orphanedRun(ownerId)
   await bench.server.deps.runs.store.create(conversation, run)
@@ -26,7 +25,7 @@ async function runOf(ownerId: string): Promise<string> {
 
 const statusOf = async (uuid: string) => (await bench.conversation(uuid))['status']
 
-/** Makes one renewal fail. Resolves at the next one, when the process is healthy again. */
+/** Makes one lease renewal fail. Resolves at the next one, when the process is healthy again. */
 async function recovery(): Promise<number> {
   const { leases } = bench.server.deps.runs
   const { renew } = leases
@@ -41,7 +40,7 @@ async function recovery(): Promise<number> {
   return moments[1] ?? 0
 }
 
-it('promise 4: a process ends the runs of a dead one after 10 healthy seconds of its own', async () => {
+it("promise 4: a process ends a dead process's runs after it has been healthy for 10 seconds", async () => {
   const { leases, settings } = bench.server.deps.runs
   const wellAt = await recovery()
   await leases.renew('living', 600_000)
@@ -54,7 +53,7 @@ it('promise 4: a process ends the runs of a dead one after 10 healthy seconds of
   expect([await statusOf(living), await statusOf(own)]).toEqual(['running', 'running'])
 }, 240_000)
 
-it('promise 4: processes that paused together end no runs of each other', async () => {
+it("promise 4: processes that were paused together do not end each other's runs", async () => {
   const { leases, active: activeRuns } = bench.server.deps.runs
   const { takeAbandoned } = activeRuns
   let looks = 0
@@ -67,7 +66,8 @@ it('promise 4: processes that paused together end no runs of each other', async 
   })
   const nextLook = async (after = looks) => expect.poll(() => looks, { timeout: patienceMs }).toBeGreaterThan(after)
   await nextLook()
-  // A lease with 7 s left ends after 7.5 s. This process renewed at most 2 s ago, so its own 10 s have not passed.
+  // A lease with 7 s left ends after 7.5 s. This process renewed its own at most 2 s ago, so its 10 s have not
+  // passed.
   await leases.renew('paused', 7_000)
   const uuid = await runOf('paused')
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 7_500)
@@ -77,7 +77,7 @@ it('promise 4: processes that paused together end no runs of each other', async 
   expect(await statusOf(uuid)).toBe('running')
 }, 240_000)
 
-it('the lease is renewed every 3 s, long before it ends', async () => {
+it('renews the lease every 3 s, long before it ends', async () => {
   const { deps, database } = bench.server
   const { leases, settings } = deps.runs
   const { renew } = leases
@@ -101,7 +101,7 @@ it('the lease is renewed every 3 s, long before it ends', async () => {
   await expect.poll(storedEnd).toBeGreaterThan(before)
   for (const [place, { at, heardMs, lengthMs }] of renewals.slice(1).entries()) {
     expect(lengthMs).toBe(leaseMs)
-    // Timers may be late, but never early by more than their rounding.
+    // Timers may be late, but are early at most by their rounding.
     expect(at - (renewals[place]?.at ?? 0)).toBeGreaterThan(2_900)
     expect(heardMs - (renewals[place]?.heardMs ?? 0)).toBeLessThan(leaseMs / 2)
   }

@@ -6,19 +6,18 @@ import { prompt, type RunBench, runBench } from './run-bench.ts'
 let bench: RunBench
 beforeAll(async () => {
   bench = await runBench({ hello: prompt('<user>Hi</user>') })
-  // These tests have owners without a lease, which the server must not reap on a slow machine.
+  // These tests use owners without a lease. The server must not reap their runs on a slow machine.
   bench.server.deps.runs.settings.sharesDatabase = false
 })
 afterAll(() => bench.close())
 
-/** A run that `ownerId` supervises. */
 async function runOf(ownerId: string): Promise<{ uuid: string; runUuid: string }> {
   const { conversation, run } = orphanedRun(ownerId)
   await bench.server.deps.runs.store.create(conversation, run)
   return { uuid: conversation.uuid, runUuid: run.uuid }
 }
 
-it('promise 4: runs are orphaned when the lease of their owner ends, and not before', async () => {
+it("promise 4: runs are orphaned when their owner's lease ends, and not before", async () => {
   const { deps } = bench.server
   const me = deps.runs.settings.instanceId
   const living = await runOf('living')
@@ -35,7 +34,7 @@ it('promise 4: runs are orphaned when the lease of their owner ends, and not bef
   for (const { uuid } of [living, own]) expect((await bench.conversation(uuid))['status']).toBe('running')
 })
 
-it('promise 5: an owner that wakes up after its run was reaped writes nothing', async () => {
+it('promise 5: an owner that resumes after its run was reaped writes nothing', async () => {
   const { deps } = bench.server
   const { uuid, runUuid } = await runOf('paused')
   const found = await deps.runs.store.findConversation(1, uuid)
@@ -49,7 +48,7 @@ it('promise 5: an owner that wakes up after its run was reaped writes nothing', 
   expect((await bench.streamAttach(uuid, { 'last-event-id': '57' })).types).toEqual(['chain-error'])
 })
 
-it('a renewal returns the owner’s runs with a requested stop', async () => {
+it('returns the owner’s runs with a requested stop on renewal', async () => {
   const { deps } = bench.server
   const [one, two] = [await runOf('asked'), await runOf('asked')]
   expect(await deps.runs.leases.renew('asked', 60_000)).toEqual([])

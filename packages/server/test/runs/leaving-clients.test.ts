@@ -15,18 +15,17 @@ const modes = ['json', 'stream', 'attach', 'background'] as const
 interface Leaver {
   name: string
   mode: (typeof modes)[number]
-  /** After so many milliseconds or bytes of the answer; for a plain answer that never ends, after its call. */
+  /** The moment of the disconnect. With `bytes`, a JSON client disconnects after its provider call. */
   point: { ms: number } | { bytes: number }
   isReset: boolean
 }
 
-/** Both on the clock and in time in which this process was responsive: client, server and provider share it. */
+/** A time by the clock and in responsive time, because client, server and provider share this process. */
 interface Moment {
   at: number
   heardMs: number
 }
 
-/** The times at which the provider got a case's call, and saw it end early. */
 interface Call {
   called: Moment
   left: Promise<Moment>
@@ -40,7 +39,7 @@ interface Scene {
 }
 
 it.each(graces)(
-  'promise 10: clients that leave at any point, %i ms of grace',
+  'promise 10: clients that disconnect at any point, %i ms of grace',
   async (graceMs) => {
     const random = seededRandom(seed + graceMs)
     const bench = await runBench(
@@ -74,18 +73,18 @@ async function expectEnd({ bench, graceMs, calls }: Scene, each: Leaver, left: M
     const { items } = (await bench.api('GET', `/conversations?customIdentifier=${each.name}`)).body
     return (items as { status: string }[])[0]?.status ?? 'none'
   }
-  // A request may have been on its way for longer than the search for its run.
+  // The request may have been in flight for longer than the search for its run.
   await expect.poll(status).not.toMatch(/queued|running/)
   const end = await status()
   if (end === 'none' || !left) {
-    // The client left before its request was read, so nothing may have started.
+    // The client disconnected before its request was read, so nothing may have started.
     expect(each.point, told).toHaveProperty('ms')
     expect(call, told).toBeUndefined()
     return
   }
   if (each.mode === 'background' || graceMs === 30_000) {
     expect(end, told).toBe('completed')
-    // A pending promise loses against a resolved one.
+    // In the race, a pending promise loses against a resolved one.
     expect(call && (await Promise.race([call.left, 'never'])), told).toBe('never')
     return
   }
@@ -97,10 +96,7 @@ async function expectEnd({ bench, graceMs, calls }: Scene, each: Leaver, left: M
   if (call.called.at < left.at) expect(gone.at - left.at, told).toBeGreaterThan(graceMs - 2)
 }
 
-/**
- * Every other client disconnects, possibly before the server has seen its request. The others have received a response
- * head.
- */
+/** Even cases disconnect possibly before the server has seen their request, odd cases after a response head. */
 function leaver(index: number, random: Random): Leaver {
   return {
     name: `case-${index}`,
@@ -110,7 +106,7 @@ function leaver(index: number, random: Random): Leaver {
   }
 }
 
-/** An endless answer if the client ends it, otherwise one of some hundred milliseconds. */
+/** Endless if the client's disconnect ends the call. Otherwise it takes some hundred milliseconds. */
 function replyTo(request: FakeRequest, { graceMs, heard, calls }: Scene): FakeReply {
   const name = /case-\d+/.exec(JSON.stringify(request.body))?.[0] ?? ''
   const isBackground = JSON.stringify(request.body).includes('background')
@@ -127,7 +123,6 @@ function now(heard: HeardTime): Moment {
   return { at: performance.now(), heardMs: heard.passedMs() }
 }
 
-/** Starts the run, disconnects at the case's point and returns the time. */
 async function leave({ bench, calls, heard }: Scene, { name, mode, point, isReset }: Leaver): Promise<Moment> {
   const body = {
     path: 'ask',
@@ -164,7 +159,6 @@ function send(bench: RunBench, path: string, body: Record<string, unknown>): Soc
   return socket
 }
 
-/** Resolves after so many bytes. */
 function received(socket: Socket, bytes: number): Promise<void> {
   return new Promise((resolve) => {
     let count = 0
@@ -190,7 +184,7 @@ function conversationOf(socket: Socket): Promise<string> {
   })
 }
 
-/** No run is supervised or queued. Checked several times, because a request may still be on its way. */
+/** Waits until no run is supervised or queued. Checks several times, because a request may still be in flight. */
 async function untilIdle(bench: RunBench): Promise<void> {
   const isIdle = async () => {
     const { items } = (await bench.api('GET', '/conversations?limit=100')).body

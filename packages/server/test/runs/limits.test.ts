@@ -35,9 +35,9 @@ function start(change: Partial<RunDeps>) {
 }
 
 for (const bound of [{ maxEvents: 20 }, { maxEventBytes: 2_000 }]) {
-  it(`a run that exceeds the bounds of its event log (${Object.keys(bound).join()}) ends with its provider call`, async () => {
+  it(`ends a run and its provider call if it exceeds a limit of its event log (${Object.keys(bound).join()})`, async () => {
     const aborted = bench.fake.aborted
-    // An endless answer, which only the run can end.
+    // An endless answer, which only the run itself can end.
     bench.fake.enqueue({ deltas: Array.from({ length: 200 }, () => 'word '), delayMs: 1, gateAfter: 200, gate: never })
     const run = await start({ settings: { ...bench.server.deps.runs.settings, ...bound } })
     await expect(run.result()).rejects.toMatchObject({
@@ -50,7 +50,7 @@ for (const bound of [{ maxEvents: 20 }, { maxEventBytes: 2_000 }]) {
   })
 }
 
-it('a run that exceeds its bounds with its last events does not complete', async () => {
+it('does not complete a run whose last events exceed the limit', async () => {
   const { deps } = bench.server
   const outcome = async (maxEvents: number) => {
     bench.fake.enqueue({ text: 'Hello.' })
@@ -67,7 +67,7 @@ it('a run that exceeds its bounds with its last events does not complete', async
   expect(await outcome(events - 1)).toMatchObject({ code: 'ai_run_error', conversation: { status: 'error' } })
 })
 
-it('the bound of events counts bytes, not characters', async () => {
+it('limits events by bytes, not characters', async () => {
   const outgrown = async (deltas: string[]) => {
     bench.fake.enqueue({ deltas, delayMs: 1 })
     const run = await start({ settings: { ...bench.server.deps.runs.settings, maxEventBytes: 30_000 } })
@@ -80,14 +80,14 @@ it('the bound of events counts bytes, not characters', async () => {
   expect(await outgrown(Array.from({ length: 100 }, () => '\u6f22'.repeat(100)))).toBe(true)
 })
 
-it('an end that cannot be stored is not shown: the stream closes without one', async () => {
+it('closes the stream without an end if the end cannot be stored', async () => {
   const { deps } = bench.server
   let tries = 0
   const away = async () => {
     tries += 1
     throw refuse('database-unavailable')
   }
-  // Abandoned, so that the server would find and end it within seconds.
+  // A separate registry, because the server would find the abandoned run and end it within seconds.
   const active = createActiveRuns(1_000_000)
   const settings = { ...deps.runs.settings, storeWaitMs: 600 }
   const run = await start({ store: { ...deps.runs.store, end: away }, settings, active })
@@ -106,7 +106,7 @@ it('an end that cannot be stored is not shown: the stream closes without one', a
   expect(await bench.conversation(run.conversationUuid)).toMatchObject({ status: 'running' })
 })
 
-it('an end waits for the database to return', async () => {
+it('stores an end once the database has returned', async () => {
   const { deps } = bench.server
   let isAway = true
   const flaky: typeof deps.runs.store.end = async (end) => {
@@ -119,7 +119,7 @@ it('an end waits for the database to return', async () => {
   expect(await bench.conversation(run.conversationUuid)).toMatchObject({ status: 'completed' })
 })
 
-it('a run whose row cannot be stored names no conversation, and its provider call is aborted', async () => {
+it('names no conversation if its row cannot be stored, and aborts the provider call', async () => {
   const { deps } = bench.server
   const aborted = bench.fake.aborted
   const calls = bench.fake.requests.length
@@ -129,7 +129,7 @@ it('a run whose row cannot be stored names no conversation, and its provider cal
     throw refuse('database-unavailable')
   }
   const run = await start({ store: { ...deps.runs.store, create } })
-  // Not 503: published clients would send the run again.
+  // Not 503, because published clients would repeat the run.
   await expect(run.committed).rejects.toMatchObject({ code: 'InternalServerError' })
   await expect(run.result()).rejects.toMatchObject({ code: 'InternalServerError' })
   await bench.fake.waitForAbort(aborted + 1)

@@ -7,7 +7,7 @@ import { eventCodec } from '../../src/wire/event-codec.ts'
 
 const says = (text: string): Message => ({ role: 'user', content: [{ type: 'text', text }] })
 
-it('names messages by place, runs of them as one range, strangers by themselves', () => {
+it('stores consecutive known messages as one range, and unknown messages as they are', () => {
   const [a, b, c] = [says('a'), says('b'), says('c')] as const
   const progress = createRunProgress(eventCodec, [a])
   append(progress, [b, c])
@@ -19,7 +19,7 @@ it('names messages by place, runs of them as one range, strangers by themselves'
   expect(locate(progress, [says('b'), says('x'), c])).toEqual([[1, 2], says('x'), [2, 3]])
 })
 
-it('every located item resolves to the requested one', () => {
+it('resolves every located item to the requested message', () => {
   const message = fc.constantFrom('a', 'b', 'c', 'd').map(says)
   fc.assert(
     fc.property(fc.array(message), fc.array(message), (known, wanted) => {

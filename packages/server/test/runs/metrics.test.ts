@@ -1,8 +1,7 @@
-/** `/metrics` after real runs, from a listening server. */
 import { expect, it, onTestFinished } from 'vitest'
 import { prompt, runBench } from './run-bench.ts'
 
-it('shows requests, runs, provider calls and tokens', async () => {
+it('returns requests, runs, provider calls and tokens', async () => {
   const bench = await runBench({ hello: prompt('<user>Hi</user>') })
   onTestFinished(() => bench.close())
   const usage = { inputTokens: 12, outputTokens: 8 }
@@ -31,7 +30,7 @@ it('shows requests, runs, provider calls and tokens', async () => {
   expect(shown('process_uptime_seconds')).toBeGreaterThan(0)
 })
 
-/** A sample of `/metrics` by its name and labels, in the order in which they are shown. */
+/** Returns a lookup of samples by name and labels. Labels must be in the order of the output. */
 async function samples(url: string): Promise<(name: string, labels?: Record<string, string>) => number | undefined> {
   const response = await fetch(`${url}/metrics`)
   expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')

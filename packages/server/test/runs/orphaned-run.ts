@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { NewConversation, NewRun } from '../../src/features/runs/ports.ts'
 
-/** Rows of an orphaned run of `ownerId`. */
 export function orphanedRun(ownerId: string, createdAt = new Date()): { conversation: NewConversation; run: NewRun } {
   const conversation: NewConversation = {
     uuid: randomUUID(),

@@ -1,7 +1,4 @@
-/**
- * kill -9 of a server that supervises runs of every kind. Everything its clients were sent must be true after the
- * restart.
- */
+/** After kill -9 and a restart, everything that clients received must be true, for runs of every kind. */
 import { expect, it, onTestFinished } from 'vitest'
 import { count, timeFor } from '../support/counts.ts'
 import { openTestDatabase } from '../support/database-open.ts'
@@ -11,20 +8,16 @@ import type { TestDatabase } from '../support/test-database.ts'
 import { prompt, record } from './run-bench.ts'
 
 const runsOfEachKind = count(50, 500)
-/** Until all of them are active, and again for the requests after the restart. A busy machine takes minutes. */
+/** A busy machine takes minutes until all runs are active, and again for the requests after the restart. */
 const patienceMs = timeFor(5 * runsOfEachKind, 1_000)
 
-/** The responses to clients before the server died. */
 interface Ledger {
-  /** Conversations whose uuid a client has seen. */
   named: Set<string>
-  /** Conversations that a client has seen complete. */
   completed: Set<string>
-  /** Conversations that a client has seen fail, with the code. A run may time out on an overloaded machine. */
+  /** The error code by conversation. A run may time out on an overloaded machine. */
   failed: Map<string, string>
-  /** The text of a chat message, by the conversation that accepted it. */
+  /** The text of an accepted chat message, by conversation. */
   chats: Map<string, string>
-  /** Accepted results of tool calls, by call. */
   results: Map<string, string>
 }
 
@@ -51,7 +44,6 @@ const prompts = {
 
 type Client = Pick<ServedProject, 'api' | 'post'>
 
-/** One caller: records every response in the ledger until the server has ended. */
 async function follow(ledger: Ledger, answer: Promise<Response>, onFrame?: (text: string) => void): Promise<void> {
   const response = await answer
   expect([200, 422]).toContain(response.status)
@@ -70,7 +62,6 @@ async function follow(ledger: Ledger, answer: Promise<Response>, onFrame?: (text
   if (code !== undefined) ledger.failed.set(uuid, code)
 }
 
-/** A caller that answers every other tool call. */
 function answersTools(client: Client, ledger: Ledger, answers: boolean): (text: string) => void {
   let hasAnswered = !answers
   return (text) => {
@@ -86,7 +77,7 @@ function answersTools(client: Client, ledger: Ledger, answers: boolean): (text: 
   }
 }
 
-/** Many concurrent runs of each kind. Resolves when the server has ended and every caller has noticed. */
+/** Starts many concurrent runs of each kind. Resolves when the server has died and every client has noticed. */
 function startAll(client: Client, ledger: Ledger, live: string, conversations: readonly string[]): Promise<unknown> {
   const run = (body: object, onFrame?: (text: string) => void) =>
     follow(ledger, client.post(`${live}/documents/run`, { path: 'hello', ...body }), onFrame)
@@ -107,7 +98,7 @@ function startAll(client: Client, ledger: Ledger, live: string, conversations: r
     run({ path: 'tools', stream: true, tools: ['get_weather'] }, answersTools(client, ledger, index % 2 === 0)),
     chat(conversations[index] ?? '', index),
   ])
-  // Broken connections are expected here. Every other response is checked.
+  // Broken connections are expected here. All other errors fail the test.
   const quiet = (work: Promise<void>) =>
     work.catch((error: unknown) => {
       if (!(error instanceof TypeError)) throw error
@@ -126,7 +117,7 @@ async function expectRows(storage: TestDatabase, ledger: Ledger, killedAt: Date)
   for (const row of rows) {
     expect(row).toMatchObject({ open: false, unlogged: false, same: true })
     expect(['completed', 'error']).toContain(row['status'])
-    // The caller only has the uuid. The first messages must exist, however the run ended.
+    // The client only has the uuid, so the first messages must exist, however the run ended.
     if (row['origin'] === 'background') expect(row['messages']).toBeGreaterThan(0)
     const told = ledger.failed.get(String(row['uuid']))
     const endedInTime = (row['ended_at'] as Date) < killedAt
@@ -144,7 +135,7 @@ async function expectRows(storage: TestDatabase, ledger: Ledger, killedAt: Date)
 }
 
 it(
-  'promise 1: kill -9 during runs of each kind: after the restart each has one definite end, nothing told is lost',
+  'promise 1: after kill -9 during runs of each kind and a restart, each run has one definite end and nothing reported is lost',
   async () => {
     const served = await servedProject(prompts, { STET_LOG_LEVEL: 'off' })
     onTestFinished(() => served.close())
@@ -197,7 +188,7 @@ it(
       body: { messages: [{ role: 'user', content: 'Are you back?' }] },
     })
     expect(again).toMatchObject({ status: 200, body: { response: { text: 'After the restart.' } } })
-    // A run that was queued without a response may have been requested again since.
+    // A run queued before its response may have been requested again since.
     const asked = fake.requests.map(({ body }) => JSON.stringify(body['messages']))
     expect(asked.find((messages) => messages.includes('Are you back?'))).toContain(String(ledger.chats.get(lost)))
     await served.stop()

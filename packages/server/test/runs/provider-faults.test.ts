@@ -11,14 +11,13 @@ const cases = Object.keys(wires).flatMap((provider) =>
 const modes = ['json', 'stream', 'background'] as const
 type Mode = (typeof modes)[number]
 
-/** The arrival times of a run's calls, by prompt and mode. */
+/** Arrival times of a run's provider calls, by prompt and mode. */
 const arrivals = new Map<string, number[]>()
-/** With the usual limits. */
 let patient: RunBench
-/** With short limits, for providers that hang. On a busy machine no other case may run here. */
+/** A server with short limits, for providers that hang. On a busy machine no other case may use it. */
 let impatient: RunBench
 
-// The request identifies its run: the model is the path of the prompt, the only message is the mode.
+// Each request identifies its run: the model is the prompt's path, and the only message is the mode.
 function replyTo(request: FakeRequest): FakeReply {
   const path = String(request.body['model'])
   const mode = modes.find((each) => JSON.stringify(request.body).includes(`mode ${each}`))
@@ -78,7 +77,7 @@ interface Case {
   mode: Mode
 }
 
-/** Runs in one mode, compares everything visible of the end, and returns its error. */
+/** Runs the case in one mode, compares every view of its end, and returns its error. */
 async function endOf(bench: RunBench, { path, fault, mode }: Case): Promise<Record<string, unknown> | undefined> {
   const { uuid, recording, answer } = await run(bench, path, mode)
   const attached = await bench.streamAttach(uuid)
@@ -117,9 +116,7 @@ async function endOf(bench: RunBench, { path, fault, mode }: Case): Promise<Reco
 
 interface EndedRun {
   uuid: string
-  /** The events that the caller of a stream saw. */
   recording?: Recording
-  /** The response to the caller of a JSON run. */
   answer?: ApiAnswer
 }
 

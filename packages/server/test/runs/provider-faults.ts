@@ -1,6 +1,4 @@
-/**
- * The ways in which a provider fails, each with the bytes that it sends in a protocol and the required end of the run.
- */
+/** The ways in which a provider fails, each with the bytes that it sends in a protocol and the run's expected end. */
 
 import { expect } from 'vitest'
 import { anthropicWire } from '../support/fake-anthropic-wire.ts'
@@ -9,7 +7,7 @@ import { chatWire, type FakeAnswer, type FakeWire } from '../support/fake-provid
 import { responsesWire } from '../support/fake-responses-wire.ts'
 import type { RunBench } from './run-bench.ts'
 
-/** Words, the last of which has a character of two bytes. */
+/** The last word contains a two-byte character. */
 export const said = 'one two drüben'
 const before = 'one two'
 const answer: FakeAnswer = { text: said }
@@ -20,7 +18,7 @@ export const wires: Readonly<Record<string, FakeWire>> = {
   Responses: responsesWire,
 }
 
-/** Stores the provider keys that the environment does not define. */
+/** Creates the provider keys that the environment does not define. */
 export async function storeProtocols({ api, fake }: Pick<RunBench, 'api' | 'fake'>): Promise<void> {
   for (const [name, provider, configuration] of [
     ['Anthropic', 'anthropic', {}],
@@ -31,7 +29,6 @@ export async function storeProtocols({ api, fake }: Pick<RunBench, 'api' | 'fake
   }
 }
 
-/** The whole answer on the wire: a stream, or one body. */
 export function wholeBytes(wire: FakeWire, { body }: Pick<FakeRequest, 'body'>): Buffer {
   const identity = { id: 'chatcmpl-fake', model: String(body['model']) }
   if (body['stream'] !== true) return Buffer.from(JSON.stringify(wire.plain(identity, answer)))
@@ -43,23 +40,22 @@ export function wholeBytes(wire: FakeWire, { body }: Pick<FakeRequest, 'body'>):
 export interface FaultCall {
   wire: FakeWire
   request: FakeRequest
-  /** Counted from 1. */
+  /** 1-based. */
   attempt: number
 }
 
 export interface ProviderFault {
   name: string
   reply(call: FaultCall): FakeReply
-  /** The number of calls to the provider, with two retries. */
+  /** The expected number of provider calls, including two retries. */
   calls: number
-  /** The shortest pause between two calls. */
   pauseMs?: number
-  /** Undefined if the run still completes. */
+  /** The expected error code. Undefined if the run still completes. */
   code?: string
   details?: Record<string, unknown>
-  /** The part of a streamed answer that stays in the conversation. */
+  /** The part of a streamed answer that remains in the conversation. */
   text?: string
-  /** Only the call's time limits end it. */
+  /** Only the model call's time limits end it. */
   hangs?: true
 }
 
@@ -67,14 +63,13 @@ const isStream = ({ request }: FaultCall): boolean => request.body['stream'] ===
 const headersOf = (call: FaultCall) => ({
   'content-type': isStream(call) ? 'text/event-stream; charset=utf-8' : 'application/json',
 })
-/** Everything before the last word, and `more` bytes of it. */
+/** The bytes before the last word, and `more` bytes of it. */
 const upToLastWord = ({ wire, request }: FaultCall, more: number): Buffer => {
   const bytes = wholeBytes(wire, request)
   return bytes.subarray(0, bytes.indexOf('drüben') + more)
 }
 const broken = { code: 'ai_run_error', calls: 1 } as const
 
-/** The faults of promise 11, some in several forms. */
 export const providerFaults: readonly ProviderFault[] = [
   {
     ...broken,
@@ -138,7 +133,7 @@ export const providerFaults: readonly ProviderFault[] = [
     reply: (call) => {
       if (isStream(call)) return { ...answer, noEndMark: true }
       const bytes = wholeBytes(call.wire, call.request)
-      // A single body has no end mark except its length.
+      // Only its length marks the end of a single body.
       return {
         raw: [bytes],
         headers: { ...headersOf(call), 'content-length': String(bytes.length + 1) },

@@ -4,7 +4,7 @@ import { processTestMs } from '../support/server-process.ts'
 import { prompt } from './run-bench.ts'
 
 it(
-  'promise 1: background runs that are queued at a kill -9 start in their turn after the restart',
+  'promise 1: background runs queued at a kill -9 start in order after the restart',
   async () => {
     const served = await servedProject(
       { hello: prompt('<user>Hi {{ name }}</user>') },
@@ -39,7 +39,7 @@ it(
       expect((await api('GET', `/conversations/${uuid}`)).body).toMatchObject({ status: 'completed' })
     }
     expect(await attach(driven)).toMatchObject({ status: 422, body: { errorCode: 'worker_lost' } })
-    // Each was sent once, in order. Requests that the kill interrupted were not sent again.
+    // Each run was sent once, in order. Requests that the kill interrupted were not sent again.
     const asked = fake.requests.map(({ body }) => /Hi (\d)/.exec(JSON.stringify(body['messages']))?.[1])
     expect(asked).toEqual(['0', ...names])
   },

@@ -22,7 +22,7 @@ afterAll(() => bench.close())
 const cut = fc.record({
   mode: fc.constantFrom(...modes),
   end: fc.constantFrom('clean', 'broken', 'reset'),
-  /** The place of the cut, as a fraction of the length. Often at the very end, where the answer is almost complete. */
+  /** A fraction of the length. It is often 1, where the answer is almost complete. */
   place: fc.oneof({ weight: 3, arbitrary: fc.double({ min: 0, max: 1, noNaN: true }) }, fc.constant(1)),
   fromEnd: fc.nat({ max: 40 }),
   pieces: fc.integer({ min: 1, max: 5 }),
@@ -30,7 +30,7 @@ const cut = fc.record({
 type Cut = typeof cut extends fc.Arbitrary<infer T> ? T : never
 
 it.each(Object.keys(wires))(
-  'promise 11: %s: an answer that is cut anywhere is never taken for whole',
+  'promise 11: %s: an answer cut anywhere never counts as complete',
   async (provider) => {
     await fc.assert(
       fc.asyncProperty(cut, (each) => checkCut(provider, each)),
@@ -49,7 +49,7 @@ async function checkCut(provider: string, { mode, end, place, fromEnd, pieces }:
     const bytes = wholeBytes(wire, { body })
     const at = place === 1 ? Math.max(0, bytes.length - fromEnd) : Math.floor(place * bytes.length)
     mayBeWhole = end === 'clean' ? at >= lastNeeded(bytes, body['stream'] === true) : at === bytes.length
-    // A cut last frame invalidates an answer whose text is complete.
+    // A truncated last frame invalidates an answer whose text is complete.
     isWhole =
       mayBeWhole && end === 'clean' && (at === bytes.length || bytes.subarray(0, at).toString().endsWith('\n\n'))
     const size = Math.max(1, Math.ceil(at / pieces))
@@ -75,7 +75,7 @@ async function checkCut(provider: string, { mode, end, place, fromEnd, pieces }:
   else expect(said.startsWith(textOf(attached))).toBe(true)
 }
 
-/** From here on an answer that ends cleanly is complete: its end was sent, even without the end mark. */
+/** From this offset on, an answer that ends cleanly is complete, even if its end mark is missing. */
 function lastNeeded(bytes: Buffer, isStream: boolean): number {
   if (!isStream) return bytes.length
   const told = ['"finish_reason":"stop"', '"stop_reason":"end_turn"', '"type":"response.completed"']

@@ -14,7 +14,7 @@ beforeAll(async () => {
     greet: prompt('You greet {{ name }}.'),
     broken: prompt('{{ list.join("-") }}'),
   })
-  // These tests have owners without a lease, which the server must not reap on a slow machine.
+  // These tests use owners without a lease. The server must not reap their runs on a slow machine.
   bench.server.deps.runs.settings.sharesDatabase = false
 })
 afterAll(() => bench.close())
@@ -50,7 +50,7 @@ const noUsage = {
   cachedInputTokens: 0,
 }
 
-it('runs of a dead owner get one definite end; runs of this process are not touched', async () => {
+it("gives a dead owner's runs one definite end, and leaves this process's runs alone", async () => {
   const { deps } = bench.server
   const lost = rows('a-dead-process')
   const own = rows(deps.runs.settings.instanceId)
@@ -74,12 +74,12 @@ it('runs of a dead owner get one definite end; runs of this process are not touc
     status: 'running',
     epoch: 1,
   })
-  // The owner wakes up after its run was ended, and none of its writes is stored.
+  // The owner resumes after its run was ended, and none of its writes is stored.
   expect(await deps.runs.store.end(endOf(lost.run))).toBe(false)
   expect(await deps.runs.store.findConversation(1, lost.conversation.uuid)).toEqual(found)
 })
 
-it('the first end wins, a repeated one is acknowledged again, later ones write nothing', async () => {
+it('stores the first end, acknowledges a repeated one, and ignores later ones', async () => {
   const { store: runs } = bench.server.deps.runs
   const { conversation, run } = rows('owner')
   await runs.create(conversation, run)
@@ -93,7 +93,7 @@ it('the first end wins, a repeated one is acknowledged again, later ones write n
   expect(await runs.findConversation(2, conversation.uuid)).toBeNull()
 })
 
-it('exactly one of many chats of a conversation wins, and none while a run is active', async () => {
+it('lets exactly one of many concurrent chats win, and none while a run is active', async () => {
   const { store: runs } = bench.server.deps.runs
   const { conversation, run } = rows('owner')
   await runs.create(conversation, run)
@@ -110,7 +110,7 @@ it('exactly one of many chats of a conversation wins, and none while a run is ac
   })
 })
 
-it('an orphaned chat keeps its first messages, once', async () => {
+it("keeps an orphaned chat's first messages once", async () => {
   const { deps } = bench.server
   const { conversation, run } = rows('owner')
   await deps.runs.store.create(conversation, run)
@@ -126,7 +126,7 @@ it('an orphaned chat keeps its first messages, once', async () => {
   expect((await bench.chat(conversation.uuid, { messages: [userMessage('Again')] })).status).toBe(200)
 })
 
-it('an orphaned background run keeps its first messages, and a chat continues from them', async () => {
+it("keeps an orphaned background run's first messages, and a chat continues from them", async () => {
   const { deps } = bench.server
   deps.runs.queue.stop()
   const parameters = { name: 'Ada' }
@@ -153,7 +153,7 @@ it('an orphaned background run keeps its first messages, and a chat continues fr
   expect(left).toEqual([])
 })
 
-it('hundreds of runs that are created and ended in parallel are all stored', async () => {
+it('stores hundreds of runs that are created and ended concurrently', async () => {
   const { store: runs } = bench.server.deps.runs
   const all = Array.from({ length: 300 }, () => rows('owner'))
   await Promise.all(all.map(({ conversation, run }) => runs.create(conversation, run)))
@@ -165,7 +165,7 @@ it('hundreds of runs that are created and ended in parallel are all stored', asy
   }
 })
 
-it('a stopping server ends its runs with worker_lost, terminal event included', async () => {
+it("ends a stopping server's runs with worker_lost, including the terminal event", async () => {
   const calls = bench.fake.requests.length
   bench.fake.enqueue({ deltas: ['half ', 'way'], hang: 'mid-stream' })
   const recording = bench.open('hello').then(record)
@@ -176,7 +176,7 @@ it('a stopping server ends its runs with worker_lost, terminal event included', 
   expect((await recording).last).toMatchObject({ type: 'chain-error', error: { code: 'worker_lost' } })
 })
 
-it('the stored event log contains every frame as sent', async () => {
+it('stores every frame in the event log as it was sent', async () => {
   bench.fake.enqueue({ text: Array.from({ length: 200 }, (_, index) => `word${index} `).join('') })
   const recording = await bench.stream('hello')
   const rowsFound = await bench.server.database.session.query(
@@ -185,7 +185,7 @@ it('the stored event log contains every frame as sent', async () => {
   )
   const [row] = rowsFound.rows
   const stored = Buffer.from(row?.['event_log'] as Uint8Array)
-  // Long enough to be compressed.
+  // The event log is long enough to be compressed.
   expect(stored[0]).toBe(3)
   const file = inflateRawSync(stored.subarray(1))
   const headEnd = file.indexOf('\n') + 1

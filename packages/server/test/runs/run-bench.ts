@@ -1,4 +1,4 @@
-/** A server with a fake provider and published prompts. Streams are recorded completely and checked on the way. */
+/** A server with a fake provider and published prompts. It records and checks complete streams. */
 import { createParser } from 'eventsource-parser'
 import { expect } from 'vitest'
 import type { ProviderLimits } from '../../src/adapters/providers/transport/transport.ts'
@@ -18,10 +18,10 @@ export interface RecordedEvent {
 export interface Recording {
   status: number
   headers: Headers
-  /** The body as received, without pings. */
+  /** The body without ping comments. */
   text: string
   events: RecordedEvent[]
-  /** `type` of each event, provider-events with a leading `·`. */
+  /** Each event's `type`, with a leading `·` for provider-events. */
   types: string[]
   last: Record<string, unknown>
 }
@@ -30,18 +30,16 @@ export interface RunBench {
   server: TestServer
   fake: FakeProvider
   api: Api
-  /** Address of the live version. */
   live: string
   key: string
   run(path: string, body?: Record<string, unknown>, headers?: Record<string, string>): Promise<ApiAnswer>
   chat(uuid: unknown, body: Record<string, unknown>, headers?: Record<string, string>): Promise<ApiAnswer>
-  /** A run's stream for another reader. */
+  /** Starts a streamed run and returns the unread response. */
   open(path: string, body?: Record<string, unknown>, signal?: AbortSignal): Promise<Response>
   stream(path: string, body?: Record<string, unknown>, headers?: Record<string, string>): Promise<Recording>
   streamChat(uuid: unknown, body: Record<string, unknown>): Promise<Recording>
-  /** Any POST below the API prefix. Returns the raw response. */
   post(path: string, body: unknown, headers?: Record<string, string>, signal?: AbortSignal): Promise<Response>
-  /** Starts a background run; returns the uuid of its conversation. */
+  /** Starts a background run and returns its conversation's uuid. */
   background(path: string, body?: Record<string, unknown>): Promise<string>
   attach(uuid: string, headers?: Record<string, string>): Promise<ApiAnswer>
   streamAttach(uuid: string, headers?: Record<string, string>): Promise<Recording>
@@ -102,7 +100,7 @@ export async function runBench(
   }
 }
 
-/** Reads a stream to its end and checks the rules for every complete one. */
+/** Reads a stream to its end. A whole stream must also satisfy the stream rules. */
 export async function record(response: Response, { isWhole = true } = {}): Promise<Recording> {
   const text = withoutPings(await response.text())
   const events: RecordedEvent[] = []
@@ -116,7 +114,7 @@ export async function record(response: Response, { isWhole = true } = {}): Promi
   return { status: response.status, headers: response.headers, text, events, types, last: events.at(-1)?.data ?? {} }
 }
 
-/** Promise 8, and the payload of every latitude-event. */
+/** Checks promise 8 and the payload of every latitude-event. */
 function assertStream(events: readonly RecordedEvent[]): void {
   const terminal = events.filter(({ data }) => data['type'] === 'chain-completed' || data['type'] === 'chain-error')
   expect(terminal).toHaveLength(1)
@@ -139,7 +137,6 @@ export function textOf(recording: Recording): string {
     .join('')
 }
 
-/** A prompt with front matter for the fake provider. */
 export function prompt(body: string, keys = ''): string {
   return `---\nprovider: OpenAI\nmodel: gpt-4o\n${keys}---\n${body}`
 }

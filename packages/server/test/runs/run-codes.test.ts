@@ -1,6 +1,4 @@
-/**
- * Walks the codes of failed runs. Each is produced, and reported alike by the result, the stream, a chat and an attach.
- */
+/** Covers all codes of failed runs. Result, stream, chat and attach must report each code identically. */
 import { RUN_ERROR_CODES, type RunErrorCode } from '@stet/contract/vocabulary'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { RunError } from '../../src/shared/app-error.ts'
@@ -30,10 +28,10 @@ afterAll(() => bench.close())
 
 interface Scenario {
   path: string
-  /** The provider's response. `end` ends a run that hangs. */
+  /** The provider's reply. `end` ends a run that hangs. */
   reply?: FakeReplyFor
   end?: () => void
-  /** A chat renders no prompt, so it cannot fail like this. */
+  /** The prompt causes the failure. A chat renders no prompt, so it cannot fail like this. */
   isOfPrompt?: true
 }
 
@@ -71,7 +69,6 @@ const scenarios: Record<RunErrorCode, Scenario> = {
   unknown_error: { path: 'empty', isOfPrompt: true },
 }
 
-/** The response of `call`, with the provider and the end of the scenario. */
 async function play<T>({ reply, end }: Scenario, call: () => Promise<T>): Promise<T> {
   const calls = bench.fake.requests.length
   if (reply) bench.fake.enqueue(reply)
@@ -89,7 +86,7 @@ function expectCode({ status, text, body }: ApiAnswer, code: RunErrorCode): stri
   return String(body.details?.['conversationUuid'])
 }
 
-it('every code that the contract declares is walked', () => {
+it('covers every code that the contract declares', () => {
   expect(Object.keys(scenarios).sort()).toEqual([...RUN_ERROR_CODES].sort())
 })
 

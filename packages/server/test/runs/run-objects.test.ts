@@ -8,16 +8,13 @@ import { createRunProgress } from '../../src/features/runs/steps/run-progress.ts
 import { eventCodec } from '../../src/wire/event-codec.ts'
 import { providerAt, serviceOf } from '../support/model-request.ts'
 
-/**
- * Names of accessors. With accessors, V8 stores all properties of an object literal in a dictionary of 250 to 450
- * bytes.
- */
+/** Returns the names of accessors. V8 stores an object literal with accessors as a dictionary of 250 to 450 bytes. */
 function accessorsOf(made: object): string[] {
   const properties = Object.entries(Object.getOwnPropertyDescriptors(made))
   return properties.flatMap(([name, { get, set }]) => (get || set ? [name] : []))
 }
 
-it('nothing that is made for each run, and lives as long, has accessors', () => {
+it('objects that live as long as a run have no accessors', () => {
   const logs = createRunEventLog(1_000_000)
   const writer = logs.open('run', () => {})
   const reader = logs.follow('run', 0)

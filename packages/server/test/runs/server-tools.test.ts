@@ -30,7 +30,7 @@ const call = (name: string, args: Record<string, unknown> = {}) => ({ toolCalls:
 const ofType = (recording: Recording, type: string) =>
   recording.events.filter(({ data }) => data['type'] === type).map(({ data }) => data)
 
-it('the server runs a tool of the operator with the context of its call and shows the result', async () => {
+it("runs an operator's tool with its call's context and shows the result", async () => {
   const before = bench.fake.requests.length
   bench.fake.enqueue(call('latitude_search', { query: 'bees' }), { text: 'Found.' })
   const recording = await bench.stream('search', { tools: ['latitude_search'] })
@@ -51,7 +51,7 @@ it('the server runs a tool of the operator with the context of its call and show
   ])
 })
 
-it('`folder/*` selects a whole folder; a tool may keep state; a failed tool returns its reason to the model', async () => {
+it("selects a folder with `folder/*`, lets a tool keep state, and returns a failed tool's reason to the model", async () => {
   const before = bench.fake.requests.length
   bench.fake.enqueue(call('count'), call('count'), call('latitude_fail'), call('odd'), call('large'), { text: 'Done.' })
   const recording = await bench.stream('every')
@@ -68,7 +68,7 @@ it('`folder/*` selects a whole folder; a tool may keep state; a failed tool retu
   expect(recording.last).toMatchObject({ type: 'chain-completed', response: { text: 'Done.' } })
 })
 
-it('a tool that takes too long is aborted and the model continues; the end of the run aborts it too', async () => {
+it('aborts a tool after its timeout and continues with the model; the end of the run also aborts it', async () => {
   const noted = (name: 'Started' | 'Aborted') => Number(Reflect.get(globalThis, `stetTest${name}`) ?? 0)
   const before = { started: noted('Started'), aborted: noted('Aborted') }
   bench.server.deps.runs.settings.toolWaitMs = 100
@@ -88,14 +88,14 @@ it('a tool that takes too long is aborted and the model continues; the end of th
   expect(noted('Aborted')).toBe(before.aborted + 2)
 })
 
-it('an agent may use tools of the operator', async () => {
+it("lets an agent use an operator's tools", async () => {
   bench.fake.enqueue(call('finder'), call('latitude_search', { query: 'x' }), { text: 'Found x.' }, { text: 'Done.' })
   const recording = await bench.stream('lead')
   expect(ofType(recording, 'tool-call')).toHaveLength(1)
   expect(ofType(recording, 'tool-result')).toMatchObject([{ result: { value: 'Found x.', isError: false } }])
 })
 
-it('an unknown tool is refused by name before the model call', async () => {
+it('refuses an unknown tool by name before the model call', async () => {
   const missing = await bench.stream('missing')
   expect(missing.types).toEqual(['chain-started', 'chain-error'])
   expect(missing.last['error']).toMatchObject({
@@ -106,27 +106,26 @@ it('an unknown tool is refused by name before the model call', async () => {
   expect((await bench.stream('plain')).last['error']).toMatchObject({ code: 'document_config_error' })
 })
 
-/** A folder for the tool module of one test. */
 async function moduleFile(): Promise<string> {
   const folder = await temporaryFolder()
   onTestFinished(() => rm(folder, { recursive: true }))
   return join(folder, 'tools.mjs')
 }
 
-describe('the module', () => {
+describe('tool module', () => {
   it.each([
-    ['not there', undefined, 'cannot be loaded'],
+    ['that does not exist', undefined, 'cannot be loaded'],
     ['that throws', 'throw new Error("no index")', 'no index'],
     ['without tools', 'export default 7', 'must export its tools'],
-    ['with a name that no model takes', 'export default { "a b": { execute() {} } }', "'a b' is no name"],
+    ['with a tool name that no model accepts', 'export default { "a b": { execute() {} } }', "'a b' is no name"],
     ['with a tool that cannot be called', 'export const tools = { a: { execute: 1 } }', "tool 'a' is not usable"],
-  ])('%s stops the start with one line', async (_name, text, message) => {
+  ])('prevents the start with one line: module %s', async (_name, text, message) => {
     const file = await moduleFile()
     if (text !== undefined) writeFileSync(file, text)
     await expect(loadServerTools(file)).rejects.toThrow(message)
   })
 
-  it('may export its tools as default', async () => {
+  it('can export its tools as default', async () => {
     const file = await moduleFile()
     writeFileSync(file, 'export default { echo: { execute: (args) => args } }')
     const tools = await loadServerTools(file)

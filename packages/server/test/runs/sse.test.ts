@@ -15,7 +15,6 @@ let listeners: number[]
 let writes: string[]
 let failures: string[]
 let serverSocket: Socket
-/** The input of a response, if a test has its own. */
 let frames: RunFrames | undefined
 
 beforeEach(async () => {
@@ -28,7 +27,7 @@ beforeEach(async () => {
   server = createServer(({ socket }, res) => {
     serverSocket = socket
     const write = socket.write.bind(socket) as (chunk: string, ...more: unknown[]) => boolean
-    // The head and the end of the body are not counted.
+    // Counts only writes of frames, not the head and the end of the body.
     socket.write = (chunk: string, ...more: unknown[]) => {
       if (/frame|xxx/.test(chunk)) writes.push(chunk)
       return write(chunk, ...more)
@@ -56,7 +55,7 @@ async function open(): Promise<IncomingMessage> {
   return response.setEncoding('utf8')
 }
 
-/** Waits until the buffers between both ends are full. */
+/** Waits until the buffers on both sides are full. */
 async function fullSocket(): Promise<void> {
   let seen = 0
   for (let same = 0; same < 5; ) {
@@ -68,7 +67,7 @@ async function fullSocket(): Promise<void> {
 
 const append = (id: number) => writer.append([], [{ id, pieces: `frame ${id};` }])
 
-it('sends the head before any event, the first event at once and the rest of a tick in one write', async () => {
+it('sends the head before any event, the first event immediately, and the rest of a tick in one write', async () => {
   const response = await open()
   expect(response.headers).toMatchObject({
     'content-type': 'text/event-stream; charset=utf-8',
@@ -88,7 +87,7 @@ it('sends the head before any event, the first event at once and the rest of a t
   expect(writes.length).toBeLessThanOrEqual(3)
 })
 
-it('an HTTP/1.0 caller gets the frames without chunks', async () => {
+it('sends frames without chunked encoding to an HTTP/1.0 client', async () => {
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
   socket.write('GET / HTTP/1.0\r\n\r\n')
   await expect.poll(() => listeners).toEqual([1])
@@ -99,7 +98,7 @@ it('an HTTP/1.0 caller gets the frames without chunks', async () => {
   expect(text.slice(text.indexOf('\r\n\r\n'))).toBe('\r\n\r\nframe 1;')
 })
 
-it('a reader that disconnects is released at once', async () => {
+it('releases a reader immediately when it disconnects', async () => {
   const response = await open()
   append(1)
   await once(response, 'data')
@@ -107,7 +106,7 @@ it('a reader that disconnects is released at once', async () => {
   await expect.poll(() => listeners).toEqual([1, 0])
 })
 
-it('a stalled reader is closed after five minutes, but not while the run waits for its tool result', async () => {
+it('closes a stalled reader after five minutes, but not while the run waits for its tool result', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
   const response = await open()
   response.pause()
@@ -116,7 +115,7 @@ it('a stalled reader is closed after five minutes, but not while the run waits f
   await fullSocket()
   vi.advanceTimersByTime(3_600_000)
   expect(listeners).toEqual([1])
-  // The five minutes start when the answer arrives.
+  // The five minutes start when the tool result arrives.
   writer.setCallerAwaited(false)
   vi.advanceTimersByTime(290_000)
   expect(listeners).toEqual([1])
@@ -124,7 +123,7 @@ it('a stalled reader is closed after five minutes, but not while the run waits f
   await expect.poll(() => listeners).toEqual([1, 0])
 })
 
-it('a silent stream gets a ping within 15 s, a busy one none', async () => {
+it('sends a ping within 15 s on a silent stream, and none on a busy one', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
   const response = await open()
   vi.advanceTimersByTime(15_000)
@@ -137,7 +136,7 @@ it('a silent stream gets a ping within 15 s, a busy one none', async () => {
   expect((await once(response, 'data'))[0]).toBe('frame 2;')
 })
 
-it('a failed ping closes only its own stream', async () => {
+it('closes only the affected stream if a ping fails', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
   const failing = await open()
   const isCut = once(failing, 'error')
@@ -151,7 +150,7 @@ it('a failed ping closes only its own stream', async () => {
   expect(failures).toEqual(['http.stream-failed'])
 })
 
-it('a failed stream is closed, and the others of the tick continue', async () => {
+it('closes a failed stream and continues the others in the same tick', async () => {
   const failing = await open()
   const failingSocket = serverSocket
   const { write } = failingSocket
@@ -173,7 +172,7 @@ it('a failed stream is closed, and the others of the tick continue', async () =>
   expect(failures).toEqual(['http.stream-failed'])
 })
 
-it('writing continues when the socket has drained, and the response ends once', async () => {
+it('resumes writing when the socket has drained, and ends the response once', async () => {
   const part = Buffer.alloc(262_144, 'y')
   const unsent: number[] = []
   let left = 40
@@ -195,9 +194,9 @@ it('writing continues when the socket has drained, and the response ends once', 
   let size = 0
   for await (const piece of await open()) size += String(piece).length
   expect(size).toBe(40 * part.length)
-  // The head may still be buffered when the first read happens.
+  // The head may still be buffered at the first read.
   expect(Math.max(...unsent.slice(1))).toBe(0)
   expect(unsent).toHaveLength(41)
-  // At its end, and when it has closed.
+  // Released at the end of the response and at the close of the socket.
   await expect.poll(() => releases).toBe(2)
 })

@@ -17,7 +17,7 @@ async function conversationOf(response: Promise<Response>): Promise<string> {
   return (await response).headers.get('x-conversation-uuid') ?? ''
 }
 
-/** Milliseconds since the next stop was recorded. The database's time does not count for the run. */
+/** Measures the milliseconds since the next stop was recorded. The database's time does not count toward the run. */
 function timeSinceStop(): () => number {
   const { store: runs } = bench.server.deps.runs
   const { requestStop } = runs
@@ -64,7 +64,7 @@ for (const kind of ['stream', 'background', 'json'] as const) {
   })
 }
 
-it('promise 7: a stopped queued run ends without a start, and its readers get the end', async () => {
+it('promise 7: a stopped queued run never starts, and its readers get the end', async () => {
   const calls = bench.fake.requests.length
   bench.fake.enqueue(hanging)
   const busy = await bench.background('hello')
@@ -84,7 +84,7 @@ it('promise 7: a stopped queued run ends without a start, and its readers get th
   expect(bench.fake.requests.length).toBe(calls + 2)
 })
 
-it('promise 7: a queued run whose stop signal was lost ends without a start when its turn comes', async () => {
+it('promise 7: a queued run whose stop signal was lost never starts, even in its turn', async () => {
   const { store: runs } = bench.server.deps.runs
   const calls = bench.fake.requests.length
   bench.fake.enqueue(hanging)
@@ -95,7 +95,7 @@ it('promise 7: a queued run whose stop signal was lost ends without a start when
   const run = found?.latestRun
   if (!found || !run) throw new Error('The run is stored')
   expect(await runs.requestStop(run.uuid)).toBe(true)
-  // Between queue and start: a worker that checked before the stop does not get the run.
+  // Between queue and start: a worker that checked the run before the stop cannot start it.
   const { uuid, firstEventId, createdAt } = run
   const owner = { conversationUuid: queued, workspaceId: found.workspaceId, ownerId: 'late', epoch: run.epoch + 1 }
   expect(await runs.startQueued({ uuid, firstEventId, createdAt, ...owner }, false)).toBe(false)
@@ -106,7 +106,7 @@ it('promise 7: a queued run whose stop signal was lost ends without a start when
   expect(bench.fake.requests.length).toBe(calls + 1)
 })
 
-it('the stop of a run of another process, or of an orphaned run, is answered after its wait', async () => {
+it("responds to a stop of another process's run, or of an orphaned run, after the stop wait", async () => {
   const { store: runs, eventLog, settings } = bench.server.deps.runs
   const { stopWaitMs } = settings
   onTestFinished(() => {
@@ -166,13 +166,13 @@ it('promise 7: a stop whose signal was lost reaches the owner with the lease ren
   await bench.fake.waitForAbort(aborts + 1)
   const abortedMs = heard.passedMs()
   expect((await bench.attach(uuid)).body).toMatchObject({ errorCode: 'abort_error' })
-  // At most one interval until the next check, plus the second that any stop has from its response on.
+  // One interval until the next check at most, plus the second that every stop has after its response.
   const [first = { askedMs: Number.NaN, answeredMs: Number.NaN }] = told
   expect(first.askedMs - recordedMs).toBeLessThan(3_500)
   expect(abortedMs - first.answeredMs).toBeLessThan(1_000)
 })
 
-it('a stop changes no ended conversation, is 404 for an unknown one, and ignores the body', async () => {
+it('changes no ended conversation, returns 404 for an unknown one, and ignores the body', async () => {
   const { body } = await bench.run('hello')
   const uuid = String(body['uuid'])
   const headers = { 'content-type': 'text/plain' }
@@ -182,7 +182,7 @@ it('a stop changes no ended conversation, is 404 for an unknown one, and ignores
   expect((await bench.stop('nonsense')).status).toBe(404)
 })
 
-it('a stopped conversation can continue with a chat at once', async () => {
+it('lets a stopped conversation continue with a chat immediately', async () => {
   const calls = bench.fake.requests.length
   bench.fake.enqueue(hanging)
   const opened = bench.open('hello')

@@ -24,7 +24,7 @@ const modelUsage = {
   cachedInputTokens: 0,
 }
 
-it('promise 8: a run is shown event by event, and ends with one terminal event', async () => {
+it('promise 8: a run is streamed event by event and ends with one terminal event', async () => {
   bench.fake.enqueue({ deltas: ['Hel', 'lo ', 'Ada'] })
   const recording = await bench.stream('hello', { parameters: { name: 'Ada' } })
 
@@ -83,13 +83,13 @@ it('promise 8: a run is shown event by event, and ends with one terminal event',
   })
 })
 
-it('frames have three fields and a blank line each', async () => {
+it('writes each frame as three fields and a blank line', async () => {
   const { text } = await bench.stream('hello', { parameters: { name: 'Ada' } })
   const frames = text.split('\n\n').filter((frame) => frame !== '')
   for (const frame of frames) expect(frame).toMatch(/^event: (latitude|provider)-event\ndata: \{.*\}\nid: \d+$/)
 })
 
-it('text of any content arrives unchanged', async () => {
+it('streams text of any content unchanged', async () => {
   const odd = 'line\nbreak \u2028 "quote" \\ data: x\n\n id: 7 \u{1F600}'
   bench.fake.enqueue({ deltas: [odd.slice(0, 9), odd.slice(9)] })
   const recording = await bench.stream('hello', { parameters: { name: odd } })
@@ -97,7 +97,7 @@ it('text of any content arrives unchanged', async () => {
   expect((recording.last['messages'] as unknown[]).at(-1)).toEqual(assistantMessage(odd))
 })
 
-it('a chain makes a call per step and sums usage and cost', async () => {
+it('makes a model call per step of a chain, and sums usage and cost', async () => {
   bench.fake.enqueue({ text: 'uno' }, { text: 'due' })
   const recording = await bench.stream('chain')
   const step = ['step-started', 'provider-started', 'provider-completed', 'step-completed']
@@ -114,7 +114,7 @@ it('a chain makes a call per step and sums usage and cost', async () => {
   })
 })
 
-it('requested tools end the run; other than legacy clients, callers get an event before the end', async () => {
+it('ends the run on requested tools; all but legacy clients get an event before the end', async () => {
   const calls = [
     { id: 'same', name: 'get_weather', arguments: { city: 'Rome' } },
     { id: 'other', name: 'get_weather', arguments: { city: 'Oslo' } },
@@ -147,7 +147,7 @@ it('requested tools end the run; other than legacy clients, callers get an event
   expect(declared.types).not.toContain('tools-requested')
 })
 
-it('an invalid tool call returns to the model as an error', async () => {
+it('returns an invalid tool call to the model as an error', async () => {
   bench.fake.enqueue(
     { toolCalls: [{ id: 'a', name: 'get_weather', arguments: '{"city": ' }] },
     { toolCalls: [{ id: 'b', name: 'no_such_tool', arguments: {} }] },
@@ -162,7 +162,7 @@ it('an invalid tool call returns to the model as an error', async () => {
   expect(third.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant', 'tool'])
 })
 
-it('legacy clients get neither reasoning nor the role developer in messages', async () => {
+it('sends legacy clients neither reasoning nor the role developer in messages', async () => {
   bench.fake.setDefault({ reasoning: 'Let me think.', text: 'Done.' })
   const messages = [{ role: 'developer', content: 'Be kind.' }]
   const body = { parameters: { name: 'Ada' }, messages }
@@ -181,8 +181,8 @@ it('legacy clients get neither reasoning nor the role developer in messages', as
   expect(JSON.stringify(await bench.conversation(uuid))).toContain('"type":"reasoning"')
 })
 
-it('frames written in parts do not split a character', async () => {
-  // Characters of two units each, at an odd offset, so that every part would end within one.
+it('writes a frame in parts without splitting a character', async () => {
+  // Characters of two UTF-16 units at an odd offset, so that a naive split would fall within one.
   const text = `x${'😀'.repeat(60_000)}`
   bench.fake.enqueue({ deltas: [text] })
   const recording = await bench.stream('hello', { parameters: { name: 'Ada' } })

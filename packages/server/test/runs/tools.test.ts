@@ -27,13 +27,11 @@ const post = (body: Record<string, unknown>, key?: string) =>
 
 interface LiveRun {
   recording: Promise<Recording>
-  /** Waits until so many calls are shown, and returns their ids. */
+  /** Waits until this many calls are shown, and returns their ids. */
   calls(count: number): Promise<string[]>
-  /** Waits until the stream contains the text. */
   shown(text: string): Promise<void>
 }
 
-/** A stream that is read as it arrives. */
 async function live(body: Record<string, unknown>): Promise<LiveRun> {
   return follow(await bench.open('weather', body))
 }
@@ -71,7 +69,7 @@ const results = (recording: Recording) =>
     .map(({ data }) => data)
 const sentToModel = (place: number) => bench.fake.requests[place]?.body['messages'] as Record<string, unknown>[]
 
-it('the run waits for a named tool while the stream is open, event by event', async () => {
+it('waits for a named tool while the stream is open, event by event', async () => {
   const before = bench.fake.requests.length
   bench.fake.enqueue({ toolCalls: [rome] }, { text: 'Sunny.' })
   const run = await live({ tools: ['get_weather', 'never_declared'] })
@@ -115,13 +113,13 @@ it('the run waits for a named tool while the stream is open, event by event', as
   expect(sentToModel(before + 1).at(-1)).toMatchObject({ role: 'tool', content: JSON.stringify(result) })
 })
 
-it('several tool calls of one model call: shown first, answered in any order, one result each, then the model continues', async () => {
+it('shows all tool calls of one model call first, accepts results in any order, and then continues with the model', async () => {
   const before = bench.fake.requests.length
   bench.fake.enqueue({ toolCalls: [rome, oslo] }, { text: 'Both.' })
   const run = await live({ tools: ['get_weather'] })
   const [first, second] = await run.calls(2)
   await post({ toolCallId: second, result: 'snow' })
-  // The run reads a result after its sender got a response, so two concurrent ones may appear in any order.
+  // The run reads a result after its sender got a response, so two concurrent results may appear in either order.
   await run.shown('"result":"snow"')
   await post({ toolCallId: first, result: 'no such place', isError: true })
   const recording = await run.recording
@@ -145,7 +143,7 @@ it('several tool calls of one model call: shown first, answered in any order, on
   expect(toolMessage?.content.map(({ toolCallId }) => toolCallId)).toEqual([first, second])
 })
 
-it('the first result counts; later ones are accepted and ignored, also after the run', async () => {
+it('uses the first result and accepts but ignores later ones, even after the run', async () => {
   bench.fake.enqueue({ toolCalls: [rome, oslo] }, { text: 'Done.' })
   const run = await live({ tools: ['get_weather'] })
   const [id, other] = await run.calls(2)
@@ -161,7 +159,7 @@ it('the first result counts; later ones are accepted and ignored, also after the
   expect(await bench.server.deps.runs.toolCalls.findAnswer(1, String(id))).toEqual(stored)
 })
 
-it('the id of an unknown tool call is 404, also one of another workspace', async () => {
+it('returns 404 for the id of an unknown tool call or one of another workspace', async () => {
   bench.fake.enqueue({ toolCalls: [rome] }, { text: 'Done.' })
   const run = await live({ tools: ['get_weather'] })
   const [id] = await run.calls(1)
@@ -178,7 +176,7 @@ it('the id of an unknown tool call is 404, also one of another workspace', async
   expect(results(await run.recording)).toMatchObject([{ result: 'mine' }])
 })
 
-it('a call without a result gets an error in time, and the model continues', async () => {
+it('gives a call without a result an error at the timeout, and the model continues', async () => {
   bench.server.deps.runs.settings.toolWaitMs = 150
   const before = bench.fake.requests.length
   bench.fake.enqueue({ toolCalls: [rome] }, { text: 'I do not know.' })
@@ -195,7 +193,7 @@ it('a call without a result gets an error in time, and the model continues', asy
   expect(await bench.server.deps.runs.toolCalls.findAnswer(1, String(error?.['toolCallId']))).toBeNull()
 })
 
-it('named and unnamed calls of one model call: the run waits for the named ones, then ends with the others', async () => {
+it('waits for the named calls of a model call, then ends the run with the unnamed ones', async () => {
   bench.fake.enqueue({ toolCalls: [question, rome] })
   const run = await live({ tools: ['get_weather'] })
   const [asked, id] = await run.calls(2)
@@ -210,7 +208,7 @@ it('named and unnamed calls of one model call: the run waits for the named ones,
     'chain-completed',
   ])
   expect(results(recording)).toMatchObject([{ toolCallId: id, result: 'sun' }])
-  // A requested call is answered with a chat, not here.
+  // A requested tool call is answered with a chat, so this result is ignored.
   expect(await post({ toolCallId: asked, result: 1 })).toMatchObject({ status: 200 })
   bench.fake.enqueue({ text: 'Fine.' })
   const part = { type: 'tool-result', toolCallId: asked, toolName: 'ask', result: 'yes' }
@@ -218,14 +216,14 @@ it('named and unnamed calls of one model call: the run waits for the named ones,
   expect(chat).toMatchObject({ status: 200, body: { response: { text: 'Fine.' } } })
 })
 
-it('a JSON run ignores the names and ends with the tool requests', async () => {
+it('ignores the tool names in a JSON run and ends it with the tool requests', async () => {
   bench.fake.enqueue({ toolCalls: [rome] })
   const { status, body } = await bench.run('weather', { tools: ['get_weather'] })
   expect(status).toBe(200)
   expect(body['toolRequests']).toMatchObject([{ name: 'get_weather', arguments: { city: 'Rome' } }])
 })
 
-it('a chat waits like a run', async () => {
+it('waits in a chat as in a run', async () => {
   bench.fake.enqueue({ text: 'Hello.' })
   const first = await bench.run('weather')
   bench.fake.enqueue({ toolCalls: [rome] }, { text: 'Sunny.' })
@@ -240,7 +238,7 @@ it('a chat waits like a run', async () => {
   expect((await run.recording).last).toMatchObject({ type: 'chain-completed', response: { text: 'Sunny.' } })
 })
 
-it('at the last model call allowed, calls end the run with the documented error', async () => {
+it('ends the run with the documented error if the last allowed model call requests tools', async () => {
   bench.fake.enqueue({ toolCalls: [rome] })
   const recording = await bench.stream('short', { tools: ['get_weather'] })
   expect(recording.last).toMatchObject({
@@ -251,7 +249,7 @@ it('at the last model call allowed, calls end the run with the documented error'
   expect((await bench.stream('short')).last).toMatchObject({ type: 'chain-completed', finishReason: 'tool-calls' })
 })
 
-it('a run that ends while it waits keeps the results so far', async () => {
+it('keeps the results so far if a run ends while it waits', async () => {
   bench.fake.enqueue({ toolCalls: [rome, oslo] })
   const run = await live({ tools: ['get_weather'] })
   const [first, second] = await run.calls(2)
@@ -271,7 +269,7 @@ it('refuses a result that is too large, and one without an id', async () => {
   expect(await post({ result: 1 })).toMatchObject({ status: 400, body: { name: 'BadRequestError' } })
 })
 
-it('the result of a tool call is dropped after the retention time of its run; the call itself stays', async () => {
+it("drops a tool result after its run's retention time, but keeps the call", async () => {
   const { toolCalls } = bench.server.deps.runs
   bench.fake.enqueue({ toolCalls: [rome] }, { text: 'Sunny' })
   const run = await live({ tools: ['get_weather'] })

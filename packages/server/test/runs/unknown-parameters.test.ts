@@ -1,4 +1,4 @@
-/** Parameters that a prompt does not declare are not an error. The caller and the operator get a warning. */
+/** Undeclared parameters are not an error. The caller and the operator get a warning. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { prompt, type RunBench, runBench } from './run-bench.ts'
 
@@ -23,7 +23,7 @@ const known = { ticket: 'a', customer: 'b', name: 'c' }
 const warningOf = async (path: string, body: Record<string, unknown>) =>
   (await bench.run(path, body)).headers.get('x-stet-warning')
 
-it('is reported in a header of every response form, with a suggestion', async () => {
+it('reports unknown parameters in a header of every response form, with a suggestion', async () => {
   const body = { parameters: { ...known, tickt: 'x', frobnicate: 1 } }
   const said = 'unknown parameter "tickt", did you mean "ticket"?; unknown parameter "frobnicate"'
   for (const mode of [{}, { stream: true }, { background: true }]) {
@@ -44,13 +44,13 @@ it('is reported in a header of every response form, with a suggestion', async ()
   ])
 })
 
-it('is not reported for parameters that are declared or used, also in references, nor for the user message', async () => {
+it('does not report the user message, or parameters that are declared or used, even in references', async () => {
   expect(await warningOf('reply', { parameters: known })).toBeNull()
   expect(await warningOf('message', { userMessage: 'Hi' })).toBeNull()
   expect(await warningOf('message', { parameters: { LATITUDE_USER_MESSAGE: 'Hi' } })).toBeNull()
 })
 
-it('is one line of ASCII and names only a few of many', async () => {
+it('sends one line of ASCII that names only a few of many unknown parameters', async () => {
   expect(await warningOf('other', { parameters: { ticket: '', 'ü"\n\u{1f600}': 1 } })).toBe(
     'unknown parameter "\\u00fc\\"\\n\\ud83d\\ude00"',
   )

@@ -1,4 +1,4 @@
-/** Backs up or restores until a file or folder with a given name exists, and then dies. Started by backup.test.ts. */
+/** Kills itself once a file or folder with a given name exists. Started by backup.test.ts. */
 import { readdirSync } from 'node:fs'
 import { backupEmbedded, restoreEmbedded } from '../../src/adapters/database/embedded/embedded-files.ts'
 

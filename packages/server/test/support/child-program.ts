@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-// Node strips types itself from version 24 on, which starts a process in a third of the time.
+// From version 24 on, Node strips types itself, which makes a process start three times as fast.
 const loader = Number(process.versions.node.split('.')[0]) >= 24 ? [] : ['--import', 'tsx']
 
 /**
- * Node options for a process that lives for seconds. While it starts, V8 would optimize the WebAssembly of the embedded
- * database. That takes half of the start, and such a process ends before it pays.
+ * Node options for a process that lives for seconds. Without them V8 optimizes the embedded database's WebAssembly.
+ * That takes half of the start, and such a process ends before it pays off.
  */
 export const shortLived: readonly string[] = ['--liftoff-only']
 
-/** Node's cache of compiled code. Each start after the first takes a third less. */
+/** Node's compile cache makes each start after the first a third faster. */
 export const compileCache = { NODE_COMPILE_CACHE: join(tmpdir(), 'stet-test-compile-cache') }
 
 /** Starts a TypeScript file as a separate process with piped output. Relative names refer to this folder. */
@@ -32,12 +32,10 @@ export interface ProgramEnd {
   stderr: string
 }
 
-/** Runs such a file to its end. */
 export async function runProgram(file: string | URL, ...args: string[]): Promise<ProgramEnd> {
   return programEnd(startProgram(file, ...args))
 }
 
-/** Collects the output of a process until it ends. */
 export async function programEnd(child: ChildProcess): Promise<ProgramEnd> {
   let stdout = ''
   let stderr = ''

@@ -2,10 +2,8 @@ import { type Database, type DatabaseClient, openDatabase } from '../../src/adap
 import type { Logger } from '../../src/shared/logger.ts'
 import { packageRoot, type TestDatabase } from './test-database.ts'
 
-/** A logger without output. */
 export const silent: Logger = { error: () => {}, warn: () => {}, info: () => {}, debug: () => {} }
 
-/** Opens a test database with its client as the only store. */
 export function openTestDatabase(
   target: Pick<TestDatabase, 'databaseUrl' | 'dataDir'>,
   options: { diskFloorBytes?: number; log?: Logger; onlyReplica?: boolean; silenceMs?: number } = {},
@@ -15,7 +13,7 @@ export function openTestDatabase(
     directory: `${target.dataDir}/db`,
     packageRoot,
     onlyReplica: false,
-    // A machine that is busy with other tests is not an outage.
+    // A test machine under load is not an outage.
     silenceMs: 20_000,
     storesFor: (client) => client,
     log: silent,

@@ -1,17 +1,16 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { listenOn, listenOnKeptPort } from './kept-port.ts'
 
-/** A TCP proxy in front of the PostgreSQL server, so that the database can be away for a single test. */
+/** A TCP proxy in front of the PostgreSQL server, so that a single test can take the database offline. */
 export interface DatabaseProxy {
-  /** The URL through the proxy. */
   url: string
-  /** The server is down: connections are closed, new ones refused. */
+  /** Simulates a stopped server: closes connections and refuses new ones. */
   goAway(): Promise<void>
-  /** The server is frozen: connections stay open without responses. */
+  /** Simulates a frozen server: connections stay open without responses. */
   freeze(): void
-  /** Like a firewall that drops connections: clients lose them, and the database is not notified. */
+  /** Simulates a firewall: clients lose their connections without notice to the database. */
   forgetClients(): void
-  /** From the statement with this text on, the database executes statements and their responses are lost. */
+  /** From the statement with this text on, the database executes statements but their responses are lost. */
   loseAnswersFrom(text: string): void
   comeBack(): Promise<void>
 }

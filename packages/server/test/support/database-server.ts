@@ -1,16 +1,14 @@
 import pg from 'pg'
 
-/** The PostgreSQL server for tests. Suites that need one are skipped with a notice without it. */
+/** The PostgreSQL server for tests. Without it, suites that need one are skipped with a notice. */
 export const testServerUrl = process.env['STET_TEST_DATABASE_URL'] || undefined
 
-/** Prints which suite needs a PostgreSQL server. Returns whether it is skipped. */
 export function isSkippedWithoutServer(suite: string): boolean {
   if (testServerUrl !== undefined) return false
   console.warn(`SKIPPED, STET_TEST_DATABASE_URL is not set: ${suite}`)
   return true
 }
 
-/** Runs `work` on one connection to the server. */
 export async function onServer<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
@@ -21,7 +19,6 @@ export async function onServer<T>(url: string, work: (client: pg.Client) => Prom
   }
 }
 
-/** The same server, another database. */
 export function withDatabase(url: string, database: string): string {
   const changed = new URL(url)
   changed.pathname = `/${database}`
@@ -29,8 +26,9 @@ export function withDatabase(url: string, database: string): string {
 }
 
 /**
- * A pool of one connection whose database may be dropped at any time. `pool.end()` resolves before its connections are
- * closed (pg-pool 3.14), so a forced drop can hit one of them. Without a listener its error would end the process.
+ * A pool of one connection whose database may be dropped at any time. `pool.end()` resolves before its connections
+ * are closed (pg-pool 3.14), so a forced drop can hit one of them. Without an error listener that would end the
+ * process.
  */
 export function singleConnectionPool(url: string): pg.Pool {
   const pool = new pg.Pool({ connectionString: url, max: 1 })

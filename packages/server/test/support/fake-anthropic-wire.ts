@@ -1,4 +1,3 @@
-/** The bodies of Anthropic's Messages protocol, as the fake provider sends them. */
 import {
   argumentsOf,
   type FakeAnswer,

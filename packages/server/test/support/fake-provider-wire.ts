@@ -1,19 +1,17 @@
-/** The bodies of the OpenAI chat-completions protocol, as the fake provider sends them. */
-
 export interface FakeToolCall {
   id: string
   name: string
-  /** An object is sent as JSON, a string unchanged, so that it may be invalid JSON. */
+  /** An object is sent as JSON. A string is sent unchanged, so it may be invalid JSON. */
   arguments: Record<string, unknown> | string
-  /** The number of pieces of streamed arguments. Default: 2. */
+  /** The number of fragments that the arguments are streamed in. Default: 2. */
   fragments?: number
 }
 
 export interface FakeAnswer {
   text?: string
-  /** The pieces of a streamed text. Default: the words of `text`. */
+  /** The fragments of a streamed text. Default: the words of `text`. */
   deltas?: readonly string[]
-  /** Sent as JSON in `text`. */
+  /** Sent as JSON in place of `text`. */
   object?: unknown
   reasoning?: string | readonly string[]
   toolCalls?: readonly FakeToolCall[]
@@ -25,9 +23,9 @@ export interface FakeAnswer {
   /** Awaited after `gateAfter` content frames (1 by default), or before a plain answer. */
   gate?: Promise<unknown>
   gateAfter?: number
-  /** Destroys the connection after so many content frames, or in the middle of a plain answer. */
+  /** Destroys the connection after this many content frames, or in the middle of a plain answer. */
   cut?: number
-  /** No finish reason, usage or `[DONE]`: the body just ends. */
+  /** The body ends without a finish reason, usage or `[DONE]`. */
   noEndMark?: boolean
   hang?: 'before-head' | 'after-head' | 'mid-stream'
 }
@@ -37,12 +35,9 @@ export interface AnswerIdentity {
   model: string
 }
 
-/** How a protocol writes an answer. */
 export interface FakeWire {
-  /** The end of its request paths. */
   path: string
   head(identity: AnswerIdentity, reply: FakeAnswer): string
-  /** The frames of the answer itself, one string each. */
   content(identity: AnswerIdentity, reply: FakeAnswer): string[]
   end(identity: AnswerIdentity, reply: FakeAnswer, wantsUsage: boolean): string
   plain(identity: AnswerIdentity, reply: FakeAnswer): Record<string, unknown>
@@ -61,12 +56,10 @@ export const chatWire: FakeWire = {
 const createdAt = 1_767_322_800
 const defaultUsage = { prompt_tokens: 12, completion_tokens: 8, total_tokens: 20 }
 
-/** The frame that names the role, first in every stream. */
 function headFrame(identity: AnswerIdentity): string {
   return frame(identity, { role: 'assistant', content: '' })
 }
 
-/** The pieces of an answer in the order of the wire: reasoning, text, tool calls. */
 function contentFrames(reply: FakeAnswer): Delta[] {
   const reasoning = typeof reply.reasoning === 'string' ? words(reply.reasoning) : (reply.reasoning ?? [])
   const text = reply.deltas ?? words(textOf(reply))
@@ -77,7 +70,6 @@ function contentFrames(reply: FakeAnswer): Delta[] {
   ]
 }
 
-/** Finish reason, usage if requested, and the end mark. */
 function endFrames(identity: AnswerIdentity, reply: FakeAnswer, wantsUsage: boolean): string {
   const usage = reply.usage === undefined ? defaultUsage : reply.usage
   const usageFrame = wantsUsage && usage !== null ? line({ ...envelope(identity), choices: [], usage }) : ''

@@ -1,4 +1,4 @@
-/** A provider for tests and benches: a real HTTP server that speaks chat completions, Responses and Messages on the wire. */
+/** A provider for tests and benches: an HTTP server that speaks chat completions, Responses and Messages. */
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -14,12 +14,12 @@ export interface FakeFailure {
 }
 
 export interface FakeBytes {
-  /** Written to the body one by one, unchanged. */
+  /** The parts of the body, each written unchanged. */
   raw: readonly (string | Uint8Array)[]
   status?: number
   headers?: Record<string, string>
   delayMs?: number
-  /** The end of the body: normal, a broken connection, a reset connection, or none. */
+  /** The body ends normally, with a closed connection, with a reset connection, or never. */
   end?: 'clean' | 'broken' | 'reset' | 'never'
 }
 
@@ -30,28 +30,23 @@ export interface FakeRequest {
   method: string
   path: string
   headers: IncomingHttpHeaders
-  /** The parsed JSON body. */
   body: Record<string, unknown>
   /** Resolves if the client disconnects before its answer is complete. */
   left: Promise<void>
 }
 
 export interface FakeProvider {
-  /** The base address for clients, `http://127.0.0.1:<port>/v1`. */
   readonly url: string
   readonly port: number
   readonly requests: FakeRequest[]
-  /** The number of connections that clients opened. */
   readonly connections: number
-  /** The number of answers that clients left unfinished. */
   readonly aborted: number
-  /** Replies are used in order. A function gets the request. After the last one, the default reply is sent. */
+  /** Queues replies. A function receives the request. When the queue is empty, the default reply is sent. */
   enqueue(...replies: FakeReplyFor[]): void
   setDefault(reply: FakeReplyFor): void
-  /** Resolves with the request number `count`, counted from 1. */
+  /** `count` is 1-based. */
   waitForRequest(count: number): Promise<FakeRequest>
   waitForAbort(count: number): Promise<void>
-  /** Ends idle and active connections. */
   closeConnections(): void
   close(): Promise<void>
 }
@@ -61,7 +56,6 @@ interface Waiter {
   resolve: () => void
 }
 
-/** Starts one on a free port. */
 export async function fakeProvider(): Promise<FakeProvider> {
   const requests: FakeRequest[] = []
   const queue: FakeReplyFor[] = []
@@ -237,7 +231,7 @@ async function sendPlain(
   if (reply.cut !== undefined) cut(response)
 }
 
-/** The written bytes must reach the client first, so the connection breaks a moment later. */
+/** Breaks the connection a moment later, so that the written bytes reach the client first. */
 function cut(response: ServerResponse, isReset = false): void {
   cutByUs.add(response)
   response.flushHeaders()

@@ -1,4 +1,3 @@
-/** The bodies of OpenAI's Responses protocol, as the fake provider sends them. */
 import {
   argumentsOf,
   type FakeAnswer,

@@ -1,21 +1,20 @@
-/** A TCP proxy that misbehaves on demand: it resets connections and forwards answers in small pieces. */
+/** A TCP proxy that misbehaves on demand: it resets connections, and cuts or splits responses. */
 import { connect, createServer, type Socket } from 'node:net'
 import { listenOn, listenOnKeptPort } from './kept-port.ts'
 
 export interface FaultProxy {
   readonly port: number
-  /** Connections that clients have opened. */
   readonly connections: number
-  /** The next `count` connections are reset as soon as a byte of a request arrives. */
+  /** Resets the next `count` connections as soon as a byte of a request arrives. */
   resetNext(count: number): void
-  /** The next answers are cut after so many bytes, one per connection that forwards that many. */
+  /** Cuts the next responses after these numbers of bytes. Each applies to one connection that forwards that many. */
   cutAfter(...bytes: number[]): void
-  /** Answers are written in pieces of so many bytes, one piece per event-loop tick. */
+  /** Splits responses into pieces of this size, one per event-loop tick. */
   chop(bytes: number): void
   close(): Promise<void>
 }
 
-/** Starts one in front of a port of this machine, on a free port or on a given one. */
+/** Starts a proxy in front of a local port. It listens on `closedPort`, or on a free port. */
 export async function faultProxy(targetPort: number, closedPort?: number): Promise<FaultProxy> {
   const sockets = new Set<Socket>()
   let connections = 0

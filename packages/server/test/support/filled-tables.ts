@@ -1,17 +1,16 @@
-/** Statements that multiply the rows of one project: many rows in little time, each like one that the server wrote. */
+/** SQL statements that quickly multiply one project's rows. Each row looks like one that the server wrote. */
 
 export interface Filling {
   projectId: number
-  /** The prompt whose row, newest conversation and newest log are copied. */
+  /** The prompt that is copied, with its newest conversation and external log. */
   path: string
   documents: number
-  /** Conversations with one run each, and as many external logs. */
+  /** Conversations with one run each. The same number of external logs is added. */
   conversations: number
-  /** Published versions on top of the live one, which becomes the oldest. */
+  /** Published versions in addition to the live one, which becomes the oldest. */
   versions: number
 }
 
-/** To be sent in sequence, without parameters. */
 export function fillingStatements({ projectId, path, documents, conversations, versions }: Filling): string[] {
   const project = `project_id = ${projectId}`
   return [
@@ -42,7 +41,7 @@ export function fillingStatements({ projectId, path, documents, conversations, v
      FROM version v JOIN project p ON p.live_version_id = v.id, generate_series(1, ${versions}) i WHERE p.id = ${projectId}`,
     `UPDATE project SET live_version_id =
        (SELECT id FROM version WHERE ${project} AND number IS NOT NULL ORDER BY number DESC LIMIT 1) WHERE id = ${projectId}`,
-    // Updates the planner's statistics, as on a server that has been running for a while.
+    // Updates the planner's statistics, as on a long-running server.
     'ANALYZE',
   ]
 }

@@ -1,6 +1,6 @@
 /**
- * Time in which this process was responsive. A late tick counts once, however long the machine paused. A limit in
- * seconds then tests the server, not the machine.
+ * Measures time in which this process was responsive. A late tick counts once, however long the machine paused. A
+ * limit in seconds then tests the server, not the machine.
  */
 export interface HeardTime {
   passedMs(): number
@@ -17,7 +17,6 @@ export function startHeardTime(): HeardTime {
   return { passedMs: () => ticks * tickMs, stop: () => clearInterval(timer) }
 }
 
-/** The duration of the work, in time in which this process was responsive. */
 export async function heardMs(work: Promise<unknown>): Promise<number> {
   const time = startHeardTime()
   try {

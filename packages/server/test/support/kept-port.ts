@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import type { AddressInfo, Server } from 'node:net'
 
-/** Linux publishes its range of ephemeral ports. Other systems use ports within their usual range. */
+/** Linux publishes its ephemeral port range. Other systems use ports within the usual range. */
 const handedOutFile = '/proc/sys/net/ipv4/ip_local_port_range'
 const usual = '32768 65535'
 const lowest = 10_000
@@ -11,7 +11,7 @@ const tries = 1_000
 
 /**
  * Listens on a port that a test closes and opens again. The port is outside the system's ephemeral range, so no
- * outgoing connection can take it meanwhile.
+ * outgoing connection can take it in between.
  */
 export async function listenOnKeptPort(server: Server): Promise<number> {
   const told = existsSync(handedOutFile) ? readFileSync(handedOutFile, 'utf8') : usual
@@ -21,7 +21,7 @@ export async function listenOnKeptPort(server: Server): Promise<number> {
     const isHandedOut = port >= first && port <= last
     if (!isHandedOut && (await hasTaken(server, port))) return port
   }
-  // Returns nothing if every port is ephemeral.
+  // Falls back to any free port if every port is ephemeral.
   await listenOn(server, 0)
   return (server.address() as AddressInfo).port
 }

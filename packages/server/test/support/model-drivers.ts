@@ -6,10 +6,7 @@ const limits = { plainBytes: 5000, backoffMs: 1 }
 const give = (more: Partial<Record<'firstByteMs' | 'plainMs' | 'silenceMs', number>>) =>
   createModelDrivers({ guard: { allowedPrivateHosts: [] }, clock: systemClock, limits: { ...limits, ...more } })
 
-/**
- * Drivers for a fake provider. Impatient ones are for replies that hang, because they would also fail on a busy
- * machine.
- */
+/** Use the impatient drivers only for replies that hang, because they also fail on a busy machine. */
 export function testDrivers() {
   const patient = give({})
   const impatient = give({ firstByteMs: 150, plainMs: 150, silenceMs: 150 })

@@ -1,4 +1,3 @@
-/** Model requests for driver tests, and helpers that collect a driver's output. */
 import { type OpenaiService, openaiService } from '../../src/adapters/providers/openai/service.ts'
 import type {
   ModelChunk,
@@ -8,7 +7,7 @@ import type {
   TakeChunks,
 } from '../../src/features/providers/model-driver.ts'
 
-/** A call that is sent when its chunks are read. */
+/** A model call that is sent when its chunks are read. */
 type ChunkSource = (take: TakeChunks) => Promise<void>
 
 export type TestRequest = ModelRequest & { provider: ProviderSettings }
@@ -41,7 +40,7 @@ export function modelRequest(url: string | null, more: Partial<TestRequest> = {}
   }
 }
 
-/** Kinds without a default address get one. */
+/** Adds a URL for provider kinds that have no default one. */
 export function serviceOf(provider: ProviderSettings): OpenaiService {
   const needsUrl = ['azure', 'custom', 'google_vertex'].includes(provider.kind) && provider.url === null
   return openaiService(needsUrl ? { ...provider, url: 'http://models.test/v1' } : provider)
@@ -51,20 +50,18 @@ export function callOf(driver: ModelDriver, request: ModelRequest): ChunkSource 
   return (take) => driver.call(request, take)
 }
 
-/** Chunks of one read stay together. */
 export async function batchesOf(source: ChunkSource): Promise<ModelChunk[][]> {
   const batches: ModelChunk[][] = []
   await source((batch) => void batches.push(batch))
   return batches
 }
 
-/** @param into holds what came before a failure. */
+/** @param into also contains the chunks before a failure. */
 export async function chunksOf(source: ChunkSource, into: ModelChunk[] = []): Promise<ModelChunk[]> {
   await source((batch) => void into.push(...batch))
   return into
 }
 
-/** The error of the call. Fails if the call succeeds. */
 export async function failureOf(source: ChunkSource, into: ModelChunk[] = []): Promise<unknown> {
   try {
     await chunksOf(source, into)

@@ -1,4 +1,4 @@
-/** A PostgreSQL server for one test, which may kill it. The shared server is not affected. */
+/** A separate PostgreSQL server for one test, which may kill it. */
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { temporaryFolder } from './temporary-folder.ts'
 
 const run = promisify(execFile)
 
-/** The folder of each release's programs in Debian's packages. */
+/** Debian's packages install each release's programs in a folder here. */
 const releases = '/usr/lib/postgresql'
 /** PostgreSQL refuses to run as root. */
 const unprivilegedUser = 'postgres'
@@ -21,12 +21,12 @@ export interface PrivateCluster {
   url: string
   /** Sends SIGKILL to the server's main process. Resolves when it and its children have ended. */
   kill(): Promise<void>
-  /** Starts it again; resolves when it has recovered. */
+  /** Resolves when the server has started and recovered. */
   restart(): Promise<void>
   close(): Promise<void>
 }
 
-/** Undefined, with a printed notice, if PostgreSQL or a user to run it is missing. */
+/** Returns undefined and prints a notice if PostgreSQL, or a user to run it, is missing. */
 export async function privateCluster(): Promise<PrivateCluster | undefined> {
   const programs = existsSync(releases) ? readdirSync(releases).map((release) => join(releases, release, 'bin')) : []
   const folder = programs.find((each) => existsSync(join(each, 'initdb')))
@@ -58,7 +58,7 @@ export async function privateCluster(): Promise<PrivateCluster | undefined> {
     const pid = Number(lines[0])
     process.kill(pid, 'SIGKILL')
     while (isAlive(pid)) await delay(5)
-    // Its children end a moment later by themselves. Until then, no other server can start on their memory.
+    // Its children end a moment later. Until then, no other server can use their shared memory.
     while (await isAttached(lines[6]?.trim().split(/\s+/)[1])) await delay(5)
   }
   await restart()
@@ -86,7 +86,6 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** Whether a process uses the shared memory with this id. */
 async function isAttached(id: string | undefined): Promise<boolean> {
   const segments = (await readFile('/proc/sysvipc/shm', 'utf8')).split('\n').map((line) => line.trim().split(/\s+/))
   const [head = []] = segments

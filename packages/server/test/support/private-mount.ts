@@ -1,4 +1,4 @@
-/** Private file systems for tests that fill a disk or cut its power. Linux as root only. */
+/** Private file systems for tests that fill a disk or cut its power. They require Linux and root. */
 import { execFileSync } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, rmSync, statfsSync, unlinkSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,14 +6,12 @@ import { join } from 'node:path'
 
 export interface PrivateMount {
   path: string
-  /** Leaves `bytes` free. */
   fill(bytes?: number): void
-  /** Deletes what `fill` wrote. */
   empty(): void
   close(): void
 }
 
-/** Prints which tests are skipped, and why. */
+/** Returns whether the tests are skipped, and prints the reason if they are. */
 function isSkippedWithout(what: string, tests: string, attempt: () => boolean): boolean {
   if (process.platform === 'linux' && process.getuid?.() === 0 && attempt()) return false
   console.warn(`\n*** SKIPPED: ${tests}. This machine does not allow ${what}. ***\n`)
@@ -42,12 +40,11 @@ export function isSkippedWithoutLoop(tests: string): boolean {
   })
 }
 
-/** A file system in memory of `megabytes`. */
 export function tmpfsOf(megabytes: number): PrivateMount {
   return mounted(['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs'])
 }
 
-/** An ext4 file system in a file. A copy of that file is the state after a power cut. */
+/** An ext4 file system in an image file. A copy of that file is the state after a power cut. */
 export function ext4Of(megabytes: number): PrivateMount & { image: string } {
   const folder = mkdtempSync(join(tmpdir(), 'stet-test-image-'))
   const image = join(folder, 'image')
@@ -69,7 +66,6 @@ export function ext4Of(megabytes: number): PrivateMount & { image: string } {
   }
 }
 
-/** An image that exists already. */
 export function loopOf(image: string): PrivateMount {
   return mounted(['-o', 'loop', image])
 }
@@ -89,7 +85,7 @@ function mounted(args: string[]): PrivateMount {
       const { bavail, bsize } = statfsSync(path)
       const file = openSync(ballast, 'a')
       try {
-        // A write that does not fit is shortened, so small writes fill the rest until ENOSPC.
+        // The kernel shortens a write that does not fit, so small writes fill the rest until ENOSPC.
         const block = Buffer.alloc(1024 * 1024)
         for (let left = bavail * bsize - bytes; left > 0; left -= block.length)
           writeSync(file, block, 0, Math.min(left, block.length))

@@ -1,4 +1,4 @@
-/** The resources of a server process, from the kernel and from the probe inside it. Linux only. */
+/** A server process's resources, read from the kernel and from a probe inside the process. Linux only. */
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
@@ -7,17 +7,15 @@ import { fileURLToPath } from 'node:url'
 
 export const hasProcessFigures = existsSync('/proc/self/status')
 
-/** Node options with which a server answers `probe`. */
 export const probeOptions = ['--expose-gc', '--import', fileURLToPath(new URL('server-probe.mjs', import.meta.url))]
 
 export interface ProbeFigures {
-  /** Measured after a full collection. */
+  /** Measured after a full garbage collection. */
   heapUsed: number
-  /** The number of handles of each kind that keep the event loop alive. */
+  /** The number of handles that keep the event loop alive, by kind. */
   resources: Record<string, number>
-  /** The number of listeners on `process`. */
   listeners: number
-  /** Node's warnings since the start, for example about too many listeners. */
+  /** Node's warnings since the start, such as those about too many listeners. */
   warnings: string[]
 }
 
@@ -37,7 +35,7 @@ export async function residentBytes({ pid }: ChildProcess): Promise<number> {
 export async function descriptors({ pid }: ChildProcess): Promise<Record<string, number>> {
   const counted: Record<string, number> = {}
   for (const descriptor of await readdir(`/proc/${pid}/fd`)) {
-    // Handles that were closed since the listing have no target any more.
+    // A handle that was closed after the listing has no target.
     const target = await readlink(`/proc/${pid}/fd/${descriptor}`).catch(() => undefined)
     if (target === undefined) continue
     const kind = /^(socket|pipe|anon_inode):/.exec(target)?.[1] ?? 'file'
@@ -48,7 +46,7 @@ export async function descriptors({ pid }: ChildProcess): Promise<Record<string,
 
 export async function childCount({ pid }: ChildProcess): Promise<number> {
   const threads = await readdir(`/proc/${pid}/task`)
-  // The children of a thread that has ended belong to another thread now.
+  // When a thread ends, its children move to another thread.
   const lists = await Promise.all(
     threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/children`, 'utf8').catch(() => '')),
   )

@@ -1,4 +1,4 @@
-/** A server process with a fake provider and a project with live prompts. It can be killed and restarted. */
+/** A server process with a fake provider and a project with live prompts. Tests can kill and restart it. */
 import { generateApiKey } from '../../src/features/access/api-key.ts'
 import { apiCaller } from '../http/api-call.ts'
 import { type Api, createTestProject, issueKey, type TestProject } from '../http/scenario.ts'
@@ -8,27 +8,21 @@ import { type ServerProcess, settingsFor, startServer } from './server-process.t
 import { type TestDatabase, testDatabase } from './test-database.ts'
 
 export interface ServedProject {
-  /** The current process; a restart replaces it. */
   readonly server: ServerProcess
   storage: TestDatabase
   fake: FakeProvider
   project: TestProject
-  /** A key with all scopes. No test reaches its rate limit. */
+  /** A key with all scopes and a rate limit that no test reaches. */
   key: string
-  /** Calls the current process. */
   api: Api
-  /** A POST whose response is not read yet. */
   post(path: string, body: unknown, signal?: AbortSignal): Promise<Response>
-  /** Sends SIGKILL. Resolves when the process has ended. */
   kill(): Promise<void>
-  /** Starts the server again, with the settings of the first start. */
   start(): Promise<void>
-  /** Sends SIGTERM. Resolves when the process has ended by itself. */
+  /** Sends SIGTERM. Resolves when the process has ended. */
   stop(): Promise<void>
   close(): Promise<void>
 }
 
-/** @param execArgv options for Node, before the program. */
 export async function servedProject(
   prompts: Record<string, string>,
   environment: Record<string, string> = {},
@@ -71,7 +65,7 @@ export async function servedProject(
       }),
     async kill() {
       await end('SIGKILL')
-      // As after an outage that outlasts the lease. Until then, PostgreSQL counts the owner of a run as alive.
+      // Simulates an outage longer than the lease. Otherwise PostgreSQL still counts the run's owner as alive.
       if (storage.databaseUrl) await onServer(storage.databaseUrl, (client) => client.query('DELETE FROM instance'))
     },
     async start() {

@@ -7,12 +7,11 @@ import type { TestDatabase } from './test-database.ts'
 
 const program = fileURLToPath(new URL('../../dist/main.mjs', import.meta.url))
 
-/** Ends a hanging test. Starting several processes takes long on a busy machine. */
+/** The timeout of a hanging test. Starting several processes takes long on a busy machine. */
 export const processTestMs = 300_000
 
 type Environment = Record<string, string>
 
-/** Settings of a server on a test database. */
 export function settingsFor(storage: TestDatabase): Environment {
   return {
     STET_DATA_DIR: storage.dataDir,
@@ -27,7 +26,6 @@ export function settingsFor(storage: TestDatabase): Environment {
   }
 }
 
-/** Runs a command of the server, or a failing start, to its end. */
 export function runServer(environment: Environment, ...args: string[]): Promise<ProgramEnd> {
   return programEnd(spawnServer(environment, args))
 }
@@ -35,13 +33,11 @@ export function runServer(environment: Environment, ...args: string[]): Promise<
 export interface ServerProcess {
   child: ChildProcess
   url: string
-  /** The output until it was ready. */
   stdout: string
-  /** Resolves when the process has ended. */
   ended: Promise<ProgramEnd>
 }
 
-/** Starts a server and waits until it listens. @param execArgv options for Node, before the program. */
+/** Starts a server and waits until it listens. @param execArgv Node options, placed before the program. */
 export function startServer(environment: Environment, execArgv?: readonly string[]): Promise<ServerProcess> {
   const child = spawnServer(environment, [], execArgv)
   const ended = programEnd(child)
@@ -61,7 +57,7 @@ export interface WaitingServer extends ServerProcess {
   serving: Promise<string>
 }
 
-/** Starts a second server on a database; resolves when it listens and waits for the first one to stop. */
+/** Starts a second server on the same database. Resolves when it listens and waits for the first one to stop. */
 export function startWaitingServer(environment: Environment): Promise<WaitingServer> {
   const child = spawnServer(environment, [])
   const ended = programEnd(child)

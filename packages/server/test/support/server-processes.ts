@@ -13,14 +13,10 @@ export interface ServerProcesses {
   storage(): TestDatabase
   fake(): FakeProvider
   start(overrides?: Record<string, string>): Promise<ServerProcess>
-  /** A second server, which listens and waits; `serving` resolves when it has taken the lock. */
   startWaiting(): Promise<WaitingServer>
 }
 
-/**
- * For the tests of one file: servers on one database with one fake provider. Each test gets a new database, and its
- * servers are ended.
- */
+/** Servers on one database with one fake provider. Each test gets a new database and new servers. */
 export function serverProcesses(adminKey: string): ServerProcesses {
   const started: (ServerProcess | WaitingServer)[] = []
   let storage: TestDatabase

@@ -2,11 +2,11 @@ import { mkdtemp, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A folder in memory, where Linux has one: a disk needs a second for the thousand files of a database. */
+/** Linux's in-memory folder, because a disk takes a second for a database's thousand files. */
 const MEMORY = '/dev/shm'
 const ENOUGH_BYTES = 1024 ** 3
 
-/** The folder for temporary databases: in memory if a gigabyte is free. */
+/** The folder for temporary databases: in memory if a gigabyte is free there. */
 export async function temporaryRoot(): Promise<string> {
   const space = await statfs(MEMORY).catch(() => undefined)
   return space !== undefined && space.bavail * space.bsize > ENOUGH_BYTES ? MEMORY : tmpdir()

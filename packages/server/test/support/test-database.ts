@@ -12,19 +12,19 @@ import { poolSession } from '../../src/adapters/database/postgres/postgres.ts'
 import { onServer, singleConnectionPool, withDatabase } from './database-server.ts'
 import { temporaryFolder, temporaryRoot } from './temporary-folder.ts'
 
-/** The root of the server package, with the migrations and, after a build, the template. */
+/** The server package's root, with the migrations and, after a build, the template. */
 export const packageRoot = fileURLToPath(new URL('../..', import.meta.url))
 
-/** A fresh, migrated database. Ready for compose: `DATABASE_URL`, or a `STET_DATA_DIR` whose `db/` exists. */
+/** A new, migrated database, ready for compose. */
 export interface TestDatabase {
-  /** Set when the suite runs on a PostgreSQL server (`STET_TEST_DATABASE_URL`). */
+  /** Set if the suite runs on a PostgreSQL server (`STET_TEST_DATABASE_URL`). */
   databaseUrl?: string
-  /** Always a temporary folder. On the embedded database it contains `db/`. */
+  /** A temporary folder. On the embedded database it contains `db/`. */
   dataDir: string
   close(): Promise<void>
 }
 
-/** @param server a PostgreSQL server; by default that of this test run, and without one the database is embedded. */
+/** @param server a PostgreSQL server. Default: the test run's server, or the embedded database if there is none. */
 export async function testDatabase(server = process.env['STET_TEST_DATABASE_URL']): Promise<TestDatabase> {
   const dataDir = await temporaryFolder()
   const deleteFolder = () => rm(dataDir, { recursive: true, force: true })
@@ -43,13 +43,13 @@ export async function testDatabase(server = process.env['STET_TEST_DATABASE_URL'
   }
 }
 
-/** A closed, migrated database directory, made once per set of migrations and machine. */
+/** Returns a closed, migrated database directory, created once per machine and set of migrations. */
 export async function embeddedTemplate(): Promise<string> {
   const directory = join(await temporaryRoot(), `stet-test-template-${await migrationsHash()}`)
   if (await isDatabase(embeddedFolder(directory))) return directory
   const own = await mkdtemp(`${directory}-making-`)
   await makeTemplate(packageRoot, join(own, 'db'))
-  // The first of several concurrent test processes wins.
+  // If several test processes run concurrently, the first one wins.
   await rename(join(own, 'db'), directory).catch(async (error: unknown) => {
     if (!(await isDatabase(embeddedFolder(directory)))) throw error
   })
@@ -57,7 +57,7 @@ export async function embeddedTemplate(): Promise<string> {
   return directory
 }
 
-/** Clones the migrated template database of the server. An advisory lock serializes making it. */
+/** Clones the server's migrated template database. An advisory lock serializes its creation. */
 async function clonedDatabase(server: string): Promise<{ databaseUrl: string; drop(): Promise<void> }> {
   const template = `stet_test_template_${await migrationsHash()}`
   const name = `stet_test_${randomBytes(8).toString('hex')}`
@@ -81,7 +81,7 @@ async function makeServerTemplate(client: pg.Client, server: string, template: s
   await client.query(`CREATE DATABASE ${making}`)
   const pool = singleConnectionPool(withDatabase(server, making))
   await migrate(poolSession(pool), join(packageRoot, 'prisma', 'migrations'))
-  // The pool ends before its connection does, and a database in use cannot be renamed, so the server waits 5 s.
+  // The pool ends before its connection does. A database in use cannot be renamed; the server would wait 5 s.
   const left = pool.totalCount > 0 && once(pool, 'remove')
   await pool.end()
   await left

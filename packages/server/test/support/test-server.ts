@@ -1,4 +1,4 @@
-/** The whole server in this process, listening on a free port, on a fresh database of the kind under test. */
+/** The whole server in this process, listening on a free port, with a new database of the kind under test. */
 import type { AddressInfo } from 'node:net'
 import { Stet } from '@stet/sdk'
 import type { Database } from '../../src/adapters/database/database.ts'
@@ -12,22 +12,19 @@ import { HttpServer } from '../../src/http/server.ts'
 import { testDatabase } from './test-database.ts'
 
 export interface TestServer {
-  /** `http://127.0.0.1:<port>`, without the API's prefix. */
+  /** `http://127.0.0.1:<port>`, without the API prefix. */
   url: string
   adminKey: string
-  /** The real client, with the admin key and project 1. */
   client: Stet
-  /** The server's dependencies, to count statements and to inspect internal state. */
+  /** The server's dependencies, for counting statements and inspecting internal state. */
   deps: Deps
   database: Database<Stores>
-  /** Stops the server and deletes its database. */
   close(): Promise<void>
 }
 
 export interface TestServerOptions {
-  /** Settings in addition to those that a test server needs. */
+  /** Added to the settings that every test server needs. */
   environment?: Record<string, string>
-  /** Shorter limits of provider calls. */
   providerLimits?: Partial<ProviderLimits>
 }
 
@@ -43,13 +40,13 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
     STET_LOG_LEVEL: 'error',
     STET_AUTH_FAILURE_LIMIT: '0',
     STET_DRAIN_DELAY_MS: '0',
-    // A machine that is busy with other tests is not an outage.
+    // A test machine under load is not an outage.
     STET_DATABASE_SILENCE_MS: '20000',
     ...(storage.databaseUrl !== undefined && { DATABASE_URL: storage.databaseUrl }),
     ...options.environment,
   })
   const composition = await compose(config, options.providerLimits)
-  // A stop is answered when its run has ended, however long a slow disk takes.
+  // A slow disk may delay the end of a run, and a stop request waits for that end.
   composition.deps.runs.settings.stopWaitMs = 60_000
   const server = new HttpServer(composition.app)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -1,4 +1,4 @@
-/** Writes rows until it is killed, and acknowledges each in a ledger. Started by process-kill.test.ts. */
+/** Writes rows until it is killed, and records each acknowledged row in a ledger. Started by process-kill.test.ts. */
 import { appendFileSync } from 'node:fs'
 import type { RowKind } from '../../src/adapters/database/write-batch.ts'
 import { openTestDatabase } from './database-open.ts'
@@ -26,7 +26,7 @@ const { ledger, first, ...target } = JSON.parse(process.argv[2] ?? '') as {
 }
 const database = await openTestDatabase(target)
 
-/** Half of the rows use the write batch, half their own transactions. The ids of two lanes never collide. */
+/** Half of the rows use the write batch, the other half separate transactions. The ids of two lanes never collide. */
 async function writeFrom(start: number, lanes: number): Promise<never> {
   for (let id = start; ; id += lanes) {
     const row = { id, name: `row ${id}` }

@@ -17,15 +17,16 @@ import type { Random } from '../random.ts'
 const BLOCK = 4096
 
 /**
- * The unsynced data that survives a cut. `ordered`: some blocks, and all names up to some point in time, as in a
- * journaling file system. `strict`: some blocks, and in each directory the names up to its own point. `nothing`: none.
+ * Selects the unsynced data that survives a cut. `ordered`: some blocks, and all name changes up to some point, as in a
+ * journaling file system. `strict`: some blocks, and each directory's name changes up to its own point. `nothing`:
+ * none.
  */
 export type CutModel = 'ordered' | 'strict' | 'nothing'
 
 interface DirtyFile {
   descriptor: number
   syncedSize: number
-  /** The bytes at the last sync, by block. */
+  /** The bytes at the last sync, by block number. */
   before: Map<number, Buffer>
 }
 
@@ -34,7 +35,7 @@ interface NameChange {
   undo(): void
 }
 
-/** A disk with a volatile write cache. Saves what each unsynced change overwrites; a power cut undoes some of the changes. */
+/** A disk with a volatile write cache. A power cut reverts some of its unsynced changes. */
 export class CacheDisk {
   readonly #model: CutModel
   readonly #random: Random
@@ -66,7 +67,7 @@ export class CacheDisk {
     const file = this.#files.get(ino)
     if (file !== undefined) closeSync(file.descriptor)
     this.#files.delete(ino)
-    // A journal is written as a whole: what happened to names before is safe with it.
+    // A journal commits as a whole, so a sync also persists all earlier name changes.
     if (this.#model === 'ordered') this.#names = []
   }
 
@@ -96,7 +97,7 @@ export class CacheDisk {
     })
   }
 
-  /** Reverts the data that the cut loses. The process must end afterwards. */
+  /** The process must end afterwards. */
   cut(): void {
     for (const file of this.#files.values()) this.#cutFile(file)
     const changes = [...this.#names].reverse()
@@ -116,7 +117,7 @@ export class CacheDisk {
       if (!loses()) continue
       const whole = Buffer.alloc(BLOCK)
       bytes.copy(whole)
-      // Beyond the old end a lost block reads as zeros, and must not make the file longer than it is.
+      // Beyond the old end a lost block reads as zeros, but must not make the file longer.
       const size = fstatSync(file.descriptor).size
       const length = Math.min(BLOCK, Math.max(size - block * BLOCK, bytes.length))
       if (length > 0) writeSync(file.descriptor, whole, 0, length, block * BLOCK)
@@ -124,7 +125,7 @@ export class CacheDisk {
     if (loses()) ftruncateSync(file.descriptor, file.syncedSize)
   }
 
-  /** The number of lost changes among the latest `count`. */
+  /** The number of lost changes among the latest `count`: random, or all with `nothing`. */
   #upTo(count: number): number {
     return this.#model === 'nothing' ? count : Math.floor(this.#random() * (count + 1))
   }

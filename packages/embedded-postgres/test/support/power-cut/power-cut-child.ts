@@ -1,4 +1,4 @@
-/** One life of the machine: open the database, inspect it, write until the power goes. Started by power-cut.test.ts. */
+/** One boot of the machine, which ends with a power cut. Started by power-cut.test.ts. */
 import { writeSync } from 'node:fs'
 import { openPglite } from '../../../src/open-pglite.ts'
 import { folderOf } from '../database.ts'
@@ -12,7 +12,7 @@ export interface Life {
   ledger: string
   seed: number
   model: CutModel
-  /** The event at which the power goes: from the first one of the start on, or of the work; 0 = no cut. */
+  /** The event at which the power is cut, counted from the beginning of the start or of the work. 0 means no cut. */
   cutAfter: number
   cutDuring: 'start' | 'work'
   syncs: boolean
@@ -25,7 +25,7 @@ const fs = new PowerCutFs(folderOf(life.directory), { disk, syncs: life.syncs })
 if (life.cutDuring === 'start') fs.cutAfter(life.cutAfter)
 
 const pglite = await openPglite(folderOf(life.directory), fs)
-// Written at once: the process may be gone before a pipe is flushed.
+// Written synchronously, because the process may die before a pipe is flushed.
 writeSync(1, `${JSON.stringify(await inspect(pglite, life.ledger))}\n`)
 if (life.cutDuring === 'work') fs.cutAfter(life.cutAfter)
 if (life.cutAfter > 0) await work(pglite, life.ledger, random)

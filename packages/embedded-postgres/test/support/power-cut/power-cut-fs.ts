@@ -6,11 +6,11 @@ import type { CacheDisk } from './cache-disk.ts'
 
 export interface PowerCutOptions {
   disk: CacheDisk
-  /** False is the control: syncs are answered and do nothing, as PGlite is shipped. */
+  /** False for the control, where syncs succeed without doing anything, as in plain PGlite. */
   syncs: boolean
 }
 
-/** The real durable file system on a disk with a volatile cache, in a machine that loses power at a chosen moment. */
+/** The real durable file system on a disk with a volatile cache. The machine loses power at a chosen event. */
 export class PowerCutFs extends DurableFs {
   readonly #options: PowerCutOptions
   #eventsLeft = Number.POSITIVE_INFINITY
@@ -20,7 +20,7 @@ export class PowerCutFs extends DurableFs {
     this.#options = options
   }
 
-  /** Cuts the power at this event, counted from now: a write, a sync, or a change of names. */
+  /** Cuts the power at this event, counted from now. A write, a sync and a name change are one event each. */
   cutAfter(events: number): void {
     this.#eventsLeft = events
   }
@@ -51,7 +51,7 @@ export class PowerCutFs extends DurableFs {
     if (this.#eventsLeft !== 0) return
     this.#options.disk.cut()
     process.kill(process.pid, 'SIGKILL')
-    // The signal may take a moment; nothing may be written after the cut.
+    // The kill signal may take a moment, and nothing may be written after the cut.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
   }
 

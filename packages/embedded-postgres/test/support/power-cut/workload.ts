@@ -5,16 +5,13 @@ import type { Random } from '../random.ts'
 const ACCOUNTS = 20
 const TRANSACTIONS = 400
 
-/** The differences between a database and the ledger of acknowledged transactions. */
 export interface Findings {
   acknowledged: number
-  /** Acknowledged transactions that the database does not have. */
   lost: number[]
-  /** Everything else: torn rows, half transactions, sums that do not agree. */
+  /** All other damage: torn rows, partial transactions, inconsistent sums. */
   damage: string[]
 }
 
-/** The tables that the workload writes. */
 export async function createTables(pglite: PGlite): Promise<void> {
   await pglite.exec(`
     CREATE TABLE account (id int PRIMARY KEY, balance int NOT NULL, note text);
@@ -25,10 +22,10 @@ export async function createTables(pglite: PGlite): Promise<void> {
   `)
 }
 
-/** Writes transactions and acknowledges each in the ledger, with checkpoints, vacuums and new tables in between. */
+/** Records each acknowledged transaction in the ledger. Mixes in checkpoints, vacuums and new tables. */
 export async function work(pglite: PGlite, ledger: string, random: Random): Promise<void> {
   const { rows } = await pglite.query<{ next: number }>('SELECT coalesce(max(transaction), 0) + 1 AS next FROM entry')
-  // A transaction that was lost must be missed for ever: its number is not used again.
+  // A lost transaction's number must not be reused, or its loss would go unnoticed.
   const first = Math.max(rows[0]?.next ?? 1, ...readLedger(ledger).map((number) => number + 1))
   for (let transaction = first; transaction < first + TRANSACTIONS; transaction++) {
     await writeTransaction(pglite, transaction, random)
@@ -57,7 +54,6 @@ async function writeTransaction(pglite: PGlite, transaction: number, random: Ran
   })
 }
 
-/** Compares the database with the ledger and with itself. */
 export async function inspect(pglite: PGlite, ledger: string): Promise<Findings> {
   const acknowledged = readLedger(ledger)
   const { rows } = await pglite.query<{ transaction: number; whole: boolean; intact: boolean }>(`
@@ -77,6 +73,6 @@ export async function inspect(pglite: PGlite, ledger: string): Promise<Findings>
 
 function readLedger(ledger: string): number[] {
   if (!existsSync(ledger)) return []
-  // A line without its end was being written when the power went.
+  // The last line has no line feed if the power cut interrupted it.
   return readFileSync(ledger, 'utf8').split('\n').slice(0, -1).map(Number)
 }

@@ -1,4 +1,4 @@
-/** Causes that affect the whole server: every route reports them. */
+/** Causes that affect the whole server, so that every route reports them. */
 import type { ErrorCause } from '@stet/contract'
 import { generateApiKey } from '../../../src/features/access/api-key.ts'
 import { keepEvaluating } from '../../templates/support/keep-evaluating.ts'
@@ -7,7 +7,7 @@ import { fill, type WalkedRoute } from '../contract-routes.ts'
 import { createTestProject, issueKey, openServer } from '../scenario.ts'
 import { callWhileDraining } from './draining.ts'
 
-/** One response per route, in order. */
+/** Returns one response per route, in order. */
 type AtOnce = (routes: readonly WalkedRoute[]) => Promise<ApiAnswer[]>
 
 export const atOnce: Partial<Record<ErrorCause, AtOnce>> = {
@@ -16,18 +16,17 @@ export const atOnce: Partial<Record<ErrorCause, AtOnce>> = {
   'failed-authentications': async (routes) => {
     const { server } = await openServer({ STET_AUTH_FAILURE_LIMIT: '1' })
     const call = (route: WalkedRoute) => callWith(server.url, generateApiKey(), route)
-    // Lasts for ten seconds after the first failure. If they end meanwhile, one more failure passes.
+    // The state lasts ten seconds from the first failure. If it ends meanwhile, one more request gets 401.
     let answers = await Promise.all(routes.map(call))
     while (answers.some(({ status }) => status === 401)) answers = await Promise.all(routes.map(call))
     await server.close()
     return answers
   },
-  // PostgreSQL's codes for a server that is starting, and for a data file that cannot grow.
+  // PostgreSQL's codes for a server that is starting and for a data file that cannot grow.
   'database-unavailable': (routes) => callWhileFailing(routes, '57P03'),
   'disk-full': (routes) => callWhileFailing(routes, '53100'),
 }
 
-/** Every statement that reads a key fails with the code. */
 async function callWhileFailing(routes: readonly WalkedRoute[], code: string): Promise<ApiAnswer[]> {
   const { server, api } = await openServer({ STET_LOG_LEVEL: 'off' })
   const key = await issueKey(api, { scopes: ['admin'] })
@@ -45,7 +44,7 @@ async function callWhileEvaluating(routes: readonly WalkedRoute[]): Promise<ApiA
   const { server, api } = await openServer({ STET_MAX_EVALUATIONS_PER_KEY: '1' })
   const project = await createTestProject(api, { live: 'x' })
   const draft = await project.newDraft()
-  // A push compiles nothing, so reading these texts needs an evaluation.
+  // A push does not compile, so reading these texts needs an evaluation.
   const changes = ['one', 'two', 'three'].map((path) => ({ path, content: `${path} {{ a.b }}`, status: 'added' }))
   await api('POST', `${draft}/push`, { body: { changes } })
   const key = await issueKey(api, { scopes: ['admin'] })

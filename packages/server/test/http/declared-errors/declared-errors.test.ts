@@ -1,6 +1,4 @@
-/**
- * Walks the contract: every route must succeed, and produce every error that it declares. A pair without a test fails.
- */
+/** Every route must succeed and produce every error that it declares. A pair without a scenario fails. */
 import { ErrorBody, type ErrorCause, statusOf } from '@stet/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ApiAnswer } from '../api-call.ts'
@@ -23,7 +21,7 @@ afterAll(() => world.close())
 
 const shared: Partial<Record<ErrorCause, Scenario>> = { ...refusedRequests, ...unknownIds, ...idempotencyCauses }
 
-/** A route's own scenario has priority over the shared one. */
+/** A route's own scenario overrides the shared one. */
 function scenarioFor(route: WalkedRoute, cause: ErrorCause): Scenario | undefined {
   return ownCauses[`${route.name} ${cause}`] ?? shared[cause]
 }
@@ -40,8 +38,8 @@ function expectError(route: WalkedRoute, cause: ErrorCause, answer: ApiAnswer): 
   expect('error' in answer.body, 'the message once more').toBe(route.name === 'runs.attach')
 }
 
-describe('the registry of scenarios', () => {
-  it('has no route and no cause that the contract does not declare', () => {
+describe('scenario registry', () => {
+  it('contains only routes and causes that the contract declares', () => {
     const declared = new Set(contractRoutes.flatMap(({ name, causes }) => causes.map((cause) => `${name} ${cause}`)))
     expect(Object.keys(ownCauses).filter((pair) => !declared.has(pair))).toEqual([])
     const names = contractRoutes.map(({ name }) => name)
@@ -70,7 +68,7 @@ describe.each(contractRoutes.map((route) => [route.name, route] as const))('%s',
   }
 })
 
-it.each(Object.entries(atOnce))('%s, of every route that declares it', async (name, produce) => {
+it.each(Object.entries(atOnce))('every route that declares %s returns it', async (name, produce) => {
   const cause = name as ErrorCause
   const routes = contractRoutes.filter(({ causes }) => causes.includes(cause))
   expect(routes.length).toBeGreaterThan(0)

@@ -5,7 +5,7 @@ import { prompt, runBench } from '../../runs/run-bench.ts'
 import type { ApiAnswer } from '../api-call.ts'
 import { fill, type WalkedRoute } from '../contract-routes.ts'
 
-/** One response per route, in order. A run keeps the server open until all have arrived. */
+/** Returns one response per route, in order. A run keeps the server open until all have arrived. */
 export async function callWhileDraining(routes: readonly WalkedRoute[]): Promise<ApiAnswer[]> {
   const bench = await runBench({ hello: prompt('<user>Hi</user>') })
   let release = () => {}

@@ -1,4 +1,4 @@
-/** Causes from an earlier request with the same `Idempotency-Key`. */
+/** Causes that depend on an earlier request with the same `Idempotency-Key`. */
 import { randomUUID } from 'node:crypto'
 import type { ErrorCause } from '@stet/contract'
 import type { WalkedRoute } from '../contract-routes.ts'
@@ -9,7 +9,7 @@ import type { World } from './world.ts'
 export const idempotencyCauses: Partial<Record<ErrorCause, Scenario>> = {
   'idempotency-in-progress': async (world, route) => {
     const repetition = await sentUnderKey(world, route)
-    // As if another process were still working on it.
+    // Simulates another process that still works on the request.
     const other = randomUUID()
     const { session } = world.bench.server.database
     await session.query(`INSERT INTO instance (id, lease_until) VALUES ($1, now() + interval '1 hour')`, [other])
@@ -23,13 +23,13 @@ export const idempotencyCauses: Partial<Record<ErrorCause, Scenario>> = {
   },
   'idempotency-unreadable': async (world, route) => {
     const repetition = await sentUnderKey(world, route)
-    // The record after its encryption key has left the ring.
+    // Simulates a record whose encryption key was removed from the ring.
     await changeLastRecord(world, `answer = regexp_replace(answer, '^v1\\.[0-9a-f]+', 'v1.00000000')`)
     return send(world, route, repetition)
   },
 }
 
-/** A request that has succeeded under a key, to be repeated. */
+/** Sends a request with an idempotency key and returns it, ready to be repeated. */
 async function sentUnderKey(world: World, route: WalkedRoute): Promise<RouteRequest> {
   const request = await successOf(world, route)
   const keyed = { ...request, headers: { ...request.headers, 'idempotency-key': randomUUID() } }

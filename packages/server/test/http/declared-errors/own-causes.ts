@@ -1,4 +1,4 @@
-/** Causes that only one route has, or that one route produces differently, by `<route> <cause>`. */
+/** Scenarios for causes that only one route has or that one route produces differently, by `<route> <cause>`. */
 
 import { keyCauses } from './own/keys.ts'
 import { promptCauses } from './own/prompts.ts'

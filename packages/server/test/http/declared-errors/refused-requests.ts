@@ -1,4 +1,4 @@
-/** Causes in the request itself or in its key. They are the same on every route. */
+/** Causes in the request itself or in its key, which are the same on every route. */
 import type { ErrorCause } from '@stet/contract'
 import { expect } from 'vitest'
 import { generateApiKey } from '../../../src/features/access/api-key.ts'
@@ -12,9 +12,8 @@ import { bodyLimitBytes, streamLimit, type World } from './world.ts'
 const scopes = ['read', 'run', 'write', 'publish', 'admin']
 
 export const refusedRequests: Partial<Record<ErrorCause, Scenario>> = {
-  // The database refuses NUL in a text, so every route refuses it first.
+  // The database cannot store NUL in text, so every route refuses it before.
   'refused-query': (world, route) => send(world, route, { query: '?other=%00', body: validBody[route.name] ?? {} }),
-  // Any parameter will do.
   'invalid-query': (world, route) => send(world, route, { query: `?${route.query[0]}=1&${route.query[0]}=2` }),
   'malformed-path': (world, route) => {
     const path = route.path.replace(/:\w+/, '%zz')
@@ -23,7 +22,7 @@ export const refusedRequests: Partial<Record<ErrorCause, Scenario>> = {
   'malformed-compression': (world, route) =>
     send(world, route, { body: 'no gzip', headers: { 'content-encoding': 'gzip' } }),
   'malformed-json': (world, route) => send(world, route, { body: '{"a":' }),
-  // No key of any body accepts nested lists of numbers.
+  // No body key accepts nested lists of numbers.
   'invalid-body': async (world, route) => {
     const [key = ''] = bodyKeys(route) ?? []
     const answer = await send(world, route, { body: { ...validBody[route.name], [key]: [[0]] } })
@@ -49,7 +48,7 @@ export const refusedRequests: Partial<Record<ErrorCause, Scenario>> = {
 
   'rate-limited': async (world, route) => {
     const key = await world.keyWith({ plan: 'custom', limit: 1 })
-    // The window may end between two requests, so there are several attempts.
+    // The rate-limit window may end between two requests, so this tries several times.
     for (;;) {
       const answers = await Promise.all([1, 2, 3].map(() => send(world, route, { key })))
       const limited = answers.find(({ status }) => status === 429)
@@ -82,7 +81,7 @@ async function tooManyStreams(world: World, route: WalkedRoute): Promise<ApiAnsw
   return answer
 }
 
-/** An unforeseen failure: the tables are gone during a request that would succeed. */
+/** Causes an unforeseen failure by removing the tables during a valid request. */
 async function unforeseenFailure(world: World, route: WalkedRoute): Promise<ApiAnswer> {
   const request = await successOf(world, route)
   const { session } = world.bench.server.database

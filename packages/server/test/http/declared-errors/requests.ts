@@ -6,12 +6,11 @@ import { newName, openToolCall, type World } from './world.ts'
 
 export interface RouteRequest {
   ids?: Placeholders
-  /** The query, with its question mark. */
   query?: string
-  /** Sent as JSON. A text is sent unchanged. */
+  /** Sent as JSON, or unchanged if it is a string. */
   body?: unknown
   headers?: Record<string, string>
-  /** Default: the bench's key. null sends none. */
+  /** Default: the bench's key. null sends no key. */
   key?: string | null
 }
 
@@ -99,7 +98,7 @@ async function newProject({ api }: World['bench']): Promise<{ id: number; name: 
   return { id: (body['project'] as { id: number }).id, name }
 }
 
-/** Sends the request. Missing placeholders get ids that do not exist. */
+/** Sends the request. Missing path parameters get ids that do not exist. */
 export function send({ bench }: World, route: WalkedRoute, request: RouteRequest = {}): Promise<ApiAnswer> {
   const { ids, query = '', key = bench.key, headers, body } = request
   const isRaw = typeof body === 'string'
@@ -114,7 +113,6 @@ export function send({ bench }: World, route: WalkedRoute, request: RouteRequest
   })
 }
 
-/** The request of `successes`. */
 export async function successOf(world: World, route: WalkedRoute): Promise<RouteRequest> {
   const make = successes[route.name]
   if (!make) throw new Error(`${route.name} has no request that succeeds: add one to declared-errors/requests.ts`)

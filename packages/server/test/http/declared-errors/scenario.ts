@@ -3,10 +3,8 @@ import { contractRoutes, type WalkedRoute } from '../contract-routes.ts'
 import { type RouteRequest, send } from './requests.ts'
 import type { World } from './world.ts'
 
-/** Makes a route refuse a request for one cause. */
 export type Scenario = (world: World, route: WalkedRoute) => Promise<ApiAnswer>
 
-/** A request to the named route. */
 export function to(name: string, world: World, request: RouteRequest): Promise<ApiAnswer> {
   return send(world, routeOf(name), request)
 }

@@ -1,4 +1,4 @@
-/** Causes in the ids of a path and their versions. All routes produce them in the same way. */
+/** Causes in a path's ids and their versions, which all routes produce in the same way. */
 import type { ErrorCause } from '@stet/contract'
 import { validBody, type WalkedRoute } from '../contract-routes.ts'
 import { send } from './requests.ts'

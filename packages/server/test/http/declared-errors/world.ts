@@ -8,31 +8,27 @@ export const streamLimit = 4
 
 export interface World {
   bench: RunBench
-  /** With published prompts, such as `hello`. */
   project: TestProject
   evaluationUuid: string
   conversationUuid: string
-  /** A draft of the project with a prompt `broken`. */
+  /** A draft of the project that contains a prompt `broken`. */
   brokenDraft: string
-  /** A project without a live version, with a conversation and an evaluation. */
+  /** A project without a live version, but with a conversation and an evaluation. */
   unpublished: { id: number; conversationUuid: string; evaluationUuid: string }
   newApiKey(body?: Record<string, unknown>): Promise<{ id: number; key: string }>
   newProviderKey(): Promise<{ id: number; name: string }>
-  /** The uuid of another draft of the project. */
   newDraft(): Promise<string>
-  /** A key with exactly these rights. */
   keyWith(body: Record<string, unknown>): Promise<string>
-  /** A key with all scopes, restricted to the project. */
+  /** Creates a key with all scopes, restricted to the project. */
   restrictedKey(): Promise<string>
-  /** A background run that lasts until the test ends it. It occupies the only worker. */
+  /** Starts a background run that lasts until the test ends it. It occupies the only worker. */
   openRun(): Promise<{ conversationUuid: string; end(): Promise<void> }>
-  /** The run of this conversation may outlive the test. */
+  /** Allows this conversation's run to outlive the test. */
   leaveOpen(conversationUuid: string): void
   close(): Promise<void>
 }
 
 let made = 0
-/** A unique name. */
 export function newName(): string {
   made += 1
   return `made-${made}`
@@ -46,7 +42,7 @@ export async function openWorld(): Promise<World> {
       STET_MAX_STREAMS_PER_KEY: String(streamLimit),
       STET_WORKERS: '1',
       STET_MAX_QUEUED_PER_KEY: '1',
-      // This server causes unforeseen failures on purpose. Their log lines would hide others.
+      // This server causes unforeseen failures on purpose. Their log lines would hide real ones.
       STET_LOG_LEVEL: 'off',
     },
   )
@@ -111,7 +107,7 @@ function uuidOf(versionAddress: string): string {
   return versionAddress.split('/').at(-1) ?? ''
 }
 
-/** A call that waits for the caller's result while its run is active. */
+/** Starts a run and returns a tool call that waits for the client's result. */
 export async function openToolCall({ bench, leaveOpen }: World): Promise<string> {
   const path = newName()
   const text = prompt('<user>Weather?</user>', 'tools:\n  - get_weather: { parameters: { type: object } }\n')
@@ -129,7 +125,6 @@ export async function openToolCall({ bench, leaveOpen }: World): Promise<string>
   throw new Error('The run ended without a call')
 }
 
-/** A failed run of `hello`, and its conversation. */
 export async function failedRun({ bench }: World): Promise<ApiAnswer> {
   bench.fake.enqueue({ status: 401, body: { error: { message: 'no' } } })
   return bench.run('hello')

@@ -1,4 +1,3 @@
-/** API keys and provider keys. */
 import { expect } from 'vitest'
 import { type Scenario, to } from '../scenario.ts'
 
@@ -13,7 +12,7 @@ export const keyCauses: Record<string, Scenario> = {
   'apiKeys.rotate expired-key': async (world) => {
     const { id, key } = await world.newApiKey()
     const ids = { id: String(id) }
-    // The server sets the expiry, because a time from here may have passed when it arrives.
+    // The server sets the expiry, because a time from this process may have passed on arrival.
     await to('apiKeys.rotate', world, { ids, body: { overlapSeconds: 1 } })
     await expect.poll(async () => (await world.bench.api('GET', '/me', { key })).status).toBe(401)
     return to('apiKeys.rotate', world, { ids, body: {} })

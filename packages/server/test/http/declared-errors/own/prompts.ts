@@ -1,4 +1,3 @@
-/** Versions and documents. */
 import type { ApiAnswer } from '../../api-call.ts'
 import { inDraft, inLive, type Scenario, to } from '../scenario.ts'
 import { newName, type World } from '../world.ts'
@@ -79,7 +78,7 @@ export const promptCauses: Record<string, Scenario> = {
     }),
 }
 
-/** A draft that changes constantly, so every read returns other texts. */
+/** Changes the draft constantly, so that every read returns different texts. */
 async function publishWhileChanging(world: World): Promise<ApiAnswer> {
   const ids = await inDraft(world)
   await to('documents.create', world, { ids, body: { path: newName(), prompt: 'x' } })

@@ -1,4 +1,3 @@
-/** Runs, chats, attachments, logs and tool results. */
 import { randomUUID } from 'node:crypto'
 import { inLive, type Scenario, to } from '../scenario.ts'
 import { failedRun, type World } from '../world.ts'
@@ -22,7 +21,7 @@ export const runCauses: Record<string, Scenario> = {
   'runs.run queue-full': async (world) => {
     const key = await world.keyWith({ scopes: ['run', 'read'] })
     const { end } = await world.openRun()
-    // One more than the queue accepts. The open run occupies the only worker.
+    // One run more than the queue accepts. The open run occupies the only worker.
     const start = () =>
       to('runs.run', world, {
         ids: inLive(world),

@@ -1,4 +1,3 @@
-/** Evaluations and annotations. */
 import { type Scenario, to } from '../scenario.ts'
 import { newName, type World } from '../world.ts'
 
