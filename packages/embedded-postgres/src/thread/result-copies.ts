@@ -12,13 +12,18 @@ const gc = runInNewContext('gc') as (options: { type: 'minor'; execution: 'sync'
 /** Call the returned function after every statement. The check takes 0.4 µs, a collection less than 1 ms. */
 export function collectResultCopies(): () => void {
   let leastBytes = getHeapStatistics().external_memory
-  return () => {
-    const bytes = getHeapStatistics().external_memory
-    if (bytes - leastBytes <= mostUncollectedBytes) {
-      leastBytes = Math.min(leastBytes, bytes)
-      return
-    }
+  let isDue = false
+  const collect = () => {
     gc({ type: 'minor', execution: 'sync' })
     leastBytes = getHeapStatistics().external_memory
+    isDue = false
+  }
+  return () => {
+    const bytes = getHeapStatistics().external_memory
+    leastBytes = Math.min(leastBytes, bytes)
+    if (isDue || bytes - leastBytes <= mostUncollectedBytes) return
+    isDue = true
+    // In a later turn, because the statement's own promises still refer to its copies.
+    setImmediate(collect)
   }
 }
