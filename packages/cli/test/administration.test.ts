@@ -75,7 +75,7 @@ test('keys: rotate creates a new key, with or without an overlap, and reports wh
   const overlapped = await person.stet(['keys', 'rotate', String(first.id), '--overlap', '1h'])
   const second = overlapped.stdout.trim()
   expect(second).toMatch(keyForm)
-  expect(overlapped.stderr).toContain('works for 3600 s more')
+  expect(overlapped.stderr).toContain('works for another 3600 s')
   expect([await use(first.key), await use(second)]).toEqual([0, 0])
   const third = (await answer(person, ['keys', 'rotate', second.slice(0, 9), '--yes'])).key
   expect([await use(second), await use(third)]).toEqual([4, 0])
