@@ -101,17 +101,13 @@ export class SharedPool extends pg.Pool {
   async #enter(name: string): Promise<Lane> {
     const lane = this.#lanes.get(name) ?? { name, running: 0, waiting: new Set() }
     this.#lanes.set(name, lane)
-    if (lane.waiting.size === 0 && this.#hasRoom(lane)) this.#take(lane)
+    if (lane.waiting.size === 0 && lane.running < this.#free) this.#take(lane)
     else await waitIn(lane, this.#waitMs).finally(() => this.#dropIfEmpty(lane))
     return lane
   }
 
   #dropIfEmpty({ name, running, waiting }: Lane): void {
     if (running === 0 && waiting.size === 0) this.#lanes.delete(name)
-  }
-
-  #hasRoom(lane: Lane): boolean {
-    return lane.running < this.#free
   }
 
   #take(lane: Lane): void {
@@ -124,7 +120,7 @@ export class SharedPool extends pg.Pool {
     this.#free += 1
     for (const lane of this.#lanes.values()) {
       for (const next of lane.waiting) {
-        if (!this.#hasRoom(lane)) break
+        if (lane.running >= this.#free) break
         this.#take(lane)
         next.enter()
       }

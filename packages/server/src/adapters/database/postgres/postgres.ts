@@ -1,5 +1,5 @@
 import { PrismaPg } from '@prisma/adapter-pg'
-import type { SqlQueries, SqlSession, SqlStatement } from '@stet/embedded-postgres/sql-session'
+import type { SqlQueries, SqlSession } from '@stet/embedded-postgres/sql-session'
 import type pg from 'pg'
 import type { Logger } from '../../../shared/logger.ts'
 import type { Engine } from '../engine.ts'
@@ -62,6 +62,7 @@ export function openPostgres(options: PostgresOptions): Engine {
 }
 
 export function poolSession(pool: pg.Pool): SqlSession {
+  const pooled = pgQueries(pool)
   const transaction: SqlSession['transaction'] = async (work) => {
     const client = await pool.connect()
     let broken: Error | undefined
@@ -87,22 +88,18 @@ export function poolSession(pool: pg.Pool): SqlSession {
     }
   }
   return {
-    ...pgQueries(pool),
+    ...pooled,
     transaction,
     async batch(statements) {
       const [only, ...others] = statements
-      if (only && others.length === 0) return [await rowsOf(pgQueries(pool), only)]
+      if (only && others.length === 0) return [(await pooled.query(only.sql, only.params)).rows]
       return transaction(async (queries) => {
         const results: Record<string, unknown>[][] = []
-        for (const statement of statements) results.push(await rowsOf(queries, statement))
+        for (const { sql, params } of statements) results.push((await queries.query(sql, params)).rows)
         return results
       })
     },
   }
-}
-
-async function rowsOf(queries: SqlQueries, { sql, params }: SqlStatement): Promise<Record<string, unknown>[]> {
-  return (await queries.query(sql, params)).rows
 }
 
 function pgQueries(handle: pg.Pool | pg.PoolClient): SqlQueries {
