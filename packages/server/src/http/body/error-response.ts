@@ -1,6 +1,6 @@
 /** Converts failures to status, headers and error body. Removes driver messages, paths and secrets. */
 import { STATUS_BY_CODE } from '@stet/contract'
-import type { ErrorCode } from '@stet/contract/vocabulary'
+import type { ErrorBody, ErrorCode } from '@stet/contract/vocabulary'
 import type { ErrorRequestHandler, Request, Response } from 'express'
 import { findConversation } from '../../features/conversations/find-conversation.ts'
 import type { KeptAnswer } from '../../features/idempotency/ports.ts'
@@ -9,15 +9,6 @@ import type { LogFields, Logger } from '../../shared/logger.ts'
 import { callerOf, contextOf } from '../auth/request-context.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { discardBody } from './read-body.ts'
-
-interface ErrorBody {
-  name: string
-  message: string
-  errorCode: string
-  details: Record<string, unknown>
-  /** Set only for attach, whose documentation promises both error shapes. */
-  error?: { message: string }
-}
 
 export interface ErrorResponse {
   status: number
@@ -89,7 +80,12 @@ function appErrorResponse(error: AppError): ErrorResponse {
   return {
     status,
     headers,
-    body: { name: error.code, message: error.message, errorCode: error.code, details: error.details },
+    body: {
+      name: error.code,
+      message: error.message,
+      errorCode: error.code === 'InternalServerError' ? 'internal_server_error' : error.code,
+      details: error.details,
+    },
   }
 }
 
