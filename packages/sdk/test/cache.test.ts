@@ -166,7 +166,7 @@ describe('shared requests', () => {
     const entries = new Map<string, CacheEntry>()
     const get = vi.fn((key: string) => entries.get(key))
     const store = { get, set: (key: string, entry: CacheEntry) => void entries.set(key, entry), delete() {} }
-    // After reading the store, a caller only waits for the server.
+    // Once a caller has read the store, it only waits for the server.
     const asked = (callers: number) => vi.waitFor(() => expect(get).toHaveBeenCalledTimes(callers), 20_000)
     return { ...server, stet: client(server.url, { cache: { store } }), asked, open }
   }

@@ -82,7 +82,7 @@ async function startQueueWork(input: StartUpInput): Promise<QueueWork> {
 
 async function recover({ deps, isSuccessor }: StartUpInput): Promise<Repeated> {
   if (!deps.runs.settings.sharesDatabase) await deps.runs.leases.endAll()
-  // A successor leaves orphaned runs to `keepLease`, which first lets a living owner renew its lease.
+  // A successor skips this: the previous owner may still be alive, and `keepLease` lets it renew its lease first.
   if (!isSuccessor) await endOrphanedRuns(deps)
   await releaseLostClaims(deps)
   await takeLease(deps)

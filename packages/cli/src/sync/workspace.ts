@@ -30,7 +30,7 @@ export async function openWorkspace(ctx: Context, ref?: string): Promise<Workspa
   const settings = await ctx.settings()
   await ctx.projectId()
   refuseOtherLock(settings)
-  // Without a configuration, the default folder applies. It may be a symbolic link.
+  // Needed even without a configuration, because the default folder may be a symbolic link.
   await refusePathsOutside(settings)
   const client = await ctx.client()
   const { version, followsLive } = await resolveVersion(ctx, client, settings.lock, ref ?? settings.versionRef?.value)

@@ -10,7 +10,7 @@ const silentMs = 10_000
 /** Limit for a stalled reader, which can resume from its last event id. */
 const stalledMs = 300_000
 
-/** Has no blank line, because some parsers treat one after an event with an id as another event. */
+/** Without a trailing blank line: after an event with an id, some parsers would emit an extra event. */
 const ping = ': ping\n'
 
 export type StreamedRun = Pick<StartedRun, 'conversationUuid' | 'frames'>
@@ -180,7 +180,7 @@ function onceDrained(res: ServerResponse, wake: () => void): void {
   let isWoken = false
   const drained = () => {
     end()
-    // The response emits drain within the socket's, which still calls a listener that was just removed.
+    // The socket's drain event triggers the response's. A listener removed meanwhile is still called, so this can run twice.
     if (isWoken) return
     isWoken = true
     wake()

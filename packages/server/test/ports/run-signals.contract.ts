@@ -24,7 +24,7 @@ export function describeRunSignals(name: string, create: () => RunSignals): void
       await expect.poll(() => heard).toEqual(['first'])
       end()
       signals.onStop('run', () => heard.push('second'))
-      // A later stop is delivered, so none was left over from the first one.
+      // If the first stop were still stored, `second` would be delivered twice.
       signals.stop('run')
       await expect.poll(() => heard).toEqual(['first', 'second'])
     })

@@ -258,7 +258,7 @@ describe('streamed answer', () => {
 })
 
 describe('plain answer', () => {
-  it('yields the same parts', () => {
+  it('yields the same parts as the streamed response', () => {
     const summary = [
       { type: 'summary_text', text: 'Erst' },
       { type: 'summary_text', text: 'dann' },

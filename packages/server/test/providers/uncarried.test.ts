@@ -85,7 +85,7 @@ describe('content next to supported content', () => {
     expect(textOf(await chunksOf(call(entry, false)))).not.toBe('')
   })
 
-  it('does not fail a truncated answer', async () => {
+  it('returns finish reason length for a truncated response with only unsupported content', async () => {
     const response = {
       status: 'incomplete',
       incomplete_details: { reason: 'max_output_tokens' },

@@ -49,7 +49,7 @@ async function checkCut(provider: string, { mode, end, place, fromEnd, pieces }:
     const bytes = wholeBytes(wire, { body })
     const at = place === 1 ? Math.max(0, bytes.length - fromEnd) : Math.floor(place * bytes.length)
     mayBeWhole = end === 'clean' ? at >= lastNeeded(bytes, body['stream'] === true) : at === bytes.length
-    // A truncated last frame invalidates an answer whose text is complete.
+    // A truncated last frame makes the response invalid, even if its text is complete.
     isWhole =
       mayBeWhole && end === 'clean' && (at === bytes.length || bytes.subarray(0, at).toString().endsWith('\n\n'))
     const size = Math.max(1, Math.ceil(at / pieces))

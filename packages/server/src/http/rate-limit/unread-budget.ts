@@ -12,7 +12,7 @@ export interface UnreadSettings {
 const lookMs = 250
 /** V8 lets copies of large bodies accumulate up to four times the used heap. */
 const collectAfterBytes = 12_582_912
-/** Checks without progress until a client counts as stalled. Its socket had a turn between two checks. */
+/** Consecutive checks without progress until a client counts as stalled. Two, so that its socket is polled in between. */
 const stalledLooks = 2
 /** While a conversation of 4 MB is read, its row and its value are in memory together. */
 const reservedBytes = 8_388_608

@@ -29,7 +29,7 @@ export interface Said {
   message?: Json
   finish?: string
   usage?: Json
-  /** Keys of the plain answer, next to its choices. */
+  /** Further top-level fields of the non-streamed response. */
   plain?: Json
 }
 

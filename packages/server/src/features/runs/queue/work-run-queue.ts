@@ -83,7 +83,7 @@ async function superviseQueued(
   return true
 }
 
-// If a response was lost, the run may already be claimed. The repeated claim then finds its own.
+// If the response to a claim was lost, the run may already be ours. A repeated claim recognizes it and succeeds.
 async function claimQueued(deps: SuperviseDeps, run: NewRun): Promise<boolean> {
   const giveUpAt = performance.now() + deps.runs.settings.storeWaitMs
   for (let isRepeat = false; ; isRepeat = true) {
