@@ -2,7 +2,7 @@
 
 import { requestLoad } from '../measuring/load.ts'
 import { compare, loadMeasures } from '../measuring/rounds.ts'
-import { closeAll, startControl, startStet, startUpstream } from '../subjects/candidates.ts'
+import { closeAll, startBaseline, startControl, startStet, startUpstream } from '../subjects/candidates.ts'
 
 const path = '/api/v3/projects/1/versions/live/documents/bench'
 const total = Number(process.env['REQUESTS'] ?? 8_000)
@@ -10,6 +10,7 @@ const parallel = 32
 
 const upstream = await startUpstream()
 const stet = await startStet(upstream.url)
+const baseline = await startBaseline(upstream.url)
 const example = await fetch(`${stet.url}${path}`, { headers: stet.headers })
 const etag = example.headers.get('etag') ?? ''
 const body = await example.text()
@@ -23,6 +24,15 @@ await compare({
   control: { name: 'bare express res.json', round: () => requestLoad(bare, get(), { total, parallel }) },
   others: [
     { name: 'raw node:http', round: () => requestLoad(raw, get(), { total, parallel }) },
+    ...(baseline
+      ? [
+          {
+            name: 'stet (baseline)',
+            subject: baseline,
+            round: () => requestLoad(baseline, get(baseline.headers), { total, parallel }),
+          },
+        ]
+      : []),
     { name: 'stet', subject: stet, round: () => requestLoad(stet, get(stet.headers), { total, parallel }) },
     {
       name: 'stet, If-None-Match',
@@ -31,4 +41,4 @@ await compare({
     },
   ],
 })
-await closeAll(stet, raw, bare, upstream)
+await closeAll(...(baseline ? [baseline] : []), stet, raw, bare, upstream)

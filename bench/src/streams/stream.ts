@@ -3,7 +3,15 @@
 import { atBothLatencies, withColumnsAt0 } from '../measuring/latencies.ts'
 import { streamLoad } from '../measuring/load.ts'
 import { type Candidate, type Comparison, compare, loadMeasures } from '../measuring/rounds.ts'
-import { closeAll, type Pace, runRequest, startControl, startStet, startUpstream } from '../subjects/candidates.ts'
+import {
+  closeAll,
+  type Pace,
+  runRequest,
+  startBaseline,
+  startControl,
+  startStet,
+  startUpstream,
+} from '../subjects/candidates.ts'
 import type { Subject } from '../subjects/subject.ts'
 
 const chunks = Number(process.env['CHUNKS'] ?? 200)
@@ -11,6 +19,7 @@ const together = Number(process.env['STREAMS'] ?? 200)
 
 const upstream = await startUpstream({ CHUNKS: String(chunks) })
 const stet = await startStet(upstream.url)
+const baseline = await startBaseline(upstream.url)
 const raw = await startControl('raw-proxy', { UPSTREAM: upstream.url })
 const shipped = await startControl('express-openai', { UPSTREAM: upstream.url })
 
@@ -40,7 +49,11 @@ for (const { title, streams, ...question } of cases) {
     bench: `stream, ${title}`,
     measures: withColumnsAt0(measures, 'cpuMicros', 'p50Ms', 'wholeP50Ms'),
     control: candidate('raw node:http', raw),
-    others: [candidate('express + client as shipped', shipped), candidate('stet', stet, stet.headers)],
+    others: [
+      candidate('express + client as shipped', shipped),
+      ...(baseline ? [candidate('stet (baseline)', baseline, baseline.headers)] : []),
+      candidate('stet', stet, stet.headers),
+    ],
   })
 }
-await closeAll(stet, raw, shipped, upstream)
+await closeAll(...(baseline ? [baseline] : []), stet, raw, shipped, upstream)
