@@ -33,7 +33,6 @@ describe('push', () => {
     ])
     const { uuid } = draft
     expect(result).toEqual({
-      commitUuid: uuid,
       versionUuid: uuid,
       documentsProcessed: 5,
       added: 1,
