@@ -174,8 +174,8 @@ export const consistentMutations: readonly Mutation[] = [
       },
       {
         file: `${resources}/documents.ts`,
-        from: '  path: string\n  /** The prompt, exactly',
-        to: '  path: string\n  size: number\n  /** The prompt, exactly',
+        from: '  path: string\n  content: string',
+        to: '  path: string\n  size: number\n  content: string',
       },
     ],
   },
