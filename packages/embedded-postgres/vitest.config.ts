@@ -4,7 +4,7 @@ export default defineConfig({
   test: {
     // Each file has a process of its own, which ends before it could gain by optimized WebAssembly.
     pool: 'forks',
-    execArgv: ['--liftoff-only'],
+    execArgv: ['--expose-gc', '--liftoff-only'],
     // More than two databases at once only wait for each other on a small machine.
     maxWorkers: 2,
     // These limits end what hangs; no test fails because its machine is busy.

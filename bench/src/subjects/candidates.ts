@@ -74,7 +74,7 @@ export function openStet(
   environment: Record<string, string> = {},
   { program = server, core = '0' }: { program?: string; core?: string } = {},
 ): Promise<Subject> {
-  return startSubject('stet', [program], {
+  return startSubject('stet', ['--expose-gc', program], {
     core,
     environment: {
       PORT: '0',

@@ -57,6 +57,7 @@ import { Drain } from './http/operations/drain.ts'
 import type { HttpServer } from './http/server.ts'
 import { type StartedWork, shutDown, startUp } from './lifecycle.ts'
 import { systemClock } from './shared/clock.ts'
+import { canCollectGarbage } from './shared/collect-garbage.ts'
 import type { Logger } from './shared/logger.ts'
 import { eventCodec } from './wire/event-codec.ts'
 
@@ -125,6 +126,7 @@ export const createFirstProject: CreateProject = (stores, input) =>
 export async function compose(config: Config, limits?: Partial<ProviderLimits>): Promise<Composition> {
   const logger = createJsonLogger(process.stderr, config.logLevel)
   for (const unknown of config.unknownVariables) logger.warn('config.unknown-variable', { ...unknown })
+  if (!canCollectGarbage) logger.warn('server.without-gc', { advice: 'start Node with --expose-gc to use less memory' })
   const serverTools = await loadServerTools(config.tools)
   const { database, encryptionKeys } = await connectWithKeys(config, logger)
   let work: StartedWork | undefined

@@ -17,7 +17,7 @@ export interface RunningServer {
 export async function startServer(env: Record<string, string> = {}): Promise<RunningServer> {
   const folder = await temporaryFolder()
   // Optimized WebAssembly takes half of the startup and only pays off later.
-  const child = spawn(process.execPath, ['--liftoff-only', bin], {
+  const child = spawn(process.execPath, ['--expose-gc', '--liftoff-only', bin], {
     env: { PATH: process.env['PATH'] ?? '', PORT: '0', STET_DATA_DIR: folder, STET_LOG_LEVEL: 'error', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -1,20 +1,15 @@
-/** Frees the byte copies that PGlite creates for large results. */
-import { getHeapStatistics, setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
+/** Frees the byte copies that PGlite creates for large results, if the process was started with `--expose-gc`. */
+import { getHeapStatistics } from 'node:v8'
 
 /** Left alone, V8 collects them only after 64 MB, because this thread allocates few other objects. */
 const mostUncollectedBytes = 8_388_608
-
-// After the flag is set, only new contexts have `gc`.
-setFlagsFromString('--expose-gc')
-const gc = runInNewContext('gc') as (options: { type: 'minor'; execution: 'sync' }) => void
 
 /** Call the returned function after every statement. The check takes 0.4 µs, a collection less than 1 ms. */
 export function collectResultCopies(): () => void {
   let leastBytes = getHeapStatistics().external_memory
   let isDue = false
   const collect = () => {
-    gc({ type: 'minor', execution: 'sync' })
+    globalThis.gc?.({ type: 'minor', execution: 'sync' })
     leastBytes = getHeapStatistics().external_memory
     isDue = false
   }

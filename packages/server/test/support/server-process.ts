@@ -77,7 +77,7 @@ export function startWaitingServer(environment: Environment): Promise<WaitingSer
 }
 
 function spawnServer(environment: Environment, args: readonly string[], execArgv = shortLived): ChildProcess {
-  return spawn(process.execPath, [...execArgv, program, ...args], {
+  return spawn(process.execPath, ['--expose-gc', ...execArgv, program, ...args], {
     env: { PATH: process.env['PATH'] ?? '', ...compileCache, ...environment },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })

@@ -26,7 +26,7 @@ export function runServer(
     // The channel closes when this process ends, even by SIGKILL, and the server then stops. At a terminal, the output is
     // piped through this process, which escapes control characters.
     const stdio: StdioOptions = ['ignore', 'pipe', flags.json || io.tty.stderr ? 'pipe' : 'inherit', 'ipc']
-    const child = spawn(process.execPath, [bin], { cwd: io.cwd, env, stdio })
+    const child = spawn(process.execPath, ['--expose-gc', bin], { cwd: io.cwd, env, stdio })
     const news: string[] = []
     const complaints: string[] = []
     let address: string | undefined
