@@ -23,6 +23,14 @@ module.exports = {
       to: { circular: true },
     },
 
+    {
+      // A second context makes all code of its process a third slower (ADR 41).
+      name: 'the-server-has-one-vm-context',
+      severity: 'error',
+      from: { path: '^packages/(server|embedded-postgres|template)/src/' },
+      to: { path: '^(node:)?vm$' },
+    },
+
     // the five rooms
     {
       name: 'shared-is-the-floor',
