@@ -1,15 +1,9 @@
-import type { LatitudeEvent, ProviderEvent } from '@stet/contract/vocabulary'
+import type { LatitudeEvent, ProviderEvent, RunFailure } from '@stet/contract/vocabulary'
 import type { StetError } from '../errors.ts'
 import type { OutputKind } from '../registry.ts'
 import type { AnyRunResponse, Message, RunResult, ToolCall } from '../types.ts'
 
-interface ChainFailure {
-  name: string
-  message: string
-  errorCode: string
-  code: string
-  details: Record<string, unknown>
-}
+type ChainFailure = { [K in keyof RunFailure]: RunFailure[K] extends string ? string : Record<string, unknown> }
 
 /** These fields have wider types than on the wire (see `types.ts`). */
 interface Wider {
