@@ -6,11 +6,10 @@ import { deletedProjects } from '../documents/version-ref.ts'
 import type { Claim } from '../idempotency/ports.ts'
 import { type StartedRun, watchRun } from '../runs/events/watch-run.ts'
 import type { NewRun, StoredConversation } from '../runs/ports.ts'
-import { runState, storedOrAbandoned } from '../runs/start-run.ts'
-import { createRunProgress } from '../runs/steps/run-progress.ts'
+import { storedOrAbandoned } from '../runs/start-run.ts'
 import { type SuperviseDeps, superviseRun } from '../runs/supervise-run.ts'
 import type { Message, MessagePart } from '../templates/message.ts'
-import { type ConversationAddress, findStored } from './find-conversation.ts'
+import { busy, type ConversationAddress, changedMeanwhile, findConversation, isActive } from './find-conversation.ts'
 
 export interface ContinueInput extends ConversationAddress {
   messages: Message[]
@@ -23,25 +22,19 @@ export interface ContinueInput extends ConversationAddress {
 /** @throws AppError NotFoundError; ConflictError while a run is active; BadRequestError for an unknown tool call. */
 export async function continueConversation(deps: SuperviseDeps, input: ContinueInput): Promise<StartedRun> {
   deps.runs.store.assertOpen()
-  const found = await findStored(deps, input)
-  if (found.status === 'running' || found.status === 'queued') throw busy()
+  const found = await findConversation(deps, input)
+  if (isActive(found)) throw busy()
   const added = [...answerPendingCalls(found.messages, input.messages), ...input.messages]
   const messages = [...found.messages, ...added]
   const run = nextRun(deps, found)
   // Unlike a first run, this run can lose to another chat. It is stored before the provider is called.
-  if (!(await storedOrAbandoned(deps, run, deps.runs.store.createNext(run, added, input.claim)))) {
-    throw (await deps.runs.store.findConversation(found.workspaceId, found.uuid))
-      ? busy()
-      : refuse('unknown-conversation')
-  }
+  const isStored = await storedOrAbandoned(deps, run, deps.runs.store.createNext(run, added, input.claim))
+  if (!isStored) throw await changedMeanwhile(deps, found)
   deps.runs.active.forget(found.uuid)
-  const { epoch, createdAt } = run
-  const latestRun = runState(run)
   const supervised = superviseRun(deps, {
-    conversation: { ...found, status: 'running', epoch, updatedAt: createdAt, latestRun },
+    conversation: found,
     run,
-    stored: Promise.resolve(),
-    progress: createRunProgress(deps.runs.codec, messages),
+    messages,
     plan: {
       workspaceId: found.workspaceId,
       apiKeyId: input.caller.apiKeyId,
@@ -61,7 +54,7 @@ export async function continueConversation(deps: SuperviseDeps, input: ContinueI
       declaredSdk: input.declaredSdk,
     },
   })
-  return watchRun(supervised, found)
+  return watchRun(deps.runs.codec, supervised)
 }
 
 function nextRun(deps: Pick<SuperviseDeps, 'runs' | 'clock'>, conversation: StoredConversation): NewRun {
@@ -74,10 +67,6 @@ function nextRun(deps: Pick<SuperviseDeps, 'runs' | 'clock'>, conversation: Stor
     firstEventId: conversation.lastEventId + 1,
     createdAt: deps.clock.now(),
   }
-}
-
-function busy(): Error {
-  return refuse('conversation-busy', { retryAfter: 1 })
 }
 
 type ToolCallPart = Extract<MessagePart, { type: 'tool-call' }>

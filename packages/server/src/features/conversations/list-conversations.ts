@@ -6,7 +6,7 @@ import { readUuid } from '../../shared/text-guards.ts'
 import type { Needs } from '../deps.ts'
 import { normalizeDocumentPath } from '../documents/document-path.ts'
 import { deletedProjects, findProject } from '../documents/version-ref.ts'
-import { type ConversationSummary, toSummary } from './conversation.ts'
+import type { StoredSummary } from './conversation.ts'
 import type { ConversationFilter, ConversationPlace } from './ports.ts'
 
 export interface ListConversationsInput {
@@ -17,7 +17,7 @@ export interface ListConversationsInput {
 }
 
 export interface ConversationPage {
-  items: ConversationSummary[]
+  items: StoredSummary[]
   nextCursor: string | null
 }
 
@@ -39,7 +39,7 @@ export async function listConversations(
   // One extra row shows whether there is a next page.
   const page = { limit: limit + 1, ...(after === undefined ? {} : { after }) }
   const found = await deps.stores.conversations.list(workspaceId, filter, page)
-  const items = found.slice(0, limit).map(toSummary)
+  const items = found.slice(0, limit)
   const last = found.length > limit ? items.at(-1) : undefined
   return { items, nextCursor: last ? writeCursor(deps, workspaceId, last) : null }
 }

@@ -3,8 +3,7 @@ import type { Needs } from '../deps.ts'
 import { endQueued } from '../runs/leases/end-orphaned.ts'
 import type { StoredConversation } from '../runs/ports.ts'
 import type { RunStatus } from '../runs/run.ts'
-import { isActive } from './attach-conversation.ts'
-import { type ConversationAddress, type FindDeps, findStored } from './find-conversation.ts'
+import { type ConversationAddress, type FindDeps, findConversation, isActive } from './find-conversation.ts'
 
 type StopDeps = FindDeps & Needs<'runs' | 'clock'>
 
@@ -19,7 +18,7 @@ export interface StopOutcome {
 
 /** Idempotent: an ended conversation stays unchanged. @throws AppError NotFoundError. */
 export async function stopConversation(deps: StopDeps, address: ConversationAddress): Promise<StopOutcome> {
-  const found = await findStored(deps, address)
+  const found = await findConversation(deps, address)
   const { uuid, latestRun } = found
   if (!latestRun || !isActive(found)) return { uuid, stopped: false, status: found.status }
   const isFirst = await deps.runs.store.requestStop(latestRun.uuid)
@@ -29,7 +28,7 @@ export async function stopConversation(deps: StopDeps, address: ConversationAddr
   }
   deps.runs.signals.stop(latestRun.uuid)
   await untilEnded(deps, found, latestRun.uuid)
-  const { status } = await findStored(deps, address)
+  const { status } = await findConversation(deps, address)
   return { uuid, stopped: isFirst && status !== 'completed' && status !== 'error', status }
 }
 

@@ -29,15 +29,15 @@ export async function annotate(
   const { caller, score, versionRef, metadata, context } = input
   const conversation = await findConversation(deps, input)
   const evaluation = await findEvaluation(deps, input)
-  const { projectId, source } = conversation
-  const isOfDocument = evaluation.documentUuid === null || evaluation.documentUuid === source.documentUuid
+  const { projectId } = conversation
+  const isOfDocument = evaluation.documentUuid === null || evaluation.documentUuid === conversation.documentUuid
   if (evaluation.projectId !== projectId || !isOfDocument) throw refuse('unknown-evaluation')
   const judged = versionRef === undefined ? undefined : await resolveVersion(deps, { caller, projectId, versionRef })
   const annotation: Annotation = {
     uuid: randomUUID(),
     conversationUuid: conversation.uuid,
     evaluationUuid: evaluation.uuid,
-    versionUuid: judged?.version.uuid ?? source.versionUuid,
+    versionUuid: judged?.version.uuid ?? conversation.versionUuid,
     authorId: caller.author.id,
     score,
     ...readScore(score, evaluation),

@@ -11,10 +11,9 @@ import type { Message } from '../templates/message.ts'
 import { parameterNames, parameterValues } from '../templates/parameters.ts'
 import { assertCompiles, USER_MESSAGE_VARIABLE, withUserMessage } from '../templates/template-engine.ts'
 import { type StartedRun, watchRun } from './events/watch-run.ts'
-import type { NewConversation, NewRun, StoredConversation, StoredRun } from './ports.ts'
+import type { NewConversation, NewRun } from './ports.ts'
 import type { PromptInput } from './run.ts'
 import { planOf, renderAhead } from './steps/run-plan.ts'
-import { createRunProgress } from './steps/run-progress.ts'
 import { type SuperviseDeps, superviseRun } from './supervise-run.ts'
 
 export interface StartRunInput {
@@ -64,14 +63,7 @@ export async function startRun(
   const created = deps.runs.store.create(conversation, run, input.claim)
   // Otherwise the row is written during the provider call, so that the call does not wait for a commit.
   if (mustBeStored) requireFirstUse(await storedOrAbandoned(deps, run, created))
-  const supervised = superviseRun(deps, {
-    conversation: firstState(conversation, run, 'running'),
-    run,
-    stored: created,
-    progress: createRunProgress(deps.runs.codec, []),
-    plan,
-  })
-  return watchRun(supervised, conversation)
+  return watchRun(deps.runs.codec, superviseRun(deps, { conversation, run, plan, stored: created }))
 }
 
 /** @throws AppError NotFoundError, BadRequestError, UnprocessableEntityError; RunError `chain_compile_error`. */
@@ -167,38 +159,6 @@ export function newConversation(
     origin,
     config,
     createdAt: deps.clock.now(),
-  }
-}
-
-export function firstState(
-  conversation: NewConversation,
-  run: Omit<NewRun, 'ownerId'>,
-  status: 'queued' | 'running',
-): StoredConversation {
-  const { epoch, createdAt } = run
-  return {
-    ...conversation,
-    messages: [],
-    status,
-    epoch,
-    lastEventId: 0,
-    updatedAt: createdAt,
-    latestRun: { ...runState(run), status },
-  }
-}
-
-export function runState(run: Omit<NewRun, 'ownerId'>): StoredRun {
-  const { uuid, epoch, firstEventId, createdAt } = run
-  return {
-    uuid,
-    status: 'running',
-    epoch,
-    firstEventId,
-    lastEventId: null,
-    result: null,
-    stopRequestedAt: null,
-    createdAt,
-    endedAt: null,
   }
 }
 

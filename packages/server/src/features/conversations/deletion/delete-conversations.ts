@@ -1,12 +1,17 @@
 /** Deleted conversations become unreadable immediately; a background job purges their rows. */
 
-import { refuse } from '../../../shared/app-error.ts'
 import type { Caller } from '../../../shared/caller.ts'
 import { type Repeated, repeat } from '../../../shared/clock.ts'
 import type { Needs } from '../../deps.ts'
 import { findProject } from '../../documents/version-ref.ts'
-import { isActive } from '../attach-conversation.ts'
-import { type ConversationAddress, type FindDeps, findStored } from '../find-conversation.ts'
+import {
+  busy,
+  type ConversationAddress,
+  changedMeanwhile,
+  type FindDeps,
+  findConversation,
+  isActive,
+} from '../find-conversation.ts'
 import type { Erasure, ErasureRequest, SweepPlace } from './ports.ts'
 
 /** @throws AppError NotFoundError; ConflictError while a run is active. */
@@ -14,14 +19,10 @@ export async function deleteConversation(
   deps: FindDeps & Needs<'deletions' | 'logger'>,
   address: ConversationAddress,
 ): Promise<{ uuid: string }> {
-  const found = await findStored(deps, address)
+  const found = await findConversation(deps, address)
   const { uuid, workspaceId } = found
   if (isActive(found)) throw busy()
-  if (!(await deps.deletions.store.hideConversation(workspaceId, uuid))) {
-    // A chat or another deletion may have won the race, and memory may be outdated.
-    if (await deps.runs.store.findConversation(workspaceId, uuid)) throw busy()
-    throw refuse('unknown-conversation')
-  }
+  if (!(await deps.deletions.store.hideConversation(workspaceId, uuid))) throw await changedMeanwhile(deps, found)
   // If a chat has just ended in the database, its process has not cached the ended conversation yet. Wait for that.
   await deps.runs.active.find(workspaceId, uuid)?.ended
   deps.runs.active.forget(uuid)
@@ -32,10 +33,6 @@ export async function deleteConversation(
   })
   deps.deletions.work.wake()
   return { uuid }
-}
-
-function busy(): Error {
-  return refuse('conversation-busy', { retryAfter: 1 })
 }
 
 export interface EraseInput {

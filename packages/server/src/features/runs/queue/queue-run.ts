@@ -1,15 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { refuse } from '../../../shared/app-error.ts'
-import type { Needs } from '../../deps.ts'
 import type { ClaimedRun } from '../../idempotency/ports.ts'
-import { firstState, prepareRun, requireFirstUse, type StartDeps, type StartRunInput } from '../start-run.ts'
-
-export type QueueDeps = StartDeps & Needs<'runs'>
+import { prepareRun, requireFirstUse, type StartDeps, type StartRunInput } from '../start-run.ts'
+import { startedConversation } from '../supervise-run.ts'
 
 const retryAfterSeconds = 5
 
 /** @throws as `startRun`; AppError ServiceUnavailableError, nothing stored, if the key has too many queued runs. */
-export async function queueRun(deps: QueueDeps, input: StartRunInput): Promise<ClaimedRun> {
+export async function queueRun(deps: StartDeps, input: StartRunInput): Promise<ClaimedRun> {
   deps.runs.store.assertOpen()
   const { conversation, prompt } = await prepareRun(deps, input, 'background')
   const { apiKeyId } = input.caller
@@ -26,7 +24,7 @@ export async function queueRun(deps: QueueDeps, input: StartRunInput): Promise<C
     deps.runs.eventLog.forget(run.uuid)
     throw error
   }
-  const queued = { conversation: firstState(conversation, run, 'queued'), input: JSON.stringify(prompt) }
+  const queued = { conversation: startedConversation(conversation, run, 'queued'), input: JSON.stringify(prompt) }
   deps.runs.active.rememberQueued(run.uuid, queued, !deps.runs.settings.sharesDatabase)
   deps.runs.queue.add({ runUuid: run.uuid, apiKeyId })
   return { conversationUuid, runUuid: run.uuid }
