@@ -1,5 +1,6 @@
 /** Deleted conversations become unreadable immediately; a background job purges their rows. */
 
+import type { ErasedConversations } from '@stet/contract/vocabulary'
 import type { Caller } from '../../../shared/caller.ts'
 import { type Repeated, repeat } from '../../../shared/clock.ts'
 import type { Needs } from '../../deps.ts'
@@ -12,7 +13,7 @@ import {
   findConversation,
   isActive,
 } from '../find-conversation.ts'
-import type { Erasure, ErasureRequest, SweepPlace } from './ports.ts'
+import type { ErasureRequest, SweepPlace } from './ports.ts'
 
 /** @throws AppError NotFoundError; ConflictError while a run is active. */
 export async function deleteConversation(
@@ -35,22 +36,11 @@ export async function deleteConversation(
   return { uuid }
 }
 
-export interface EraseInput {
-  caller: Caller
-  customIdentifier: string
-  projectId?: number
-}
-
-export interface ErasedConversations {
-  deleted: number
-  active: number
-}
-
 type EraseDeps = Needs<'deletions' | 'runs'>
 
 export async function eraseConversations(
   deps: EraseDeps & Needs<'stores' | 'liveCache' | 'clock' | 'logger'>,
-  { caller, customIdentifier, projectId }: EraseInput,
+  { caller, customIdentifier, projectId }: { caller: Caller; customIdentifier: string; projectId?: number },
 ): Promise<ErasedConversations> {
   if (projectId !== undefined) await findProject(deps, caller, projectId)
   const { workspaceId, apiKeyId } = caller
@@ -78,13 +68,10 @@ export async function eraseConversations(
 /** Finishes erasures that an earlier process or a failed request left incomplete. */
 export async function finishErasures(deps: EraseDeps): Promise<void> {
   for (const erasure of await deps.deletions.store.listErasures()) {
-    if (!deps.deletions.work.erasing.has(erasure.id)) await finishErasure(deps, erasure)
+    if (deps.deletions.work.erasing.has(erasure.id)) continue
+    await hideErased(deps, erasure)
+    await deps.deletions.store.endErasure(erasure.id)
   }
-}
-
-async function finishErasure(deps: EraseDeps, erasure: Erasure): Promise<void> {
-  await hideErased(deps, erasure)
-  await deps.deletions.store.endErasure(erasure.id)
 }
 
 async function hideErased(deps: EraseDeps, request: ErasureRequest): Promise<number> {
@@ -117,11 +104,7 @@ const applyEveryMs = 10 * 60_000
 
 export function keepRetention(deps: RetentionDeps): Repeated {
   return repeat(applyEveryMs, async () => {
-    try {
-      await applyRetention(deps)
-    } catch {
-      deps.logger.warn('deletion.retention-not-applied')
-    }
+    await applyRetention(deps).catch(() => deps.logger.warn('deletion.retention-not-applied'))
   })
 }
 
