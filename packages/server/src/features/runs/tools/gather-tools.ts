@@ -19,8 +19,12 @@ export type ToolboxDeps = AgentDeps & Needs<'runs'>
 export async function gatherTools(deps: ToolboxDeps, scope: ToolScope, prompt: PromptConfig): Promise<Toolbox> {
   const [path = ''] = scope.lineage.slice(-1)
   const clientTools = prompt.tools.map((definition): StepTool => {
-    if (scope.runUuid === null) throw unanswerable(definition.name)
-    return { source: 'client', definition, isAwaited: scope.awaited.includes(definition.name) }
+    const { name: feature } = definition
+    if (scope.runUuid === null) {
+      const message = `Tool '${feature}' is the caller's: a prompt used as a tool has none`
+      throw new RunError('unsupported_feature_error', message, { details: { feature } })
+    }
+    return { source: 'client', definition, isAwaited: scope.awaited.includes(feature) }
   })
   const serverTools = prompt.serverTools.flatMap((name): StepTool[] => {
     const tool = deps.runs.serverTools.get(name)
@@ -42,15 +46,9 @@ export async function gatherTools(deps: ToolboxDeps, scope: ToolScope, prompt: P
   return toolbox
 }
 
-function unanswerable(name: string): RunError {
-  return new RunError('unsupported_feature_error', `Tool '${name}' is the caller's: a prompt used as a tool has none`, {
-    details: { feature: name },
-  })
-}
-
 // Models accept only letters, digits, underscores and dashes.
 function modelName(name: string): string {
-  return name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64)
+  return name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, maxNameLength)
 }
 
 export type AgentDeps = Needs<'stores' | 'liveCache' | 'templates'>
@@ -70,9 +68,11 @@ async function loadAgent(
   if (path === undefined || !prepared)
     throw configError(from, 'agents', `There is no prompt '${written}' to use as a tool`)
   const { scan, source, project } = prepared
-  const { name, description } = scan.config
+  const { name: given, description } = scan.config
+  const name = typeof given === 'string' && given !== '' ? given : modelName(`lat_agent_${path}`)
+  if (!isToolName(name)) throw configError(path, 'name', `The name of a prompt that is used as a tool is ${toolNames}`)
   const definition = {
-    name: typeof name === 'string' && name !== '' ? toolName(name, path) : defaultName(path),
+    name,
     ...(typeof description === 'string' && description !== '' ? { description } : {}),
     parameters: argumentsOf(scan),
   }
@@ -90,15 +90,6 @@ async function findPrompt(deps: AgentDeps, scope: ToolScope, path: string) {
     if (error instanceof AppError && error.code === 'NotFoundError') return undefined
     throw error
   }
-}
-
-function toolName(name: string, path: string): string {
-  if (isToolName(name)) return name
-  throw configError(path, 'name', `The name of a prompt that is used as a tool is ${toolNames}`)
-}
-
-function defaultName(path: string): string {
-  return `lat_agent_${path.replace(/[^A-Za-z0-9_-]/g, '_')}`.slice(0, maxNameLength)
 }
 
 /** Resolves a path written in the document `from`. Returns undefined if it is empty or leaves the root. */
