@@ -39,11 +39,6 @@ export type StartDeps = SuperviseDeps & Needs<'templates'>
 
 const mostLogged = 20
 
-export interface PreparedRun {
-  conversation: NewConversation
-  prompt: PromptInput
-}
-
 /**
  * @throws as `prepareRun`; ConflictError for a claim that was already used; ServiceUnavailableError, before any
  * provider call, while runs cannot be stored. Later failures are run errors.
@@ -71,7 +66,7 @@ export async function prepareRun(
   deps: StartDeps,
   input: StartRunInput,
   origin: NewConversation['origin'],
-): Promise<PreparedRun> {
+): Promise<{ conversation: NewConversation; prompt: PromptInput }> {
   const prepared = await preparePrompt(deps, input)
   const { scan, project } = prepared
   assertCompiles(scan)

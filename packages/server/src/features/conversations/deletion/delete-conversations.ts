@@ -27,11 +27,8 @@ export async function deleteConversation(
   // If a chat has just ended in the database, its process has not cached the ended conversation yet. Wait for that.
   await deps.runs.active.find(workspaceId, uuid)?.ended
   deps.runs.active.forget(uuid)
-  deps.logger.info('audit.conversation-deleted', {
-    workspaceId,
-    conversationUuid: uuid,
-    by: address.caller.apiKeyId,
-  })
+  const { apiKeyId: by } = address.caller
+  deps.logger.info('audit.conversation-deleted', { workspaceId, conversationUuid: uuid, by })
   deps.deletions.work.wake()
   return { uuid }
 }
@@ -44,12 +41,8 @@ export async function eraseConversations(
 ): Promise<ErasedConversations> {
   if (projectId !== undefined) await findProject(deps, caller, projectId)
   const { workspaceId, apiKeyId } = caller
-  const request: ErasureRequest = {
-    workspaceId,
-    projectId: caller.projectId ?? projectId ?? null,
-    customIdentifier,
-    createdAt: deps.clock.now(),
-  }
+  const place = { workspaceId, projectId: caller.projectId ?? projectId ?? null }
+  const request = { ...place, customIdentifier, createdAt: deps.clock.now() }
   const id = await deps.deletions.store.beginErasure(request)
   deps.deletions.work.erasing.add(id)
   try {

@@ -49,7 +49,7 @@ function planOf(deps: Needs<'clock'>, { agent, args, plan }: AgentCall): RunPlan
     projectDefaults,
     tools: { ...plan.tools, runUuid: null, awaited: [], lineage: [...plan.tools.lineage, path] },
     steps: renderedSteps(deps, {
-      workspaceId: plan.workspaceId,
+      workspaceId: plan.tools.workspaceId,
       apiKeyId: plan.apiKeyId,
       source: template,
       slots: scan.slots,
