@@ -6,8 +6,9 @@ import type { Needs } from '../deps.ts'
 import { deletedProjects } from '../documents/version-ref.ts'
 import type { Claim } from '../idempotency/ports.ts'
 import { type StartedRun, watchRun } from '../runs/events/watch-run.ts'
+import type { ExecuteDeps } from '../runs/execute-run.ts'
 import { storedOrAbandoned } from '../runs/start-run.ts'
-import { type SuperviseDeps, superviseRun } from '../runs/supervise-run.ts'
+import { superviseRun } from '../runs/supervise-run.ts'
 import type { Message, MessagePart } from '../templates/message.ts'
 import { busy, type ConversationAddress, changedMeanwhile, findConversation, isActive } from './find-conversation.ts'
 
@@ -20,7 +21,7 @@ export interface ContinueInput extends ConversationAddress {
 }
 
 /** @throws AppError NotFoundError; ConflictError while a run is active; BadRequestError for an unknown tool call. */
-export async function continueConversation(deps: SuperviseDeps, input: ContinueInput): Promise<StartedRun> {
+export async function continueConversation(deps: ExecuteDeps, input: ContinueInput): Promise<StartedRun> {
   deps.runs.store.assertOpen()
   const found = await findConversation(deps, input)
   if (isActive(found)) throw busy()

@@ -11,10 +11,11 @@ import type { Message } from '../templates/message.ts'
 import { parameterNames, parameterValues } from '../templates/parameters.ts'
 import { assertCompiles, USER_MESSAGE_VARIABLE, withUserMessage } from '../templates/template-engine.ts'
 import { type StartedRun, watchRun } from './events/watch-run.ts'
+import type { ExecuteDeps } from './execute-run.ts'
 import type { NewConversation, NewRun } from './ports.ts'
 import type { PromptInput } from './run.ts'
 import { planOf, renderAhead } from './steps/run-plan.ts'
-import { type SuperviseDeps, superviseRun } from './supervise-run.ts'
+import { superviseRun } from './supervise-run.ts'
 
 export interface StartRunInput {
   caller: Caller
@@ -35,8 +36,6 @@ export interface StartRunInput {
   signal?: AbortSignal
 }
 
-export type StartDeps = SuperviseDeps & Needs<'templates'>
-
 const mostLogged = 20
 
 /**
@@ -44,7 +43,7 @@ const mostLogged = 20
  * provider call, while runs cannot be stored. Later failures are run errors.
  */
 export async function startRun(
-  deps: StartDeps,
+  deps: ExecuteDeps,
   input: StartRunInput & { mode: 'json' | 'stream' },
 ): Promise<StartedRun> {
   deps.runs.store.assertOpen()
@@ -63,7 +62,7 @@ export async function startRun(
 
 /** @throws AppError NotFoundError, BadRequestError, UnprocessableEntityError; RunError `chain_compile_error`. */
 export async function prepareRun(
-  deps: StartDeps,
+  deps: ExecuteDeps,
   input: StartRunInput,
   origin: NewConversation['origin'],
 ): Promise<{ conversation: NewConversation; prompt: PromptInput }> {

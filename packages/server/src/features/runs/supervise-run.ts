@@ -9,8 +9,6 @@ import type { NewConversation, NewRun, RunEnd, RunLogReader, StoredConversation,
 import type { RunPlan } from './steps/run-plan.ts'
 import { createRunProgress, latitude, type RunCompletion, type RunProgress } from './steps/run-progress.ts'
 
-export type SuperviseDeps = ExecuteDeps & Needs<'runs'>
-
 export interface SuperviseInput {
   conversation: NewConversation
   run: NewRun
@@ -44,7 +42,7 @@ interface OwnRun extends SuperviseInput {
 }
 
 /** Supervises a run from its first event to its stored end, with or without readers. Returns immediately. */
-export function superviseRun(deps: SuperviseDeps, input: SuperviseInput): SupervisedRun {
+export function superviseRun(deps: ExecuteDeps, input: SuperviseInput): SupervisedRun {
   const { run } = input
   const { eventLog, settings, active, codec } = deps.runs
   const conversation = startedConversation(input.conversation, run, 'running')
@@ -78,25 +76,26 @@ export function superviseRun(deps: SuperviseDeps, input: SuperviseInput): Superv
   return { conversationUuid: conversation.uuid, committed, reader, ending }
 }
 
+const unfinished = { lastEventId: null, result: null, stopRequestedAt: null, endedAt: null } as const
+
 /** The conversation when its run is stored. */
 export function startedConversation(
   conversation: NewConversation,
   { uuid, epoch, firstEventId, createdAt }: Omit<NewRun, 'ownerId'>,
   status: 'queued' | 'running',
 ): StoredConversation {
-  const shared = { status, epoch }
-  const unfinished = { lastEventId: null, result: null, stopRequestedAt: null, endedAt: null }
   return {
     ...conversation,
-    ...shared,
     messages: [],
+    status,
+    epoch,
     lastEventId: firstEventId - 1,
     updatedAt: createdAt,
-    latestRun: { ...shared, ...unfinished, uuid, firstEventId, createdAt },
+    latestRun: { ...unfinished, uuid, status, epoch, firstEventId, createdAt },
   }
 }
 
-async function superviseToEnd(deps: SuperviseDeps, own: OwnRun): Promise<StoredConversation> {
+async function superviseToEnd(deps: ExecuteDeps, own: OwnRun): Promise<StoredConversation> {
   try {
     return await storeAndShow(deps, own, await executeToEnd(deps, own))
   } catch (failure) {
@@ -111,7 +110,7 @@ async function superviseToEnd(deps: SuperviseDeps, own: OwnRun): Promise<StoredC
 }
 
 /** Executes the run to its end. Every failure becomes a run error. */
-async function executeToEnd(deps: SuperviseDeps, own: OwnRun): Promise<Ending> {
+async function executeToEnd(deps: ExecuteDeps, own: OwnRun): Promise<Ending> {
   const { plan, run, controller, recorder } = own
   const { progress, log } = recorder
   const { signal } = controller
@@ -143,7 +142,7 @@ async function executeToEnd(deps: SuperviseDeps, own: OwnRun): Promise<Ending> {
   }
 }
 
-function logUnforeseen(deps: SuperviseDeps, runUuid: string, cause: unknown): void {
+function logUnforeseen(deps: ExecuteDeps, runUuid: string, cause: unknown): void {
   if (cause === undefined) return
   const frames =
     cause instanceof Error ? cause.stack?.split('\n').filter((line) => line.startsWith('    at ')) : undefined
@@ -172,7 +171,7 @@ function limitAbsence(own: OwnRun, graceMs: number, readers: number): void {
 }
 
 /** Stores the end, then shows the terminal event. After that, the conversation can be read and continued. */
-async function storeAndShow(deps: SuperviseDeps, own: OwnRun, ending: Ending): Promise<StoredConversation> {
+async function storeAndShow(deps: ExecuteDeps, own: OwnRun, ending: Ending): Promise<StoredConversation> {
   const { conversation, run, recorder } = own
   const { log, progress, completed } = recorder
   appendEntries(recorder, [])
@@ -182,8 +181,8 @@ async function storeAndShow(deps: SuperviseDeps, own: OwnRun, ending: Ending): P
   const ids = { runUuid: run.uuid, conversationUuid: conversation.uuid }
   const shared = { epoch: run.epoch, status, lastEventId: recorder.lastId }
   const eventLog = await progress.codec.packEventLog(log.messages, [...log.entries, terminal])
-  const epochs = { from: 'running' as const, epochAfter: run.epoch }
-  const end = { ...ids, ...shared, ...epochs, messages, result, eventLog, endedAt }
+  const from = 'running' as const
+  const end = { ...ids, ...shared, from, epochAfter: run.epoch, messages, result, eventLog, endedAt }
   // The start and the end may share one write batch. If the start fails, so does the end.
   const attempt = deps.runs.store.end(end)
   attempt.catch(() => undefined)
@@ -208,11 +207,11 @@ export function terminalEvent(ending: Ending, progress: RunProgress): RunEvent {
   if ('failure' in ending) {
     return latitude(progress, { type: 'chain-error', error: ending.failure, cost, tokenUsage })
   }
-  const { answer, toolRequests } = ending.completion
-  const { toolCalls, finishReason } = answer.response
+  const { answer: response, toolRequests } = ending.completion
+  const { toolCalls, finishReason } = response.response
   return latitude(progress, {
     type: 'chain-completed',
-    response: answer,
+    response,
     toolCalls,
     finishReason,
     tokenUsage,
@@ -265,7 +264,7 @@ export async function whileAway<T>(deps: Needs<'runs'>, first: Promise<T>, again
   }
 }
 
-async function isStored(deps: SuperviseDeps, end: RunEnd, first: Promise<boolean>): Promise<boolean> {
+async function isStored(deps: ExecuteDeps, end: RunEnd, first: Promise<boolean>): Promise<boolean> {
   try {
     return await whileAway(deps, first, () => deps.runs.store.end(end))
   } catch (error) {

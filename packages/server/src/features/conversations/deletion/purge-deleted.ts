@@ -21,13 +21,10 @@ export function purgeDeleted(deps: PurgeDeps): Repeated {
   const purge = async () => {
     while (isWoken && !stopping.signal.aborted) {
       isWoken = false
-      try {
-        await purgeOnce(deps, stopping.signal)
-      } catch (error) {
-        if (!stopping.signal.aborted) {
-          deps.logger.warn('deletion.not-purged', { reason: error instanceof Error ? error.name : '' })
-        }
-      }
+      await purgeOnce(deps, stopping.signal).catch((error: unknown) => {
+        if (stopping.signal.aborted) return
+        deps.logger.warn('deletion.not-purged', { reason: error instanceof Error ? error.name : '' })
+      })
     }
     running = undefined
   }

@@ -1,17 +1,18 @@
 /** Starts every queued run, including those of an earlier process and those whose job was lost. */
 
 import { type Repeated, repeat } from '../../../shared/clock.ts'
+import type { ExecuteDeps } from '../execute-run.ts'
 import { endQueued } from '../leases/end-orphaned.ts'
 import type { NewRun, StoredConversation } from '../ports.ts'
 import type { PromptInput } from '../run.ts'
-import { type StartDeps, storedOrAbandoned } from '../start-run.ts'
+import { storedOrAbandoned } from '../start-run.ts'
 import { planOf } from '../steps/run-plan.ts'
 import { superviseRun, whileAway } from '../supervise-run.ts'
 
 const sweepEveryMs = 5_000
 
 /** Resolves when all stored queued runs are in the queue, in creation order. */
-export async function workRunQueue(deps: StartDeps): Promise<Repeated> {
+export async function workRunQueue(deps: ExecuteDeps): Promise<Repeated> {
   await enterQueued(deps)
   deps.runs.queue.work((runUuid) =>
     startQueuedRun(deps, runUuid).catch((error: unknown) => {
@@ -30,7 +31,7 @@ export async function workRunQueue(deps: StartDeps): Promise<Repeated> {
   }
 }
 
-async function enterQueued(deps: StartDeps): Promise<void> {
+async function enterQueued(deps: ExecuteDeps): Promise<void> {
   for (const run of await deps.runs.store.listQueued()) {
     deps.runs.eventLog.expect(run.runUuid)
     deps.runs.queue.add(run)
@@ -38,7 +39,7 @@ async function enterQueued(deps: StartDeps): Promise<void> {
 }
 
 /** Starts a queued run at most once; resolves at its end. @throws AppError ServiceUnavailableError if still queued. */
-export async function startQueuedRun(deps: StartDeps, runUuid: string): Promise<void> {
+export async function startQueuedRun(deps: ExecuteDeps, runUuid: string): Promise<void> {
   const known = deps.runs.active.takeQueued(runUuid)
   if (known && (await superviseQueued(deps, known.conversation, JSON.parse(known.input) as PromptInput))) return
   const found = await deps.runs.store.findQueued(runUuid)
@@ -50,7 +51,7 @@ export async function startQueuedRun(deps: StartDeps, runUuid: string): Promise<
 
 /** Returns false if the run is no longer queued or a stop was requested. */
 async function superviseQueued(
-  deps: StartDeps,
+  deps: ExecuteDeps,
   conversation: StoredConversation,
   input: PromptInput,
 ): Promise<boolean> {
@@ -69,7 +70,7 @@ async function superviseQueued(
 }
 
 // If the response to a claim was lost, the run may already be ours. A repeated claim recognizes it and succeeds.
-function claimQueued(deps: StartDeps, run: NewRun): Promise<boolean> {
+function claimQueued(deps: ExecuteDeps, run: NewRun): Promise<boolean> {
   const claim = (isRepeat: boolean) => deps.runs.store.startQueued(run, isRepeat)
   return storedOrAbandoned(
     deps,

@@ -13,7 +13,7 @@ import type { AgentTool, StepTool, Toolbox } from './tool.ts'
 const maxNesting = 5
 const maxNameLength = 64
 
-export type ToolboxDeps = AgentDeps & Needs<'runs'>
+export type ToolboxDeps = Needs<'runs' | 'stores' | 'liveCache' | 'templates'>
 
 /** @throws RunError `document_config_error`; `unsupported_feature_error` for a caller's tool in an agent. */
 export async function gatherTools(deps: ToolboxDeps, scope: ToolScope, prompt: PromptConfig): Promise<Toolbox> {
@@ -51,11 +51,9 @@ function modelName(name: string): string {
   return name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, maxNameLength)
 }
 
-export type AgentDeps = Needs<'stores' | 'liveCache' | 'templates'>
-
 /** @throws RunError `document_config_error` for an unknown path, an invalid tool name, or a cycle. */
 async function loadAgent(
-  deps: AgentDeps,
+  deps: ToolboxDeps,
   scope: ToolScope,
   { written, from }: { written: string; from: string },
 ): Promise<AgentTool> {
@@ -80,7 +78,7 @@ async function loadAgent(
   return { source: 'agentAsTool', definition, path, template: source, scan, projectDefaults }
 }
 
-async function findPrompt(deps: AgentDeps, scope: ToolScope, path: string) {
+async function findPrompt(deps: ToolboxDeps, scope: ToolScope, path: string) {
   const { workspaceId, projectId, versionUuid } = scope
   // A key that may run the prompt may also run its agents, so the project restriction is not checked again.
   const reader = { workspaceId, projectId: null }
