@@ -3,23 +3,29 @@ import {
   RunErrorCode,
   type ConversationSummary as SummaryBody,
 } from '@stet/contract'
-import type { Conversation, ConversationSummary } from '../features/conversations/conversation.ts'
+import type { StoredSummary } from '../features/conversations/conversation.ts'
+import { usageOf } from '../features/providers/usage.ts'
+import type { StoredConversation, StoredRunResult } from '../features/runs/ports.ts'
 import { shownMessages } from './legacy-clients.ts'
 
 /** @param isDeclared true for a legacy client, whose strict models refuse some message parts. */
-export function conversationBody(conversation: Conversation, isDeclared: boolean): ConversationBody {
+export function conversationBody(conversation: StoredConversation, isDeclared: boolean): ConversationBody {
   const { uuid, ...summary } = summaryBody(conversation)
   return { uuid, conversation: shownMessages(conversation.messages, isDeclared), ...summary }
 }
 
-export function summaryBody(conversation: ConversationSummary): SummaryBody {
-  const { documentUuid, versionUuid } = conversation.source
+/** Usage and cost are those of the latest run, and zero while it is active. */
+export function summaryBody(conversation: StoredSummary): SummaryBody {
+  const { documentUuid, versionUuid, latestRun } = conversation
+  const { error, toolRequests = [], tokenUsage = usageOf({}), cost = 0 } = latestRun?.result ?? {}
+  // An external log has no run. It is recorded after its end.
+  const endedAt = latestRun ? latestRun.endedAt : conversation.createdAt
   return {
     uuid: conversation.uuid,
     source: { documentUuid, commitUuid: versionUuid },
     status: conversation.status,
-    error: errorBody(conversation.error),
-    toolRequests: conversation.toolRequests,
+    error: error ? errorBody(error) : null,
+    toolRequests,
     projectId: conversation.projectId,
     versionUuid,
     documentUuid,
@@ -27,16 +33,15 @@ export function summaryBody(conversation: ConversationSummary): SummaryBody {
     contentHash: conversation.contentHash,
     customIdentifier: conversation.customIdentifier,
     origin: conversation.origin,
-    tokenUsage: conversation.tokenUsage,
-    cost: conversation.cost,
+    tokenUsage,
+    cost,
     createdAt: conversation.createdAt.toISOString(),
     updatedAt: conversation.updatedAt.toISOString(),
-    endedAt: conversation.endedAt?.toISOString() ?? null,
+    endedAt: endedAt?.toISOString() ?? null,
   }
 }
 
-function errorBody(error: ConversationSummary['error']): SummaryBody['error'] {
-  if (error === null) return null
+function errorBody(error: NonNullable<StoredRunResult['error']>): SummaryBody['error'] {
   // Rows outlive releases, so an unknown code is shown as the general one.
   const { data: errorCode = 'unknown_error' } = RunErrorCode.safeParse(error.code)
   return { errorCode, message: error.message }

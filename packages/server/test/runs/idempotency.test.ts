@@ -335,7 +335,6 @@ describe('two processes on one database', () => {
     const once = (deps: Deps) =>
       answerOnce(deps, {
         claim,
-        isSecret: false,
         work: async (own) => {
           const { project } = await createProject({ ...deps, ...own }, { caller, name })
           return { status: 201, headers: {}, body: { id: project.id } }

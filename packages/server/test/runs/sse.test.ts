@@ -183,7 +183,6 @@ it('resumes writing when the socket has drained, and ends the response once', as
       return left-- > 0 ? part : ''
     },
     hasMore: () => false,
-    changed: () => new Promise(() => {}),
     listen: () => {},
     isAtEnd: () => left <= 0,
     isCallerAwaited: () => false,

@@ -53,10 +53,15 @@ export function apiKeyPrefix(key: string): string {
   return key.slice(0, 'stet_'.length + 4)
 }
 
+/** The cache scope that revoking or rotating a key drops. */
+export function keyScope(hash: string): string {
+  return `key:${hash}`
+}
+
 function checksumOf(text: string): string {
   let rest = crc32(text)
   let digits = ''
-  for (let index = 0; index < checksumLength; index += 1) {
+  while (digits.length < checksumLength) {
     digits = alphabet.charAt(rest % alphabet.length) + digits
     rest = Math.floor(rest / alphabet.length)
   }
@@ -71,8 +76,7 @@ const limits = { hobby: 10, team: 166, enterprise: 500 } as const
 /** @throws AppError BadRequestError for plan `custom` without a limit. */
 export function limitOf(plan: Plan, customLimit: number | null | undefined): number {
   if (plan !== 'custom') return limits[plan]
-  if (customLimit === null || customLimit === undefined)
-    throw refuse('invalid-body', issueAt('limit', 'required for plan custom'))
+  if (customLimit == null) throw refuse('invalid-body', issueAt('limit', 'required for plan custom'))
   return customLimit
 }
 

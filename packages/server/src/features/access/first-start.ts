@@ -1,6 +1,8 @@
 import { OperatorError } from '../../shared/app-error.ts'
+import type { Author } from '../../shared/caller.ts'
 import type { Needs, Stores } from '../deps.ts'
 import { apiKeyPrefix, generateApiKey, hashApiKey, isWellFormedApiKey } from './api-key.ts'
+import type { Workspace } from './ports.ts'
 
 export interface NewTenant {
   workspaceId: number
@@ -45,19 +47,15 @@ export async function createWorkspace(
 /** Creates an admin key for a workspace whose keys were lost. @throws OperatorError for an unknown workspace. */
 export async function issueAdminKey(
   deps: Needs<'transaction'>,
-  input: { workspace?: string | undefined },
+  { workspace: name }: { workspace?: string | undefined },
 ): Promise<NewTenant> {
   return deps.transaction(async (stores) => {
-    const workspace =
-      input.workspace === undefined
-        ? await stores.workspaces.findFirst()
-        : await stores.workspaces.findByName(input.workspace)
+    const { workspaces } = stores
+    const workspace = await (name === undefined ? workspaces.findFirst() : workspaces.findByName(name))
     if (!workspace) throw new OperatorError('Workspace not found')
-    const author = await stores.workspaces.findFirstAuthor(workspace.id)
+    const author = await workspaces.findFirstAuthor(workspace.id)
     if (!author) throw new OperatorError('Workspace has no author')
-    const key = generateApiKey()
-    await saveAdminKey(stores, { workspaceId: workspace.id, author, key, name: 'admin (recovered)' })
-    return { workspaceId: workspace.id, workspaceName: workspace.name, key, isGenerated: true }
+    return createAdminKey(stores, { workspace, author, name: 'admin (recovered)', adminKey: undefined })
   })
 }
 
@@ -70,31 +68,34 @@ async function createTenant(
   stores: Stores,
   input: { name: string; adminKey?: string | undefined; createProject: CreateProject },
 ): Promise<NewTenant> {
-  if (input.adminKey !== undefined && !isWellFormedApiKey(input.adminKey)) {
+  const { adminKey } = input
+  if (adminKey !== undefined && !isWellFormedApiKey(adminKey)) {
     throw new OperatorError('The admin key does not have the form of a key')
   }
-  const key = input.adminKey ?? generateApiKey()
   const workspace = await stores.workspaces.create(input.name)
   const author = await stores.workspaces.createAuthor(workspace.id, { name: 'admin', email: 'admin@localhost' })
-  await saveAdminKey(stores, { workspaceId: workspace.id, author, key, name: 'admin' })
+  const tenant = await createAdminKey(stores, { workspace, author, name: 'admin', adminKey })
   await input.createProject(stores, { workspaceId: workspace.id, authorId: author.id, name: 'default' })
-  return { workspaceId: workspace.id, workspaceName: workspace.name, key, isGenerated: input.adminKey === undefined }
+  return tenant
 }
 
-async function saveAdminKey(
+async function createAdminKey(
   stores: Stores,
-  input: { workspaceId: number; author: { id: number; name: string; email: string }; key: string; name: string },
-): Promise<void> {
-  await stores.apiKeys.create(input.workspaceId, {
-    workspaceId: input.workspaceId,
-    name: input.name,
-    hash: hashApiKey(input.key),
-    prefix: apiKeyPrefix(input.key),
+  input: { workspace: Workspace; author: Author; name: string; adminKey: string | undefined },
+): Promise<NewTenant> {
+  const { workspace, author, name, adminKey } = input
+  const key = adminKey ?? generateApiKey()
+  await stores.apiKeys.create(workspace.id, {
+    workspaceId: workspace.id,
+    name,
+    hash: hashApiKey(key),
+    prefix: apiKeyPrefix(key),
     scopes: ['admin'],
     projectId: null,
     plan: 'team',
     customLimit: null,
-    author: input.author,
+    author,
     expiresAt: null,
   })
+  return { workspaceId: workspace.id, workspaceName: workspace.name, key, isGenerated: adminKey === undefined }
 }

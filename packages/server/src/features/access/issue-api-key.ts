@@ -14,14 +14,14 @@ import {
   type Scope,
 } from './api-key.ts'
 
-export interface IssueApiKeyInput {
+interface IssueApiKeyInput {
   caller: Caller
   name: string
-  scopes?: readonly Scope[] | undefined
-  projectId?: number | undefined
+  scopes?: readonly Scope[]
+  projectId?: number
   expiresAt?: Date | undefined
-  plan?: Plan | undefined
-  limit?: number | undefined
+  plan?: Plan
+  limit?: number
 }
 
 /** @throws AppError BadRequestError for an invalid expiry or plan `custom` without a limit; NotFoundError. */
@@ -29,37 +29,30 @@ export async function issueApiKey(
   deps: Needs<'stores' | 'transaction' | 'clock' | 'logger'>,
   input: IssueApiKeyInput,
 ): Promise<{ apiKey: ApiKey; key: string }> {
-  const { caller } = input
-  const plan = input.plan ?? 'team'
-  limitOf(plan, input.limit)
-  assertExpiry(input.expiresAt, deps.clock.now())
-  if (
-    input.projectId !== undefined &&
-    !(await deps.stores.projects.findOptional(caller.workspaceId, input.projectId))
-  ) {
+  const { caller, name, scopes = defaultScopes, projectId = null, expiresAt, plan = 'team', limit } = input
+  const { workspaceId } = caller
+  limitOf(plan, limit)
+  assertExpiry(expiresAt, deps.clock.now())
+  if (projectId !== null && !(await deps.stores.projects.findOptional(workspaceId, projectId))) {
     throw refuse('unknown-project')
   }
   const key = generateApiKey()
   const fields = {
-    workspaceId: caller.workspaceId,
-    name: input.name,
+    workspaceId,
+    name,
     hash: hashApiKey(key),
     prefix: apiKeyPrefix(key),
-    scopes: [...new Set(input.scopes ?? defaultScopes)],
-    projectId: input.projectId ?? null,
+    scopes: [...new Set(scopes)],
+    projectId,
     plan,
-    customLimit: plan === 'custom' ? (input.limit ?? null) : null,
-    expiresAt: input.expiresAt ?? null,
+    customLimit: plan === 'custom' ? (limit ?? null) : null,
+    expiresAt: expiresAt ?? null,
   }
   const apiKey = await deps.transaction(async (stores) => {
-    const author = await authorNamed(stores, caller.workspaceId, input.name)
-    return stores.apiKeys.create(caller.workspaceId, { ...fields, author })
+    const author = await authorNamed(stores, workspaceId, name)
+    return stores.apiKeys.create(workspaceId, { ...fields, author })
   })
-  deps.logger.info('audit.api-key-issued', {
-    workspaceId: caller.workspaceId,
-    apiKeyId: apiKey.id,
-    by: caller.apiKeyId,
-  })
+  deps.logger.info('audit.api-key-issued', { workspaceId, apiKeyId: apiKey.id, by: caller.apiKeyId })
   return { apiKey, key }
 }
 

@@ -3,7 +3,7 @@
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
 import type { Needs } from '../deps.ts'
-import type { ApiKey } from './api-key.ts'
+import { type ApiKey, keyScope } from './api-key.ts'
 
 /** Idempotent. @throws AppError NotFoundError; ConflictError for the last usable admin key. */
 export async function revokeApiKey(
@@ -24,7 +24,7 @@ export async function revokeApiKey(
     await stores.apiKeys.revoke(workspaceId, found.id, now)
     return { key: { ...found, revokedAt: now }, isNew: true }
   })
-  deps.liveCache.drop(`key:${key.hash}`)
+  deps.liveCache.drop(keyScope(key.hash))
   if (isNew) deps.logger.info('audit.api-key-revoked', { workspaceId, apiKeyId: key.id, by: input.caller.apiKeyId })
   return key
 }

@@ -1,18 +1,12 @@
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
 import type { Needs, Stores } from '../deps.ts'
-import { type ApiKey, apiKeyPrefix, generateApiKey, hashApiKey } from './api-key.ts'
-
-export interface RotateApiKeyInput {
-  caller: Caller
-  id: number
-  overlapSeconds: number
-}
+import { type ApiKey, apiKeyPrefix, generateApiKey, hashApiKey, keyScope } from './api-key.ts'
 
 /** @throws AppError NotFoundError; ConflictError for a revoked or expired key. */
 export async function rotateApiKey(
   deps: Needs<'transaction' | 'liveCache' | 'clock' | 'logger'>,
-  { caller, id, overlapSeconds }: RotateApiKeyInput,
+  { caller, id, overlapSeconds }: { caller: Caller; id: number; overlapSeconds: number },
 ): Promise<{ apiKey: ApiKey; key: string }> {
   const { workspaceId } = caller
   const now = deps.clock.now()
@@ -26,7 +20,7 @@ export async function rotateApiKey(
     await endKey(stores, old, now, overlapSeconds)
     return { apiKey: await stores.apiKeys.create(workspaceId, successorOf(old, key)), oldHash: old.hash }
   })
-  deps.liveCache.drop(`key:${oldHash}`)
+  deps.liveCache.drop(keyScope(oldHash))
   deps.logger.info('audit.api-key-rotated', { workspaceId, apiKeyId: id, successorId: apiKey.id, by: caller.apiKeyId })
   return { apiKey, key }
 }

@@ -3,7 +3,7 @@
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
 import type { Needs } from '../deps.ts'
-import { type ApiKey, hashApiKey, isWellFormedApiKey } from './api-key.ts'
+import { type ApiKey, hashApiKey, isWellFormedApiKey, keyScope } from './api-key.ts'
 import type { FailureLimiter } from './ports.ts'
 
 const touchIntervalMs = 60_000
@@ -17,22 +17,13 @@ interface KnownKey {
 /** @throws AppError UnauthorizedError, or RateLimitError after too many failures from `address`. */
 export async function verifyApiKey(
   deps: Needs<'stores' | 'liveCache' | 'clock' | 'logger'> & { failures: FailureLimiter },
-  input: { token: string | undefined; address: string },
+  { token, address }: { token: string | undefined; address: string },
 ): Promise<Caller> {
-  if (input.token === undefined || input.token === '') {
-    throw refuse('no-key')
-  }
-  const known = await findKnownKey(deps, input.token, input)
-  if (!known) return refuseKey(deps, input.address)
+  if (token === undefined || token === '') throw refuse('no-key')
+  const known = await findKnownKey(deps, token, address)
+  if (!known) return refuseKey(deps, address)
   touch(deps, known, deps.clock.now())
   return known.caller
-}
-
-const callerKey = 'caller'
-
-/** The cache scope that revoking or rotating a key drops. */
-export function keyScope(hash: string): string {
-  return `key:${hash}`
 }
 
 class UnknownKey extends Error {}
@@ -40,15 +31,15 @@ class UnknownKey extends Error {}
 async function findKnownKey(
   deps: Needs<'stores' | 'liveCache' | 'clock'> & { failures: FailureLimiter },
   token: string,
-  from: { address: string },
+  address: string,
 ): Promise<KnownKey | null> {
   if (!isWellFormedApiKey(token)) return null
   const hash = hashApiKey(token)
   const scope = keyScope(hash)
   try {
-    const known = await deps.liveCache.read(scope, callerKey, async () => {
+    const known = await deps.liveCache.read(scope, 'caller', async () => {
       // Only a cache miss checks the failure limit. A cached key passes even from a blocked address.
-      await refuseFlood(deps, from.address)
+      await refuseFlood(deps, address)
       const key = await deps.stores.apiKeys.findUsable(hash, deps.clock.now())
       // A failed load is not cached, so unknown keys cannot fill the memory.
       if (!key) throw new UnknownKey()
@@ -81,21 +72,12 @@ function touch(deps: Needs<'stores' | 'logger'>, known: KnownKey, now: Date): vo
   known.touchedAtMs = now.getTime()
   known.key.lastUsedAt = now
   deps.stores.apiKeys.touch(known.key.id, now).catch((error: unknown) => {
-    deps.logger.warn('api-key.touch-failed', {
-      apiKeyId: known.key.id,
-      reason: error instanceof Error ? error.name : 'unknown',
-    })
+    const reason = error instanceof Error ? error.name : 'unknown'
+    deps.logger.warn('api-key.touch-failed', { apiKeyId: known.key.id, reason })
   })
 }
 
 function callerOf(key: ApiKey): Caller {
-  return {
-    apiKeyId: key.id,
-    workspaceId: key.workspaceId,
-    author: key.author,
-    scopes: key.scopes,
-    projectId: key.projectId,
-    limit: key.limit,
-    expiresAt: key.expiresAt,
-  }
+  const { id: apiKeyId, workspaceId, author, scopes, projectId, limit, expiresAt } = key
+  return { apiKeyId, workspaceId, author, scopes, projectId, limit, expiresAt }
 }

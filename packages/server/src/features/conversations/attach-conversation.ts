@@ -1,104 +1,79 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type AppError, refuse } from '../../shared/app-error.ts'
-import type { Needs } from '../deps.ts'
-import { endOfRun, resultOfLog, storedReader } from '../runs/events/stored-events.ts'
-import { framesOf, type StartedRun, storedRunResult } from '../runs/events/watch-run.ts'
+import { refuse } from '../../shared/app-error.ts'
+import { endOfRun, loggedRun, storedReader } from '../runs/events/stored-events.ts'
+import { framesOf, releasedAfter, runResult, type StartedRun } from '../runs/events/watch-run.ts'
 import type { RunLogReader, StoredConversation } from '../runs/ports.ts'
 import type { RunResult } from '../runs/run.ts'
-import { type ConversationAddress, type FindDeps, findRun, findStored, type RunAddress } from './find-conversation.ts'
-
-export type AttachDeps = FindDeps & Needs<'runs'>
-
-export interface AttachedStream extends Pick<StartedRun, 'conversationUuid' | 'frames'> {
-  release(): void
-}
+import {
+  type ConversationAddress,
+  type FindDeps,
+  findConversation,
+  findRun,
+  isActive,
+  type RunAddress,
+} from './find-conversation.ts'
 
 /**
  * The caller counts as a reader immediately. @param afterId skips events up to this id; 0 = all of the latest run.
  * @throws AppError NotFoundError; ServiceUnavailableError if another process supervises or abandoned the run.
  */
 export async function attachStream(
-  deps: AttachDeps,
+  deps: FindDeps,
   { afterId, ...address }: ConversationAddress & { afterId: number },
-): Promise<AttachedStream> {
+): Promise<Pick<StartedRun, 'conversationUuid' | 'frames'>> {
   const { conversation, reader } = await follow(deps, address, afterId)
-  return {
-    conversationUuid: conversation.uuid,
-    frames: (form) => framesOf(deps.runs.codec, reader, form),
-    release: () => reader.release(),
-  }
+  return { conversationUuid: conversation.uuid, frames: (form) => framesOf(deps.runs.codec, reader, form) }
 }
 
 /** @throws AppError as `attachStream`; RunError of a failed run, with `details.conversationUuid`. */
 export async function attachResult(
-  deps: AttachDeps,
+  deps: FindDeps,
   address: ConversationAddress,
   signal: AbortSignal,
 ): Promise<RunResult> {
   for (;;) {
     const { conversation, reader } = await follow(deps, address, Number.MAX_SAFE_INTEGER)
     await untilEnd(reader, signal)
-    if (signal.aborted) throw refuse('client-disconnected')
-    const ended = await findStored(deps, address)
-    if (!isActive(ended)) return storedRunResult(ended, ended.latestRun?.result ?? resultOfLog(ended))
+    const ended = await findConversation(deps, address)
+    if (!isActive(ended)) return runResult(ended)
     // If a newer chat has become the latest run, follow that one.
-    if (ended.latestRun?.uuid === conversation.latestRun?.uuid) {
-      throw refuse('run-not-stored')
-    }
+    if (ended.latestRun?.uuid === conversation.latestRun?.uuid) throw refuse('run-not-stored')
   }
 }
 
+/** @throws AppError if the caller disconnects first. */
 async function untilEnd(reader: RunLogReader, signal: AbortSignal): Promise<void> {
-  const leave = () => reader.release()
-  signal.addEventListener('abort', leave, { once: true })
-  if (signal.aborted) leave()
-  try {
+  const ended = async () => {
     while (!reader.isAtEnd() && !signal.aborted) await reader.changed()
-  } finally {
-    signal.removeEventListener('abort', leave)
-    leave()
   }
+  await releasedAfter(reader, ended(), signal)
+  if (signal.aborted) throw refuse('client-disconnected')
 }
 
 async function follow(
-  deps: AttachDeps,
+  deps: FindDeps,
   address: ConversationAddress,
   afterId: number,
 ): Promise<{ conversation: StoredConversation; reader: RunLogReader }> {
   // The live event log can disappear between the two reads. The second attempt then finds the stored one.
-  for (const isLast of [false, true]) {
-    const conversation = await findStored(deps, address)
+  for (let attempt = 0; attempt < 2; attempt += 1) {
+    const conversation = await findConversation(deps, address)
     const reader = await readerOf(deps, conversation, afterId)
     if (reader) return { conversation, reader }
-    if (isLast) break
   }
   throw refuse('run-out-of-reach', { retryAfter: 1 })
 }
 
 async function readerOf(
-  deps: AttachDeps,
+  { runs: { codec, eventLog, storedLogs } }: FindDeps,
   conversation: StoredConversation,
   afterId: number,
 ): Promise<RunLogReader | undefined> {
-  const { latestRun, workspaceId } = conversation
-  const { codec } = deps.runs
-  if (!latestRun) {
-    const result = resultOfLog(conversation)
-    const { createdAt } = conversation
-    const state = { uuid: conversation.uuid, status: 'completed', epoch: 0, stopRequestedAt: null } as const
-    const run = { ...state, firstEventId: 1, lastEventId: 2, result, createdAt, endedAt: createdAt }
-    return storedReader(codec, endOfRun(codec, conversation, run, result), afterId)
-  }
-  const live = deps.runs.eventLog.follow(latestRun.uuid, afterId)
-  if (live) return live
-  const { result } = latestRun
-  if (isActive(conversation) || !result) return undefined
-  const log = await deps.runs.storedLogs.open(workspaceId, latestRun.uuid)
-  return storedReader(codec, log ?? endOfRun(codec, conversation, latestRun, result), afterId)
-}
-
-export function isActive({ status }: StoredConversation): boolean {
-  return status === 'queued' || status === 'running'
+  const run = conversation.latestRun ?? loggedRun(conversation)
+  const live = eventLog.follow(run.uuid, afterId)
+  if (live || isActive(conversation) || !run.result) return live
+  const log = await storedLogs.open(conversation.workspaceId, run.uuid)
+  return storedReader(codec, log ?? endOfRun(codec, conversation, run, run.result), afterId)
 }
 
 const lookAgainMs = 250
@@ -108,7 +83,7 @@ const lookAgainMs = 250
  * @param signal aborted when the caller disconnects. @throws AppError NotFoundError.
  */
 export async function joinRun(
-  deps: AttachDeps,
+  deps: FindDeps,
   { mode, ...address }: RunAddress & { mode: 'json' | 'stream' },
   signal: AbortSignal,
 ): Promise<StartedRun> {
@@ -118,37 +93,25 @@ export async function joinRun(
     conversationUuid: address.conversationUuid,
     committed: Promise.resolve(),
     frames: (form) => framesOf(deps.runs.codec, reader, form),
-    async result(whileHere = signal) {
-      await untilEnd(reader, whileHere)
-      if (whileHere.aborted) throw hasLeft()
-      return resultOf(await findRun(deps, address))
+    async result() {
+      await untilEnd(reader, signal)
+      const conversation = await findRun(deps, address)
+      if (isActive(conversation)) throw refuse('run-not-stored')
+      return runResult(conversation)
     },
   }
 }
 
 async function followRun(
-  deps: AttachDeps,
+  deps: FindDeps,
   address: RunAddress,
   afterId: number,
   signal: AbortSignal,
 ): Promise<RunLogReader> {
   for (;;) {
-    const conversation = await findRun(deps, address)
-    const reader = await readerOf(deps, conversation, afterId)
+    const reader = await readerOf(deps, await findRun(deps, address), afterId)
     if (reader) return reader
-    if (signal.aborted) throw hasLeft()
+    if (signal.aborted) throw refuse('client-disconnected')
     await pause(lookAgainMs)
   }
-}
-
-function hasLeft(): AppError {
-  return refuse('client-disconnected')
-}
-
-function resultOf(conversation: StoredConversation) {
-  const result = conversation.latestRun?.result
-  if (isActive(conversation) || !result) {
-    throw refuse('run-not-stored')
-  }
-  return storedRunResult(conversation, result)
 }

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto'
+import type { ToolCallPart } from '@stet/contract/vocabulary'
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
 import type { Needs } from '../deps.ts'
 import { deletedProjects } from '../documents/version-ref.ts'
 import type { Claim } from '../idempotency/ports.ts'
 import { type StartedRun, watchRun } from '../runs/events/watch-run.ts'
-import type { NewRun, StoredConversation } from '../runs/ports.ts'
-import { runState, storedOrAbandoned } from '../runs/start-run.ts'
-import { createRunProgress } from '../runs/steps/run-progress.ts'
-import { type SuperviseDeps, superviseRun } from '../runs/supervise-run.ts'
+import type { ExecuteDeps } from '../runs/execute-run.ts'
+import { storedOrAbandoned } from '../runs/start-run.ts'
+import { superviseRun } from '../runs/supervise-run.ts'
 import type { Message, MessagePart } from '../templates/message.ts'
-import { type ConversationAddress, findStored } from './find-conversation.ts'
+import { busy, type ConversationAddress, changedMeanwhile, findConversation, isActive } from './find-conversation.ts'
 
 export interface ContinueInput extends ConversationAddress {
   messages: Message[]
@@ -21,29 +21,30 @@ export interface ContinueInput extends ConversationAddress {
 }
 
 /** @throws AppError NotFoundError; ConflictError while a run is active; BadRequestError for an unknown tool call. */
-export async function continueConversation(deps: SuperviseDeps, input: ContinueInput): Promise<StartedRun> {
+export async function continueConversation(deps: ExecuteDeps, input: ContinueInput): Promise<StartedRun> {
   deps.runs.store.assertOpen()
-  const found = await findStored(deps, input)
-  if (found.status === 'running' || found.status === 'queued') throw busy()
+  const found = await findConversation(deps, input)
+  if (isActive(found)) throw busy()
   const added = [...answerPendingCalls(found.messages, input.messages), ...input.messages]
   const messages = [...found.messages, ...added]
-  const run = nextRun(deps, found)
-  // Unlike a first run, this run can lose to another chat. It is stored before the provider is called.
-  if (!(await storedOrAbandoned(deps, run, deps.runs.store.createNext(run, added, input.claim)))) {
-    throw (await deps.runs.store.findConversation(found.workspaceId, found.uuid))
-      ? busy()
-      : refuse('unknown-conversation')
+  const run = {
+    uuid: randomUUID(),
+    conversationUuid: found.uuid,
+    workspaceId: found.workspaceId,
+    ownerId: deps.runs.settings.instanceId,
+    epoch: found.epoch + 1,
+    firstEventId: found.lastEventId + 1,
+    createdAt: deps.clock.now(),
   }
+  // Unlike a first run, this run can lose to another chat. It is stored before the provider is called.
+  const isStored = await storedOrAbandoned(deps, run, deps.runs.store.createNext(run, added, input.claim))
+  if (!isStored) throw await changedMeanwhile(deps, found)
   deps.runs.active.forget(found.uuid)
-  const { epoch, createdAt } = run
-  const latestRun = runState(run)
   const supervised = superviseRun(deps, {
-    conversation: { ...found, status: 'running', epoch, updatedAt: createdAt, latestRun },
+    conversation: found,
     run,
-    stored: Promise.resolve(),
-    progress: createRunProgress(deps.runs.codec, messages),
+    messages,
     plan: {
-      workspaceId: found.workspaceId,
       apiKeyId: input.caller.apiKeyId,
       path: found.path,
       tools: {
@@ -61,60 +62,30 @@ export async function continueConversation(deps: SuperviseDeps, input: ContinueI
       declaredSdk: input.declaredSdk,
     },
   })
-  return watchRun(supervised, found)
+  return watchRun(deps.runs.codec, supervised)
 }
-
-function nextRun(deps: Pick<SuperviseDeps, 'runs' | 'clock'>, conversation: StoredConversation): NewRun {
-  return {
-    uuid: randomUUID(),
-    conversationUuid: conversation.uuid,
-    workspaceId: conversation.workspaceId,
-    ownerId: deps.runs.settings.instanceId,
-    epoch: conversation.epoch + 1,
-    firstEventId: conversation.lastEventId + 1,
-    createdAt: deps.clock.now(),
-  }
-}
-
-function busy(): Error {
-  return refuse('conversation-busy', { retryAfter: 1 })
-}
-
-type ToolCallPart = Extract<MessagePart, { type: 'tool-call' }>
 
 /**
  * Creates an error result for each unanswered tool call, so that every call has exactly one result.
  * @throws AppError BadRequestError for a result without its call.
  */
 export function answerPendingCalls(conversation: readonly Message[], added: readonly Message[]): Message[] {
-  const all = [...conversation, ...added]
-  const called = new Set(toolCalls(all).map((part) => part.toolCallId))
-  const stranger = resultIds(added).find((id) => !called.has(id))
-  if (stranger !== undefined) throw refuse('unknown-tool-call', { toolCallId: stranger })
-  const answered = new Set(resultIds(all))
-  const pending = toolCalls(conversation).filter((part) => !answered.has(part.toolCallId))
+  const earlier = conversation.flatMap(({ content }) => content)
+  const later = added.flatMap(({ content }) => content)
+  const called = new Set(idsOf('tool-call', [...earlier, ...later]))
+  const unknown = idsOf('tool-result', later).find((id) => !called.has(id))
+  if (unknown !== undefined) throw refuse('unknown-tool-call', { toolCallId: unknown })
+  const answered = new Set(idsOf('tool-result', [...earlier, ...later]))
+  const pending = earlier.filter((part) => part.type === 'tool-call').filter((part) => !answered.has(part.toolCallId))
   return pending.length === 0 ? [] : [{ role: 'tool', content: pending.map(missingResult) }]
 }
 
-function toolCalls(messages: readonly Message[]): ToolCallPart[] {
-  return messages.flatMap((message) => message.content.filter((part) => part.type === 'tool-call'))
-}
-
-function resultIds(messages: readonly Message[]): string[] {
-  return messages.flatMap((message) =>
-    message.content.flatMap((part) => (part.type === 'tool-result' ? [part.toolCallId] : [])),
-  )
+function idsOf(type: 'tool-call' | 'tool-result', parts: readonly MessagePart[]): string[] {
+  return parts.flatMap((part) => (part.type === type ? [part.toolCallId] : []))
 }
 
 function missingResult({ toolCallId, toolName }: ToolCallPart): MessagePart {
   return { type: 'tool-result', toolCallId, toolName, result: 'No result was given', isError: true }
-}
-
-export interface AnswerToolCallInput {
-  caller: Caller
-  toolCallId: string
-  result: unknown
-  isError: boolean
 }
 
 /**
@@ -123,14 +94,13 @@ export interface AnswerToolCallInput {
  */
 export async function answerToolCall(
   deps: Needs<'runs' | 'stores' | 'liveCache' | 'clock'>,
-  { caller, toolCallId, result, isError }: AnswerToolCallInput,
+  { caller, ...given }: { caller: Caller; toolCallId: string; result: unknown; isError: boolean },
 ): Promise<void> {
   const { workspaceId } = caller
-  const projectId = await deps.runs.toolCalls.findProject(workspaceId, toolCallId)
+  const { toolCallId: id, result, isError } = given
+  const projectId = await deps.runs.toolCalls.findProject(workspaceId, id)
   const isSeen = projectId !== null && (caller.projectId === null || caller.projectId === projectId)
-  if (!isSeen || (await deletedProjects(deps)).has(projectId)) {
-    throw refuse('unissued-tool-call')
-  }
-  const answer = { id: toolCallId, workspaceId, result, isError, answeredAt: deps.clock.now() }
-  if (await deps.runs.toolCalls.answer(answer)) deps.runs.toolSignals.notify(toolCallId)
+  if (!isSeen || (await deletedProjects(deps)).has(projectId)) throw refuse('unissued-tool-call')
+  const answer = { id, workspaceId, result, isError, answeredAt: deps.clock.now() }
+  if (await deps.runs.toolCalls.answer(answer)) deps.runs.toolSignals.notify(id)
 }

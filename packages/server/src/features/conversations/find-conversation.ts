@@ -1,10 +1,9 @@
-import { refuse } from '../../shared/app-error.ts'
+import { type AppError, refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
 import { readUuid } from '../../shared/text-guards.ts'
 import type { Needs } from '../deps.ts'
 import { deletedProjects } from '../documents/version-ref.ts'
 import type { StoredConversation } from '../runs/ports.ts'
-import { type Conversation, toConversation } from './conversation.ts'
 
 export interface ConversationAddress {
   caller: Caller
@@ -14,11 +13,7 @@ export interface ConversationAddress {
 export type FindDeps = Needs<'runs' | 'stores' | 'liveCache'>
 
 /** @throws AppError NotFoundError, also for foreign and malformed ids. */
-export async function findConversation(deps: FindDeps, address: ConversationAddress): Promise<Conversation> {
-  return toConversation(await findStored(deps, address))
-}
-
-export async function findStored(
+export async function findConversation(
   deps: FindDeps,
   { caller, conversationUuid }: ConversationAddress,
 ): Promise<StoredConversation> {
@@ -40,9 +35,8 @@ export interface RunAddress extends ConversationAddress {
 /** Returns the conversation as of one of its runs. @throws AppError NotFoundError. */
 export async function findRun(
   deps: FindDeps,
-  { caller, conversationUuid, runUuid }: RunAddress,
+  { caller: { workspaceId }, conversationUuid, runUuid }: RunAddress,
 ): Promise<StoredConversation> {
-  const { workspaceId } = caller
   const active = deps.runs.active.find(workspaceId, conversationUuid)
   if (active?.runUuid === runUuid) return active.view()
   const ended = deps.runs.active.findIdle(workspaceId, conversationUuid)
@@ -52,6 +46,22 @@ export async function findRun(
   return found
 }
 
-function unknown(): Error {
+export function isActive({ status }: StoredConversation): boolean {
+  return status === 'queued' || status === 'running'
+}
+
+/** The reason why a write found a changed conversation: another chat or deletion was faster, or memory was outdated. */
+export async function changedMeanwhile(
+  deps: Needs<'runs'>,
+  { workspaceId, uuid }: StoredConversation,
+): Promise<AppError> {
+  return (await deps.runs.store.findConversation(workspaceId, uuid)) ? busy() : unknown()
+}
+
+export function busy(): AppError {
+  return refuse('conversation-busy', { retryAfter: 1 })
+}
+
+function unknown(): AppError {
   return refuse('unknown-conversation')
 }

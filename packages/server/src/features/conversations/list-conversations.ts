@@ -6,40 +6,32 @@ import { readUuid } from '../../shared/text-guards.ts'
 import type { Needs } from '../deps.ts'
 import { normalizeDocumentPath } from '../documents/document-path.ts'
 import { deletedProjects, findProject } from '../documents/version-ref.ts'
-import { type ConversationSummary, toSummary } from './conversation.ts'
+import type { StoredSummary } from './conversation.ts'
 import type { ConversationFilter, ConversationPlace } from './ports.ts'
 
-export interface ListConversationsInput {
-  caller: Caller
-  filter: ConversationFilter
-  limit?: number
-  cursor?: string
-}
-
-export interface ConversationPage {
-  items: ConversationSummary[]
-  nextCursor: string | null
-}
-
-const defaultLimit = 25
 // PostgreSQL cannot parse JavaScript's ISO strings for year 0 and for five-digit years.
 const instants = { first: 0, last: Date.UTC(9999, 0) } as const
 
 /** @throws AppError NotFoundError for the project, BadRequestError for the cursor. */
 export async function listConversations(
   deps: Needs<'stores' | 'liveCache' | 'secrets'>,
-  { caller, limit = defaultLimit, ...input }: ListConversationsInput,
-): Promise<ConversationPage> {
+  {
+    caller,
+    limit = 25,
+    cursor,
+    ...input
+  }: { caller: Caller; filter: ConversationFilter; limit?: number; cursor?: string },
+): Promise<{ items: StoredSummary[]; nextCursor: string | null }> {
   const { workspaceId } = caller
   if (input.filter.projectId !== undefined) await findProject(deps, caller, input.filter.projectId)
-  const after = input.cursor === undefined ? undefined : readCursor(deps, workspaceId, input.cursor)
+  const after = cursor === undefined ? undefined : readCursor(deps, workspaceId, cursor)
   const hiddenProjects = [...(await deletedProjects(deps))]
   const filter = possibleFilter(caller, { ...input.filter, hiddenProjects })
   if (!filter) return { items: [], nextCursor: null }
   // One extra row shows whether there is a next page.
   const page = { limit: limit + 1, ...(after === undefined ? {} : { after }) }
   const found = await deps.stores.conversations.list(workspaceId, filter, page)
-  const items = found.slice(0, limit).map(toSummary)
+  const items = found.slice(0, limit)
   const last = found.length > limit ? items.at(-1) : undefined
   return { items, nextCursor: last ? writeCursor(deps, workspaceId, last) : null }
 }
@@ -70,24 +62,15 @@ function writeCursor(deps: Needs<'secrets'>, workspaceId: number, place: Convers
 
 /** @throws AppError BadRequestError unless this server created the cursor for the workspace. */
 function readCursor(deps: Needs<'secrets'>, workspaceId: number, cursor: string): ConversationPlace {
-  const [time = '', uuid = ''] = open(deps, workspaceId, cursor).split(' ')
-  return { createdAt: new Date(Number(time)), uuid }
-}
-
-function open(deps: Needs<'secrets'>, workspaceId: number, cursor: string): string {
   try {
-    return deps.secrets.open(cursor, contextOf(workspaceId))
+    const [time = '', uuid = ''] = deps.secrets.open(cursor, contextOf(workspaceId)).split(' ')
+    return { createdAt: new Date(Number(time)), uuid }
   } catch {
-    throw badCursor()
+    throw refuse('invalid-query', issueAt('cursor', 'is not a cursor of this list'))
   }
 }
 
 // Binds the seal to its purpose and workspace, so that no other sealed text is a valid cursor.
 function contextOf(workspaceId: number): string {
   return `workspace:${workspaceId}/conversation-cursor`
-}
-
-function badCursor(): Error {
-  const message = 'is not a cursor of this list'
-  return refuse('invalid-query', issueAt('cursor', message))
 }

@@ -1,25 +1,18 @@
+import type { StopResult } from '@stet/contract/vocabulary'
 import { afterListening } from '../../shared/clock.ts'
 import type { Needs } from '../deps.ts'
 import { endQueued } from '../runs/leases/end-orphaned.ts'
 import type { StoredConversation } from '../runs/ports.ts'
-import type { RunStatus } from '../runs/run.ts'
-import { isActive } from './attach-conversation.ts'
-import { type ConversationAddress, type FindDeps, findStored } from './find-conversation.ts'
+import { type ConversationAddress, type FindDeps, findConversation, isActive } from './find-conversation.ts'
 
 type StopDeps = FindDeps & Needs<'runs' | 'clock'>
 
 /** Coarse on purpose: every tick drifts when the event loop is busy. */
 const tickMs = 500
 
-export interface StopOutcome {
-  uuid: string
-  stopped: boolean
-  status: RunStatus
-}
-
 /** Idempotent: an ended conversation stays unchanged. @throws AppError NotFoundError. */
-export async function stopConversation(deps: StopDeps, address: ConversationAddress): Promise<StopOutcome> {
-  const found = await findStored(deps, address)
+export async function stopConversation(deps: StopDeps, address: ConversationAddress): Promise<StopResult> {
+  const found = await findConversation(deps, address)
   const { uuid, latestRun } = found
   if (!latestRun || !isActive(found)) return { uuid, stopped: false, status: found.status }
   const isFirst = await deps.runs.store.requestStop(latestRun.uuid)
@@ -29,7 +22,7 @@ export async function stopConversation(deps: StopDeps, address: ConversationAddr
   }
   deps.runs.signals.stop(latestRun.uuid)
   await untilEnded(deps, found, latestRun.uuid)
-  const { status } = await findStored(deps, address)
+  const { status } = await findConversation(deps, address)
   return { uuid, stopped: isFirst && status !== 'completed' && status !== 'error', status }
 }
 
@@ -37,17 +30,16 @@ async function untilEnded(deps: StopDeps, found: StoredConversation, runUuid: st
   const active = deps.runs.active.find(found.workspaceId, found.uuid)
   const reader = active ? undefined : deps.runs.eventLog.follow(runUuid, Number.MAX_SAFE_INTEGER)
   let isOver = false
-  let stopTimer = () => {}
-  const limit = new Promise<void>((resolve) => {
-    stopTimer = afterListening(deps.runs.settings.stopWaitMs, resolve, tickMs)
+  await new Promise<void>((resolve, reject) => {
+    const stopTimer = afterListening(deps.runs.settings.stopWaitMs, resolve, tickMs)
+    const ended = async () => {
+      if (active) await active.ended
+      // After a release, `changed` resolves immediately, so the loop also checks `isOver`.
+      while (reader && !isOver && !reader.isAtEnd()) await reader.changed()
+      stopTimer()
+    }
+    ended().then(resolve, reject)
   })
-  const ended = async () => {
-    if (active) await active.ended
-    // After a release, `changed` resolves immediately, so the loop also checks `isOver`.
-    while (reader && !isOver && !reader.isAtEnd()) await reader.changed()
-  }
-  await Promise.race([ended(), limit])
   isOver = true
-  stopTimer()
   reader?.release()
 }

@@ -1,24 +1,19 @@
 /** Each call creates a new, immutable annotation. */
 
 import { randomUUID } from 'node:crypto'
+import type { AnnotateBody } from '@stet/contract/vocabulary'
 import { refuse } from '../../shared/app-error.ts'
-import type { Caller } from '../../shared/caller.ts'
-import { type FindDeps, findConversation } from '../conversations/find-conversation.ts'
+import { type ConversationAddress, type FindDeps, findConversation } from '../conversations/find-conversation.ts'
 import type { Needs } from '../deps.ts'
 import { resolveVersion } from '../documents/version-ref.ts'
 import { readScore } from './evaluation.ts'
 import { findEvaluation } from './find-evaluation.ts'
 import type { Annotation } from './ports.ts'
 
-export interface AnnotateInput {
-  caller: Caller
-  conversationUuid: string
+interface AnnotateInput extends Omit<AnnotateBody, 'versionUuid'>, ConversationAddress {
   evaluationUuid: string
-  score: number
   /** A uuid or `live`; the default is the conversation's version. */
   versionRef?: string
-  metadata: Record<string, unknown>
-  context?: Record<string, unknown>
 }
 
 /** @throws AppError NotFoundError; UnprocessableEntityError for a score out of range. */
@@ -26,18 +21,18 @@ export async function annotate(
   deps: FindDeps & Needs<'stores' | 'transaction' | 'liveCache' | 'clock'>,
   input: AnnotateInput,
 ): Promise<Annotation> {
-  const { caller, score, versionRef, metadata, context } = input
+  const { caller, score, versionRef, metadata = {}, context } = input
   const conversation = await findConversation(deps, input)
   const evaluation = await findEvaluation(deps, input)
-  const { projectId, source } = conversation
-  const isOfDocument = evaluation.documentUuid === null || evaluation.documentUuid === source.documentUuid
+  const { projectId } = conversation
+  const isOfDocument = evaluation.documentUuid === null || evaluation.documentUuid === conversation.documentUuid
   if (evaluation.projectId !== projectId || !isOfDocument) throw refuse('unknown-evaluation')
   const judged = versionRef === undefined ? undefined : await resolveVersion(deps, { caller, projectId, versionRef })
   const annotation: Annotation = {
     uuid: randomUUID(),
     conversationUuid: conversation.uuid,
     evaluationUuid: evaluation.uuid,
-    versionUuid: judged?.version.uuid ?? source.versionUuid,
+    versionUuid: judged?.version.uuid ?? conversation.versionUuid,
     authorId: caller.author.id,
     score,
     ...readScore(score, evaluation),

@@ -1,24 +1,15 @@
 import { randomUUID } from 'node:crypto'
+import type { CreateEvaluationBody } from '@stet/contract/vocabulary'
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
 import type { Needs } from '../deps.ts'
 import { findProject } from '../documents/version-ref.ts'
-import { completeConfiguration, type Evaluation, type EvaluationConfiguration, type Metric } from './evaluation.ts'
-
-export interface CreateEvaluationInput {
-  caller: Caller
-  projectId: number
-  documentUuid?: string
-  name: string
-  description?: string
-  metric: Metric
-  configuration?: Partial<EvaluationConfiguration>
-}
+import { completeConfiguration, type Evaluation } from './evaluation.ts'
 
 /** @throws AppError NotFoundError (project, document), BadRequestError for an invalid range. */
 export async function createEvaluation(
   deps: Needs<'stores' | 'transaction' | 'liveCache' | 'clock'>,
-  input: CreateEvaluationInput,
+  input: CreateEvaluationBody & { caller: Caller },
 ): Promise<Evaluation> {
   const { caller, projectId, name, metric } = input
   const { workspaceId } = caller

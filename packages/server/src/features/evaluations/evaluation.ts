@@ -26,30 +26,21 @@ export interface Evaluation {
 const defaultRange = { minRating: 1, maxRating: 5 } as const
 
 /** Adds defaults and drops keys that the metric does not use. @throws AppError BadRequestError. */
-export function completeConfiguration(
-  metric: Metric,
-  given: Partial<EvaluationConfiguration>,
-): EvaluationConfiguration {
-  const { minRating, maxRating, minThreshold, maxThreshold, ...texts } = given
+export function completeConfiguration(metric: Metric, given: ConfigurationInput): EvaluationConfiguration {
+  const { minRating, maxRating, minThreshold, maxThreshold, ...texts } = { ...defaultRange, ...given }
   const configuration = { ...texts, reverseScale: given.reverseScale ?? false }
   if (metric === 'binary') return configuration
-  const thresholds = {
-    ...(minThreshold === undefined ? {} : { minThreshold }),
-    ...(maxThreshold === undefined ? {} : { maxThreshold }),
+  assertRange(minRating, maxRating, minThreshold ?? minRating, maxThreshold ?? maxRating)
+  return {
+    ...configuration,
+    minRating,
+    maxRating,
+    ...(minThreshold !== undefined && { minThreshold }),
+    ...(maxThreshold !== undefined && { maxThreshold }),
   }
-  const range = { minRating: minRating ?? defaultRange.minRating, maxRating: maxRating ?? defaultRange.maxRating }
-  assertRange({ ...range, ...thresholds })
-  return { ...configuration, ...range, ...thresholds }
 }
 
-interface Range {
-  minRating: number
-  maxRating: number
-  minThreshold?: number
-  maxThreshold?: number
-}
-
-function assertRange({ minRating, maxRating, minThreshold = minRating, maxThreshold = maxRating }: Range): void {
+function assertRange(minRating: number, maxRating: number, minThreshold: number, maxThreshold: number): void {
   if (minRating >= maxRating) throw refused('maxRating', 'must be above minRating')
   if (minThreshold < minRating || minThreshold > maxRating) throw refused('minThreshold', 'must be inside the range')
   if (maxThreshold < minRating || maxThreshold > maxRating) throw refused('maxThreshold', 'must be inside the range')
@@ -60,26 +51,17 @@ function refused(key: string, message: string): Error {
   return refuse('invalid-body', issueAt(`configuration.${key}`, message))
 }
 
-export interface ReadScore {
-  /** An integer from 0 to 100. 100 is best, also on a reversed scale. */
-  normalizedScore: number
-  hasPassed: boolean
-}
-
-type Scale = Pick<Evaluation, 'metric' | 'configuration'>
-
 /** @throws AppError UnprocessableEntityError with `details: {min, max}`. */
-export function readScore(score: number, { metric, configuration }: Scale): ReadScore {
-  return metric === 'binary' ? readBinary(score, configuration) : readRating(score, configuration)
-}
-
-function readBinary(score: number, { reverseScale }: Scale['configuration']): ReadScore {
-  if (score !== 0 && score !== 1) throw refuse('score-not-binary', { min: 0, max: 1 })
-  return { normalizedScore: normalize(score, 0, 1, reverseScale), hasPassed: score === (reverseScale ? 0 : 1) }
-}
-
-function readRating(score: number, configuration: Scale['configuration']): ReadScore {
-  const { reverseScale, minRating: min, maxRating: max, ...thresholds } = { ...defaultRange, ...configuration }
+export function readScore(
+  score: number,
+  { metric, configuration }: Pick<Evaluation, 'metric' | 'configuration'>,
+): { normalizedScore: number; hasPassed: boolean } {
+  const { reverseScale } = configuration
+  if (metric === 'binary') {
+    if (score !== 0 && score !== 1) throw refuse('score-not-binary', { min: 0, max: 1 })
+    return { normalizedScore: normalize(score, 0, 1, reverseScale), hasPassed: score === (reverseScale ? 0 : 1) }
+  }
+  const { minRating: min, maxRating: max, ...thresholds } = { ...defaultRange, ...configuration }
   const { minThreshold = min, maxThreshold = max } = thresholds
   if (!(score >= min && score <= max)) throw refuse('score-out-of-range', { min, max })
   const hasPassed = minThreshold <= score && score <= maxThreshold

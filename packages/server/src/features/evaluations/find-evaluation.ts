@@ -6,6 +6,7 @@ import { readUuid } from '../../shared/text-guards.ts'
 import type { Needs } from '../deps.ts'
 import { deletedProjects, findProject } from '../documents/version-ref.ts'
 import type { Evaluation } from './evaluation.ts'
+import type { EvaluationFilter } from './ports.ts'
 
 export async function findEvaluation(
   deps: Needs<'stores' | 'liveCache'>,
@@ -18,16 +19,10 @@ export async function findEvaluation(
   return evaluation
 }
 
-export interface ListEvaluationsInput {
-  caller: Caller
-  projectId?: number
-  documentUuid?: string
-}
-
 /** Newest first. @throws AppError NotFoundError for the project. */
 export async function listEvaluations(
   deps: Needs<'stores' | 'liveCache'>,
-  { caller, ...filter }: ListEvaluationsInput,
+  { caller, ...filter }: EvaluationFilter & { caller: Caller },
 ): Promise<Evaluation[]> {
   if (filter.projectId !== undefined) await findProject(deps, caller, filter.projectId)
   const projectId = filter.projectId ?? caller.projectId

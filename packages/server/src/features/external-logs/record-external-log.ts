@@ -28,10 +28,14 @@ export async function recordExternalLog(
   input: RecordExternalLogInput,
 ): Promise<ExternalLog> {
   const prepared = await preparePrompt(deps, input)
+  const messages = [...input.messages]
+  if (input.response !== undefined) {
+    messages.push({ role: 'assistant', content: [{ type: 'text', text: input.response }] })
+  }
   const conversation: LoggedConversation = {
     ...newConversation(deps, input, prepared, 'log'),
     origin: 'log',
-    messages: input.response === undefined ? [...input.messages] : [...input.messages, answer(input.response)],
+    messages,
   }
   const traceId = randomBytes(16).toString('hex')
   const entry: NewExternalLog = {
@@ -43,10 +47,6 @@ export async function recordExternalLog(
   }
   const id = await deps.externalLogs.create(conversation, entry)
   return { ...entry, id, conversation, resolvedContent: prepared.scan.resolvedContent }
-}
-
-function answer(text: string): Message {
-  return { role: 'assistant', content: [{ type: 'text', text }] }
 }
 
 function newSpanId(): string {

@@ -1,41 +1,45 @@
 /** Executes a request once per Idempotency-Key. Repeated requests get the stored response. */
 
+import { refuse } from '../../shared/app-error.ts'
 import type { Needs, Stores } from '../deps.ts'
-import { inProgress, isKept, otherRequest, readAnswer, writeAnswer } from './idempotency-key.ts'
-import type { AnswerSubject, Claim, KeptAnswer } from './ports.ts'
+import { isStored, otherRequest, readResponse, writeResponse } from './idempotency-key.ts'
+import type { Claim, ResponseSubject, StoredResponse } from './ports.ts'
 
+type TransactionDeps = Needs<'transaction' | 'liveCache' | 'externalLogs' | 'logger'>
 type OnceDeps = Needs<'stores' | 'secrets' | 'runs' | 'idempotency'> & TransactionDeps
 
-export interface AnswerOnceInput {
+interface AnswerOnceInput {
   claim: Claim
-  /** True if the response contains a secret, which is then sealed. */
-  isSecret: boolean
   /** Returns the created object, if it differs from the claim's subject. */
-  subjectOf?(): AnswerSubject
-  /** Stores its response in its own transaction; see `answerInTransaction`. */
-  work(own: TransactionDeps): Promise<KeptAnswer>
-  failure(error: unknown): KeptAnswer
+  subjectOf?(): ResponseSubject
+  /**
+   * Uses at most one transaction and awaits nothing after it. A transaction that failed by throwing does not count.
+   * The transaction stays open until the response exists and is stored, so that a crash keeps either both or neither.
+   */
+  work(own: TransactionDeps): Promise<StoredResponse>
+  failure(error: unknown): StoredResponse
 }
 
 /**
  * @throws AppError ConflictError: `in_progress` while the first request works, `unreadable` if the key of a sealed
  * response is lost. UnprocessableEntityError for another body. Errors of `work`.
  */
-export async function answerOnce(deps: OnceDeps, input: AnswerOnceInput): Promise<KeptAnswer> {
-  const { claim } = input
-  const inWork = deps.idempotency.claimsInWork.get(claim.id)
-  if (inWork !== undefined) throw inWork === claim.requestHash ? inProgress() : otherRequest()
+export async function answerOnce(deps: OnceDeps, input: AnswerOnceInput): Promise<StoredResponse> {
+  const { id, requestHash } = input.claim
+  const { claimsInWork } = deps.idempotency
+  const inWork = claimsInWork.get(id)
+  if (inWork !== undefined) throw inWork === requestHash ? inProgress() : otherRequest()
   // Set before the first await. A record of this process that is missing from the map counts as abandoned.
-  deps.idempotency.claimsInWork.set(claim.id, claim.requestHash)
+  claimsInWork.set(id, requestHash)
   try {
-    return (await findEarlier(deps, input)) ?? (await workOnce(deps, input))
+    return (await findEarlier(deps, input.claim)) ?? (await workOnce(deps, input))
   } finally {
-    deps.idempotency.claimsInWork.delete(claim.id)
+    claimsInWork.delete(id)
   }
 }
 
 /** Returns an earlier request's stored response. Returns undefined if this request now owns the record. */
-async function findEarlier(deps: OnceDeps, { claim, isSecret }: AnswerOnceInput): Promise<KeptAnswer | undefined> {
+async function findEarlier(deps: OnceDeps, claim: Claim): Promise<StoredResponse | undefined> {
   const { idempotency } = deps.stores
   const ownerId = deps.runs.settings.instanceId
   for (;;) {
@@ -43,117 +47,79 @@ async function findEarlier(deps: OnceDeps, { claim, isSecret }: AnswerOnceInput)
     const record = await idempotency.find(claim.id)
     // The record was released between the two statements.
     if (!record) continue
-    if (record.requestHash !== claim.requestHash) throw otherRequest()
-    if (record.answer !== null) return readAnswer(deps, { id: claim.id, isSecret }, record.answer)
+    const response = readResponse(deps, claim, record)
+    if (response) return response
     if (record.ownerId !== ownerId && record.isOwnerAlive) throw inProgress()
     if (await idempotency.takeOver(claim.id, record.ownerId, ownerId)) return undefined
   }
 }
 
-async function workOnce(deps: OnceDeps, input: AnswerOnceInput): Promise<KeptAnswer> {
-  const { id } = input.claim
-  const subjectOf = input.subjectOf ?? (() => ({}))
+function inProgress() {
+  return refuse('idempotency-in-progress', { retryAfter: 1 })
+}
+
+async function workOnce(deps: OnceDeps, { claim, work, failure, subjectOf }: AnswerOnceInput): Promise<StoredResponse> {
   const ownerId = deps.runs.settings.instanceId
-  const keep = ({ idempotency }: Pick<Stores, 'idempotency'>, answer: KeptAnswer, subject: AnswerSubject) => {
-    const text = writeAnswer(deps, { id, isSecret: input.isSecret }, answer)
-    return idempotency.complete(id, ownerId, { ...subject, text })
-  }
+  const store = ({ idempotency }: Pick<Stores, 'idempotency'>, response: StoredResponse, subject?: ResponseSubject) =>
+    idempotency.complete(claim.id, ownerId, { ...subject, text: writeResponse(deps, claim, response) })
   try {
-    return await answerInTransaction(deps, input.work, async (stores, answer) => {
+    return await workInTransaction(deps, work, async (stores, response) => {
       // Roll back, because another process has taken over the record.
-      if (!(await keep(stores, answer, subjectOf()))) throw inProgress()
+      if (!(await store(stores, response, subjectOf?.()))) throw inProgress()
     })
   } catch (error) {
-    const answer = input.failure(error)
-    await afterwards(deps, () =>
-      isKept(answer) ? keep(deps.stores, answer, {}) : deps.stores.idempotency.release(id, ownerId),
+    const response = failure(error)
+    const { idempotency } = deps.stores
+    // A failure here must not change the caller's response. The next request takes over an unfinished record.
+    await (isStored(response) ? store(deps.stores, response) : idempotency.release(claim.id, ownerId)).catch(() =>
+      deps.logger.warn('idempotency.answer-not-kept'),
     )
     throw error
   }
 }
 
-// A failure here must not change the caller's response. The next request takes over an unfinished record.
-async function afterwards(deps: OnceDeps, finish: () => Promise<unknown>): Promise<void> {
-  try {
-    await finish()
-  } catch {
-    deps.logger.warn('idempotency.answer-not-kept')
-  }
-}
-
-export type TransactionDeps = Needs<'transaction' | 'liveCache' | 'externalLogs' | 'logger'>
-
-/**
- * Stores the response in the transaction of the work, so that a crash keeps either both or neither. The transaction
- * stays open after its last statement until the response exists.
- * @param work uses at most one transaction and awaits nothing after it. A transaction that failed by throwing does not
- * count.
- * @throws errors of `work`; then nothing was written.
- */
-async function answerInTransaction<T>(
-  deps: Needs<'stores'> & TransactionDeps,
-  work: (own: TransactionDeps) => Promise<T>,
-  keep: (stores: Stores, answer: T) => Promise<void>,
-): Promise<T> {
-  let handOver: (answer: T) => void = () => {}
-  let giveUp: (reason: unknown) => void = () => {}
-  const answered = new Promise<T>((resolve, reject) => {
-    handOver = resolve
-    giveUp = reject
-  })
-  // Prevents an unhandled rejection if it fails before anything awaits it.
-  answered.catch(() => undefined)
+/** @throws errors of `work`; then nothing was written. */
+async function workInTransaction(
+  deps: OnceDeps,
+  work: AnswerOnceInput['work'],
+  store: (stores: Stores, response: StoredResponse) => Promise<void>,
+): Promise<StoredResponse> {
   const held: { commit?: Promise<void> } = {}
+  const lines: (() => void)[] = []
+  const scopes = new Set<string>()
   const transaction: TransactionDeps['transaction'] = (write) =>
-    new Promise((handOut, refuse) => {
-      if (held.commit) throw new Error('An answer is kept with one transaction')
+    new Promise((handOut, refuseWrite) => {
+      if (held.commit) throw new Error('A response is stored with one transaction')
       let isHandedOut = false
       held.commit = deps.transaction(async (stores) => {
         handOut(await write(stores))
         isHandedOut = true
-        await keep(stores, await answered)
+        await store(stores, await responding)
       })
       held.commit.catch((reason: unknown) => {
         if (!isHandedOut) delete held.commit
-        refuse(reason)
+        refuseWrite(reason)
       })
     })
-  const { own, tell, dropScopes } = heldBack(deps, transaction)
-  try {
-    const answer = await work(own)
-    handOver(answer)
-    await (held.commit ?? keep(deps.stores, answer))
-    tell()
-    return answer
-  } catch (error) {
-    giveUp(error)
-    await held.commit?.catch(() => undefined)
-    throw error
-  } finally {
-    // Drop the caches after a failure too: if the connection broke during the commit, the outcome is unknown.
-    dropScopes()
-  }
-}
-
-/** Delays log lines and cache drops until the real commit. Use cases emit them after their own transaction. */
-function heldBack(deps: TransactionDeps, transaction: TransactionDeps['transaction']) {
-  const lines: (() => void)[] = []
-  const scopes = new Set<string>()
-  const own: TransactionDeps = {
+  // Use cases log and drop caches after their transaction, so both wait for the real commit.
+  const responding = work({
     transaction,
     liveCache: { ...deps.liveCache, drop: (scope) => void scopes.add(scope) },
     externalLogs: {
       create: (conversation, entry) => transaction((stores) => stores.externalLogs.create(conversation, entry)),
     },
     logger: { ...deps.logger, info: (event, fields) => void lines.push(() => deps.logger.info(event, fields)) },
-  }
-  return {
-    own,
-    tell() {
-      for (const line of lines) line()
-    },
-    dropScopes() {
-      for (const scope of scopes) deps.liveCache.drop(scope)
-    },
+  })
+  try {
+    const response = await responding
+    await (held.commit ?? store(deps.stores, response))
+    for (const line of lines) line()
+    return response
+  } catch (error) {
+    await held.commit?.catch(() => undefined)
+    throw error
+  } finally {
+    // Drop the caches after a failure too: if the connection broke during the commit, the outcome is unknown.
+    for (const scope of scopes) deps.liveCache.drop(scope)
   }
 }

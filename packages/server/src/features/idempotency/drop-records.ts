@@ -5,13 +5,9 @@ const keptMs = 24 * 3_600_000
 const dropEveryMs = 60_000
 
 export function dropIdempotencyRecords(deps: Needs<'idempotency' | 'clock' | 'logger'>): Repeated {
-  return repeat(dropEveryMs, async () => {
-    try {
-      await dropOldRecords(deps)
-    } catch {
-      deps.logger.warn('idempotency.records-not-dropped')
-    }
-  })
+  return repeat(dropEveryMs, () =>
+    dropOldRecords(deps).catch(() => deps.logger.warn('idempotency.records-not-dropped')),
+  )
 }
 
 export async function dropOldRecords(deps: Needs<'idempotency' | 'clock'>): Promise<void> {

@@ -1,26 +1,25 @@
 /** Port for idempotency records: one for each used key, kept for a day. */
 
 /** The object that a response belongs to. Deleting the object also deletes the response. */
-export interface AnswerSubject {
+export interface ResponseSubject {
   projectId?: number
   conversationUuid?: string
 }
 
-export interface Claim extends AnswerSubject {
+/** The record that a request with an Idempotency-Key creates. */
+export interface Claim extends ResponseSubject {
   /** SHA-256 of API key, method, path and Idempotency-Key. */
   id: string
   /** SHA-256 of the body. A request with the same key and another body is refused. */
   requestHash: string
+  /** True if the response contains a secret, which is then sealed. */
+  isSecret?: boolean
 }
 
-export interface KeptAnswer {
+export interface StoredResponse {
   status: number
   headers: Record<string, string>
   body: unknown
-}
-
-export interface StoredAnswer extends AnswerSubject {
-  text: string
 }
 
 export interface ClaimedRun {
@@ -47,7 +46,7 @@ export interface IdempotencyStore {
   /** Changes the owner of an unfinished record. Returns false if it is finished or `from` is not its owner. */
   takeOver(id: string, from: string, ownerId: string): Promise<boolean>
   /** Stores the response. Returns false if the record has another owner or already a response. */
-  complete(id: string, ownerId: string, answer: StoredAnswer): Promise<boolean>
+  complete(id: string, ownerId: string, answer: ResponseSubject & { text: string }): Promise<boolean>
   release(id: string, ownerId: string): Promise<void>
 }
 

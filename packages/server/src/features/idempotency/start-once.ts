@@ -1,52 +1,36 @@
 import type { Needs } from '../deps.ts'
-import { isKept, otherRequest, readAnswer, writeAnswer } from './idempotency-key.ts'
-import type { Claim, ClaimedRun, KeptAnswer } from './ports.ts'
+import { isStored, readResponse, writeResponse } from './idempotency-key.ts'
+import type { Claim, ClaimedRun, StoredResponse } from './ports.ts'
 
-export type StartOutcome<T> = { started: T } | { run: ClaimedRun } | { answer: KeptAnswer }
+type Earlier = { run: ClaimedRun } | { response: StoredResponse }
 
-export interface StartOnceInput<T> {
-  claim: Claim
-  /** Stores the run and its idempotency record in one transaction. Throws if the record exists. */
-  start(): Promise<T>
-  failure(error: unknown): KeptAnswer
-}
-
-/** @throws errors of `start`; AppError UnprocessableEntityError for another body with the same key. */
+/**
+ * @param start stores the run and its idempotency record in one transaction. Throws if the record exists.
+ * @throws errors of `start`; AppError UnprocessableEntityError for another body with the same key.
+ */
 export async function startOnce<T>(
   deps: Needs<'stores' | 'secrets' | 'runs'>,
-  { claim, start, failure }: StartOnceInput<T>,
-): Promise<StartOutcome<T>> {
+  { claim, start, failure }: { claim: Claim; start(): Promise<T>; failure(error: unknown): StoredResponse },
+): Promise<{ started: T } | Earlier> {
   try {
     return { started: await start() }
   } catch (error) {
     const earlier = await findEarlier(deps, claim)
     if (earlier) return earlier
-    const answer = failure(error)
-    if (isKept(answer) && !(await keepFailure(deps, claim, answer))) {
-      const other = await findEarlier(deps, claim)
-      if (other) return other
-    }
+    const response = failure(error)
+    if (!isStored(response)) throw error
+    const text = writeResponse(deps, claim, response)
+    if (await deps.stores.idempotency.claim(claim, deps.runs.settings.instanceId, text)) throw error
+    // Another request was faster.
+    const other = await findEarlier(deps, claim)
+    if (other) return other
     throw error
   }
 }
 
-async function findEarlier(
-  deps: Needs<'stores' | 'secrets'>,
-  claim: Claim,
-): Promise<{ run: ClaimedRun } | { answer: KeptAnswer } | undefined> {
+async function findEarlier(deps: Needs<'stores' | 'secrets'>, claim: Claim): Promise<Earlier | undefined> {
   const record = await deps.stores.idempotency.find(claim.id)
-  if (!record) return undefined
-  if (record.requestHash !== claim.requestHash) throw otherRequest()
-  if (record.run) return { run: record.run }
-  return record.answer === null ? undefined : { answer: readAnswer(deps, formOf(claim), record.answer) }
-}
-
-/** Returns false if another request was faster. */
-function keepFailure(deps: Needs<'stores' | 'secrets' | 'runs'>, claim: Claim, answer: KeptAnswer): Promise<boolean> {
-  const text = writeAnswer(deps, formOf(claim), answer)
-  return deps.stores.idempotency.claim(claim, deps.runs.settings.instanceId, text)
-}
-
-function formOf({ id }: Claim) {
-  return { id, isSecret: false }
+  const response = record && readResponse(deps, claim, record)
+  if (response) return { response }
+  return record?.run ? { run: record.run } : undefined
 }

@@ -11,11 +11,11 @@ import type { Message } from '../templates/message.ts'
 import { parameterNames, parameterValues } from '../templates/parameters.ts'
 import { assertCompiles, USER_MESSAGE_VARIABLE, withUserMessage } from '../templates/template-engine.ts'
 import { type StartedRun, watchRun } from './events/watch-run.ts'
-import type { NewConversation, NewRun, StoredConversation, StoredRun } from './ports.ts'
+import type { ExecuteDeps } from './execute-run.ts'
+import type { NewConversation, NewRun } from './ports.ts'
 import type { PromptInput } from './run.ts'
 import { planOf, renderAhead } from './steps/run-plan.ts'
-import { createRunProgress } from './steps/run-progress.ts'
-import { type SuperviseDeps, superviseRun } from './supervise-run.ts'
+import { superviseRun } from './supervise-run.ts'
 
 export interface StartRunInput {
   caller: Caller
@@ -36,21 +36,14 @@ export interface StartRunInput {
   signal?: AbortSignal
 }
 
-export type StartDeps = SuperviseDeps & Needs<'templates'>
-
 const mostLogged = 20
-
-export interface PreparedRun {
-  conversation: NewConversation
-  prompt: PromptInput
-}
 
 /**
  * @throws as `prepareRun`; ConflictError for a claim that was already used; ServiceUnavailableError, before any
  * provider call, while runs cannot be stored. Later failures are run errors.
  */
 export async function startRun(
-  deps: StartDeps,
+  deps: ExecuteDeps,
   input: StartRunInput & { mode: 'json' | 'stream' },
 ): Promise<StartedRun> {
   deps.runs.store.assertOpen()
@@ -64,22 +57,15 @@ export async function startRun(
   const created = deps.runs.store.create(conversation, run, input.claim)
   // Otherwise the row is written during the provider call, so that the call does not wait for a commit.
   if (mustBeStored) requireFirstUse(await storedOrAbandoned(deps, run, created))
-  const supervised = superviseRun(deps, {
-    conversation: firstState(conversation, run, 'running'),
-    run,
-    stored: created,
-    progress: createRunProgress(deps.runs.codec, []),
-    plan,
-  })
-  return watchRun(supervised, conversation)
+  return watchRun(deps.runs.codec, superviseRun(deps, { conversation, run, plan, stored: created }))
 }
 
 /** @throws AppError NotFoundError, BadRequestError, UnprocessableEntityError; RunError `chain_compile_error`. */
 export async function prepareRun(
-  deps: StartDeps,
+  deps: ExecuteDeps,
   input: StartRunInput,
   origin: NewConversation['origin'],
-): Promise<PreparedRun> {
+): Promise<{ conversation: NewConversation; prompt: PromptInput }> {
   const prepared = await preparePrompt(deps, input)
   const { scan, project } = prepared
   assertCompiles(scan)
@@ -167,38 +153,6 @@ export function newConversation(
     origin,
     config,
     createdAt: deps.clock.now(),
-  }
-}
-
-export function firstState(
-  conversation: NewConversation,
-  run: Omit<NewRun, 'ownerId'>,
-  status: 'queued' | 'running',
-): StoredConversation {
-  const { epoch, createdAt } = run
-  return {
-    ...conversation,
-    messages: [],
-    status,
-    epoch,
-    lastEventId: 0,
-    updatedAt: createdAt,
-    latestRun: { ...runState(run), status },
-  }
-}
-
-export function runState(run: Omit<NewRun, 'ownerId'>): StoredRun {
-  const { uuid, epoch, firstEventId, createdAt } = run
-  return {
-    uuid,
-    status: 'running',
-    epoch,
-    firstEventId,
-    lastEventId: null,
-    result: null,
-    stopRequestedAt: null,
-    createdAt,
-    endedAt: null,
   }
 }
 

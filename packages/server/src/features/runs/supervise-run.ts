@@ -1,23 +1,22 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { AppError, isUnavailable, RunError, refuse } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
+import type { Message } from '../templates/message.ts'
 import type { RunEvent, ShowEvents } from './events/run-event.ts'
 import { appendEntries, encodeNext, type RunRecorder, record } from './events/run-recorder.ts'
 import { type ExecuteDeps, executeRun } from './execute-run.ts'
-import type { NewRun, RunEnd, RunLogReader, StoredConversation, StoredRunResult } from './ports.ts'
+import type { NewConversation, NewRun, RunEnd, RunLogReader, StoredConversation, StoredRunResult } from './ports.ts'
 import type { RunPlan } from './steps/run-plan.ts'
-import { latitude, type RunCompletion, type RunProgress } from './steps/run-progress.ts'
-
-export type SuperviseDeps = ExecuteDeps & Needs<'runs'>
+import { createRunProgress, latitude, type RunCompletion, type RunProgress } from './steps/run-progress.ts'
 
 export interface SuperviseInput {
-  conversation: StoredConversation
+  conversation: NewConversation
   run: NewRun
   plan: RunPlan
-  /** Contains the messages that precede the first event. */
-  progress: RunProgress
-  /** Resolves when the run's row is committed. */
-  stored: Promise<unknown>
+  /** The messages that precede the first event. */
+  messages?: readonly Message[]
+  /** Resolves when the run's row is committed. Undefined if it already is. */
+  stored?: Promise<unknown>
   /** True if the run continues without readers. */
   isBackground?: true
 }
@@ -25,31 +24,30 @@ export interface SuperviseInput {
 export interface SupervisedRun {
   conversationUuid: string
   committed: Promise<unknown>
-  progress: RunProgress
   /** Counts as a reader from the start. The receiver must read it or release it. */
   reader: RunLogReader
-  /** Settles after the terminal event is visible. Rejects if the end could not be stored. */
-  ending: Promise<Ending>
+  /** The ended conversation, after the terminal event is visible. Rejects if the end could not be stored. */
+  ending: Promise<StoredConversation>
 }
 
 interface OwnRun extends SuperviseInput {
+  conversation: StoredConversation
   controller: AbortController
   committed: Promise<unknown>
   recorder: RunRecorder
-  deadline: NodeJS.Timeout
   /** The timer while the run has no reader. */
   grace: NodeJS.Timeout | undefined
   /** True once execution ended. No time limit applies to storing the end. */
   isExecuted: boolean
-  isOutgrown: boolean
 }
 
 /** Supervises a run from its first event to its stored end, with or without readers. Returns immediately. */
-export function superviseRun(deps: SuperviseDeps, input: SuperviseInput): SupervisedRun {
-  const { run, progress, conversation } = input
-  const { eventLog, settings, active } = deps.runs
+export function superviseRun(deps: ExecuteDeps, input: SuperviseInput): SupervisedRun {
+  const { run } = input
+  const { eventLog, settings, active, codec } = deps.runs
+  const conversation = startedConversation(input.conversation, run, 'running')
   const controller = new AbortController()
-  const committed = input.stored.catch((cause: unknown) => {
+  const committed = (input.stored ?? Promise.resolve()).catch((cause: unknown) => {
     // The failure is a 500, because clients repeat a request after 503 and the provider may already have been called.
     const failure = refuse('run-not-stored', {}, { cause })
     controller.abort(failure)
@@ -57,19 +55,12 @@ export function superviseRun(deps: SuperviseDeps, input: SuperviseInput): Superv
   })
   // Prevents an unhandled rejection; the run's end reports the failure too.
   committed.catch(() => undefined)
+  const progress = createRunProgress(codec, input.messages ?? [])
   const log = eventLog.open(run.uuid, (count) => limitAbsence(own, settings.graceMs, count))
-  const bounds = { maxEvents: settings.maxEvents, maxEventBytes: settings.maxEventBytes }
   const lastId = run.firstEventId - 1
-  const own: OwnRun = {
-    ...input,
-    controller,
-    committed,
-    recorder: { progress, log, conversation, clock: deps.clock, bounds, lastId, bytes: 0, completed: undefined },
-    deadline: setTimeout(() => controller.abort(overdue(settings.runTimeoutMs)), settings.runTimeoutMs),
-    grace: undefined,
-    isExecuted: false,
-    isOutgrown: false,
-  }
+  const { clock } = deps
+  const recorder = { progress, log, conversation, clock, bounds: settings, lastId, bytes: 0, completed: undefined }
+  const own: OwnRun = { ...input, conversation, controller, committed, recorder, grace: undefined, isExecuted: false }
   const reader = eventLog.follow(run.uuid, lastId)
   if (!reader) throw new Error('A log that was just opened can be followed')
   const ending = superviseToEnd(deps, own)
@@ -82,10 +73,29 @@ export function superviseRun(deps: SuperviseDeps, input: SuperviseInput): Superv
     ended: ending.catch(() => undefined),
     abort: (reason) => controller.abort(reason),
   })
-  return { conversationUuid: conversation.uuid, committed, progress, reader, ending }
+  return { conversationUuid: conversation.uuid, committed, reader, ending }
 }
 
-async function superviseToEnd(deps: SuperviseDeps, own: OwnRun): Promise<Ending> {
+const unfinished = { lastEventId: null, result: null, stopRequestedAt: null, endedAt: null } as const
+
+/** The conversation when its run is stored. */
+export function startedConversation(
+  conversation: NewConversation,
+  { uuid, epoch, firstEventId, createdAt }: Omit<NewRun, 'ownerId'>,
+  status: 'queued' | 'running',
+): StoredConversation {
+  return {
+    ...conversation,
+    messages: [],
+    status,
+    epoch,
+    lastEventId: firstEventId - 1,
+    updatedAt: createdAt,
+    latestRun: { ...unfinished, uuid, status, epoch, firstEventId, createdAt },
+  }
+}
+
+async function superviseToEnd(deps: ExecuteDeps, own: OwnRun): Promise<StoredConversation> {
   try {
     return await storeAndShow(deps, own, await executeToEnd(deps, own))
   } catch (failure) {
@@ -100,20 +110,24 @@ async function superviseToEnd(deps: SuperviseDeps, own: OwnRun): Promise<Ending>
 }
 
 /** Executes the run to its end. Every failure becomes a run error. */
-async function executeToEnd(deps: SuperviseDeps, own: OwnRun): Promise<Ending> {
-  const { plan, progress, run, controller, recorder } = own
+async function executeToEnd(deps: ExecuteDeps, own: OwnRun): Promise<Ending> {
+  const { plan, run, controller, recorder } = own
+  const { progress, log } = recorder
   const { signal } = controller
+  const { runTimeoutMs } = deps.runs.settings
+  const deadline = setTimeout(() => controller.abort(overdue(runTimeoutMs)), runTimeoutMs)
   const unlisten = deps.runs.signals.onStop(run.uuid, () => controller.abort(stopped()))
+  let isOutgrown = false
   const showEvents: ShowEvents = (events) => {
-    recorder.log.setCallerAwaited(progress.awaitedCalls > 0)
+    log.setCallerAwaited(progress.awaitedCalls > 0)
     if (record(recorder, events)) return
-    own.isOutgrown = true
+    isOutgrown = true
     controller.abort(new RunError('ai_run_error', 'The run outgrew its event log'))
   }
   try {
     const completion = await executeRun(deps, plan, progress, { showEvents, signal })
     // After the last event, the signal is ignored, so that a late stop does not discard the answer.
-    if (own.isOutgrown) signal.throwIfAborted()
+    if (isOutgrown) signal.throwIfAborted()
     return { completion }
   } catch (error) {
     // After an abort, any other error is only a consequence.
@@ -122,13 +136,13 @@ async function executeToEnd(deps: SuperviseDeps, own: OwnRun): Promise<Ending> {
     return { failure }
   } finally {
     own.isExecuted = true
-    clearTimeout(own.deadline)
+    clearTimeout(deadline)
     clearTimeout(own.grace)
     unlisten()
   }
 }
 
-function logUnforeseen(deps: SuperviseDeps, runUuid: string, cause: unknown): void {
+function logUnforeseen(deps: ExecuteDeps, runUuid: string, cause: unknown): void {
   if (cause === undefined) return
   const frames =
     cause instanceof Error ? cause.stack?.split('\n').filter((line) => line.startsWith('    at ')) : undefined
@@ -157,62 +171,47 @@ function limitAbsence(own: OwnRun, graceMs: number, readers: number): void {
 }
 
 /** Stores the end, then shows the terminal event. After that, the conversation can be read and continued. */
-async function storeAndShow(deps: SuperviseDeps, own: OwnRun, ending: Ending): Promise<Ending> {
-  const { conversation, run, progress, recorder } = own
-  const { log } = recorder
+async function storeAndShow(deps: ExecuteDeps, own: OwnRun, ending: Ending): Promise<StoredConversation> {
+  const { conversation, run, recorder } = own
+  const { log, progress, completed } = recorder
   appendEntries(recorder, [])
   const terminal = encodeNext(recorder, terminalEvent(ending, progress))
   const endedAt = deps.clock.now()
-  const status = statusOf(ending)
-  const messages = [...progress.messages]
-  const result = storedResult(ending, progress, recorder.completed)
-  const shared = { epoch: run.epoch, status, messages, lastEventId: recorder.lastId }
-  const end = {
-    ...shared,
-    runUuid: run.uuid,
-    conversationUuid: conversation.uuid,
-    epochAfter: run.epoch,
-    from: 'running' as const,
-    result,
-    eventLog: await progress.codec.packEventLog(log.messages, [...log.entries, terminal]),
-    endedAt,
-  }
+  const { status, messages, result } = endOf(ending, progress, completed)
+  const ids = { runUuid: run.uuid, conversationUuid: conversation.uuid }
+  const shared = { epoch: run.epoch, status, lastEventId: recorder.lastId }
+  const eventLog = await progress.codec.packEventLog(log.messages, [...log.entries, terminal])
+  const from = 'running' as const
+  const end = { ...ids, ...shared, from, epochAfter: run.epoch, messages, result, eventLog, endedAt }
   // The start and the end may share one write batch. If the start fails, so does the end.
   const attempt = deps.runs.store.end(end)
   attempt.catch(() => undefined)
   await own.committed
-  if (!(await storeEnd(deps, end, attempt))) {
-    throw refuse('run-not-stored')
-  }
+  if (!(await isStored(deps, end, attempt))) throw refuse('run-not-stored')
   const { createdAt, firstEventId } = run
   const latestRun = { ...shared, uuid: run.uuid, firstEventId, result, stopRequestedAt: null, createdAt, endedAt }
-  const ids = { runUuid: run.uuid, conversationUuid: conversation.uuid }
-  deps.runs.active.remove(ids, { ...conversation, ...shared, updatedAt: endedAt, latestRun })
+  const outcome = { ...conversation, ...shared, messages, updatedAt: endedAt, latestRun }
+  deps.runs.active.remove(ids, outcome)
   appendEntries(recorder, [terminal])
   log.close()
   const durationMs = endedAt.getTime() - run.createdAt.getTime()
   deps.runs.metrics.runEnded(status, durationMs / 1000)
   deps.logger.info('run.ended', { ...ids, status, durationMs })
-  return ending
+  return outcome
 }
 
 export type Ending = { completion: RunCompletion } | { failure: RunError }
-
-export function statusOf(ending: Ending): RunEnd['status'] {
-  if ('completion' in ending) return 'completed'
-  return ending.failure.code === 'abort_error' ? 'stopped' : 'error'
-}
 
 export function terminalEvent(ending: Ending, progress: RunProgress): RunEvent {
   const { tokenUsage, cost } = progress.spending
   if ('failure' in ending) {
     return latitude(progress, { type: 'chain-error', error: ending.failure, cost, tokenUsage })
   }
-  const { answer, toolRequests } = ending.completion
-  const { toolCalls, finishReason } = answer.response
+  const { answer: response, toolRequests } = ending.completion
+  const { toolCalls, finishReason } = response.response
   return latitude(progress, {
     type: 'chain-completed',
-    response: answer,
+    response,
     toolCalls,
     finishReason,
     tokenUsage,
@@ -221,22 +220,21 @@ export function terminalEvent(ending: Ending, progress: RunProgress): RunEvent {
   })
 }
 
-export function storedResult(
+export function endOf(
   ending: Ending,
-  { spending, answer, messages }: RunProgress,
-  completed: StoredRunResult['completed'],
-): StoredRunResult {
+  { spending, answer, messages: shown }: RunProgress,
+  completed?: StoredRunResult['completed'],
+): Pick<RunEnd, 'status' | 'messages' | 'result'> {
+  const messages = [...shown]
   const shared = { ...spending, covers: messages.length, ...(completed && { completed }) }
   if ('completion' in ending) {
-    return { response: ending.completion.answer.response, toolRequests: ending.completion.toolRequests, ...shared }
+    const { answer, toolRequests } = ending.completion
+    return { status: 'completed', messages, result: { response: answer.response, toolRequests, ...shared } }
   }
   const { code, message, details } = ending.failure
-  return {
-    ...(answer && { response: answer.response }),
-    toolRequests: [],
-    ...shared,
-    error: { code, message, details },
-  }
+  const result = { ...(answer && { response: answer.response }), toolRequests: [], ...shared }
+  const status = code === 'abort_error' ? 'stopped' : 'error'
+  return { status, messages, result: { ...result, error: { code, message, details } } }
 }
 
 export function stopped(): RunError {
@@ -251,24 +249,26 @@ function toRunFailure(failure: unknown): RunError {
 }
 
 /** The delay between attempts to write to an unavailable database. */
-export const retryMs = 500
+const retryMs = 500
 
-/** Retries for `storeWaitMs` while the database is unavailable. Returns false if nothing was written. */
-async function storeEnd(deps: Needs<'runs' | 'logger'>, end: RunEnd, first: Promise<boolean>): Promise<boolean> {
+/** Retries for `storeWaitMs` while the database is unavailable. @throws the last failure. */
+export async function whileAway<T>(deps: Needs<'runs'>, first: Promise<T>, again: () => Promise<T>): Promise<T> {
   const giveUpAt = performance.now() + deps.runs.settings.storeWaitMs
-  for (let attempt = first; ; attempt = deps.runs.store.end(end)) {
+  for (let attempt = first; ; attempt = again()) {
     try {
       return await attempt
     } catch (error) {
-      const isAway = isUnavailable(error)
-      if (!isAway || performance.now() >= giveUpAt) {
-        deps.logger.error('run.end-not-stored', {
-          runUuid: end.runUuid,
-          reason: error instanceof Error ? error.name : '',
-        })
-        return false
-      }
+      if (!isUnavailable(error) || performance.now() >= giveUpAt) throw error
       await pause(retryMs)
     }
+  }
+}
+
+async function isStored(deps: ExecuteDeps, end: RunEnd, first: Promise<boolean>): Promise<boolean> {
+  try {
+    return await whileAway(deps, first, () => deps.runs.store.end(end))
+  } catch (error) {
+    deps.logger.error('run.end-not-stored', { runUuid: end.runUuid, reason: nameOf(error) })
+    return false
   }
 }

@@ -3,7 +3,7 @@ import { STATUS_BY_CODE } from '@stet/contract'
 import type { ErrorBody, ErrorCode } from '@stet/contract/vocabulary'
 import type { ErrorRequestHandler, Request, Response } from 'express'
 import { findConversation } from '../../features/conversations/find-conversation.ts'
-import type { KeptAnswer } from '../../features/idempotency/ports.ts'
+import type { StoredResponse } from '../../features/idempotency/ports.ts'
 import { AppError, RunError, refuse } from '../../shared/app-error.ts'
 import type { LogFields, Logger } from '../../shared/logger.ts'
 import { callerOf, contextOf } from '../auth/request-context.ts'
@@ -20,7 +20,7 @@ export class KeptFailure extends Error {
   override readonly name = 'KeptFailure'
   readonly answer: ErrorResponse
 
-  constructor(answer: KeptAnswer) {
+  constructor(answer: StoredResponse) {
     super(`Answered ${answer.status} before`)
     this.answer = { ...answer, body: answer.body as ErrorBody }
   }

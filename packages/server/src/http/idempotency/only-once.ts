@@ -2,7 +2,7 @@
 import type { Request, Response } from 'express'
 import { answerOnce } from '../../features/idempotency/answer-once.ts'
 import { claimFor } from '../../features/idempotency/idempotency-key.ts'
-import type { AnswerSubject, Claim, ClaimedRun, KeptAnswer } from '../../features/idempotency/ports.ts'
+import type { Claim, ClaimedRun, ResponseSubject, StoredResponse } from '../../features/idempotency/ports.ts'
 import { startOnce } from '../../features/idempotency/start-once.ts'
 import { readUuid } from '../../shared/text-guards.ts'
 import { callerOf, contextOf } from '../auth/request-context.ts'
@@ -17,10 +17,10 @@ interface Call<S, B> {
   res: Response
   status: S
   /** A created resource that the path does not name. Deleting it also deletes the stored response. */
-  created?(body: NoInfer<B>): AnswerSubject
+  created?(body: NoInfer<B>): ResponseSubject
 }
 
-const keptHeaders = ['ETag', 'Cache-Control'] as const
+const storedHeaders = ['ETag', 'Cache-Control'] as const
 
 /** @param work commits its writes together with its response, so it must not await anything afterwards. */
 export async function onlyOnce<S extends number, B>(
@@ -30,22 +30,20 @@ export async function onlyOnce<S extends number, B>(
 ): Promise<{ status: S; body: B | RawResponse }> {
   const claim = idempotencyClaim(req, res)
   if (!claim) return { status, body: await work(deps) }
-  const { answersSecret } = matchedRoute(req).metadata
   const fresh: { body?: B } = {}
   const answer = await answerOnce(deps, {
     claim,
-    isSecret: answersSecret === true,
     work: async (own) => {
       fresh.body = await work({ ...deps, ...own })
-      return { status, headers: keptHeadersOf(res), body: fresh.body }
+      return { status, headers: storedHeadersOf(res), body: fresh.body }
     },
     subjectOf: () => (fresh.body === undefined ? {} : (created?.(fresh.body) ?? {})),
-    failure: (error) => keptFailure(res, error),
+    failure: (error) => failureResponse(res, error),
   })
   return { status, body: fresh.body ?? new RawResponse((response) => replay(response, answer)) }
 }
 
-function keptFailure(res: Response, error: unknown): KeptAnswer {
+function failureResponse(res: Response, error: unknown): StoredResponse {
   return { ...errorResponse(error, contextOf(res).requestId) }
 }
 
@@ -53,34 +51,28 @@ function markReplayed(res: Response): void {
   res.setHeader('Idempotency-Replayed', 'true')
 }
 
-function keptHeadersOf(res: Response): Record<string, string> {
-  const headers: Record<string, string> = {}
-  for (const name of keptHeaders) {
-    const value = res.getHeader(name)
-    if (value !== undefined) headers[name] = String(value)
-  }
-  return headers
+function storedHeadersOf(res: Response): Record<string, string> {
+  const given = storedHeaders.filter((name) => res.hasHeader(name))
+  return Object.fromEntries(given.map((name) => [name, String(res.getHeader(name))]))
 }
 
-function replay(res: Response, { status, headers, body }: KeptAnswer): void {
+function replay(res: Response, { status, headers, body }: StoredResponse): void {
   markReplayed(res)
   for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
   res.status(status).json(body)
 }
 
-interface OnceStart<T> {
-  claim: Claim | undefined
-  start(): Promise<T>
-  join(run: ClaimedRun): Promise<T>
-}
-
 /** Starts a run, or joins an earlier request's run with the same `Idempotency-Key`. @throws the error of either. */
-export async function startedOnce<T>(deps: HttpDeps, res: Response, { claim, start, join }: OnceStart<T>): Promise<T> {
+export async function startedOnce<T>(
+  deps: HttpDeps,
+  res: Response,
+  { claim, start, join }: { claim: Claim | undefined; start(): Promise<T>; join(run: ClaimedRun): Promise<T> },
+): Promise<T> {
   if (!claim) return start()
-  const outcome = await startOnce(deps, { claim, start, failure: (error) => keptFailure(res, error) })
+  const outcome = await startOnce(deps, { claim, start, failure: (error) => failureResponse(res, error) })
   if ('started' in outcome) return outcome.started
   markReplayed(res)
-  if ('answer' in outcome) throw new KeptFailure(outcome.answer)
+  if ('response' in outcome) throw new KeptFailure(outcome.response)
   return join(outcome.run)
 }
 
@@ -94,11 +86,12 @@ export function idempotencyClaim(req: Request, res: Response): Claim | undefined
     path: req.baseUrl + req.path.replace(/\/$/, ''),
     key: String(key),
     body: req.body,
+    isSecret: matchedRoute(req).metadata.answersSecret === true,
     ...subjectOf(req),
   })
 }
 
-function subjectOf({ params }: Request): AnswerSubject {
+function subjectOf({ params }: Request): ResponseSubject {
   const projectId = Number(params['projectId'])
   const conversationUuid = readUuid(String(params['conversationUuid']))
   return {

@@ -60,8 +60,6 @@ export function runRoutes(httpDeps: HttpDeps, unread: UnreadBudget): Routes<type
       follow(deps, res, body.stream)
       if (body.stream) {
         const run = await attachStream(deps, { ...address, afterId: lastEventId(req.get('last-event-id')) })
-        // A client that disconnected before this point never reads the stream.
-        if (res.closed) run.release()
         return { status: 200, body: runStream(deps, res, run) }
       }
       const result = await attachResult(deps, address, whileOpen(res))

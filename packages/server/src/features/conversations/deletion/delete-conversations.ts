@@ -1,68 +1,48 @@
 /** Deleted conversations become unreadable immediately; a background job purges their rows. */
 
-import { refuse } from '../../../shared/app-error.ts'
+import type { ErasedConversations } from '@stet/contract/vocabulary'
 import type { Caller } from '../../../shared/caller.ts'
 import { type Repeated, repeat } from '../../../shared/clock.ts'
 import type { Needs } from '../../deps.ts'
 import { findProject } from '../../documents/version-ref.ts'
-import { isActive } from '../attach-conversation.ts'
-import { type ConversationAddress, type FindDeps, findStored } from '../find-conversation.ts'
-import type { Erasure, ErasureRequest, SweepPlace } from './ports.ts'
+import {
+  busy,
+  type ConversationAddress,
+  changedMeanwhile,
+  type FindDeps,
+  findConversation,
+  isActive,
+} from '../find-conversation.ts'
+import type { ErasureRequest, SweepPlace } from './ports.ts'
 
 /** @throws AppError NotFoundError; ConflictError while a run is active. */
 export async function deleteConversation(
   deps: FindDeps & Needs<'deletions' | 'logger'>,
   address: ConversationAddress,
 ): Promise<{ uuid: string }> {
-  const found = await findStored(deps, address)
+  const found = await findConversation(deps, address)
   const { uuid, workspaceId } = found
   if (isActive(found)) throw busy()
-  if (!(await deps.deletions.store.hideConversation(workspaceId, uuid))) {
-    // A chat or another deletion may have won the race, and memory may be outdated.
-    if (await deps.runs.store.findConversation(workspaceId, uuid)) throw busy()
-    throw refuse('unknown-conversation')
-  }
+  if (!(await deps.deletions.store.hideConversation(workspaceId, uuid))) throw await changedMeanwhile(deps, found)
   // If a chat has just ended in the database, its process has not cached the ended conversation yet. Wait for that.
   await deps.runs.active.find(workspaceId, uuid)?.ended
   deps.runs.active.forget(uuid)
-  deps.logger.info('audit.conversation-deleted', {
-    workspaceId,
-    conversationUuid: uuid,
-    by: address.caller.apiKeyId,
-  })
+  const { apiKeyId: by } = address.caller
+  deps.logger.info('audit.conversation-deleted', { workspaceId, conversationUuid: uuid, by })
   deps.deletions.work.wake()
   return { uuid }
-}
-
-function busy(): Error {
-  return refuse('conversation-busy', { retryAfter: 1 })
-}
-
-export interface EraseInput {
-  caller: Caller
-  customIdentifier: string
-  projectId?: number
-}
-
-export interface ErasedConversations {
-  deleted: number
-  active: number
 }
 
 type EraseDeps = Needs<'deletions' | 'runs'>
 
 export async function eraseConversations(
   deps: EraseDeps & Needs<'stores' | 'liveCache' | 'clock' | 'logger'>,
-  { caller, customIdentifier, projectId }: EraseInput,
+  { caller, customIdentifier, projectId }: { caller: Caller; customIdentifier: string; projectId?: number },
 ): Promise<ErasedConversations> {
   if (projectId !== undefined) await findProject(deps, caller, projectId)
   const { workspaceId, apiKeyId } = caller
-  const request: ErasureRequest = {
-    workspaceId,
-    projectId: caller.projectId ?? projectId ?? null,
-    customIdentifier,
-    createdAt: deps.clock.now(),
-  }
+  const place = { workspaceId, projectId: caller.projectId ?? projectId ?? null }
+  const request = { ...place, customIdentifier, createdAt: deps.clock.now() }
   const id = await deps.deletions.store.beginErasure(request)
   deps.deletions.work.erasing.add(id)
   try {
@@ -81,13 +61,10 @@ export async function eraseConversations(
 /** Finishes erasures that an earlier process or a failed request left incomplete. */
 export async function finishErasures(deps: EraseDeps): Promise<void> {
   for (const erasure of await deps.deletions.store.listErasures()) {
-    if (!deps.deletions.work.erasing.has(erasure.id)) await finishErasure(deps, erasure)
+    if (deps.deletions.work.erasing.has(erasure.id)) continue
+    await hideErased(deps, erasure)
+    await deps.deletions.store.endErasure(erasure.id)
   }
-}
-
-async function finishErasure(deps: EraseDeps, erasure: Erasure): Promise<void> {
-  await hideErased(deps, erasure)
-  await deps.deletions.store.endErasure(erasure.id)
 }
 
 async function hideErased(deps: EraseDeps, request: ErasureRequest): Promise<number> {
@@ -120,11 +97,7 @@ const applyEveryMs = 10 * 60_000
 
 export function keepRetention(deps: RetentionDeps): Repeated {
   return repeat(applyEveryMs, async () => {
-    try {
-      await applyRetention(deps)
-    } catch {
-      deps.logger.warn('deletion.retention-not-applied')
-    }
+    await applyRetention(deps).catch(() => deps.logger.warn('deletion.retention-not-applied'))
   })
 }
 

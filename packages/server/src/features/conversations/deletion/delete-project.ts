@@ -2,20 +2,17 @@
 
 import { refuse } from '../../../shared/app-error.ts'
 import type { Caller } from '../../../shared/caller.ts'
+import { keyScope } from '../../access/api-key.ts'
 import type { Needs } from '../../deps.ts'
 import { assertVisible, deletedProjectsScope, projectScope } from '../../documents/version-ref.ts'
 
-export interface DeleteProjectInput {
-  caller: Caller
-  projectId: number
-  /** The project's name, to guard against a mistyped id. */
-  name: string
-}
-
-/** @throws AppError NotFoundError; BadRequestError for another name; ConflictError while runs are active. */
+/**
+ * @param input with the project's name, to guard against a mistyped id.
+ * @throws AppError NotFoundError; BadRequestError for another name; ConflictError while runs are active.
+ */
 export async function deleteProject(
   deps: Needs<'transaction' | 'liveCache' | 'runs' | 'deletions' | 'logger'>,
-  { caller, projectId, name }: DeleteProjectInput,
+  { caller, projectId, name }: { caller: Caller; projectId: number; name: string },
 ): Promise<void> {
   const { workspaceId, apiKeyId } = caller
   assertVisible(caller, projectId)
@@ -36,7 +33,7 @@ export async function deleteProject(
   } finally {
     // Drop the caches after a failure too: if the connection broke during the commit, the outcome is unknown.
     for (const scope of [deletedProjectsScope, projectScope(projectId)]) deps.liveCache.drop(scope)
-    for (const hash of keyHashes) deps.liveCache.drop(`key:${hash}`)
+    for (const hash of keyHashes) deps.liveCache.drop(keyScope(hash))
     deps.deletions.work.wake()
   }
 }

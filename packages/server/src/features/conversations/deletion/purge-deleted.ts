@@ -2,6 +2,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Repeated } from '../../../shared/clock.ts'
+import { keyScope } from '../../access/api-key.ts'
 import type { Needs } from '../../deps.ts'
 import { deletedProjects, deletedProjectsScope } from '../../documents/version-ref.ts'
 import { finishErasures } from './delete-conversations.ts'
@@ -20,13 +21,10 @@ export function purgeDeleted(deps: PurgeDeps): Repeated {
   const purge = async () => {
     while (isWoken && !stopping.signal.aborted) {
       isWoken = false
-      try {
-        await purgeOnce(deps, stopping.signal)
-      } catch (error) {
-        if (!stopping.signal.aborted) {
-          deps.logger.warn('deletion.not-purged', { reason: error instanceof Error ? error.name : '' })
-        }
-      }
+      await purgeOnce(deps, stopping.signal).catch((error: unknown) => {
+        if (stopping.signal.aborted) return
+        deps.logger.warn('deletion.not-purged', { reason: error instanceof Error ? error.name : '' })
+      })
     }
     running = undefined
   }
@@ -78,7 +76,7 @@ async function purgeProject(deps: PurgeDeps, projectId: number, signal: AbortSig
   if (await deps.deletions.store.hasConversations(projectId)) return
   for (const table of projectTables) {
     const keyHashes = await purgeTable(signal, () => deps.deletions.store.purgeProject(table, projectId))
-    for (const hash of keyHashes) deps.liveCache.drop(`key:${hash}`)
+    for (const hash of keyHashes) deps.liveCache.drop(keyScope(hash))
   }
   if (await deps.deletions.store.removeProject(projectId)) deps.liveCache.drop(deletedProjectsScope)
 }

@@ -3,7 +3,6 @@
 import { RunError } from '../../../shared/app-error.ts'
 import { type Repeated, repeat } from '../../../shared/clock.ts'
 import type { Needs } from '../../deps.ts'
-import { usageOf } from '../../providers/usage.ts'
 import type {
   EventCodec,
   LogEntry,
@@ -15,7 +14,8 @@ import type {
   StoredRun,
   StoredRunResult,
 } from '../ports.ts'
-import { createRunProgress } from '../steps/run-progress.ts'
+import type { StepResponse } from '../run.ts'
+import { createRunProgress, nothingSpent } from '../steps/run-progress.ts'
 import { terminalEvent } from '../supervise-run.ts'
 
 export function createStoredLogs(runs: Pick<RunStore, 'findEventLog'>, codec: EventCodec): StoredLogs {
@@ -95,31 +95,31 @@ export function endOfRun(
   return { messages: progress.encoded, entries }
 }
 
+/** An external log, which stet did not run, as a run with two events. */
+export function loggedRun(conversation: StoredConversation): StoredRun {
+  const { uuid, createdAt } = conversation
+  const unstarted = { epoch: 0, stopRequestedAt: null, createdAt, endedAt: createdAt }
+  return { ...unstarted, uuid, status: 'completed', firstEventId: 1, lastEventId: 2, result: resultOfLog(conversation) }
+}
+
 export function resultOfLog({ messages }: Pick<StoredConversation, 'messages'>): StoredRunResult {
-  const places = messages.map((message, place) => (message.role === 'assistant' ? place : -1))
-  const answerAt = Math.max(-1, ...places)
+  const answerAt = messages.findLastIndex(({ role }) => role === 'assistant')
+  const inputEnd = answerAt < 0 ? messages.length : answerAt
   const parts = messages[answerAt]?.content ?? []
-  const tokenUsage = usageOf({})
-  const response = {
-    streamType: 'text' as const,
+  const spending = nothingSpent()
+  const response: StepResponse = {
+    streamType: 'text',
     text: parts.map((part) => (part.type === 'text' ? part.text : '')).join(''),
     toolCalls: [],
-    usage: tokenUsage,
+    usage: spending.tokenUsage,
     cost: 0,
     model: '',
     provider: 'custom',
-    finishReason: 'unknown' as const,
-    input: [[0, answerAt < 0 ? messages.length : answerAt] as const],
-    output: answerAt < 0 ? [] : [[answerAt, messages.length] as const],
+    finishReason: 'unknown',
+    input: [[0, inputEnd]],
+    output: answerAt < 0 ? [] : [[answerAt, messages.length]],
   }
-  return {
-    response,
-    completed: { eventId: 1, covers: messages.length },
-    toolRequests: [],
-    tokenUsage,
-    cost: 0,
-    costUnknown: false,
-  }
+  return { response, completed: { eventId: 1, covers: messages.length }, toolRequests: [], ...spending }
 }
 
 const dropEveryMs = 60_000

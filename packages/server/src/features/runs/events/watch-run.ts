@@ -1,10 +1,9 @@
 import { RunError } from '../../../shared/app-error.ts'
 import { endOfPart } from '../../../shared/json-pieces.ts'
-import type { Usage } from '../../providers/usage.ts'
-import type { Message, ToolCall } from '../../templates/message.ts'
-import type { EventCodec, MessageForm, RunLogReader, StoredConversation, StoredRunResult } from '../ports.ts'
-import { type RunResult, type RunSource, resolveSlice, type StepResponse } from '../run.ts'
+import type { EventCodec, MessageForm, RunLogReader, StoredConversation } from '../ports.ts'
+import { type RunResult, resolveSlice } from '../run.ts'
 import type { SupervisedRun } from '../supervise-run.ts'
+import { resultOfLog } from './stored-events.ts'
 
 /** A run's frames. The caller counts as a reader until `release`. A slow reader delays only itself. */
 export interface RunFrames {
@@ -12,7 +11,6 @@ export interface RunFrames {
   take(): string | Buffer
   /** True if a frame is only partly taken. Nothing else may be written before its rest. */
   hasMore(): boolean
-  changed(): Promise<void>
   /** Calls `hear` on new data and at the end of the run. `hear` must not block. */
   listen(hear: () => void): void
   isAtEnd(): boolean
@@ -37,29 +35,28 @@ const batchCharacters = 65_536
 // Each part counts as progress, so parts must be small enough for a slow reader.
 const partBytes = 262_144
 
-export function watchRun(run: SupervisedRun, source: RunSource): StartedRun {
-  const { conversationUuid, committed, reader } = run
+export function watchRun(
+  codec: EventCodec,
+  { conversationUuid, committed, reader, ending }: SupervisedRun,
+): StartedRun {
   return {
     conversationUuid,
     committed,
-    frames: (form) => framesOf(run.progress.codec, reader, form),
-    async result(signal) {
-      const leave = () => reader.release()
-      signal?.addEventListener('abort', leave, { once: true })
-      if (signal?.aborted === true) leave()
-      try {
-        const ending = await run.ending
-        if ('failure' in ending) throw failureOf(conversationUuid, ending.failure)
-        const { messages, spending } = run.progress
-        const { answer, toolRequests } = ending.completion
-        const { tokenUsage, cost } = spending
-        const { response } = answer
-        return runResult({ uuid: conversationUuid, source, messages, response, toolRequests, tokenUsage, cost })
-      } finally {
-        signal?.removeEventListener('abort', leave)
-        reader.release()
-      }
-    },
+    frames: (form) => framesOf(codec, reader, form),
+    result: async (signal) => runResult(await releasedAfter(reader, ending, signal)),
+  }
+}
+
+/** Releases the reader when `work` settles, or when the caller disconnects. */
+export async function releasedAfter<T>(reader: RunLogReader, work: Promise<T>, signal?: AbortSignal): Promise<T> {
+  const leave = () => reader.release()
+  signal?.addEventListener('abort', leave, { once: true })
+  if (signal?.aborted === true) leave()
+  try {
+    return await work
+  } finally {
+    signal?.removeEventListener('abort', leave)
+    leave()
   }
 }
 
@@ -99,56 +96,28 @@ export function framesOf(codec: EventCodec, reader: RunLogReader, form: MessageF
       }
       return text
     },
-    hasMore() {
-      return place < pieces.length
-    },
-    changed: () => (place < pieces.length ? Promise.resolve() : reader.changed()),
+    hasMore: () => place < pieces.length,
     listen: (hear) => reader.listen(hear),
-    isAtEnd() {
-      return reader.isAtEnd() && place >= pieces.length
-    },
-    isCallerAwaited() {
-      return reader.isCallerAwaited()
-    },
+    isAtEnd: () => reader.isAtEnd() && place >= pieces.length,
+    isCallerAwaited: () => reader.isCallerAwaited(),
     release: () => reader.release(),
   }
 }
 
-interface Outcome {
-  uuid: string
-  source: RunSource
-  messages: readonly Message[]
-  response: StepResponse
-  toolRequests: ToolCall[]
-  tokenUsage: Usage
-  cost: number
-}
-
-function runResult({ uuid, source, messages, response, ...sums }: Outcome): RunResult {
-  const { documentUuid, versionUuid } = source
-  const { input, output, ...plain } = response
-  const slices = { input: resolveSlice(input, messages), output: resolveSlice(output, messages) }
+/** Returns the result of the latest run. @throws RunError if the run failed. */
+export function runResult(conversation: StoredConversation): RunResult {
+  const { uuid, messages, documentUuid, versionUuid, latestRun } = conversation
+  const { response, toolRequests, tokenUsage, cost, error } = latestRun?.result ?? resultOfLog(conversation)
+  if (error) throw new RunError(error.code, error.message, { details: { ...error.details, conversationUuid: uuid } })
+  if (!response) throw new RunError('unknown_error', 'The run left no response')
+  const slices = { input: resolveSlice(response.input, messages), output: resolveSlice(response.output, messages) }
   return {
     uuid,
     conversation: [...messages],
-    response: { ...plain, ...slices },
-    toolRequests: sums.toolRequests,
+    response: { ...response, ...slices },
+    toolRequests,
     source: { documentUuid, versionUuid },
-    tokenUsage: sums.tokenUsage,
-    cost: sums.cost,
+    tokenUsage,
+    cost,
   }
-}
-
-function failureOf(conversationUuid: string, failure: Pick<RunError, 'code' | 'message' | 'details'>): RunError {
-  const { code, message, details } = failure
-  return new RunError(code, message, { details: { ...details, conversationUuid }, cause: failure })
-}
-
-/** @throws RunError if the run failed. */
-export function storedRunResult(conversation: StoredConversation, result: StoredRunResult): RunResult {
-  const { uuid, messages } = conversation
-  const { response, toolRequests, tokenUsage, cost, error } = result
-  if (error) throw failureOf(uuid, error)
-  if (!response) throw new RunError('unknown_error', 'The run left no response')
-  return runResult({ uuid, source: conversation, messages, response, toolRequests, tokenUsage, cost })
 }

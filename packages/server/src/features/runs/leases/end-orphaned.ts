@@ -6,7 +6,7 @@ import type { Message } from '../../templates/message.ts'
 import type { RunEnd, StoredConversation, StoredRun } from '../ports.ts'
 import { nextStep, planOf } from '../steps/run-plan.ts'
 import { createRunProgress } from '../steps/run-progress.ts'
-import { statusOf, stopped, storedResult, terminalEvent } from '../supervise-run.ts'
+import { endOf, stopped, terminalEvent } from '../supervise-run.ts'
 
 type EndDeps = Needs<'runs' | 'clock'>
 type OrphanDeps = EndDeps & Needs<'templates'>
@@ -40,13 +40,8 @@ async function firstMessages(deps: OrphanDeps, run: StoredRun): Promise<Message[
 
 /** Returns false if the run was started or ended in the meantime. */
 export function endQueued(deps: EndDeps, conversation: StoredConversation, run: StoredRun): Promise<boolean> {
-  const { epoch, firstEventId } = run
-  return endUnsupervised(deps, conversation, run, {
-    failure: stopped(),
-    from: 'queued',
-    firstEventId,
-    epochAfter: epoch,
-  })
+  const { epoch: epochAfter, firstEventId } = run
+  return endUnsupervised(deps, conversation, run, { failure: stopped(), from: 'queued', firstEventId, epochAfter })
 }
 
 interface UnsupervisedEnd extends Pick<RunEnd, 'from' | 'epochAfter'> {
@@ -61,18 +56,15 @@ async function endUnsupervised(
   { failure, from, firstEventId, epochAfter }: UnsupervisedEnd,
 ): Promise<boolean> {
   const { codec } = deps.runs
-  const ending = { failure }
   const progress = createRunProgress(codec, conversation.messages)
-  const { uuid: conversationUuid, messages } = conversation
-  const endedAt = deps.clock.now()
-  const terminal = codec.encodeEvent(terminalEvent(ending, progress), firstEventId, endedAt, conversation)
-  const status = statusOf(ending)
-  const result = storedResult(ending, progress, undefined)
-  const shared = { status, messages, lastEventId: firstEventId }
-  const end = { ...shared, runUuid: run.uuid, conversationUuid, epoch: run.epoch, epochAfter, from, result, endedAt }
   const { encoded } = progress
-  if (!(await deps.runs.store.end({ ...end, eventLog: await codec.packEventLog(encoded, [terminal]) }))) return false
-  deps.runs.active.forget(conversationUuid)
+  const endedAt = deps.clock.now()
+  const terminal = codec.encodeEvent(terminalEvent({ failure }, progress), firstEventId, endedAt, conversation)
+  const eventLog = await codec.packEventLog(encoded, [terminal])
+  const place = { epoch: run.epoch, epochAfter, from, lastEventId: firstEventId, endedAt }
+  const ids = { runUuid: run.uuid, conversationUuid: conversation.uuid }
+  if (!(await deps.runs.store.end({ ...ids, ...place, ...endOf({ failure }, progress), eventLog }))) return false
+  deps.runs.active.forget(conversation.uuid)
   if (from === 'queued') {
     // Readers wait for the first event, which is also the last.
     const log = deps.runs.eventLog.open(run.uuid, () => {})

@@ -1,23 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { refuse } from '../../../shared/app-error.ts'
-import type { Needs } from '../../deps.ts'
 import type { ClaimedRun } from '../../idempotency/ports.ts'
-import { firstState, prepareRun, requireFirstUse, type StartDeps, type StartRunInput } from '../start-run.ts'
-
-export type QueueDeps = StartDeps & Needs<'runs'>
-
-const retryAfterSeconds = 5
+import type { ExecuteDeps } from '../execute-run.ts'
+import { prepareRun, requireFirstUse, type StartRunInput } from '../start-run.ts'
+import { startedConversation } from '../supervise-run.ts'
 
 /** @throws as `startRun`; AppError ServiceUnavailableError, nothing stored, if the key has too many queued runs. */
-export async function queueRun(deps: QueueDeps, input: StartRunInput): Promise<ClaimedRun> {
+export async function queueRun(deps: ExecuteDeps, input: StartRunInput): Promise<ClaimedRun> {
   deps.runs.store.assertOpen()
   const { conversation, prompt } = await prepareRun(deps, input, 'background')
   const { apiKeyId } = input.caller
   const { uuid: conversationUuid, workspaceId, createdAt } = conversation
   const run = { uuid: randomUUID(), conversationUuid, workspaceId, epoch: 1, firstEventId: 1, createdAt }
-  if (!deps.runs.queue.reserve(run.uuid, apiKeyId)) {
-    throw refuse('queue-full', { retryAfter: retryAfterSeconds })
-  }
+  if (!deps.runs.queue.reserve(run.uuid, apiKeyId)) throw refuse('queue-full', { retryAfter: 5 })
   deps.runs.eventLog.expect(run.uuid)
   try {
     requireFirstUse(await deps.runs.store.create(conversation, { ...run, apiKeyId, input: prompt }, input.claim))
@@ -26,7 +21,7 @@ export async function queueRun(deps: QueueDeps, input: StartRunInput): Promise<C
     deps.runs.eventLog.forget(run.uuid)
     throw error
   }
-  const queued = { conversation: firstState(conversation, run, 'queued'), input: JSON.stringify(prompt) }
+  const queued = { conversation: startedConversation(conversation, run, 'queued'), input: JSON.stringify(prompt) }
   deps.runs.active.rememberQueued(run.uuid, queued, !deps.runs.settings.sharesDatabase)
   deps.runs.queue.add({ runUuid: run.uuid, apiKeyId })
   return { conversationUuid, runUuid: run.uuid }

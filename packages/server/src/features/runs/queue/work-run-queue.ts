@@ -1,23 +1,18 @@
 /** Starts every queued run, including those of an earlier process and those whose job was lost. */
 
-import { setTimeout as pause } from 'node:timers/promises'
-import { isUnavailable } from '../../../shared/app-error.ts'
 import { type Repeated, repeat } from '../../../shared/clock.ts'
-import type { Needs } from '../../deps.ts'
+import type { ExecuteDeps } from '../execute-run.ts'
 import { endQueued } from '../leases/end-orphaned.ts'
 import type { NewRun, StoredConversation } from '../ports.ts'
 import type { PromptInput } from '../run.ts'
-import { runState, type StartDeps } from '../start-run.ts'
+import { storedOrAbandoned } from '../start-run.ts'
 import { planOf } from '../steps/run-plan.ts'
-import { createRunProgress } from '../steps/run-progress.ts'
-import { retryMs, type SuperviseDeps, superviseRun } from '../supervise-run.ts'
-
-type WorkDeps = StartDeps & Needs<'runs'>
+import { superviseRun, whileAway } from '../supervise-run.ts'
 
 const sweepEveryMs = 5_000
 
 /** Resolves when all stored queued runs are in the queue, in creation order. */
-export async function workRunQueue(deps: WorkDeps): Promise<Repeated> {
+export async function workRunQueue(deps: ExecuteDeps): Promise<Repeated> {
   await enterQueued(deps)
   deps.runs.queue.work((runUuid) =>
     startQueuedRun(deps, runUuid).catch((error: unknown) => {
@@ -36,7 +31,7 @@ export async function workRunQueue(deps: WorkDeps): Promise<Repeated> {
   }
 }
 
-async function enterQueued(deps: WorkDeps): Promise<void> {
+async function enterQueued(deps: ExecuteDeps): Promise<void> {
   for (const run of await deps.runs.store.listQueued()) {
     deps.runs.eventLog.expect(run.runUuid)
     deps.runs.queue.add(run)
@@ -44,7 +39,7 @@ async function enterQueued(deps: WorkDeps): Promise<void> {
 }
 
 /** Starts a queued run at most once; resolves at its end. @throws AppError ServiceUnavailableError if still queued. */
-export async function startQueuedRun(deps: StartDeps, runUuid: string): Promise<void> {
+export async function startQueuedRun(deps: ExecuteDeps, runUuid: string): Promise<void> {
   const known = deps.runs.active.takeQueued(runUuid)
   if (known && (await superviseQueued(deps, known.conversation, JSON.parse(known.input) as PromptInput))) return
   const found = await deps.runs.store.findQueued(runUuid)
@@ -56,27 +51,18 @@ export async function startQueuedRun(deps: StartDeps, runUuid: string): Promise<
 
 /** Returns false if the run is no longer queued or a stop was requested. */
 async function superviseQueued(
-  deps: StartDeps,
+  deps: ExecuteDeps,
   conversation: StoredConversation,
   input: PromptInput,
 ): Promise<boolean> {
-  const { latestRun: queued } = conversation
+  const { latestRun: queued, uuid: conversationUuid, workspaceId } = conversation
   if (!queued) return false
-  const { uuid: runUuid, firstEventId, createdAt } = queued
-  const { uuid: conversationUuid, workspaceId } = conversation
-  const epoch = queued.epoch + 1
+  const { uuid, firstEventId, createdAt } = queued
   const ownerId = deps.runs.settings.instanceId
-  const run = { uuid: runUuid, conversationUuid, workspaceId, ownerId, epoch, firstEventId, createdAt }
+  const run = { uuid, conversationUuid, workspaceId, ownerId, epoch: queued.epoch + 1, firstEventId, createdAt }
   if (!(await claimQueued(deps, run))) return false
-  const latestRun = runState(run)
-  const supervised = superviseRun(deps, {
-    conversation: { ...conversation, status: 'running', epoch, latestRun },
-    run,
-    stored: Promise.resolve(),
-    progress: createRunProgress(deps.runs.codec, []),
-    plan: planOf(deps, input, { runUuid, stream: true }),
-    isBackground: true,
-  })
+  const plan = planOf(deps, input, { runUuid: uuid, stream: true })
+  const supervised = superviseRun(deps, { conversation, run, plan, isBackground: true })
   supervised.reader.release()
   // The failure is already logged and stored with the run's end.
   await supervised.ending.catch(() => undefined)
@@ -84,18 +70,11 @@ async function superviseQueued(
 }
 
 // If the response to a claim was lost, the run may already be ours. A repeated claim recognizes it and succeeds.
-async function claimQueued(deps: SuperviseDeps, run: NewRun): Promise<boolean> {
-  const giveUpAt = performance.now() + deps.runs.settings.storeWaitMs
-  for (let isRepeat = false; ; isRepeat = true) {
-    try {
-      return await deps.runs.store.startQueued(run, isRepeat)
-    } catch (error) {
-      const isAway = isUnavailable(error)
-      if (!isAway || performance.now() >= giveUpAt) {
-        deps.runs.active.abandon({ ...run, runUuid: run.uuid })
-        throw error
-      }
-      await pause(retryMs)
-    }
-  }
+function claimQueued(deps: ExecuteDeps, run: NewRun): Promise<boolean> {
+  const claim = (isRepeat: boolean) => deps.runs.store.startQueued(run, isRepeat)
+  return storedOrAbandoned(
+    deps,
+    run,
+    whileAway(deps, claim(false), () => claim(true)),
+  )
 }

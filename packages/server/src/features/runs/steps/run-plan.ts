@@ -2,17 +2,8 @@ import { AppError, RunError } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
 import { type HeldFiles, heldFiles } from '../../templates/held-files.ts'
 import type { Message } from '../../templates/message.ts'
-import type { EvaluationOwner } from '../../templates/template-engine.ts'
-import type { ProjectDefaults, PromptInput, PromptSteps, ToolScope } from '../run.ts'
-
-interface PlannedStep {
-  done: false
-  input: Message[]
-  added: Message[]
-  config: Record<string, unknown>
-}
-
-type NextStep = PlannedStep | { done: true; added: Message[] }
+import type { EvaluationOwner, TemplateStep } from '../../templates/template-engine.ts'
+import type { PromptInput, PromptSteps, ToolScope } from '../run.ts'
 
 interface RenderedSteps {
   prompt: PromptSteps
@@ -22,7 +13,7 @@ interface RenderedSteps {
   state: unknown
   held: HeldFiles | undefined
   /** The first step, if it was rendered before the run was stored. */
-  ahead: Promise<NextStep> | undefined
+  ahead: Promise<TemplateStep> | undefined
 }
 
 interface ChatStep {
@@ -31,16 +22,12 @@ interface ChatStep {
 }
 
 /** Each instance serves one run. */
-export interface RunPlan {
-  workspaceId: number
-  apiKeyId?: number | undefined
+export interface RunPlan extends Pick<PromptInput, 'apiKeyId' | 'projectDefaults' | 'declaredSdk'> {
   path: string
   tools: ToolScope
-  projectDefaults: ProjectDefaults
   steps: RenderedSteps | ChatStep
   /** False requests plain responses from providers. */
   stream: boolean
-  declaredSdk: boolean
 }
 
 /** @param mode without `stream`, providers send plain responses and no tool call waits for the caller. */
@@ -49,9 +36,8 @@ export function planOf(
   input: PromptInput,
   { runUuid, stream }: { runUuid: string; stream: boolean },
 ): RunPlan {
-  const { workspaceId, apiKeyId, source, projectDefaults, declaredSdk } = input
+  const { apiKeyId, source, projectDefaults, declaredSdk } = input
   return {
-    workspaceId,
     apiKeyId,
     path: source.path,
     // In JSON mode, the caller cannot post results during the run, so its tool calls end the run.
@@ -74,10 +60,10 @@ export async function nextStep(
   { steps }: RunPlan,
   answer: Message[] | undefined,
   asker: Pick<EvaluationOwner, 'signal' | 'isRun'>,
-): Promise<NextStep> {
+): Promise<TemplateStep> {
   if ('conversation' in steps) {
     if (answer) return { done: true, added: [] }
-    return { done: false, input: [...steps.conversation], added: [], config: steps.config }
+    return { done: false, input: [...steps.conversation], added: [], config: steps.config, state: undefined }
   }
   const { prompt, ahead, now } = steps
   if (ahead) {
@@ -108,10 +94,10 @@ export async function nextStep(
     // The input includes the added messages, so `show` checks its size before anything is built.
     return { ...step, input: held.show(step.input), added: held.show(step.added) }
   }
-  const compiled = step.done ? { input: step.added, config: prompt.config } : step
+  const compiled = step.done ? { input: step.added, config: prompt.config, state: undefined } : step
   const input = [...compiled.input, ...prompt.messages]
   if (input.length === 0) throw new RunError('unknown_error', 'The prompt produced no messages')
-  return { done: false, input, added: [...step.added, ...prompt.messages], config: compiled.config }
+  return { ...compiled, done: false, input, added: [...step.added, ...prompt.messages] }
 }
 
 /**

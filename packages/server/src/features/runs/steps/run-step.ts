@@ -105,15 +105,9 @@ function assertMayCall(progress: RunProgress, setUp: StepSetUp, callNumber: numb
   })
 }
 
-interface StepResult {
-  answer: ModelAnswer
-  requests: ToolCall[]
-  spending: RunSpending
-}
-
 function responseOf(
   setUp: StepSetUp,
-  { answer, requests, spending }: StepResult,
+  { answer, requests, spending }: { answer: ModelAnswer; requests: ToolCall[]; spending: RunSpending },
 ): Omit<StepResponse, 'input' | 'output'> {
   const isObject = setUp.prompt.schema !== undefined && requests.length === 0
   return {

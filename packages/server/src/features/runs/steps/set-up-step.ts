@@ -21,7 +21,7 @@ export interface StepSetUp {
 /** @throws RunError if the configuration, provider, model or a tool is invalid or missing. */
 export async function setUpStep(deps: SetUpDeps, plan: RunPlan, written: Record<string, unknown>): Promise<StepSetUp> {
   const prompt = readPromptConfig(written, plan.path, [...deps.runs.serverTools.keys()])
-  const entries = await listProviders(deps, plan.workspaceId)
+  const entries = await listProviders(deps, plan.tools.workspaceId)
   const { environment } = deps.providers
   const entry = chooseProvider(entries, {
     path: plan.path,

@@ -30,47 +30,29 @@ export interface ToolAnswers extends RunWatch {
 
 /** @throws the reason of `signal`; earlier results stay in the conversation. */
 export async function answerCalls(deps: AnswerDeps, own: ToolAnswers): Promise<void> {
+  const { progress, step, faultyCalls, calls, showEvents } = own
   const outcomes = new Map<string, ToolOutcome>()
   const others = new AbortController()
   const signal = AbortSignal.any([own.signal, others.signal])
-  const pending = new Map(own.calls.map((call) => [call.id, settled(call, answer(deps, own, call, signal))]))
-  const keep = ({ call, outcome }: Settled) => {
-    pending.delete(call.id)
+  for (const { id, reason } of faultyCalls) outcomes.set(id, { result: reason, isError: true })
+  const pending = calls.map(async (call) => {
+    const outcome = await answer(deps, own, call, signal)
+    // The spending of a call counts even if the run has ended.
+    if (outcome.spending) spend(progress, step, outcome.spending)
+    signal.throwIfAborted()
     outcomes.set(call.id, outcome)
-    if (outcome.spending) spend(own.progress, own.step, outcome.spending)
-  }
-  for (const { id, reason } of own.faultyCalls) outcomes.set(id, { result: reason, isError: true })
+    showEvents([{ provider: resultEvent(call, outcome) }])
+  })
   try {
-    while (pending.size > 0) {
-      const next = await Promise.race(pending.values())
-      own.signal.throwIfAborted()
-      keep(next)
-      own.showEvents([{ provider: resultEvent(next.call, next.outcome) }])
-    }
+    await Promise.all(pending)
   } catch (error) {
     others.abort(error)
-    // The signal ends all of them, but their spending counts.
-    for (const end of await Promise.allSettled(pending.values())) {
-      const spent = end.status === 'fulfilled' ? end.value.outcome.spending : undefined
-      if (spent) spend(own.progress, own.step, spent)
-    }
+    await Promise.allSettled(pending)
     throw error
   } finally {
-    const message = resultMessage([...own.faultyCalls, ...own.calls], outcomes)
-    if (message.content.length > 0) addOutput(own.progress, own.step, message)
+    const message = resultMessage([...faultyCalls, ...calls], outcomes)
+    if (message.content.length > 0) addOutput(progress, step, message)
   }
-}
-
-interface Settled {
-  call: ToolCall
-  outcome: ToolOutcome
-}
-
-function settled(call: ToolCall, outcome: Promise<ToolOutcome>): Promise<Settled> {
-  const done = outcome.then((value) => ({ call, outcome: value }))
-  // The first failure ends the loop. This prevents unhandled rejections of later ones.
-  done.catch(() => undefined)
-  return done
 }
 
 async function answer(deps: AnswerDeps, own: ToolAnswers, call: ToolCall, signal: AbortSignal): Promise<ToolOutcome> {
@@ -113,7 +95,9 @@ async function runServerTool(
   const both = AbortSignal.any([signal, limit])
   const context = { signal: both, toolCallId: call.id, conversationUuid, workspaceId, projectId }
   try {
-    const value = await Promise.race([execute(tool, call, context), rejection(both)])
+    // Async, so that a synchronous throw becomes a rejection.
+    const executing = (async () => tool.execute(call.arguments, context))()
+    const value = await Promise.race([executing, rejection(both)])
     return { result: plainJson(value), isError: false }
   } catch (error) {
     signal.throwIfAborted()
@@ -122,15 +106,6 @@ async function runServerTool(
     const failure = (error instanceof Error ? error.message : String(error)).slice(0, shownCharacters)
     return { result: failure, isError: true, failure }
   }
-}
-
-// Async, so that a synchronous throw becomes a rejection.
-async function execute(
-  tool: ServerTool,
-  call: ToolCall,
-  context: Parameters<ServerTool['execute']>[1],
-): Promise<unknown> {
-  return tool.execute(call.arguments, context)
 }
 
 function plainJson(value: unknown): unknown {
@@ -142,8 +117,7 @@ function plainJson(value: unknown): unknown {
 
 function rejection(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
-    const fail = () => reject(signal.reason)
-    signal.addEventListener('abort', fail, { once: true })
-    if (signal.aborted) fail()
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+    if (signal.aborted) reject(signal.reason)
   })
 }

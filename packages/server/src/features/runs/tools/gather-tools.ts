@@ -13,14 +13,18 @@ import type { AgentTool, StepTool, Toolbox } from './tool.ts'
 const maxNesting = 5
 const maxNameLength = 64
 
-export type ToolboxDeps = AgentDeps & Needs<'runs'>
+export type ToolboxDeps = Needs<'runs' | 'stores' | 'liveCache' | 'templates'>
 
 /** @throws RunError `document_config_error`; `unsupported_feature_error` for a caller's tool in an agent. */
 export async function gatherTools(deps: ToolboxDeps, scope: ToolScope, prompt: PromptConfig): Promise<Toolbox> {
   const [path = ''] = scope.lineage.slice(-1)
   const clientTools = prompt.tools.map((definition): StepTool => {
-    if (scope.runUuid === null) throw unanswerable(definition.name)
-    return { source: 'client', definition, isAwaited: scope.awaited.includes(definition.name) }
+    const { name: feature } = definition
+    if (scope.runUuid === null) {
+      const message = `Tool '${feature}' is the caller's: a prompt used as a tool has none`
+      throw new RunError('unsupported_feature_error', message, { details: { feature } })
+    }
+    return { source: 'client', definition, isAwaited: scope.awaited.includes(feature) }
   })
   const serverTools = prompt.serverTools.flatMap((name): StepTool[] => {
     const tool = deps.runs.serverTools.get(name)
@@ -42,22 +46,14 @@ export async function gatherTools(deps: ToolboxDeps, scope: ToolScope, prompt: P
   return toolbox
 }
 
-function unanswerable(name: string): RunError {
-  return new RunError('unsupported_feature_error', `Tool '${name}' is the caller's: a prompt used as a tool has none`, {
-    details: { feature: name },
-  })
-}
-
 // Models accept only letters, digits, underscores and dashes.
 function modelName(name: string): string {
-  return name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64)
+  return name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, maxNameLength)
 }
-
-export type AgentDeps = Needs<'stores' | 'liveCache' | 'templates'>
 
 /** @throws RunError `document_config_error` for an unknown path, an invalid tool name, or a cycle. */
 async function loadAgent(
-  deps: AgentDeps,
+  deps: ToolboxDeps,
   scope: ToolScope,
   { written, from }: { written: string; from: string },
 ): Promise<AgentTool> {
@@ -70,9 +66,11 @@ async function loadAgent(
   if (path === undefined || !prepared)
     throw configError(from, 'agents', `There is no prompt '${written}' to use as a tool`)
   const { scan, source, project } = prepared
-  const { name, description } = scan.config
+  const { name: given, description } = scan.config
+  const name = typeof given === 'string' && given !== '' ? given : modelName(`lat_agent_${path}`)
+  if (!isToolName(name)) throw configError(path, 'name', `The name of a prompt that is used as a tool is ${toolNames}`)
   const definition = {
-    name: typeof name === 'string' && name !== '' ? toolName(name, path) : defaultName(path),
+    name,
     ...(typeof description === 'string' && description !== '' ? { description } : {}),
     parameters: argumentsOf(scan),
   }
@@ -80,7 +78,7 @@ async function loadAgent(
   return { source: 'agentAsTool', definition, path, template: source, scan, projectDefaults }
 }
 
-async function findPrompt(deps: AgentDeps, scope: ToolScope, path: string) {
+async function findPrompt(deps: ToolboxDeps, scope: ToolScope, path: string) {
   const { workspaceId, projectId, versionUuid } = scope
   // A key that may run the prompt may also run its agents, so the project restriction is not checked again.
   const reader = { workspaceId, projectId: null }
@@ -90,15 +88,6 @@ async function findPrompt(deps: AgentDeps, scope: ToolScope, path: string) {
     if (error instanceof AppError && error.code === 'NotFoundError') return undefined
     throw error
   }
-}
-
-function toolName(name: string, path: string): string {
-  if (isToolName(name)) return name
-  throw configError(path, 'name', `The name of a prompt that is used as a tool is ${toolNames}`)
-}
-
-function defaultName(path: string): string {
-  return `lat_agent_${path.replace(/[^A-Za-z0-9_-]/g, '_')}`.slice(0, maxNameLength)
 }
 
 /** Resolves a path written in the document `from`. Returns undefined if it is empty or leaves the root. */

@@ -4,7 +4,6 @@ import { AppError, RunError } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
 import { parameterValues } from '../../templates/parameters.ts'
 import { assertCompiles } from '../../templates/template-engine.ts'
-import type { RunSpending } from '../run.ts'
 import { type RunPlan, renderedSteps } from '../steps/run-plan.ts'
 import { createRunProgress, type RunCompletion, type RunProgress, type RunWatch } from '../steps/run-progress.ts'
 import type { AgentTool, ToolOutcome } from './tool.ts'
@@ -31,11 +30,13 @@ export async function runAgent(deps: Needs<'templates' | 'clock' | 'logger'>, ca
     const value = response.streamType === 'object' ? response.object : response.text
     return { result: { value, isError: false }, isError: false, spending: progress.spending }
   } catch (error) {
-    const value = messageOf(error)
-    if (value === undefined && !signal.aborted) {
-      deps.logger.error('run.agent-failed', { path: agent.path, parent: plan.path, reason: nameOf(error) })
+    const isForeseen = error instanceof RunError || error instanceof AppError
+    if (!isForeseen && !signal.aborted) {
+      const reason = error instanceof Error ? error.name : typeof error
+      deps.logger.error('run.agent-failed', { path: agent.path, parent: plan.path, reason })
     }
-    return failed(value ?? 'The agent failed unexpectedly', progress.spending)
+    const value = isForeseen ? error.message : 'The agent failed unexpectedly'
+    return { result: { value, isError: true }, isError: true, spending: progress.spending }
   }
 }
 
@@ -48,7 +49,7 @@ function planOf(deps: Needs<'clock'>, { agent, args, plan }: AgentCall): RunPlan
     projectDefaults,
     tools: { ...plan.tools, runUuid: null, awaited: [], lineage: [...plan.tools.lineage, path] },
     steps: renderedSteps(deps, {
-      workspaceId: plan.workspaceId,
+      workspaceId: plan.tools.workspaceId,
       apiKeyId: plan.apiKeyId,
       source: template,
       slots: scan.slots,
@@ -58,16 +59,4 @@ function planOf(deps: Needs<'clock'>, { agent, args, plan }: AgentCall): RunPlan
       messages: [],
     }),
   }
-}
-
-function failed(value: string, spending: RunSpending): ToolOutcome {
-  return { result: { value, isError: true }, isError: true, spending }
-}
-
-function messageOf(error: unknown): string | undefined {
-  return error instanceof RunError || error instanceof AppError ? error.message : undefined
-}
-
-function nameOf(error: unknown): string {
-  return error instanceof Error ? error.name : typeof error
 }

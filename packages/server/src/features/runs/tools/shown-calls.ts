@@ -1,5 +1,6 @@
 /** The tool calls of one model call. Each is stored before it is shown, then awaited, then answered once. */
 
+import { setTimeout as pause } from 'node:timers/promises'
 import { isUnavailable } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
 import type { ToolCall } from '../../templates/message.ts'
@@ -34,8 +35,12 @@ export async function showCalls(deps: ShowDeps, shown: ShownCalls, calls: readon
   const rows = calls.map(({ id, name }) => {
     const isWaiting = isAwaited(shown.toolbox.get(name))
     if (isWaiting) {
+      let stop = () => {}
+      const changed = new Promise<void>((wake) => {
+        stop = deps.runs.toolSignals.subscribe(id, wake)
+      })
       shown.progress.awaitedCalls += 1
-      shown.waiting.set(id, { ...subscribe(deps, id), deadline })
+      shown.waiting.set(id, { changed, stop, deadline })
     }
     return { id, workspaceId, projectId, runUuid, isWaiting, createdAt }
   })
@@ -49,10 +54,26 @@ export async function answerOf(
   id: string,
   signal: AbortSignal,
 ): Promise<ToolOutcome> {
-  const own = shown.waiting.get(id)
-  if (!own) throw new Error('Only a call that was shown can be waited for')
+  const waiting = shown.waiting.get(id)
+  if (!waiting) throw new Error('Only a call that was shown can be waited for')
+  const call = { id, workspaceId: shown.scope.workspaceId }
+  let woken = waiting.changed.then(() => {
+    // The signal comes once. After it, only the timer counts.
+    woken = new Promise(() => {})
+  })
   try {
-    return await answerWithin(deps, { id, workspaceId: shown.scope.workspaceId }, own, signal)
+    for (;;) {
+      const leftMs = Math.max(0, waiting.deadline - performance.now())
+      const paused = pause(Math.min(leftMs, lookAgainMs), undefined, { signal, ref: false })
+      await Promise.race([woken, paused.catch(() => undefined)])
+      signal.throwIfAborted()
+      const answer = await findAnswer(deps, call)
+      if (answer) return answer
+      if (performance.now() < waiting.deadline) continue
+      if (await deps.runs.toolCalls.close(call)) return timedOut(deps.runs.settings.toolWaitMs)
+      // The answer arrived before the close, so read it.
+      waiting.deadline = performance.now() + lookAgainMs
+    }
   } finally {
     endWait(shown, id)
   }
@@ -65,37 +86,6 @@ export function endWait({ waiting, progress }: ShownCalls, id: string): void {
 
 export function isAwaited(tool: StepTool | undefined): boolean {
   return tool?.source === 'client' && tool.isAwaited
-}
-
-function subscribe(deps: Needs<'runs'>, id: string): Pick<WaitingCall, 'changed' | 'stop'> {
-  let wake = () => {}
-  const changed = new Promise<void>((resolve) => {
-    wake = resolve
-  })
-  return { changed, stop: deps.runs.toolSignals.subscribe(id, () => wake()) }
-}
-
-async function answerWithin(
-  deps: ShowDeps,
-  call: { id: string; workspaceId: number },
-  waiting: WaitingCall,
-  signal: AbortSignal,
-): Promise<ToolOutcome> {
-  let isWoken = false
-  const woken = waiting.changed.then(() => {
-    isWoken = true
-  })
-  for (;;) {
-    const leftMs = Math.max(0, waiting.deadline - performance.now())
-    await Promise.race([...(isWoken ? [] : [woken]), pause(Math.min(leftMs, lookAgainMs), signal)])
-    signal.throwIfAborted()
-    const answer = await findAnswer(deps, call)
-    if (answer) return answer
-    if (performance.now() < waiting.deadline) continue
-    if (await deps.runs.toolCalls.close(call)) return timedOut(deps.runs.settings.toolWaitMs)
-    // The answer arrived before the close, so read it.
-    waiting.deadline = performance.now() + lookAgainMs
-  }
 }
 
 async function findAnswer(
@@ -114,17 +104,4 @@ async function findAnswer(
 export function timedOut(waitMs: number): ToolOutcome {
   const failure = `No result came within ${waitMs / 1000} seconds`
   return { result: failure, isError: true, failure }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = setTimeout(end, ms).unref()
-    signal.addEventListener('abort', end, { once: true })
-    if (signal.aborted) end()
-  })
 }
