@@ -313,6 +313,7 @@ function createDeps({
     templates: createTemplateEngine({
       workerFile: join(config.packageRoot, 'dist', 'template-worker.mjs'),
       poolSize: config.templateWorkers,
+      timeoutMs: 1_000,
       maxPerKey: config.maxEvaluationsPerKey,
       maxPerWorkspace: config.maxEvaluationsPerWorkspace,
       log: logger,

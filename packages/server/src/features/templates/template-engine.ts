@@ -106,11 +106,13 @@ export interface TemplateEngine {
 /** @throws RunError `chain_compile_error` */
 export function assertCompiles(scan: TemplateScan): void {
   const [issue] = scan.errors
-  if (!issue) return
-  const { code, message, path, line, column, endLine, endColumn, frame } = issue
-  const end = { ...(endLine !== undefined && { endLine }), ...(endColumn !== undefined && { endColumn }) }
-  throw new RunError('chain_compile_error', `${path}:${line}:${column} ${message}`, {
-    details: { compileCode: code, path, line, column, ...end, frame },
+  if (issue) throw compileError(issue)
+}
+
+export function compileError({ code, message, ...position }: CompileIssue): RunError {
+  const { path, line, column } = position
+  return new RunError('chain_compile_error', `${path}:${line}:${column} ${message}`, {
+    details: { compileCode: code, ...position },
   })
 }
 

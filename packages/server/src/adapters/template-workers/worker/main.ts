@@ -10,7 +10,7 @@ import {
   slotPlanOf,
 } from '@stet/template'
 import { LRUCache } from 'lru-cache'
-import { encodeLine, lineReader, MAX_REPLY_BYTES, READY, type WorkerReply, type WorkerRequest } from '../protocol.ts'
+import { encodeLine, lineReader, MAX_REPLY_BYTES, type WorkerReply, type WorkerRequest } from '../protocol.ts'
 import { closeModules, lockDown } from './lockdown.ts'
 import { wellFormedJson } from './well-formed-json.ts'
 
@@ -117,4 +117,4 @@ await renderStep(await compilePrompt({ path: 'warm-up', content: WARM_UP, docume
   parameters: {},
   now: new Date().toISOString(),
 })
-stdout.write(encodeLine(READY))
+stdout.write(encodeLine({ id: 0, result: 'ready', ...memory() }))
