@@ -1,9 +1,10 @@
 /** The protocol between server and worker process: one JSON object per line, one call at a time. */
+import type { PromptSource } from '@stet/template'
 
 export interface WorkerRequest {
   id: number
   operation: 'scan' | 'step'
-  source: { path: string; content: string; documents: Readonly<Record<string, string>> }
+  source: PromptSource
   step?: { parameters: Record<string, unknown>; now: string; state?: unknown; answer?: unknown[] }
 }
 

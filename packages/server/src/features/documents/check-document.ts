@@ -97,18 +97,8 @@ export function loadFromTexts(texts: readonly DocumentText[]): LoadTexts {
 }
 
 export function describeChecked(version: Version, { text, scan }: Pick<CheckedText, 'text' | 'scan'>): Document {
-  // Copies each key, because rows have more columns.
   return {
-    id: text.id,
-    documentUuid: text.documentUuid,
-    projectId: text.projectId,
-    versionId: text.versionId,
-    path: text.path,
-    content: text.content,
-    contentHash: text.contentHash,
-    mergedAt: text.mergedAt,
-    createdAt: text.createdAt,
-    updatedAt: text.updatedAt,
+    ...text,
     versionUuid: version.uuid,
     resolvedContent: scan.resolvedContent,
     hasReferences: scan.references.length > 0,
