@@ -50,7 +50,7 @@ const keysByCheck: [Check, string[]][] = [
   [{ expected: 'a list of texts', read: readTexts }, ['agents']],
   [{ expected: '`prompt` or `agent`', read: (type) => ['prompt', 'agent'].find((each) => each === type) }, ['type']],
   [object, ['parameters', 'schema', 'thinkingConfig', 'safetySettings', 'providerOptions', 'azure', 'headers']],
-  [anything, ['tools', 'reasoningEffort', 'reasoningSummary', 'thinking', 'cacheControl']],
+  [anything, ['reasoningEffort', 'reasoningSummary', 'thinking', 'cacheControl']],
 ]
 const checks = new Map(keysByCheck.flatMap(([check, keys]) => keys.map((key) => [key, check] as const)))
 

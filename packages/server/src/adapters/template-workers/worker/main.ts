@@ -1,11 +1,10 @@
 import {
-  type ChainState,
   type CompiledPrompt,
   CompileIssueError,
   compilePrompt,
   type PromptSource,
-  type RenderedMessage,
   renderStep,
+  type StepInput,
   scanOf,
   slotPlanOf,
 } from '@stet/template'
@@ -34,13 +33,7 @@ let measured = { residentBytes: 0, heapBytes: 0 }
 async function perform(request: WorkerRequest): Promise<unknown> {
   const prompt = await compiledPrompt(request.source)
   if (!request.step) return { ...scanOf(prompt), slots: slotPlanOf(prompt) }
-  const { parameters, now, state, answer } = request.step
-  return renderStep(prompt, {
-    parameters,
-    now,
-    ...(state === undefined ? {} : { state: state as ChainState }),
-    ...(answer === undefined ? {} : { answer: answer as RenderedMessage[] }),
-  })
+  return renderStep(prompt, request.step as StepInput)
 }
 
 async function compiledPrompt(source: PromptSource): Promise<CompiledPrompt> {
