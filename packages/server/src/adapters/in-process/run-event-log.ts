@@ -24,8 +24,7 @@ const maxEndedBytes = 131_072
 
 export function createRunEventLog(maxBytes: number): RunEventLog {
   const live = new Map<string, Log>()
-  // A `maxSize` of 0 would mean no limit.
-  const ended = new LRUCache<string, Log>({ ...afterEnd, maxSize: Math.max(1, maxBytes) })
+  const ended = new LRUCache<string, Log>({ ...afterEnd, maxSize: maxBytes })
   return {
     expect(runUuid) {
       if (!live.has(runUuid) && !ended.get(runUuid)) live.set(runUuid, emptyLog())

@@ -21,7 +21,7 @@ import { joinSlots, slotPlanOf } from './slot-plan.ts'
 
 interface Workers {
   pool: TemplatePool
-  deaths: DeathRecord
+  deaths: ReturnType<typeof createDeathRecord>
   /** Keys of texts whose last evaluation succeeded, by workspace and operation. */
   proven: LRUCache<string, true>
 }
@@ -72,8 +72,8 @@ async function readScan(
   source: TemplateSource,
   owner: EvaluationOwner,
 ): Promise<ScanReading> {
-  const cause = (): string => 'scan'
-  const found = await evaluate(workers, scanResult, { text, cause, owner, request: { operation: 'scan', source } })
+  const request = { operation: 'scan', source } as const
+  const found = await evaluate(workers, scanResult, { text, cause: () => 'scan', owner, request })
   if ('issue' in found) return { scan: failedScan(source, found.issue), isLasting: false }
   const { slots, ...scan } = found.result
   const plan = slots && slotPlanOf(slots, scan.config)
@@ -91,23 +91,16 @@ async function renderStep(workers: Workers, input: TemplateStepInput, owner: Eva
   return found.result as TemplateStep
 }
 
-interface Evaluation {
-  text: string
-  cause: () => string
-  owner: EvaluationOwner
-  request: PoolCall['request']
-}
-
 /** @throws AppError ServiceUnavailableError if the evaluation never ran; EvaluationCanceled after a disconnect. */
 async function evaluate<T>(
   { pool, deaths, proven }: Workers,
   schema: z.ZodType<T>,
-  { text, cause, owner, request }: Evaluation,
+  { text, cause, ...call }: Omit<PoolCall, 'isProven'> & { text: string; cause: () => string },
 ): Promise<{ result: T } | { issue: CompileIssue }> {
-  const failed = (message: string) => ({ issue: startIssue(request.source, message) })
+  const failed = (message: string) => ({ issue: startIssue(call.request.source, message) })
   if (deaths.isRefused(text, cause)) return failed(REFUSED)
-  const key = request.operation + text
-  const outcome = await pool.call({ request, owner, isProven: proven.has(key) })
+  const key = call.request.operation + text
+  const outcome = await pool.call({ ...call, isProven: proven.has(key) })
   proven.delete(key)
   if (outcome.kind !== 'reply') {
     deaths.note(text, cause())
@@ -137,27 +130,21 @@ function startIssue({ path, content }: TemplateSource, message: string): Compile
   return { code: 'limit-exceeded', message, path, line: 1, column: 1, frame }
 }
 
-/** Remembers which evaluations recently crashed their worker process. */
-export interface DeathRecord {
-  /** @param text workspace and text. @param cause the evaluation's input. */
-  note(text: string, cause: string): void
-  /** @param cause called only for a recorded text, because it may be expensive. */
-  isRefused(text: string, cause: () => string): boolean
-}
-
 const WINDOW_MS = 60_000
 const MAX_RECORDS = 20_000
 
-export function createDeathRecord(now: () => number = () => performance.now()): DeathRecord {
+/** Remembers which evaluations recently crashed their worker process: workspace and text, and the input as cause. */
+export function createDeathRecord(now = () => performance.now()) {
   // The times of the last three deaths by text and cause, and an empty entry for each text.
   const deaths = new LRUCache<string, number[]>({ max: MAX_RECORDS })
   return {
-    note(text, cause) {
+    note(text: string, cause: string): void {
       const key = `${text} ${cause}`
       deaths.set(text, [])
       deaths.set(key, [...(deaths.get(key) ?? []), now()].slice(-3))
     },
-    isRefused(text, cause) {
+    /** @param cause called only for a recorded text, because it may be expensive. */
+    isRefused(text: string, cause: () => string): boolean {
       if (!deaths.has(text)) return false
       const [first, , third] = deaths.get(`${text} ${cause()}`) ?? []
       if (first === undefined || third === undefined) return false

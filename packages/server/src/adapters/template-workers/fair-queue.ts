@@ -19,16 +19,7 @@ export interface FairLimits {
   perWorkspace: number
 }
 
-export interface FairQueue<J extends QueuedJob> {
-  /** Returns undefined if the job was queued, or the limit that was reached. */
-  add(job: J): 'API key' | 'workspace' | undefined
-  /** Returns the next runnable job, which counts as open and running until `release`. */
-  take(): J | undefined
-  release(job: J): void
-  /** Returns false if the job is no longer queued. A job that was taken still counts. */
-  drop(job: J): boolean
-  dropAll(): J[]
-}
+export type FairQueue<J extends QueuedJob> = ReturnType<typeof createFairQueue<J>>
 
 interface KeyLane<J> {
   open: number
@@ -45,10 +36,7 @@ interface WorkspaceLane<J> {
 
 const ACTIVE_MS = 10_000
 
-export function createFairQueue<J extends QueuedJob>(
-  limits: FairLimits,
-  now: () => number = () => performance.now(),
-): FairQueue<J> {
+export function createFairQueue<J extends QueuedJob>(limits: FairLimits, now = () => performance.now()) {
   // In turn order: the next workspace is first.
   const lanes = new Map<number, WorkspaceLane<J>>()
   // Time of each active workspace's last request, oldest first.
@@ -76,7 +64,8 @@ export function createFairQueue<J extends QueuedJob>(
     if (lane.open === 0) lanes.delete(job.workspaceId)
   }
   return {
-    add(job) {
+    /** Returns undefined if the job was queued, or the limit that was reached. */
+    add(job: J): 'API key' | 'workspace' | undefined {
       const { lane, key } = laneOf(job)
       if (!job.isRun && key.open >= limits.perKey) return 'API key'
       if (!job.isRun && lane.open >= limits.perWorkspace) return 'workspace'
@@ -88,7 +77,8 @@ export function createFairQueue<J extends QueuedJob>(
       key.jobs.push(job)
       return undefined
     },
-    take() {
+    /** Returns the next runnable job, which counts as open and running until `release`. */
+    take(): J | undefined {
       const most = mostRunning()
       for (const [workspaceId, lane] of lanes) {
         const job = takeFrom(lane, most)
@@ -100,13 +90,14 @@ export function createFairQueue<J extends QueuedJob>(
       }
       return undefined
     },
-    release(job) {
+    release(job: J): void {
       const { lane } = laneOf(job)
       lane.running -= 1
       if (!job.isProven) lane.runningNew -= 1
       close(job)
     },
-    drop(job) {
+    /** Returns false if the job is no longer queued. A job that was taken still counts. */
+    drop(job: J): boolean {
       const { jobs } = laneOf(job).key
       const index = jobs.indexOf(job)
       if (index === -1) return false
@@ -114,7 +105,7 @@ export function createFairQueue<J extends QueuedJob>(
       close(job)
       return true
     },
-    dropAll() {
+    dropAll(): J[] {
       const queued = [...lanes.values()].flatMap((lane) =>
         [...lane.keys.values()].flatMap(({ jobs }) => jobs.splice(0)),
       )

@@ -8,12 +8,11 @@ const lately = { ttl: 60_000, ttlAutopurge: true, max: 1_000 } as const
 // Larger conversations are read from the database, so that a few of them do not evict all others.
 const maxRememberedBytes = 131_072
 
-/** @param maxBytes limits queued runs and ended conversations separately. */
+/** @param maxBytes a positive integer that limits queued runs and ended conversations separately. */
 export function createActiveRuns(maxBytes: number): ActiveRuns {
   const active = new Map<string, ActiveRun>()
   const abandoned: AbandonedRun[] = []
-  // A `maxSize` of 0 would mean no limit.
-  const limits = { ...lately, maxSize: Math.max(1, maxBytes) }
+  const limits = { ...lately, maxSize: maxBytes }
   const idle = new LRUCache<string, StoredConversation>(limits)
   const queued = new LRUCache<string, QueuedHere>(limits)
   return {
