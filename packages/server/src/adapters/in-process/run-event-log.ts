@@ -73,14 +73,7 @@ export function createRunEventLog(maxBytes: number): RunEventLog {
 }
 
 function emptyLog(): Log {
-  return {
-    isOpen: false,
-    messages: [],
-    entries: [],
-    isClosed: false,
-    isCallerAwaited: false,
-    readers: new Set(),
-  }
+  return { isOpen: false, messages: [], entries: [], isClosed: false, isCallerAwaited: false, readers: new Set() }
 }
 
 function wakeAll({ readers }: Log): void {

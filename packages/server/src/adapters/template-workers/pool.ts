@@ -24,11 +24,7 @@ export interface PoolCall {
   isProven: boolean
 }
 
-export interface TemplatePool {
-  /** @throws AppError ServiceUnavailableError if the evaluation never ran; EvaluationCanceled after a disconnect. */
-  call(call: PoolCall): Promise<CallOutcome>
-  close(): Promise<void>
-}
+export type TemplatePool = ReturnType<typeof createTemplatePool>
 
 interface Slot {
   worker?: WorkerProcess | undefined
@@ -49,13 +45,13 @@ const MAX_RESTART_DELAY_MS = 5_000
 /** Time for a canceled evaluation to finish. Replacing the process would cost about as much CPU. */
 const CANCEL_GRACE_MS = 100
 
-export function createTemplatePool(options: PoolOptions): TemplatePool {
+export function createTemplatePool(options: PoolOptions) {
   const { poolSize: running, maxPerKey: perKey, maxPerWorkspace: perWorkspace } = options
   const queue = createFairQueue<Turn<Slot, Ended>>({ running, perKey, perWorkspace })
   const pool: Pool = { options, workers: new Set(), queue, sleeping: [], isClosed: false }
   for (let slots = 0; slots <= running; slots += 1) void serve(pool)
   return {
-    call: (call) => callInTurn(pool, call),
+    call: (call: PoolCall) => callInTurn(pool, call),
     close: () => close(pool),
   }
 }
@@ -115,6 +111,7 @@ async function restart(pool: Pool, slot: Slot): Promise<void> {
   }
 }
 
+/** @throws AppError ServiceUnavailableError if the evaluation never ran; EvaluationCanceled after a disconnect. */
 async function callInTurn(pool: Pool, call: PoolCall): Promise<CallOutcome> {
   if (pool.isClosed) throw refuse('server-stopping')
   const { owner, isProven } = call
