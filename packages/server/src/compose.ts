@@ -78,8 +78,6 @@ export interface Composition {
 
 type ClosableModels = ReturnType<typeof createModelDrivers>
 
-/** Event logs, conversations and the inputs of queued runs each get one share. */
-const endedRunCaches = 3
 const maxEvents = 500_000
 const maxEventBytes = 32 * 1024 * 1024
 const stopWaitMs = 2_000
@@ -288,10 +286,10 @@ function createDeps({
       queue: createRunQueue(config),
       signals: createRunSignals(),
       leases: postgresLeaseStore(database.ownSession),
-      eventLog: createRunEventLog(config.endedRunBytes / endedRunCaches),
+      eventLog: createRunEventLog(endedRunShare(config)),
       storedLogs: createStoredLogs(runs, eventCodec),
       codec: eventCodec,
-      active: createActiveRuns(config.endedRunBytes / endedRunCaches),
+      active: createActiveRuns(endedRunShare(config)),
       metrics,
       settings: runSettings(config, database),
       toolCalls: postgresToolCallStore(database),
@@ -313,6 +311,7 @@ function createDeps({
     templates: createTemplateEngine({
       workerFile: join(config.packageRoot, 'dist', 'template-worker.mjs'),
       poolSize: config.templateWorkers,
+      timeoutMs: 1_000,
       maxPerKey: config.maxEvaluationsPerKey,
       maxPerWorkspace: config.maxEvaluationsPerWorkspace,
       log: logger,
@@ -320,6 +319,11 @@ function createDeps({
     clock: systemClock,
     logger,
   }
+}
+
+/** One share each for event logs, conversations and the inputs of queued runs. lru-cache takes 0 for no limit. */
+function endedRunShare(config: Config): number {
+  return Math.max(1, Math.floor(config.endedRunBytes / 3))
 }
 
 function runSettings(config: Config, database: Database<Stores>): RunSettings {

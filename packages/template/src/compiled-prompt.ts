@@ -1,6 +1,7 @@
 import { type CompileIssue, type Fault, FaultError, issueAt, normaliseLineEnds, type Place } from './compile-error.ts'
 import { readFrontMatter } from './front-matter.ts'
 import { type ResolvedText, resolveText } from './references.ts'
+import type { Trace } from './rendering/repaired-tree.ts'
 import { analyse } from './syntax/analysis.ts'
 import { type ParsedText, parseText } from './syntax/strict-parser.ts'
 
@@ -23,6 +24,8 @@ export interface CompiledPrompt {
   warnings: CompileIssue[]
   /** The tree to evaluate. It is undefined if there are issues. */
   tree: ParsedText | undefined
+  /** Set by the first rendering, which repairs the tree for evaluation. */
+  trace?: Trace
   /** Maps offsets of the evaluated text to a range in a document. */
   place(start: number, end?: number): Place
 }

@@ -3,6 +3,6 @@ export { type CompiledPrompt, compilePrompt, type PromptSource } from './compile
 export { resolveReferencePath } from './references.ts'
 export type { ChainState } from './rendering/chain-state.ts'
 export { type RenderedStep, renderStep, type StepInput } from './rendering/render-step.ts'
-export { slotPlanOf } from './rendering/slot-plan.ts'
+export { type SlotMessage, slotPlanOf } from './rendering/slot-plan.ts'
 export type { RenderedMessage, RenderedPart } from './rendering/wire-message.ts'
 export { type PromptScan, scan, scanOf, step } from './scan-and-step.ts'

@@ -3,13 +3,19 @@ import { type CompiledPrompt, compilePrompt, type PromptSource } from './compile
 import { type RenderedStep, renderStep, type StepInput } from './rendering/render-step.ts'
 
 export interface PromptScan {
+  /** The unmodified front matter; `{}` if it is missing or invalid. */
   config: Record<string, unknown>
+  /** All free variables, including those of references, in order of appearance. */
   parameters: string[]
+  /** The content without comments and with references inlined; unchanged if it cannot be parsed. */
   resolvedContent: string
+  /** Paths of the document's own references, relative to the project's root. */
   references: string[]
+  /** Referenced paths, at any depth, that `documents` lacks. Load them and scan again. */
   missing: string[]
   usesSteps: boolean
   errors: CompileIssue[]
+  /** Repaired faults that the author should fix. */
   warnings: CompileIssue[]
 }
 

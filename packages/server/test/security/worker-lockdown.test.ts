@@ -104,7 +104,7 @@ it('cannot escape the worker process', async () => {
   const file = join(folder, 'template-worker.mjs')
   await writeFile(file, (await readFile(await builtWorker(), 'utf8')) + probe(target.port))
   const [greeting, found = '{}'] = await linesOf(launchWorker(file, await isolation()), 2)
-  expect(greeting).toBe('"ready"')
+  expect(JSON.parse(greeting ?? '')).toMatchObject({ id: 0, result: 'ready' })
   const outcomes = JSON.parse(found) as Record<string, string>
   expect(Object.keys(outcomes).sort()).toEqual(Object.keys(attempts).sort())
   expect(Object.entries(outcomes).filter(([, outcome]) => !outcome.startsWith('refused'))).toEqual([])

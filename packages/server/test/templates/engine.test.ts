@@ -4,9 +4,9 @@ import { createScanCache } from '../../src/adapters/template-workers/scan-cache.
 import type { TemplateScan } from '../../src/features/templates/template-engine.ts'
 import {
   charged,
+  defaults,
   now,
   patient,
-  quietLog,
   rendered,
   sourceOf,
   startEngine,
@@ -102,7 +102,7 @@ describe('template engine', () => {
   })
 
   it('fails calls if its worker processes cannot start', async () => {
-    const broken = charged(createTemplateEngine({ workerFile: import.meta.filename, timeoutMs: 50, log: quietLog }))
+    const broken = charged(createTemplateEngine({ ...defaults, workerFile: import.meta.filename, timeoutMs: 50 }))
     await expect(broken.scan(sourceOf('x'))).rejects.toMatchObject({
       details: { reason: 'too-many-evaluations', limitOf: 'server' },
     })

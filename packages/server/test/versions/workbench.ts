@@ -18,6 +18,7 @@ import type { RefusalCause } from '../../src/shared/app-error.ts'
 import type { Caller } from '../../src/shared/caller.ts'
 import { silent } from '../support/database-open.ts'
 import { packageRoot, testDatabase } from '../support/test-database.ts'
+import { defaults } from '../templates/support/engine.ts'
 
 export type WorkbenchDeps = Needs<'stores' | 'transaction' | 'liveCache' | 'templates' | 'clock' | 'logger'>
 
@@ -44,7 +45,7 @@ export async function openWorkbench(): Promise<Workbench> {
   })
   // These tests are not about the evaluation time limit, which a busy machine may exceed.
   const workerFile = join(packageRoot, 'dist', 'template-worker.mjs')
-  const templates = createTemplateEngine({ workerFile, poolSize: 2, timeoutMs: 20_000, log: silent })
+  const templates = createTemplateEngine({ ...defaults, workerFile, timeoutMs: 20_000 })
   const audit: string[] = []
   const deps: WorkbenchDeps = {
     stores: database.stores,

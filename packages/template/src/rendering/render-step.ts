@@ -40,18 +40,15 @@ interface RepairedPrompt {
   trace: Trace
 }
 
-const repairedPrompts = new WeakMap<CompiledPrompt, RepairedPrompt>()
-
 /** Rewrites a tree only once: a second pass would rewrite the first pass's result. */
 function repairedPrompt(prompt: CompiledPrompt): RepairedPrompt {
-  const known = repairedPrompts.get(prompt)
-  if (known) return known
-  const issue = prompt.issues[0]
-  if (!prompt.tree) throw new CompileIssueError(issue ?? unknownIssue(prompt))
-  const made: RepairedPrompt = { tree: prompt.tree, trace: { now: new Date(0), at: undefined } }
-  repairTree(made.tree, made.trace)
-  repairedPrompts.set(prompt, made)
-  return made
+  const { tree } = prompt
+  if (!tree) throw new CompileIssueError(prompt.issues[0] ?? unknownIssue(prompt))
+  if (!prompt.trace) {
+    prompt.trace = { now: new Date(0), at: undefined }
+    repairTree(tree, prompt.trace)
+  }
+  return { tree, trace: prompt.trace }
 }
 
 function unknownIssue(prompt: CompiledPrompt) {

@@ -1,5 +1,5 @@
+import { LRUCache } from 'lru-cache'
 import type { EncodedMessage, LogEntry, RunEventLog, RunLogReader } from '../../features/runs/ports.ts'
-import { createExpiringMap } from '../../shared/expiring-map.ts'
 import { heldBytes } from '../../shared/json-pieces.ts'
 
 interface Log {
@@ -19,12 +19,12 @@ interface Waiting {
 }
 
 // Readers then use the stored event log. Larger ones are dropped at their end, so that a few do not evict the others.
-const afterEnd = { ttlMs: 60_000, maxEntries: 1_000 } as const
+const afterEnd = { ttl: 60_000, ttlAutopurge: true, max: 1_000 } as const
 const maxEndedBytes = 131_072
 
 export function createRunEventLog(maxBytes: number): RunEventLog {
   const live = new Map<string, Log>()
-  const ended = createExpiringMap<Log>({ ...afterEnd, maxBytes })
+  const ended = new LRUCache<string, Log>({ ...afterEnd, maxSize: maxBytes })
   return {
     expect(runUuid) {
       if (!live.has(runUuid) && !ended.get(runUuid)) live.set(runUuid, emptyLog())
@@ -58,8 +58,8 @@ export function createRunEventLog(maxBytes: number): RunEventLog {
           // Frees the run, which the callback references.
           log.onListeners = undefined
           live.delete(runUuid)
-          const bytes = heldBytes(log.messages) + heldBytes(log.entries)
-          if (bytes <= maxEndedBytes) ended.set(runUuid, log, bytes)
+          const size = heldBytes(log.messages) + heldBytes(log.entries)
+          if (size <= maxEndedBytes) ended.set(runUuid, log, { size })
           wakeAll(log)
         },
       }
@@ -73,14 +73,7 @@ export function createRunEventLog(maxBytes: number): RunEventLog {
 }
 
 function emptyLog(): Log {
-  return {
-    isOpen: false,
-    messages: [],
-    entries: [],
-    isClosed: false,
-    isCallerAwaited: false,
-    readers: new Set(),
-  }
+  return { isOpen: false, messages: [], entries: [], isClosed: false, isCallerAwaited: false, readers: new Set() }
 }
 
 function wakeAll({ readers }: Log): void {

@@ -1,13 +1,13 @@
+import { LRUCache } from 'lru-cache'
 import type { RunSignals } from '../../features/runs/ports.ts'
 import type { ToolSignals } from '../../features/runs/tools/tool.ts'
-import { createExpiringMap } from '../../shared/expiring-map.ts'
 
 // Buffers signals while a run is being claimed. Later, the stored stop applies.
-const unheard = { ttlMs: 60_000, maxEntries: 10_000 } as const
+const unheard = { ttl: 60_000, ttlAutopurge: true, max: 10_000 } as const
 
 export function createRunSignals(): RunSignals {
   const listeners = new Map<string, () => void>()
-  const early = createExpiringMap<true>(unheard)
+  const early = new LRUCache<string, true>(unheard)
   return {
     stop(runUuid) {
       const hear = listeners.get(runUuid)

@@ -29,55 +29,47 @@ export interface PrometheusMetrics extends RunMetrics {
 
 export function createPrometheusMetrics(state: ProcessState): PrometheusMetrics {
   const registry = new Registry()
-  const registers = [registry]
-  registerProcessState(registers, state)
-  const http = httpMetrics(registers)
-  const runDuration = new Histogram({
-    name: 'stet_run_duration_seconds',
-    help: 'Time from the start of a run to its stored end, by status.',
-    labelNames: ['status'],
-    buckets,
-    registers,
-  })
-  const models = modelMetrics(registers)
+  registerProcessState(registry, state)
+  const series = registerSeries(registry)
   const knownModels = new Set<string>()
   return {
     contentType: registry.contentType,
     text: () => registry.metrics(),
     requestEnded({ method, route, status, seconds }) {
       const labels = { method: knownMethods.has(method) ? method : 'other', route }
-      http.requests.inc({ ...labels, status })
-      http.seconds.inc({ ...labels, status }, seconds)
-      http.duration.observe({ ...labels, status_class: `${Math.floor(status / 100)}xx` }, seconds)
+      series.requests.inc({ ...labels, status })
+      series.requestSeconds.inc({ ...labels, status }, seconds)
+      series.requestDuration.observe({ ...labels, status_class: `${Math.floor(status / 100)}xx` }, seconds)
     },
     runEnded(status, seconds) {
-      runDuration.observe({ status }, seconds)
+      series.runDuration.observe({ status }, seconds)
     },
     modelCallEnded({ provider, model: name, outcome, seconds, firstTextSeconds, usage }) {
-      models.duration.observe({ provider, outcome }, seconds)
+      series.callDuration.observe({ provider, outcome }, seconds)
       if (!usage) return
       const isNew = !knownModels.has(name)
       const model = isNew && (knownModels.size >= mostModels || name.length > longestModelName) ? 'other' : name
       knownModels.add(model)
       const { inputTokens, outputTokens, reasoningTokens, cachedInputTokens } = usage
-      if (firstTextSeconds !== undefined) models.firstText.observe({ provider, model }, firstTextSeconds)
-      models.tokens.inc({ provider, model, type: 'input' }, inputTokens)
-      models.tokens.inc({ provider, model, type: 'output' }, outputTokens)
-      if (reasoningTokens > 0) models.tokens.inc({ provider, model, type: 'reasoning' }, reasoningTokens)
-      if (cachedInputTokens > 0) models.tokens.inc({ provider, model, type: 'cached_input' }, cachedInputTokens)
+      if (firstTextSeconds !== undefined) series.firstText.observe({ provider, model }, firstTextSeconds)
+      series.tokens.inc({ provider, model, type: 'input' }, inputTokens)
+      series.tokens.inc({ provider, model, type: 'output' }, outputTokens)
+      if (reasoningTokens > 0) series.tokens.inc({ provider, model, type: 'reasoning' }, reasoningTokens)
+      if (cachedInputTokens > 0) series.tokens.inc({ provider, model, type: 'cached_input' }, cachedInputTokens)
     },
   }
 }
 
-function registerProcessState(registers: Registry[], state: ProcessState): void {
-  new Gauge({
-    name: 'stet_runs_active',
-    help: 'Runs that this process supervises.',
-    registers,
-    collect() {
-      this.set(state.activeRuns())
-    },
-  })
+function registerProcessState(registry: Registry, state: ProcessState): void {
+  const registers = [registry]
+  const gauge = (name: string, help: string, read: () => number) =>
+    new Gauge({
+      ...{ name, help, registers },
+      collect() {
+        this.set(read())
+      },
+    })
+  gauge('stet_runs_active', 'Runs that this process supervises.', state.activeRuns)
   new Counter({
     name: 'stet_sql_statements_total',
     help: 'SQL statements sent.',
@@ -87,71 +79,47 @@ function registerProcessState(registers: Registry[], state: ProcessState): void 
       this.inc(state.statementCount())
     },
   })
-  new Gauge({
-    name: 'process_resident_memory_bytes',
-    help: 'Resident memory, without child processes.',
-    registers,
-    collect() {
-      this.set(process.memoryUsage.rss())
-    },
-  })
-  new Gauge({
-    name: 'process_uptime_seconds',
-    help: 'Seconds since the start.',
-    registers,
-    collect() {
-      this.set(process.uptime())
-    },
-  })
+  gauge('process_resident_memory_bytes', 'Resident memory, without child processes.', process.memoryUsage.rss)
+  gauge('process_uptime_seconds', 'Seconds since the start.', process.uptime)
 }
 
-function httpMetrics(registers: Registry[]) {
-  const labelNames = ['method', 'route', 'status']
+function registerSeries(registry: Registry) {
+  const registers = [registry]
+  const counter = (name: string, help: string, labelNames: string[]) =>
+    new Counter({ name, help, labelNames, registers })
+  const histogram = (name: string, help: string, labelNames: string[]) =>
+    new Histogram({ name, help, labelNames, buckets, registers })
+  const ofRequest = ['method', 'route', 'status']
   return {
-    requests: new Counter({
-      name: 'stet_http_requests_total',
-      help: 'Requests answered, by route and status.',
-      labelNames,
-      registers,
-    }),
-    seconds: new Counter({
-      name: 'stet_http_request_seconds_total',
-      help: 'Time from request to end of response, summed.',
-      labelNames,
-      registers,
-    }),
-    duration: new Histogram({
-      name: 'stet_http_request_duration_seconds',
-      help: 'Time from request to end of response, by route and class of the status.',
-      labelNames: ['method', 'route', 'status_class'],
-      buckets,
-      registers,
-    }),
-  }
-}
-
-function modelMetrics(registers: Registry[]) {
-  return {
-    duration: new Histogram({
-      name: 'stet_provider_call_duration_seconds',
-      help: 'Time of a model call with its retries, by provider and outcome.',
-      labelNames: ['provider', 'outcome'],
-      buckets,
-      registers,
-    }),
-    firstText: new Histogram({
-      name: 'stet_model_first_text_seconds',
-      help: 'Time from a streamed model call to its first text, by provider and model.',
-      labelNames: ['provider', 'model'],
-      buckets,
-      registers,
-    }),
-    tokens: new Counter({
-      name: 'stet_model_tokens_total',
-      help: 'Tokens of completed model calls. Output includes reasoning, input includes cached_input.',
-      labelNames: ['provider', 'model', 'type'],
-      registers,
-    }),
+    requests: counter('stet_http_requests_total', 'Requests answered, by route and status.', ofRequest),
+    requestSeconds: counter(
+      'stet_http_request_seconds_total',
+      'Time from request to end of response, summed.',
+      ofRequest,
+    ),
+    requestDuration: histogram(
+      'stet_http_request_duration_seconds',
+      'Time from request to end of response, by route and class of the status.',
+      ['method', 'route', 'status_class'],
+    ),
+    runDuration: histogram('stet_run_duration_seconds', 'Time from the start of a run to its stored end, by status.', [
+      'status',
+    ]),
+    callDuration: histogram(
+      'stet_provider_call_duration_seconds',
+      'Time of a model call with its retries, by provider and outcome.',
+      ['provider', 'outcome'],
+    ),
+    firstText: histogram(
+      'stet_model_first_text_seconds',
+      'Time from a streamed model call to its first text, by provider and model.',
+      ['provider', 'model'],
+    ),
+    tokens: counter(
+      'stet_model_tokens_total',
+      'Tokens of completed model calls. Output includes reasoning, input includes cached_input.',
+      ['provider', 'model', 'type'],
+    ),
   }
 }
 

@@ -1,9 +1,10 @@
 /** Evaluates prompts in sandboxed worker processes. The server process never loads the template engine. */
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import type { z } from 'zod'
 import {
   type CompileIssue,
-  EvaluationCanceled,
+  compileError,
   type EvaluationOwner,
   type TemplateEngine,
   type TemplateScan,
@@ -11,72 +12,58 @@ import {
   type TemplateStep,
   type TemplateStepInput,
 } from '../../features/templates/template-engine.ts'
-import { type AppError, RunError, refuse } from '../../shared/app-error.ts'
-import type { Logger } from '../../shared/logger.ts'
 import { createTurns } from './fair-queue.ts'
 import { isolation } from './isolation.ts'
-import { createTemplatePool, type PoolCall, type PoolOutcome, type TemplatePool } from './pool.ts'
+import { createTemplatePool, type PoolCall, type PoolOptions, type TemplatePool } from './pool.ts'
 import { issueResult, scanResult, stepResult } from './replies.ts'
-import { createScanCache, type ScanCache, type ScanReading } from './scan-cache.ts'
+import { createScanCache, type ScanReading } from './scan-cache.ts'
 import { joinSlots, slotPlanOf } from './slot-plan.ts'
-
-export interface TemplateEngineOptions {
-  workerFile: string
-  poolSize?: number
-  timeoutMs?: number
-  maxPerKey?: number
-  maxPerWorkspace?: number
-  log: Logger
-}
 
 interface Workers {
   pool: TemplatePool
-  cache: ScanCache
-  deaths: DeathRecord
+  deaths: ReturnType<typeof createDeathRecord>
   /** Keys of texts whose last evaluation succeeded, by workspace and operation. */
   proven: LRUCache<string, true>
 }
 
 const MAX_PROVEN = 10_000
-const RETRY_AFTER_SECONDS = 1
 const REFUSED = 'This prompt ended its evaluation several times within a minute; try again in a minute'
+const INVALID_REPLY = 'The evaluation gave no valid answer'
 
-export function createTemplateEngine(options: TemplateEngineOptions): TemplateEngine {
-  const { workerFile, poolSize = 2, timeoutMs = 1_000, maxPerKey = 1_000, maxPerWorkspace = 2_000, log } = options
+export function createTemplateEngine(options: PoolOptions): TemplateEngine {
+  const { maxPerKey: perKey, maxPerWorkspace: perWorkspace, log } = options
   void isolation().then(({ network, limits }) => {
     const isComplete = network === 'namespace' && limits === 'kernel'
     log[isComplete ? 'debug' : 'info']('template.isolation', { network, limits })
   })
   const workers: Workers = {
-    pool: createTemplatePool({ workerFile, size: poolSize, timeoutMs, maxPerKey, maxPerWorkspace, log }),
-    cache: createScanCache(),
+    pool: createTemplatePool(options),
     deaths: createDeathRecord(),
     proven: new LRUCache({ max: MAX_PROVEN }),
   }
+  const scans = createScanCache()
   return {
     scan(source, owner) {
       const text = keyOf(owner, source)
-      return workers.cache.get(text, () => readScan(workers, text, source, owner))
+      return scans.get(text, () => readScan(workers, text, source, owner))
     },
     async step(input, owner) {
       const joined = input.slots && joinSlots(input.slots, input.parameters)
       return joined ?? renderStep(workers, input, owner)
     },
-    inTurn: createTurns({ perKey: maxPerKey, perWorkspace: maxPerWorkspace }, tooMany),
+    inTurn: createTurns({ perKey, perWorkspace }),
     close: () => workers.pool.close(),
   }
 }
 
-function hashOf(source: TemplateSource): string {
-  const documents = Object.entries(source.documents).sort(([a], [b]) => (a < b ? -1 : 1))
-  return createHash('sha256')
-    .update(JSON.stringify([source.path, source.content, documents]))
-    .digest('base64')
+/** Includes the workspace, so that workspaces share neither failures nor queue positions. */
+function keyOf(owner: EvaluationOwner, { path, content, documents }: TemplateSource): string {
+  const sorted = Object.entries(documents).sort(([a], [b]) => (a < b ? -1 : 1))
+  return `${owner.workspaceId}:${hashOf([path, content, sorted])}`
 }
 
-/** Includes the workspace, so that workspaces share neither failures nor queue positions. */
-function keyOf(owner: EvaluationOwner, source: TemplateSource): string {
-  return `${owner.workspaceId}:${hashOf(source)}`
+function hashOf(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('base64')
 }
 
 async function readScan(
@@ -85,136 +72,83 @@ async function readScan(
   source: TemplateSource,
   owner: EvaluationOwner,
 ): Promise<ScanReading> {
-  const cause = (): string => 'scan'
-  if (workers.deaths.isRefused(text, cause)) return { scan: failedScan(source, REFUSED), isLasting: false }
-  const outcome = await call(workers, { text, cause, owner, request: { operation: 'scan', source } })
-  if (outcome.kind !== 'reply') return { scan: failedScan(source, failureText(outcome)), isLasting: false }
-  const { reply } = outcome
-  const read = 'result' in reply ? scanResult.safeParse(reply.result) : undefined
-  if (read?.success) {
-    const { slots, ...found } = read.data
-    const plan = slots && slotPlanOf(slots, found.config)
-    return { scan: { ...(found as TemplateScan), slots: plan }, isLasting: true }
-  }
-  return { scan: failedScan(source, 'failure' in reply ? reply.failure : INVALID_REPLY), isLasting: false }
+  const request = { operation: 'scan', source } as const
+  const found = await evaluate(workers, scanResult, { text, cause: () => 'scan', owner, request })
+  if ('issue' in found) return { scan: failedScan(source, found.issue), isLasting: false }
+  const { slots, ...scan } = found.result
+  const plan = slots && slotPlanOf(slots, scan.config)
+  return { scan: { ...(scan as TemplateScan), slots: plan }, isLasting: true }
 }
 
 async function renderStep(workers: Workers, input: TemplateStepInput, owner: EvaluationOwner): Promise<TemplateStep> {
-  const { source, slots: _slots, ...rest } = input
-  const text = keyOf(owner, source)
-  const cause = (): string => stepCause(input)
-  if (workers.deaths.isRefused(text, cause)) throw compileError(startIssue(source, REFUSED))
-  const outcome = await call(workers, { text, cause, owner, request: { operation: 'step', source, step: rest } })
-  if (outcome.kind !== 'reply') throw compileError(startIssue(source, failureText(outcome)))
+  const { source, slots: _slots, ...step } = input
+  const { parameters, state, answer } = step
+  // Everything that a step depends on, except its text and the time.
+  const cause = (): string => hashOf([parameters, state ?? null, answer ?? null])
+  const request = { operation: 'step', source, step } as const
+  const found = await evaluate(workers, stepResult, { text: keyOf(owner, source), cause, owner, request })
+  if ('issue' in found) throw compileError(found.issue)
+  return found.result as TemplateStep
+}
+
+/** @throws AppError ServiceUnavailableError if the evaluation never ran; EvaluationCanceled after a disconnect. */
+async function evaluate<T>(
+  { pool, deaths, proven }: Workers,
+  schema: z.ZodType<T>,
+  { text, cause, ...call }: Omit<PoolCall, 'isProven'> & { text: string; cause: () => string },
+): Promise<{ result: T } | { issue: CompileIssue }> {
+  const failed = (message: string) => ({ issue: startIssue(call.request.source, message) })
+  if (deaths.isRefused(text, cause)) return failed(REFUSED)
+  const key = call.request.operation + text
+  const outcome = await pool.call({ ...call, isProven: proven.has(key) })
+  proven.delete(key)
+  if (outcome.kind !== 'reply') {
+    deaths.note(text, cause())
+    const wasSlow = outcome.kind === 'timeout'
+    return failed(`The evaluation ${wasSlow ? 'took too long' : 'used too much memory or was ended'}`)
+  }
+  proven.set(key, true)
   const { reply } = outcome
+  if ('failure' in reply) return failed(reply.failure)
   if ('issue' in reply) {
     const issue = issueResult.safeParse(reply.issue)
-    throw compileError(issue.success ? (issue.data as CompileIssue) : startIssue(source, INVALID_REPLY))
+    return issue.success ? { issue: issue.data as CompileIssue } : failed(INVALID_REPLY)
   }
-  const read = 'result' in reply ? stepResult.safeParse(reply.result) : undefined
-  if (!read?.success) throw compileError(startIssue(source, 'failure' in reply ? reply.failure : INVALID_REPLY))
-  return read.data as TemplateStep
+  const result = schema.safeParse(reply.result)
+  return result.success ? { result: result.data } : failed(INVALID_REPLY)
 }
 
-/** Hashes all inputs of a step except its text and the time. */
-function stepCause({ parameters, state, answer }: TemplateStepInput): string {
-  const values = JSON.stringify([parameters, state ?? null, answer ?? null])
-  return createHash('sha256').update(values).digest('base64')
-}
-
-interface Evaluation {
-  text: string
-  cause: () => string
-  owner: EvaluationOwner
-  request: PoolCall['request']
-}
-
-type Answered = Extract<PoolOutcome, { kind: 'reply' | 'timeout' | 'died' }>
-
-/** @throws ServiceUnavailableError if the evaluation never ran; EvaluationCanceled after a disconnect. */
-async function call(workers: Workers, { text, cause, owner, request }: Evaluation): Promise<Answered> {
-  const key = request.operation + text
-  const outcome = await workers.pool.call({ request, owner, isProven: workers.proven.has(key) })
-  if (outcome.kind === 'canceled') throw new EvaluationCanceled()
-  if (outcome.kind === 'closed') throw refuse('server-stopping')
-  if (outcome.kind === 'refused') throw tooMany(outcome.limitOf)
-  if (outcome.kind === 'overloaded' || outcome.kind === 'starved') throw tooMany('server')
-  workers.proven.delete(key)
-  if (outcome.kind === 'reply') workers.proven.set(key, true)
-  else workers.deaths.note(text, cause())
-  return outcome
-}
-
-function tooMany(limitOf: string): AppError {
-  return refuse('too-many-evaluations', { limitOf, retryAfter: RETRY_AFTER_SECONDS })
-}
-
-const INVALID_REPLY = 'The evaluation gave no valid answer'
-
-function failureText(outcome: { kind: 'timeout' | 'died' }): string {
-  return outcome.kind === 'timeout'
-    ? 'The evaluation took too long'
-    : 'The evaluation used too much memory or was ended'
-}
-
-function failedScan(source: TemplateSource, message: string): TemplateScan {
-  return {
-    config: {},
-    parameters: [],
-    resolvedContent: source.content,
-    references: [],
-    missing: [],
-    usesSteps: false,
-    errors: [startIssue(source, message)],
-    warnings: [],
-  }
+function failedScan(source: TemplateSource, issue: CompileIssue): TemplateScan {
+  const nothing = { config: {}, parameters: [], references: [], missing: [], usesSteps: false, warnings: [] }
+  return { ...nothing, resolvedContent: source.content, errors: [issue] }
 }
 
 /** Reports a failure without a known position at the start of the document. */
-function startIssue(source: TemplateSource, message: string): CompileIssue {
-  const firstLine = source.content.slice(0, 120).split(/\r\n|\r|\n/, 1)[0] ?? ''
-  return {
-    code: 'limit-exceeded',
-    message,
-    path: source.path,
-    line: 1,
-    column: 1,
-    frame: `  1 | ${firstLine}\n    | ^`,
-  }
+function startIssue({ path, content }: TemplateSource, message: string): CompileIssue {
+  const firstLine = content.slice(0, 120).split(/\r\n|\r|\n/, 1)[0] ?? ''
+  const frame = `  1 | ${firstLine}\n    | ^`
+  return { code: 'limit-exceeded', message, path, line: 1, column: 1, frame }
 }
 
-function compileError(issue: CompileIssue): RunError {
-  const { code, message, ...position } = issue
-  const where = `${issue.path}:${issue.line}:${issue.column}`
-  return new RunError('chain_compile_error', `${where} ${message}`, { details: { compileCode: code, ...position } })
-}
-
-/** Remembers which evaluations recently crashed their worker process. */
-export interface DeathRecord {
-  /** @param text workspace and text. @param cause the evaluation's input. */
-  note(text: string, cause: string): void
-  /** @param cause called only for a recorded text, because it may be expensive. */
-  isRefused(text: string, cause: () => string): boolean
-}
-
-const MAX_DEATHS = 3
 const WINDOW_MS = 60_000
-const MAX_TEXTS = 10_000
-const MAX_CAUSES_PER_TEXT = 20
+const MAX_RECORDS = 20_000
 
-export function createDeathRecord(now: () => number = () => performance.now()): DeathRecord {
-  const texts = new LRUCache<string, LRUCache<string, number[]>>({ max: MAX_TEXTS })
+/** Remembers which evaluations recently crashed their worker process: workspace and text, and the input as cause. */
+export function createDeathRecord(now = () => performance.now()) {
+  // The times of the last three deaths by text and cause, and an empty entry for each text.
+  const deaths = new LRUCache<string, number[]>({ max: MAX_RECORDS })
   return {
-    note(text, cause) {
-      const causes = texts.get(text) ?? new LRUCache<string, number[]>({ max: MAX_CAUSES_PER_TEXT })
-      const recent = (causes.get(cause) ?? []).filter((at) => at > now() - WINDOW_MS)
-      causes.set(cause, [...recent, now()].slice(-MAX_DEATHS))
-      texts.set(text, causes)
+    note(text: string, cause: string): void {
+      const key = `${text} ${cause}`
+      deaths.set(text, [])
+      deaths.set(key, [...(deaths.get(key) ?? []), now()].slice(-3))
     },
-    isRefused(text, cause) {
-      const noted = texts.get(text)?.get(cause()) ?? []
-      const last = noted.at(-1)
-      return noted.length >= MAX_DEATHS && last !== undefined && last > now() - WINDOW_MS
+    /** @param cause called only for a recorded text, because it may be expensive. */
+    isRefused(text: string, cause: () => string): boolean {
+      if (!deaths.has(text)) return false
+      const [first, , third] = deaths.get(`${text} ${cause()}`) ?? []
+      if (first === undefined || third === undefined) return false
+      return third - first < WINDOW_MS && now() - third < WINDOW_MS
     },
   }
 }

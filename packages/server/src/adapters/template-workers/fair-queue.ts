@@ -1,12 +1,15 @@
 /** Schedules evaluations round-robin over workspaces, and within a workspace over its API keys. */
-import { EvaluationCanceled, type EvaluationOwner } from '../../features/templates/template-engine.ts'
+import {
+  EvaluationCanceled,
+  type EvaluationOwner,
+  type TemplateEngine,
+} from '../../features/templates/template-engine.ts'
+import { type AppError, refuse } from '../../shared/app-error.ts'
+import { afterListening } from '../../shared/clock.ts'
 
-export interface QueuedJob {
-  workspaceId: number
-  apiKeyId: number | undefined
+export interface QueuedJob extends EvaluationOwner {
   /** The same text was evaluated successfully before. */
   isProven: boolean
-  isRun: boolean
 }
 
 export interface FairLimits {
@@ -16,16 +19,7 @@ export interface FairLimits {
   perWorkspace: number
 }
 
-export interface FairQueue<J extends QueuedJob> {
-  /** Returns undefined if the job was queued, or the limit that was reached. */
-  add(job: J): 'API key' | 'workspace' | undefined
-  /** Returns the next runnable job, which counts as open and running until `release`. */
-  take(): J | undefined
-  release(job: J): void
-  /** Returns false if the job is no longer queued. A job that was taken still counts. */
-  drop(job: J): boolean
-  dropAll(): J[]
-}
+export type FairQueue<J extends QueuedJob> = ReturnType<typeof createFairQueue<J>>
 
 interface KeyLane<J> {
   open: number
@@ -42,10 +36,7 @@ interface WorkspaceLane<J> {
 
 const ACTIVE_MS = 10_000
 
-export function createFairQueue<J extends QueuedJob>(
-  limits: FairLimits,
-  now: () => number = () => performance.now(),
-): FairQueue<J> {
+export function createFairQueue<J extends QueuedJob>(limits: FairLimits, now = () => performance.now()) {
   // In turn order: the next workspace is first.
   const lanes = new Map<number, WorkspaceLane<J>>()
   // Time of each active workspace's last request, oldest first.
@@ -73,7 +64,8 @@ export function createFairQueue<J extends QueuedJob>(
     if (lane.open === 0) lanes.delete(job.workspaceId)
   }
   return {
-    add(job) {
+    /** Returns undefined if the job was queued, or the limit that was reached. */
+    add(job: J): 'API key' | 'workspace' | undefined {
       const { lane, key } = laneOf(job)
       if (!job.isRun && key.open >= limits.perKey) return 'API key'
       if (!job.isRun && lane.open >= limits.perWorkspace) return 'workspace'
@@ -85,7 +77,8 @@ export function createFairQueue<J extends QueuedJob>(
       key.jobs.push(job)
       return undefined
     },
-    take() {
+    /** Returns the next runnable job, which counts as open and running until `release`. */
+    take(): J | undefined {
       const most = mostRunning()
       for (const [workspaceId, lane] of lanes) {
         const job = takeFrom(lane, most)
@@ -97,13 +90,14 @@ export function createFairQueue<J extends QueuedJob>(
       }
       return undefined
     },
-    release(job) {
+    release(job: J): void {
       const { lane } = laneOf(job)
       lane.running -= 1
       if (!job.isProven) lane.runningNew -= 1
       close(job)
     },
-    drop(job) {
+    /** Returns false if the job is no longer queued. A job that was taken still counts. */
+    drop(job: J): boolean {
       const { jobs } = laneOf(job).key
       const index = jobs.indexOf(job)
       if (index === -1) return false
@@ -111,7 +105,7 @@ export function createFairQueue<J extends QueuedJob>(
       close(job)
       return true
     },
-    dropAll() {
+    dropAll(): J[] {
       const queued = [...lanes.values()].flatMap((lane) =>
         [...lane.keys.values()].flatMap(({ jobs }) => jobs.splice(0)),
       )
@@ -145,42 +139,71 @@ function moveToEnd<K, V>(map: Map<K, V>, key: K, value: V): void {
   map.set(key, value)
 }
 
-interface Waiting extends QueuedJob {
-  begin(): void
+export interface Turn<Seat, Result> extends QueuedJob {
+  begin(seat: Seat): Promise<Result>
+  fail(error: AppError): void
 }
 
-export type TakeTurn = <T>(owner: EvaluationOwner, work: () => Promise<T>) => Promise<T>
+/** Maximum queue time, in multiples of the call timeout. A late tick counts once. */
+const MAX_WAIT_FACTOR = 10
+const RETRY_AFTER_SECONDS = 1
 
-export function createTurns(limits: Omit<FairLimits, 'running'>, refuse: (limitOf: string) => Error): TakeTurn {
-  const queue = createFairQueue<Waiting>({ ...limits, running: 1 })
-  const beginNext = (): void => {
-    for (let next = queue.take(); next; next = queue.take()) next.begin()
-  }
-  const turnOf = ({ workspaceId, apiKeyId, signal }: EvaluationOwner): Promise<Waiting> =>
-    new Promise((resolve, reject) => {
-      const leave = (): void => {
-        if (queue.drop(waiting)) reject(new EvaluationCanceled())
-      }
-      const waiting: Waiting = {
-        ...{ workspaceId, apiKeyId, isProven: true, isRun: false },
-        begin() {
-          signal?.removeEventListener('abort', leave)
-          resolve(waiting)
-        },
-      }
-      if (signal?.aborted) return reject(new EvaluationCanceled())
-      const limitOf = queue.add(waiting)
-      if (limitOf) return reject(refuse(limitOf))
-      signal?.addEventListener('abort', leave, { once: true })
-      beginNext()
-    })
-  return async (owner, work) => {
-    const turn = await turnOf(owner)
-    try {
-      return await work()
-    } finally {
-      queue.release(turn)
-      beginNext()
+export function tooMany(limitOf: string): AppError {
+  return refuse('too-many-evaluations', { limitOf, retryAfter: RETRY_AFTER_SECONDS })
+}
+
+/** @throws AppError ServiceUnavailableError; EvaluationCanceled if the caller disconnects before its turn. */
+export function waitForTurn<Seat, Result>(
+  queue: FairQueue<Turn<Seat, Result>>,
+  job: QueuedJob,
+  work: (seat: Seat) => Promise<Result>,
+  timeoutMs?: number,
+): Promise<Result> {
+  const { signal } = job
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(new EvaluationCanceled())
+    let stopClock: (() => void) | undefined
+    const stopWaiting = (): void => {
+      stopClock?.()
+      signal?.removeEventListener('abort', cancel)
     }
+    const turn: Turn<Seat, Result> = {
+      ...job,
+      begin(seat) {
+        stopWaiting()
+        const working = work(seat)
+        resolve(working)
+        return working
+      },
+      fail(error) {
+        stopWaiting()
+        reject(error)
+      },
+    }
+    const leave = (error: AppError): void => {
+      if (queue.drop(turn)) turn.fail(error)
+    }
+    const cancel = (): void => leave(new EvaluationCanceled())
+    const limitOf = queue.add(turn)
+    if (limitOf) return reject(tooMany(limitOf))
+    signal?.addEventListener('abort', cancel, { once: true })
+    if (timeoutMs) stopClock = afterListening(timeoutMs * MAX_WAIT_FACTOR, () => leave(tooMany('server')), timeoutMs)
+  })
+}
+
+export function createTurns(limits: Omit<FairLimits, 'running'>): TemplateEngine['inTurn'] {
+  const queue = createFairQueue<Turn<void, unknown>>({ ...limits, running: 1 })
+  const beginNext = (): void => {
+    for (let next = queue.take(); next; next = queue.take()) void complete(next)
+  }
+  const complete = async (turn: Turn<void, unknown>): Promise<void> => {
+    await turn.begin().catch(() => undefined)
+    queue.release(turn)
+    beginNext()
+  }
+  return <T>(owner: EvaluationOwner, work: () => Promise<T>) => {
+    const result = waitForTurn(queue, { ...owner, isProven: true, isRun: false }, work)
+    beginNext()
+    return result as Promise<T>
   }
 }

@@ -1,6 +1,7 @@
 /** Starts worker processes with the available OS isolation: no permissions, environment or network. */
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { existsSync, realpathSync } from 'node:fs'
+import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process'
+import { realpathSync } from 'node:fs'
+import type { Readable, Writable } from 'node:stream'
 
 export interface Isolation {
   prefix: readonly string[]
@@ -8,11 +9,11 @@ export interface Isolation {
   limits: 'kernel' | 'none'
 }
 
-const MEGABYTE = 1024 * 1024
+export type LaunchedWorker = ChildProcessByStdio<Writable, Readable, null>
+
 /** Limits the data segment: heap, thread stacks and buffers. Node 24 maps 580 MB at start without using them. */
-const MAX_DATA_BYTES = 1_024 * MEGABYTE
-const LIMITS = ['--core=0', '--fsize=0', '--nofile=64', `--data=${MAX_DATA_BYTES}`]
-const FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin']
+const MAX_DATA_BYTES = 1_024 * 1024 * 1024
+const LIMITS = ['prlimit', '--core=0', '--fsize=0', '--nofile=64', `--data=${MAX_DATA_BYTES}`]
 
 let known: Promise<Isolation> | undefined
 
@@ -22,27 +23,16 @@ export function isolation(): Promise<Isolation> {
 }
 
 async function probe(): Promise<Isolation> {
-  const limits = await firstWorking([], [commandOf('prlimit', LIMITS)])
+  const limits = (await works(LIMITS)) ? LIMITS : []
+  let network: string[] = []
   // The second form needs only the right to create user namespaces.
-  const network = await firstWorking(limits, [commandOf('unshare', ['-n']), commandOf('unshare', ['-U', '-n'])])
+  if (await works([...limits, 'unshare', '-n'])) network = ['unshare', '-n']
+  else if (await works([...limits, 'unshare', '-U', '-n'])) network = ['unshare', '-U', '-n']
   return {
     prefix: [...limits, ...network],
     network: network.length > 0 ? 'namespace' : 'shared',
     limits: limits.length > 0 ? 'kernel' : 'none',
   }
-}
-
-function commandOf(name: string, args: readonly string[]): string[] {
-  const folder = process.platform === 'linux' ? FOLDERS.find((each) => existsSync(`${each}/${name}`)) : undefined
-  return folder === undefined ? [] : [`${folder}/${name}`, ...args]
-}
-
-async function firstWorking(
-  before: readonly string[],
-  commands: readonly (readonly string[])[],
-): Promise<readonly string[]> {
-  for (const command of commands) if (command.length > 0 && (await works([...before, ...command]))) return command
-  return []
 }
 
 function works(prefix: readonly string[]): Promise<boolean> {
@@ -55,7 +45,7 @@ function permissionFlag(): string {
   return process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission'
 }
 
-export function launchWorker(workerFile: string, { prefix }: Isolation): ChildProcess {
+export function launchWorker(workerFile: string, { prefix }: Isolation): LaunchedWorker {
   const file = realpathSync(workerFile)
   const [program = process.execPath, ...args] = [
     ...prefix,

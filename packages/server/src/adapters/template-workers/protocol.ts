@@ -1,11 +1,10 @@
 /** The protocol between server and worker process: one JSON object per line, one call at a time. */
-
-type Operation = 'scan' | 'step'
+import type { PromptSource } from '@stet/template'
 
 export interface WorkerRequest {
   id: number
-  operation: Operation
-  source: { path: string; content: string; documents: Readonly<Record<string, string>> }
+  operation: 'scan' | 'step'
+  source: PromptSource
   step?: { parameters: Record<string, unknown>; now: string; state?: unknown; answer?: unknown[] }
 }
 
@@ -16,7 +15,6 @@ export type WorkerReply =
 
 /** Maximum reply size, enforced by both worker and server. */
 export const MAX_REPLY_BYTES = 4 * 1024 * 1024
-export const READY = 'ready'
 
 export function encodeLine(message: unknown): string {
   return `${JSON.stringify(message)}\n`

@@ -7,41 +7,36 @@ export interface ScanReading {
   isLasting: boolean
 }
 
-export interface ScanCache {
-  get(hash: string, read: () => Promise<ScanReading>): Promise<TemplateScan>
-}
-
 const MAX_ENTRIES = 2_000
 const MAX_TOTAL_CHARS = 16 * 1024 * 1024
 
-export function createScanCache(): ScanCache {
-  const kept = new LRUCache<string, ScanReading>({
+export function createScanCache() {
+  const kept = new LRUCache<string, TemplateScan>({
     max: MAX_ENTRIES,
     maxSize: MAX_TOTAL_CHARS,
     // Measures the complete scan, because a short text may resolve to a large one.
-    sizeCalculation: ({ scan }) => JSON.stringify(scan).length,
+    sizeCalculation: (scan) => JSON.stringify(scan).length,
   })
   const running = new Map<string, Promise<ScanReading>>()
-  const start = async (hash: string, read: () => Promise<ScanReading>): Promise<ScanReading> => {
-    const made = read()
-    running.set(hash, made)
-    try {
-      const reading = await made
-      if (reading.isLasting) kept.set(hash, reading)
-      return reading
-    } finally {
-      running.delete(hash)
-    }
-  }
   return {
-    async get(hash, read) {
+    async get(hash: string, read: () => Promise<ScanReading>): Promise<TemplateScan> {
       for (;;) {
         const known = kept.get(hash)
-        if (known) return known.scan
+        if (known) return known
         const shared = running.get(hash)
+        if (!shared) break
         // A shared scan's failure concerns only its initiator, which disconnected or reached a limit.
-        const reading = shared ? await shared.catch(() => undefined) : await start(hash, read)
+        const reading = await shared.catch(() => undefined)
         if (reading) return reading.scan
+      }
+      try {
+        const reading = read()
+        running.set(hash, reading)
+        const { scan, isLasting } = await reading
+        if (isLasting) kept.set(hash, scan)
+        return scan
+      } finally {
+        running.delete(hash)
       }
     },
   }

@@ -10,9 +10,7 @@ export const slotMessages = z.array(
   }),
 )
 
-type SlotMessages = z.infer<typeof slotMessages>
-
-export function slotPlanOf(messages: SlotMessages, frontMatter: Record<string, unknown>): SlotPlan {
+export function slotPlanOf(messages: SlotPlan['messages'], frontMatter: Record<string, unknown>): SlotPlan {
   // `isolated` has no effect without steps, as in a worker process.
   const { isolated: _isolated, ...config } = frontMatter
   return { messages, config }

@@ -1,15 +1,10 @@
-import type { ChildProcess } from 'node:child_process'
-import { type Isolation, launchWorker } from './isolation.ts'
-import { encodeLine, lineReader, MAX_REPLY_BYTES, READY, type WorkerReply, type WorkerRequest } from './protocol.ts'
+import { type Isolation, type LaunchedWorker, launchWorker } from './isolation.ts'
+import { encodeLine, lineReader, MAX_REPLY_BYTES, type WorkerReply, type WorkerRequest } from './protocol.ts'
 import { parseReply } from './replies.ts'
 import { cpuShareOf, startWorkClock, type WorkEnd } from './work-clock.ts'
 
 /** `starved`: the machine was too busy for the worker to reply. The prompt may be valid. */
-export type CallOutcome =
-  | { kind: 'reply'; reply: WorkerReply }
-  | { kind: 'timeout' }
-  | { kind: 'starved' }
-  | { kind: 'died' }
+export type CallOutcome = { kind: 'reply'; reply: WorkerReply } | { kind: 'timeout' | 'starved' | 'died' }
 
 export interface WorkerProcess {
   /** Resolves to false if the process ended before it was ready. */
@@ -27,111 +22,100 @@ const MAX_RESIDENT_BYTES = 200 * 1024 * 1024
 /** Half of the heap limit, because the next call may need the other half. */
 const MAX_HEAP_BYTES = 48 * 1024 * 1024
 
-interface Pending {
-  id: number
-  settle(outcome: CallOutcome): void
-}
-
 interface WorkerState {
-  alive: boolean
+  isAlive: boolean
   calls: number
   residentBytes: number
   heapBytes: number
-  pending: Pending | undefined
+  /** The current call. A worker's first reply, with id 0, means that it is ready. */
+  pending: { id: number; settle(outcome: CallOutcome): void } | undefined
+  kill(): void
 }
 
 export function startWorker(workerFile: string, isolation: Isolation): WorkerProcess {
   const worker = launchWorker(workerFile, isolation)
-  const state: WorkerState = { alive: true, calls: 0, residentBytes: 0, heapBytes: 0, pending: undefined }
-  const kill = (): void => {
-    state.alive = false
-    worker.kill('SIGKILL')
+  const state: WorkerState = {
+    ...{ isAlive: true, calls: 0, residentBytes: 0, heapBytes: 0, pending: undefined },
+    kill() {
+      state.isAlive = false
+      worker.kill('SIGKILL')
+    },
   }
-  const settle = (outcome: CallOutcome): void => {
-    const { pending } = state
-    state.pending = undefined
-    pending?.settle(outcome)
-  }
-  const { ready, onLine } = greeting((line) => {
-    const read = parseReply(line, state.pending?.id)
-    if (!read) return kill()
-    state.residentBytes = read.residentBytes
-    state.heapBytes = read.heapBytes
-    settle({ kind: 'reply', reply: read.reply })
+  const ready = new Promise<boolean>((resolve) => {
+    state.pending = { id: 0, settle: ({ kind }) => resolve(kind === 'reply') }
   })
-  readLines(worker, onLine, kill)
+  readReplies(worker, state)
   const exited = new Promise<void>((resolve) => {
     const end = (): void => {
-      state.alive = false
-      settle({ kind: 'died' })
+      state.isAlive = false
+      settle(state, { kind: 'died' })
       resolve()
     }
     worker.once('exit', end)
     worker.once('error', end)
   })
   // Handles writes to a worker that just died. Its exit settles the call.
-  worker.stdin?.on('error', kill)
+  worker.stdin.on('error', state.kill)
   return {
-    ready: Promise.race([ready.then(() => true), exited.then(() => false)]),
+    ready,
     exited,
-    call: (request, timeoutMs) => callWorker({ worker, state, kill }, request, timeoutMs),
+    call: (request, timeoutMs) => callWorker(worker, state, request, timeoutMs),
     isUsed: () => state.calls > 0,
     isWorn: () =>
-      !state.alive ||
+      !state.isAlive ||
       state.calls >= MAX_CALLS ||
       state.residentBytes > MAX_RESIDENT_BYTES ||
       state.heapBytes > MAX_HEAP_BYTES,
-    kill,
+    kill: state.kill,
   }
 }
 
-function greeting(onReply: (line: string) => void): { ready: Promise<void>; onLine: (line: string) => void } {
-  let greet: (() => void) | undefined
-  const ready = new Promise<void>((resolve) => {
-    greet = resolve
-  })
-  const onLine = (line: string): void => {
-    if (!greet) onReply(line)
-    else if (line === JSON.stringify(READY)) greet()
-    greet = undefined
-  }
-  return { ready, onLine }
+function settle(state: WorkerState, outcome: CallOutcome): void {
+  const { pending } = state
+  state.pending = undefined
+  pending?.settle(outcome)
 }
 
-function readLines(worker: ChildProcess, onLine: (line: string) => void, kill: () => void): void {
+function readReplies({ stdout }: LaunchedWorker, state: WorkerState): void {
   let unendedBytes = 0
-  const read = lineReader((line) => {
+  const readLines = lineReader((line) => {
     unendedBytes = 0
-    onLine(line)
+    const read = parseReply(line, state.pending?.id)
+    if (!read) return state.kill()
+    const { reply, ...memory } = read
+    Object.assign(state, memory)
+    settle(state, { kind: 'reply', reply })
   })
-  worker.stdout?.setEncoding('utf8')
-  worker.stdout?.on('data', (chunk: string) => {
+  stdout.setEncoding('utf8')
+  stdout.on('data', (chunk: string) => {
     unendedBytes += chunk.length
-    if (unendedBytes > 2 * MAX_REPLY_BYTES) return kill()
-    read(chunk)
+    if (unendedBytes > 2 * MAX_REPLY_BYTES) return state.kill()
+    readLines(chunk)
   })
 }
 
-async function callWorker(
-  { worker, state, kill }: { worker: ChildProcess; state: WorkerState; kill: () => void },
+function callWorker(
+  { pid, stdin }: LaunchedWorker,
+  state: WorkerState,
   request: Omit<WorkerRequest, 'id'>,
   timeoutMs: number,
 ): Promise<CallOutcome> {
-  if (!state.alive) return { kind: 'died' }
+  if (!state.isAlive) return Promise.resolve({ kind: 'died' })
   state.calls += 1
   const id = state.calls
   return new Promise((resolve) => {
     const onEnd = (end: WorkEnd): void => {
-      state.pending = undefined
-      kill()
-      resolve({ kind: end === 'spent' ? 'timeout' : 'starved' })
+      state.kill()
+      settle(state, { kind: end === 'spent' ? 'timeout' : 'starved' })
     }
-    const stopClock = startWorkClock({ limitMs: timeoutMs, shareOf: () => cpuShareOf(worker.pid), onEnd })
-    const settle = (outcome: CallOutcome): void => {
-      stopClock()
-      resolve(outcome)
+    const stopClock = startWorkClock({ limitMs: timeoutMs, shareOf: () => cpuShareOf(pid), onEnd })
+    state.pending = {
+      id,
+      settle(outcome) {
+        stopClock()
+        resolve(outcome)
+      },
     }
-    state.pending = { id, settle }
-    worker.stdin?.write(encodeLine({ id, ...request }))
+    stdin.write(encodeLine({ id, ...request }))
   })
 }

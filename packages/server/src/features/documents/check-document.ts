@@ -59,24 +59,17 @@ export async function checkTexts(
   load: LoadTexts,
   owner: EvaluationOwner,
 ): Promise<CheckedText[]> {
-  return deps.templates.inTurn(owner, () => checkInBatches(deps, texts, load, owner))
-}
-
-async function checkInBatches(
-  deps: Needs<'templates'>,
-  texts: readonly DocumentText[],
-  load: LoadTexts,
-  owner: EvaluationOwner,
-): Promise<CheckedText[]> {
-  const checked: CheckedText[] = []
-  for (let from = 0; from < texts.length; from += parallelChecks) {
-    if (owner.signal?.aborted) throw new EvaluationCanceled()
-    const batch = texts.slice(from, from + parallelChecks)
-    checked.push(...(await Promise.all(batch.map((text) => checkText(deps, text, load, owner)))))
-    // Cached scans never yield, so this gives other requests a turn.
-    await setImmediate()
-  }
-  return checked
+  return deps.templates.inTurn(owner, async () => {
+    const checked: CheckedText[] = []
+    for (let from = 0; from < texts.length; from += parallelChecks) {
+      if (owner.signal?.aborted) throw new EvaluationCanceled()
+      const batch = texts.slice(from, from + parallelChecks)
+      checked.push(...(await Promise.all(batch.map((text) => checkText(deps, text, load, owner)))))
+      // Cached scans never yield, so this gives other requests a turn.
+      await setImmediate()
+    }
+    return checked
+  })
 }
 
 export function loadFromVersion(deps: Needs<'stores'>, workspaceId: number, version: Version): LoadTexts {
@@ -91,24 +84,9 @@ export function loadWith(text: Pick<DocumentText, 'path' | 'content'>, load: Loa
   ]
 }
 
-export function loadFromTexts(texts: readonly DocumentText[]): LoadTexts {
-  const byPath = new Map(texts.map((text) => [text.path, text]))
-  return async (paths) => paths.flatMap((path) => byPath.get(path) ?? [])
-}
-
 export function describeChecked(version: Version, { text, scan }: Pick<CheckedText, 'text' | 'scan'>): Document {
-  // Copies each key, because rows have more columns.
   return {
-    id: text.id,
-    documentUuid: text.documentUuid,
-    projectId: text.projectId,
-    versionId: text.versionId,
-    path: text.path,
-    content: text.content,
-    contentHash: text.contentHash,
-    mergedAt: text.mergedAt,
-    createdAt: text.createdAt,
-    updatedAt: text.updatedAt,
+    ...text,
     versionUuid: version.uuid,
     resolvedContent: scan.resolvedContent,
     hasReferences: scan.references.length > 0,

@@ -1,5 +1,5 @@
 import type { DocumentText } from './document.ts'
-import type { DraftWrite, MergedReplacement, MergedText, MergedWrite, Slot } from './ports.ts'
+import type { DraftWrite, MergedReplacement, MergedText, Slot } from './ports.ts'
 import type { ActualHashes } from './preconditions.ts'
 
 /** The `validTo` of live rows, later than any publication. */
@@ -25,13 +25,7 @@ export function isConflict(slot: Slot): boolean {
   return slot.draft !== null && isChange(slot) && slot.draft.baseHash !== (slot.live?.contentHash ?? null)
 }
 
-export interface NewText {
-  path: string
-  content: string
-  contentHash: string
-  documentUuid: string
-  at: Date
-}
+export type NewText = Pick<DocumentText, 'path' | 'content' | 'contentHash' | 'documentUuid'> & { at: Date }
 
 /**
  * Computes the draft's row after a write. Returns null if the row stays unchanged.
@@ -41,16 +35,7 @@ export function writeText(slot: Slot, text: NewText, isMerged = false): DraftWri
   const baseHash = baseOf(slot, isMerged)
   if (shownIn(slot)?.contentHash === text.contentHash) return withBase(slot, baseHash)
   const known = slot.draft ?? slot.live
-  return {
-    path: text.path,
-    documentUuid: known?.documentUuid ?? text.documentUuid,
-    content: text.content,
-    contentHash: text.contentHash,
-    baseHash,
-    deletedAt: null,
-    createdAt: known?.createdAt ?? text.at,
-    updatedAt: text.at,
-  }
+  return { ...rewritten(known, text), baseHash, deletedAt: null }
 }
 
 /** Computes the draft's row after a deletion, which keeps the last text; null if the row stays unchanged. */
@@ -61,6 +46,11 @@ export function deleteText(slot: Slot, at: Date, isMerged = false): DraftWrite |
   if (shown === null) return withBase(slot, baseHash)
   const { path, documentUuid, content, contentHash, createdAt } = shown
   return { path, documentUuid, content, contentHash, baseHash, deletedAt: at, createdAt, updatedAt: at }
+}
+
+function rewritten(known: DocumentText | null, { at, ...text }: NewText) {
+  const { documentUuid, createdAt } = known ?? { ...text, createdAt: at }
+  return { ...text, documentUuid, createdAt, updatedAt: at }
 }
 
 // The base is recorded at the draft's first change of the path. Only a merge with live replaces it.
@@ -82,17 +72,7 @@ export function editMerged(
   text: NewText,
 ): MergedReplacement {
   const end = version.isLive ? openEnd : version.number + 1
-  const edited: MergedWrite = {
-    path: text.path,
-    documentUuid: old?.documentUuid ?? text.documentUuid,
-    versionId: version.id,
-    content: text.content,
-    contentHash: text.contentHash,
-    validFrom: version.number,
-    validTo: end,
-    createdAt: old?.createdAt ?? text.at,
-    updatedAt: text.at,
-  }
+  const edited = { ...rewritten(old, text), versionId: version.id, validFrom: version.number, validTo: end }
   if (old === null) return { old: null, pieces: [edited] }
   const { id, projectId: _projectId, mergedAt: _mergedAt, ...rest } = old
   const tail = old.validTo > end ? [{ ...rest, validFrom: end }] : []

@@ -21,16 +21,7 @@ export interface Slot {
   live: DocumentText | null
 }
 
-export interface DraftWrite {
-  path: string
-  documentUuid: string
-  content: string
-  contentHash: string
-  baseHash: string | null
-  deletedAt: Date | null
-  createdAt: Date
-  updatedAt: Date
-}
+export type DraftWrite = Omit<DraftRow, 'id' | 'projectId' | 'versionId' | 'mergedAt'>
 
 /** A merged text. It is visible from publication `validFrom` up to, but not including, `validTo`. */
 export interface MergedText extends DocumentText {

@@ -17,12 +17,6 @@ export interface ActualHashes {
   live: string | null
 }
 
-export interface HashMismatch {
-  path: string
-  expected: string
-  actual: string | null
-}
-
 /** @throws AppError PreconditionFailedError for the headers, ConflictError for the body's hashes. */
 export function assertPreconditions(path: string, actual: ActualHashes, wanted: Preconditions): void {
   const { shown } = actual
@@ -35,8 +29,8 @@ export function assertPreconditions(path: string, actual: ActualHashes, wanted: 
 
 /** @throws AppError ConflictError with all hashes that differ. */
 export function assertHashes(writes: Iterable<{ path: string; actual: ActualHashes; wanted: ExpectedHashes }>): void {
-  const base: HashMismatch[] = []
-  const live: HashMismatch[] = []
+  const base: object[] = []
+  const live: object[] = []
   for (const { path, actual, wanted } of writes) {
     if (differs(wanted.baseHash, actual.shown)) base.push({ path, expected: wanted.baseHash, actual: actual.shown })
     if (differs(wanted.liveHash, actual.live)) live.push({ path, expected: wanted.liveHash, actual: actual.live })

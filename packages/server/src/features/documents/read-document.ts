@@ -7,7 +7,6 @@ import {
   checkTexts,
   describeChecked,
   type LoadTexts,
-  loadFromTexts,
   loadFromVersion,
 } from './check-document.ts'
 import type { Document, DocumentText } from './document.ts'
@@ -39,12 +38,8 @@ export async function listDocuments(deps: Reads, input: VersionAddress & { prefi
   const { workspaceId } = input.caller
   const prefix = input.prefix === undefined ? undefined : normalizePathPrefix(input.prefix)
   const texts = await deps.stores.documents.list(workspaceId, version, prefix)
-  const checked = await checkTexts(
-    deps,
-    texts,
-    loadFirstFrom(texts, loadFromVersion(deps, workspaceId, version)),
-    ownerOf(input),
-  )
+  const load = loadFirstFrom(texts, loadFromVersion(deps, workspaceId, version))
+  const checked = await checkTexts(deps, texts, load, ownerOf(input))
   return checked.map((text) => describeChecked(version, text))
 }
 
@@ -113,9 +108,9 @@ export async function documentNotFound(
 }
 
 function loadFirstFrom(texts: readonly DocumentText[], load: LoadTexts): LoadTexts {
-  const loadKnown = loadFromTexts(texts)
+  const byPath = new Map(texts.map((text) => [text.path, text]))
   return async (paths) => {
-    const known = await loadKnown(paths)
+    const known = paths.flatMap((path) => byPath.get(path) ?? [])
     return known.length === paths.length ? known : load(paths)
   }
 }

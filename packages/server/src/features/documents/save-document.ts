@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { refuse } from '../../shared/app-error.ts'
+import { AppError, refuse } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import type { Version } from '../projects/project.ts'
 import { changeProject, type ProjectWriter } from './change-project.ts'
-import { checkText, describeChecked, hashContent, loadFromVersion, loadWith, scanText } from './check-document.ts'
+import { describeChecked, hashContent, loadFromVersion, loadWith, scanText } from './check-document.ts'
 import type { Document, DocumentText } from './document.ts'
 import { assertCreatablePath, normalizeDocumentPath } from './document-path.ts'
 import { deleteText, editMerged, hashesOf, type NewText, shownIn, writeText } from './overlay.ts'
@@ -37,32 +37,15 @@ export async function createDocument(deps: Writes, input: DocumentInput): Promis
 /** Returns an existing document unchanged. @throws AppError BadRequestError, NotFoundError. */
 export async function getOrCreateDocument(deps: Writes, input: DocumentInput): Promise<Document> {
   assertCreatablePath(normalizeDocumentPath(input.path))
-  const existing = await findPrompt(deps, input)
-  if (existing) return describePrompt(existing)
-  try {
-    return await saveDocument(deps, input, async (writer, version, path) => {
-      const text = await writer.stores.documents.findOptional(input.caller.workspaceId, version, path)
-      if (text) throw new CreatedMeanwhile(version, text)
-      if (version.number !== null) throw refuse('merged-version')
-      return writeDraft(writer, input, version, await findSlot(writer, input, version, path))
-    })
-  } catch (error) {
-    if (!(error instanceof CreatedMeanwhile)) throw error
-    const { version, text } = error
-    const load = loadFromVersion(deps, input.caller.workspaceId, version)
-    return describeChecked(version, await checkText(deps, text, load, ownerOf(input)))
-  }
-}
-
-/** Aborts the transaction, because the existing text must be compiled outside of it. */
-class CreatedMeanwhile extends Error {
-  readonly version: Version
-  readonly text: DocumentText
-
-  constructor(version: Version, text: DocumentText) {
-    super('The document was created by another request')
-    this.version = version
-    this.text = text
+  for (;;) {
+    const existing = await findPrompt(deps, input)
+    if (existing) return describePrompt(existing)
+    try {
+      return await createDocument(deps, input)
+    } catch (error) {
+      // Another request created the document meanwhile.
+      if (!(error instanceof AppError && error.reason === 'path-taken')) throw error
+    }
   }
 }
 
@@ -100,7 +83,7 @@ async function saveDocument(
 
 async function findSlot(
   { stores }: ProjectWriter,
-  { caller }: DocumentInput,
+  { caller }: VersionAddress,
   draft: Version,
   path: string,
 ): Promise<Slot> {
@@ -117,7 +100,7 @@ async function writeDraft(
 ): Promise<DocumentText> {
   const { workspaceId } = input.caller
   const row = writeText(slot, newText(writer, input, slot.path), isMerged)
-  if (row !== null) {
+  if (row) {
     await writer.stores.documents.saveDraft(workspaceId, draft, [row])
     await writer.touch(draft)
   }
@@ -137,9 +120,11 @@ async function forceText(
   path: string,
 ): Promise<DocumentText> {
   if (!input.force) throw refuse('merged-without-force')
-  assertMayPublish(input)
+  const { workspaceId, author, apiKeyId, scopes } = input.caller
+  if (!scopes.includes('publish') && !scopes.includes('admin')) {
+    throw refuse('missing-publish-scope', { required: 'publish' })
+  }
   if (input.liveHash !== undefined) throw refuse('live-hash-of-merged')
-  const { workspaceId, author, apiKeyId } = input.caller
   const { documents } = writer.stores
   const old = await documents.findMergedOptional(workspaceId, version, version.number, path)
   const oldHash = old?.contentHash ?? null
@@ -154,11 +139,6 @@ async function forceText(
   return readBack(writer, workspaceId, version, path)
 }
 
-function assertMayPublish({ caller }: VersionAddress): void {
-  if (caller.scopes.includes('publish') || caller.scopes.includes('admin')) return
-  throw refuse('missing-publish-scope', { required: 'publish' })
-}
-
 function newText({ at }: ProjectWriter, { content }: DocumentInput, path: string): NewText {
   return { path, content, contentHash: hashContent(content), documentUuid: randomUUID(), at }
 }
@@ -171,20 +151,20 @@ export interface DeleteDocumentInput extends VersionAddress {
 /** @throws AppError BadRequestError for a merged version, NotFoundError, PreconditionFailedError. */
 export async function deleteDocument(
   deps: Needs<'transaction' | 'liveCache' | 'clock' | 'logger'>,
-  input: DeleteDocumentInput,
+  { ifMatch, ...input }: DeleteDocumentInput,
 ): Promise<{ documentUuid: string; path: string }> {
   const path = normalizeDocumentPath(input.path)
   const { workspaceId } = input.caller
-  return changeProject(deps, input, async ({ stores, at, touch }) => {
+  return changeProject(deps, input, async (writer) => {
+    const { stores, at } = writer
     const version = await findVersionRow(stores, input)
     if (version.number !== null) throw refuse('merged-version')
-    const [slot] = await stores.documents.listSlots(workspaceId, version, [path])
-    const row = slot ? deleteText(slot, at) : null
-    if (!slot || !row) throw await documentNotFound({ stores }, workspaceId, version, path)
-    const { ifMatch } = input
+    const slot = await findSlot(writer, input, version, path)
+    const row = deleteText(slot, at)
+    if (!row) throw await documentNotFound({ stores }, workspaceId, version, path)
     assertPreconditions(path, hashesOf(slot), ifMatch === undefined ? {} : { ifMatch })
     await stores.documents.saveDraft(workspaceId, version, [row])
-    await touch(version)
+    await writer.touch(version)
     return { documentUuid: row.documentUuid, path }
   })
 }

@@ -26,7 +26,7 @@ export async function findProject(
   projectId: number,
 ): Promise<Project> {
   assertVisible(caller, projectId)
-  return deps.liveCache.read(projectScope(projectId), projectKey(caller), async () => {
+  return deps.liveCache.read(projectScope(projectId), `project:${caller.workspaceId}`, async () => {
     const project = await deps.stores.projects.findOptional(caller.workspaceId, projectId)
     if (!project) throw refuse('unknown-project')
     return project
@@ -38,7 +38,7 @@ export async function resolveVersion(
   { caller, projectId, versionRef }: ReadableVersion,
 ): Promise<{ project: Project; version: Version }> {
   const project = await findProject(deps, caller, projectId)
-  const version = await deps.liveCache.read(projectScope(projectId), versionKey(versionRef), () =>
+  const version = await deps.liveCache.read(projectScope(projectId), `version:${versionRef.toLowerCase()}`, () =>
     findVersionRow(deps.stores, { caller, projectId, versionRef }),
   )
   return { project, version }
@@ -64,14 +64,6 @@ export async function findVersionRow(
 export function assertVisible(caller: Reader, projectId: number): void {
   const isPossible = Number.isInteger(projectId) && projectId > 0 && projectId <= largestId
   if (!isPossible || (caller.projectId !== null && caller.projectId !== projectId)) throw refuse('unknown-project')
-}
-
-function projectKey({ workspaceId }: Reader): string {
-  return `project:${workspaceId}`
-}
-
-function versionKey(versionRef: string): string {
-  return `version:${versionRef.toLowerCase()}`
 }
 
 export function ownerOf({ caller, signal, isRun }: Omit<ReadableVersion, 'projectId' | 'versionRef'>): EvaluationOwner {

@@ -11,7 +11,7 @@ export interface CreateProjectInput {
   retentionDays?: number
 }
 
-export interface NewProjectWithDraft {
+interface NewProjectWithDraft {
   project: Project
   version: Version
 }

@@ -31,20 +31,9 @@ export interface Version {
   updatedAt: Date
 }
 
-export interface NewProject {
-  name: string
-  defaultProvider: string | null
-  defaultModel: string | null
-  retentionDays: number | null
-  at: Date
-}
-
-export interface ProjectChange {
-  name?: string
-  defaultProvider?: string | null
-  defaultModel?: string | null
-  retentionDays?: number | null
-}
+type ProjectSettings = Pick<Project, 'name' | 'defaultProvider' | 'defaultModel' | 'retentionDays'>
+export type NewProject = ProjectSettings & { at: Date }
+export type ProjectChange = Partial<ProjectSettings>
 
 export interface ProjectStore {
   /** Orders by last edit, then by descending id. @param onlyId the project that the caller's key is restricted to. */

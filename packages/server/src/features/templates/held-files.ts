@@ -6,14 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { RunError } from '../../shared/app-error.ts'
 import type { Message, MessagePart } from './message.ts'
 
-export interface HeldFiles {
-  hide(messages: Message[]): Message[]
-  /**
-   * Replaces placeholders with their files, also within texts.
-   * @throws RunError `ai_run_error`, before anything is built, if the files are repeated too often.
-   */
-  show(messages: Message[]): Message[]
-}
+export type HeldFiles = ReturnType<typeof heldFiles>
 
 /** Shorter values, such as URLs and small files, are not replaced. */
 const heldCharacters = 10_000
@@ -21,7 +14,7 @@ const heldCharacters = 10_000
 /** Limits repeated files, because a prompt can repeat a placeholder freely. First uses are not counted. */
 const repeatedMegabytes = 32
 
-export function heldFiles(): HeldFiles {
+export function heldFiles() {
   const files = new Map<string, string>()
   let prefix = ''
   const word = (content: string) => {
@@ -37,11 +30,15 @@ export function heldFiles(): HeldFiles {
     return part.type === 'file' ? { ...part, file: word(part.file) } : part
   }
   return {
-    hide: (messages) =>
+    hide: (messages: Message[]): Message[] =>
       messages.map((message) =>
         message.role === 'assistant' ? { ...message, content: message.content.map(hidePart) } : message,
       ),
-    show(messages) {
+    /**
+     * Replaces placeholders with their files, also within texts.
+     * @throws RunError `ai_run_error`, before anything is built, if the files are repeated too often.
+     */
+    show(messages: Message[]): Message[] {
       if (files.size === 0) return messages
       const words = new RegExp(`${prefix}\\d+\\.`, 'g')
       if (repeatedCharacters(messages, words, files) > repeatedMegabytes * 1024 * 1024) {

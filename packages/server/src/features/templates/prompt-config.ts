@@ -19,52 +19,47 @@ export interface PromptConfig {
   settings: Record<string, unknown>
 }
 
-type Check = (value: unknown) => { value: unknown } | { expected: string }
-
-const DEFAULT_MAX_STEPS = 20
-const DEFAULT_MAX_RETRIES = 2
-
-const checks: Readonly<Record<string, Check>> = {
-  provider: text,
-  model: text,
-  temperature: number,
-  topP: number,
-  topK: number,
-  presencePenalty: number,
-  frequencyPenalty: number,
-  seed: number,
-  maxTokens: integer(1),
-  maxOutputTokens: integer(1),
-  stop: textOrTexts,
-  stopSequences: textOrTexts,
-  maxSteps: integer(1, 150),
-  maxRetries: integer(0, 10),
-  type: (value) => (value === 'prompt' || value === 'agent' ? { value } : { expected: '`prompt` or `agent`' }),
-  name: text,
-  description: text,
-  parameters: object,
-  tools: anything,
-  agents: texts,
-  schema: object,
-  reasoningEffort: anything,
-  reasoningSummary: anything,
-  thinking: anything,
-  cacheControl: anything,
-  thinkingConfig: object,
-  safetySettings: object,
-  providerOptions: object,
-  azure: object,
-  headers: object,
+interface Check {
+  expected: string
+  /** Returns undefined for an invalid value. */
+  read(value: unknown): unknown
 }
 
-/** Keys that are not sent to the provider. */
-const ownKeys = new Set(
-  'provider model maxSteps maxRetries type name description parameters tools agents schema isolated mcpHeaders'.split(
-    ' ',
-  ),
-)
+const text: Check = {
+  expected: 'text',
+  read: (value) => (typeof value === 'string' && value !== '' ? value : undefined),
+}
+const textOrTexts: Check = {
+  expected: 'text or a list of texts',
+  read: (value) => (typeof value === 'string' ? value : readTexts(value)),
+}
+const number: Check = { expected: 'a number', read: readNumber }
+const object: Check = {
+  expected: 'a map',
+  read: (value) => (typeof value === 'object' && !Array.isArray(value) ? value : undefined),
+}
+const anything: Check = { expected: '', read: (value) => value }
 
-const camelNames = new Map(Object.keys(checks).map((key) => [snakeCase(key), key]))
+const keysByCheck: [Check, string[]][] = [
+  [text, ['provider', 'model', 'name', 'description']],
+  [number, ['temperature', 'topP', 'topK', 'presencePenalty', 'frequencyPenalty', 'seed']],
+  [integer(1), ['maxTokens', 'maxOutputTokens']],
+  [integer(1, 150), ['maxSteps']],
+  [integer(0, 10), ['maxRetries']],
+  [textOrTexts, ['stop', 'stopSequences']],
+  [{ expected: 'a list of texts', read: readTexts }, ['agents']],
+  [{ expected: '`prompt` or `agent`', read: (type) => ['prompt', 'agent'].find((each) => each === type) }, ['type']],
+  [object, ['parameters', 'schema', 'thinkingConfig', 'safetySettings', 'providerOptions', 'azure', 'headers']],
+  [anything, ['reasoningEffort', 'reasoningSummary', 'thinking', 'cacheControl']],
+]
+const checks = new Map(keysByCheck.flatMap(([check, keys]) => keys.map((key) => [key, check] as const)))
+
+/** Keys of the result that are not sent to the provider. */
+const promptKeys = new Set('provider model maxSteps maxRetries type name description agents schema'.split(' '))
+/** Further keys that are not sent to the provider. */
+const otherKeys = new Set(['parameters', 'tools', 'isolated', 'mcpHeaders'])
+
+const camelNames = new Map([...checks.keys()].map((key) => [snakeCase(key), key]))
 
 const reservedHeaders = new Set(
   (
@@ -79,29 +74,23 @@ export function readPromptConfig(
   path: string,
   supplied: readonly string[] = [],
 ): PromptConfig {
-  const known = new Map<string, unknown>()
+  const prompt: Partial<PromptConfig> = {}
   const settings = new Map<string, unknown>()
   for (const [written, value] of Object.entries(config)) {
     if (value === undefined || value === null) continue
     const key = camelNames.get(written) ?? written
     const checked = checkKey(key, written, value, path)
-    if (Object.hasOwn(checks, key)) known.set(key, checked)
-    if (!ownKeys.has(key)) settings.set(key, checked)
+    if (promptKeys.has(key)) Object.assign(prompt, { [key]: checked })
+    else if (key === 'headers') settings.set(key, checkedHeaders(checked, path))
+    else if (!otherKeys.has(key)) settings.set(key, checked)
   }
-  const headers = known.get('headers')
-  if (headers) settings.set('headers', checkedHeaders(headers, path))
-  const given = Object.fromEntries(
-    ['provider', 'model', 'name', 'description', 'schema'].flatMap((key) =>
-      known.has(key) ? [[key, known.get(key)]] : [],
-    ),
-  )
   return {
-    ...given,
-    maxSteps: Number(known.get('maxSteps') ?? DEFAULT_MAX_STEPS),
-    maxRetries: Number(known.get('maxRetries') ?? DEFAULT_MAX_RETRIES),
-    type: known.get('type') === 'agent' ? 'agent' : 'prompt',
-    ...readTools(known.get('tools'), path, supplied),
-    agents: (known.get('agents') ?? []) as string[],
+    maxSteps: 20,
+    maxRetries: 2,
+    type: 'prompt',
+    agents: [],
+    ...prompt,
+    ...readTools(config['tools'], path, supplied),
     settings: Object.fromEntries(settings),
   }
 }
@@ -109,11 +98,11 @@ export function readPromptConfig(
 function checkKey(key: string, written: string, value: unknown, path: string): unknown {
   if (key === 'subagents')
     throw configError(path, key, '`subagents` is not supported: list the documents under `agents`')
-  const check = Object.hasOwn(checks, key) ? checks[key] : undefined
+  const check = checks.get(key)
   if (!check) return value
-  const result = check(value)
-  if ('expected' in result) throw configError(path, written, `\`${written}\` must be ${result.expected}`)
-  return result.value
+  const read = check.read(value)
+  if (read === undefined) throw configError(path, written, `\`${written}\` must be ${check.expected}`)
+  return read
 }
 
 function checkedHeaders(headers: unknown, path: string): Record<string, string> {
@@ -133,43 +122,23 @@ function snakeCase(key: string): string {
   return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-function text(value: unknown): ReturnType<Check> {
-  return typeof value === 'string' && value !== '' ? { value } : { expected: 'text' }
-}
-
-function texts(value: unknown): ReturnType<Check> {
-  const isList = Array.isArray(value) && value.every((item) => typeof item === 'string')
-  return isList ? { value } : { expected: 'a list of texts' }
-}
-
-function textOrTexts(value: unknown): ReturnType<Check> {
-  return typeof value === 'string'
-    ? { value }
-    : 'value' in texts(value)
-      ? { value }
-      : { expected: 'text or a list of texts' }
+function readTexts(value: unknown): unknown {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string') ? value : undefined
 }
 
 /** Step attributes are text, so a number may arrive as text. */
-function number(value: unknown): ReturnType<Check> {
+function readNumber(value: unknown): number | undefined {
   const read = typeof value === 'string' && /^[+-]?\d+(\.\d+)?$/.test(value) ? Number(value) : value
-  return typeof read === 'number' && Number.isFinite(read) ? { value: read } : { expected: 'a number' }
+  return typeof read === 'number' && Number.isFinite(read) ? read : undefined
 }
 
 function integer(lowest: number, highest = Number.MAX_SAFE_INTEGER): Check {
   const range = highest === Number.MAX_SAFE_INTEGER ? `of at least ${lowest}` : `from ${lowest} to ${highest}`
-  return (value) => {
-    const read = number(value)
-    const isInside = 'value' in read && Number.isInteger(read.value) && Number(read.value) >= lowest
-    return isInside && Number(read.value) <= highest ? read : { expected: `a whole number ${range}` }
+  return {
+    expected: `a whole number ${range}`,
+    read(value) {
+      const read = readNumber(value)
+      return read !== undefined && Number.isInteger(read) && read >= lowest && read <= highest ? read : undefined
+    },
   }
-}
-
-function object(value: unknown): ReturnType<Check> {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-  return isObject ? { value } : { expected: 'a map' }
-}
-
-function anything(value: unknown): ReturnType<Check> {
-  return { value }
 }

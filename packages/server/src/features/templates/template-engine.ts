@@ -1,16 +1,11 @@
 import type { LocatedIssue } from '@stet/contract/vocabulary'
+import type { PromptScan, PromptSource, SlotMessage } from '@stet/template'
 import { AppError, RunError } from '../../shared/app-error.ts'
 import type { Message } from './message.ts'
 
 /** Positions refer to the stored content. */
 export type CompileIssue = LocatedIssue
-
-/** A prompt and the contents of all documents that it refers to, directly or indirectly, by path. */
-export interface TemplateSource {
-  path: string
-  content: string
-  documents: Readonly<Record<string, string>>
-}
+export type TemplateSource = PromptSource
 
 /** The messages of a prompt with only text, role tags and plain names. It renders without a worker process. */
 export interface SlotPlan {
@@ -18,28 +13,7 @@ export interface SlotPlan {
   config: Record<string, unknown>
 }
 
-interface SlotMessage {
-  role: Exclude<Message['role'], 'tool'>
-  /** Text outside of tags. If it is only white space, it produces no message. */
-  isStray: boolean
-  pieces: readonly (string | { name: string })[]
-}
-
-export interface TemplateScan {
-  /** The unmodified front matter; `{}` if it is missing or invalid. */
-  config: Record<string, unknown>
-  /** All free variables, including those of references, in order of appearance. */
-  parameters: string[]
-  /** The content without comments and with references inlined; unchanged if it cannot be parsed. */
-  resolvedContent: string
-  /** Paths of the document's own references, relative to the project's root. */
-  references: string[]
-  /** Referenced paths, at any depth, that `documents` lacks. Load them and scan again. */
-  missing: string[]
-  usesSteps: boolean
-  errors: CompileIssue[]
-  /** Repaired faults that the author should fix. */
-  warnings: CompileIssue[]
+export interface TemplateScan extends PromptScan {
   slots?: SlotPlan | undefined
 }
 
@@ -106,11 +80,13 @@ export interface TemplateEngine {
 /** @throws RunError `chain_compile_error` */
 export function assertCompiles(scan: TemplateScan): void {
   const [issue] = scan.errors
-  if (!issue) return
-  const { code, message, path, line, column, endLine, endColumn, frame } = issue
-  const end = { ...(endLine !== undefined && { endLine }), ...(endColumn !== undefined && { endColumn }) }
-  throw new RunError('chain_compile_error', `${path}:${line}:${column} ${message}`, {
-    details: { compileCode: code, path, line, column, ...end, frame },
+  if (issue) throw compileError(issue)
+}
+
+export function compileError({ code, message, ...position }: CompileIssue): RunError {
+  const { path, line, column } = position
+  return new RunError('chain_compile_error', `${path}:${line}:${column} ${message}`, {
+    details: { compileCode: code, ...position },
   })
 }
 

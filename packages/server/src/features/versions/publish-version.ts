@@ -5,6 +5,7 @@ import { AppError, refuse } from '../../shared/app-error.ts'
 import type { Needs, Stores } from '../deps.ts'
 import { changeProject, type ProjectWriter } from '../documents/change-project.ts'
 import { type CheckedText, checkTexts, hashContent, loadFromVersion } from '../documents/check-document.ts'
+import type { DocumentText } from '../documents/document.ts'
 import { comparePaths } from '../documents/document-path.ts'
 import { isChange, isConflict } from '../documents/overlay.ts'
 import type { Slot } from '../documents/ports.ts'
@@ -56,19 +57,15 @@ async function publishCompiled(
   const { stores, at } = writer
   const { workspaceId } = input.caller
   const { draft, slots, changes } = await readDraft(stores, input)
-  if (!(await isStillCompiled(stores, workspaceId, draft, changes, compiled))) throw new ChangedMeanwhile()
-
-  const kept = new Set(changes)
-  const equal = slots.filter((slot) => !kept.has(slot)).map((slot) => slot.path)
+  const texts = await stores.documents.listReferring(workspaceId, draft, compiled.paths)
+  if (fingerprint(hashesIn(texts), changes) !== compiled.fingerprint) throw new ChangedMeanwhile()
+  const paths = changes.map(({ path }) => path)
+  const published = new Set(paths)
+  const equal = slots.map(({ path }) => path).filter((path) => !published.has(path))
   const live = await stores.versions.findLiveOptional(workspaceId, draft.projectId)
   const number = (live?.number ?? 0) + 1
   await stores.documents.deleteDraft(workspaceId, draft, equal)
-  await stores.documents.publishDraft(
-    workspaceId,
-    draft,
-    number,
-    changes.map(({ path }) => path),
-  )
+  await stores.documents.publishDraft(workspaceId, draft, number, paths)
   const version = await stores.versions.publish(workspaceId, draft.projectId, draft.id, {
     number,
     title: input.title || draft.title,
@@ -136,25 +133,15 @@ async function compileDraft(
   const texts = await deps.stores.documents.listReferring(workspaceId, draft, changed)
   const checked = await checkTexts(deps, texts, loadFromVersion(deps, workspaceId, draft), owner)
   assertNoErrors(affectedOf(checked, new Set(changed)))
-  const hashes = new Map(texts.map(({ path, contentHash }) => [path, contentHash]))
+  const hashes = hashesIn(texts)
   for (const { source } of checked) {
     for (const [path, content] of Object.entries(source.documents)) hashes.set(path, hashContent(content))
   }
   return { paths: [...changed, ...hashes.keys()], fingerprint: fingerprint(hashes, changes) }
 }
 
-/** Checks that the changes to publish are still the compiled ones. Call it under the project's lock. */
-async function isStillCompiled(
-  stores: Pick<Stores, 'documents'>,
-  workspaceId: number,
-  draft: Version,
-  changes: readonly Slot[],
-  compiled: CompiledDraft,
-): Promise<boolean> {
-  const texts = await stores.documents.listReferring(workspaceId, draft, compiled.paths)
-  return (
-    compiled.fingerprint === fingerprint(new Map(texts.map(({ path, contentHash }) => [path, contentHash])), changes)
-  )
+function hashesIn(texts: readonly DocumentText[]): Map<string, string> {
+  return new Map(texts.map(({ path, contentHash }) => [path, contentHash]))
 }
 
 function fingerprint(hashes: ReadonlyMap<string, string>, changes: readonly Slot[]): string {

@@ -73,8 +73,11 @@ export interface TestEngine extends TemplateEngine {
 
 export const workspaceOne: EvaluationOwner = { workspaceId: 1, apiKeyId: 1 }
 
+/** The limits of a server with default settings. */
+export const defaults = { poolSize: 2, timeoutMs: 1_000, maxPerKey: 1_000, maxPerWorkspace: 2_000, log: quietLog }
+
 export async function startEngine(settings: EngineSettings = {}): Promise<TestEngine> {
-  return charged(createTemplateEngine({ workerFile: await builtWorker(), log: quietLog, ...settings }))
+  return charged(createTemplateEngine({ ...defaults, workerFile: await builtWorker(), ...settings }))
 }
 
 export function charged(engine: TemplateEngine): TestEngine {

@@ -42,18 +42,7 @@ function empty(holder: Holder, seen: Set<unknown>): void {
 }
 
 /** Methods that open connections. The process's own streams need the other methods. */
-const OF_INSTANCES = [
-  'connect',
-  'listen',
-  'bind',
-  'send',
-  'spawn',
-  'postMessage',
-  'require',
-  'load',
-  '_compile',
-  'open',
-]
+const OF_INSTANCES = 'connect listen bind send spawn postMessage require load _compile open'.split(' ')
 
 function emptyClass(prototype: Holder | undefined): void {
   for (const name of OF_INSTANCES) {
@@ -79,19 +68,11 @@ function refused(): never {
 const NETWORK_GLOBALS = ['fetch', 'WebSocket', 'EventSource', 'XMLHttpRequest', 'Request', 'Response', 'navigator']
 
 /** Libraries override these prototypes' properties by assignment, which a frozen data property would forbid. */
-const OVERRIDDEN = [
-  Object.prototype,
-  Function.prototype,
-  Error.prototype,
-  TypeError.prototype,
-  RangeError.prototype,
-  SyntaxError.prototype,
-  ReferenceError.prototype,
-]
+const OVERRIDDEN = [Object, Function, Error, TypeError, RangeError, SyntaxError, ReferenceError]
 
 export function lockDown(): void {
   for (const name of NETWORK_GLOBALS) Reflect.deleteProperty(globalThis, name)
-  for (const prototype of OVERRIDDEN) keepAssignable(prototype)
+  for (const { prototype } of OVERRIDDEN) keepAssignable(prototype)
   const seen = new Set<unknown>()
   for (const name of Object.getOwnPropertyNames(globalThis)) {
     const value: unknown = Object.getOwnPropertyDescriptor(globalThis, name)?.value

@@ -1,16 +1,15 @@
 import {
-  type ChainState,
   type CompiledPrompt,
   CompileIssueError,
   compilePrompt,
   type PromptSource,
-  type RenderedMessage,
   renderStep,
+  type StepInput,
   scanOf,
   slotPlanOf,
 } from '@stet/template'
 import { LRUCache } from 'lru-cache'
-import { encodeLine, lineReader, MAX_REPLY_BYTES, READY, type WorkerReply, type WorkerRequest } from '../protocol.ts'
+import { encodeLine, lineReader, MAX_REPLY_BYTES, type WorkerReply, type WorkerRequest } from '../protocol.ts'
 import { closeModules, lockDown } from './lockdown.ts'
 import { wellFormedJson } from './well-formed-json.ts'
 
@@ -34,13 +33,7 @@ let measured = { residentBytes: 0, heapBytes: 0 }
 async function perform(request: WorkerRequest): Promise<unknown> {
   const prompt = await compiledPrompt(request.source)
   if (!request.step) return { ...scanOf(prompt), slots: slotPlanOf(prompt) }
-  const { parameters, now, state, answer } = request.step
-  return renderStep(prompt, {
-    parameters,
-    now,
-    ...(state === undefined ? {} : { state: state as ChainState }),
-    ...(answer === undefined ? {} : { answer: answer as RenderedMessage[] }),
-  })
+  return renderStep(prompt, request.step as StepInput)
 }
 
 async function compiledPrompt(source: PromptSource): Promise<CompiledPrompt> {
@@ -117,4 +110,4 @@ await renderStep(await compilePrompt({ path: 'warm-up', content: WARM_UP, docume
   parameters: {},
   now: new Date().toISOString(),
 })
-stdout.write(encodeLine(READY))
+stdout.write(encodeLine({ id: 0, result: 'ready', ...memory() }))

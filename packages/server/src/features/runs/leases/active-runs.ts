@@ -1,19 +1,20 @@
 /** This process's active runs, and conversations that it recently queued or ended. Reading them costs no query. */
 
-import { createExpiringMap } from '../../../shared/expiring-map.ts'
+import { LRUCache } from 'lru-cache'
 import { heldBytes } from '../../../shared/json-pieces.ts'
 import type { AbandonedRun, ActiveRun, ActiveRuns, QueuedHere, StoredConversation } from '../ports.ts'
 
-const lately = { ttlMs: 60_000, maxEntries: 1_000 } as const
+const lately = { ttl: 60_000, ttlAutopurge: true, max: 1_000 } as const
 // Larger conversations are read from the database, so that a few of them do not evict all others.
 const maxRememberedBytes = 131_072
 
-/** @param maxBytes limits queued runs and ended conversations separately. */
+/** @param maxBytes a positive integer that limits queued runs and ended conversations separately. */
 export function createActiveRuns(maxBytes: number): ActiveRuns {
   const active = new Map<string, ActiveRun>()
   const abandoned: AbandonedRun[] = []
-  const idle = createExpiringMap<StoredConversation>({ ...lately, maxBytes })
-  const queued = createExpiringMap<QueuedHere>({ ...lately, maxBytes })
+  const limits = { ...lately, maxSize: maxBytes }
+  const idle = new LRUCache<string, StoredConversation>(limits)
+  const queued = new LRUCache<string, QueuedHere>(limits)
   return {
     add(run) {
       active.set(run.conversationUuid, run)
@@ -21,8 +22,8 @@ export function createActiveRuns(maxBytes: number): ActiveRuns {
     },
     remove(run, outcome) {
       if (active.get(run.conversationUuid)?.runUuid === run.runUuid) active.delete(run.conversationUuid)
-      const bytes = heldBytes(outcome)
-      if (outcome && bytes <= maxRememberedBytes) idle.set(run.conversationUuid, outcome, bytes)
+      const size = heldBytes(outcome)
+      if (outcome && size <= maxRememberedBytes) idle.set(run.conversationUuid, outcome, { size })
     },
     abandon: (run) => void abandoned.push(run),
     takeAbandoned: () => abandoned.splice(0),
@@ -35,10 +36,10 @@ export function createActiveRuns(maxBytes: number): ActiveRuns {
       return conversation?.workspaceId === workspaceId ? conversation : undefined
     },
     rememberQueued(runUuid, run, isAlone) {
-      const bytes = heldBytes(run)
-      if (bytes > maxRememberedBytes) return
-      queued.set(runUuid, run, bytes)
-      if (isAlone) idle.set(run.conversation.uuid, run.conversation, bytes)
+      const size = heldBytes(run)
+      if (size > maxRememberedBytes) return
+      queued.set(runUuid, run, { size })
+      if (isAlone) idle.set(run.conversation.uuid, run.conversation, { size })
     },
     takeQueued(runUuid) {
       const run = queued.get(runUuid)
