@@ -1,35 +1,29 @@
 /** Converts provider failures and incomplete responses to ProviderError, without secrets. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { ProviderError, type ProviderErrorKind } from '../../../features/providers/provider-error.ts'
-import { asObject, asText } from '../json.ts'
+import { asList, asObject, asText, type Json } from '../json.ts'
 import { headerText } from '../transport/transport.ts'
 import { scrubbed } from './scrub.ts'
 
-/** Some services repeat `token`, the provider key's secret, in error messages. */
-export interface FailureContext {
-  token: string
-  now: Date
-}
-
+/** @param token the provider key's secret, which some services repeat in error messages. */
 export function statusFailure(
-  { status, headers, body }: { status: number; headers: IncomingHttpHeaders; body: string },
-  { token, now }: FailureContext,
+  { statusCode: status, headers }: { statusCode: number; headers: IncomingHttpHeaders },
+  body: string,
+  token: string,
+  now: Date,
 ): ProviderError {
-  const retryAfterMs = retryAfterOf(headers, now) ?? retryDelayIn(body)
   return new ProviderError(kindOf(status), `The provider answered with status ${status}`, {
     status,
     providerMessage: scrubbed(failureText(body), token),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    retryAfterMs: retryAfterOf(headers, now) ?? retryDelayIn(body),
   })
 }
 
 /** Converts an error inside a response. @param status the equivalent status, if known. */
 export function brokenOff(status: number | undefined, error: unknown, token: string): ProviderError {
   const kind = status === undefined ? 'unavailable' : kindOf(status)
-  return new ProviderError(kind, 'The provider ended its response with an error', {
-    ...(status === undefined ? {} : { status }),
-    providerMessage: scrubbed(errorText(error) ?? '', token),
-  })
+  const providerMessage = scrubbed(errorText(error) ?? '', token)
+  return new ProviderError(kind, 'The provider ended its response with an error', { status, providerMessage })
 }
 
 export function brokenInTheMiddle(): ProviderError {
@@ -39,9 +33,8 @@ export function brokenInTheMiddle(): ProviderError {
 /** Reports content that stet's messages cannot represent. Such content is never dropped silently. */
 export function uncarried(contentType: string): ProviderError {
   const shown = contentType.slice(0, 100)
-  return new ProviderError('uncarried', `The answer holds content of type '${shown}', which stet cannot carry`, {
-    contentType: shown,
-  })
+  const message = `The answer holds content of type '${shown}', which stet cannot carry`
+  return new ProviderError('uncarried', message, { contentType: shown })
 }
 
 function kindOf(status: number): ProviderErrorKind {
@@ -75,7 +68,7 @@ function retryAfterOf(headers: IncomingHttpHeaders, now: Date): number | undefin
 function retryDelayIn(body: string): number | undefined {
   try {
     const { details } = asObject(failureObject(body)['error'])
-    const delays = Array.isArray(details) ? details.map((detail) => asText(asObject(detail)['retryDelay'])) : []
+    const delays = asList(details).map((detail) => asText(asObject(detail)['retryDelay']))
     const seconds = Number.parseFloat(delays.find((delay) => delay !== '') ?? '')
     return Number.isFinite(seconds) ? Math.max(0, seconds * 1000) : undefined
   } catch {
@@ -84,9 +77,9 @@ function retryDelayIn(body: string): number | undefined {
 }
 
 /** Google wraps the object in a list. @throws SyntaxError */
-function failureObject(body: string): Record<string, unknown> {
+function failureObject(body: string): Json {
   const parsed: unknown = JSON.parse(body)
-  const [first] = Array.isArray(parsed) ? (parsed as unknown[]) : [parsed]
+  const first: unknown = Array.isArray(parsed) ? parsed[0] : parsed
   return typeof first === 'string' ? { error: first } : asObject(first)
 }
 
@@ -114,12 +107,10 @@ function faultText(fault: unknown): string {
   return Array.isArray(loc) ? `${loc.join('.')}: ${msg}` : msg
 }
 
-const shownCharacters = 20_000
-
 function pageText(page: string): string {
-  const text = page
-    .slice(0, shownCharacters)
-    .replace(/<(style|script)\b[^>]*>[^<]*<\/\1>/gi, ' ')
+  const text = page.slice(0, 20_000).replace(/<(style|script)\b[^>]*>[^<]*<\/\1>/gi, ' ')
+  return text
     .replace(/<[^<>]*>/g, ' ')
-  return text.replace(/\s+/g, ' ').trim()
+    .replace(/\s+/g, ' ')
+    .trim()
 }
