@@ -1,5 +1,6 @@
 import type { ModelChunk } from '../../../features/providers/model-driver.ts'
 import { type TokenCounts, type Usage, usageOf } from '../../../features/providers/usage.ts'
+import { storableText } from '../../../shared/text-guards.ts'
 import { asObject } from '../json.ts'
 import { addressOf, mediaOf } from '../request/parts.ts'
 
@@ -10,8 +11,6 @@ export interface PiecedText {
 
 // With the u flag a surrogate pair is one code point, so only lone surrogates match.
 const unstorable = /[\0\p{Surrogate}]/u
-const allUnstorable = /[\0\p{Surrogate}]/gu
-const replacement = '\uFFFD'
 
 /** Replaces NUL and lone surrogates, which databases cannot store. */
 export function addPiece(text: PiecedText, piece: string): string {
@@ -19,17 +18,13 @@ export function addPiece(text: PiecedText, piece: string): string {
   const whole = text.held + piece
   const last = whole.charCodeAt(whole.length - 1)
   text.held = last >= 0xd800 && last <= 0xdbff ? whole.slice(-1) : ''
-  return whole.slice(0, whole.length - text.held.length).replace(allUnstorable, replacement)
+  return storableText(whole.slice(0, whole.length - text.held.length))
 }
 
 export function endPieces(text: PiecedText): string {
-  const rest = text.held === '' ? '' : replacement
+  const rest = storableText(text.held)
   text.held = ''
   return rest
-}
-
-export function wholeText(text: string): string {
-  return text.replace(allUnstorable, replacement)
 }
 
 export function addText(text: string, into: ModelChunk[]): void {

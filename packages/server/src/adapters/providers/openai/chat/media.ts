@@ -29,8 +29,8 @@ export function mediaPart(provider: OpenaiService, part: MediaPart): ChatPart {
   return { type: 'file', file: { file_data: dataUrl(media), filename: name ?? 'file' } }
 }
 
-function soundPart(provider: OpenaiService, form: 'object' | 'text' | undefined, media: Media): ChatPart {
-  if (form === undefined) throw unsupported(provider, 'audio file', 'in any message')
+function soundPart(provider: OpenaiService, form: 'text' | 'none' | undefined, media: Media): ChatPart {
+  if (form === 'none') throw unsupported(provider, 'audio file', 'in any message')
   if (form === 'text') return { type: 'input_audio', input_audio: 'url' in media ? media.url : media.base64 }
   if ('url' in media) throw unsupported(provider, 'audio file', 'by URL')
   const format = audioFormat(media.mimeType)

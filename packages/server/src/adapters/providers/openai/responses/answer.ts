@@ -1,13 +1,6 @@
 import type { FinishReason, ModelChunk } from '../../../../features/providers/model-driver.ts'
-import {
-  addPiece,
-  addSource,
-  addText,
-  countedUsage,
-  endPieces,
-  generatedImage,
-  wholeText,
-} from '../../answer/content.ts'
+import { storableText } from '../../../../shared/text-guards.ts'
+import { addPiece, addSource, addText, countedUsage, endPieces, generatedImage } from '../../answer/content.ts'
 import { brokenInTheMiddle, uncarried } from '../../answer/failure.ts'
 import type { AnswerReader } from '../../answer/stream.ts'
 import { asList, asNumber, asObject, asText, type Json, parseAnswer, parseArguments, unreadable } from '../../json.ts'
@@ -149,14 +142,14 @@ export class ResponseReader implements AnswerReader {
 
 function readMessage(item: Json, into: ModelChunk[]): void {
   for (const part of partsOf(item['content'])) {
-    addText(wholeText(asText(part['text']) || asText(part['refusal'])), into)
+    addText(storableText(asText(part['text']) || asText(part['refusal'])), into)
     for (const annotation of partsOf(part['annotations'])) addSource(annotation, into)
   }
 }
 
 function readThought(item: Json, into: ModelChunk[]): void {
   const said = [...partsOf(item['summary']), ...partsOf(item['content'])].map((part) => asText(part['text']))
-  const text = wholeText(said.join('\n\n'))
+  const text = storableText(said.join('\n\n'))
   if (text !== '') into.push({ type: 'reasoning-delta', text, id: asText(item['id']) })
 }
 
