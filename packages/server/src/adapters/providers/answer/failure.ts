@@ -12,10 +12,12 @@ export function statusFailure(
   token: string,
   now: Date,
 ): ProviderError {
+  const failure = failureObject(body)
+  const message = errorText(failure?.['error'] ?? failure)
   return new ProviderError(kindOf(status), `The provider answered with status ${status}`, {
     status,
-    providerMessage: scrubbed(failureText(body), token),
-    retryAfterMs: retryAfterOf(headers, now) ?? retryDelayIn(body),
+    providerMessage: scrubbed(message ?? pageText(body), token),
+    retryAfterMs: retryAfterOf(headers, now) ?? retryDelayIn(failure),
   })
 }
 
@@ -43,44 +45,36 @@ function kindOf(status: number): ProviderErrorKind {
   return status >= 500 ? 'unavailable' : 'rejected'
 }
 
-/** Extracts an error body's message. Returns unknown formats unchanged, and a proxy's HTML without its tags. */
-function failureText(body: string): string {
-  try {
-    const failure = failureObject(body)
-    return errorText(failure['error'] ?? failure) ?? body
-  } catch {
-    return /^\s*<(!doctype|html|head|body)\b/i.test(body) ? pageText(body) : body
-  }
-}
-
 /** Reads `Retry-After` in seconds or as a date, or the more precise `retry-after-ms` of some providers. */
 function retryAfterOf(headers: IncomingHttpHeaders, now: Date): number | undefined {
-  const fine = Number.parseFloat(headerText(headers, 'retry-after-ms') ?? '')
-  if (Number.isFinite(fine)) return Math.max(0, fine)
+  const fine = waitOf(Number.parseFloat(headerText(headers, 'retry-after-ms') ?? ''))
+  if (fine !== undefined) return fine
   const text = headerText(headers, 'retry-after')
   if (text === undefined) return undefined
   const seconds = Number(text)
-  const waitMs = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(text) - now.getTime()
-  return Number.isFinite(waitMs) ? Math.max(0, waitMs) : undefined
+  return waitOf(Number.isFinite(seconds) ? seconds * 1000 : Date.parse(text) - now.getTime())
 }
 
 /** Reads the wait in milliseconds from the body, because Google sends no header for it. */
-function retryDelayIn(body: string): number | undefined {
+function retryDelayIn(failure: Json = {}): number | undefined {
+  const { details } = asObject(failure['error'])
+  const delays = asList(details).map((detail) => asText(asObject(detail)['retryDelay']))
+  return waitOf(Number.parseFloat(delays.find((delay) => delay !== '') ?? '') * 1000)
+}
+
+function waitOf(ms: number): number | undefined {
+  return Number.isFinite(ms) ? Math.max(0, ms) : undefined
+}
+
+/** Google wraps the object in a list. Returns undefined for text that is not JSON. */
+function failureObject(body: string): Json | undefined {
   try {
-    const { details } = asObject(failureObject(body)['error'])
-    const delays = asList(details).map((detail) => asText(asObject(detail)['retryDelay']))
-    const seconds = Number.parseFloat(delays.find((delay) => delay !== '') ?? '')
-    return Number.isFinite(seconds) ? Math.max(0, seconds * 1000) : undefined
+    const parsed: unknown = JSON.parse(body)
+    const first: unknown = Array.isArray(parsed) ? parsed[0] : parsed
+    return typeof first === 'string' ? { error: first } : asObject(first)
   } catch {
     return undefined
   }
-}
-
-/** Google wraps the object in a list. @throws SyntaxError */
-function failureObject(body: string): Json {
-  const parsed: unknown = JSON.parse(body)
-  const first: unknown = Array.isArray(parsed) ? parsed[0] : parsed
-  return typeof first === 'string' ? { error: first } : asObject(first)
 }
 
 function errorText(error: unknown): string | undefined {
@@ -107,7 +101,9 @@ function faultText(fault: unknown): string {
   return Array.isArray(loc) ? `${loc.join('.')}: ${msg}` : msg
 }
 
+/** Returns a proxy's HTML without its tags, and any other text unchanged. */
 function pageText(page: string): string {
+  if (!/^\s*<(!doctype|html|head|body)\b/i.test(page)) return page
   const text = page.slice(0, 20_000).replace(/<(style|script)\b[^>]*>[^<]*<\/\1>/gi, ' ')
   return text
     .replace(/<[^<>]*>/g, ' ')

@@ -15,7 +15,7 @@ import { tokenLimit } from '../request/settings.ts'
 import { toolChoiceOf } from '../request/tools.ts'
 import { instanceOf } from './instance.ts'
 
-const wordsPerBatch = 2
+const chunksPerBatch = 2
 const pauseMs = 4
 const introduction = "I'm the demo provider, not a real model."
 const longestEcho = 400
@@ -23,59 +23,49 @@ const longestEcho = 400
 export function demoDriver(): ModelDriver {
   return {
     async call(request, take) {
-      const { messages, signal, stream } = request
+      const { signal, stream } = request
       signal.throwIfAborted()
-      const { batches, said, finishReason } = demoAnswer(request)
-      const usage = usageOf({ input: wordsOf(textOfMessages(messages)).length, output: wordsOf(said).length })
-      const finish: ModelChunk = { type: 'finish', finishReason, usage }
-      if (!stream) {
-        await take([...batches.flat(), finish])
-        return
-      }
-      for (const batch of batches) {
-        await take(batch)
-        await delay(pauseMs)
+      const chunks = demoChunks(request)
+      const batchSize = stream ? chunksPerBatch : chunks.length
+      for (let from = 0; from < chunks.length; from += batchSize) {
+        await take(chunks.slice(from, from + batchSize))
+        if (stream) await delay(pauseMs)
         signal.throwIfAborted()
       }
-      await take([finish])
     },
   }
 }
 
-interface DemoAnswer {
-  batches: ModelChunk[][]
-  said: string
-  finishReason: FinishReason
-}
-
-function demoAnswer(request: ModelRequest): DemoAnswer {
+function demoChunks(request: ModelRequest): ModelChunk[] {
   const { messages, schema, settings } = request
   const tool = toolToCall(request)
-  if (tool) return callAnswer(tool, messages)
-  if (schema) return textAnswer(wordsOf(JSON.stringify(instanceOf(schema))), 'stop')
+  if (tool) return callChunks(tool, messages)
+  if (schema) return textChunks(wordsOf(JSON.stringify(instanceOf(schema))), 'stop', messages)
   const words = wordsOf(answerText(messages))
   // The demo provider counts one token per word.
   const limit = tokenLimit(settings) ?? words.length
-  return textAnswer(words.slice(0, limit), words.length > limit ? 'length' : 'stop')
+  return textChunks(words.slice(0, limit), words.length > limit ? 'length' : 'stop', messages)
 }
 
-function callAnswer({ name: toolName, parameters }: ToolDefinition, messages: readonly Message[]): DemoAnswer {
+function callChunks({ name: toolName, parameters }: ToolDefinition, messages: readonly Message[]): ModelChunk[] {
   const args = asObject(instanceOf(parameters))
   const rawArgs = JSON.stringify(args)
   const id = `demo-${partsOf(messages).filter(({ type }) => type === 'tool-call').length + 1}`
-  const input: ModelChunk[] = [
+  return [
+    { type: 'tool-input-start', id, toolName },
     { type: 'tool-input-delta', id, delta: rawArgs },
     { type: 'tool-call', id, toolName, args, rawArgs },
+    { type: 'finish', finishReason: 'tool-calls', usage: usageFor(messages, wordsOf(rawArgs).length) },
   ]
-  return { batches: [[{ type: 'tool-input-start', id, toolName }], input], said: rawArgs, finishReason: 'tool-calls' }
 }
 
-function textAnswer(words: readonly string[], finishReason: FinishReason): DemoAnswer {
-  const chunks = words.map((text): ModelChunk => ({ type: 'text-delta', text }))
-  const batches = Array.from({ length: Math.ceil(chunks.length / wordsPerBatch) }, (_, index) =>
-    chunks.slice(index * wordsPerBatch, (index + 1) * wordsPerBatch),
-  )
-  return { batches, said: words.join(''), finishReason }
+function textChunks(words: readonly string[], finishReason: FinishReason, messages: readonly Message[]): ModelChunk[] {
+  const usage = usageFor(messages, words.length)
+  return [...words.map((text) => ({ type: 'text-delta' as const, text })), { type: 'finish', finishReason, usage }]
+}
+
+function usageFor(messages: readonly Message[], output: number) {
+  return usageOf({ input: wordsOf(textOfMessages(messages)).length, output })
 }
 
 /** Each word has the white space before it. */

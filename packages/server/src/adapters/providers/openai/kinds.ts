@@ -36,13 +36,13 @@ export interface KindTraits {
 }
 
 const elsewhere = 'thinkingConfig safetySettings'
-export const unsampled = `${elsewhere} topK top_k thinking`
+const unsampled = `${elsewhere} topK top_k thinking`
 
 const traits: Readonly<Record<string, KindTraits>> = {
   openai: {
     baseUrl: 'https://api.openai.com/v1',
     takesDeveloper: true,
-    refused: keys(elsewhere),
+    refused: keys(unsampled),
   },
   azure: { takesDeveloper: true, namesDeployments: true, refused: keys(unsampled) },
   groq: {

@@ -3,18 +3,12 @@ import { asObject, asText, type Json } from '../json.ts'
 
 export type ToolChoice = 'auto' | 'none' | 'required' | { name: string }
 
-const words: Readonly<Record<string, ToolChoice>> = {
-  auto: 'auto',
-  none: 'none',
-  required: 'required',
-  any: 'required',
-}
-
 export function toolChoiceOf(settings: Json): ToolChoice | undefined {
   const written = settings['toolChoice'] ?? settings['tool_choice']
   const choice = asObject(written)
   const word = typeof written === 'string' ? written : asText(choice['type'])
-  if (Object.hasOwn(words, word)) return words[word]
+  if (word === 'any') return 'required'
+  if (word === 'auto' || word === 'none' || word === 'required') return word
   const name = asText(asObject(choice['function'])['name']) || asText(choice['name']) || asText(choice['toolName'])
   return name === '' ? undefined : { name }
 }
