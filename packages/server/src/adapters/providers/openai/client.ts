@@ -30,7 +30,7 @@ export function openaiDriver(deps: CallDeps, provider: ProviderSettings): ModelD
       client ??= createClient(service)
       const built = await (await client).buildRequest({ method: 'post', path, body, headers })
       return {
-        url: withQuery(search, new URL(built.url)),
+        url: search === '' ? new URL(built.url) : withQuery(search, new URL(built.url)),
         headers: Object.fromEntries(built.req.headers),
         // The client encodes every object as JSON text.
         body: String(built.req.body),
@@ -78,7 +78,6 @@ function deploymentSegment(model: string): string {
 
 /** @param search the base URL's query string, added to every request. Repeated names are kept. */
 function withQuery(search: string, url: URL): URL {
-  if (search === '') return url
   const added = [...url.searchParams]
   url.search = search
   for (const [name, value] of added) url.searchParams.append(name, value)

@@ -89,7 +89,7 @@ export class ChatReader implements AnswerReader {
   }
 
   #flush(into: ModelChunk[]): void {
-    this.#think(this.#marks.held, into)
+    if (this.#marks.held !== '') this.#think(this.#marks.held, into)
     this.#marks.held = ''
     if (this.#isThinking) this.#endThought(into)
     this.#say(endPieces(this.#text), into)
@@ -98,7 +98,8 @@ export class ChatReader implements AnswerReader {
       into.push({ type: 'reasoning-end', seal: { signature: JSON.stringify(this.#sealed), provider } })
       this.#sealed = []
     }
-    this.#hasCalls ||= this.#calls.length > 0
+    if (this.#calls.length === 0) return
+    this.#hasCalls = true
     finishCalls(this.#calls, provider, into)
   }
 
@@ -129,11 +130,8 @@ function failureIn(frame: Json): unknown {
 
 /** With `n` above 1 a service returns several choices. Only the first one is used. */
 function firstChoice(choices: unknown): Json {
-  return (
-    asList(choices)
-      .map(asObject)
-      .find(({ index }) => (index ?? 0) === 0) ?? {}
-  )
+  for (const choice of asList(choices).map(asObject)) if ((choice['index'] ?? 0) === 0) return choice
+  return {}
 }
 
 function wordsOf({ content, refusal, reasoning_content, reasoning }: Json): { text: string; thought: string } {

@@ -57,11 +57,12 @@ export function chatBody(provider: OpenaiService, request: ModelRequest): ChatBo
   }
   const messages = chatMessages(provider, request.messages)
   if (schema && traits.jsonModeOnly) messages.unshift({ role: 'system', content: schemaInstruction(schema) })
+  const limit = tokenLimit(settings)
   const rules = { names: { ...names, ...traits.names }, dropped: new Set([...foreign, ...traits.refused]) }
   return {
     ...settingsBody(provider, settings, rules),
     ...(provider.kind.startsWith('google') ? googleOptions(settings) : {}),
-    ...limitOf(provider, settings),
+    ...(limit === undefined ? {} : limitOf(provider, limit)),
     ...(schema ? { response_format: formatOf(traits, schema) } : {}),
     ...(tools.length > 0 ? { tools: tools.map(chatTool), ...toolSettings(settings, namedFunction) } : {}),
     ...(stream ? { stream: true } : {}),
@@ -72,9 +73,7 @@ export function chatBody(provider: OpenaiService, request: ModelRequest): ChatBo
 }
 
 /** OpenAI's newer models reject `max_tokens`. Most other services accept only `max_tokens`. */
-function limitOf(provider: OpenaiService, settings: Json): object {
-  const limit = tokenLimit(settings)
-  if (limit === undefined) return {}
+function limitOf(provider: OpenaiService, limit: number): object {
   return provider.isOpenai || isNewAzure(provider) ? { max_completion_tokens: limit } : { max_tokens: limit }
 }
 
@@ -194,7 +193,9 @@ function partsOf(provider: OpenaiService, role: string, content: readonly Messag
 
 /** Sends a single text as a plain string, which every service accepts. */
 function contentOf(parts: ChatPart[], isJoined: boolean): string | ChatPart[] {
+  const [first] = parts
+  if (parts.length === 1 && first?.type === 'text') return first.text
+  if (parts.length > 0 && !isJoined) return parts
   const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))
-  const isText = texts.length === parts.length && (isJoined || parts.length < 2)
-  return isText ? texts.join('\n') : parts
+  return texts.length === parts.length ? texts.join('\n') : parts
 }
