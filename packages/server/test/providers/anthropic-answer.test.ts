@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { afterAll, describe, expect, it } from 'vitest'
-import { streamChunks } from '../../src/adapters/providers/answer/stream.ts'
-import { messageReader, plainMessage } from '../../src/adapters/providers/anthropic/answer.ts'
+import { plainChunks, streamChunks } from '../../src/adapters/providers/answer/stream.ts'
+import { MessageReader } from '../../src/adapters/providers/anthropic/answer.ts'
 import { createModelDrivers } from '../../src/adapters/providers/registry.ts'
 import { providerLimits } from '../../src/adapters/providers/transport/transport.ts'
 import type { ModelChunk, TakeChunks } from '../../src/features/providers/model-driver.ts'
@@ -29,7 +29,7 @@ const end = (stop_reason: string, usage: Json = { output_tokens: 5 }): Json[] =>
 ]
 const read = (bytes: Buffer[], schema?: Json) =>
   chunksOf((take: TakeChunks) =>
-    streamChunks(Readable.from(bytes), messageReader(provider, schema), providerLimits, take),
+    streamChunks(Readable.from(bytes), new MessageReader(provider, schema), providerLimits, take),
   )
 const said = (...events: Json[]) => read([frames(...events)])
 const input = (partial_json: string): Json => ({ type: 'input_json_delta', partial_json })
@@ -164,7 +164,7 @@ describe('streamed message', () => {
       error: { type, message: 'Sorry' },
     })
     const stream = (take: TakeChunks) =>
-      streamChunks(Readable.from([bytes]), messageReader(provider, undefined), providerLimits, take)
+      streamChunks(Readable.from([bytes]), new MessageReader(provider, undefined), providerLimits, take)
     await expect(chunksOf(stream, seen)).rejects.toMatchObject({ ...expected, providerMessage: 'Sorry' })
     expect(textOf(seen)).toBe('a')
   })
@@ -182,7 +182,7 @@ describe('plain message', () => {
       stop_reason: 'tool_use',
       usage: { input_tokens: 1, output_tokens: 2, cache_creation_input_tokens: 3 },
     }
-    expect(plainMessage(JSON.stringify(body), provider, undefined)).toMatchObject([
+    expect(plainChunks(JSON.stringify(body), new MessageReader(provider, undefined))).toMatchObject([
       { type: 'reasoning-delta', text: 'hm' },
       { type: 'reasoning-end', seal: { signature: 'sig' } },
       { type: 'text-delta', text: 'hi' },
@@ -194,7 +194,7 @@ describe('plain message', () => {
   })
 
   it.each(['{"type":"message"}', '{', 'null'])('refuses %s', (body) => {
-    expect(() => plainMessage(body, provider, undefined)).toThrow('cannot be read')
+    expect(() => plainChunks(body, new MessageReader(provider, undefined))).toThrow('cannot be read')
   })
 })
 

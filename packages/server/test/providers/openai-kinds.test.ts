@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { plainChunks } from '../../src/adapters/providers/openai/chat/answer.ts'
+import { plainChunks } from '../../src/adapters/providers/answer/stream.ts'
+import { ChatReader } from '../../src/adapters/providers/openai/chat/answer.ts'
 import { chatBody } from '../../src/adapters/providers/openai/chat/request.ts'
 import { openaiService } from '../../src/adapters/providers/openai/service.ts'
 import { createModelDrivers } from '../../src/adapters/providers/registry.ts'
@@ -153,7 +154,12 @@ describe('data returned to the service', () => {
     const signed = { ...tool, extra_content: { google: { thought_signature: 'sig' } } }
     const answer = JSON.stringify({ choices: [{ message: { tool_calls: [signed] }, finish_reason: 'tool_calls' }] })
     const seal = { signature: 'sig', provider: 'Gemini' }
-    expect(plainChunks(answer, serviceOf(entry))).toMatchObject([{}, {}, { type: 'tool-call', seal }, {}])
+    expect(plainChunks(answer, new ChatReader(serviceOf(entry)))).toMatchObject([
+      {},
+      {},
+      { type: 'tool-call', seal },
+      {},
+    ])
     const messages = [of('assistant', { ...call('c1'), ...seal }), of('tool', result('c1'))]
     expect(body('google', { provider: entry, messages })['messages']).toMatchObject([{ tool_calls: [signed] }, {}])
     const other = body('google', { provider: { ...entry, name: 'Other' }, messages })['messages']
@@ -167,7 +173,7 @@ describe('data returned to the service', () => {
     const message = { reasoning: 'hm', reasoning_details: [open, sealed], tool_calls: [tool] }
     const chunks = plainChunks(
       JSON.stringify({ choices: [{ message, finish_reason: 'tool_calls' }] }),
-      serviceOf(entry),
+      new ChatReader(serviceOf(entry)),
     )
     const seal = { signature: JSON.stringify([sealed]), provider: 'Gate' }
     expect(chunks.filter(({ type }) => !type.startsWith('tool-input'))).toMatchObject([
@@ -191,7 +197,7 @@ describe('data returned to the service', () => {
     const message = { reasoning_content: 'hm', content: null, tool_calls: [tool] }
     const chunks = plainChunks(
       JSON.stringify({ choices: [{ message, finish_reason: 'tool_calls' }] }),
-      serviceOf(entry),
+      new ChatReader(serviceOf(entry)),
     )
     expect(chunks.slice(0, 2)).toEqual([
       { type: 'reasoning-delta', text: 'hm' },
@@ -212,14 +218,17 @@ describe('data returned to the service', () => {
 it('reports the sources of an answer once, at its end', () => {
   const search_results = [{ title: 'A', url: 'https://a.test' }, { title: 'no address' }]
   const answer = JSON.stringify({ choices: [{ message: { content: 'x' } }], search_results })
-  expect(plainChunks(answer, serviceOf(providerAt(null, { kind: 'perplexity' }))).slice(1, -1)).toEqual([
-    { type: 'source', payload: { sourceType: 'url', url: 'https://a.test', title: 'A' } },
-  ])
+  expect(plainChunks(answer, new ChatReader(serviceOf(providerAt(null, { kind: 'perplexity' })))).slice(1, -1)).toEqual(
+    [{ type: 'source', payload: { sourceType: 'url', url: 'https://a.test', title: 'A' } }],
+  )
 })
 
 describe('usage', () => {
   const usageOf = (usage: unknown) =>
-    plainChunks(JSON.stringify({ choices: [{ message: { content: '' } }], usage }), serviceOf(providerAt(null))).at(-1)
+    plainChunks(
+      JSON.stringify({ choices: [{ message: { content: '' } }], usage }),
+      new ChatReader(serviceOf(providerAt(null))),
+    ).at(-1)
 
   it.each([
     [

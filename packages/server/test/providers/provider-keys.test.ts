@@ -349,10 +349,10 @@ it('creates a provider key for each key in the environment, with its address', (
   const base = { demoProvider: false, defaultProvider: undefined, defaultModel: undefined, since }
   const keys = { openaiApiKey: undefined, openaiBaseUrl: 'http://unused.test', anthropicApiKey: 'sk-ant' }
   const address = 'http://127.0.0.1:9/anthropic'
-  expect(environmentProviders({ ...base, ...keys, anthropicBaseUrl: address }).list()).toMatchObject([
+  expect(environmentProviders({ ...base, ...keys, anthropicBaseUrl: address }).list).toMatchObject([
     { name: 'anthropic', kind: 'anthropic', token: 'sk-ant', url: address, trustedAddress: true },
   ])
-  expect(environmentProviders({ ...base, ...keys, anthropicBaseUrl: undefined }).list()).toMatchObject([
+  expect(environmentProviders({ ...base, ...keys, anthropicBaseUrl: undefined }).list).toMatchObject([
     { url: null, trustedAddress: false },
   ])
 })

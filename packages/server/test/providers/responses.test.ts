@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import { streamChunks } from '../../src/adapters/providers/answer/stream.ts'
-import { plainResponse, responseReader } from '../../src/adapters/providers/openai/responses/answer.ts'
+import { plainChunks, streamChunks } from '../../src/adapters/providers/answer/stream.ts'
+import { ResponseReader } from '../../src/adapters/providers/openai/responses/answer.ts'
 import { responsesBody } from '../../src/adapters/providers/openai/responses/request.ts'
 import { providerLimits } from '../../src/adapters/providers/transport/transport.ts'
 import type { ModelChunk, TakeChunks } from '../../src/features/providers/model-driver.ts'
@@ -140,7 +140,7 @@ const frames = (...events: Json[]) =>
   Buffer.from(events.map((event) => `event: ${String(event['type'])}\ndata: ${JSON.stringify(event)}\n\n`).join(''))
 const read = (...pieces: Buffer[]) =>
   chunksOf((take: TakeChunks) =>
-    streamChunks(Readable.from(pieces), responseReader(serviceOf(provider)), providerLimits, take),
+    streamChunks(Readable.from(pieces), new ResponseReader(serviceOf(provider)), providerLimits, take),
   )
 const thought = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAAAA' }
 const call = { type: 'function_call', id: 'fc_1', call_id: 'call_9', name: 'f', arguments: '{"stadt":"Zürich"}' }
@@ -264,7 +264,7 @@ describe('plain answer', () => {
       { type: 'summary_text', text: 'dann' },
     ]
     const response = { status: 'completed', output: [{ ...thought, summary }, message, call], usage }
-    expect(plainResponse(JSON.stringify(response), serviceOf(provider))).toEqual([
+    expect(plainChunks(JSON.stringify(response), new ResponseReader(serviceOf(provider)))).toEqual([
       { type: 'reasoning-delta', text: 'Erst\n\ndann', id: 'rs_1' },
       whole[3],
       { type: 'text-delta', text: 'Grüße 👋🏽' },
@@ -277,6 +277,6 @@ describe('plain answer', () => {
 
   it('fails if it reports a failure', () => {
     const body = JSON.stringify({ status: 'failed', error: { code: 'server_error', message: 'Oops' }, output: [] })
-    expect(() => plainResponse(body, serviceOf(provider))).toThrow('ended its response with an error')
+    expect(() => plainChunks(body, new ResponseReader(serviceOf(provider)))).toThrow('ended its response with an error')
   })
 })

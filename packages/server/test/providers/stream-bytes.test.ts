@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { streamChunks } from '../../src/adapters/providers/answer/stream.ts'
-import { chunkReader } from '../../src/adapters/providers/openai/chat/answer.ts'
+import { ChatReader } from '../../src/adapters/providers/openai/chat/answer.ts'
 import { createModelDrivers } from '../../src/adapters/providers/registry.ts'
 import { providerLimits } from '../../src/adapters/providers/transport/transport.ts'
 import type { ModelChunk, TakeChunks } from '../../src/features/providers/model-driver.ts'
@@ -45,7 +45,7 @@ function check(chunks: ModelChunk[]): void {
 
 const read = (...pieces: Uint8Array[]) =>
   chunksOf((take: TakeChunks) =>
-    streamChunks(Readable.from(pieces), chunkReader(serviceOf(providerAt(null))), providerLimits, take),
+    streamChunks(Readable.from(pieces), new ChatReader(serviceOf(providerAt(null))), providerLimits, take),
   )
 
 describe('split stream', () => {
@@ -80,7 +80,7 @@ describe('backpressure', () => {
     const seen: ModelChunk[] = []
     let open = () => {}
     const gate = new Promise<void>((resolve) => (open = resolve))
-    const whole = streamChunks(body, chunkReader(serviceOf(providerAt(null))), providerLimits, (batch) => {
+    const whole = streamChunks(body, new ChatReader(serviceOf(providerAt(null))), providerLimits, (batch) => {
       seen.push(...batch)
       return gate
     })
@@ -100,7 +100,7 @@ describe('backpressure', () => {
   it('processes waiting chunks before it reports a failure', async () => {
     const body = new Readable({ read: () => undefined })
     let taken = false
-    const failing = streamChunks(body, chunkReader(serviceOf(providerAt(null))), providerLimits, async () => {
+    const failing = streamChunks(body, new ChatReader(serviceOf(providerAt(null))), providerLimits, async () => {
       body.destroy()
       await new Promise((resolve) => body.on('close', resolve))
       taken = true

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { createRunEventLog } from '../../src/adapters/in-process/run-event-log.ts'
-import { messageReader } from '../../src/adapters/providers/anthropic/answer.ts'
-import { chunkReader } from '../../src/adapters/providers/openai/chat/answer.ts'
-import { responseReader } from '../../src/adapters/providers/openai/responses/answer.ts'
+import { MessageReader } from '../../src/adapters/providers/anthropic/answer.ts'
+import { ChatReader } from '../../src/adapters/providers/openai/chat/answer.ts'
+import { ResponseReader } from '../../src/adapters/providers/openai/responses/answer.ts'
 import { framesOf } from '../../src/features/runs/events/watch-run.ts'
 import { createRunProgress } from '../../src/features/runs/steps/run-progress.ts'
 import { eventCodec } from '../../src/wire/event-codec.ts'
@@ -26,9 +26,9 @@ it('objects that live as long as a run have no accessors', () => {
     reader,
     frames: framesOf(eventCodec, reader, 'whole'),
     progress,
-    chat: chunkReader(provider),
-    responses: responseReader(provider),
-    messages: messageReader(provider, undefined),
+    chat: new ChatReader(provider),
+    responses: new ResponseReader(provider),
+    messages: new MessageReader(provider, undefined),
   }
   for (const [name, object] of Object.entries(made)) expect([name, accessorsOf(object)]).toEqual([name, []])
 })

@@ -29,26 +29,7 @@ const maxNameLength = 500
 
 const decimals = 12
 
-/** US dollars per million tokens. Cached input without its own price costs the same as other input. */
-interface Rates {
-  input: number
-  output: number
-  cachedInput?: number | undefined
-  cacheWrite?: number | undefined
-}
-
-interface TablePrice {
-  /** The table's provider, reduced to this model. */
-  entry: Provider
-  model: string
-  /** Undefined if the price depends on anything except token counts, such as time or tiers. */
-  rates: Rates | undefined
-}
-
-interface ModelPrice {
-  rule: PriceRule | undefined
-  table: TablePrice | undefined
-}
+type Rates = Omit<PriceRule, 'model'>
 
 export function priceBook(): PriceBook {
   return { pricesOf: (provider) => (provider.isDemo ? free : pricesOf(provider)) }
@@ -56,26 +37,20 @@ export function priceBook(): PriceBook {
 
 function pricesOf(provider: ProviderSettings): ModelPrices {
   // Finding a model compares its name with all models. Callers choose model names, so the cache is limited.
-  const found = new LRUCache<string, ModelPrice>({ max: 50 })
-  const priceOf = (model: string, at: Date): ModelPrice => {
-    const known = found.get(model)
-    if (known) return known
-    const rule = findPriceRule(provider.configuration['prices'], model)
-    const price = { rule, table: findInTable(provider, model, at) }
-    found.set(model, price)
-    return price
+  const found = new LRUCache<string, ModelPrices['costOf']>({ max: 50 })
+  const tableCost = (model: string, call: PricedCall): Cost => {
+    const costOf = found.get(model) ?? findInTable(provider, model, call.at)
+    found.set(model, costOf)
+    return costOf(call)
   }
   return {
     costOf(call) {
-      const { model, servedModel, at } = call
-      const { rule, table } = priceOf(model, at)
+      const { model, servedModel } = call
+      const rule = findPriceRule(provider.configuration['prices'], model)
       if (rule) return costAt(rule, call)
       // A deployment may be named after a different model than the one it serves.
-      for (const price of servedModel === undefined ? [table] : [priceOf(servedModel, at).table, table]) {
-        const cost = price?.rates ? costAt(price.rates, call) : price && entryCost(price, call)
-        if (cost?.known) return cost
-      }
-      return unknown
+      const served = servedModel === undefined ? unknown : tableCost(servedModel, call)
+      return served.known ? served : tableCost(model, call)
     },
   }
 }
@@ -87,26 +62,25 @@ function costAt(rates: Rates, call: PricedCall): Cost {
   return { cost: Number(((input + output * rates.output) / 1_000_000).toFixed(decimals)), known: true }
 }
 
-function entryCost({ entry, model }: TablePrice, call: PricedCall): Cost {
+/** @param entry the table's provider, reduced to this model. */
+function entryCost(entry: Provider, model: string, call: PricedCall): Cost {
   const { cached, written, output } = countsOf(call)
-  const usage = {
-    input_tokens: call.usage.inputTokens,
-    output_tokens: output,
-    cache_read_tokens: cached,
-    cache_write_tokens: written,
-  }
-  const price = askTable(usage, model, { provider: entry, timestamp: call.at })
-  return price && Number.isFinite(price.total_price)
-    ? { cost: Number(price.total_price.toFixed(decimals)), known: true }
-    : unknown
+  const input_tokens = call.usage.inputTokens
+  const usage = { input_tokens, output_tokens: output, cache_read_tokens: cached, cache_write_tokens: written }
+  const cost = askTable(usage, model, { provider: entry, timestamp: call.at })?.total_price
+  return cost !== undefined && Number.isFinite(cost) ? { cost: Number(cost.toFixed(decimals)), known: true } : unknown
 }
 
-function findInTable(provider: ProviderSettings, named: string, at: Date): TablePrice | undefined {
+function findInTable(provider: ProviderSettings, named: string, at: Date): ModelPrices['costOf'] {
   const source = named.length > maxNameLength ? undefined : tableSource(provider)
   // Google's endpoints also accept model names with a folder prefix.
   const model = provider.kind.startsWith('google') ? named.replace(/^(models|google)\//, '') : named
   const found = source && askTable({}, model, { ...source, timestamp: at })
-  return found ? { entry: { ...found.provider, models: [found.model] }, model, rates: ratesOf(found.model) } : undefined
+  if (!found) return () => unknown
+  const rates = ratesOf(found.model)
+  if (rates) return (call) => costAt(rates, call)
+  const entry = { ...found.provider, models: [found.model] }
+  return (call) => entryCost(entry, model, call)
 }
 
 function askTable(...question: Parameters<typeof calcPrice>): PriceCalculationResult {
@@ -129,8 +103,7 @@ function ratesOf({ prices }: ModelInfo): Rates | undefined {
 
 function tableSource({ kind, url }: ProviderSettings): PriceOptions | undefined {
   if (kind !== 'custom') return { providerId: tableNames[kind] ?? kind }
-  if (url === null || !findProvider({ providerApiUrl: url })) return undefined
-  return { providerApiUrl: url }
+  return url !== null && findProvider({ providerApiUrl: url }) ? { providerApiUrl: url } : undefined
 }
 
 // Prevents a negative price if a provider reports more cached tokens than input tokens.

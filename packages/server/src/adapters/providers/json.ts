@@ -2,8 +2,18 @@
 import { ProviderError } from '../../features/providers/provider-error.ts'
 import { refuseValue } from '../../shared/text-guards.ts'
 
-export function asObject(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
+export type Json = Record<string, unknown>
+
+export function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function asObject(value: unknown): Json {
+  return isObject(value) ? value : {}
+}
+
+export function asList(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : []
 }
 
 export function asText(value: unknown): string {
@@ -15,7 +25,7 @@ export function asNumber(value: unknown): number | undefined {
 }
 
 /** Parses a complete response or one frame. @throws ProviderError `malformed` */
-export function parseAnswer(data: string): Record<string, unknown> {
+export function parseAnswer(data: string): Json {
   try {
     const parsed: unknown = JSON.parse(data)
     // Google wraps an error in a one-element list.
@@ -30,12 +40,11 @@ export function unreadable(): ProviderError {
 }
 
 /** Returns undefined unless the text is a JSON object that can be stored and returned unchanged. */
-export function parseArguments(rawArgs: string): Record<string, unknown> | undefined {
+export function parseArguments(rawArgs: string): Json | undefined {
   if (rawArgs.trim() === '') return {}
   try {
     const value: unknown = JSON.parse(rawArgs)
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    return isObject && refuseValue(value) === undefined ? { ...value } : undefined
+    return isObject(value) && refuseValue(value) === undefined ? value : undefined
   } catch {
     return undefined
   }

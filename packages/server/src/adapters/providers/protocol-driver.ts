@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { ModelChunk, ModelDriver, ModelRequest, ProviderSettings } from '../../features/providers/model-driver.ts'
+import type { ModelDriver, ModelRequest, ProviderSettings } from '../../features/providers/model-driver.ts'
 import { ProviderError } from '../../features/providers/provider-error.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { statusFailure } from './answer/failure.ts'
-import { type ChunkReader, streamChunks } from './answer/stream.ts'
+import { type AnswerReader, plainChunks, streamChunks } from './answer/stream.ts'
 import {
+  type BuiltRequest,
   headerText,
-  type LeanRequest,
   type LeanResponse,
   type LeanTransport,
   type ProviderLimits,
@@ -22,9 +22,8 @@ export interface CallDeps {
 
 export interface Protocol {
   /** Runs once, before anything is sent. @throws ProviderError for input that the provider cannot accept. */
-  build(request: ModelRequest): Promise<Pick<LeanRequest, 'url' | 'headers' | 'body'>>
-  readerOf(request: ModelRequest): ChunkReader
-  readPlain(body: string, request: ModelRequest): ModelChunk[]
+  build(request: ModelRequest): Promise<BuiltRequest>
+  readerOf(request: ModelRequest): AnswerReader
 }
 
 export function protocolDriver(deps: CallDeps, provider: ProviderSettings, protocol: Protocol): ModelDriver {
@@ -36,10 +35,11 @@ export function protocolDriver(deps: CallDeps, provider: ProviderSettings, proto
         signal.throwIfAborted()
         const built = await protocol.build(request)
         const { headers, body } = await sendWithRetries(deps, provider, request, built)
+        const reader = protocol.readerOf(request)
         // A service without streaming support sends plain JSON for every request.
         const isPlain = !stream || /^application\/json\b/i.test(headerText(headers, 'content-type') ?? '')
-        if (isPlain) await take(protocol.readPlain(await readWhole(body, limits.plainBytes), request))
-        else await streamChunks(body, protocol.readerOf(request), limits, take)
+        if (isPlain) await take(plainChunks(await readWhole(body, limits.plainBytes), reader))
+        else await streamChunks(body, reader, limits, take)
         // A stream that ended because of an abort must not look complete.
         signal.throwIfAborted()
       } catch (error) {
@@ -62,16 +62,15 @@ async function sendWithRetries(
   { transport, clock, limits }: CallDeps,
   { token, trustedAddress: isTrusted }: ProviderSettings,
   { stream: isStream, maxRetries, signal }: ModelRequest,
-  built: Pick<LeanRequest, 'url' | 'headers' | 'body'>,
+  built: BuiltRequest,
 ): Promise<LeanResponse> {
   for (let retries = 0; ; retries += 1) {
     try {
       const response = await transport.send({ ...built, isStream, isTrusted, signal })
-      const { status, headers } = response
-      if (status >= 200 && status < 300) return response
+      if (response.statusCode >= 200 && response.statusCode < 300) return response
       // The status is sufficient. An unreadable or truncated error page must not hide it.
-      const body = await readWhole(response.body, limits.plainBytes).catch(() => '')
-      throw statusFailure({ status, headers, body }, { token, now: clock.now() })
+      const text = await readWhole(response.body, limits.plainBytes).catch(() => '')
+      throw statusFailure(response, text, token, clock.now())
     } catch (error) {
       const waitMs = retries < maxRetries ? waitBefore(error, retries, limits.backoffMs) : undefined
       if (waitMs === undefined || signal.aborted) throw error
@@ -83,8 +82,8 @@ async function sendWithRetries(
 /** Returns undefined if a retry is not allowed, or if the provider requests a wait of more than a minute. */
 function waitBefore(error: unknown, retries: number, backoffMs: number): number | undefined {
   if (!(error instanceof ProviderError) || !isRepeatable(error)) return undefined
-  if (error.retryAfterMs !== undefined)
-    return error.retryAfterMs <= longestRetryAfterMs ? error.retryAfterMs : undefined
+  const { retryAfterMs } = error
+  if (retryAfterMs !== undefined) return retryAfterMs <= longestRetryAfterMs ? retryAfterMs : undefined
   // Shortened by up to a quarter, so that clients that failed together do not retry together.
   return Math.min(backoffMs * 2 ** retries, longestBackoffMs) * (1 - Math.random() / 4)
 }

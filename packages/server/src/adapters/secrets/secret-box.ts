@@ -2,11 +2,6 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 import type { SecretBox } from '../../features/providers/ports.ts'
 
-interface RingKey {
-  id: string
-  secret: Buffer
-}
-
 const format = 'v1'
 const keyBytes = 32
 const nonceBytes = 12
@@ -23,7 +18,9 @@ export function secretBox(keys: readonly string[]): SecretBox {
   }
 }
 
-function toRingKey(key: string): RingKey {
+type RingKey = ReturnType<typeof toRingKey>
+
+function toRingKey(key: string) {
   const secret = Buffer.from(key, 'base64')
   if (secret.length !== keyBytes) throw new Error(`An encryption key has ${secret.length} bytes instead of ${keyBytes}`)
   return { id: createHash('sha256').update(secret).digest('hex').slice(0, 8), secret }
@@ -46,9 +43,8 @@ function open(ring: readonly RingKey[], sealed: string, context: string): string
   // Base64 has unused bits and decoders skip unknown characters, so only the canonical spelling is accepted.
   if (bytes.length < nonceBytes + tagBytes || bytes.toString('base64url') !== body)
     throw new Error('Not a sealed secret')
-  const decipher = createDecipheriv('aes-256-gcm', key.secret, bytes.subarray(0, nonceBytes), {
-    authTagLength: tagBytes,
-  })
+  const nonce = bytes.subarray(0, nonceBytes)
+  const decipher = createDecipheriv('aes-256-gcm', key.secret, nonce, { authTagLength: tagBytes })
   decipher.setAAD(Buffer.from(context))
   decipher.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes))
   return decipher.update(bytes.subarray(nonceBytes + tagBytes), undefined, 'utf8') + decipher.final('utf8')

@@ -2,35 +2,27 @@
 import type { ProviderSettings } from './model-driver.ts'
 import type { EnvironmentProviders } from './ports.ts'
 
-export interface EnvironmentProviderSettings {
+interface EnvironmentSettings extends Omit<EnvironmentProviders, 'list'> {
   openaiApiKey: string | undefined
   openaiBaseUrl: string | undefined
   anthropicApiKey: string | undefined
   anthropicBaseUrl: string | undefined
   demoProvider: boolean
-  defaultProvider: string | undefined
-  defaultModel: string | undefined
-  since: Date
 }
 
-export function environmentProviders(settings: EnvironmentProviderSettings): EnvironmentProviders {
-  const entries: ProviderSettings[] = []
-  for (const [kind, token, url] of [
-    ['openai', settings.openaiApiKey, settings.openaiBaseUrl],
-    ['anthropic', settings.anthropicApiKey, settings.anthropicBaseUrl],
-  ] as const) {
-    if (token !== undefined) entries.push(environmentEntry(kind, token, url))
+export function environmentProviders(settings: EnvironmentSettings): EnvironmentProviders {
+  const { openaiApiKey, openaiBaseUrl, anthropicApiKey, anthropicBaseUrl } = settings
+  const { defaultProvider, defaultModel, since } = settings
+  const list: ProviderSettings[] = []
+  if (openaiApiKey !== undefined) list.push(environmentProvider('openai', openaiApiKey, openaiBaseUrl))
+  if (anthropicApiKey !== undefined) list.push(environmentProvider('anthropic', anthropicApiKey, anthropicBaseUrl))
+  if (settings.demoProvider) {
+    list.push({ ...environmentProvider('demo', '', undefined), kind: 'custom', isDemo: true, defaultModel: 'demo' })
   }
-  if (settings.demoProvider) entries.push(demo)
-  return {
-    list: () => entries,
-    defaultProvider: settings.defaultProvider,
-    defaultModel: settings.defaultModel,
-    since: settings.since,
-  }
+  return { list, defaultProvider, defaultModel, since }
 }
 
-function environmentEntry(kind: string, token: string, url: string | undefined): ProviderSettings {
+function environmentProvider(kind: string, token: string, url: string | undefined): ProviderSettings {
   return {
     name: kind,
     kind,
@@ -41,15 +33,4 @@ function environmentEntry(kind: string, token: string, url: string | undefined):
     configuration: {},
     trustedAddress: url !== undefined,
   }
-}
-
-const demo: ProviderSettings = {
-  name: 'demo',
-  kind: 'custom',
-  isDemo: true,
-  token: '',
-  url: null,
-  defaultModel: 'demo',
-  configuration: {},
-  trustedAddress: false,
 }

@@ -18,7 +18,7 @@ export function listProviders(
   deps: Needs<'stores' | 'liveCache' | 'providers'>,
   workspaceId: number,
 ): Promise<readonly ProviderEntry[]> {
-  return deps.liveCache.read(workspaceScope(workspaceId), listKey, async () => {
+  return deps.liveCache.read(workspaceScope(workspaceId), 'providers', async () => {
     const { stored, others } = await loadProviders(deps, workspaceId)
     return [...stored.map(storedEntry), ...others.map(environmentEntry)]
   })
@@ -31,29 +31,19 @@ export async function listProviderKeys(
 ): Promise<ListedProviderKey[]> {
   const { stored, others } = await loadProviders(deps, input.workspaceId)
   const { since } = deps.providers.environment
-  const shown = others.map((provider) => ({
-    id: 0,
-    name: provider.name,
-    provider: provider.kind,
-    maskedToken: maskToken(provider.token),
-    url: provider.url,
-    defaultModel: provider.defaultModel,
-    configuration: provider.configuration,
-    createdAt: since,
-    updatedAt: since,
-    lastUsedAt: null,
-  }))
+  const times = { createdAt: since, updatedAt: since, lastUsedAt: null }
+  const shown = others.map(({ name, kind, token, url, defaultModel, configuration }) => {
+    return { id: 0, name, provider: kind, maskedToken: maskToken(token), url, defaultModel, configuration, ...times }
+  })
   return [...stored, ...shown].sort((left, right) => (left.name < right.name ? -1 : left.name > right.name ? 1 : 0))
 }
 
 async function loadProviders(deps: Needs<'stores' | 'providers'>, workspaceId: number) {
   const stored = await deps.stores.providerKeys.list(workspaceId)
   const taken = new Set(stored.map((key) => providerNameKey(key.name)))
-  const others = deps.providers.environment.list().filter(({ name }) => !taken.has(providerNameKey(name)))
+  const others = deps.providers.environment.list.filter(({ name }) => !taken.has(providerNameKey(name)))
   return { stored, others }
 }
-
-const listKey = 'providers'
 
 /** The cache scope that every write of a provider key drops. */
 export function workspaceScope(workspaceId: number): string {

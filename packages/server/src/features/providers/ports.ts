@@ -22,7 +22,7 @@ export interface ProviderKeyStore {
 }
 
 export interface EnvironmentProviders {
-  list(): readonly ProviderSettings[]
+  list: readonly ProviderSettings[]
   defaultProvider: string | undefined
   defaultModel: string | undefined
   since: Date

@@ -5,9 +5,9 @@ export interface PriceRule {
   input: number
   output: number
   /** Price of cache reads. Default: the input price. */
-  cachedInput?: number
+  cachedInput?: number | undefined
   /** Price of cache writes. Default: the input price. */
-  cacheWrite?: number
+  cacheWrite?: number | undefined
 }
 
 /** Returns why a value is not a price rule, or undefined if it is one. */
@@ -15,10 +15,8 @@ export function priceRuleProblem(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return 'must be an object'
   const rule = value as Record<string, unknown>
   if (typeof rule['model'] !== 'string' || rule['model'] === '') return 'must have a model'
-  for (const key of ['input', 'output', 'cachedInput', 'cacheWrite']) {
-    const price = rule[key]
-    const isOptional = key === 'cachedInput' || key === 'cacheWrite'
-    if (price === undefined && isOptional) continue
+  const { input, output, cachedInput = 0, cacheWrite = 0 } = rule
+  for (const [key, price] of Object.entries({ input, output, cachedInput, cacheWrite })) {
     if (typeof price !== 'number' || !Number.isFinite(price) || price < 0) return `${key} must be a number from 0`
   }
   return undefined

@@ -10,6 +10,8 @@ export type ProviderErrorKind =
   /** The response contains content that stet's messages cannot represent. `contentType` names it. */
   | 'uncarried'
 
+type Details = Partial<Pick<ProviderError, 'status' | 'retryAfterMs' | 'providerMessage' | 'contentType'>>
+
 export class ProviderError extends Error {
   override readonly name = 'ProviderError'
   readonly kind: ProviderErrorKind
@@ -22,22 +24,9 @@ export class ProviderError extends Error {
   /** The provider's name for the unsupported content, for example `audio`. */
   readonly contentType: string | undefined
 
-  constructor(
-    kind: ProviderErrorKind,
-    message: string,
-    options: {
-      status?: number
-      retryAfterMs?: number
-      providerMessage?: string
-      contentType?: string
-      cause?: unknown
-    } = {},
-  ) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+  constructor(kind: ProviderErrorKind, message: string, details: Details = {}) {
+    super(message)
     this.kind = kind
-    this.status = options.status
-    this.retryAfterMs = options.retryAfterMs
-    this.providerMessage = options.providerMessage
-    this.contentType = options.contentType
+    Object.assign(this, details)
   }
 }

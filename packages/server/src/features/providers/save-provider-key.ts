@@ -1,4 +1,5 @@
 /** Tokens are sealed and addresses are checked. The next model call uses the change. */
+import type { CreateProviderKeyBody, UpdateProviderKeyBody } from '@stet/contract/vocabulary'
 import { issueAt, refuse } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import { workspaceScope } from './list-providers.ts'
@@ -7,42 +8,21 @@ import { maskToken, type ProviderKey, tokenContext } from './provider-key.ts'
 
 type SaveDeps = Needs<'providers' | 'stores' | 'transaction' | 'liveCache' | 'secrets' | 'clock' | 'logger'>
 
-export interface CreateProviderKeyInput {
+interface Caller {
   workspaceId: number
   apiKeyId: number
-  name: string
-  provider: string
-  token: string
-  url?: string
-  /** `''` clears the default. */
-  defaultModel?: string
-  configuration?: Record<string, unknown>
-}
-
-export interface UpdateProviderKeyInput extends Partial<Omit<CreateProviderKeyInput, 'provider'>> {
-  workspaceId: number
-  apiKeyId: number
-  id: number
 }
 
 /** @throws BadRequestError for an unusable URL, token or configuration; ConflictError for a taken name. */
-export async function createProviderKey(deps: SaveDeps, input: CreateProviderKeyInput): Promise<ProviderKey> {
-  const { workspaceId, name, provider, token } = input
-  if (provider === 'custom' && input.url === undefined) throw refused('url', 'is required for a custom provider')
+export async function createProviderKey(deps: SaveDeps, input: Caller & CreateProviderKeyBody): Promise<ProviderKey> {
+  const { workspaceId, name, provider, token, url = null, configuration = {} } = input
+  if (provider === 'custom' && url === null) throw refused('url', 'is required for a custom provider')
   const isPlainHttp = await checkFields(deps, input)
-  const fields = {
-    workspaceId,
-    name,
-    provider,
-    maskedToken: maskToken(token),
-    url: input.url ?? null,
-    defaultModel: input.defaultModel || null,
-    configuration: input.configuration ?? {},
-  }
+  const defaultModel = input.defaultModel || null
+  const fields = { workspaceId, name, provider, maskedToken: maskToken(token), url, defaultModel, configuration }
   const seal = (id: number) => deps.secrets.seal(token, tokenContext(workspaceId, id))
   const created = await deps.transaction((stores) => stores.providerKeys.create(workspaceId, fields, seal))
-  deps.liveCache.drop(workspaceScope(workspaceId))
-  noteChange(deps, created, input, isPlainHttp)
+  noteSaved(deps, created, input, isPlainHttp)
   return created
 }
 
@@ -52,17 +32,18 @@ export async function createProviderKey(deps: SaveDeps, input: CreateProviderKey
  * @throws NotFoundError; BadRequestError for unusable fields or a new address without a token; ConflictError for a
  * taken name or a provider that is not stored (id 0).
  */
-export async function updateProviderKey(deps: SaveDeps, input: UpdateProviderKeyInput): Promise<ProviderKey> {
-  const { workspaceId, id, token } = input
-  if (id === 0) throw refuse('built-in-provider-key')
-  const unknown = () => refuse('unknown-provider-key')
-  if (!(await deps.stores.providerKeys.findOptional(workspaceId, id))) throw unknown()
+export async function updateProviderKey(
+  deps: SaveDeps,
+  input: Caller & UpdateProviderKeyBody & { id: number },
+): Promise<ProviderKey> {
+  const { workspaceId, id, name, url, token, defaultModel, configuration } = input
+  await findStored(deps, input)
   const isPlainHttp = await checkFields(deps, input)
   const change = {
-    ...(input.name === undefined ? {} : { name: input.name }),
-    ...(input.url === undefined ? {} : { url: input.url }),
-    ...(input.defaultModel === undefined ? {} : { defaultModel: input.defaultModel || null }),
-    ...(input.configuration === undefined ? {} : { configuration: input.configuration }),
+    ...(name === undefined ? {} : { name }),
+    ...(url === undefined ? {} : { url }),
+    ...(configuration === undefined ? {} : { configuration }),
+    ...(defaultModel === undefined ? {} : { defaultModel: defaultModel || null }),
     ...(token === undefined
       ? {}
       : { maskedToken: maskToken(token), sealedToken: deps.secrets.seal(token, tokenContext(workspaceId, id)) }),
@@ -71,14 +52,13 @@ export async function updateProviderKey(deps: SaveDeps, input: UpdateProviderKey
   const updated = await deps.transaction(async ({ providerKeys }) => {
     // The lock prevents a mix of this request's address with a token from a concurrent request.
     const stored = await providerKeys.lock(workspaceId, id)
-    if (!stored) throw unknown()
+    if (!stored) throw refuse('unknown-provider-key')
     if (token === undefined && addressOf({ ...stored, ...change }) !== addressOf(stored)) {
       throw refused('token', 'is required when the address of the provider changes')
     }
     return providerKeys.update(workspaceId, id, change)
   })
-  forgetProviders(deps, workspaceId)
-  noteChange(deps, updated, input, isPlainHttp)
+  noteSaved(deps, updated, input, isPlainHttp)
   return updated
 }
 
@@ -87,12 +67,8 @@ function addressOf({ url, configuration }: Pick<ProviderKey, 'url' | 'configurat
   return JSON.stringify([url, configuration['baseUrl'] ?? null, configuration['resourceName'] ?? null])
 }
 
-function noteChange(
-  deps: SaveDeps,
-  { id }: ProviderKey,
-  { workspaceId, apiKeyId }: UpdateProviderKeyInput | CreateProviderKeyInput,
-  isPlainHttp: boolean,
-): void {
+function noteSaved(deps: SaveDeps, { id }: ProviderKey, { workspaceId, apiKeyId }: Caller, isPlainHttp: boolean): void {
+  forgetProviders(deps, workspaceId)
   deps.logger.info('audit.provider-key-saved', { workspaceId, providerKeyId: id, by: apiKeyId })
   if (isPlainHttp) deps.logger.warn('provider-key.plain-http', { workspaceId, providerKeyId: id })
 }
@@ -100,16 +76,15 @@ function noteChange(
 /** @returns true if the token will be sent unencrypted to a public host. */
 async function checkFields(
   deps: Needs<'providers'>,
-  input: Pick<UpdateProviderKeyInput, 'token' | 'url' | 'configuration'>,
+  { token, url, configuration = {} }: UpdateProviderKeyBody,
 ): Promise<boolean> {
   // A header value with a line break or other special characters would fail only in the first run.
-  if (input.token !== undefined && !/^[\x21-\x7e]+$/.test(input.token)) {
+  if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) {
     throw refused('token', 'must be printable ASCII without spaces')
   }
-  const problem = configurationProblem(input.configuration ?? {})
-  if (problem) throw refused(problem.path, problem.reason)
+  checkConfiguration(configuration)
   let isPlainHttp = false
-  for (const address of [input.url, input.configuration?.['baseUrl']]) {
+  for (const address of [url, configuration['baseUrl']]) {
     if (typeof address !== 'string') continue
     const reach = await deps.providers.addressGuard.assertOutboundAddress(address)
     isPlainHttp ||= reach === 'public' && new URL(address).protocol === 'http:'
@@ -117,27 +92,24 @@ async function checkFields(
   return isPlainHttp
 }
 
-function configurationProblem(configuration: Record<string, unknown>): { path: string; reason: string } | undefined {
-  const { endpoint, prices, resourceName } = configuration
+function checkConfiguration(configuration: Record<string, unknown>): void {
+  const { endpoint, prices = [], resourceName } = configuration
   if (endpoint !== undefined && endpoint !== 'chat_completions' && endpoint !== 'responses') {
-    return { path: 'configuration.endpoint', reason: 'must be chat_completions or responses' }
+    throw refused('configuration.endpoint', 'must be chat_completions or responses')
   }
   for (const key of ['resourceName', 'apiVersion', 'baseUrl']) {
     const value = configuration[key]
-    if (value !== undefined && typeof value !== 'string')
-      return { path: `configuration.${key}`, reason: 'must be text' }
+    if (value !== undefined && typeof value !== 'string') throw refused(`configuration.${key}`, 'must be text')
   }
   // The name becomes part of a host name.
   if (resourceName !== undefined && !/^[a-zA-Z0-9][a-zA-Z0-9-]*$/.test(String(resourceName))) {
-    return { path: 'configuration.resourceName', reason: 'must be letters, digits and hyphens' }
+    throw refused('configuration.resourceName', 'must be letters, digits and hyphens')
   }
-  if (prices === undefined) return undefined
-  if (!Array.isArray(prices)) return { path: 'configuration.prices', reason: 'must be a list' }
+  if (!Array.isArray(prices)) throw refused('configuration.prices', 'must be a list')
   for (const [index, rule] of prices.entries()) {
     const reason = priceRuleProblem(rule)
-    if (reason !== undefined) return { path: `configuration.prices.${index}`, reason }
+    if (reason !== undefined) throw refused(`configuration.prices.${index}`, reason)
   }
-  return undefined
 }
 
 function refused(path: string, reason: string) {
@@ -147,15 +119,20 @@ function refused(path: string, reason: string) {
 /** @throws NotFoundError; ConflictError for a provider that is not stored (id 0). */
 export async function deleteProviderKey(
   deps: Needs<'stores' | 'providers' | 'liveCache' | 'logger'>,
-  input: { workspaceId: number; id: number; apiKeyId: number },
+  input: Caller & { id: number },
 ): Promise<ProviderKey> {
   const { workspaceId, id } = input
-  if (id === 0) throw refuse('built-in-provider-key')
-  const key = await deps.stores.providerKeys.findOptional(workspaceId, id)
-  if (!key) throw refuse('unknown-provider-key')
+  const key = await findStored(deps, input)
   await deps.stores.providerKeys.delete(workspaceId, id)
   forgetProviders(deps, workspaceId)
   deps.logger.info('audit.provider-key-deleted', { workspaceId, providerKeyId: id, by: input.apiKeyId })
+  return key
+}
+
+async function findStored(deps: Needs<'stores'>, { workspaceId, id }: Caller & { id: number }): Promise<ProviderKey> {
+  if (id === 0) throw refuse('built-in-provider-key')
+  const key = await deps.stores.providerKeys.findOptional(workspaceId, id)
+  if (!key) throw refuse('unknown-provider-key')
   return key
 }
 

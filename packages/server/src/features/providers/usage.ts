@@ -3,7 +3,9 @@ import type { Usage } from '@stet/contract/vocabulary'
 /** Token counts on the wire: input includes cache reads and writes, output includes reasoning. */
 export type { Usage } from '@stet/contract/vocabulary'
 
-export function usageOf(counts: { input?: number; output?: number; reasoning?: number; cachedInput?: number }): Usage {
+export type TokenCounts = Partial<Record<'input' | 'output' | 'reasoning' | 'cachedInput', number | undefined>>
+
+export function usageOf(counts: TokenCounts): Usage {
   const input = wholeTokens(counts.input)
   const output = wholeTokens(counts.output)
   return {

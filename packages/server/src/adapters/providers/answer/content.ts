@@ -1,7 +1,8 @@
 import type { ModelChunk } from '../../../features/providers/model-driver.ts'
-import { type Usage, usageOf } from '../../../features/providers/usage.ts'
+import { type TokenCounts, type Usage, usageOf } from '../../../features/providers/usage.ts'
+import { storableText } from '../../../shared/text-guards.ts'
 import { asObject } from '../json.ts'
-import { dataUrl, type Media, mediaOf } from '../request/parts.ts'
+import { addressOf, mediaOf } from '../request/parts.ts'
 
 export interface PiecedText {
   /** A high surrogate that waits for its low surrogate. */
@@ -10,8 +11,6 @@ export interface PiecedText {
 
 // With the u flag a surrogate pair is one code point, so only lone surrogates match.
 const unstorable = /[\0\p{Surrogate}]/u
-const allUnstorable = /[\0\p{Surrogate}]/gu
-const replacement = '\uFFFD'
 
 /** Replaces NUL and lone surrogates, which databases cannot store. */
 export function addPiece(text: PiecedText, piece: string): string {
@@ -19,49 +18,35 @@ export function addPiece(text: PiecedText, piece: string): string {
   const whole = text.held + piece
   const last = whole.charCodeAt(whole.length - 1)
   text.held = last >= 0xd800 && last <= 0xdbff ? whole.slice(-1) : ''
-  return whole.slice(0, whole.length - text.held.length).replace(allUnstorable, replacement)
+  return storableText(whole.slice(0, whole.length - text.held.length))
 }
 
 export function endPieces(text: PiecedText): string {
-  const rest = text.held === '' ? '' : replacement
+  const rest = storableText(text.held)
   text.held = ''
   return rest
 }
 
-export function wholeText(text: string): string {
-  return text.replace(allUnstorable, replacement)
+export function addText(text: string, into: ModelChunk[]): void {
+  if (text !== '') into.push({ type: 'text-delta', text })
 }
 
 /** Ignores citations without a URL, which refer to the caller's own documents. */
 export function addSource(citation: unknown, into: ModelChunk[]): void {
-  if (typeof citation === 'string') into.push({ type: 'source', payload: { sourceType: 'url', url: citation } })
-  const { url, title } = asObject(citation)
+  const { url, title } = asObject(typeof citation === 'string' ? { url: citation } : citation)
   if (typeof url === 'string') into.push({ type: 'source', payload: { sourceType: 'url', url, title } })
 }
 
-type FileChunk = Extract<ModelChunk, { type: 'file' }>
-
-/** @param content a URL, a data URL or base64. */
-export function generatedImage(content: string, mimeType?: string): FileChunk {
-  return fileChunk(mediaOf({ type: 'image', image: content, ...(mimeType !== undefined && { mimeType }) }), content)
-}
-
-// A valid data URL is kept unchanged, because it may be several megabytes long.
-function fileChunk(media: Media, content: string): FileChunk {
-  const { mimeType } = media
-  if ('url' in media) return { type: 'file', url: media.url, mimeType }
-  const url = /^data:[^,]*;base64,/i.test(content) ? content : dataUrl(media)
-  return { type: 'file', url, mimeType }
-}
-
-export interface CountedUsage {
-  usage: Usage
-  cacheWriteTokens?: number
+/** @param content a URL, a data URL or base64. A valid data URL is kept unchanged, because it may be very long. */
+export function generatedImage(content: string, mimeType?: string): ModelChunk {
+  const media = mediaOf({ type: 'image', image: content, ...(mimeType !== undefined && { mimeType }) })
+  const url = /^data:[^,]*;base64,/i.test(content) ? content : addressOf(media)
+  return { type: 'file', url, mimeType: media.mimeType }
 }
 
 /** @param counts totals: input includes cache reads and writes, output includes reasoning. */
-export function countedUsage(counts: Parameters<typeof usageOf>[0] & { cacheWrite?: number }): CountedUsage {
-  const usage = usageOf(counts)
+export function countedUsage(counts: TokenCounts & { cacheWrite?: number | undefined }) {
+  const usage: Usage = usageOf(counts)
   const { cacheWrite = 0 } = counts
   return cacheWrite > 0 ? { usage, cacheWriteTokens: cacheWrite } : { usage }
 }

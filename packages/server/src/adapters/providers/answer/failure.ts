@@ -1,35 +1,31 @@
 /** Converts provider failures and incomplete responses to ProviderError, without secrets. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { ProviderError, type ProviderErrorKind } from '../../../features/providers/provider-error.ts'
-import { asObject, asText } from '../json.ts'
+import { asList, asObject, asText, type Json } from '../json.ts'
 import { headerText } from '../transport/transport.ts'
 import { scrubbed } from './scrub.ts'
 
-/** Some services repeat `token`, the provider key's secret, in error messages. */
-export interface FailureContext {
-  token: string
-  now: Date
-}
-
+/** @param token the provider key's secret, which some services repeat in error messages. */
 export function statusFailure(
-  { status, headers, body }: { status: number; headers: IncomingHttpHeaders; body: string },
-  { token, now }: FailureContext,
+  { statusCode: status, headers }: { statusCode: number; headers: IncomingHttpHeaders },
+  body: string,
+  token: string,
+  now: Date,
 ): ProviderError {
-  const retryAfterMs = retryAfterOf(headers, now) ?? retryDelayIn(body)
+  const failure = failureObject(body)
+  const message = errorText(failure?.['error'] ?? failure)
   return new ProviderError(kindOf(status), `The provider answered with status ${status}`, {
     status,
-    providerMessage: scrubbed(failureText(body), token),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    providerMessage: scrubbed(message ?? pageText(body), token),
+    retryAfterMs: retryAfterOf(headers, now) ?? retryDelayIn(failure),
   })
 }
 
 /** Converts an error inside a response. @param status the equivalent status, if known. */
 export function brokenOff(status: number | undefined, error: unknown, token: string): ProviderError {
   const kind = status === undefined ? 'unavailable' : kindOf(status)
-  return new ProviderError(kind, 'The provider ended its response with an error', {
-    ...(status === undefined ? {} : { status }),
-    providerMessage: scrubbed(errorText(error) ?? '', token),
-  })
+  const providerMessage = scrubbed(errorText(error) ?? '', token)
+  return new ProviderError(kind, 'The provider ended its response with an error', { status, providerMessage })
 }
 
 export function brokenInTheMiddle(): ProviderError {
@@ -39,9 +35,8 @@ export function brokenInTheMiddle(): ProviderError {
 /** Reports content that stet's messages cannot represent. Such content is never dropped silently. */
 export function uncarried(contentType: string): ProviderError {
   const shown = contentType.slice(0, 100)
-  return new ProviderError('uncarried', `The answer holds content of type '${shown}', which stet cannot carry`, {
-    contentType: shown,
-  })
+  const message = `The answer holds content of type '${shown}', which stet cannot carry`
+  return new ProviderError('uncarried', message, { contentType: shown })
 }
 
 function kindOf(status: number): ProviderErrorKind {
@@ -50,44 +45,36 @@ function kindOf(status: number): ProviderErrorKind {
   return status >= 500 ? 'unavailable' : 'rejected'
 }
 
-/** Extracts an error body's message. Returns unknown formats unchanged, and a proxy's HTML without its tags. */
-function failureText(body: string): string {
-  try {
-    const failure = failureObject(body)
-    return errorText(failure['error'] ?? failure) ?? body
-  } catch {
-    return /^\s*<(!doctype|html|head|body)\b/i.test(body) ? pageText(body) : body
-  }
-}
-
 /** Reads `Retry-After` in seconds or as a date, or the more precise `retry-after-ms` of some providers. */
 function retryAfterOf(headers: IncomingHttpHeaders, now: Date): number | undefined {
-  const fine = Number.parseFloat(headerText(headers, 'retry-after-ms') ?? '')
-  if (Number.isFinite(fine)) return Math.max(0, fine)
+  const fine = waitOf(Number.parseFloat(headerText(headers, 'retry-after-ms') ?? ''))
+  if (fine !== undefined) return fine
   const text = headerText(headers, 'retry-after')
   if (text === undefined) return undefined
   const seconds = Number(text)
-  const waitMs = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(text) - now.getTime()
-  return Number.isFinite(waitMs) ? Math.max(0, waitMs) : undefined
+  return waitOf(Number.isFinite(seconds) ? seconds * 1000 : Date.parse(text) - now.getTime())
 }
 
 /** Reads the wait in milliseconds from the body, because Google sends no header for it. */
-function retryDelayIn(body: string): number | undefined {
+function retryDelayIn(failure: Json = {}): number | undefined {
+  const { details } = asObject(failure['error'])
+  const delays = asList(details).map((detail) => asText(asObject(detail)['retryDelay']))
+  return waitOf(Number.parseFloat(delays.find((delay) => delay !== '') ?? '') * 1000)
+}
+
+function waitOf(ms: number): number | undefined {
+  return Number.isFinite(ms) ? Math.max(0, ms) : undefined
+}
+
+/** Google wraps the object in a list. Returns undefined for text that is not JSON. */
+function failureObject(body: string): Json | undefined {
   try {
-    const { details } = asObject(failureObject(body)['error'])
-    const delays = Array.isArray(details) ? details.map((detail) => asText(asObject(detail)['retryDelay'])) : []
-    const seconds = Number.parseFloat(delays.find((delay) => delay !== '') ?? '')
-    return Number.isFinite(seconds) ? Math.max(0, seconds * 1000) : undefined
+    const parsed: unknown = JSON.parse(body)
+    const first: unknown = Array.isArray(parsed) ? parsed[0] : parsed
+    return typeof first === 'string' ? { error: first } : asObject(first)
   } catch {
     return undefined
   }
-}
-
-/** Google wraps the object in a list. @throws SyntaxError */
-function failureObject(body: string): Record<string, unknown> {
-  const parsed: unknown = JSON.parse(body)
-  const [first] = Array.isArray(parsed) ? (parsed as unknown[]) : [parsed]
-  return typeof first === 'string' ? { error: first } : asObject(first)
 }
 
 function errorText(error: unknown): string | undefined {
@@ -114,12 +101,12 @@ function faultText(fault: unknown): string {
   return Array.isArray(loc) ? `${loc.join('.')}: ${msg}` : msg
 }
 
-const shownCharacters = 20_000
-
+/** Returns a proxy's HTML without its tags, and any other text unchanged. */
 function pageText(page: string): string {
-  const text = page
-    .slice(0, shownCharacters)
-    .replace(/<(style|script)\b[^>]*>[^<]*<\/\1>/gi, ' ')
+  if (!/^\s*<(!doctype|html|head|body)\b/i.test(page)) return page
+  const text = page.slice(0, 20_000).replace(/<(style|script)\b[^>]*>[^<]*<\/\1>/gi, ' ')
+  return text
     .replace(/<[^<>]*>/g, ' ')
-  return text.replace(/\s+/g, ' ').trim()
+    .replace(/\s+/g, ' ')
+    .trim()
 }

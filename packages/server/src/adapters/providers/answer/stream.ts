@@ -4,14 +4,25 @@ import type { Readable } from 'node:stream'
 import { createParser } from 'eventsource-parser'
 import type { ModelChunk, TakeChunks } from '../../../features/providers/model-driver.ts'
 import { ProviderError } from '../../../features/providers/provider-error.ts'
+import { type Json, parseAnswer } from '../json.ts'
 import { connectionLost, type ProviderLimits, transportError } from '../transport/transport.ts'
 
-export interface ChunkReader {
+/** Reads one answer, either frame by frame or as a whole. */
+export interface AnswerReader {
+  readonly isDone: boolean
   /** @throws ProviderError for an error frame and for invalid JSON. */
   readFrame(data: string, into: ModelChunk[]): void
-  isDone(): boolean
+  /** @throws ProviderError for a failure, and for JSON that is not an answer. */
+  readPlain(answer: Json, into: ModelChunk[]): void
   /** Adds the last chunks. @throws ProviderError `malformed` if the response is incomplete. */
   finish(into: ModelChunk[]): void
+}
+
+export function plainChunks(body: string, reader: AnswerReader): ModelChunk[] {
+  const chunks: ModelChunk[] = []
+  reader.readPlain(parseAnswer(body), chunks)
+  reader.finish(chunks)
+  return chunks
 }
 
 /**
@@ -20,7 +31,7 @@ export interface ChunkReader {
  */
 export function streamChunks(
   body: Readable,
-  reader: ChunkReader,
+  reader: AnswerReader,
   limits: ProviderLimits,
   take: TakeChunks,
 ): Promise<void> {
@@ -34,7 +45,7 @@ export function streamChunks(
     const parser = createParser({
       maxBufferSize: limits.frameBytes,
       onEvent: ({ data }) => {
-        if (!reader.isDone()) reader.readFrame(data, chunks)
+        if (!reader.isDone) reader.readFrame(data, chunks)
       },
       onError: ({ type }) => {
         if (type === 'max-buffer-size-exceeded')
@@ -60,21 +71,14 @@ export function streamChunks(
       }
       if (!pending) return
       body.pause()
-      const goOn = () => {
-        pending = undefined
-        body.resume()
-      }
-      pending.then(goOn, (error: unknown) => {
-        pending = undefined
-        fail(error)
-      })
+      pending.then(() => body.resume(), fail)
     }
     const read = (bytes?: Buffer) => {
       chunks = []
       try {
         // Some services omit the final blank line.
         parser.feed(bytes ? decode(bytes) : `${decode()}\n\n`)
-        const isWhole = !bytes || reader.isDone()
+        const isWhole = !bytes || reader.isDone
         if (isWhole) reader.finish(chunks)
         deliver()
         // The body ends on its own, so the connection stays open for the next call.

@@ -1,17 +1,12 @@
 /** The driver for Anthropic's Messages API. Only the types of the vendor's package are used (ADR 11). */
 import type Anthropic from '@anthropic-ai/sdk'
-import type {
-  ModelDriver,
-  ModelRequest,
-  ProviderSettings,
-  ToolDefinition,
-} from '../../../features/providers/model-driver.ts'
-import { asNumber, asObject } from '../json.ts'
+import type { ModelDriver, ModelRequest, ProviderSettings } from '../../../features/providers/model-driver.ts'
+import { asNumber, asObject, type Json } from '../json.ts'
 import { type CallDeps, protocolDriver } from '../protocol-driver.ts'
 import { keys, requestHeaders, type SettingRules, settingsBody, tokenLimit } from '../request/settings.ts'
 import { parallelCallsOf, toolChoiceOf } from '../request/tools.ts'
-import { messageReader, plainMessage } from './answer.ts'
-import { anthropicMessages, cacheMark } from './messages.ts'
+import { MessageReader } from './answer.ts'
+import { anthropicMessages, markOf } from './messages.ts'
 import { answerInstruction, answerTool, answerToolName } from './structured.ts'
 
 export type AnthropicBody = Anthropic.MessageCreateParams
@@ -26,8 +21,7 @@ export function anthropicDriver(deps: CallDeps, provider: ProviderSettings): Mod
       headers: requestHeaders(provider, request, { 'x-api-key': provider.token }, { 'anthropic-version': apiVersion }),
       body: JSON.stringify(anthropicBody(provider, request)),
     }),
-    readerOf: ({ schema }) => messageReader(provider, schema),
-    readPlain: (body, { schema }) => plainMessage(body, provider, schema),
+    readerOf: ({ schema }) => new MessageReader(provider, schema),
   })
 }
 
@@ -46,8 +40,8 @@ const rules: SettingRules = {
   ),
 }
 
-/** The API rejects these with thinking. A prompt written for several vendors may contain both. */
-const notWithThinking = ['temperature', 'top_k']
+/** The API rejects temperature and top_k with thinking. A prompt written for several vendors may contain both. */
+const thinkingRules = { ...rules, dropped: new Set([...rules.dropped, 'temperature', 'topK', 'top_k']) }
 
 /** The API requires a limit. Older models reject higher values. */
 const defaultLimits = [
@@ -60,59 +54,59 @@ const defaultLimit = 16_384
 export function anthropicBody(provider: ProviderSettings, request: ModelRequest): AnthropicBody {
   const { model, settings, stream, schema } = request
   const thinking = thinkingOf(settings)
+  const thinkingKeys: object = thinking ? { thinking } : {}
   const isThinking = thinking !== undefined && thinking['type'] !== 'disabled'
-  const conversation = anthropicMessages(provider, request.messages)
-  const instruction = schema && isThinking ? [answerInstruction] : []
-  const system = [...conversation.system, ...instruction]
-  const sampled = Object.entries(settingsBody(provider, settings, rules)).filter(
-    ([key]) => !isThinking || !notWithThinking.includes(key),
-  )
-  const cache = cacheMark(settings)
-  const body: Record<string, unknown> = {
-    ...Object.fromEntries(sampled),
+  const { system, messages } = anthropicMessages(provider, request.messages)
+  if (schema && isThinking) system.push(answerInstruction)
+  return {
+    ...settingsBody(provider, settings, isThinking ? thinkingRules : rules),
     ...stopOf(settings),
     ...effortOf(settings),
-    ...(cache ? { cache_control: cache } : {}),
-    ...(thinking ? { thinking } : {}),
+    ...markOf(settings),
+    ...thinkingKeys,
     ...toolsOf(request, isThinking),
     ...(system.length > 0 ? { system } : {}),
     ...(stream ? { stream: true } : {}),
     max_tokens: limitOf(model, settings, isThinking ? (asNumber(thinking['budget_tokens']) ?? 0) : 0),
     model,
-    messages: conversation.messages,
+    messages,
   }
-  // Unknown settings pass through, so only the body's fixed keys are typed.
-  return body as unknown as AnthropicBody
 }
 
 /** Thinking counts as output, so the limit must exceed its budget. */
-function limitOf(model: string, settings: Record<string, unknown>, budget: number): number {
+function limitOf(model: string, settings: Json, budget: number): number {
   const limit = tokenLimit(settings) ?? defaultLimits.find(([pattern]) => pattern.test(model))?.[1] ?? defaultLimit
   return limit > budget ? limit : limit + budget
 }
 
-function thinkingOf(settings: Record<string, unknown>): Record<string, unknown> | undefined {
+function thinkingOf(settings: Json): Json | undefined {
   const options = asObject(asObject(settings['providerOptions'])['anthropic'])
   const { budgetTokens, ...thinking } = asObject(options['thinking'] ?? settings['thinking'])
   if (budgetTokens !== undefined) thinking['budget_tokens'] ??= budgetTokens
   return typeof thinking['type'] === 'string' ? thinking : undefined
 }
 
-function stopOf(settings: Record<string, unknown>): Record<string, unknown> {
+function stopOf(settings: Json): object {
   const stop = settings['stopSequences'] ?? settings['stop']
-  if (stop === undefined) return {}
-  return { stop_sequences: Array.isArray(stop) ? stop : [stop] }
+  return stop === undefined ? {} : { stop_sequences: [stop].flat() }
 }
 
-function effortOf(settings: Record<string, unknown>): Record<string, unknown> {
+function effortOf(settings: Json): object {
   const { reasoningEffort: effort } = settings
   const config = { ...asObject(settings['output_config']), ...(effort === undefined ? {} : { effort }) }
   return Object.keys(config).length > 0 ? { output_config: config } : {}
 }
 
 /** A structured answer is a forced tool call. Thinking models cannot be forced, so a system text requests it. */
-function toolsOf({ tools, schema, settings }: ModelRequest, isThinking: boolean): Record<string, unknown> {
-  const offered = [...tools.map(toolOf), ...(schema ? [answerTool(schema)] : [])]
+function toolsOf({ tools, schema, settings }: ModelRequest, isThinking: boolean): object {
+  const offered = tools.map(
+    ({ name, description, parameters }): Anthropic.Tool => ({
+      name,
+      input_schema: { ...parameters, type: 'object' },
+      ...(description === undefined ? {} : { description }),
+    }),
+  )
+  if (schema) offered.push(answerTool(schema))
   if (offered.length === 0) return {}
   const isForced = schema !== undefined && !isThinking
   const choice = isForced ? (tools.length === 0 ? { name: answerToolName } : 'required') : toolChoiceOf(settings)
@@ -121,9 +115,4 @@ function toolsOf({ tools, schema, settings }: ModelRequest, isThinking: boolean)
   const type = choice === 'required' ? 'any' : (choice ?? 'auto')
   const tool_choice = typeof type === 'string' ? { type } : { type: 'tool', ...type }
   return { tools: offered, tool_choice: { ...tool_choice, ...(isSingle ? { disable_parallel_tool_use: true } : {}) } }
-}
-
-function toolOf({ name, description, parameters }: ToolDefinition): Anthropic.Tool {
-  const input_schema = { ...parameters, type: 'object' as const }
-  return { name, input_schema, ...(description === undefined ? {} : { description }) }
 }

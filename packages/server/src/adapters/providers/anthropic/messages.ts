@@ -2,39 +2,34 @@
 import type Anthropic from '@anthropic-ai/sdk'
 import type { ProviderSettings } from '../../../features/providers/model-driver.ts'
 import type { Message, MessagePart } from '../../../features/templates/message.ts'
+import { isObject, type Json } from '../json.ts'
 import { type Media, mediaOf, resultText, unsupported } from '../request/parts.ts'
 import { filesFromUser, withLeadingSystem, withoutDeveloper, withUser } from '../request/roles.ts'
 import { toolIdIn } from '../request/tools.ts'
 
-export interface AnthropicConversation {
-  system: Anthropic.TextBlockParam[]
-  messages: Anthropic.MessageParam[]
-}
-
 type Block = Anthropic.ContentBlockParam
 type PartOf<T extends MessagePart['type']> = Extract<MessagePart, { type: T }>
 
-export function anthropicMessages(provider: ProviderSettings, messages: readonly Message[]): AnthropicConversation {
-  const known = withUser(withLeadingSystem(withoutDeveloper(filesFromUser(messages))))
-  const system = known
-    .filter(({ role }) => role === 'system')
-    .flatMap((message) =>
-      marked(
-        message,
-        message.content.flatMap((part) => systemBlock(provider, part)),
-      ),
-    )
-  const turns: { role: 'user' | 'assistant'; content: Block[] }[] = []
-  for (const message of known) {
-    if (message.role === 'system') continue
-    const role = message.role === 'assistant' ? 'assistant' : 'user'
-    const blocks = marked(
-      message,
-      message.content.flatMap((part) => blockOf(provider, message, part)),
-    )
+interface Turn {
+  role: 'user' | 'assistant'
+  content: Block[]
+}
+
+export function anthropicMessages(provider: ProviderSettings, messages: readonly Message[]) {
+  const system: Anthropic.TextBlockParam[] = []
+  const turns: Turn[] = []
+  for (const message of withUser(withLeadingSystem(withoutDeveloper(filesFromUser(messages))))) {
+    const { role: given, content } = message
+    if (given === 'system') {
+      const blocks = content.flatMap((part) => systemBlock(provider, part))
+      system.push(...marked(message, blocks))
+      continue
+    }
+    const role = given === 'assistant' ? given : 'user'
+    const blocks = content.flatMap((part) => blockOf(provider, message, part))
     const last = turns.at(-1)
-    if (last?.role === role) last.content.push(...blocks)
-    else if (blocks.length > 0) turns.push({ role, content: blocks })
+    if (last?.role === role) last.content.push(...marked(message, blocks))
+    else if (blocks.length > 0) turns.push({ role, content: marked(message, blocks) })
   }
   return { system, messages: trimmedEnd(turns) }
 }
@@ -51,20 +46,19 @@ function systemBlock(provider: ProviderSettings, part: MessagePart): Anthropic.T
 
 /** A message's cache mark applies to its last block. Thinking blocks cannot have one. */
 function marked<B extends Block>(message: Message, blocks: B[]): B[] {
-  const mark = cacheMark(message)
   const last = blocks.at(-1)
-  if (!mark || !last || last.type === 'thinking' || last.type === 'redacted_thinking') return blocks
-  return [...blocks.slice(0, -1), { ...last, cache_control: mark }]
+  if (!last || last.type === 'thinking' || last.type === 'redacted_thinking') return blocks
+  return [...blocks.slice(0, -1), { ...last, ...markOf(message) }]
 }
 
 // The API rejects a prefilled assistant message that ends in white space.
-function trimmedEnd(turns: { role: 'user' | 'assistant'; content: Block[] }[]): Anthropic.MessageParam[] {
+function trimmedEnd(turns: Turn[]): Turn[] {
   const last = turns.at(-1)
   const block = last?.content.at(-1)
   if (last?.role !== 'assistant' || block?.type !== 'text') return turns
-  const text = block.text.trimEnd()
-  const content = [...last.content.slice(0, -1), ...(text === '' ? [] : [{ ...block, text }])]
-  return content.length === 0 ? turns.slice(0, -1) : [...turns.slice(0, -1), { ...last, content }]
+  block.text = block.text.trimEnd()
+  if (block.text === '') last.content.pop()
+  return last.content.length === 0 ? turns.slice(0, -1) : turns
 }
 
 const toolIds = { fits: /^[a-zA-Z0-9_-]+$/, length: 24 }
@@ -86,16 +80,10 @@ function assistantBlock(provider: ProviderSettings, part: MessagePart): Anthropi
   switch (part.type) {
     case 'text':
       return textBlock(part)
-    case 'tool-call':
-      return [
-        {
-          type: 'tool_use',
-          id: toolIdIn(toolIds, part.toolCallId),
-          name: part.toolName,
-          input: part.args,
-          ...markOf(part),
-        },
-      ]
+    case 'tool-call': {
+      const id = toolIdIn(toolIds, part.toolCallId)
+      return [{ type: 'tool_use', id, name: part.toolName, input: part.args, ...markOf(part) }]
+    }
     case 'reasoning': {
       const { signature } = part
       const isOwn = part['provider'] === provider.name && typeof signature === 'string'
@@ -123,37 +111,30 @@ function fileBlock(provider: ProviderSettings, part: PartOf<'file'>): Anthropic.
   const { mimeType } = media
   if (mimeType.startsWith('image/')) return { type: 'image', source: imageSource(media), ...markOf(part) }
   const title = typeof part['name'] === 'string' ? { title: part['name'] } : {}
-  if (mimeType === 'application/pdf') {
-    const source: Anthropic.DocumentBlockParam['source'] =
-      'url' in media
-        ? { type: 'url', url: media.url }
-        : { type: 'base64', media_type: 'application/pdf', data: media.base64 }
-    return { type: 'document', source, ...title, ...markOf(part) }
+  return { type: 'document', source: documentSource(provider, media), ...title, ...markOf(part) }
+}
+
+function documentSource(provider: ProviderSettings, media: Media): Anthropic.DocumentBlockParam['source'] {
+  const { mimeType } = media
+  const isPdf = mimeType === 'application/pdf'
+  if ('url' in media) {
+    if (isPdf) return { type: 'url', url: media.url }
+    throw unsupported(provider, 'file', `of type ${mimeType} by URL`)
   }
-  if (mimeType.startsWith('text/') && 'base64' in media) {
-    const data = Buffer.from(media.base64, 'base64').toString('utf8')
-    return { type: 'document', source: { type: 'text', media_type: 'text/plain', data }, ...title, ...markOf(part) }
-  }
-  throw unsupported(provider, 'file', 'url' in media ? `of type ${mimeType} by URL` : `of type ${mimeType}`)
+  if (isPdf) return { type: 'base64', media_type: mimeType, data: media.base64 }
+  if (!mimeType.startsWith('text/')) throw unsupported(provider, 'file', `of type ${mimeType}`)
+  return { type: 'text', media_type: 'text/plain', data: Buffer.from(media.base64, 'base64').toString('utf8') }
 }
 
 function imageSource(media: Media): Anthropic.ImageBlockParam['source'] {
   if ('url' in media) return { type: 'url', url: media.url }
-  const media_type = (
-    media.mimeType === 'image/jpg' ? 'image/jpeg' : media.mimeType
-  ) as Anthropic.Base64ImageSource['media_type']
-  return { type: 'base64', media_type, data: media.base64 }
-}
-
-function markOf(part: MessagePart): { cache_control?: Anthropic.CacheControlEphemeral } {
-  const mark = cacheMark(part)
-  return mark ? { cache_control: mark } : {}
+  const type = media.mimeType === 'image/jpg' ? 'image/jpeg' : media.mimeType
+  return { type: 'base64', media_type: type as Anthropic.Base64ImageSource['media_type'], data: media.base64 }
 }
 
 /** Accepts either name of the cache mark. `true` selects the default mark. */
-export function cacheMark(holder: Readonly<Record<string, unknown>>): Anthropic.CacheControlEphemeral | undefined {
+export function markOf(holder: Json): { cache_control?: Anthropic.CacheControlEphemeral } {
   const mark = holder['cache_control'] ?? holder['cacheControl']
-  if (mark === true || mark === 'ephemeral') return { type: 'ephemeral' }
-  if (typeof mark !== 'object' || mark === null || Array.isArray(mark)) return undefined
-  return { type: 'ephemeral', ...mark }
+  if (mark === true || mark === 'ephemeral') return { cache_control: { type: 'ephemeral' } }
+  return isObject(mark) ? { cache_control: { type: 'ephemeral', ...mark } } : {}
 }

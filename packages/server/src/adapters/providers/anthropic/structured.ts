@@ -1,7 +1,6 @@
 /** Requests a structured answer through a hidden tool, because every model supports tools. */
 import type Anthropic from '@anthropic-ai/sdk'
-
-type Json = Record<string, unknown>
+import { asObject, type Json } from '../json.ts'
 
 export const answerToolName = 'structured_answer'
 
@@ -13,11 +12,7 @@ export const answerInstruction: Anthropic.TextBlockParam = {
 
 export function answerTool(schema: Json): Anthropic.Tool {
   const input = isWrapped(schema) ? wrapped(schema) : schema
-  return {
-    name: answerToolName,
-    description: 'Takes the final answer.',
-    input_schema: { ...input, type: 'object' },
-  }
+  return { name: answerToolName, description: 'Takes the final answer.', input_schema: { ...input, type: 'object' } }
 }
 
 /** Tool input must be an object, so any other answer is wrapped in an object with one key. */
@@ -27,9 +22,7 @@ export function isWrapped(schema: Json): boolean {
 
 export function unwrapped(rawInput: string): string {
   try {
-    const input: unknown = JSON.parse(rawInput)
-    const isOurs = typeof input === 'object' && input !== null && 'answer' in input
-    return isOurs ? (JSON.stringify(input.answer) ?? rawInput) : rawInput
+    return JSON.stringify(asObject(JSON.parse(rawInput))['answer']) ?? rawInput
   } catch {
     return rawInput
   }

@@ -1,125 +1,106 @@
 /** The built-in demo provider: deterministic, no network, streams word by word, follows schemas and tools. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type {
+  FinishReason,
   ModelChunk,
   ModelDriver,
   ModelRequest,
-  TakeChunks,
   ToolDefinition,
 } from '../../../features/providers/model-driver.ts'
 import { usageOf } from '../../../features/providers/usage.ts'
 import type { Message, MessagePart } from '../../../features/templates/message.ts'
+import { asObject } from '../json.ts'
+import { resultText } from '../request/parts.ts'
+import { tokenLimit } from '../request/settings.ts'
+import { toolChoiceOf } from '../request/tools.ts'
 import { instanceOf } from './instance.ts'
 
-const wordsPerBatch = 2
+const chunksPerBatch = 2
 const pauseMs = 4
-
-export function demoDriver(): ModelDriver {
-  return { call }
-}
-
-async function call(request: ModelRequest, take: TakeChunks): Promise<void> {
-  const { signal, stream } = request
-  signal.throwIfAborted()
-  const answer = demoAnswer(request)
-  const batches = batchesOf(answer)
-  const finish = finishOf(answer, request)
-  if (!stream) {
-    await take([...batches.flat(), finish])
-    return
-  }
-  for (const batch of batches) {
-    await take(batch)
-    await delay(pauseMs)
-    signal.throwIfAborted()
-  }
-  await take([finish])
-}
-
-function batchesOf(answer: DemoAnswer): ModelChunk[][] {
-  if (answer.type === 'call') {
-    const { id, toolName, args } = answer
-    const rawArgs = JSON.stringify(args)
-    return [
-      [{ type: 'tool-input-start', id, toolName }],
-      [
-        { type: 'tool-input-delta', id, delta: rawArgs },
-        { type: 'tool-call', id, toolName, args, rawArgs },
-      ],
-    ]
-  }
-  const words = wordsOf(answer.text)
-  return Array.from({ length: Math.ceil(words.length / wordsPerBatch) }, (_, index) =>
-    words
-      .slice(index * wordsPerBatch, (index + 1) * wordsPerBatch)
-      .map((text): ModelChunk => ({ type: 'text-delta', text })),
-  )
-}
-
-function finishOf(answer: DemoAnswer, request: ModelRequest): ModelChunk {
-  const said = answer.type === 'text' ? answer.text : JSON.stringify(answer.args)
-  const usage = usageOf({ input: countWords(textOfMessages(request.messages)), output: countWords(said) })
-  const finishReason = answer.type === 'call' ? 'tool-calls' : answer.isCut ? 'length' : 'stop'
-  return { type: 'finish', finishReason, usage }
-}
-
-export type DemoAnswer =
-  | { type: 'text'; text: string; isCut: boolean }
-  | { type: 'call'; id: string; toolName: string; args: Record<string, unknown> }
-
 const introduction = "I'm the demo provider, not a real model."
 const longestEcho = 400
 
-function demoAnswer(request: ModelRequest): DemoAnswer {
-  const { messages, schema } = request
-  const call = toolToCall(request)
-  if (call) {
-    const args = instanceOf(call.parameters)
-    const isObject = typeof args === 'object' && args !== null && !Array.isArray(args)
-    const number = messages.flatMap(({ content }) => content).filter(({ type }) => type === 'tool-call').length + 1
-    return { type: 'call', id: `demo-${number}`, toolName: call.name, args: isObject ? { ...args } : {} }
+export function demoDriver(): ModelDriver {
+  return {
+    async call(request, take) {
+      const { signal, stream } = request
+      signal.throwIfAborted()
+      const chunks = demoChunks(request)
+      const batchSize = stream ? chunksPerBatch : chunks.length
+      for (let from = 0; from < chunks.length; from += batchSize) {
+        await take(chunks.slice(from, from + batchSize))
+        if (stream) await delay(pauseMs)
+        signal.throwIfAborted()
+      }
+    },
   }
-  if (schema) return { type: 'text', text: JSON.stringify(instanceOf(schema)), isCut: false }
-  return cutToLimit(textAnswer(messages), request.settings)
 }
 
-function countWords(text: string): number {
-  return text.match(/\S+/g)?.length ?? 0
+function demoChunks(request: ModelRequest): ModelChunk[] {
+  const { messages, schema, settings } = request
+  const tool = toolToCall(request)
+  if (tool) return callChunks(tool, messages)
+  if (schema) return textChunks(wordsOf(JSON.stringify(instanceOf(schema))), 'stop', messages)
+  const words = wordsOf(answerText(messages))
+  // The demo provider counts one token per word.
+  const limit = tokenLimit(settings) ?? words.length
+  return textChunks(words.slice(0, limit), words.length > limit ? 'length' : 'stop', messages)
 }
 
+function callChunks({ name: toolName, parameters }: ToolDefinition, messages: readonly Message[]): ModelChunk[] {
+  const args = asObject(instanceOf(parameters))
+  const rawArgs = JSON.stringify(args)
+  const id = `demo-${partsOf(messages).filter(({ type }) => type === 'tool-call').length + 1}`
+  return [
+    { type: 'tool-input-start', id, toolName },
+    { type: 'tool-input-delta', id, delta: rawArgs },
+    { type: 'tool-call', id, toolName, args, rawArgs },
+    { type: 'finish', finishReason: 'tool-calls', usage: usageFor(messages, wordsOf(rawArgs).length) },
+  ]
+}
+
+function textChunks(words: readonly string[], finishReason: FinishReason, messages: readonly Message[]): ModelChunk[] {
+  const usage = usageFor(messages, words.length)
+  return [...words.map((text) => ({ type: 'text-delta' as const, text })), { type: 'finish', finishReason, usage }]
+}
+
+function usageFor(messages: readonly Message[], output: number) {
+  return usageOf({ input: wordsOf(textOfMessages(messages)).length, output })
+}
+
+/** Each word has the white space before it. */
 function wordsOf(text: string): string[] {
   return text.match(/(?<!\s)\s*\S+/g) ?? []
+}
+
+function partsOf(messages: readonly Message[]): MessagePart[] {
+  return messages.flatMap(({ content }) => content)
 }
 
 function textOfMessages(messages: readonly Message[]): string {
   return messages.map(textOfMessage).join('\n')
 }
 
+function textOfMessage({ content }: Message): string {
+  return content.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
+}
+
 /** Calls a tool after a user message if the configuration requires a call or the prompt names the tool. */
 function toolToCall({ tools, messages, settings }: ModelRequest): ToolDefinition | undefined {
-  const [first] = tools
-  if (!first || messages.at(-1)?.role === 'tool' || messages.at(-1)?.role === 'assistant') return undefined
-  const choice = settings['toolChoice'] ?? settings['tool_choice']
-  if (choice === 'none') return undefined
-  if (choice === 'required') return first
-  const named = namedIn(choice)
-  if (named !== undefined) return tools.find(({ name }) => name === named)
+  const last = messages.at(-1)?.role
+  const choice = toolChoiceOf(settings)
+  if (last === 'tool' || last === 'assistant' || choice === 'none') return undefined
+  if (choice === 'required') return tools[0]
+  if (typeof choice === 'object') return tools.find(({ name }) => name === choice.name)
   const text = textOfMessages(messages)
   return tools.find(({ name }) => text.includes(name))
 }
 
-function namedIn(choice: unknown): string | undefined {
-  if (typeof choice !== 'object' || choice === null || !('function' in choice)) return undefined
-  const { function: called } = choice
-  const name = typeof called === 'object' && called !== null && 'name' in called ? called.name : undefined
-  return typeof name === 'string' ? name : undefined
-}
-
-function textAnswer(messages: readonly Message[]): string {
+function answerText(messages: readonly Message[]): string {
   const last = messages.at(-1)
   if (last?.role === 'tool') return `${introduction} ${last.content.map(describeResult).join(' ')}`
   const asked = messages.findLast(({ role }) => role === 'user') ?? last
-  const words = countWords(textOfMessages(messages))
+  const words = wordsOf(textOfMessages(messages)).length
   const size = `Your prompt has ${counted(messages.length, 'message')} and ${counted(words, 'word')}${mediaIn(messages)}.`
   const echo = asked ? cut(textOfMessage(asked).trim()) : ''
   return echo === '' ? `${introduction} ${size}` : `${introduction} ${size} Here is what you asked:\n\n${echo}`
@@ -127,19 +108,15 @@ function textAnswer(messages: readonly Message[]): string {
 
 function describeResult(part: MessagePart): string {
   if (part.type !== 'tool-result') return ''
-  const text = typeof part.result === 'string' ? part.result : (JSON.stringify(part.result) ?? 'nothing')
-  return `The tool ${part.toolName} ${part.isError === true ? 'failed' : 'answered'}: ${cut(text)}`
+  return `The tool ${part.toolName} ${part.isError === true ? 'failed' : 'answered'}: ${cut(resultText(part.result))}`
 }
 
 function mediaIn(messages: readonly Message[]): string {
-  const parts = messages.flatMap(({ content }) => content)
-  const images = parts.filter(({ type }) => type === 'image').length
-  const files = parts.filter(({ type }) => type === 'file').length
-  return `${images > 0 ? `, ${counted(images, 'image')}` : ''}${files > 0 ? `, ${counted(files, 'file')}` : ''}`
-}
-
-function textOfMessage({ content }: Message): string {
-  return content.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
+  const types = partsOf(messages).map(({ type }) => type)
+  return ['image', 'file']
+    .map((noun) => ({ noun, count: types.filter((type) => type === noun).length }))
+    .map(({ noun, count }) => (count === 0 ? '' : `, ${counted(count, noun)}`))
+    .join('')
 }
 
 function counted(count: number, noun: string): string {
@@ -148,11 +125,4 @@ function counted(count: number, noun: string): string {
 
 function cut(text: string): string {
   return text.length <= longestEcho ? text : `${[...text].slice(0, longestEcho).join('')}…`
-}
-
-/** The demo provider counts one token per word. */
-function cutToLimit(text: string, settings: Record<string, unknown>): DemoAnswer {
-  const limit = settings['maxOutputTokens'] ?? settings['maxTokens']
-  if (typeof limit !== 'number' || countWords(text) <= limit) return { type: 'text', text, isCut: false }
-  return { type: 'text', text: wordsOf(text).slice(0, limit).join(''), isCut: true }
 }

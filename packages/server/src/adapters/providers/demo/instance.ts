@@ -1,4 +1,4 @@
-type Json = Record<string, unknown>
+import { asList, asNumber, asObject, asText, isObject, type Json } from '../json.ts'
 
 interface Place {
   root: Json
@@ -17,31 +17,31 @@ export function instanceOf(schema: Json): unknown {
 }
 
 function build(node: unknown, place: Place): unknown {
-  if (!isJson(node) || place.depth > deepest) return null
+  if (!isObject(node) || place.depth > deepest) return null
   const given = givenValue(node, place.index)
   if (given !== undefined) return given
   const below = { ...place, depth: place.depth + 1 }
   if (typeof node['$ref'] === 'string') return build(resolveRef(place.root, node['$ref']), below)
-  if (Array.isArray(node['allOf'])) return build(merged(node, node['allOf'], place.root), below)
+  if (Array.isArray(node['allOf'])) return build(merged(node, place.root), below)
   for (const key of ['anyOf', 'oneOf']) {
-    const [first] = Array.isArray(node[key]) ? node[key] : []
-    if (isJson(first)) return build({ ...without(node, key), ...first }, below)
+    const [first] = asList(node[key])
+    if (isObject(first)) return build({ ...node, [key]: undefined, ...first }, below)
   }
   return ofType(typeOf(node), node, place)
 }
 
 function givenValue(node: Json, index: number): unknown {
   if (node['const'] !== undefined) return node['const']
-  if (Array.isArray(node['enum']) && node['enum'].length > 0) return node['enum'][index % node['enum'].length]
-  if (node['default'] !== undefined) return node['default']
-  return Array.isArray(node['examples']) ? node['examples'][index] : undefined
+  const values = asList(node['enum'])
+  if (values.length > 0) return values[index % values.length]
+  return node['default'] !== undefined ? node['default'] : asList(node['examples'])[index]
 }
 
 function typeOf(node: Json): unknown {
   const { type } = node
   if (Array.isArray(type)) return type.find((one) => one !== 'null') ?? 'null'
   if (type !== undefined) return type
-  if (isJson(node['properties'])) return 'object'
+  if (isObject(node['properties'])) return 'object'
   return node['items'] === undefined ? 'string' : 'array'
 }
 
@@ -64,30 +64,31 @@ function ofType(type: unknown, node: Json, place: Place): unknown {
 }
 
 function objectOf(node: Json, place: Place): Json {
-  const properties = isJson(node['properties']) ? node['properties'] : {}
-  const required: unknown[] = Array.isArray(node['required']) ? node['required'] : []
+  const properties = asObject(node['properties'])
+  const required = asList(node['required']).filter((name) => typeof name === 'string')
   const names = place.depth < sparseDepth ? Object.keys(properties) : []
-  const all = new Set([...names, ...required.filter((name) => typeof name === 'string')])
   const below = { ...place, depth: place.depth + 1, index: 0 }
-  return Object.fromEntries(
-    [...all].map((name) => [name, build(Object.getOwnPropertyDescriptor(properties, name)?.value ?? {}, below)]),
-  )
+  const entries = [...new Set([...names, ...required])].map((name) => [
+    name,
+    build(ownValue(properties, name) ?? {}, below),
+  ])
+  return Object.fromEntries(entries)
 }
 
 function listOf(node: Json, place: Place): unknown[] {
-  const first = Array.isArray(node['prefixItems']) ? node['prefixItems'] : []
-  const least = Math.max(numberIn(node, 'minItems') ?? 0, place.depth < sparseDepth ? 1 : 0, first.length)
-  const length = Math.min(least, numberIn(node, 'maxItems') ?? longestList, longestList)
+  const first = asList(node['prefixItems'])
+  const least = Math.max(asNumber(node['minItems']) ?? 0, place.depth < sparseDepth ? 1 : 0, first.length)
+  const length = Math.min(least, asNumber(node['maxItems']) ?? longestList, longestList)
   return Array.from({ length }, (_, index) =>
     build(first[index] ?? node['items'] ?? {}, { ...place, depth: place.depth + 1, index }),
   )
 }
 
 function numberOf(node: Json, index: number): number {
-  const step = numberIn(node, 'multipleOf') ?? 1
-  const above = numberIn(node, 'exclusiveMinimum')
-  const least = numberIn(node, 'minimum') ?? (above === undefined ? undefined : above + step / 2)
-  const most = numberIn(node, 'maximum') ?? numberIn(node, 'exclusiveMaximum')
+  const step = asNumber(node['multipleOf']) ?? 1
+  const above = asNumber(node['exclusiveMinimum'])
+  const least = asNumber(node['minimum']) ?? (above === undefined ? undefined : above + step / 2)
+  const most = asNumber(node['maximum']) ?? asNumber(node['exclusiveMaximum'])
   if (least !== undefined) return Math.ceil(least / step) * step + index * step
   return most !== undefined && most <= index * step ? Math.floor(most / step) * step - step : index * step
 }
@@ -106,49 +107,33 @@ const formats: Readonly<Record<string, string>> = {
 }
 
 function textOf(node: Json, index: number): string {
-  const format =
-    typeof node['format'] === 'string' && Object.hasOwn(formats, node['format']) ? formats[node['format']] : undefined
+  const format = ownValue(formats, asText(node['format']))
   if (format !== undefined) return format
   const text = index === 0 ? 'demo' : `demo ${index + 1}`
-  const least = Math.min(numberIn(node, 'minLength') ?? 0, 10_000)
-  return text.padEnd(least, '.').slice(0, numberIn(node, 'maxLength') ?? Number.POSITIVE_INFINITY)
+  const least = Math.min(asNumber(node['minLength']) ?? 0, 10_000)
+  return text.padEnd(least, '.').slice(0, asNumber(node['maxLength']) ?? Number.POSITIVE_INFINITY)
 }
 
 function resolveRef(root: Json, ref: string): unknown {
   if (!ref.startsWith('#')) return {}
-  const steps = ref
-    .slice(1)
-    .split('/')
-    .filter((step) => step !== '')
-  return steps.reduce<unknown>((node, step) => {
-    const key = step.replaceAll('~1', '/').replaceAll('~0', '~')
-    return isJson(node) ? Object.getOwnPropertyDescriptor(node, key)?.value : undefined
-  }, root)
+  const steps: readonly string[] = ref.slice(1).match(/[^/]+/g) ?? []
+  const names = steps.map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+  return names.reduce<unknown>((node, name) => ownValue(asObject(node), name), root)
 }
 
-function merged(node: Json, parts: readonly unknown[], root: Json): Json {
-  const all = [without(node, 'allOf'), ...parts.map((part) => expand(part, root))].filter(isJson)
+function merged({ allOf, ...node }: Json, root: Json): Json {
+  const parts = asList(allOf).map((part) => {
+    const { $ref } = asObject(part)
+    return asObject(typeof $ref === 'string' ? resolveRef(root, $ref) : part)
+  })
+  const all = [node, ...parts]
   return {
     ...Object.assign({}, ...all),
     properties: Object.assign({}, ...all.map((part) => part['properties'])),
-    required: all.flatMap((part) => (Array.isArray(part['required']) ? part['required'] : [])),
+    required: all.flatMap((part) => asList(part['required'])),
   }
 }
 
-function expand(part: unknown, root: Json): unknown {
-  return isJson(part) && typeof part['$ref'] === 'string' ? resolveRef(root, part['$ref']) : part
-}
-
-function without(node: Json, key: string): Json {
-  const { [key]: _left, ...rest } = node
-  return rest
-}
-
-function numberIn(node: Json, key: string): number | undefined {
-  const value = node[key]
-  return typeof value === 'number' && Number.isFinite(value) ? value : undefined
-}
-
-function isJson(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+function ownValue<T>(object: Readonly<Record<string, T>>, key: string): T | undefined {
+  return Object.hasOwn(object, key) ? object[key] : undefined
 }

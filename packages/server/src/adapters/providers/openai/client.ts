@@ -1,41 +1,17 @@
 /** The driver for OpenAI's protocols. The `openai` client builds requests, our transport sends them (ADR 38). */
 import type { OpenAI } from 'openai'
-import type {
-  ModelChunk,
-  ModelDriver,
-  ModelRequest,
-  ProviderSettings,
-} from '../../../features/providers/model-driver.ts'
+import type { ModelDriver, ProviderSettings } from '../../../features/providers/model-driver.ts'
 import { ProviderError } from '../../../features/providers/provider-error.ts'
-import type { ChunkReader } from '../answer/stream.ts'
 import { type CallDeps, protocolDriver } from '../protocol-driver.ts'
 import { requestHeaders } from '../request/settings.ts'
-import { chunkReader, plainChunks } from './chat/answer.ts'
+import { ChatReader } from './chat/answer.ts'
 import { chatBody } from './chat/request.ts'
-import { plainResponse, responseReader } from './responses/answer.ts'
+import { ResponseReader } from './responses/answer.ts'
 import { responsesBody } from './responses/request.ts'
 import { type OpenaiService, openaiService, servesResponses } from './service.ts'
 
-interface OpenaiProtocol {
-  path: string
-  bodyOf(service: OpenaiService, request: ModelRequest): object
-  readerOf(service: OpenaiService): ChunkReader
-  readPlain(body: string, service: OpenaiService): ModelChunk[]
-}
-
-const chat: OpenaiProtocol = {
-  path: '/chat/completions',
-  bodyOf: chatBody,
-  readerOf: chunkReader,
-  readPlain: plainChunks,
-}
-
-const responses: OpenaiProtocol = {
-  path: '/responses',
-  bodyOf: responsesBody,
-  readerOf: responseReader,
-  readPlain: plainResponse,
-}
+const chat = { path: '/chat/completions', bodyOf: chatBody, Reader: ChatReader }
+const responses = { path: '/responses', bodyOf: responsesBody, Reader: ResponseReader }
 
 /** @throws RunError `ai_provider_config_error` */
 export function openaiDriver(deps: CallDeps, provider: ProviderSettings): ModelDriver {
@@ -60,8 +36,7 @@ export function openaiDriver(deps: CallDeps, provider: ProviderSettings): ModelD
         body: String(built.req.body),
       }
     },
-    readerOf: () => protocol.readerOf(service),
-    readPlain: (body) => protocol.readPlain(body, service),
+    readerOf: () => new protocol.Reader(service),
   })
 }
 
@@ -88,8 +63,8 @@ async function createClient({ azure, baseUrl, configuration, token }: OpenaiServ
     maxRetries: 0,
     defaultHeaders: machineHeaders,
   }
-  if (azure?.apiVersion !== undefined) return new AzureOpenAI({ ...options, apiVersion: azure.apiVersion })
   if (!azure) return new OpenAI(options)
+  if (azure.apiVersion !== undefined) return new AzureOpenAI({ ...options, apiVersion: azure.apiVersion })
   return new OpenAI({ ...options, defaultHeaders: { ...machineHeaders, authorization: null, 'api-key': token } })
 }
 

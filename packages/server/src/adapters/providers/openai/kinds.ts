@@ -20,10 +20,10 @@ export interface KindTraits {
   refusesTools?: boolean
   /** Messages whose text parts must be joined, because the service rejects lists of them. */
   joinsTexts?: 'in-all' | 'but-of-users'
-  /** The format of file parts. `content` is OpenAI's, which accepts no URLs. */
-  files: 'content' | 'document_url' | 'file_url' | 'none'
-  /** The format of audio. `object` is OpenAI's, `text` is the plain content or URL. */
-  sound?: 'object' | 'text'
+  /** The format of file parts. The default is OpenAI's, which accepts no URLs. */
+  files?: 'document_url' | 'file_url' | 'none'
+  /** The format of audio. The default is OpenAI's, `text` is the plain content or URL. */
+  sound?: 'text' | 'none'
   toolIds?: ToolIdForm
   names?: Readonly<Record<string, string>>
   refused: ReadonlySet<string>
@@ -36,17 +36,15 @@ export interface KindTraits {
 }
 
 const elsewhere = 'thinkingConfig safetySettings'
-export const unsampled = `${elsewhere} topK top_k thinking`
+const unsampled = `${elsewhere} topK top_k thinking`
 
 const traits: Readonly<Record<string, KindTraits>> = {
   openai: {
     baseUrl: 'https://api.openai.com/v1',
     takesDeveloper: true,
-    files: 'content',
-    sound: 'object',
-    refused: keys(elsewhere),
+    refused: keys(unsampled),
   },
-  azure: { takesDeveloper: true, namesDeployments: true, files: 'content', sound: 'object', refused: keys(unsampled) },
+  azure: { takesDeveloper: true, namesDeployments: true, refused: keys(unsampled) },
   groq: {
     baseUrl: 'https://api.groq.com/openai/v1',
     refusesNames: true,
@@ -83,26 +81,23 @@ const traits: Readonly<Record<string, KindTraits>> = {
     usageUnasked: true,
     refusesTools: true,
     files: 'file_url',
+    sound: 'none',
     refused: keys(`${elsewhere} thinking`),
   },
   google: {
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
     roles: 'leading-system',
-    files: 'content',
-    sound: 'object',
     refused: keys(`${unsampled} presencePenalty frequencyPenalty seed`),
     countsThoughtsInTotal: true,
   },
   google_vertex: {
     roles: 'leading-system',
-    files: 'content',
-    sound: 'object',
     refused: keys(unsampled),
     countsThoughtsInTotal: true,
   },
 }
 
-const unknown: KindTraits = { files: 'content', sound: 'object', refused: new Set() }
+const unknown: KindTraits = { refused: new Set() }
 
 export function traitsOfKind(kind: string): KindTraits {
   return Object.hasOwn(traits, kind) ? (traits[kind] ?? unknown) : unknown

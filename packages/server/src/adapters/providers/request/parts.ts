@@ -6,13 +6,9 @@ import type { MessagePart } from '../../../features/templates/message.ts'
 
 export type Media = { url: string; mimeType: string } | { base64: string; mimeType: string }
 
-type MediaPart = Extract<MessagePart, { type: 'image' | 'file' }>
+export type MediaPart = Extract<MessagePart, { type: 'image' | 'file' }>
 
-const imageStarts = [
-  ['/9j/', 'image/jpeg'],
-  ['R0lG', 'image/gif'],
-  ['UklGR', 'image/webp'],
-] as const
+const imageTypes = { '/9j/': 'image/jpeg', R0lG: 'image/gif', UklGR: 'image/webp' }
 
 export function mediaOf(part: MediaPart): Media {
   const content = part.type === 'image' ? part.image : part.file
@@ -35,7 +31,7 @@ export function addressOf(media: Media): string {
 }
 
 function imageTypeOf(base64: string): string {
-  return imageStarts.find(([start]) => base64.startsWith(start))?.[1] ?? 'image/png'
+  return Object.entries(imageTypes).find(([start]) => base64.startsWith(start))?.[1] ?? 'image/png'
 }
 
 function decoded(text: string): string {
@@ -49,10 +45,6 @@ function decoded(text: string): string {
 /** @param where the end of the sentence, e.g. `in system messages`. */
 export function unsupported(provider: ProviderSettings, type: string, where: string): ProviderError {
   return new ProviderError('unsupported', `Provider '${provider.name}' takes no ${type} parts ${where}`)
-}
-
-export function toolsRefused(provider: ProviderSettings): ProviderError {
-  return new ProviderError('unsupported', `Provider '${provider.name}' takes no tools`)
 }
 
 export function resultText(result: unknown): string {

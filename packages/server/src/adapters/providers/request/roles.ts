@@ -1,12 +1,12 @@
 /** Adapts roles to a service. A rejected role becomes the nearest accepted one. */
 import type { Message, MessagePart, Role } from '../../../features/templates/message.ts'
 
-export function withoutDeveloper(messages: readonly Message[]): Message[] {
+export function withoutDeveloper(messages: readonly Message[]): readonly Message[] {
   return messages.map((message) => (message.role === 'developer' ? as('system', message) : message))
 }
 
 /** Keeps leading system messages. Later ones become user messages. */
-export function withLeadingSystem(messages: readonly Message[]): Message[] {
+export function withLeadingSystem(messages: readonly Message[]): readonly Message[] {
   const first = messages.findIndex(({ role }) => role !== 'system')
   return messages.map((message, index) =>
     first >= 0 && index > first && message.role === 'system' ? as('user', message) : message,
@@ -14,25 +14,20 @@ export function withLeadingSystem(messages: readonly Message[]): Message[] {
 }
 
 /** Without a user message, the last system message becomes one. */
-export function withUser(messages: readonly Message[]): Message[] {
-  if (messages.some(({ role }) => role === 'user')) return [...messages]
-  const last = messages.map(({ role }) => role).lastIndexOf('system')
+export function withUser(messages: readonly Message[]): readonly Message[] {
+  if (messages.some(({ role }) => role === 'user')) return messages
+  const last = messages.findLastIndex(({ role }) => role === 'system')
   return messages.map((message, index) => (index === last ? as('user', message) : message))
 }
 
-export function withUserAtEnd(messages: readonly Message[]): Message[] {
+/** @param roles that the last message must not have. */
+export function withUserAtEnd(messages: readonly Message[], ...roles: Role[]): readonly Message[] {
   const last = messages.at(-1)
-  if (!last || last.role === 'user' || last.role === 'tool') return [...messages]
-  return [...messages.slice(0, -1), as('user', last)]
-}
-
-export function withoutSystemAtEnd(messages: readonly Message[]): Message[] {
-  const last = messages.at(-1)
-  return last?.role === 'system' ? [...messages.slice(0, -1), as('user', last)] : [...messages]
+  return last && roles.includes(last.role) ? [...messages.slice(0, -1), as('user', last)] : messages
 }
 
 /** No service accepts media in assistant messages. It moves to a user message, after that message's tool results. */
-export function filesFromUser(messages: readonly Message[]): Message[] {
+export function filesFromUser(messages: readonly Message[]): readonly Message[] {
   const shown: Message[] = []
   let held: MessagePart[] = []
   for (const message of messages) {
@@ -59,7 +54,7 @@ function isMedia({ type }: MessagePart): boolean {
 }
 
 /** Merges consecutive messages of one role, for services that require alternation. Tool results stay separate. */
-export function inTurn(messages: readonly Message[]): Message[] {
+export function inTurn(messages: readonly Message[]): readonly Message[] {
   const joined: Message[] = []
   for (const message of messages) {
     const last = joined.at(-1)
@@ -72,8 +67,7 @@ export function inTurn(messages: readonly Message[]): Message[] {
 
 // User messages cannot have calls or reasoning, so these are dropped.
 function as(role: Role, message: Message): Message {
-  const content = message.content.filter(
-    (part) => !['reasoning', 'redacted-reasoning', 'tool-call'].includes(part.type),
-  )
-  return { ...message, role, content: message.role === 'assistant' ? content : message.content }
+  if (message.role !== 'assistant') return { ...message, role }
+  const dropped = ['reasoning', 'redacted-reasoning', 'tool-call']
+  return { ...message, role, content: message.content.filter(({ type }) => !dropped.includes(type)) }
 }

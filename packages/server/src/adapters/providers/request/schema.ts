@@ -1,4 +1,5 @@
-type Json = Record<string, unknown>
+import { isObject, type Json } from '../json.ts'
+import { keys } from './settings.ts'
 
 export function schemaName(schema: Json): string {
   const title = typeof schema['title'] === 'string' ? schema['title'].replace(/[^\w-]+/g, '_').slice(0, 64) : ''
@@ -9,16 +10,7 @@ export function schemaInstruction(schema: Json): string {
   return `Answer with JSON alone, valid against this JSON schema:\n${JSON.stringify(schema)}`
 }
 
-const unstrictKeys = [
-  'allOf',
-  'oneOf',
-  'not',
-  'if',
-  'patternProperties',
-  'dependentSchemas',
-  'dependentRequired',
-  'prefixItems',
-]
+const unstrictKeys = [...keys('allOf oneOf not if patternProperties dependentSchemas dependentRequired prefixItems')]
 
 /** Strict mode requires an object at the root, every object closed, and every key required. */
 export function meetsStrict(schema: Json): boolean {
@@ -26,7 +18,7 @@ export function meetsStrict(schema: Json): boolean {
 }
 
 function isStrictNode(node: unknown): boolean {
-  if (!isJson(node) || unstrictKeys.some((key) => key in node)) return false
+  if (!isObject(node) || unstrictKeys.some((key) => key in node)) return false
   if (!['type', 'enum', 'const', 'anyOf', '$ref'].some((key) => key in node)) return false
   const types = Array.isArray(node['type']) ? node['type'] : [node['type']]
   if (types.includes('object') && !isClosed(node)) return false
@@ -38,14 +30,10 @@ function isStrictNode(node: unknown): boolean {
 
 function isClosed(node: Json): boolean {
   const { properties, required = [] } = node
-  if (!isJson(properties) || !Array.isArray(required) || node['additionalProperties'] !== false) return false
+  if (!isObject(properties) || !Array.isArray(required) || node['additionalProperties'] !== false) return false
   return Object.entries(properties).every(([key, child]) => required.includes(key) && isStrictNode(child))
 }
 
 function valuesOf(value: unknown): unknown[] {
-  return isJson(value) ? Object.values(value) : [undefined]
-}
-
-function isJson(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isObject(value) ? Object.values(value) : [undefined]
 }

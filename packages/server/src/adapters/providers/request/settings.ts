@@ -1,7 +1,7 @@
 /** Converts settings to body keys and headers. stet's own settings are never sent. */
 import type { ModelRequest, ProviderSettings } from '../../../features/providers/model-driver.ts'
 import { ProviderError } from '../../../features/providers/provider-error.ts'
-import { asObject } from '../json.ts'
+import { asNumber, asObject, type Json } from '../json.ts'
 
 export interface SettingRules {
   names: Readonly<Record<string, string>>
@@ -18,12 +18,9 @@ export function keys(text: string): ReadonlySet<string> {
   return new Set(text.split(' '))
 }
 
-export function settingsBody(
-  { kind }: Pick<ProviderSettings, 'kind'>,
-  settings: Record<string, unknown>,
-  { names, dropped }: SettingRules,
-): Record<string, unknown> {
-  const body: Record<string, unknown> = {}
+/** Typed as an object without keys, because unknown settings pass through. */
+export function settingsBody({ kind }: ProviderSettings, settings: Json, { names, dropped }: SettingRules): object {
+  const body: Json = {}
   const { providerOptions: options } = settings
   // `providerOptions` has one object per provider kind. Only the matching one is sent.
   const own = options ? asObject(Object.getOwnPropertyDescriptor(options, kind)?.value) : {}
@@ -34,9 +31,8 @@ export function settingsBody(
   return body
 }
 
-export function tokenLimit(settings: Record<string, unknown>): number | undefined {
-  const limit = settings['maxOutputTokens'] ?? settings['maxTokens']
-  return typeof limit === 'number' ? limit : undefined
+export function tokenLimit(settings: Json): number | undefined {
+  return asNumber(settings['maxOutputTokens'] ?? settings['maxTokens'])
 }
 
 const reservedHeaders = keys(
@@ -58,8 +54,7 @@ export function requestHeaders(
 ): Record<string, string> {
   const headers: Record<string, string> = { 'user-agent': 'stet' }
   for (const source of [defaults, provider.configuration['headers'], request.settings['headers']]) {
-    if (typeof source !== 'object' || source === null) continue
-    for (const [name, value] of Object.entries(source)) addHeader(headers, name.toLowerCase(), value)
+    for (const [name, value] of Object.entries(asObject(source))) addHeader(headers, name.toLowerCase(), value)
   }
   return {
     ...headers,

@@ -1,34 +1,25 @@
 import { createHash } from 'node:crypto'
-import { asObject, asText } from '../json.ts'
+import { asObject, asText, type Json } from '../json.ts'
 
 export type ToolChoice = 'auto' | 'none' | 'required' | { name: string }
 
-const words: Readonly<Record<string, ToolChoice>> = {
-  auto: 'auto',
-  none: 'none',
-  required: 'required',
-  any: 'required',
-}
-
-export function toolChoiceOf(settings: Record<string, unknown>): ToolChoice | undefined {
+export function toolChoiceOf(settings: Json): ToolChoice | undefined {
   const written = settings['toolChoice'] ?? settings['tool_choice']
   const choice = asObject(written)
   const word = typeof written === 'string' ? written : asText(choice['type'])
-  if (Object.hasOwn(words, word)) return words[word]
+  if (word === 'any') return 'required'
+  if (word === 'auto' || word === 'none' || word === 'required') return word
   const name = asText(asObject(choice['function'])['name']) || asText(choice['name']) || asText(choice['toolName'])
   return name === '' ? undefined : { name }
 }
 
-export function parallelCallsOf(settings: Record<string, unknown>): boolean | undefined {
+export function parallelCallsOf(settings: Json): boolean | undefined {
   const written = settings['parallelToolCalls'] ?? settings['parallel_tool_calls']
   return typeof written === 'boolean' ? written : undefined
 }
 
 /** Builds the body's tool keys. Services reject both keys in a request without tools. */
-export function toolSettings(
-  settings: Record<string, unknown>,
-  named: (choice: { name: string }) => Record<string, unknown>,
-): Record<string, unknown> {
+export function toolSettings(settings: Json, named: (choice: { name: string }) => object): object {
   const choice = toolChoiceOf(settings)
   const parallel = parallelCallsOf(settings)
   return {

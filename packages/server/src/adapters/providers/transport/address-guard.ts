@@ -1,22 +1,34 @@
 /** Checks addresses when they are saved, for early feedback, and again at each connection. */
-import { lookup, lookup as resolveName } from 'node:dns'
+import { lookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { buildConnector } from 'undici'
 import type { AddressGuard } from '../../../features/providers/ports.ts'
 import { issueAt, refuse } from '../../../shared/app-error.ts'
 import { isPrivateAddress } from './private-address.ts'
 
+export interface GuardSettings {
+  /** `host` or `host:port` as written in a base URL. These hosts may have private addresses. */
+  allowedPrivateHosts: readonly string[]
+  resolve?: typeof lookup
+}
+
+/** Thrown before any connection is made. */
+export class AddressRefused extends Error {
+  override readonly name = 'AddressRefused'
+}
+
+const refusal = 'The address is not allowed: it leads into a private or reserved network'
 const resolveMs = 2_000
 
-export function addressGuard(settings: GuardSettings): AddressGuard {
+export function addressGuard({ allowedPrivateHosts, resolve = lookup }: GuardSettings): AddressGuard {
   return {
     async assertOutboundAddress(text) {
       const url = URL.canParse(text) ? new URL(text) : undefined
       if (!url || !/^https?:$/.test(url.protocol)) throw refused('must be an http or https URL')
       if (url.username !== '' || url.password !== '') throw refused('must not contain credentials')
-      if (isAllowedHost(settings.allowedPrivateHosts, url)) return 'allowed'
-      const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
-      const addresses = isIP(host) === 0 ? await resolveAll(settings.resolve ?? lookup, host) : [host]
+      if (isAllowedHost(allowedPrivateHosts, url)) return 'allowed'
+      const host = bareHost(url.hostname)
+      const addresses = isIP(host) === 0 ? await resolveAll(resolve, host) : [host]
       if (addresses.some(isPrivateAddress)) throw refused(refusal)
       return 'public'
     },
@@ -38,21 +50,8 @@ function refused(reason: string) {
   return refuse('invalid-body', issueAt('url', reason))
 }
 
-/** Thrown before any connection is made. */
-export class AddressRefused extends Error {
-  override readonly name = 'AddressRefused'
-}
-
-export interface GuardSettings {
-  /** `host` or `host:port` as written in a base URL. These hosts may have private addresses. */
-  allowedPrivateHosts: readonly string[]
-  resolve?: typeof resolveName
-}
-
-const refusal = 'The address is not allowed: it leads into a private or reserved network'
-
 export function guardedConnect(settings: GuardSettings, connectMs: number): buildConnector.connector {
-  const guarded = buildConnector({ timeout: connectMs, lookup: checkedLookup(settings.resolve ?? resolveName) })
+  const guarded = buildConnector({ timeout: connectMs, lookup: checkedLookup(settings.resolve ?? lookup) })
   const free = buildConnector({ timeout: connectMs })
   return (options, callback) => {
     if (isAllowedHost(settings.allowedPrivateHosts, options)) return free(options, callback)
@@ -63,7 +62,7 @@ export function guardedConnect(settings: GuardSettings, connectMs: number): buil
 }
 
 /** Rejects a name if any of its addresses is private. */
-export function checkedLookup(resolve: typeof resolveName): LookupFunction {
+export function checkedLookup(resolve: typeof lookup): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname, { ...options, all: true }, (error, addresses) => {
       if (error) return callback(error, '', 0)

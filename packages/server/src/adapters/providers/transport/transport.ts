@@ -3,69 +3,64 @@
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
-import { Agent } from 'undici'
-import { ProviderError } from '../../../features/providers/provider-error.ts'
+import { Agent, type Dispatcher } from 'undici'
+import { ProviderError, type ProviderErrorKind } from '../../../features/providers/provider-error.ts'
 import { unreadable } from '../json.ts'
+import { keys } from '../request/settings.ts'
 import { AddressRefused, type GuardSettings, guardedConnect } from './address-guard.ts'
 
-export interface ProviderLimits {
-  /** Limit for name resolution, TCP and TLS together. */
-  connectMs: number
-  /** Limit until a streamed response's headers arrive. */
-  firstByteMs: number
-  /** Limit until a plain response's headers, which arrive when it is complete. Also limits silence in its body. */
-  plainMs: number
-  /** Limit between two reads of a streamed response. */
-  silenceMs: number
-  headBytes: number
-  plainBytes: number
-  /** Large, because a frame may contain a complete generated image. */
-  frameBytes: number
-  backoffMs: number
-}
+export type ProviderLimits = typeof providerLimits
 
-export const providerLimits: ProviderLimits = {
+export const providerLimits = {
+  /** Limit for name resolution, TCP and TLS together. */
   connectMs: 10_000,
+  /** Limit until a streamed response's headers arrive. */
   firstByteMs: 120_000,
+  /** Limit until a plain response's headers, which arrive when it is complete. Also limits silence in its body. */
   plainMs: 600_000,
+  /** Limit between two reads of a streamed response. */
   silenceMs: 120_000,
   headBytes: 65_536,
   plainBytes: 33_554_432,
+  /** Large, because a frame may contain a complete generated image. */
   frameBytes: 16_777_216,
   backoffMs: 500,
 }
 
-export interface LeanRequest {
+export interface BuiltRequest {
   url: URL
   headers: Record<string, string>
   body: string
+}
+
+interface LeanRequest extends BuiltRequest {
   isStream: boolean
   /** Skips the address check, because the operator configured the address. */
   isTrusted: boolean
   signal: AbortSignal
 }
 
-export interface LeanResponse {
-  status: number
-  headers: IncomingHttpHeaders
-  body: Readable
-}
+export type LeanResponse = Pick<Dispatcher.ResponseData, 'statusCode' | 'headers' | 'body'>
+export type LeanTransport = ReturnType<typeof leanTransport>
 
-export interface LeanTransport {
-  /** @throws ProviderError. After an abort by `signal`, rejects with undici's error. */
-  send(request: LeanRequest): Promise<LeanResponse>
-  close(): Promise<void>
-}
+const idleMs = 30_000
 
-export function leanTransport(guard: GuardSettings, limits: ProviderLimits): LeanTransport {
-  const options: Agent.Options = { maxHeaderSize: limits.headBytes, keepAliveTimeout: 30_000, pipelining: 1 }
+export function leanTransport(guard: GuardSettings, limits: ProviderLimits) {
+  const options: Agent.Options = {
+    maxHeaderSize: limits.headBytes,
+    keepAliveTimeout: idleMs,
+    // Otherwise a provider's own hint keeps idle sockets for up to ten minutes.
+    keepAliveMaxTimeout: idleMs,
+    pipelining: 1,
+  }
   // A connection opened without the address check must never serve a request that needs it.
   const checked = new Agent({ ...options, connect: guardedConnect(guard, limits.connectMs) })
   const trusted = new Agent({ ...options, connect: { timeout: limits.connectMs } })
   return {
-    async send({ url, headers, body, isStream, isTrusted, signal }) {
+    /** @throws ProviderError. After an abort by `signal`, rejects with undici's error. */
+    async send({ url, headers, body, isStream, isTrusted, signal }: LeanRequest): Promise<LeanResponse> {
       try {
-        const answer = await (isTrusted ? trusted : checked).request({
+        return await (isTrusted ? trusted : checked).request({
           origin: url.origin,
           path: url.pathname + url.search,
           method: 'POST',
@@ -75,7 +70,6 @@ export function leanTransport(guard: GuardSettings, limits: ProviderLimits): Lea
           headersTimeout: isStream ? limits.firstByteMs : limits.plainMs,
           bodyTimeout: isStream ? limits.silenceMs : limits.plainMs,
         })
-        return { status: answer.statusCode, headers: answer.headers, body: answer.body }
       } catch (error) {
         throw signal.aborted ? error : transportError(error)
       }
@@ -117,25 +111,20 @@ export function readWhole(body: Readable, limitBytes: number): Promise<string> {
 
 export const connectionLost = 'The connection to the provider was lost'
 
-const connectFailures = new Set([
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'ECONNREFUSED',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
+const failures = new Map<string, [ProviderErrorKind, string]>([
+  ['UND_ERR_HEADERS_TIMEOUT', ['timeout', 'The provider did not begin to answer in time']],
+  ['UND_ERR_BODY_TIMEOUT', ['timeout', 'The provider stopped sending before the end of its response']],
+  ['UND_ERR_HEADERS_OVERFLOW', ['malformed', 'The head of the answer is too large']],
 ])
+const connectFailures = keys('ENOTFOUND EAI_AGAIN ECONNREFUSED EHOSTUNREACH ENETUNREACH UND_ERR_CONNECT_TIMEOUT')
 
 /** Omits `cause` if its text would look like a timeout of the client itself. */
 export function transportError(error: unknown): ProviderError {
   if (error instanceof ProviderError) return error
   if (error instanceof AddressRefused) return new ProviderError('misconfigured', error.message)
   const code = codeOf(error)
-  if (code === 'UND_ERR_HEADERS_TIMEOUT')
-    return new ProviderError('timeout', 'The provider did not begin to answer in time')
-  if (code === 'UND_ERR_BODY_TIMEOUT')
-    return new ProviderError('timeout', 'The provider stopped sending before the end of its response')
-  if (code === 'UND_ERR_HEADERS_OVERFLOW') return new ProviderError('malformed', 'The head of the answer is too large')
+  const known = failures.get(code)
+  if (known) return new ProviderError(...known)
   if (code.startsWith('HPE_') || code === 'ERR_ENCODING_INVALID_ENCODED_DATA' || error instanceof SyntaxError) {
     return unreadable()
   }
@@ -148,6 +137,5 @@ export function transportError(error: unknown): ProviderError {
 // For a name with several addresses, Node throws an AggregateError with the first failure's code.
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return ''
-  if ('code' in error && typeof error.code === 'string') return error.code
-  return error.cause === undefined ? '' : codeOf(error.cause)
+  return 'code' in error && typeof error.code === 'string' ? error.code : codeOf(error.cause)
 }

@@ -1,15 +1,9 @@
 import type { FinishReason, ModelChunk } from '../../../../features/providers/model-driver.ts'
-import {
-  addPiece,
-  addSource,
-  type CountedUsage,
-  countedUsage,
-  endPieces,
-  type PiecedText,
-} from '../../answer/content.ts'
+import { addPiece, addSource, countedUsage, endPieces } from '../../answer/content.ts'
 import { brokenInTheMiddle, uncarried } from '../../answer/failure.ts'
-import type { ChunkReader } from '../../answer/stream.ts'
-import { asNumber, asObject, asText, parseAnswer, unreadable } from '../../json.ts'
+import type { AnswerReader } from '../../answer/stream.ts'
+import { asList, asNumber, asObject, asText, type Json, parseAnswer, unreadable } from '../../json.ts'
+import { keys } from '../../request/settings.ts'
 import { frameError } from '../errors.ts'
 import type { KindTraits } from '../kinds.ts'
 import type { OpenaiService } from '../service.ts'
@@ -17,163 +11,126 @@ import { type Attachments, addAttachments } from './attachments.ts'
 import { splitThought, type ThoughtMarks } from './thought-marks.ts'
 import { addCalls, finishCalls, type PartialCall, signCalls } from './tool-calls.ts'
 
-type Json = Record<string, unknown>
+export class ChatReader implements AnswerReader {
+  isDone = false
+  readonly #provider: OpenaiService
+  readonly #text = { held: '' }
+  readonly #reasoning = { held: '' }
+  readonly #marks: ThoughtMarks = { state: 'answer', held: '' }
+  readonly #calls: PartialCall[] = []
+  readonly #attached: Attachments = { images: new Set(), unknownType: undefined }
+  #sealed: unknown[] = []
+  #pages: unknown
+  #hasText = false
+  #hasCalls = false
+  #isThinking = false
+  #finishReason: string | undefined
+  #usage = countedUsage({})
+  #servedModel = ''
 
-interface ChatAnswer {
-  provider: OpenaiService
-  text: PiecedText
-  reasoning: PiecedText
-  marks: ThoughtMarks
-  calls: PartialCall[]
-  attached: Attachments
-  sealed: unknown[]
-  pages: unknown
-  hasText: boolean
-  hasCalls: boolean
-  isThinking: boolean
-  finishReason: string | undefined
-  usage: CountedUsage | undefined
-  servedModel: string
-}
-
-export function chunkReader(provider: OpenaiService): ChunkReader {
-  const answer = newAnswer(provider)
-  let isDone = false
-  return {
-    readFrame(data, into) {
-      if (data === '[DONE]') {
-        isDone = true
-        return
-      }
-      const frame = parseAnswer(data)
-      refuseFailure(frame, provider)
-      read(answer, frame, 'delta', into)
-    },
-    isDone() {
-      return isDone
-    },
-    finish(into) {
-      if (!isDone && answer.finishReason === undefined) throw brokenInTheMiddle()
-      finish(answer, into)
-    },
+  constructor(provider: OpenaiService) {
+    this.#provider = provider
   }
-}
 
-export function plainChunks(body: string, provider: OpenaiService): ModelChunk[] {
-  const parsed = parseAnswer(body)
-  refuseFailure(parsed, provider)
-  if (!Array.isArray(parsed['choices']) || parsed['choices'].length === 0) throw unreadable()
-  const chunks: ModelChunk[] = []
-  const answer = newAnswer(provider)
-  read(answer, parsed, 'message', chunks)
-  finish(answer, chunks)
-  return chunks
+  readFrame(data: string, into: ModelChunk[]): void {
+    if (data === '[DONE]') this.isDone = true
+    else this.#read(parseAnswer(data), 'delta', into)
+  }
+
+  readPlain(answer: Json, into: ModelChunk[]): void {
+    this.#read(answer, 'message', into)
+    if (asList(answer['choices']).length === 0) throw unreadable()
+    this.isDone = true
+  }
+
+  finish(into: ModelChunk[]): void {
+    if (!this.isDone && this.#finishReason === undefined) throw brokenInTheMiddle()
+    this.#flush(into)
+    const { images, unknownType } = this.#attached
+    const isEmpty = !this.#hasText && !this.#hasCalls && images.size === 0
+    if (isEmpty && unknownType !== undefined) throw uncarried(unknownType)
+    for (const page of asList(this.#pages)) addSource(page, into)
+    const finishReason = finishReasonOf(this.#finishReason, this.#hasCalls)
+    const served = this.#servedModel === '' ? {} : { servedModel: this.#servedModel }
+    into.push({ type: 'finish', finishReason, ...this.#usage, ...served })
+  }
+
+  #read(frame: Json, key: 'delta' | 'message', into: ModelChunk[]): void {
+    const { traits, token } = this.#provider
+    const failure = failureIn(frame)
+    if (failure !== undefined && failure !== null) throw frameError(failure, token, frame)
+    const choice = firstChoice(frame['choices'])
+    const counts = frame['usage'] ?? (frame['x_groq'] && asObject(frame['x_groq'])['usage']) ?? choice['usage']
+    if (typeof counts === 'object' && counts !== null) this.#usage = chatUsage(counts, traits)
+    if (traits.namesDeployments) this.#servedModel = asText(frame['model']) || this.#servedModel
+    // Perplexity repeats the complete list in every frame.
+    this.#pages = frame['search_results'] ?? frame['citations'] ?? this.#pages
+    const delta = asObject(choice[key])
+    const { extra_content: extra, tool_calls: calls } = delta
+    let { text, thought } = wordsOf(delta)
+    if (extra !== undefined || this.#marks.state !== 'answer') {
+      const split = splitThought(this.#marks, text, delta)
+      text = split.text
+      thought += split.thought
+    }
+    if (thought !== '') this.#think(addPiece(this.#reasoning, thought), into)
+    if (delta['reasoning_details'] !== undefined) this.#sealed.push(...sealedThoughtsOf(delta))
+    const piece = addPiece(this.#text, text)
+    if (this.#isThinking && (piece !== '' || calls !== undefined)) this.#endThought(into)
+    this.#say(piece, into)
+    if (delta['audio'] || delta['images'] || delta['annotations'] || Array.isArray(delta['content'])) {
+      addAttachments(this.#attached, delta, into)
+    }
+    if (calls !== undefined) addCalls(this.#calls, calls, key === 'message', into)
+    if (extra !== undefined) signCalls(this.#calls, delta)
+    if (typeof choice['finish_reason'] !== 'string') return
+    this.#finishReason = choice['finish_reason']
+    this.#flush(into)
+  }
+
+  #flush(into: ModelChunk[]): void {
+    if (this.#marks.held !== '') this.#think(this.#marks.held, into)
+    this.#marks.held = ''
+    if (this.#isThinking) this.#endThought(into)
+    this.#say(endPieces(this.#text), into)
+    const { name: provider } = this.#provider
+    if (this.#sealed.length > 0) {
+      into.push({ type: 'reasoning-end', seal: { signature: JSON.stringify(this.#sealed), provider } })
+      this.#sealed = []
+    }
+    if (this.#calls.length === 0) return
+    this.#hasCalls = true
+    finishCalls(this.#calls, provider, into)
+  }
+
+  #say(text: string, into: ModelChunk[]): void {
+    if (text === '') return
+    into.push({ type: 'text-delta', text })
+    this.#hasText = true
+  }
+
+  #think(text: string, into: ModelChunk[]): void {
+    if (text === '') return
+    into.push({ type: 'reasoning-delta', text })
+    this.#isThinking = true
+  }
+
+  #endThought(into: ModelChunk[]): void {
+    const { traits, name: provider } = this.#provider
+    if (traits.wantsReasoning) into.push({ type: 'reasoning-end', seal: { provider } })
+    this.#isThinking = false
+  }
 }
 
 /** Services report errors under `error`, as the frame itself (Mistral), or beside other data (Groq). */
-function refuseFailure(frame: Json, { token }: OpenaiService): void {
-  const own = frame['object'] === 'error' ? frame : undefined
-  const failure = frame['error'] ?? own ?? (frame['x_groq'] && asObject(frame['x_groq'])['error'])
-  if (failure !== undefined && failure !== null) throw frameError(failure, token, frame)
-}
-
-function newAnswer(provider: OpenaiService): ChatAnswer {
-  return {
-    provider,
-    text: { held: '' },
-    reasoning: { held: '' },
-    marks: { state: 'answer', held: '' },
-    calls: [],
-    attached: { images: new Set(), unknownType: undefined },
-    sealed: [],
-    pages: undefined,
-    hasText: false,
-    hasCalls: false,
-    isThinking: false,
-    finishReason: undefined,
-    usage: undefined,
-    servedModel: '',
-  }
-}
-
-function read(answer: ChatAnswer, frame: Json, key: 'delta' | 'message', into: ModelChunk[]): void {
-  const { traits } = answer.provider
-  const choice = firstChoice(frame['choices'])
-  const counts = frame['usage'] ?? (frame['x_groq'] && asObject(frame['x_groq'])['usage']) ?? choice['usage']
-  if (typeof counts === 'object' && counts !== null) answer.usage = chatUsage(counts, traits)
-  if (traits.namesDeployments) answer.servedModel = asText(frame['model']) || answer.servedModel
-  // Perplexity repeats the complete list in every frame.
-  answer.pages = frame['search_results'] ?? frame['citations'] ?? answer.pages
-  const delta = asObject(choice[key])
-  const { extra_content: extra, tool_calls: calls } = delta
-  let { text, thought } = wordsOf(delta)
-  if (extra !== undefined || answer.marks.state !== 'answer') {
-    const split = splitThought(answer.marks, text, delta)
-    text = split.text
-    thought += split.thought
-  }
-  if (thought !== '') think(answer, addPiece(answer.reasoning, thought), into)
-  if (delta['reasoning_details'] !== undefined) answer.sealed.push(...sealedThoughtsOf(delta))
-  const piece = addPiece(answer.text, text)
-  if (answer.isThinking && (piece !== '' || calls !== undefined)) endThought(answer, into)
-  if (piece !== '') into.push({ type: 'text-delta', text: piece })
-  answer.hasText ||= piece !== ''
-  if (delta['audio'] || delta['images'] || delta['annotations'] || Array.isArray(delta['content'])) {
-    addAttachments(answer.attached, delta, into)
-  }
-  if (calls !== undefined) addCalls(answer.calls, calls, key === 'message', into)
-  if (extra !== undefined) signCalls(answer.calls, delta)
-  if (typeof choice['finish_reason'] !== 'string') return
-  answer.finishReason = choice['finish_reason']
-  flush(answer, into)
-}
-
-function finish(answer: ChatAnswer, into: ModelChunk[]): void {
-  flush(answer, into)
-  const { attached, hasCalls, hasText, pages, servedModel } = answer
-  const isEmpty = !hasText && !hasCalls && attached.images.size === 0
-  if (isEmpty && attached.unknownType !== undefined) throw uncarried(attached.unknownType)
-  if (Array.isArray(pages)) for (const page of pages) addSource(page, into)
-  const served = servedModel === '' ? {} : { servedModel }
-  const counted = answer.usage ?? countedUsage({})
-  into.push({ type: 'finish', finishReason: finishReasonOf(answer.finishReason, hasCalls), ...counted, ...served })
-}
-
-function flush(answer: ChatAnswer, into: ModelChunk[]): void {
-  if (answer.marks.held !== '') think(answer, answer.marks.held, into)
-  answer.marks.held = ''
-  if (answer.isThinking) endThought(answer, into)
-  if (answer.text.held !== '') {
-    into.push({ type: 'text-delta', text: endPieces(answer.text) })
-    answer.hasText = true
-  }
-  const sealed = answer.sealed.splice(0)
-  if (sealed.length > 0) {
-    const seal = { signature: JSON.stringify(sealed), provider: answer.provider.name }
-    into.push({ type: 'reasoning-end', seal })
-  }
-  if (answer.calls.length === 0) return
-  answer.hasCalls = true
-  finishCalls(answer.calls, answer.provider.name, into)
-}
-
-function think(answer: ChatAnswer, text: string, into: ModelChunk[]): void {
-  if (text === '') return
-  into.push({ type: 'reasoning-delta', text })
-  answer.isThinking = true
-}
-
-function endThought(answer: ChatAnswer, into: ModelChunk[]): void {
-  const { traits, name } = answer.provider
-  if (traits.wantsReasoning) into.push({ type: 'reasoning-end', seal: { provider: name } })
-  answer.isThinking = false
+function failureIn(frame: Json): unknown {
+  if (frame['object'] === 'error') return frame['error'] ?? frame
+  return frame['error'] ?? (frame['x_groq'] && asObject(frame['x_groq'])['error'])
 }
 
 /** With `n` above 1 a service returns several choices. Only the first one is used. */
 function firstChoice(choices: unknown): Json {
-  for (const choice of Array.isArray(choices) ? choices.map(asObject) : []) {
-    if ((choice['index'] ?? 0) === 0) return choice
-  }
+  for (const choice of asList(choices).map(asObject)) if ((choice['index'] ?? 0) === 0) return choice
   return {}
 }
 
@@ -184,14 +141,13 @@ function wordsOf({ content, refusal, reasoning_content, reasoning }: Json): { te
   // Mistral sends lists of parts, some of which are reasoning.
   const thoughts = content
     .map((part) => asObject(part)['thinking'])
-    .map((thinking) => (Array.isArray(thinking) ? textsOf(thinking) : asText(thinking)))
+    .map((thinking) => asText(thinking) || textsOf(asList(thinking)))
   return { text: textsOf(content) || asText(refusal), thought: thought || thoughts.join('') }
 }
 
 /** Encrypted reasoning from gateways such as OpenRouter, which must be sent back unchanged. */
 function sealedThoughtsOf({ reasoning_details }: Json): unknown[] {
-  const details = Array.isArray(reasoning_details) ? reasoning_details : []
-  return details.filter((detail) => asObject(detail)['type'] === 'reasoning.encrypted')
+  return asList(reasoning_details).filter((detail) => asObject(detail)['type'] === 'reasoning.encrypted')
 }
 
 function textsOf(parts: readonly unknown[]): string {
@@ -201,40 +157,29 @@ function textsOf(parts: readonly unknown[]): string {
     .join('')
 }
 
+const filtered =
+  'content_filter safety recitation blocklist prohibited_content spii image_safety image_prohibited_content ' +
+  'image_recitation'
+
 /** Lower case, because Google returns its own protocol's names in upper case. */
-const reasons = new Map<string, FinishReason>([
-  ['stop', 'stop'],
-  ['end_turn', 'stop'],
-  ['eos', 'stop'],
-  ['length', 'length'],
-  ['max_tokens', 'length'],
-  ['model_length', 'length'],
-  ['content_filter', 'content-filter'],
-  ['safety', 'content-filter'],
-  ['recitation', 'content-filter'],
-  ['blocklist', 'content-filter'],
-  ['prohibited_content', 'content-filter'],
-  ['spii', 'content-filter'],
-  ['image_safety', 'content-filter'],
-  ['image_prohibited_content', 'content-filter'],
-  ['image_recitation', 'content-filter'],
-  ['tool_calls', 'tool-calls'],
-  ['function_call', 'tool-calls'],
-  ['error', 'error'],
-  ['malformed_function_call', 'error'],
-  // DeepSeek aborted the response.
-  ['insufficient_system_resource', 'error'],
-])
+const reasons: readonly (readonly [FinishReason, ReadonlySet<string>])[] = [
+  ['stop', keys('stop end_turn eos')],
+  ['length', keys('length max_tokens model_length')],
+  ['content-filter', keys(filtered)],
+  ['tool-calls', keys('tool_calls function_call')],
+  // DeepSeek aborts a response for lack of resources.
+  ['error', keys('error malformed_function_call insufficient_system_resource')],
+]
 
 /** Several services report `stop` although the model called tools. */
 function finishReasonOf(reason: string | undefined, hasCalls: boolean): FinishReason {
   // Some services append details after a colon, for example the filter that matched.
   const [name = ''] = reason?.toLowerCase().split(':', 1) ?? []
-  const known = reason === undefined ? 'unknown' : (reasons.get(name) ?? 'other')
+  const known = reason === undefined ? 'unknown' : (reasons.find(([, names]) => names.has(name))?.[0] ?? 'other')
   return hasCalls && (known === 'stop' || known === 'unknown') ? 'tool-calls' : known
 }
 
-function chatUsage(value: unknown, { countsThoughtsInTotal }: KindTraits): CountedUsage {
+function chatUsage(value: unknown, { countsThoughtsInTotal }: KindTraits) {
   const usage = asObject(value)
   const details = asObject(usage['prompt_tokens_details'])
   const input = asNumber(usage['prompt_tokens']) ?? 0
@@ -249,10 +194,9 @@ function chatUsage(value: unknown, { countsThoughtsInTotal }: KindTraits): Count
     asNumber(details['cached_tokens']) ??
     asNumber(usage['prompt_cache_hit_tokens']) ??
     asNumber(usage['num_cached_tokens']) ??
-    asNumber(usage['cached_tokens']) ??
-    0
+    asNumber(usage['cached_tokens'])
   // xAI and Perplexity exclude reasoning from completion tokens: it is in the total, or exceeds the completion.
   const isBeside = reasoning > output || (reasoning > 0 && beside === reasoning)
-  const cacheWrite = asNumber(details['cache_write_tokens']) ?? 0
+  const cacheWrite = asNumber(details['cache_write_tokens'])
   return countedUsage({ input, output: isBeside ? output + reasoning : output, reasoning, cachedInput, cacheWrite })
 }

@@ -1,7 +1,7 @@
 import type { ModelChunk } from '../../../../features/providers/model-driver.ts'
 import { addSource, generatedImage } from '../../answer/content.ts'
 import { uncarried } from '../../answer/failure.ts'
-import { asObject, asText } from '../../json.ts'
+import { asList, asObject, asText, type Json } from '../../json.ts'
 
 export interface Attachments {
   /** Seen images, because some services repeat all of them in the last frame. */
@@ -9,21 +9,16 @@ export interface Attachments {
   unknownType: string | undefined
 }
 
-const readElsewhere = new Set(['text', 'thinking', 'reference'])
-
 /** @throws ProviderError `uncarried` for audio. */
-export function addAttachments(attached: Attachments, delta: Record<string, unknown>, into: ModelChunk[]): void {
+export function addAttachments(attached: Attachments, delta: Json, into: ModelChunk[]): void {
   const { audio, images, annotations, content } = delta
   if (typeof audio === 'object' && audio !== null) throw uncarried('audio')
-  if (Array.isArray(images)) for (const image of images) addImage(attached, image, into)
-  if (Array.isArray(annotations)) {
-    for (const one of annotations) addSource(asObject(one)['url_citation'] ?? one, into)
-  }
-  if (!Array.isArray(content)) return
-  for (const part of content.map(asObject)) {
-    const type = asText(part['type'])
+  for (const image of asList(images)) addImage(attached, image, into)
+  for (const one of asList(annotations)) addSource(asObject(one)['url_citation'] ?? one, into)
+  for (const part of asList(content)) {
+    const type = asText(asObject(part)['type'])
     if (type === 'image_url' || type === 'output_image') addImage(attached, part, into)
-    else if (!readElsewhere.has(type)) attached.unknownType ??= type
+    else if (!['text', 'thinking', 'reference'].includes(type)) attached.unknownType ??= type
   }
 }
 

@@ -1,14 +1,18 @@
 import type OpenAI from 'openai'
-import type { MessagePart } from '../../../../features/templates/message.ts'
-import { addressOf, dataUrl, type Media, mediaOf, unsupported } from '../../request/parts.ts'
+import { addressOf, dataUrl, type Media, type MediaPart, mediaOf, unsupported } from '../../request/parts.ts'
 import type { OpenaiService } from '../service.ts'
 
-type UserPart = OpenAI.ChatCompletionContentPart
-type MediaPart = Extract<MessagePart, { type: 'image' | 'file' }>
+/** OpenAI's parts, and the formats of other services, which the client's types lack. */
+export type ChatPart =
+  | OpenAI.ChatCompletionContentPart
+  | { type: 'document_url'; document_url: string }
+  | { type: 'file_url'; file_url: { url: string }; file_name?: string }
+  | { type: 'input_audio'; input_audio: string }
 
 /** @throws ProviderError `unsupported` */
-export function mediaPart(provider: OpenaiService, part: MediaPart): UserPart {
+export function mediaPart(provider: OpenaiService, part: MediaPart): ChatPart {
   const media = mediaOf(part)
+  const name = typeof part['name'] === 'string' ? part['name'] : undefined
   const { files, sound, refusesImages } = provider.traits
   if (part.type === 'image' || media.mimeType.startsWith('image/')) {
     if (refusesImages) throw unsupported(provider, part.type, 'in any message')
@@ -16,35 +20,27 @@ export function mediaPart(provider: OpenaiService, part: MediaPart): UserPart {
   }
   if (files === 'none') throw unsupported(provider, 'file', 'in any message')
   if (media.mimeType.startsWith('audio/')) return soundPart(provider, sound, media)
-  // The client's types lack this format, which other services use.
-  if (files === 'document_url') return { type: files, document_url: addressOf(media) } as unknown as UserPart
+  if (files === 'document_url') return { type: files, document_url: addressOf(media) }
   if (files === 'file_url') {
     const url = 'url' in media ? media.url : media.base64
-    return { type: files, file_url: { url }, ...named(part) } as unknown as UserPart
+    return { type: files, file_url: { url }, ...(name === undefined ? {} : { file_name: name }) }
   }
   if ('url' in media) throw unsupported(provider, 'file', 'by URL')
-  const filename = typeof part['name'] === 'string' ? part['name'] : 'file'
-  return { type: 'file', file: { file_data: dataUrl(media), filename } }
+  return { type: 'file', file: { file_data: dataUrl(media), filename: name ?? 'file' } }
 }
 
-function soundPart(provider: OpenaiService, form: 'object' | 'text' | undefined, media: Media): UserPart {
-  if (form === undefined) throw unsupported(provider, 'audio file', 'in any message')
-  if (form === 'text') {
-    return { type: 'input_audio', input_audio: 'url' in media ? media.url : media.base64 } as unknown as UserPart
-  }
+function soundPart(provider: OpenaiService, form: 'text' | 'none' | undefined, media: Media): ChatPart {
+  if (form === 'none') throw unsupported(provider, 'audio file', 'in any message')
+  if (form === 'text') return { type: 'input_audio', input_audio: 'url' in media ? media.url : media.base64 }
   if ('url' in media) throw unsupported(provider, 'audio file', 'by URL')
   const format = audioFormat(media.mimeType)
   if (format === undefined) throw unsupported(provider, 'audio file', `of type ${media.mimeType}`)
   return { type: 'input_audio', input_audio: { data: media.base64, format } }
 }
 
-function imagePart(url: string, detail: unknown): UserPart {
+function imagePart(url: string, detail: unknown): ChatPart {
   const isWish = detail === 'low' || detail === 'high' || detail === 'auto'
   return { type: 'image_url', image_url: isWish ? { url, detail } : { url } }
-}
-
-function named(part: MediaPart): Record<string, unknown> {
-  return typeof part['name'] === 'string' ? { file_name: part['name'] } : {}
 }
 
 function audioFormat(mimeType: string): 'wav' | 'mp3' | undefined {

@@ -1,14 +1,14 @@
 import type OpenAI from 'openai'
 import type { ModelRequest, ToolDefinition } from '../../../../features/providers/model-driver.ts'
+import { ProviderError } from '../../../../features/providers/provider-error.ts'
 import type { Message, MessagePart } from '../../../../features/templates/message.ts'
-import { asObject } from '../../json.ts'
-import { resultText, toolsRefused, unsupported } from '../../request/parts.ts'
+import { asList, asObject, type Json } from '../../json.ts'
+import { resultText, unsupported } from '../../request/parts.ts'
 import {
   filesFromUser,
   inTurn,
   withLeadingSystem,
   withoutDeveloper,
-  withoutSystemAtEnd,
   withUser,
   withUserAtEnd,
 } from '../../request/roles.ts'
@@ -17,13 +17,25 @@ import { settingsBody, tokenLimit } from '../../request/settings.ts'
 import { toolIdIn, toolSettings } from '../../request/tools.ts'
 import type { KindTraits } from '../kinds.ts'
 import type { OpenaiService } from '../service.ts'
-import { mediaPart } from './media.ts'
+import { type ChatPart, mediaPart } from './media.ts'
 
-export type ChatBody = OpenAI.ChatCompletionCreateParams
-type ChatMessage = OpenAI.ChatCompletionMessageParam
-type TextPart = OpenAI.ChatCompletionContentPartText
-type UserPart = OpenAI.ChatCompletionContentPart
-type ToolCallPart = Extract<MessagePart, { type: 'tool-call' }>
+/** The client's types lack the keys that only other services use. */
+interface ChatMessage {
+  role: Message['role']
+  content: string | ChatPart[] | null
+  name?: string
+  tool_call_id?: string
+  tool_calls?: ChatToolCall[]
+  reasoning_content?: string
+  reasoning_details?: unknown[]
+  prefix?: boolean
+}
+
+interface ChatToolCall extends OpenAI.ChatCompletionMessageFunctionToolCall {
+  extra_content?: object
+}
+
+export type ChatBody = Omit<OpenAI.ChatCompletionCreateParams, 'messages'> & { messages: ChatMessage[] }
 
 const names: Readonly<Record<string, string>> = {
   topP: 'top_p',
@@ -34,50 +46,47 @@ const names: Readonly<Record<string, string>> = {
   reasoningEffort: 'reasoning_effort',
 }
 
-const foreign = 'cacheControl cache_control reasoningSummary'.split(' ')
+const foreign = ['cacheControl', 'cache_control', 'reasoningSummary']
 
 /** @throws ProviderError `unsupported` for parts and tools that the service cannot accept. */
 export function chatBody(provider: OpenaiService, request: ModelRequest): ChatBody {
   const { model, tools, schema, stream, settings } = request
   const { traits } = provider
-  if (tools.length > 0 && traits.refusesTools) throw toolsRefused(provider)
-  const preamble: ChatMessage[] =
-    schema && traits.jsonModeOnly ? [{ role: 'system', content: schemaInstruction(schema) }] : []
+  if (tools.length > 0 && traits.refusesTools) {
+    throw new ProviderError('unsupported', `Provider '${provider.name}' takes no tools`)
+  }
+  const messages = chatMessages(provider, request.messages)
+  if (schema && traits.jsonModeOnly) messages.unshift({ role: 'system', content: schemaInstruction(schema) })
   const limit = tokenLimit(settings)
-  const body: Record<string, unknown> = {
-    ...settingsBody(provider, settings, {
-      names: { ...names, ...traits.names },
-      dropped: new Set([...foreign, ...traits.refused]),
-    }),
+  const rules = { names: { ...names, ...traits.names }, dropped: new Set([...foreign, ...traits.refused]) }
+  return {
+    ...settingsBody(provider, settings, rules),
     ...(provider.kind.startsWith('google') ? googleOptions(settings) : {}),
-    ...(limit === undefined ? {} : { [limitName(provider)]: limit }),
+    ...(limit === undefined ? {} : limitOf(provider, limit)),
     ...(schema ? { response_format: formatOf(traits, schema) } : {}),
     ...(tools.length > 0 ? { tools: tools.map(chatTool), ...toolSettings(settings, namedFunction) } : {}),
     ...(stream ? { stream: true } : {}),
     ...(stream && isAskedForUsage(provider) ? { stream_options: { include_usage: true } } : {}),
     model,
-    messages: [...preamble, ...chatMessages(provider, request.messages)],
+    messages,
   }
-  // Unknown settings pass through, so only the body's fixed keys are typed.
-  return body as unknown as ChatBody
 }
 
 /** OpenAI's newer models reject `max_tokens`. Most other services accept only `max_tokens`. */
-function limitName(provider: OpenaiService): string {
-  return provider.isOpenai || isNewAzure(provider) ? 'max_completion_tokens' : 'max_tokens'
+function limitOf(provider: OpenaiService, limit: number): object {
+  return provider.isOpenai || isNewAzure(provider) ? { max_completion_tokens: limit } : { max_tokens: limit }
 }
 
 /** Mistral always sends usage and rejects unknown keys. Azure's older API versions do the same. */
 function isAskedForUsage(provider: OpenaiService): boolean {
-  if (provider.traits.usageUnasked) return false
-  return provider.azure === undefined || isNewAzure(provider)
+  return !provider.traits.usageUnasked && (provider.azure === undefined || isNewAzure(provider))
 }
 
 function isNewAzure({ azure }: OpenaiService): boolean {
   return azure !== undefined && (azure.apiVersion ?? '9') >= '2024-09'
 }
 
-function formatOf(traits: KindTraits, schema: Record<string, unknown>): Record<string, unknown> {
+function formatOf(traits: KindTraits, schema: Json): OpenAI.ResponseFormatJSONSchema | OpenAI.ResponseFormatJSONObject {
   if (traits.jsonModeOnly) return { type: 'json_object' }
   const json_schema = { name: schemaName(schema), schema, ...(meetsStrict(schema) ? { strict: true } : {}) }
   return { type: 'json_schema', json_schema }
@@ -89,7 +98,7 @@ function chatTool({ name, description, parameters }: ToolDefinition): OpenAI.Cha
 
 const namedFunction = (choice: { name: string }) => ({ type: 'function', function: choice })
 
-function googleOptions(settings: Record<string, unknown>): Record<string, unknown> {
+function googleOptions(settings: Json): object {
   const thinking = asObject(settings['thinkingConfig'])
   const safety = asObject(settings['safetySettings'])
   const google = {
@@ -99,11 +108,9 @@ function googleOptions(settings: Record<string, unknown>): Record<string, unknow
   return Object.keys(google).length > 0 ? { extra_body: { google } } : {}
 }
 
-function snakeKeys(object: Record<string, unknown>): Record<string, unknown> {
-  const entries = Object.entries(object)
-  return Object.fromEntries(
-    entries.map(([key, value]) => [key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value]),
-  )
+function snakeKeys(object: Json): Json {
+  const snake = (key: string) => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [snake(key), value]))
 }
 
 function chatMessages(provider: OpenaiService, messages: readonly Message[]): ChatMessage[] {
@@ -111,77 +118,63 @@ function chatMessages(provider: OpenaiService, messages: readonly Message[]): Ch
   let shown = filesFromUser(messages)
   if (!takesDeveloper) shown = withoutDeveloper(shown)
   if (roles === 'leading-system' || roles === 'prefix-at-end') shown = withUser(withLeadingSystem(shown))
-  if (roles === 'user-at-end') shown = withUserAtEnd(inTurn(withLeadingSystem(shown)))
-  if (roles === 'no-system-at-end') shown = withoutSystemAtEnd(shown)
-  const sent: ChatMessage[] = []
-  for (const message of shown) addMessage(provider, message, sent)
+  if (roles === 'user-at-end') shown = withUserAtEnd(inTurn(withLeadingSystem(shown)), 'system', 'assistant')
+  if (roles === 'no-system-at-end') shown = withUserAtEnd(shown, 'system')
+  const sent = shown.flatMap((message) => chatMessage(provider, message))
   const last = sent.at(-1)
-  if (roles !== 'prefix-at-end' || last?.role !== 'assistant') return sent
   // Mistral rejects a final assistant message unless it is marked as a prefix.
-  return [...sent.slice(0, -1), { ...last, prefix: true } as ChatMessage]
+  if (roles === 'prefix-at-end' && last?.role === 'assistant') last.prefix = true
+  return sent
 }
 
-function addMessage(provider: OpenaiService, message: Message, sent: ChatMessage[]): void {
+function chatMessage(provider: OpenaiService, message: Message): ChatMessage[] {
   const { role, content } = message
   const { joinsTexts, refusesNames } = provider.traits
-  if (role === 'tool') sent.push(...content.flatMap((part) => toolResult(provider, part)))
-  else if (role === 'assistant') sent.push(assistant(provider, content))
-  else if (role === 'user') {
-    const isNamed = typeof message['name'] === 'string' && !refusesNames
-    const spoken = contentOf(userParts(provider, content), joinsTexts === 'in-all')
-    sent.push({ role, content: spoken, ...(isNamed ? { name: String(message['name']) } : {}) })
-  } else sent.push({ role, content: contentOf(textParts(provider, role, content), joinsTexts !== undefined) })
+  if (role === 'tool') return content.flatMap((part) => toolResult(provider, part))
+  if (role === 'assistant') return [assistant(provider, content)]
+  const isJoined = role === 'user' ? joinsTexts === 'in-all' : joinsTexts !== undefined
+  const spoken = contentOf(partsOf(provider, role, content), isJoined)
+  const isNamed = role === 'user' && typeof message['name'] === 'string' && !refusesNames
+  return [{ role, content: spoken, ...(isNamed ? { name: String(message['name']) } : {}) }]
 }
 
 function assistant(provider: OpenaiService, content: readonly MessagePart[]): ChatMessage {
-  const calls = content.flatMap((part) => (part.type === 'tool-call' ? [part] : []))
-  const spoken = content.filter(
-    (part) => part.type !== 'tool-call' && part.type !== 'reasoning' && part.type !== 'redacted-reasoning',
-  )
-  const parts = textParts(provider, 'assistant', spoken)
-  const said = contentOf(parts, provider.traits.joinsTexts !== undefined)
+  const calls = content.flatMap((part) => (part.type === 'tool-call' ? [toolCall(provider, part)] : []))
+  const unspoken = ['tool-call', 'reasoning', 'redacted-reasoning']
+  const spoken = content.filter(({ type }) => !unspoken.includes(type))
+  const said = contentOf(partsOf(provider, 'assistant', spoken), provider.traits.joinsTexts !== undefined)
   if (calls.length === 0) return { role: 'assistant', content: said }
-  const message: ChatMessage = {
+  const own = content.filter((part) => part.type === 'reasoning').filter((part) => part['provider'] === provider.name)
+  const thought = provider.traits.wantsReasoning ? own.map(({ text }) => text).join('') : ''
+  const sealed = own.flatMap(({ signature }) => sealedThoughts(signature))
+  return {
     role: 'assistant',
-    content: parts.length === 0 ? null : said,
-    tool_calls: calls.map((call) => toolCall(provider, call)),
-  }
-  const thought = provider.traits.wantsReasoning ? ownReasoning(provider, content) : ''
-  const sealed = content.flatMap((part) => sealedThoughts(provider, part))
-  const kept = {
+    content: spoken.length === 0 ? null : said,
+    tool_calls: calls,
     ...(thought === '' ? {} : { reasoning_content: thought }),
     ...(sealed.length === 0 ? {} : { reasoning_details: sealed }),
   }
-  return { ...message, ...kept } as ChatMessage
 }
 
 /** Reasoning encrypted by a gateway's upstream service, whose tool loops fail without it. */
-function sealedThoughts(provider: OpenaiService, part: MessagePart): unknown[] {
-  if (part.type !== 'reasoning' || part['provider'] !== provider.name || typeof part.signature !== 'string') return []
+function sealedThoughts(signature: unknown): unknown[] {
   try {
-    const details: unknown = JSON.parse(part.signature)
-    return Array.isArray(details) ? details : []
+    return asList(JSON.parse(String(signature)))
   } catch {
     return []
   }
 }
 
-function ownReasoning(provider: OpenaiService, content: readonly MessagePart[]): string {
-  return content
-    .map((part) => (part.type === 'reasoning' && part['provider'] === provider.name ? part.text : ''))
-    .join('')
-}
-
-function toolCall(provider: OpenaiService, call: ToolCallPart): OpenAI.ChatCompletionMessageFunctionToolCall {
+function toolCall(provider: OpenaiService, call: Extract<MessagePart, { type: 'tool-call' }>): ChatToolCall {
   const { toolCallId, toolName, args, signature } = call
-  const sent: OpenAI.ChatCompletionMessageFunctionToolCall = {
+  const isSigned = typeof signature === 'string' && call['provider'] === provider.name
+  return {
     id: toolIdIn(provider.traits.toolIds, toolCallId),
     type: 'function',
     function: { name: toolName, arguments: JSON.stringify(args) },
+    // Gemini rejects tool calls that are sent back without their signatures.
+    ...(isSigned ? { extra_content: { google: { thought_signature: signature } } } : {}),
   }
-  if (typeof signature !== 'string' || call['provider'] !== provider.name) return sent
-  // Gemini rejects tool calls that are sent back without their signatures.
-  return { ...sent, extra_content: { google: { thought_signature: signature } } } as typeof sent
 }
 
 function toolResult(provider: OpenaiService, part: MessagePart): ChatMessage[] {
@@ -190,31 +183,19 @@ function toolResult(provider: OpenaiService, part: MessagePart): ChatMessage[] {
   return [{ role: 'tool', tool_call_id, content: resultText(part.result) }]
 }
 
-function textParts(provider: OpenaiService, role: string, content: readonly MessagePart[]): TextPart[] {
-  const parts: TextPart[] = []
-  for (const part of content) {
-    if (part.type !== 'text') throw unsupported(provider, part.type, `in ${role} messages`)
-    parts.push({ type: 'text', text: part.text })
-  }
-  return parts
-}
-
-function userParts(provider: OpenaiService, content: readonly MessagePart[]): UserPart[] {
-  const parts: UserPart[] = []
-  for (const part of content) {
-    if (part.type === 'text') parts.push({ type: 'text', text: part.text })
-    else if (part.type === 'image' || part.type === 'file') parts.push(mediaPart(provider, part))
-    else throw unsupported(provider, part.type, 'in user messages')
-  }
-  return parts
+function partsOf(provider: OpenaiService, role: string, content: readonly MessagePart[]): ChatPart[] {
+  return content.map((part) => {
+    if (part.type === 'text') return { type: 'text', text: part.text }
+    if (role === 'user' && (part.type === 'image' || part.type === 'file')) return mediaPart(provider, part)
+    throw unsupported(provider, part.type, `in ${role} messages`)
+  })
 }
 
 /** Sends a single text as a plain string, which every service accepts. */
-function contentOf<P extends UserPart>(parts: P[], isJoined: boolean): string | P[] {
+function contentOf(parts: ChatPart[], isJoined: boolean): string | ChatPart[] {
   const [first] = parts
-  if (first === undefined) return ''
-  if (parts.length === 1 && first.type === 'text') return first.text
-  if (!isJoined) return parts
-  const lines = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))
-  return lines.length === parts.length ? lines.join('\n') : parts
+  if (parts.length === 1 && first?.type === 'text') return first.text
+  if (parts.length > 0 && !isJoined) return parts
+  const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))
+  return texts.length === parts.length ? texts.join('\n') : parts
 }

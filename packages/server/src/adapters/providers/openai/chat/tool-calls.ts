@@ -1,6 +1,6 @@
 import type { ModelChunk } from '../../../../features/providers/model-driver.ts'
 import { uncarried } from '../../answer/failure.ts'
-import { asObject, asText, parseArguments } from '../../json.ts'
+import { asList, asNumber, asObject, asText, type Json, parseArguments } from '../../json.ts'
 
 export interface PartialCall {
   /** Undefined if the service does not number its calls. */
@@ -17,16 +17,16 @@ export interface PartialCall {
  * @throws ProviderError `uncarried` for a call that is not a function call.
  */
 export function addCalls(calls: PartialCall[], fragments: unknown, areWhole: boolean, into: ModelChunk[]): void {
-  if (!Array.isArray(fragments)) return
-  for (const fragment of fragments.map(asObject)) {
-    refuseOthers(fragment)
+  for (const fragment of asList(fragments).map(asObject)) {
+    const { type, function: called } = fragment
+    if (typeof type === 'string' && type !== 'function' && called === undefined) throw uncarried(`${type} tool call`)
     const call = (areWhole ? undefined : openCall(calls, fragment)) ?? begun(calls, fragment)
     grow(call, fragment, into)
   }
 }
 
 /** Gemini may send the signature of its calls in a separate delta. It belongs to the first call. */
-export function signCalls([first, ...others]: readonly PartialCall[], delta: Record<string, unknown>): void {
+export function signCalls([first, ...others]: readonly PartialCall[], delta: Json): void {
   if (first?.signature === '' && others.every(({ signature }) => signature === '')) first.signature = signatureOf(delta)
 }
 
@@ -39,7 +39,7 @@ export function finishCalls(calls: PartialCall[], provider: string, into: ModelC
   }
 }
 
-function grow(call: PartialCall, fragment: Record<string, unknown>, into: ModelChunk[]): void {
+function grow(call: PartialCall, fragment: Json, into: ModelChunk[]): void {
   const part = asObject(fragment['function'])
   call.signature ||= signatureOf(fragment)
   const name = asText(part['name'])
@@ -49,10 +49,8 @@ function grow(call: PartialCall, fragment: Record<string, unknown>, into: ModelC
     if (call.rawArgs !== '') into.push({ type: 'tool-input-delta', id: call.id, delta: call.rawArgs })
   }
   // Some services send the arguments as an object.
-  const delta =
-    typeof part['arguments'] === 'object'
-      ? (JSON.stringify(part['arguments'] ?? undefined) ?? '')
-      : asText(part['arguments'])
+  const { arguments: given } = part
+  const delta = typeof given === 'object' && given !== null ? JSON.stringify(given) : asText(given)
   if (delta === '') return
   call.rawArgs += delta
   if (call.name !== '') into.push({ type: 'tool-input-delta', id: call.id, delta })
@@ -62,8 +60,8 @@ function grow(call: PartialCall, fragment: Record<string, unknown>, into: ModelC
  * The index identifies the call if present. Some services number every call 0, so a different id means a different
  * call. Without an index, an id or a name starts a new call, and any other fragment continues the last one (Google).
  */
-function openCall(calls: readonly PartialCall[], fragment: Record<string, unknown>): PartialCall | undefined {
-  const index = indexOf(fragment)
+function openCall(calls: readonly PartialCall[], fragment: Json): PartialCall | undefined {
+  const index = asNumber(fragment['index'])
   const id = asText(fragment['id'])
   if (index !== undefined) {
     const known = calls.findLast((call) => call.index === index)
@@ -74,21 +72,13 @@ function openCall(calls: readonly PartialCall[], fragment: Record<string, unknow
   return last?.name !== '' && asText(asObject(fragment['function'])['name']) !== '' ? undefined : last
 }
 
-function begun(calls: PartialCall[], fragment: Record<string, unknown>): PartialCall {
+function begun(calls: PartialCall[], fragment: Json): PartialCall {
   const id = asText(fragment['id']) || `call_${calls.length}`
-  const call = { index: indexOf(fragment), id, name: '', rawArgs: '', signature: '' }
+  const call = { index: asNumber(fragment['index']), id, name: '', rawArgs: '', signature: '' }
   calls.push(call)
   return call
 }
 
-function indexOf({ index }: Record<string, unknown>): number | undefined {
-  return typeof index === 'number' ? index : undefined
-}
-
-function signatureOf({ extra_content }: Record<string, unknown>): string {
+function signatureOf({ extra_content }: Json): string {
   return extra_content === undefined ? '' : asText(asObject(asObject(extra_content)['google'])['thought_signature'])
-}
-
-function refuseOthers({ type, function: called }: Record<string, unknown>): void {
-  if (typeof type === 'string' && type !== 'function' && called === undefined) throw uncarried(`${type} tool call`)
 }

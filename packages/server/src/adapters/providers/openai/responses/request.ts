@@ -2,8 +2,8 @@
 import type OpenAI from 'openai'
 import type { ModelRequest, ToolDefinition } from '../../../../features/providers/model-driver.ts'
 import type { Message, MessagePart } from '../../../../features/templates/message.ts'
-import { asObject } from '../../json.ts'
-import { addressOf, dataUrl, mediaOf, resultText, unsupported } from '../../request/parts.ts'
+import { asObject, type Json } from '../../json.ts'
+import { addressOf, dataUrl, type MediaPart, mediaOf, resultText, unsupported } from '../../request/parts.ts'
 import { filesFromUser, withoutDeveloper } from '../../request/roles.ts'
 import { meetsStrict, schemaName } from '../../request/schema.ts'
 import { keys, type SettingRules, settingsBody, tokenLimit } from '../../request/settings.ts'
@@ -13,7 +13,6 @@ import type { OpenaiService } from '../service.ts'
 export type ResponsesBody = OpenAI.Responses.ResponseCreateParams
 type InputItem = OpenAI.Responses.ResponseInputItem
 type InputPart = OpenAI.Responses.ResponseInputContent
-type MediaPart = Extract<MessagePart, { type: 'image' | 'file' }>
 
 const rules: SettingRules = {
   names: { topP: 'top_p' },
@@ -27,7 +26,7 @@ const rules: SettingRules = {
 export function responsesBody(provider: OpenaiService, request: ModelRequest): ResponsesBody {
   const { model, tools, schema, stream, settings } = request
   const limit = tokenLimit(settings)
-  const body: Record<string, unknown> = {
+  return {
     store: false,
     ...settingsBody(provider, settings, rules),
     ...reasoningOf(settings),
@@ -38,12 +37,10 @@ export function responsesBody(provider: OpenaiService, request: ModelRequest): R
     model,
     input: inputItems(provider, request.messages),
   }
-  // Unknown settings pass through, so only the body's fixed keys are typed.
-  return body as unknown as ResponsesBody
 }
 
 // Without provider storage, reasoning can be sent back only in encrypted form, which must be requested.
-function reasoningOf(settings: Record<string, unknown>): Record<string, unknown> {
+function reasoningOf(settings: Json): object {
   const { reasoningEffort: effort, reasoningSummary: summary } = settings
   const reasoning = {
     ...asObject(settings['reasoning']),
@@ -53,11 +50,10 @@ function reasoningOf(settings: Record<string, unknown>): Record<string, unknown>
   return Object.keys(reasoning).length > 0 ? { reasoning, include: ['reasoning.encrypted_content'] } : {}
 }
 
-function textOf(settings: Record<string, unknown>, schema: ModelRequest['schema']): Record<string, unknown> {
-  const given = asObject(settings['text'])
+function textOf(settings: Json, schema: ModelRequest['schema']): object {
   // Without the key, `strict` would default to true here.
   const format = schema && { type: 'json_schema', name: schemaName(schema), schema, strict: meetsStrict(schema) }
-  const text = { ...given, ...(format && { format }) }
+  const text = { ...asObject(settings['text']), ...(format && { format }) }
   return Object.keys(text).length > 0 ? { text } : {}
 }
 
