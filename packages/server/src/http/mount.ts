@@ -54,18 +54,16 @@ export interface MatchedRoute {
 }
 
 function requestIssue(issue: object): RequestIssue {
-  const { path, code, message } = issue as { path?: readonly unknown[]; code?: string; message: string }
-  return { path: (path ?? []).map(issueKey), code: code ?? 'custom', message }
-}
-
-function issueKey(part: unknown): PropertyKey {
-  if (typeof part === 'object' && part !== null && 'key' in part) return issueKey(part.key)
-  return typeof part === 'number' ? part : String(part)
+  const { path = [], code = 'custom', message } = issue as Partial<RequestIssue> & { message: string }
+  return { path, code, message }
 }
 
 /** Responds 405 for a known path, otherwise 404. @param routes methods and paths with `:parameters`. */
 export function unmatchedRoute(routes: readonly Pick<MatchedRoute, 'method' | 'path'>[]): RequestHandler {
-  const known = routes.map(({ method, path }) => ({ method, pattern: patternOf(path) }))
+  const known = routes.map(({ method, path }) => ({
+    method,
+    pattern: new RegExp(`^${path.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}/?$`),
+  }))
   return (req) => {
     const path = req.path
     const methods = new Set(known.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))
@@ -74,13 +72,4 @@ export function unmatchedRoute(routes: readonly Pick<MatchedRoute, 'method' | 'p
     const allow = [...methods].sort()
     throw refuse('method-not-allowed', { method: req.method, allow })
   }
-}
-
-function patternOf(path: string): RegExp {
-  const segments = path.split('/').map((segment) => (segment.startsWith(':') ? '[^/]+' : escapeRegExp(segment)))
-  return new RegExp(`^${segments.join('/')}/?$`)
-}
-
-function escapeRegExp(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 }

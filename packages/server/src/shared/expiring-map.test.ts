@@ -4,7 +4,8 @@ import { createExpiringMap } from './expiring-map.ts'
 afterEach(() => vi.useRealTimers())
 
 it('expires entries and keeps no timer while it is empty', () => {
-  vi.useFakeTimers()
+  // `LRUCache` ignores the TTL of an entry that starts at 0.
+  vi.useFakeTimers().advanceTimersByTime(1)
   const map = createExpiringMap<number>({ ttlMs: 60_000, maxEntries: 10 })
   map.set('a', 1)
   vi.advanceTimersByTime(40_000)
@@ -47,4 +48,10 @@ it('skips an entry larger than the whole map and evicts nothing for it', () => {
   map.set('b', 'before', 4)
   map.set('b', 'too large', 11)
   expect([map.get('a'), map.get('b')]).toEqual(['small', undefined])
+})
+
+it('keeps nothing with a limit of 0 bytes', () => {
+  const map = createExpiringMap<string>({ ttlMs: 60_000, maxEntries: 100, maxBytes: 0 })
+  map.set('a', 'text', 4)
+  expect(map.get('a')).toBeUndefined()
 })

@@ -1,59 +1,35 @@
-/** Drops each entry after `ttlMs`, and the oldest ones beyond the limits. Its timer runs only while it has entries. */
-export interface ExpiringMap<V> {
-  get(key: string): V | undefined
-  /** @param bytes the entry's size. An entry larger than the map's limit is not stored. */
-  set(key: string, value: V, bytes?: number): void
-  delete(key: string): void
-  clear(): void
-}
+import { LRUCache } from 'lru-cache'
 
-export interface ExpiringMapOptions {
+interface ExpiringMapOptions {
   ttlMs: number
   maxEntries: number
   maxBytes?: number
 }
 
-export function createExpiringMap<V>(options: ExpiringMapOptions): ExpiringMap<V> {
-  const { ttlMs, maxEntries, maxBytes = Number.POSITIVE_INFINITY } = options
-  const entries = new Map<string, { value: V; expiresAt: number; bytes: number }>()
-  let held = 0
+/**
+ * Drops each entry after `ttlMs`, and the least recently used ones beyond the limits. One timer for all entries, which
+ * runs only while there are any, because `ttlAutopurge` would start one for each.
+ */
+export function createExpiringMap<V extends NonNullable<unknown>>(options: ExpiringMapOptions) {
+  const { ttlMs, maxEntries, maxBytes = maxEntries } = options
+  // At least 1, because `LRUCache` treats 0 as unlimited.
+  const maxSize = Math.max(1, Math.floor(maxBytes))
+  const entries = new LRUCache<string, V>({ ttl: ttlMs, max: maxEntries, maxSize })
   let timer: NodeJS.Timeout | undefined
-
-  const remove = (key: string) => {
-    held -= entries.get(key)?.bytes ?? 0
-    entries.delete(key)
-  }
-  const isOver = () => entries.size > maxEntries || held > maxBytes
-
-  // Insertion order is expiry order, because all entries have the same TTL and `set` re-inserts.
-  const sweep = () => {
-    const now = performance.now()
-    for (const [key, entry] of entries) {
-      if (entry.expiresAt > now && !isOver()) break
-      remove(key)
-    }
-    if (entries.size > 0 || timer === undefined) return
+  const purge = () => {
+    entries.purgeStale()
+    if (entries.size > 0) return
     clearInterval(timer)
     timer = undefined
   }
-
   return {
-    get(key) {
-      const entry = entries.get(key)
-      return entry !== undefined && entry.expiresAt > performance.now() ? entry.value : undefined
+    get: (key: string) => entries.get(key),
+    /** @param bytes the entry's size. An entry larger than the map's limit is not stored. */
+    set(key: string, value: V, bytes = 1): void {
+      entries.set(key, value, { size: bytes })
+      timer ??= setInterval(purge, Math.max(1_000, ttlMs / 4)).unref()
     },
-    set(key, value, bytes = 0) {
-      remove(key)
-      if (bytes > maxBytes) return
-      entries.set(key, { value, expiresAt: performance.now() + ttlMs, bytes })
-      held += bytes
-      if (isOver()) sweep()
-      timer ??= setInterval(sweep, Math.max(1_000, ttlMs / 4)).unref()
-    },
-    delete: remove,
-    clear() {
-      entries.clear()
-      held = 0
-    },
+    delete: (key: string) => void entries.delete(key),
+    clear: () => entries.clear(),
   }
 }

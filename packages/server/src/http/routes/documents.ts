@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { contract, Document as DocumentBody } from '@stet/contract'
-import type { Response } from 'express'
+import type { Request, Response } from 'express'
 import type { Document } from '../../features/documents/document.ts'
 import { listDocuments, readDocument } from '../../features/documents/read-document.ts'
 import {
@@ -33,13 +33,7 @@ export function documentRoutes(deps: HttpDeps, responses: ResponseCache): Routes
       const bodyOf = await bodyFor(deps, address)
       return { status: 200, body: documents.map(bodyOf) }
     },
-    create: async ({ params, body, req, res }) =>
-      onlyOnce(deps, { req, res, status: 200 }, async (own) => {
-        const address = addressOf(params, res)
-        const bodyOf = await bodyFor(own, address)
-        const document = await createDocument(own, { ...address, path: body.path, content: body.prompt })
-        return tagged(res, document, bodyOf)
-      }),
+    create: creating(deps, createDocument),
     get: async ({ params, req, res }) => {
       const address = addressOf(params, res)
       const document = await readDocument(deps, { ...address, path: params.path })
@@ -48,13 +42,7 @@ export function documentRoutes(deps: HttpDeps, responses: ResponseCache): Routes
       responses.keep(res, ready, [projectScope(address.projectId), workspaceScope(address.caller.workspaceId)])
       return { status: 200, body: new RawResponse((to) => writeReady(to, ready, req.headers['if-none-match'])) }
     },
-    getOrCreate: async ({ params, body, req, res }) =>
-      onlyOnce(deps, { req, res, status: 200 }, async (own) => {
-        const address = addressOf(params, res)
-        const bodyOf = await bodyFor(own, address)
-        const document = await getOrCreateDocument(own, { ...address, path: body.path, content: body.prompt })
-        return tagged(res, document, bodyOf)
-      }),
+    getOrCreate: creating(deps, getOrCreateDocument),
     createOrUpdate: async ({ params, body, req, res }) =>
       onlyOnce(deps, { req, res, status: 200 }, async (own) => {
         const address = addressOf(params, res)
@@ -71,6 +59,22 @@ export function documentRoutes(deps: HttpDeps, responses: ResponseCache): Routes
       return { status: 200, body: { documentUuid, path } }
     },
   }
+}
+
+interface CreateCall {
+  params: { projectId: string; versionUuid: string }
+  body: { path: string; prompt: string }
+  req: Request
+  res: Response
+}
+
+function creating(deps: HttpDeps, create: typeof createDocument) {
+  return async ({ params, body, req, res }: CreateCall) =>
+    onlyOnce(deps, { req, res, status: 200 }, async (own) => {
+      const address = addressOf(params, res)
+      const bodyOf = await bodyFor(own, address)
+      return tagged(res, await create(own, { ...address, path: body.path, content: body.prompt }), bodyOf)
+    })
 }
 
 function addressOf(params: { projectId: string; versionUuid: string }, res: Response) {
@@ -93,7 +97,7 @@ async function bodyFor(deps: HttpDeps, address: Address): Promise<(document: Doc
 /** Includes the text of referenced prompts, if any. */
 function etagOf({ contentHash, resolvedContent, hasReferences }: Document): string {
   if (!hasReferences) return `"${contentHash}"`
-  return `"${contentHash}.${createHash('sha256').update(resolvedContent, 'utf8').digest('hex').slice(0, 16)}"`
+  return `"${contentHash}.${hash('sha256', resolvedContent).slice(0, 16)}"`
 }
 
 function documentProvider(
