@@ -14,7 +14,7 @@ export function createExpiringMap<V extends NonNullable<unknown>>(options: Expir
   const { ttlMs, maxEntries, maxBytes = maxEntries } = options
   // At least 1, because `LRUCache` treats 0 as unlimited.
   const maxSize = Math.max(1, Math.floor(maxBytes))
-  const entries = new LRUCache<string, V>({ ttl: ttlMs, max: maxEntries, maxSize })
+  const entries = new LRUCache<string, V>({ ttl: ttlMs, max: maxEntries, maxSize, perf: performance })
   let timer: NodeJS.Timeout | undefined
   const purge = () => {
     entries.purgeStale()
