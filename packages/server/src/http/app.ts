@@ -21,8 +21,7 @@ import { evaluationRoutes } from './routes/evaluations.ts'
 import { externalLogRoutes } from './routes/external-logs.ts'
 import { projectRoutes } from './routes/projects.ts'
 import { providerKeyRoutes } from './routes/provider-api-keys.ts'
-import { runRoutes } from './routes/runs.ts'
-import { toolRoutes } from './routes/tools.ts'
+import { runRoutes, toolRoutes } from './routes/runs.ts'
 import { versionRoutes } from './routes/versions.ts'
 
 export function createApp(deps: HttpDeps): RequestListener {

@@ -111,11 +111,8 @@ function isRefusedByRouter(error: unknown): boolean {
 export function failureFields(error: unknown): LogFields {
   if (!(error instanceof Error)) return { reason: typeof error, code: undefined, frames: undefined }
   const frames = error.stack?.split('\n').filter((line) => line.startsWith('    at '))
-  return { reason: error.name, code: codeOf(error), frames: frames?.join('\n') }
-}
-
-function codeOf(error: Error): string | undefined {
-  return 'code' in error && typeof error.code === 'string' ? error.code : undefined
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
+  return { reason: error.name, code, frames: frames?.join('\n') }
 }
 
 const conversationPath = /^\/conversations\/([^/]+)\/(?:chat|attach)\/?$/

@@ -6,7 +6,7 @@ import { bearerToken } from '../auth/admit.ts'
 import { contextOf } from '../auth/request-context.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { unmatchedRoute } from '../mount.ts'
-import { openApiDocument, referencePage } from './reference.ts'
+import { openApiDocument, referencePage, referencePolicy } from './reference.ts'
 
 type Answers = Record<OperatorRouteName, (req: Request, res: Response) => void | Promise<void>>
 
@@ -47,9 +47,8 @@ function operationAnswers({ settings, readiness, metrics }: HttpDeps): Answers {
       res.type('application/json; charset=utf-8').send(openApiDocument())
     },
     docs(_req, res) {
-      const page = referencePage()
-      res.setHeader('Content-Security-Policy', page.contentSecurityPolicy)
-      res.type('text/html; charset=utf-8').send(page.html)
+      res.setHeader('Content-Security-Policy', referencePolicy)
+      res.type('text/html; charset=utf-8').send(referencePage())
     },
   }
 }

@@ -10,7 +10,6 @@ import {
   getOrCreateDocument,
 } from '../../features/documents/save-document.ts'
 import { projectScope, resolveVersion } from '../../features/documents/version-ref.ts'
-import type { Project } from '../../features/projects/project.ts'
 import { listProviders, type ProviderEntry, workspaceScope } from '../../features/providers/list-providers.ts'
 import { chooseProvider } from '../../features/providers/resolve-provider.ts'
 import { RunError } from '../../shared/app-error.ts'
@@ -91,7 +90,15 @@ function tagged(res: Response, document: Document, bodyOf: (document: Document) 
 async function bodyFor(deps: HttpDeps, address: Address): Promise<(document: Document) => DocumentBody> {
   const { project } = await resolveVersion(deps, address)
   const providers = await listProviders(deps, address.caller.workspaceId)
-  return (document) => documentBody(document, documentProvider(deps, document, project, providers))
+  const defaults = {
+    projectDefault: project.defaultProvider,
+    serverDefault: deps.providers.environment.defaultProvider,
+  }
+  return (document) => {
+    const { provider } = document.config
+    const named = typeof provider === 'string' ? provider : undefined
+    return documentBody(document, providerKindOf(providers, { ...defaults, named }))
+  }
 }
 
 /** Includes the text of referenced prompts, if any. */
@@ -100,19 +107,12 @@ function etagOf({ contentHash, resolvedContent, hasReferences }: Document): stri
   return `"${contentHash}.${hash('sha256', resolvedContent).slice(0, 16)}"`
 }
 
-function documentProvider(
-  deps: Pick<HttpDeps, 'providers'>,
-  document: Pick<Document, 'config'>,
-  project: Pick<Project, 'defaultProvider'>,
+function providerKindOf(
   providers: readonly ProviderEntry[],
+  choice: Parameters<typeof chooseProvider>[1],
 ): string | undefined {
-  const named = document.config['provider']
   try {
-    return chooseProvider(providers, {
-      named: typeof named === 'string' ? named : undefined,
-      projectDefault: project.defaultProvider,
-      serverDefault: deps.providers.environment.defaultProvider,
-    }).kind
+    return chooseProvider(providers, choice).kind
   } catch (error) {
     if (error instanceof RunError) return undefined
     throw error

@@ -2,7 +2,7 @@ import type { contract, RunResult as RunResultBody } from '@stet/contract'
 import type { Request, Response } from 'express'
 import type { z } from 'zod'
 import { attachResult, attachStream, joinRun } from '../../features/conversations/attach-conversation.ts'
-import { continueConversation } from '../../features/conversations/continue-conversation.ts'
+import { answerToolCall, continueConversation } from '../../features/conversations/continue-conversation.ts'
 import { stopConversation } from '../../features/conversations/stop-conversation.ts'
 import type { Claim, ClaimedRun } from '../../features/idempotency/ports.ts'
 import type { StartedRun } from '../../features/runs/events/watch-run.ts'
@@ -22,6 +22,16 @@ import { type StreamedRun, writeRunStream } from '../sse.ts'
 interface RunDeps extends HttpDeps {
   unread: UnreadBudget
   streams: StreamLimit
+}
+
+export function toolRoutes(deps: HttpDeps): Routes<typeof contract.tools> {
+  return {
+    result: async ({ body, res }) => {
+      const { toolCallId, result = null, isError } = body
+      await answerToolCall(deps, { caller: callerOf(res), toolCallId, result, isError })
+      return { status: 200, body: { success: true } }
+    },
+  }
 }
 
 export function runRoutes(httpDeps: HttpDeps, unread: UnreadBudget): Routes<typeof contract.runs> {
