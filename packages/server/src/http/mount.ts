@@ -24,8 +24,9 @@ export function mountContract<T extends AppRouter>(options: {
     responseValidation: options.validateResponses,
     globalMiddleware: options.before as never[],
     requestValidationErrorHandler: (error, _req, _res, next) => {
+      // All schemas are zod's, whose issues have these fields.
       const parts = [error.pathParams, error.query, error.headers, error.body]
-      const issues = parts.flatMap((part) => (part ? part.issues.map(requestIssue) : []))
+      const issues = parts.flatMap((part) => (part ? (part.issues as readonly RequestIssue[]) : []))
       next(invalidRequest(error.query ? 'invalid-query' : 'invalid-body', issues))
     },
   })
@@ -51,11 +52,6 @@ export interface MatchedRoute {
   method: string
   path: string
   metadata: RouteMetadata
-}
-
-function requestIssue(issue: object): RequestIssue {
-  const { path = [], code = 'custom', message } = issue as Partial<RequestIssue> & { message: string }
-  return { path, code, message }
 }
 
 /** Responds 405 for a known path, otherwise 404. @param routes methods and paths with `:parameters`. */

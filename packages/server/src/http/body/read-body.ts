@@ -118,7 +118,9 @@ export async function readBody(
   if (size === 0 || isPlain) return raw
   const decompress = decompressors.get(encoding)
   if (!decompress) throw refuse('unsupported-content-encoding')
-  const body = await decompressWithin(decompress, raw, limitBytes)
+  const body = await decompress(raw, { maxOutputLength: limitBytes }).catch((error: unknown) => {
+    throw error instanceof RangeError ? tooLarge(limitBytes) : refuse('malformed-compression')
+  })
   if (body.length > shortBytes) check?.(body)
   return body
 }
@@ -131,14 +133,6 @@ function countReceived(part: Buffer): void {
   if (uncollectedBytes < collectAfterBytes) return
   uncollectedBytes = 0
   collectYoung()
-}
-
-async function decompressWithin(decompress: Decompress, raw: Buffer, limitBytes: number): Promise<Buffer> {
-  try {
-    return await decompress(raw, { maxOutputLength: limitBytes })
-  } catch (error) {
-    throw error instanceof RangeError ? tooLarge(limitBytes) : refuse('malformed-compression')
-  }
 }
 
 function tooLarge(limitBytes: number): AppError {
