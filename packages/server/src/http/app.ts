@@ -9,7 +9,7 @@ import { originForm } from './body/address.ts'
 import { errorHandler, nameConversation } from './body/error-response.ts'
 import { ResponseCache } from './body/response-cache.ts'
 import type { HttpDeps } from './http-deps.ts'
-import { mountContract, type Routes, unmatchedRoute } from './mount.ts'
+import { mountContract, unmatchedRoute } from './mount.ts'
 import { operations } from './operations/operations.ts'
 import { connectionOf } from './rate-limit/connection.ts'
 import { UnreadBudget } from './rate-limit/unread-budget.ts'
@@ -21,15 +21,14 @@ import { evaluationRoutes } from './routes/evaluations.ts'
 import { externalLogRoutes } from './routes/external-logs.ts'
 import { projectRoutes } from './routes/projects.ts'
 import { providerKeyRoutes } from './routes/provider-api-keys.ts'
-import { runRoutes } from './routes/runs.ts'
-import { toolRoutes } from './routes/tools.ts'
+import { runRoutes, toolRoutes } from './routes/runs.ts'
 import { versionRoutes } from './routes/versions.ts'
 
 export function createApp(deps: HttpDeps): RequestListener {
   const { drain, settings, metrics, logger } = deps
   const responses = new ResponseCache(deps)
   const unread = new UnreadBudget(settings.unread)
-  const general = expressApp(deps, { responses, unread })
+  const general = expressApp(deps, responses, unread)
   const corsOrigins = new Set(settings.corsOrigins)
   // Runs when a response was sent or its connection closed. All responses share one function.
   function closed(this: ServerResponse): void {
@@ -59,39 +58,21 @@ export function createApp(deps: HttpDeps): RequestListener {
   }
 }
 
-interface Own {
-  responses: ResponseCache
-  unread: UnreadBudget
-}
-
-function expressApp(deps: HttpDeps, own: Own): Express {
+function expressApp(deps: HttpDeps, responses: ResponseCache, unread: UnreadBudget): Express {
   const app = express()
   app.disable('x-powered-by').disable('etag')
   app.set('query parser', 'simple').set('case sensitive routing', true).set('trust proxy', deps.settings.trustProxy)
   app.response.json = writeJson
-  app.use(API_PREFIX, admit(deps), api(deps, own))
+  app.use(API_PREFIX, admit(deps), api(deps, responses, unread))
   app.use(operations(deps))
   app.use(unmatchedRoute([]))
   app.use(errorHandler(deps.logger))
   return app
 }
 
-function api(deps: HttpDeps, own: Own): Router {
+function api(deps: HttpDeps, responses: ResponseCache, unread: UnreadBudget): Router {
   const router = Router({ caseSensitive: true })
-  mountContract({
-    contract,
-    routes: allRoutes(deps, own),
-    router,
-    before: [admitToRoute(deps)],
-    validateResponses: deps.settings.validateResponses,
-  })
-  router.use(nameConversation(deps))
-  router.use(unmatchedRoute(Object.values(contract).flatMap((routes) => Object.values(routes))))
-  return router
-}
-
-function allRoutes(deps: HttpDeps, { responses, unread }: Own): Routes<typeof contract> {
-  return {
+  const routes = {
     apiKeys: apiKeyRoutes(deps),
     projects: projectRoutes(deps),
     versions: versionRoutes(deps),
@@ -103,4 +84,9 @@ function allRoutes(deps: HttpDeps, { responses, unread }: Own): Routes<typeof co
     logs: externalLogRoutes(deps),
     providerApiKeys: providerKeyRoutes(deps),
   }
+  const { validateResponses } = deps.settings
+  mountContract({ contract, routes, router, before: [admitToRoute(deps)], validateResponses })
+  router.use(nameConversation(deps))
+  router.use(unmatchedRoute(Object.values(contract).flatMap((group) => Object.values(group))))
+  return router
 }

@@ -24,8 +24,9 @@ export function mountContract<T extends AppRouter>(options: {
     responseValidation: options.validateResponses,
     globalMiddleware: options.before as never[],
     requestValidationErrorHandler: (error, _req, _res, next) => {
+      // All schemas are zod's, whose issues have these fields.
       const parts = [error.pathParams, error.query, error.headers, error.body]
-      const issues = parts.flatMap((part) => (part ? part.issues.map(requestIssue) : []))
+      const issues = parts.flatMap((part) => (part ? (part.issues as readonly RequestIssue[]) : []))
       next(invalidRequest(error.query ? 'invalid-query' : 'invalid-body', issues))
     },
   })
@@ -53,19 +54,12 @@ export interface MatchedRoute {
   metadata: RouteMetadata
 }
 
-function requestIssue(issue: object): RequestIssue {
-  const { path, code, message } = issue as { path?: readonly unknown[]; code?: string; message: string }
-  return { path: (path ?? []).map(issueKey), code: code ?? 'custom', message }
-}
-
-function issueKey(part: unknown): PropertyKey {
-  if (typeof part === 'object' && part !== null && 'key' in part) return issueKey(part.key)
-  return typeof part === 'number' ? part : String(part)
-}
-
 /** Responds 405 for a known path, otherwise 404. @param routes methods and paths with `:parameters`. */
 export function unmatchedRoute(routes: readonly Pick<MatchedRoute, 'method' | 'path'>[]): RequestHandler {
-  const known = routes.map(({ method, path }) => ({ method, pattern: patternOf(path) }))
+  const known = routes.map(({ method, path }) => ({
+    method,
+    pattern: new RegExp(`^${path.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}/?$`),
+  }))
   return (req) => {
     const path = req.path
     const methods = new Set(known.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))
@@ -74,13 +68,4 @@ export function unmatchedRoute(routes: readonly Pick<MatchedRoute, 'method' | 'p
     const allow = [...methods].sort()
     throw refuse('method-not-allowed', { method: req.method, allow })
   }
-}
-
-function patternOf(path: string): RegExp {
-  const segments = path.split('/').map((segment) => (segment.startsWith(':') ? '[^/]+' : escapeRegExp(segment)))
-  return new RegExp(`^${segments.join('/')}/?$`)
-}
-
-function escapeRegExp(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 }

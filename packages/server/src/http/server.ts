@@ -1,7 +1,8 @@
-import { type IncomingMessage, type RequestListener, Server, type ServerResponse } from 'node:http'
+import { type IncomingMessage, type RequestListener, Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { type AppError, refuse } from '../shared/app-error.ts'
+import { refuse } from '../shared/app-error.ts'
 import { newRequestId } from './auth/request-context.ts'
+import { errorResponse } from './body/error-response.ts'
 import { connectionOf } from './rate-limit/connection.ts'
 
 const keepAliveMs = 65_000
@@ -9,15 +10,6 @@ const headerLimitBytes = 16_384
 const slowSenderMs = 30_000
 /** How long closed connections are still read. */
 const lingerMs = 1_000
-
-const statusTexts = {
-  400: 'Bad Request',
-  408: 'Request Timeout',
-  431: 'Request Header Fields Too Large',
-  503: 'Service Unavailable',
-} as const
-const causes = { 400: 'malformed-http', 408: 'slow-request', 431: 'head-too-large' } as const
-type ParserStatus = keyof typeof causes
 
 interface ServerLimits {
   /** Defaults to 30 s for headers and bodies. Shorter in tests. */
@@ -46,7 +38,7 @@ export class HttpServer extends Server {
       // The connection was already ended with a response that the client has not read.
       if (req.socket.writableEnded) return
       if (hasValidHost(req)) app(req, res)
-      else answerInTurn(res, parserError(400))
+      else answerInTurn(res)
     }
     if (limits.maxConnections !== undefined) this.maxConnections = limits.maxConnections
     this.on('connection', (socket: AnsweringSocket) => {
@@ -65,7 +57,7 @@ export class HttpServer extends Server {
   async endConnections(): Promise<void> {
     const idle = [...this.#open].filter(({ _httpMessage }) => !_httpMessage)
     const closed = idle.map((socket) => new Promise((resolve) => socket.once('close', resolve)))
-    for (const socket of idle) socket.end(asText(stopping()))
+    for (const socket of idle) socket.end(asText('server-stopping'))
     await Promise.race([Promise.all(closed), new Promise((resolve) => setTimeout(resolve, lingerMs))])
     this.closeAllConnections()
   }
@@ -82,8 +74,9 @@ function hasValidHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
 }
 
 /** Node sends this after the responses to the connection's earlier requests. */
-function answerInTurn(res: ServerResponse, { status, headers, body }: ReadyAnswer): void {
-  res.writeHead(status, headers).end(body)
+function answerInTurn(res: ServerResponse): void {
+  const { status, headers, text } = lastResponse('malformed-http')
+  res.writeHead(status, headers).end(text)
 }
 
 function answerParserError(error: NodeJS.ErrnoException, socket: AnsweringSocket): void {
@@ -92,46 +85,37 @@ function answerParserError(error: NodeJS.ErrnoException, socket: AnsweringSocket
   if (error.code === 'ECONNRESET' || !socket.writable || open?.headersSent) socket.destroy()
   // The invalid data follows a complete request. An error response now would be mistaken for that request's.
   else if (open?.req.complete) open.setHeader('Connection', 'close')
-  else socket.end(asText(parserError(statusOf(error.code))))
+  else socket.end(asText(causeOf(error.code)))
 }
 
 /** `_httpMessage` is the response that is currently due, if any. */
 type AnsweringSocket = Duplex & { _httpMessage?: ServerResponse | null }
 
-function statusOf(code: string | undefined): ParserStatus {
-  if (code === 'HPE_HEADER_OVERFLOW') return 431
-  return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400
+type ConnectionCause = 'malformed-http' | 'slow-request' | 'head-too-large' | 'server-stopping'
+
+function causeOf(code: string | undefined): ConnectionCause {
+  if (code === 'HPE_HEADER_OVERFLOW') return 'head-too-large'
+  return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'slow-request' : 'malformed-http'
 }
 
-interface ReadyAnswer {
-  status: keyof typeof statusTexts
-  headers: Record<string, string>
-  body: string
-}
-
-function parserError(status: ParserStatus): ReadyAnswer {
-  return readyAnswer(status, refuse(causes[status]))
-}
-
-function stopping(): ReadyAnswer {
-  const answer = readyAnswer(503, refuse('server-stopping'))
-  return { ...answer, headers: { ...answer.headers, 'Retry-After': '1' } }
-}
-
-function readyAnswer(status: ReadyAnswer['status'], { code: name, message, details }: AppError): ReadyAnswer {
-  const body = JSON.stringify({ name, message, errorCode: name, details })
-  const headers = {
+/** The response that ends a connection. */
+function lastResponse(cause: ConnectionCause) {
+  const requestId = newRequestId()
+  const { status, headers, body } = errorResponse(refuse(cause), requestId)
+  const text = JSON.stringify(body)
+  const own = {
     'Content-Type': 'application/json; charset=utf-8',
-    'Content-Length': String(Buffer.byteLength(body)),
+    'Content-Length': String(Buffer.byteLength(text)),
     'X-Content-Type-Options': 'nosniff',
     'Cache-Control': 'no-store',
-    'X-Request-Id': newRequestId(),
+    'X-Request-Id': requestId,
     Connection: 'close',
   }
-  return { status, headers, body }
+  return { status, headers: { ...own, ...headers }, text }
 }
 
-function asText({ status, headers, body }: ReadyAnswer): string {
+function asText(cause: ConnectionCause): string {
+  const { status, headers, text } = lastResponse(cause)
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
-  return [`HTTP/1.1 ${status} ${statusTexts[status]}`, ...lines, '', body].join('\r\n')
+  return [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', text].join('\r\n')
 }

@@ -75,19 +75,16 @@ function* textParts(text: string, length: number): Generator<string> {
 
 /** Re-chunks to about `characters` each, because every downstream write has a fixed cost. */
 export function* evenTexts(pieces: Iterable<string>, characters: number): Generator<string> {
-  let waiting: string[] = []
-  let length = 0
+  let waiting = ''
   for (const piece of pieces) {
     for (const part of textParts(piece, characters)) {
-      waiting.push(part)
-      length += part.length
-      if (length < characters) continue
-      yield waiting.join('')
-      waiting = []
-      length = 0
+      waiting += part
+      if (waiting.length < characters) continue
+      yield waiting
+      waiting = ''
     }
   }
-  if (length > 0) yield waiting.join('')
+  if (waiting !== '') yield waiting
 }
 
 /** Estimates memory: two bytes per character plus a cost per value. It is an upper bound for texts. */

@@ -44,12 +44,5 @@ export function versionBody(version: Version): VersionBody {
 }
 
 export function pushBody(result: PushResult): PushBody {
-  return {
-    commitUuid: result.versionUuid,
-    versionUuid: result.versionUuid,
-    documentsProcessed: result.documentsProcessed,
-    added: result.added,
-    modified: result.modified,
-    deleted: result.deleted,
-  }
+  return { commitUuid: result.versionUuid, ...result }
 }

@@ -82,7 +82,7 @@ describe.skipIf(skips)('server on a full disk', { timeout: processTestMs }, () =
     const create = (name: string) => call('POST', '/projects', { body: { name } })
     expect(await create('too much')).toMatchObject({
       status: 503,
-      body: { message: 'The database disk is almost full: writes are refused' },
+      body: { details: { reason: 'disk-full' } },
     })
     mount.empty()
     await expect.poll(async () => (await readiness()).status).toBe(200)

@@ -2,6 +2,7 @@ import { ConversationPage, type ConversationSummary } from '@stet/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestServer } from '../support/test-server.ts'
 import { apiCaller } from './api-call.ts'
+import { refusalOf } from './refusal-of.ts'
 import { type Api, createTestProject, issueKey, openServer, openTenant, type TestProject } from './scenario.ts'
 
 const prompt = '---\nprovider: demo\n---\nHello'
@@ -141,8 +142,7 @@ describe('conversation list', () => {
     ['cursor=v1.00000000.AAAA', 'cursor'],
   ])('refuses %s', async (query, key) => {
     const answer = await api('GET', `/conversations?${query}`)
-    expect(answer.status).toBe(400)
-    expect(answer.body['message']).toMatch(new RegExp(`^Invalid request: ${key}: `))
+    expect(refusalOf(answer)).toEqual({ status: 400, reason: 'invalid-query', path: key })
   })
 
   it('refuses a modified cursor', async () => {
@@ -155,7 +155,7 @@ describe('conversation list', () => {
 
   it.each(['2000000000', 'x', '0', '99999999999'])('returns 404 for project %s', async (id) => {
     const answer = await api('GET', `/conversations?projectId=${id}`)
-    expect(answer).toMatchObject({ status: 404, body: { message: 'Project not found' } })
+    expect(refusalOf(answer)).toEqual({ status: 404, reason: 'unknown-project' })
   })
 
   it('is empty for another tenant, and its cursors are not valid for other tenants', async () => {

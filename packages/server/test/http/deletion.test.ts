@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { prompt, type RunBench, record, runBench } from '../runs/run-bench.ts'
 import { tablesHolding } from '../support/stored-text.ts'
 import { apiCaller } from './api-call.ts'
+import { refusalOf } from './refusal-of.ts'
 import { createTestProject, issueKey, openTenant, type TestProject } from './scenario.ts'
 
 const prompts = {
@@ -63,8 +64,7 @@ describe('DELETE /conversations/{uuid}', () => {
     ]
     for (const [method, path, body] of gone) {
       const answer = await bench.api(method, `/conversations/${uuid}${path}`, { body })
-      expect({ path, status: answer.status }).toEqual({ path, status: 404 })
-      expect(answer.body).toMatchObject({ name: 'NotFoundError', message: 'Conversation not found' })
+      expect({ path, ...refusalOf(answer) }).toEqual({ path, status: 404, reason: 'unknown-conversation' })
     }
     expect((await bench.api('GET', `/conversations?customIdentifier=${name}`)).body['items']).toEqual([])
     await untilPurged(name)

@@ -3,6 +3,7 @@ import { Document } from '@stet/contract'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { TestServer } from '../support/test-server.ts'
 import { parseRaw, sendRaw } from './raw-http.ts'
+import { refusalOf } from './refusal-of.ts'
 import { type Api, createTestProject, issueKey, openServer, type TestProject } from './scenario.ts'
 
 let server: TestServer
@@ -175,8 +176,7 @@ describe('document paths in URLs', () => {
   })
 
   it.each(['/a%', '/%ff', '/a%00'])('refuses GET %s as malformed', async (tail) => {
-    const { status, body } = await raw('GET', tail)
-    expect({ status, message: body['message'] }).toEqual({ status: 400, message: 'Malformed path' })
+    expect(refusalOf(await raw('GET', tail))).toEqual({ status: 400, reason: 'malformed-path' })
   })
 
   it.each([
@@ -187,9 +187,9 @@ describe('document paths in URLs', () => {
     [`/${'x'.repeat(10_000)}`, 'x'.repeat(10_000)],
   ])('returns 404 for GET %s', async (tail, path) => {
     const { status, body } = await raw('GET', tail)
-    expect({ status, message: body['message'] }).toEqual({
+    expect({ status, details: body['details'] }).toMatchObject({
       status: 404,
-      message: `Document not found at path: ${path}`,
+      details: { reason: 'unknown-document', path },
     })
   })
 

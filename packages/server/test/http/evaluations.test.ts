@@ -4,6 +4,7 @@ import { annotate as annotateConversation } from '../../src/features/evaluations
 import type { Caller } from '../../src/shared/caller.ts'
 import type { TestServer } from '../support/test-server.ts'
 import { apiCaller } from './api-call.ts'
+import { refusalOf } from './refusal-of.ts'
 import { type Api, createTestProject, issueKey, openServer, openTenant, type TestProject } from './scenario.ts'
 
 const unknown = '00000000-0000-4000-8000-000000000000'
@@ -76,23 +77,20 @@ describe('evaluations', () => {
   ])('refuse %o with 400', async (body, key) => {
     const given = { projectId: project.id, name: 'x', metric: 'binary', ...body }
     const answer = await api('POST', '/evaluations', { body: given })
-    expect(answer.status).toBe(400)
-    expect(answer.body['message']).toMatch(new RegExp(`^Invalid request: ${key}: `))
+    expect(refusalOf(answer)).toEqual({ status: 400, reason: 'invalid-body', path: key })
   })
 
   it('of unknown projects and documents return 404', async () => {
     const body = { name: 'x', metric: 'binary' }
     const other = await createTestProject(api, { c: 'x' })
-    expect(await api('POST', '/evaluations', { body: { ...body, projectId: 2_000_000_000 } })).toMatchObject({
-      status: 404,
-      body: { message: 'Project not found' },
-    })
+    const ofUnknown = await api('POST', '/evaluations', { body: { ...body, projectId: 2_000_000_000 } })
+    expect(refusalOf(ofUnknown)).toEqual({ status: 404, reason: 'unknown-project' })
     for (const [projectId, uuid] of [
       [project.id, unknown],
       [other.id, documentUuid],
     ]) {
       const answer = await api('POST', '/evaluations', { body: { ...body, projectId, documentUuid: uuid } })
-      expect(answer).toMatchObject({ status: 404, body: { message: 'Document not found' } })
+      expect(refusalOf(answer)).toEqual({ status: 404, reason: 'unknown-document-uuid' })
     }
     for (const id of [unknown, 'nonsense']) expect((await api('GET', `/evaluations/${id}`)).status).toBe(404)
     for (const id of ['2000000000', 'x', '0']) {
@@ -154,8 +152,7 @@ describe('annotations', () => {
     [{ score: 1, context: { text: 'é'.repeat(8_192) } }, 'metadata'],
   ])('that are malformed return 400 (%#)', async (body, key) => {
     const answer = await api('POST', annotatePath((await create()).uuid), { body })
-    expect(answer.status).toBe(400)
-    expect(answer.body['message']).toMatch(new RegExp(`^Invalid request: ${key}: `))
+    expect(refusalOf(answer)).toEqual({ status: 400, reason: 'invalid-body', path: key })
   })
 
   it('need a conversation, an evaluation of its prompt and a version of its project', async () => {
@@ -164,18 +161,18 @@ describe('annotations', () => {
     const ofOther = await create({ projectId: other.id })
     const { documentUuid: b } = (await api('GET', `${project.live}/documents/b`)).body
     const ofB = await create({ documentUuid: b })
-    const message = async (path: string, body: Record<string, unknown> = { score: 1 }) => {
-      const answer = await api('POST', path, { body })
-      return [answer.status, answer.body['message']]
+    const refusal = async (path: string, body: Record<string, unknown> = { score: 1 }) =>
+      refusalOf(await api('POST', path, { body }))
+    for (const uuid of [unknown, 'x']) {
+      const path = annotatePath(evaluation.uuid, uuid)
+      expect(await refusal(path)).toEqual({ status: 404, reason: 'unknown-conversation' })
     }
-    expect(await message(annotatePath(evaluation.uuid, unknown))).toEqual([404, 'Conversation not found'])
-    expect(await message(annotatePath(evaluation.uuid, 'x'))).toEqual([404, 'Conversation not found'])
     for (const uuid of [unknown, 'x', ofOther.uuid, ofB.uuid]) {
-      expect(await message(annotatePath(uuid))).toEqual([404, 'Evaluation not found'])
+      expect(await refusal(annotatePath(uuid))).toEqual({ status: 404, reason: 'unknown-evaluation' })
     }
     for (const versionUuid of [unknown, 'x', other.draftUuid]) {
       const path = annotatePath(evaluation.uuid)
-      expect(await message(path, { score: 1, versionUuid })).toEqual([404, 'Version not found'])
+      expect(await refusal(path, { score: 1, versionUuid })).toEqual({ status: 404, reason: 'unknown-version' })
     }
     expect((await api('GET', `/conversations/${unknown}/annotations`)).status).toBe(404)
   })

@@ -1,6 +1,7 @@
 import { Conversation, LogEntry, RunResult } from '@stet/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestServer } from '../support/test-server.ts'
+import { refusalOf } from './refusal-of.ts'
 import { type Api, createTestProject, openServer, type TestProject } from './scenario.ts'
 
 const prompt = '---\nprovider: demo\nmodel: demo\n---\n/* note */Answer {{ name }}'
@@ -120,8 +121,7 @@ describe('external log', () => {
     [{ messages: Array.from({ length: 1_001 }, () => ({ role: 'user', content: '' })) }, 'messages'],
   ])('returns 400 for invalid input (%#)', async (body, key) => {
     const answer = await api('POST', `${project.live}/documents/logs`, { body: { path: 'support/reply', ...body } })
-    expect(answer.status).toBe(400)
-    expect(answer.body['message']).toMatch(new RegExp(`^Invalid request: ${key}: `))
+    expect(refusalOf(answer)).toEqual({ status: 400, reason: 'invalid-body', path: key })
   })
 
   it('needs a project, a version and a prompt', async () => {
@@ -129,11 +129,15 @@ describe('external log', () => {
     const log = (address: string) => api('POST', `${address}/documents/logs`, { body })
     expect(await log(project.live)).toMatchObject({
       status: 404,
-      body: { message: 'Document not found at path: missing', details: { path: 'missing' } },
+      body: { details: { reason: 'unknown-document', path: 'missing' } },
     })
-    expect((await log(`/projects/${project.id}/versions/x`)).body['message']).toBe('Version not found')
-    expect((await log('/projects/2000000000/versions/live')).body['message']).toBe('Project not found')
     const unpublished = await createTestProject(api)
-    expect((await log(unpublished.live)).body['message']).toBe('The project has no live version yet')
+    for (const [address, reason] of [
+      [`/projects/${project.id}/versions/x`, 'unknown-version'],
+      ['/projects/2000000000/versions/live', 'unknown-project'],
+      [unpublished.live, 'nothing-live'],
+    ] as const) {
+      expect(refusalOf(await log(address))).toEqual({ status: 404, reason })
+    }
   })
 })

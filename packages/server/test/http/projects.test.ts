@@ -1,6 +1,7 @@
 import { CreatedProject, Project } from '@stet/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestServer } from '../support/test-server.ts'
+import { refusalOf } from './refusal-of.ts'
 import { type Api, openServer } from './scenario.ts'
 
 let server: TestServer
@@ -28,10 +29,7 @@ describe('projects', () => {
       userId: String(version.authorId),
     })
     const live = await api('GET', `/projects/${project.id}/versions/live`)
-    expect({ status: live.status, message: live.body['message'] }).toEqual({
-      status: 404,
-      message: 'The project has no live version yet',
-    })
+    expect(refusalOf(live)).toEqual({ status: 404, reason: 'nothing-live' })
   })
 
   it('are changed field by field, and "" clears a default', async () => {
@@ -71,9 +69,7 @@ describe('projects', () => {
     const count = async () => ((await api('GET', '/projects')).body as unknown as unknown[]).length
     const before = await count()
     const answer = await api('POST', '/projects', { body })
-    expect(answer.status).toBe(400)
-    expect(answer.body['message']).toMatch(new RegExp(`^Invalid request: ${key}: `))
-    expect(answer.body.details).toMatchObject({ issues: [{ path: [key] }] })
+    expect(refusalOf(answer)).toEqual({ status: 400, reason: 'invalid-body', path: key })
     expect(await count()).toBe(before)
   })
 
@@ -84,8 +80,8 @@ describe('projects', () => {
   it.each(['0', '-1', 'x', '1.5', '2147483648', '99999999999999999999', '01', '%00', '+1', '1e3'])(
     'return 404 for the id %s',
     async (id) => {
-      const { status, body } = await api('GET', `/projects/${id}/versions`)
-      expect({ status, message: body['message'] }).toEqual({ status: 404, message: 'Project not found' })
+      const answer = await api('GET', `/projects/${id}/versions`)
+      expect(refusalOf(answer)).toEqual({ status: 404, reason: 'unknown-project' })
     },
   )
 })

@@ -2,6 +2,7 @@ import { Conversation, RunResult } from '@stet/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FakeProvider, fakeProvider } from '../support/fake-provider.ts'
 import type { TestServer } from '../support/test-server.ts'
+import { refusalOf } from './refusal-of.ts'
 import { type Api, createTestProject, issueKey, openServer, type TestProject } from './scenario.ts'
 
 let fake: FakeProvider
@@ -138,10 +139,7 @@ describe('chat', () => {
     ])
     for (const uuid of ['x', '00000000-0000-4000-8000-000000000000', '%00']) {
       const answer = await api('POST', `/conversations/${uuid}/chat`, { body: { messages } })
-      expect({ status: answer.status, message: answer.body['message'] }).toEqual({
-        status: 404,
-        message: 'Conversation not found',
-      })
+      expect(refusalOf(answer)).toEqual({ status: 404, reason: 'unknown-conversation' })
       expect((await api('GET', `/conversations/${uuid}`)).status).toBe(404)
     }
   })

@@ -1,6 +1,7 @@
 import { PushResult, Version, VersionDiff } from '@stet/contract'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { TestServer } from '../support/test-server.ts'
+import { refusalOf } from './refusal-of.ts'
 import { type Api, createTestProject, openServer, type TestProject } from './scenario.ts'
 
 let server: TestServer
@@ -35,10 +36,7 @@ describe('versions', () => {
     expect(upper.body).toEqual(live.body)
     for (const unknown of ['x', '00000000-0000-4000-8000-000000000000', '%00']) {
       const answer = await api('GET', `/projects/${project.id}/versions/${unknown}`)
-      expect({ status: answer.status, message: answer.body['message'] }).toEqual({
-        status: 404,
-        message: 'Version not found',
-      })
+      expect(refusalOf(answer)).toEqual({ status: 404, reason: 'unknown-version' })
     }
   })
 
@@ -95,8 +93,8 @@ describe('versions', () => {
       ['documents/get-or-create', { path: 'x' }],
     ] as const) {
       const answer = await api('POST', `${project.live}/${path}`, { body })
-      expect({ path, status: answer.status }).toEqual({ path, status: 400 })
-      expect(answer.body['message']).toMatch(/^Cannot modify a merged commit/)
+      const reason = path === 'documents/create-or-update' ? 'merged-without-force' : 'merged-version'
+      expect({ path, ...refusalOf(answer) }).toEqual({ path, status: 400, reason })
     }
     expect((await api('DELETE', `${project.live}/documents/unknown`)).status).toBe(400)
     expect((await api('POST', `${project.live}/documents/get-or-create`, { body: { path: 'kept' } })).status).toBe(200)
@@ -110,7 +108,7 @@ describe('versions', () => {
       bodies.push(body)
     }
     for (const body of bodies) expect(body).toEqual(bodies[0])
-    expect(bodies[0]?.['message']).toBe('Cannot publish: version is not a draft')
+    expect(bodies[0]?.details).toMatchObject({ reason: 'not-a-draft' })
   })
 
   it('are not published while a prompt does not compile', async () => {

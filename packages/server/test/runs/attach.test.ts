@@ -32,7 +32,11 @@ it("returns a JSON result's text under both keys, and an error's message twice",
   for (const unknown of [randomUUID(), 'nonsense']) {
     expect(await bench.attach(unknown)).toMatchObject({
       status: 404,
-      body: { name: 'NotFoundError', error: { message: 'Conversation not found' } },
+      body: {
+        name: 'NotFoundError',
+        details: { reason: 'unknown-conversation' },
+        error: { message: expect.any(String) },
+      },
     })
   }
   const unauthorised = await bench.api('POST', `/conversations/${uuid}/attach`, { key: undefined, body: {} })

@@ -58,12 +58,14 @@ describe('path grammar', () => {
   it.each(['', ' ', 'a b', 'a//b', 'a/', '.', '..', 'a/../b', './a', 'a\\b', 'a\0', 'a?', '\ud800'])(
     'refuses %j',
     (path) => {
-      expect(() => assertCreatablePath(path)).toThrow('Invalid path')
+      expect(() => assertCreatablePath(path)).toThrow(expect.objectContaining({ reason: 'invalid-path' }))
     },
   )
   it('counts bytes, not characters', () => {
     expect(isCreatablePath('é'.repeat(256))).toBe(true)
-    expect(() => assertCreatablePath('é'.repeat(257))).toThrow('512 bytes')
+    expect(() => assertCreatablePath('é'.repeat(257))).toThrow(
+      expect.objectContaining({ reason: 'path-too-long', details: { reason: 'path-too-long', limit: 512 } }),
+    )
   })
 })
 

@@ -28,7 +28,9 @@ describe('encodeDocumentPathTail', () => {
   })
 
   it.each(['/a%', '/%ff', '/%C3', '/a%00b'])('throws for %s', (tail) => {
-    expect(() => encodeDocumentPathTail('GET', base + tail)).toThrow('Malformed path')
+    expect(() => encodeDocumentPathTail('GET', base + tail)).toThrow(
+      expect.objectContaining({ reason: 'malformed-path' }),
+    )
   })
 
   it('leaves other addresses unchanged', () => {

@@ -15,9 +15,8 @@ export function encodeDocumentPathTail(method: string, url: string): string {
   const queryAt = url.indexOf('?')
   const address = queryAt === -1 ? url : url.slice(0, queryAt)
   const [, base, tail] = documentsAddress.exec(address) ?? []
-  if (base === undefined) return url
-  const query = queryAt === -1 ? '' : url.slice(queryAt)
   if (tail === undefined) return url
+  const query = url.slice(address.length)
   if (method === 'POST' && postWords.has(tail.replace(/\/$/, ''))) return url
   const path = readTail(tail)
   if (path === '') return base + query
@@ -55,19 +54,11 @@ export function pathId(text: string, unknown: 'unknown-project' | 'unknown-api-k
   return id
 }
 
-export function versionAddress(params: { projectId: string; versionUuid: string }): {
-  projectId: number
-  versionRef: string
-} {
+export function versionAddress(params: { projectId: string; versionUuid: string }) {
   return { projectId: pathId(params.projectId, 'unknown-project'), versionRef: params.versionUuid }
 }
 
-export interface Preconditions {
-  ifMatch?: string
-  ifNoneMatch?: string
-}
-
-export function preconditions(req: Pick<Request, 'headers'>): Preconditions {
+export function preconditions(req: Request) {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = req.headers
   return {
     ...(ifMatch === undefined ? {} : { ifMatch }),

@@ -53,6 +53,9 @@ describe('errorResponse', () => {
 
   it('returns 400 for a malformed escape in the path', () => {
     const refused = Object.assign(new URIError('Failed to decode param'), { status: 400 })
-    expect(errorResponse(refused, 'req_1')).toMatchObject({ status: 400, body: { message: 'Malformed path' } })
+    expect(errorResponse(refused, 'req_1')).toMatchObject({
+      status: 400,
+      body: { details: { reason: 'malformed-path' } },
+    })
   })
 })

@@ -1,5 +1,5 @@
 /** Converts failures to status, headers and error body. Removes driver messages, paths and secrets. */
-import { STATUS_BY_CODE } from '@stet/contract'
+import { statusOf } from '@stet/contract'
 import type { ErrorBody, ErrorCode } from '@stet/contract/vocabulary'
 import type { ErrorRequestHandler, Request, Response } from 'express'
 import { findConversation } from '../../features/conversations/find-conversation.ts'
@@ -27,7 +27,6 @@ export class KeptFailure extends Error {
 }
 
 const attachPath = /\/conversations\/[^/?]*\/attach\/?(?:\?|$)/
-const retryStatuses = new Set([409, 429, 503])
 
 /** @param requestId included in unexpected failures, so that the operator can find them in the log. */
 export function errorResponse(error: unknown, requestId: string): ErrorResponse {
@@ -35,8 +34,7 @@ export function errorResponse(error: unknown, requestId: string): ErrorResponse 
   if (error instanceof RunError) return runErrorResponse(error)
   if (error instanceof AppError && error.code !== 'InternalServerError') return appErrorResponse(error)
   if (isRefusedByRouter(error)) return errorResponse(refuse('malformed-path'), requestId)
-  const { code: name, message, details } = refuse('unforeseen', { requestId })
-  return { status: 500, headers: {}, body: { name, message, errorCode: 'internal_server_error', details } }
+  return appErrorResponse(refuse('unforeseen', { requestId }))
 }
 
 export function errorHandler(log: Logger): ErrorRequestHandler {
@@ -72,11 +70,12 @@ function answerWhileSending(req: Request, res: Response, text: string): void {
 }
 
 function appErrorResponse(error: AppError): ErrorResponse {
-  const status = STATUS_BY_CODE[error.code]
+  const status = statusOf(error.reason)
+  const { allow, retryAfter = status === 503 ? 1 : undefined } = error.details
   const headers: Record<string, string> = {}
   if (status === 401) headers['WWW-Authenticate'] = 'Bearer'
-  if (status === 405) headers['Allow'] = allowedMethods(error.details['allow'])
-  if (retryStatuses.has(status)) Object.assign(headers, retryAfter(error.details['retryAfter'], status))
+  if (Array.isArray(allow)) headers['Allow'] = allow.join(', ')
+  if (typeof retryAfter === 'number') headers['Retry-After'] = String(Math.max(1, Math.ceil(retryAfter)))
   return {
     status,
     headers,
@@ -103,15 +102,6 @@ function runErrorResponse(error: RunError): ErrorResponse {
   }
 }
 
-function retryAfter(seconds: unknown, status: number): Record<string, string> {
-  if (typeof seconds === 'number') return { 'Retry-After': String(Math.max(1, Math.ceil(seconds))) }
-  return status === 503 ? { 'Retry-After': '1' } : {}
-}
-
-function allowedMethods(allow: unknown): string {
-  return Array.isArray(allow) ? allow.join(', ') : ''
-}
-
 // Express throws a URIError with status 400 for a path parameter with an invalid percent escape.
 function isRefusedByRouter(error: unknown): boolean {
   return error instanceof URIError && 'status' in error && error.status === 400
@@ -121,11 +111,8 @@ function isRefusedByRouter(error: unknown): boolean {
 export function failureFields(error: unknown): LogFields {
   if (!(error instanceof Error)) return { reason: typeof error, code: undefined, frames: undefined }
   const frames = error.stack?.split('\n').filter((line) => line.startsWith('    at '))
-  return { reason: error.name, code: codeOf(error), frames: frames?.join('\n') }
-}
-
-function codeOf(error: Error): string | undefined {
-  return 'code' in error && typeof error.code === 'string' ? error.code : undefined
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
+  return { reason: error.name, code, frames: frames?.join('\n') }
 }
 
 const conversationPath = /^\/conversations\/([^/]+)\/(?:chat|attach)\/?$/

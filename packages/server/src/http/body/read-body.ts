@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { promisify } from 'node:util'
+import { MIMEType, promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import { AppError, refuse } from '../../shared/app-error.ts'
 import { afterListening } from '../../shared/clock.ts'
@@ -27,7 +27,6 @@ const discardLimitBytes = 64 * 1024 * 1024
 const discardLimitMs = 5_000
 const tickMs = 1_000
 
-const jsonType = /^application\/json$|^[^/\s]+\/[^/\s]+\+json$/
 const refusals: Record<keyof JsonBounds, string> = {
   depth: tooDeep,
   values: `must not hold more than ${inputBounds.values} values`,
@@ -75,15 +74,13 @@ const refused = (path: RequestIssue['path'], message: string) =>
 
 function isJson(contentType: string | undefined): boolean {
   if (contentType === undefined || contentType.trim() === '') return true
-  const [type = '', ...parameters] = contentType
-    .toLowerCase()
-    .split(';')
-    .map((part) => part.trim())
-  const charset = parameters
-    .find((part) => part.startsWith('charset='))
-    ?.slice('charset='.length)
-    .replaceAll('"', '')
-  return jsonType.test(type) && (charset === undefined || charset === 'utf-8' || charset === 'utf8')
+  try {
+    const { essence, params } = new MIMEType(contentType)
+    const isOfJson = essence === 'application/json' || essence.endsWith('+json')
+    return isOfJson && /^utf-?8$/i.test(params.get('charset') ?? 'utf-8')
+  } catch {
+    return false
+  }
 }
 
 /**
@@ -121,7 +118,9 @@ export async function readBody(
   if (size === 0 || isPlain) return raw
   const decompress = decompressors.get(encoding)
   if (!decompress) throw refuse('unsupported-content-encoding')
-  const body = await decompressWithin(decompress, raw, limitBytes)
+  const body = await decompress(raw, { maxOutputLength: limitBytes }).catch((error: unknown) => {
+    throw error instanceof RangeError ? tooLarge(limitBytes) : refuse('malformed-compression')
+  })
   if (body.length > shortBytes) check?.(body)
   return body
 }
@@ -134,15 +133,6 @@ function countReceived(part: Buffer): void {
   if (uncollectedBytes < collectAfterBytes) return
   uncollectedBytes = 0
   collectYoung()
-}
-
-async function decompressWithin(decompress: Decompress, raw: Buffer, limitBytes: number): Promise<Buffer> {
-  try {
-    return await decompress(raw, { maxOutputLength: limitBytes })
-  } catch (error) {
-    if (error instanceof RangeError) throw tooLarge(limitBytes)
-    throw refuse('malformed-compression')
-  }
 }
 
 function tooLarge(limitBytes: number): AppError {

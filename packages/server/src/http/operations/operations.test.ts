@@ -5,12 +5,16 @@ import { renderReference } from './reference.ts'
 describe('permitMetrics', () => {
   it('allows only loopback if no token is configured', () => {
     expect(() => permitMetrics(undefined, undefined, true)).not.toThrow()
-    expect(() => permitMetrics(undefined, 'anything', false)).toThrow('loopback')
+    expect(() => permitMetrics(undefined, 'anything', false)).toThrow(
+      expect.objectContaining({ reason: 'metrics-loopback-only' }),
+    )
   })
 
   it('requires the token if one is configured', () => {
-    expect(() => permitMetrics('secret', undefined, true)).toThrow('required')
-    expect(() => permitMetrics('secret', 'wrong', true)).toThrow('Invalid')
+    expect(() => permitMetrics('secret', undefined, true)).toThrow(expect.objectContaining({ reason: 'no-key' }))
+    expect(() => permitMetrics('secret', 'wrong', true)).toThrow(
+      expect.objectContaining({ reason: 'wrong-metrics-token' }),
+    )
     expect(() => permitMetrics('secret', 'secret', false)).not.toThrow()
   })
 

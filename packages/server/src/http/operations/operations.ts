@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { hash, timingSafeEqual } from 'node:crypto'
 import { type OperatorRouteName, operatorRoutes } from '@stet/contract'
 import { type Request, type Response, Router } from 'express'
 import { refuse } from '../../shared/app-error.ts'
@@ -6,7 +6,7 @@ import { bearerToken } from '../auth/admit.ts'
 import { contextOf } from '../auth/request-context.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { unmatchedRoute } from '../mount.ts'
-import { openApiDocument, referencePage } from './reference.ts'
+import { openApiDocument, referencePage, referencePolicy } from './reference.ts'
 
 type Answers = Record<OperatorRouteName, (req: Request, res: Response) => void | Promise<void>>
 
@@ -47,9 +47,8 @@ function operationAnswers({ settings, readiness, metrics }: HttpDeps): Answers {
       res.type('application/json; charset=utf-8').send(openApiDocument())
     },
     docs(_req, res) {
-      const page = referencePage()
-      res.setHeader('Content-Security-Policy', page.contentSecurityPolicy)
-      res.type('text/html; charset=utf-8').send(page.html)
+      res.setHeader('Content-Security-Policy', referencePolicy)
+      res.type('text/html; charset=utf-8').send(referencePage())
     },
   }
 }
@@ -64,15 +63,11 @@ export function permitMetrics(configured: string | undefined, given: string | un
     throw refuse('metrics-loopback-only')
   }
   if (given === undefined) throw refuse('no-key')
-  if (!timingSafeEqual(digest(configured), digest(given))) {
-    throw refuse('wrong-metrics-token')
-  }
+  // Hashed, because only buffers of the same length can be compared.
+  const [wanted, actual] = [hash('sha256', configured, 'buffer'), hash('sha256', given, 'buffer')]
+  if (!timingSafeEqual(wanted, actual)) throw refuse('wrong-metrics-token')
 }
 
 export function isLoopback(address: string | undefined): boolean {
   return address !== undefined && /^(::ffff:)?127\.|^::1$/.test(address)
-}
-
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest()
 }

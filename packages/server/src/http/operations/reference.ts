@@ -1,33 +1,5 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import openapi from '@stet/contract/openapi.json' with { type: 'json' }
-
-export interface ReferencePage {
-  html: Buffer
-  contentSecurityPolicy: string
-}
-
-let description: Buffer | undefined
-let page: ReferencePage | undefined
-
-/** One shared buffer, because a string would be encoded and buffered for each response. */
-export function openApiDocument(): Buffer {
-  description ??= Buffer.from(JSON.stringify(openapi))
-  return description
-}
-
-export function referencePage(): ReferencePage {
-  page ??= {
-    html: Buffer.from(renderReference(openapi)),
-    contentSecurityPolicy: [
-      "default-src 'none'",
-      `style-src 'sha256-${createHash('sha256').update(stylesheet).digest('base64')}'`,
-      "base-uri 'none'",
-      "form-action 'none'",
-      "frame-ancestors 'none'",
-    ].join('; '),
-  }
-  return page
-}
 
 interface Reference {
   info: { title: string; version: string; description?: string }
@@ -55,6 +27,28 @@ pre{background:var(--soft);border-radius:.375rem;overflow:auto;padding:.75rem;fo
 table{border-collapse:collapse;width:100%}td,th{border-bottom:1px solid var(--line);padding:.25rem .5rem .25rem 0;text-align:left;vertical-align:top}
 .method{display:inline-block;min-width:4.5rem}`
 
+export const referencePolicy = [
+  "default-src 'none'",
+  `style-src 'sha256-${hash('sha256', stylesheet, 'base64')}'`,
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+// Shared buffers, because a string would be encoded and buffered for each response.
+let description: Buffer | undefined
+let page: Buffer | undefined
+
+export function openApiDocument(): Buffer {
+  description ??= Buffer.from(JSON.stringify(openapi))
+  return description
+}
+
+export function referencePage(): Buffer {
+  page ??= Buffer.from(renderReference(openapi))
+  return page
+}
+
 export function renderReference(reference: Reference): string {
   const groups = groupByTag(reference.paths)
   const schemas = Object.entries(reference.components?.schemas ?? {})
@@ -69,7 +63,7 @@ export function renderReference(reference: Reference): string {
 <nav>${[...groups.keys(), 'schemas'].map((tag) => `<a href="#${anchor(tag)}">${escapeHtml(tag)}</a>`).join('')}</nav>
 ${[...groups].map(([tag, entries]) => `<h2 id="${anchor(tag)}">${escapeHtml(tag)}</h2>\n${entries.join('\n')}`).join('\n')}
 <h2 id="schemas">schemas</h2>
-${schemas.map(([name, schema]) => renderSchema(name, schema)).join('\n')}
+${schemas.map(([name, schema]) => `<details id="schema-${anchor(name)}"><summary><code>${escapeHtml(name)}</code></summary>${block(schema)}</details>`).join('\n')}
 </body>
 </html>
 `
@@ -102,10 +96,6 @@ ${renderJson('Parameters', operation.parameters)}${renderJson('Request body', op
     )
     .join('')}</table>
 ${renderJson('Responses in full', operation.responses)}</details>`
-}
-
-function renderSchema(name: string, schema: unknown): string {
-  return `<details id="schema-${anchor(name)}"><summary><code>${escapeHtml(name)}</code></summary>${block(schema)}</details>`
 }
 
 function renderJson(title: string, value: unknown): string {

@@ -1,7 +1,7 @@
 /** Limits the bytes of unread responses. Large responses wait for room, and stalled clients are disconnected. */
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { type AppError, refuse } from '../../shared/app-error.ts'
+import { refuse } from '../../shared/app-error.ts'
 import { collectAll } from '../../shared/collect-garbage.ts'
 
 export interface UnreadSettings {
@@ -77,7 +77,7 @@ export class UnreadBudget {
    */
   async reserve(res: ServerResponse, apiKeyId: number): Promise<void> {
     const watched = this.#open.get(res)
-    if (!watched) throw gone()
+    if (!watched) throw refuse('client-disconnected')
     watched.apiKeyId = apiKeyId
     if (!this.#hasRoom(apiKeyId)) await this.#room(res, apiKeyId)
     else this.#setHeld(watched, this.#reservation)
@@ -120,7 +120,7 @@ export class UnreadBudget {
         if (watched) this.#setHeld(watched, this.#reservation)
         resolve()
       })
-      const left = end(() => reject(gone()))
+      const left = end(() => reject(refuse('client-disconnected')))
       const late = end(() => reject(refuse('too-many-unread-responses')))
       const patience = setTimeout(late, mostWaitingMs).unref()
       const entry: Waiting = { apiKeyId, begin }
@@ -136,13 +136,9 @@ export class UnreadBudget {
       return
     }
     const { stallMs, mostBytes } = this.#settings
-    const isFull = this.#waiting.size > 0
-    closeStalled(this.#open, { stallMs, mostBytes: isFull ? mostBytes - this.#reservation : mostBytes })
+    const wanted = this.#waiting.size > 0 ? this.#reservation : 0
+    closeStalled(this.#open, { stallMs, mostBytes: mostBytes - wanted })
   }
-}
-
-function gone(): AppError {
-  return refuse('client-disconnected')
 }
 
 function closeStalled(open: Map<ServerResponse, Watched>, { stallMs, mostBytes }: UnreadSettings): void {

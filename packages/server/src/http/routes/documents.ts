@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { contract, Document as DocumentBody } from '@stet/contract'
-import type { Response } from 'express'
+import type { Request, Response } from 'express'
 import type { Document } from '../../features/documents/document.ts'
 import { listDocuments, readDocument } from '../../features/documents/read-document.ts'
 import {
@@ -10,7 +10,6 @@ import {
   getOrCreateDocument,
 } from '../../features/documents/save-document.ts'
 import { projectScope, resolveVersion } from '../../features/documents/version-ref.ts'
-import type { Project } from '../../features/projects/project.ts'
 import { listProviders, type ProviderEntry, workspaceScope } from '../../features/providers/list-providers.ts'
 import { chooseProvider } from '../../features/providers/resolve-provider.ts'
 import { RunError } from '../../shared/app-error.ts'
@@ -33,13 +32,7 @@ export function documentRoutes(deps: HttpDeps, responses: ResponseCache): Routes
       const bodyOf = await bodyFor(deps, address)
       return { status: 200, body: documents.map(bodyOf) }
     },
-    create: async ({ params, body, req, res }) =>
-      onlyOnce(deps, { req, res, status: 200 }, async (own) => {
-        const address = addressOf(params, res)
-        const bodyOf = await bodyFor(own, address)
-        const document = await createDocument(own, { ...address, path: body.path, content: body.prompt })
-        return tagged(res, document, bodyOf)
-      }),
+    create: creating(deps, createDocument),
     get: async ({ params, req, res }) => {
       const address = addressOf(params, res)
       const document = await readDocument(deps, { ...address, path: params.path })
@@ -48,13 +41,7 @@ export function documentRoutes(deps: HttpDeps, responses: ResponseCache): Routes
       responses.keep(res, ready, [projectScope(address.projectId), workspaceScope(address.caller.workspaceId)])
       return { status: 200, body: new RawResponse((to) => writeReady(to, ready, req.headers['if-none-match'])) }
     },
-    getOrCreate: async ({ params, body, req, res }) =>
-      onlyOnce(deps, { req, res, status: 200 }, async (own) => {
-        const address = addressOf(params, res)
-        const bodyOf = await bodyFor(own, address)
-        const document = await getOrCreateDocument(own, { ...address, path: body.path, content: body.prompt })
-        return tagged(res, document, bodyOf)
-      }),
+    getOrCreate: creating(deps, getOrCreateDocument),
     createOrUpdate: async ({ params, body, req, res }) =>
       onlyOnce(deps, { req, res, status: 200 }, async (own) => {
         const address = addressOf(params, res)
@@ -73,6 +60,22 @@ export function documentRoutes(deps: HttpDeps, responses: ResponseCache): Routes
   }
 }
 
+interface CreateCall {
+  params: { projectId: string; versionUuid: string }
+  body: { path: string; prompt: string }
+  req: Request
+  res: Response
+}
+
+function creating(deps: HttpDeps, create: typeof createDocument) {
+  return async ({ params, body, req, res }: CreateCall) =>
+    onlyOnce(deps, { req, res, status: 200 }, async (own) => {
+      const address = addressOf(params, res)
+      const bodyOf = await bodyFor(own, address)
+      return tagged(res, await create(own, { ...address, path: body.path, content: body.prompt }), bodyOf)
+    })
+}
+
 function addressOf(params: { projectId: string; versionUuid: string }, res: Response) {
   return { caller: callerOf(res), ...versionAddress(params), signal: whileOpen(res) }
 }
@@ -87,28 +90,29 @@ function tagged(res: Response, document: Document, bodyOf: (document: Document) 
 async function bodyFor(deps: HttpDeps, address: Address): Promise<(document: Document) => DocumentBody> {
   const { project } = await resolveVersion(deps, address)
   const providers = await listProviders(deps, address.caller.workspaceId)
-  return (document) => documentBody(document, documentProvider(deps, document, project, providers))
+  const defaults = {
+    projectDefault: project.defaultProvider,
+    serverDefault: deps.providers.environment.defaultProvider,
+  }
+  return (document) => {
+    const { provider } = document.config
+    const named = typeof provider === 'string' ? provider : undefined
+    return documentBody(document, providerKindOf(providers, { ...defaults, named }))
+  }
 }
 
 /** Includes the text of referenced prompts, if any. */
 function etagOf({ contentHash, resolvedContent, hasReferences }: Document): string {
   if (!hasReferences) return `"${contentHash}"`
-  return `"${contentHash}.${createHash('sha256').update(resolvedContent, 'utf8').digest('hex').slice(0, 16)}"`
+  return `"${contentHash}.${hash('sha256', resolvedContent).slice(0, 16)}"`
 }
 
-function documentProvider(
-  deps: Pick<HttpDeps, 'providers'>,
-  document: Pick<Document, 'config'>,
-  project: Pick<Project, 'defaultProvider'>,
+function providerKindOf(
   providers: readonly ProviderEntry[],
+  choice: Parameters<typeof chooseProvider>[1],
 ): string | undefined {
-  const named = document.config['provider']
   try {
-    return chooseProvider(providers, {
-      named: typeof named === 'string' ? named : undefined,
-      projectDefault: project.defaultProvider,
-      serverDefault: deps.providers.environment.defaultProvider,
-    }).kind
+    return chooseProvider(providers, choice).kind
   } catch (error) {
     if (error instanceof RunError) return undefined
     throw error

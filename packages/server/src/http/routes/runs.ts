@@ -2,8 +2,9 @@ import type { contract, RunResult as RunResultBody } from '@stet/contract'
 import type { Request, Response } from 'express'
 import type { z } from 'zod'
 import { attachResult, attachStream, joinRun } from '../../features/conversations/attach-conversation.ts'
-import { continueConversation } from '../../features/conversations/continue-conversation.ts'
+import { answerToolCall, continueConversation } from '../../features/conversations/continue-conversation.ts'
 import { stopConversation } from '../../features/conversations/stop-conversation.ts'
+import type { Claim, ClaimedRun } from '../../features/idempotency/ports.ts'
 import type { StartedRun } from '../../features/runs/events/watch-run.ts'
 import { queueRun } from '../../features/runs/queue/queue-run.ts'
 import { startRun } from '../../features/runs/start-run.ts'
@@ -23,37 +24,36 @@ interface RunDeps extends HttpDeps {
   streams: StreamLimit
 }
 
+export function toolRoutes(deps: HttpDeps): Routes<typeof contract.tools> {
+  return {
+    result: async ({ body, res }) => {
+      const { toolCallId, result = null, isError } = body
+      await answerToolCall(deps, { caller: callerOf(res), toolCallId, result, isError })
+      return { status: 200, body: { success: true } }
+    },
+  }
+}
+
 export function runRoutes(httpDeps: HttpDeps, unread: UnreadBudget): Routes<typeof contract.runs> {
   const deps: RunDeps = { ...httpDeps, unread, streams: new StreamLimit(httpDeps.settings.maxStreamsPerKey) }
   return {
     run: async ({ params, body, req, res }) => {
       const input = runInput({ params, body, req, res })
       if (body.background) return { status: 200, body: await runInBackground(deps, res, input, body.stream) }
-      const { caller, claim } = input
       const mode = body.stream ? 'stream' : 'json'
-      follow(deps, res, body.stream)
-      const run = await startedOnce(deps, res, {
-        claim,
-        start: () => startRun(deps, { ...input, mode }),
-        join: (earlier) => joinRun(deps, { caller, ...earlier, mode }, whileOpen(res)),
-      })
-      return { status: 200, body: await runResponse(deps, res, run, mode) }
+      const start = () => startRun(deps, { ...input, mode })
+      return { status: 200, body: await runResponse(deps, res, { claim: input.claim, mode, start }) }
     },
     chat: async ({ params, body, req, res }) => {
       const { conversationUuid } = params
-      const { stream, messages, tools = [] } = body
-      const mode = stream ? 'stream' : 'json'
+      const { messages, tools = [] } = body
+      const mode = body.stream ? 'stream' : 'json'
       const caller = callerOf(res)
       const declaredSdk = contextOf(res).client.declared
       const claim = idempotencyClaim(req, res)
-      follow(deps, res, stream)
-      const run = await startedOnce(deps, res, {
-        claim,
-        start: () =>
-          continueConversation(deps, { caller, conversationUuid, messages, tools, declaredSdk, claim, mode }),
-        join: (earlier) => joinRun(deps, { caller, ...earlier, mode }, whileOpen(res)),
-      })
-      return { status: 200, body: await runResponse(deps, res, run, mode) }
+      const start = () =>
+        continueConversation(deps, { caller, conversationUuid, messages, tools, declaredSdk, claim, mode })
+      return { status: 200, body: await runResponse(deps, res, { claim, mode, start }) }
     },
     attach: async ({ params, body, req, res }) => {
       const address = { caller: callerOf(res), conversationUuid: params.conversationUuid }
@@ -125,13 +125,21 @@ async function runInBackground(
   return { uuid: queued.conversationUuid }
 }
 
+interface RunStart {
+  claim: Claim | undefined
+  mode: 'json' | 'stream'
+  start(): Promise<StartedRun>
+}
+
 /** Responds once the run is stored, with its result or with its event stream. */
 async function runResponse(
   deps: RunDeps,
   res: Response,
-  run: StartedRun,
-  mode: 'json' | 'stream',
+  { claim, mode, start }: RunStart,
 ): Promise<RawResponse | RunResultBody> {
+  follow(deps, res, mode === 'stream')
+  const join = (earlier: ClaimedRun) => joinRun(deps, { caller: callerOf(res), ...earlier, mode }, whileOpen(res))
+  const run = await startedOnce(deps, res, { claim, start, join })
   if (mode === 'stream') {
     await run.committed
     return runStream(deps, res, run)
