@@ -42,10 +42,8 @@ import { loadServerTools } from './adapters/server-tools/load-server-tools.ts'
 import { createTemplateEngine } from './adapters/template-workers/engine.ts'
 import type { Config } from './config.ts'
 import { encryptionKeysOf } from './data-files.ts'
-import type { CreateProject } from './features/access/first-start.ts'
 import { createDeletionWork } from './features/conversations/deletion/purge-deleted.ts'
 import type { Deps, Stores } from './features/deps.ts'
-import { addProject } from './features/projects/create-project.ts'
 import { environmentProviders } from './features/providers/environment-providers.ts'
 import { createStoredLogs } from './features/runs/events/stored-events.ts'
 import { createActiveRuns } from './features/runs/leases/active-runs.ts'
@@ -119,9 +117,6 @@ function databaseOptions(config: Config, logger: Logger): DatabaseOptions<Stores
   }
 }
 
-export const createFirstProject: CreateProject = (stores, input) =>
-  addProject(stores, { ...input, at: systemClock.now() })
-
 /** Opens everything and resolves when the server may listen. @param limits shorter provider call limits, for tests. */
 export async function compose(config: Config, limits?: Partial<ProviderLimits>): Promise<Composition> {
   const logger = createJsonLogger(process.stderr, config.logLevel)
@@ -141,7 +136,7 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>):
     if (!(await database.take())) return undefined
     const { writesClosed } = database
     const isSuccessor = !database.isTaken
-    work = await startUp({ deps, config, createProject: createFirstProject, isSuccessor, writesClosed })
+    work = await startUp({ deps, config, isSuccessor, writesClosed })
     work.upkeep.push(startSnapshots(database, snapshotOptions(config, logger)))
     return work
   }
@@ -204,7 +199,7 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>):
 async function connectWithKeys(config: Config, logger: Logger) {
   const database = await connectDatabase(databaseOptions(config, logger))
   try {
-    const encryptionKeys = await findEncryptionKeys(config, async () => {
+    const encryptionKeys = await encryptionKeysOf(config, async () => {
       await database.take()
       return (await database.stores.workspaces.findFirst()) !== null
     })
@@ -240,11 +235,6 @@ function snapshotOptions(config: Config, logger: Logger) {
     owner: 'stet',
     log: logger,
   }
-}
-
-/** @param isUsed called only if the settings have no key; an unused database gets one. @throws OperatorError */
-export async function findEncryptionKeys(config: Config, isUsed: () => Promise<boolean>): Promise<readonly string[]> {
-  return config.encryptionKeys ?? encryptionKeysOf(config, await isUsed())
 }
 
 // If the release fails, the lease expires.

@@ -1,4 +1,5 @@
 import { OperatorError } from '../../shared/app-error.ts'
+import type { Author } from '../../shared/caller.ts'
 import type { Needs, Stores } from '../deps.ts'
 import { apiKeyPrefix, generateApiKey, hashApiKey, isWellFormedApiKey } from './api-key.ts'
 
@@ -11,7 +12,7 @@ export interface NewTenant {
 
 /** Returns null if any workspace exists. @param createProject runs in the same transaction. */
 export async function createFirstWorkspace(
-  deps: Needs<'transaction'>,
+  deps: Needs<'transaction' | 'clock'>,
   input: {
     adminKey?: string | undefined
     createProject: CreateProject
@@ -22,7 +23,7 @@ export async function createFirstWorkspace(
   return deps.transaction(async (stores) => {
     await stores.workspaces.lockCreation()
     if (await stores.workspaces.findFirst()) return null
-    const tenant = await createTenant(stores, { name: 'default', ...input })
+    const tenant = await createTenant(stores, { name: 'default', at: deps.clock.now(), ...input })
     input.keepKey(tenant)
     return tenant
   })
@@ -30,7 +31,7 @@ export async function createFirstWorkspace(
 
 /** Creates another workspace. @throws OperatorError when the name is taken. */
 export async function createWorkspace(
-  deps: Needs<'transaction'>,
+  deps: Needs<'transaction' | 'clock'>,
   input: { name: string; createProject: CreateProject },
 ): Promise<NewTenant> {
   return deps.transaction(async (stores) => {
@@ -38,22 +39,17 @@ export async function createWorkspace(
     if (await stores.workspaces.findByName(input.name)) {
       throw new OperatorError(`A workspace named '${input.name}' already exists`)
     }
-    return createTenant(stores, input)
+    return createTenant(stores, { at: deps.clock.now(), ...input })
   })
 }
 
 /** Creates an admin key for a workspace whose keys were lost. @throws OperatorError for an unknown workspace. */
-export async function issueAdminKey(
-  deps: Needs<'transaction'>,
-  input: { workspace?: string | undefined },
-): Promise<NewTenant> {
+export async function issueAdminKey(deps: Needs<'transaction'>, name: string | undefined): Promise<NewTenant> {
   return deps.transaction(async (stores) => {
-    const workspace =
-      input.workspace === undefined
-        ? await stores.workspaces.findFirst()
-        : await stores.workspaces.findByName(input.workspace)
+    const { workspaces } = stores
+    const workspace = await (name === undefined ? workspaces.findFirst() : workspaces.findByName(name))
     if (!workspace) throw new OperatorError('Workspace not found')
-    const author = await stores.workspaces.findFirstAuthor(workspace.id)
+    const author = await workspaces.findFirstAuthor(workspace.id)
     if (!author) throw new OperatorError('Workspace has no author')
     const key = generateApiKey()
     await saveAdminKey(stores, { workspaceId: workspace.id, author, key, name: 'admin (recovered)' })
@@ -63,12 +59,12 @@ export async function issueAdminKey(
 
 export type CreateProject = (
   stores: Stores,
-  input: { workspaceId: number; authorId: number; name: string },
+  input: { workspaceId: number; authorId: number; name: string; at: Date },
 ) => Promise<unknown>
 
 async function createTenant(
   stores: Stores,
-  input: { name: string; adminKey?: string | undefined; createProject: CreateProject },
+  input: { name: string; adminKey?: string | undefined; createProject: CreateProject; at: Date },
 ): Promise<NewTenant> {
   if (input.adminKey !== undefined && !isWellFormedApiKey(input.adminKey)) {
     throw new OperatorError('The admin key does not have the form of a key')
@@ -77,13 +73,13 @@ async function createTenant(
   const workspace = await stores.workspaces.create(input.name)
   const author = await stores.workspaces.createAuthor(workspace.id, { name: 'admin', email: 'admin@localhost' })
   await saveAdminKey(stores, { workspaceId: workspace.id, author, key, name: 'admin' })
-  await input.createProject(stores, { workspaceId: workspace.id, authorId: author.id, name: 'default' })
+  await input.createProject(stores, { workspaceId: workspace.id, authorId: author.id, name: 'default', at: input.at })
   return { workspaceId: workspace.id, workspaceName: workspace.name, key, isGenerated: input.adminKey === undefined }
 }
 
 async function saveAdminKey(
   stores: Stores,
-  input: { workspaceId: number; author: { id: number; name: string; email: string }; key: string; name: string },
+  input: { workspaceId: number; author: Author; key: string; name: string },
 ): Promise<void> {
   await stores.apiKeys.create(input.workspaceId, {
     workspaceId: input.workspaceId,
