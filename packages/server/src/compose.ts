@@ -1,7 +1,6 @@
 /** Builds the app from the configuration. This is the only file that imports all adapters. */
 
 import { randomUUID } from 'node:crypto'
-import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
 import { startSnapshots } from '@stet/embedded-postgres'
 import { LRUCache } from 'lru-cache'
@@ -59,22 +58,7 @@ import { canCollectGarbage } from './shared/collect-garbage.ts'
 import type { Logger } from './shared/logger.ts'
 import { eventCodec } from './wire/event-codec.ts'
 
-export interface Composition {
-  app: RequestListener
-  deps: Deps
-  database: Database<Stores>
-  /** True while another server owns the database. Until then, this server's API responds with 503. */
-  isWaiting: boolean
-  /** Resolves when the API is available, or with undefined if the server was closed before. */
-  started: Promise<StartedWork | undefined>
-  /** Resolves when another server has taken over the database. This server must then drain and end. */
-  superseded: Promise<void>
-  shutDown(server: HttpServer): Promise<void>
-  /** Closes everything immediately, for a server that never listened. */
-  close(): Promise<void>
-}
-
-type ClosableModels = ReturnType<typeof createModelDrivers>
+export type Composition = Awaited<ReturnType<typeof compose>>
 
 /** Event logs, conversations and the inputs of queued runs each get one share. */
 const endedRunCaches = 3
@@ -83,6 +67,18 @@ const maxEventBytes = 32 * 1024 * 1024
 const stopWaitMs = 2_000
 const storeWaitMs = 60_000
 const toolWaitMs = 300_000
+const features = [
+  'stream',
+  'background',
+  'attach',
+  'stop',
+  'chat',
+  'structured-output',
+  'requested-tools',
+  'waiting-tools',
+  'agents',
+  'server-tools',
+]
 
 export function storesFor(client: DatabaseClient): Stores {
   return {
@@ -118,7 +114,7 @@ function databaseOptions(config: Config, logger: Logger): DatabaseOptions<Stores
 }
 
 /** Opens everything and resolves when the server may listen. @param limits shorter provider call limits, for tests. */
-export async function compose(config: Config, limits?: Partial<ProviderLimits>): Promise<Composition> {
+export async function compose(config: Config, limits?: Partial<ProviderLimits>) {
   const logger = createJsonLogger(process.stderr, config.logLevel)
   for (const unknown of config.unknownVariables) logger.warn('config.unknown-variable', { ...unknown })
   if (!canCollectGarbage) logger.warn('server.without-gc', { advice: 'start Node with --expose-gc to use less memory' })
@@ -165,7 +161,7 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>):
     place,
     rateLimiter: createRateLimiter(),
     failures: createFailureLimiter(config.authFailureLimit),
-    settings: httpSettings(config),
+    settings: { ...config, features, unread: { stallMs: config.stallSeconds * 1_000, mostBytes: config.unreadBytes } },
     readiness: async () => ({
       accepting: work !== undefined && !drain.isDraining,
       recovered: work?.queueWork.hasBegun() ?? false,
@@ -177,10 +173,13 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>):
     app,
     deps,
     database,
+    /** True while another server owns the database. Until then, this server's API responds with 503. */
     isWaiting: !database.isTaken,
+    /** Resolves when the API is available, or with undefined if the server was closed before. */
     started,
+    /** Resolves when another server has taken over the database. This server must then drain and end. */
     superseded,
-    shutDown: (server) =>
+    shutDown: (server: HttpServer) =>
       shutDown({
         server,
         drain,
@@ -191,6 +190,7 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>):
         handOver: async () => database.lock?.release(),
         close,
       }),
+    /** Closes everything immediately, for a server that never listened. */
     close,
   }
 }
@@ -258,18 +258,10 @@ interface Parts {
   isReadOnly(): boolean
 }
 
-function createDeps({
-  config,
-  database,
-  encryptionKeys,
-  serverTools,
-  logger,
-  metrics,
-  limits,
-  isReadOnly,
-}: Parts): Deps & { providers: { drivers: ClosableModels } } {
+function createDeps(parts: Parts) {
+  const { config, database, logger, limits } = parts
   const guard = { allowedPrivateHosts: config.allowedPrivateHosts }
-  const runs = postgresRunStore({ ...database, writesClosed: isReadOnly })
+  const runs = postgresRunStore({ ...database, writesClosed: parts.isReadOnly })
   return {
     stores: database.stores,
     transaction: database.transaction,
@@ -282,11 +274,11 @@ function createDeps({
       storedLogs: createStoredLogs(runs, eventCodec),
       codec: eventCodec,
       active: createActiveRuns(config.endedRunBytes / endedRunCaches),
-      metrics,
+      metrics: parts.metrics,
       settings: runSettings(config, database),
       toolCalls: postgresToolCallStore(database),
       toolSignals: createToolSignals(),
-      serverTools,
+      serverTools: parts.serverTools,
     },
     deletions: { store: postgresDeletionStore(database.ownSession), work: createDeletionWork() },
     idempotency: { upkeep: postgresIdempotencyUpkeep(database.ownSession), claimsInWork: new Map() },
@@ -298,7 +290,7 @@ function createDeps({
       addressGuard: addressGuard(guard),
       prices: priceBook(),
     },
-    secrets: secretBox(encryptionKeys),
+    secrets: secretBox(parts.encryptionKeys),
     liveCache: createLiveCache(),
     templates: createTemplateEngine({
       workerFile: join(config.packageRoot, 'dist', 'template-worker.mjs'),
@@ -309,7 +301,7 @@ function createDeps({
     }),
     clock: systemClock,
     logger,
-  }
+  } satisfies Deps
 }
 
 function runSettings(config: Config, database: Database<Stores>): RunSettings {
@@ -325,30 +317,5 @@ function runSettings(config: Config, database: Database<Stores>): RunSettings {
     sharesDatabase: database.kind === 'postgres',
     retentionDays: config.retentionDays,
     eventRetentionMs: config.eventRetentionHours * 3_600_000,
-  }
-}
-
-function httpSettings(config: Config) {
-  return {
-    version: config.version,
-    features: [
-      'stream',
-      'background',
-      'attach',
-      'stop',
-      'chat',
-      'structured-output',
-      'requested-tools',
-      'waiting-tools',
-      'agents',
-      'server-tools',
-    ],
-    corsOrigins: config.corsOrigins,
-    metricsToken: config.metricsToken,
-    bodyLimitBytes: config.bodyLimitBytes,
-    trustProxy: config.trustProxy,
-    maxStreamsPerKey: config.maxStreamsPerKey,
-    unread: { stallMs: config.stallSeconds * 1_000, mostBytes: config.unreadBytes },
-    validateResponses: config.validateResponses,
   }
 }

@@ -1,4 +1,5 @@
 import { Server as NetServer } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Config } from './config.ts'
 import { keepAdminKey } from './data-files.ts'
 import { createFirstWorkspace } from './features/access/first-start.ts'
@@ -59,16 +60,15 @@ export async function startUp(input: StartUpInput): Promise<StartedWork> {
 async function startQueueWork(input: StartUpInput): Promise<QueueWork> {
   const { deps, writesClosed } = input
   let queueWork: Repeated | undefined
-  const begin = async () => {
-    queueWork = await recover(input)
-  }
-  if (!writesClosed()) await begin()
+  if (!writesClosed()) queueWork = await recover(input)
   else deps.logger.warn('server.read-only', { reason: 'the disk of the database is almost full' })
   const looking = repeat(roomCheckMs, async () => {
     if (queueWork || writesClosed()) return
-    await begin().catch((error: unknown) => {
+    try {
+      queueWork = await recover(input)
+    } catch (error) {
       deps.logger.warn('server.recovery-failed', { reason: error instanceof Error ? error.message : String(error) })
-    })
+    }
   })
   if (queueWork) await looking.stop()
   return {
@@ -169,8 +169,4 @@ async function runsAndAnswersEnd(drain: Drain, deps: ShutDownInput['deps']): Pro
     }
     await Promise.race([pause(lookMs), ...(runs.length > 0 ? [Promise.all(runs.map((run) => run.ended))] : [])])
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
 }

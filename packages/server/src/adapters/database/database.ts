@@ -9,7 +9,7 @@ import type { Engine } from './engine.ts'
 import { migrate } from './migrate.ts'
 import { openPostgres } from './postgres/postgres.ts'
 import type { ReplicaLock } from './postgres/replica-lock.ts'
-import { gatedAdapter, gatedSession, type StatementGate, statementGate } from './statement-gate.ts'
+import { gatedAdapter, gatedSession, type StatementGate, statementGate, uncarried } from './statement-gate.ts'
 import { createWriteBatch, type WriteBatch } from './write-batch.ts'
 
 export type DatabaseClient = Prisma.TransactionClient
@@ -129,7 +129,7 @@ function useEngine<Stores>(engine: Engine, isTaken: boolean, options: DatabaseOp
       client
         .$transaction((transaction) => work(storesFor(transaction)))
         .catch((error: unknown) => {
-          throw gate.unwrap(error)
+          throw uncarried(error)
         }),
     async ready() {
       const [database] = await Promise.all([answers(engine.session), engine.lock?.confirm()])
@@ -155,7 +155,7 @@ function createClient(engine: Engine, gate: StatementGate): PrismaClient {
     query: {
       $allOperations: ({ args, query }) =>
         query(args).catch((error: unknown) => {
-          throw gate.unwrap(error)
+          throw uncarried(error)
         }),
     },
   })

@@ -1,13 +1,17 @@
-import type { SqlDriverAdapter, SqlDriverAdapterFactory, SqlQueryable, Transaction } from '@prisma/driver-adapter-utils'
+import type {
+  SqlDriverAdapter,
+  SqlDriverAdapterFactory,
+  SqlQuery,
+  SqlQueryable,
+  Transaction,
+} from '@prisma/driver-adapter-utils'
 import type { SqlQueries, SqlSession } from '@stet/embedded-postgres/sql-session'
 import { AppError } from '../../shared/app-error.ts'
-import { codeOf, databaseAway, diskFull, translateDatabaseError, translating } from './database-error.ts'
+import { diskFull, translateDatabaseError, translating } from './database-error.ts'
 
 /** Counts every SQL statement, and rejects writes while the disk is almost full. */
 export interface StatementGate {
   pass(sql: string): void
-  /** Returns our error if Prisma wrapped it, or any other error unchanged. */
-  unwrap(error: unknown): unknown
   count(): number
 }
 
@@ -17,14 +21,13 @@ function isWrite(sql: string): boolean {
   return WRITES.test(sql)
 }
 
-/** Prisma keeps only the code of an adapter's error, so the code identifies our error. */
+/** Prisma replaces errors that have a code, as ours do. */
 class CarriedRefusal extends Error {
-  static readonly codes = { diskFull: 'STET_DISK_FULL', away: 'STET_DATABASE_AWAY' } as const
-  readonly code: string
+  readonly refusal: AppError
 
   constructor(refusal: AppError) {
-    super(refusal.message, { cause: refusal })
-    this.code = refusal.reason === 'disk-full' ? CarriedRefusal.codes.diskFull : CarriedRefusal.codes.away
+    super(refusal.message)
+    this.refusal = refusal
   }
 }
 
@@ -36,17 +39,17 @@ async function carrying<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-export function statementGate(writesClosed: () => boolean = () => false): StatementGate {
+/** @param error thrown by Prisma Client. */
+export function uncarried(error: unknown): unknown {
+  return error instanceof CarriedRefusal ? error.refusal : translateDatabaseError(error)
+}
+
+export function statementGate(writesClosed: () => boolean): StatementGate {
   let sent = 0
   return {
     pass(sql) {
       if (writesClosed() && isWrite(sql)) throw diskFull()
       sent += 1
-    },
-    unwrap(error) {
-      const code = codeOf(error)
-      if (code === CarriedRefusal.codes.diskFull) return diskFull(error)
-      return code === CarriedRefusal.codes.away ? databaseAway(error) : translateDatabaseError(error)
     },
     count: () => sent,
   }
@@ -122,26 +125,16 @@ function gatedTransaction(transaction: Transaction, gate: StatementGate, mayWrit
   })
 }
 
-function gatedQueryable(
-  queryable: SqlQueryable,
-  gate: StatementGate,
-  mayWrite: () => Promise<void>,
-): Pick<SqlQueryable, 'queryRaw' | 'executeRaw'> {
-  const pass = async (sql: string) => {
-    gate.pass(sql)
-    if (isWrite(sql)) await mayWrite()
-  }
+function gatedQueryable(queryable: SqlQueryable, gate: StatementGate, mayWrite: () => Promise<void>) {
+  const passed = <T>({ sql }: SqlQuery, send: () => Promise<T>) =>
+    carrying(async () => {
+      gate.pass(sql)
+      if (isWrite(sql)) await mayWrite()
+      return send()
+    })
   return {
-    queryRaw: (query) =>
-      carrying(async () => {
-        await pass(query.sql)
-        return queryable.queryRaw(query)
-      }),
-    executeRaw: (query) =>
-      carrying(async () => {
-        await pass(query.sql)
-        return queryable.executeRaw(query)
-      }),
+    queryRaw: (query: SqlQuery) => passed(query, () => queryable.queryRaw(query)),
+    executeRaw: (query: SqlQuery) => passed(query, () => queryable.executeRaw(query)),
   }
 }
 
