@@ -78,14 +78,15 @@ export async function openDatabase<Stores>(options: DatabaseOptions<Stores>): Pr
 
 /** Opens the database and tries to take its lock. Do not read or write before `take`. */
 export async function connectDatabase<Stores>(options: DatabaseOptions<Stores>): Promise<Database<Stores>> {
-  const engine = await translating(async () => openEngine(options))
-  try {
-    const isTaken = engine.lock === undefined || (await engine.lock.tryTake())
-    return useEngine(engine, isTaken, options)
-  } catch (error) {
-    await engine.close()
-    throw error
-  }
+  return translating(async () => {
+    const engine = await openEngine(options)
+    try {
+      return useEngine(engine, (await engine.lock?.tryTake()) ?? true, options)
+    } catch (error) {
+      await engine.close()
+      throw error
+    }
+  })
 }
 
 function openEngine<Stores>(options: DatabaseOptions<Stores>): Engine | Promise<Engine> {
@@ -107,7 +108,7 @@ function useEngine<Stores>(engine: Engine, isTaken: boolean, options: DatabaseOp
       log.info('database.migration-applied', { name })
     }
     await engine.lock?.announce()
-    engine.startUpkeep(gate.count)
+    engine.startUpkeep?.(gate.count)
     return true
   }
   let taken: Promise<boolean> | undefined

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterListening } from '../../../shared/clock.ts'
 import type { Logger } from '../../../shared/logger.ts'
-import { translateDatabaseError } from '../database-error.ts'
 import type { Connection } from './postgres-pool.ts'
 
 /** The advisory lock's key: `stet` in ASCII. */
@@ -16,6 +15,7 @@ const CONFIRMED_FOR_MS = 600
 const TAKEOVER_WAIT_MS = 1_000
 /** The share of `silenceMs` that a request waits for a fresh confirmation. */
 const CONFIRM_WAIT = 0.4
+const LOOK_MS = 20
 
 /** Lets PostgreSQL detect a dead machine within about 10 s and release its lock. */
 const KEEP_ALIVE = [
@@ -84,22 +84,15 @@ export class ReplicaLock {
   async confirm(): Promise<boolean> {
     if (this.isConfirmed()) return true
     let isOver = false
-    let stopTimer = () => {}
-    const limit = new Promise<void>((resolve) => {
-      stopTimer = afterListening(this.#options.silenceMs * CONFIRM_WAIT, () => {
-        isOver = true
-        resolve()
-      })
+    const stopTimer = afterListening(this.#options.silenceMs * CONFIRM_WAIT, () => {
+      isOver = true
     })
-    while (this.#held !== undefined && !this.isConfirmed() && !isOver) await Promise.race([this.#ask(), limit])
+    while (this.#held !== undefined && !this.isConfirmed() && !isOver) await Promise.race([this.#ask(), delay(LOOK_MS)])
     stopTimer()
     return this.isConfirmed()
   }
 
-  /**
-   * Does not wait for the lock, but waits until the previous holder's confirmation has expired.
-   * @throws AppError ServiceUnavailableError if the database is unavailable.
-   */
+  /** Does not wait for the lock, but waits until the previous holder's confirmation has expired. */
   async tryTake(): Promise<boolean> {
     if (this.#held !== undefined) return true
     const connection = await this.#connected()
@@ -119,7 +112,7 @@ export class ReplicaLock {
     } catch (error) {
       this.#candidate = undefined
       connection.cut()
-      throw translateDatabaseError(error)
+      throw error
     }
   }
 
@@ -173,7 +166,7 @@ export class ReplicaLock {
       await this.#query(connection, KEEP_ALIVE)
     } catch (error) {
       connection.cut()
-      throw translateDatabaseError(error)
+      throw error
     }
     this.#candidate = connection
     return connection
