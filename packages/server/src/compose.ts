@@ -212,11 +212,11 @@ async function connectWithKeys(config: Config, logger: Logger) {
 
 /** Empties the caches when the lock is lost and when it is retaken. Resolves when another server has taken over. */
 function forgetWithLock(deps: Deps, { lock }: Database<Stores>): Promise<void> {
-  const forget = () => {
+  const onChange = () => {
     deps.liveCache.clear()
     deps.runs.active.forgetAll()
   }
-  return new Promise((resolve) => lock?.listen({ onTaken: forget, onLost: forget, onSuperseded: resolve }))
+  return new Promise((onSuperseded) => lock?.listen({ onChange, onSuperseded }))
 }
 
 /** A server without its lock, or before its start-up work, serves no API requests. */

@@ -17,14 +17,9 @@ export type Config = Readonly<
     /** Checks responses against the contract. Off in production, where a failure would lose finished work. */
     validateResponses: boolean
     /** Variables with the prefix `STET_` that are not settings. */
-    unknownVariables: readonly UnknownVariable[]
+    unknownVariables: readonly { variable: string; didYouMean: string | undefined }[]
   }
 >
-
-export interface UnknownVariable {
-  variable: string
-  didYouMean?: string
-}
 
 /** @throws OperatorError with one line for each invalid setting, without any value. An empty variable counts as unset. */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
@@ -66,7 +61,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
 const foreignVariables =
   /^STET_(API_KEY|BASE_URL|PROJECT_ID|VERSION_UUID|LOG|OUTPUT|PROFILE|CONFIG|NO_INPUT|DEBUG|PAGER|PUBLISH_KEY|TEST_\w+)$/
 
-function unknownVariables(names: readonly string[]): UnknownVariable[] {
+function unknownVariables(names: readonly string[]): Config['unknownVariables'] {
   const known = Object.values(settings).map(variableOf)
   const bare = (variable: string) => variable.replace(/^STET_/, '')
   return names
@@ -74,8 +69,7 @@ function unknownVariables(names: readonly string[]): UnknownVariable[] {
     .map((variable) => {
       // Every candidate has the prefix, so it is not compared.
       const [meant] = similarNames(bare(variable), known.map(bare), { limit: 1, atLeast: 0.5 })
-      const didYouMean = known.find((name) => bare(name) === meant)
-      return { variable, ...(didYouMean === undefined ? {} : { didYouMean }) }
+      return { variable, didYouMean: known.find((name) => bare(name) === meant) }
     })
 }
 

@@ -1,4 +1,5 @@
 /** The server process: commands, listening, signals and draining. It has no business rules. */
+import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { type Composition, compose } from './compose.ts'
 import { type Config, readConfig } from './config.ts'
@@ -49,15 +50,12 @@ function tellFirstKey(work: StartedWork | undefined): void {
   if (work?.firstKey !== undefined) process.stdout.write(`${work.firstKey}\n`)
 }
 
-function listen(server: Server, config: Config): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onError = (error: Error): void => reject(new OperatorError(listenFailure(error, config)))
-    server.once('error', onError)
-    server.listen(config.port, config.host, () => {
-      server.off('error', onError)
-      resolve()
-    })
-  })
+async function listen(server: Server, config: Config): Promise<void> {
+  try {
+    await once(server.listen(config.port, config.host), 'listening')
+  } catch (error) {
+    throw new OperatorError(listenFailure(error as NodeJS.ErrnoException, config))
+  }
 }
 
 function listenFailure(error: NodeJS.ErrnoException, { host, port }: Config): string {

@@ -39,10 +39,9 @@ export async function runOperatorCommand(command: string, args: readonly string[
     await restoreEmbedded(directory, first)
     return print(`restored from ${first}`)
   }
-  if (command === 'new-admin-key') return printTenant(readConfig(process.env), (deps) => issueAdminKey(deps, first))
+  if (command === 'new-admin-key') return printTenant((database) => issueAdminKey(database, first))
   if (command === 'workspace' && first === 'create' && second !== undefined) {
-    const config = readConfig(process.env)
-    return printTenant(config, async (database) => {
+    return printTenant(async (database, config) => {
       // Same rule as at a first start: a database with a workspace must have a key.
       await encryptionKeysOf(config, async () => (await database.stores.workspaces.findFirst()) !== null)
       return createWorkspace({ ...database, clock: systemClock }, { name: second, createProject: addProject })
@@ -63,11 +62,12 @@ function print(line: string): number {
 }
 
 /** Prints only the key on standard output, so that it can be piped. The description is on standard error. */
-async function printTenant(config: Config, work: (database: Database<Stores>) => Promise<NewTenant>): Promise<number> {
+async function printTenant(work: (database: Database<Stores>, config: Config) => Promise<NewTenant>): Promise<number> {
+  const config = readConfig(process.env)
   makeDataFolder(config)
   const database = await openStores(config, createJsonLogger(process.stderr, config.logLevel))
   try {
-    const tenant = await work(database)
+    const tenant = await work(database, config)
     process.stderr.write(`admin API key of workspace ${tenant.workspaceName} (shown once):\n`)
     return print(tenant.key)
   } finally {

@@ -16,9 +16,11 @@ const optionalText = text.optional()
 const whole = (least: number, most: number) =>
   z
     .string()
-    .regex(/^\d+$/, `must be a whole number from ${least} to ${most}`)
+    .refine(
+      (value) => /^\d+$/.test(value) && Number(value) >= least && Number(value) <= most,
+      `must be a whole number from ${least} to ${most}`,
+    )
     .transform(Number)
-    .refine((value) => value >= least && value <= most, `must be a whole number from ${least} to ${most}`)
 const list = z.string().transform((value) =>
   value
     .split(',')
@@ -49,7 +51,10 @@ export const settings = {
   encryptionKeys: setting(
     'STET_ENCRYPTION_KEY',
     list
-      .refine((keys) => keys.every(isEncryptionKey), 'must be 32 bytes in base64; several keys are separated by commas')
+      .refine(
+        (keys) => keys.every((key) => /^[A-Za-z0-9+/]{43}=$/.test(key)),
+        'must be 32 bytes in base64; several keys are separated by commas',
+      )
       .optional(),
     'embedded: generated into `encryption.key`',
   ).describe(
@@ -176,8 +181,4 @@ function isHttpUrl(value: string): boolean {
 // An origin in the form that browsers send: no path, trailing slash, default port, upper case or wildcard.
 function isOrigin(value: string): boolean {
   return isHttpUrl(value) && new URL(value).origin === value && !value.includes('*')
-}
-
-function isEncryptionKey(value: string): boolean {
-  return /^[A-Za-z0-9+/]{43}=$/.test(value)
 }

@@ -4,7 +4,7 @@ import { type Prisma, PrismaClient } from '../../../generated/prisma/client.ts'
 import { afterListening } from '../../shared/clock.ts'
 import type { Logger } from '../../shared/logger.ts'
 import { databaseAway, translating } from './database-error.ts'
-import { openEmbedded } from './embedded/open-embedded.ts'
+import { embeddedFolder, openEmbedded } from './embedded/open-embedded.ts'
 import type { Engine } from './engine.ts'
 import { migrate } from './migrate.ts'
 import { openPostgres } from './postgres/postgres.ts'
@@ -91,9 +91,12 @@ export async function connectDatabase<Stores>(options: DatabaseOptions<Stores>):
 
 function openEngine<Stores>(options: DatabaseOptions<Stores>): Engine | Promise<Engine> {
   if (options.url !== undefined) return openPostgres({ ...options, url: options.url })
-  const built = join(options.packageRoot, 'dist')
-  const [template, threadFile] = [join(built, 'database-template'), join(built, 'database-thread.mjs')]
-  return openEmbedded({ ...options, template, threadFile })
+  return openEmbedded({
+    ...options,
+    folder: embeddedFolder(options.directory),
+    template: join(options.packageRoot, 'dist', 'database-template'),
+    threadFile: join(options.packageRoot, 'dist', 'database-thread.mjs'),
+  })
 }
 
 function useEngine<Stores>(engine: Engine, isTaken: boolean, options: DatabaseOptions<Stores>): Database<Stores> {

@@ -35,9 +35,8 @@ export interface ReplicaLockOptions {
 }
 
 export interface ReplicaLockListener {
-  /** Called when the lock is taken, before any request is accepted. */
-  onTaken(): void
-  onLost(): void
+  /** Called when the lock is lost, and when it is taken, before any request is accepted. */
+  onChange(): void
   /** Called when another server took the lock after this one lost it. */
   onSuperseded(): void
 }
@@ -105,7 +104,7 @@ export class ReplicaLock {
       const [own] = (await this.#query(connection, session)).rows
       this.#candidate = undefined
       if (this.#stopping.signal.aborted) throw new Error('The lock was released while it was taken')
-      this.#listener?.onTaken()
+      this.#listener?.onChange()
       this.#held = { connection, pid: Number(own?.['pid']), since: String(own?.['since']) }
       this.#confirmedAt = askedAt
       return true
@@ -216,7 +215,7 @@ export class ReplicaLock {
     this.#held = undefined
     this.#confirmedAt = Number.NEGATIVE_INFINITY
     this.#options.log.warn('database.replica-lock-lost')
-    this.#listener?.onLost()
+    this.#listener?.onChange()
     void this.#takeAgain(held)
   }
 
