@@ -3,13 +3,13 @@ import type { SqlSession } from '@stet/embedded-postgres/sql-session'
 import { type Prisma, PrismaClient } from '../../../generated/prisma/client.ts'
 import { afterListening } from '../../shared/clock.ts'
 import type { Logger } from '../../shared/logger.ts'
-import { databaseAway, translating } from './database-error.ts'
+import { translating } from './database-error.ts'
 import { embeddedFolder, openEmbedded } from './embedded/open-embedded.ts'
 import type { Engine } from './engine.ts'
 import { migrate } from './migrate.ts'
 import { openPostgres } from './postgres/postgres.ts'
 import type { ReplicaLock } from './postgres/replica-lock.ts'
-import { gatedAdapter, gatedSession, type StatementGate, statementGate, uncarried } from './statement-gate.ts'
+import { gatedAdapter, gatedSession, type StatementGate, statementGate, throwUncarried } from './statement-gate.ts'
 import { createWriteBatch, type WriteBatch } from './write-batch.ts'
 
 export type DatabaseClient = Prisma.TransactionClient
@@ -101,7 +101,7 @@ function openEngine<Stores>(options: DatabaseOptions<Stores>): Engine | Promise<
 
 function useEngine<Stores>(engine: Engine, isTaken: boolean, options: DatabaseOptions<Stores>): Database<Stores> {
   const { log, packageRoot, storesFor } = options
-  const gate = statementGate(engine.writesClosed)
+  const gate = statementGate(engine)
   const session = gatedSession(engine.session, gate)
   const client = createClient(engine, gate)
   const writeBatch = createWriteBatch(session)
@@ -126,15 +126,10 @@ function useEngine<Stores>(engine: Engine, isTaken: boolean, options: DatabaseOp
     client,
     stores: storesFor(client),
     session,
-    ownSession: gatedSession(engine.session, statementGate(engine.writesClosed)),
+    ownSession: gatedSession(engine.session, statementGate(engine)),
     writeBatch,
     writesClosed: engine.writesClosed,
-    transaction: (work) =>
-      client
-        .$transaction((transaction) => work(storesFor(transaction)))
-        .catch((error: unknown) => {
-          throw uncarried(error)
-        }),
+    transaction: (work) => client.$transaction((transaction) => work(storesFor(transaction))).catch(throwUncarried),
     async ready() {
       const [database] = await Promise.all([answers(engine.session), engine.lock?.confirm()])
       return { database, ...engine.checks() }
@@ -151,40 +146,24 @@ function useEngine<Stores>(engine: Engine, isTaken: boolean, options: DatabaseOp
 
 function createClient(engine: Engine, gate: StatementGate): PrismaClient {
   const client = new PrismaClient({
-    adapter: gatedAdapter(engine.adapter, gate, mayWrite(engine)),
+    adapter: gatedAdapter(engine.adapter, gate),
     transactionOptions: TRANSACTION_TIMEOUTS,
     errorFormat: 'minimal',
   })
   const extended = client.$extends({
-    query: {
-      $allOperations: ({ args, query }) =>
-        query(args).catch((error: unknown) => {
-          throw uncarried(error)
-        }),
-    },
+    query: { $allOperations: ({ args, query }) => query(args).catch(throwUncarried) },
   })
   // The extension adds no members, so the plain client type is accurate.
   return extended as unknown as PrismaClient
 }
 
-/** Without the lock, a write could invalidate the next holder's cache. Run rows have their own fence. */
-function mayWrite({ lock }: Engine): () => Promise<void> {
-  return async () => {
-    if (lock && !(await lock.confirm())) throw databaseAway()
-  }
-}
-
 const READY_TIMEOUT_MS = 1_000
 
-function answers(session: SqlSession): Promise<boolean> {
-  return new Promise((tell) => {
-    const stopTimer = afterListening(READY_TIMEOUT_MS, () => tell(false), READY_TIMEOUT_MS / 4)
-    session
-      .query('SELECT 1')
-      .then(
-        () => tell(true),
-        () => tell(false),
-      )
-      .finally(stopTimer)
+async function answers(session: SqlSession): Promise<boolean> {
+  let stopTimer = () => {}
+  const silence = new Promise<false>((resolve) => {
+    stopTimer = afterListening(READY_TIMEOUT_MS, () => resolve(false), READY_TIMEOUT_MS / 4)
   })
+  const answer = session.query('SELECT 1').then(Boolean, () => false)
+  return Promise.race([answer, silence]).finally(stopTimer)
 }

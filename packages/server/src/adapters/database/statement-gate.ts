@@ -7,19 +7,18 @@ import type {
 } from '@prisma/driver-adapter-utils'
 import type { SqlQueries, SqlSession } from '@stet/embedded-postgres/sql-session'
 import { AppError } from '../../shared/app-error.ts'
-import { diskFull, translateDatabaseError, translating } from './database-error.ts'
+import { databaseAway, diskFull, translateDatabaseError, translating } from './database-error.ts'
+import type { Engine } from './engine.ts'
 
 /** Counts every SQL statement, and rejects writes while the disk is almost full. */
 export interface StatementGate {
   pass(sql: string): void
+  /** Rejects if another server may have the lock. A write could invalidate that server's cache. */
+  confirmLock(): Promise<void>
   count(): number
 }
 
 const WRITES = /^\s*(INSERT|UPDATE|DELETE|WITH\b[\s\S]*?\b(?:INSERT|UPDATE|DELETE)\b)/i
-
-function isWrite(sql: string): boolean {
-  return WRITES.test(sql)
-}
 
 /** Prisma replaces errors that have a code, as ours do. */
 class CarriedRefusal extends Error {
@@ -40,16 +39,19 @@ async function carrying<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** @param error thrown by Prisma Client. */
-export function uncarried(error: unknown): unknown {
-  return error instanceof CarriedRefusal ? error.refusal : translateDatabaseError(error)
+export function throwUncarried(error: unknown): never {
+  throw error instanceof CarriedRefusal ? error.refusal : translateDatabaseError(error)
 }
 
-export function statementGate(writesClosed: () => boolean): StatementGate {
+export function statementGate({ writesClosed, lock }: Pick<Engine, 'writesClosed' | 'lock'>): StatementGate {
   let sent = 0
   return {
     pass(sql) {
-      if (writesClosed() && isWrite(sql)) throw diskFull()
+      if (writesClosed() && WRITES.test(sql)) throw diskFull()
       sent += 1
+    },
+    async confirmLock() {
+      if (lock && !(await lock.confirm())) throw databaseAway()
     },
     count: () => sent,
   }
@@ -85,34 +87,29 @@ function gatedQueries(queries: SqlQueries, gate: StatementGate): SqlQueries {
   }
 }
 
-/** @param mayWrite called before each write and commit; rejects if this process must not write. */
-export function gatedAdapter(
-  factory: SqlDriverAdapterFactory,
-  gate: StatementGate,
-  mayWrite: () => Promise<void>,
-): SqlDriverAdapterFactory {
+/** Confirms the lock before each write and commit. Sessions do not, because run rows have their own fence. */
+export function gatedAdapter(factory: SqlDriverAdapterFactory, gate: StatementGate): SqlDriverAdapterFactory {
   return {
     provider: factory.provider,
     adapterName: factory.adapterName,
     async connect() {
       const adapter = await carrying(() => factory.connect())
       return derive<SqlDriverAdapter>(adapter, {
-        ...gatedQueryable(adapter, gate, mayWrite),
-        executeScript: (script) => carrying(() => adapter.executeScript(script)),
+        ...gatedQueryable(adapter, gate),
         startTransaction: (level) =>
-          carrying(async () => gatedTransaction(await adapter.startTransaction(level), gate, mayWrite)),
+          carrying(async () => gatedTransaction(await adapter.startTransaction(level), gate)),
       })
     },
   }
 }
 
-function gatedTransaction(transaction: Transaction, gate: StatementGate, mayWrite: () => Promise<void>): Transaction {
-  const gated = gatedQueryable(transaction, gate, mayWrite)
+function gatedTransaction(transaction: Transaction, gate: StatementGate): Transaction {
+  const gated = gatedQueryable(transaction, gate)
   return derive<Transaction>(transaction, {
     ...gated,
     async executeRaw(query) {
       if (query.sql === 'COMMIT') {
-        await carrying(mayWrite).catch(async (refusal: unknown) => {
+        await carrying(gate.confirmLock).catch(async (refusal: unknown) => {
           // Without this, Prisma would return the connection to the pool inside an open transaction.
           await transaction.executeRaw({ ...query, sql: 'ROLLBACK' })
           throw refusal
@@ -125,11 +122,11 @@ function gatedTransaction(transaction: Transaction, gate: StatementGate, mayWrit
   })
 }
 
-function gatedQueryable(queryable: SqlQueryable, gate: StatementGate, mayWrite: () => Promise<void>) {
+function gatedQueryable(queryable: SqlQueryable, gate: StatementGate) {
   const passed = <T>({ sql }: SqlQuery, send: () => Promise<T>) =>
     carrying(async () => {
       gate.pass(sql)
-      if (isWrite(sql)) await mayWrite()
+      if (WRITES.test(sql)) await gate.confirmLock()
       return send()
     })
   return {

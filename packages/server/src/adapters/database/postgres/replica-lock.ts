@@ -57,7 +57,6 @@ export class ReplicaLock {
   readonly #options: ReplicaLockOptions
   readonly #id = `${SERVING}${randomUUID()}`
   readonly #stopping = new AbortController()
-  readonly #timer: NodeJS.Timeout
   #listener: ReplicaLockListener | undefined
   #candidate: Connection | undefined
   #held: Held | undefined
@@ -66,8 +65,8 @@ export class ReplicaLock {
 
   constructor(options: ReplicaLockOptions) {
     this.#options = options
-    this.#timer = setInterval(() => void this.#ask(), CONFIRM_EVERY_MS)
-    this.#timer.unref()
+    const timer = setInterval(() => void this.#ask(), CONFIRM_EVERY_MS).unref()
+    this.#stopping.signal.addEventListener('abort', () => clearInterval(timer))
   }
 
   listen(listener: ReplicaLockListener): void {
@@ -141,7 +140,6 @@ export class ReplicaLock {
   async release(): Promise<void> {
     if (this.#stopping.signal.aborted) return
     this.#stopping.abort()
-    clearInterval(this.#timer)
     const connection = this.#held?.connection ?? this.#candidate
     const hasServed = this.#held !== undefined
     this.#held = undefined
