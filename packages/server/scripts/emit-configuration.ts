@@ -1,13 +1,16 @@
 /** Writes docs/configuration.md from the settings; with `--check` it fails when the file differs. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { type Setting, settings } from '../src/settings.ts'
+import { z } from 'zod'
+import { settings, variableOf } from '../src/settings.ts'
 
 const file = fileURLToPath(new URL('../../../docs/configuration.md', import.meta.url))
 
-const rows = Object.values<Setting<unknown>>(settings).map(({ variable, fallback, fallbackNote, meaning }) => {
-  const byDefault = fallbackNote ?? (fallback === undefined ? 'not set' : fallback === '' ? 'empty' : `\`${fallback}\``)
-  return `| \`${variable}\` | ${byDefault} | ${meaning} |`
+const rows = Object.values<z.ZodType>(settings).map((schema) => {
+  const fallback = schema instanceof z.ZodPrefault ? String(schema.def.defaultValue) : undefined
+  const written = fallback === undefined ? 'not set' : fallback === '' ? 'empty' : `\`${fallback}\``
+  const byDefault = schema.meta()?.['fallbackNote'] ?? written
+  return `| \`${variableOf(schema)}\` | ${byDefault} | ${schema.description} |`
 })
 
 const text = `# Configuration

@@ -1,7 +1,6 @@
 /** Builds the app from the configuration. This is the only file that imports all adapters. */
 
 import { randomUUID } from 'node:crypto'
-import type { RequestListener } from 'node:http'
 import { join } from 'node:path'
 import { startSnapshots } from '@stet/embedded-postgres'
 import { LRUCache } from 'lru-cache'
@@ -42,10 +41,8 @@ import { loadServerTools } from './adapters/server-tools/load-server-tools.ts'
 import { createTemplateEngine } from './adapters/template-workers/engine.ts'
 import type { Config } from './config.ts'
 import { encryptionKeysOf } from './data-files.ts'
-import type { CreateProject } from './features/access/first-start.ts'
 import { createDeletionWork } from './features/conversations/deletion/purge-deleted.ts'
 import type { Deps, Stores } from './features/deps.ts'
-import { addProject } from './features/projects/create-project.ts'
 import { environmentProviders } from './features/providers/environment-providers.ts'
 import { createStoredLogs } from './features/runs/events/stored-events.ts'
 import { createActiveRuns } from './features/runs/leases/active-runs.ts'
@@ -61,28 +58,25 @@ import { canCollectGarbage } from './shared/collect-garbage.ts'
 import type { Logger } from './shared/logger.ts'
 import { eventCodec } from './wire/event-codec.ts'
 
-export interface Composition {
-  app: RequestListener
-  deps: Deps
-  database: Database<Stores>
-  /** True while another server owns the database. Until then, this server's API responds with 503. */
-  isWaiting: boolean
-  /** Resolves when the API is available, or with undefined if the server was closed before. */
-  started: Promise<StartedWork | undefined>
-  /** Resolves when another server has taken over the database. This server must then drain and end. */
-  superseded: Promise<void>
-  shutDown(server: HttpServer): Promise<void>
-  /** Closes everything immediately, for a server that never listened. */
-  close(): Promise<void>
-}
-
-type ClosableModels = ReturnType<typeof createModelDrivers>
+export type Composition = Awaited<ReturnType<typeof compose>>
 
 const maxEvents = 500_000
 const maxEventBytes = 32 * 1024 * 1024
 const stopWaitMs = 2_000
 const storeWaitMs = 60_000
 const toolWaitMs = 300_000
+const features = [
+  'stream',
+  'background',
+  'attach',
+  'stop',
+  'chat',
+  'structured-output',
+  'requested-tools',
+  'waiting-tools',
+  'agents',
+  'server-tools',
+]
 
 export function storesFor(client: DatabaseClient): Stores {
   return {
@@ -117,11 +111,8 @@ function databaseOptions(config: Config, logger: Logger): DatabaseOptions<Stores
   }
 }
 
-export const createFirstProject: CreateProject = (stores, input) =>
-  addProject(stores, { ...input, at: systemClock.now() })
-
 /** Opens everything and resolves when the server may listen. @param limits shorter provider call limits, for tests. */
-export async function compose(config: Config, limits?: Partial<ProviderLimits>): Promise<Composition> {
+export async function compose(config: Config, limits?: Partial<ProviderLimits>) {
   const logger = createJsonLogger(process.stderr, config.logLevel)
   for (const unknown of config.unknownVariables) logger.warn('config.unknown-variable', { ...unknown })
   if (!canCollectGarbage) logger.warn('server.without-gc', { advice: 'start Node with --expose-gc to use less memory' })
@@ -139,7 +130,7 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>):
     if (!(await database.take())) return undefined
     const { writesClosed } = database
     const isSuccessor = !database.isTaken
-    work = await startUp({ deps, config, createProject: createFirstProject, isSuccessor, writesClosed })
+    work = await startUp({ deps, config, isSuccessor, writesClosed })
     work.upkeep.push(startSnapshots(database, snapshotOptions(config, logger)))
     return work
   }
@@ -168,7 +159,7 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>):
     place,
     rateLimiter: createRateLimiter(),
     failures: createFailureLimiter(config.authFailureLimit),
-    settings: httpSettings(config),
+    settings: { ...config, features, unread: { stallMs: config.stallSeconds * 1_000, mostBytes: config.unreadBytes } },
     readiness: async () => ({
       accepting: work !== undefined && !drain.isDraining,
       recovered: work?.queueWork.hasBegun() ?? false,
@@ -180,10 +171,13 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>):
     app,
     deps,
     database,
+    /** True while another server owns the database. Until then, this server's API responds with 503. */
     isWaiting: !database.isTaken,
+    /** Resolves when the API is available, or with undefined if the server was closed before. */
     started,
+    /** Resolves when another server has taken over the database. This server must then drain and end. */
     superseded,
-    shutDown: (server) =>
+    shutDown: (server: HttpServer) =>
       shutDown({
         server,
         drain,
@@ -194,6 +188,7 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>):
         handOver: async () => database.lock?.release(),
         close,
       }),
+    /** Closes everything immediately, for a server that never listened. */
     close,
   }
 }
@@ -202,7 +197,7 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>):
 async function connectWithKeys(config: Config, logger: Logger) {
   const database = await connectDatabase(databaseOptions(config, logger))
   try {
-    const encryptionKeys = await findEncryptionKeys(config, async () => {
+    const encryptionKeys = await encryptionKeysOf(config, async () => {
       await database.take()
       return (await database.stores.workspaces.findFirst()) !== null
     })
@@ -215,11 +210,11 @@ async function connectWithKeys(config: Config, logger: Logger) {
 
 /** Empties the caches when the lock is lost and when it is retaken. Resolves when another server has taken over. */
 function forgetWithLock(deps: Deps, { lock }: Database<Stores>): Promise<void> {
-  const forget = () => {
+  const onChange = () => {
     deps.liveCache.clear()
     deps.runs.active.forgetAll()
   }
-  return new Promise((resolve) => lock?.listen({ onTaken: forget, onLost: forget, onSuperseded: resolve }))
+  return new Promise((onSuperseded) => lock?.listen({ onChange, onSuperseded }))
 }
 
 /** A server without its lock, or before its start-up work, serves no API requests. */
@@ -238,11 +233,6 @@ function snapshotOptions(config: Config, logger: Logger) {
     owner: 'stet',
     log: logger,
   }
-}
-
-/** @param isUsed called only if the settings have no key; an unused database gets one. @throws OperatorError */
-export async function findEncryptionKeys(config: Config, isUsed: () => Promise<boolean>): Promise<readonly string[]> {
-  return config.encryptionKeys ?? encryptionKeysOf(config, await isUsed())
 }
 
 // If the release fails, the lease expires.
@@ -266,18 +256,10 @@ interface Parts {
   isReadOnly(): boolean
 }
 
-function createDeps({
-  config,
-  database,
-  encryptionKeys,
-  serverTools,
-  logger,
-  metrics,
-  limits,
-  isReadOnly,
-}: Parts): Deps & { providers: { drivers: ClosableModels } } {
+function createDeps(parts: Parts) {
+  const { config, database, logger, limits } = parts
   const guard = { allowedPrivateHosts: config.allowedPrivateHosts }
-  const runs = postgresRunStore({ ...database, writesClosed: isReadOnly })
+  const runs = postgresRunStore({ ...database, writesClosed: parts.isReadOnly })
   return {
     stores: database.stores,
     transaction: database.transaction,
@@ -290,11 +272,11 @@ function createDeps({
       storedLogs: createStoredLogs(runs, eventCodec),
       codec: eventCodec,
       active: createActiveRuns(endedRunShare(config)),
-      metrics,
+      metrics: parts.metrics,
       settings: runSettings(config, database),
       toolCalls: postgresToolCallStore(database),
       toolSignals: createToolSignals(),
-      serverTools,
+      serverTools: parts.serverTools,
     },
     deletions: { store: postgresDeletionStore(database.ownSession), work: createDeletionWork() },
     idempotency: { upkeep: postgresIdempotencyUpkeep(database.ownSession), claimsInWork: new Map() },
@@ -306,7 +288,7 @@ function createDeps({
       addressGuard: addressGuard(guard),
       prices: priceBook(),
     },
-    secrets: secretBox(encryptionKeys),
+    secrets: secretBox(parts.encryptionKeys),
     liveCache: createLiveCache(),
     templates: createTemplateEngine({
       workerFile: join(config.packageRoot, 'dist', 'template-worker.mjs'),
@@ -318,7 +300,7 @@ function createDeps({
     }),
     clock: systemClock,
     logger,
-  }
+  } satisfies Deps
 }
 
 /** One share each for event logs, conversations and the inputs of queued runs. lru-cache takes 0 for no limit. */
@@ -339,30 +321,5 @@ function runSettings(config: Config, database: Database<Stores>): RunSettings {
     sharesDatabase: database.kind === 'postgres',
     retentionDays: config.retentionDays,
     eventRetentionMs: config.eventRetentionHours * 3_600_000,
-  }
-}
-
-function httpSettings(config: Config) {
-  return {
-    version: config.version,
-    features: [
-      'stream',
-      'background',
-      'attach',
-      'stop',
-      'chat',
-      'structured-output',
-      'requested-tools',
-      'waiting-tools',
-      'agents',
-      'server-tools',
-    ],
-    corsOrigins: config.corsOrigins,
-    metricsToken: config.metricsToken,
-    bodyLimitBytes: config.bodyLimitBytes,
-    trustProxy: config.trustProxy,
-    maxStreamsPerKey: config.maxStreamsPerKey,
-    unread: { stallMs: config.stallSeconds * 1_000, mostBytes: config.unreadBytes },
-    validateResponses: config.validateResponses,
   }
 }

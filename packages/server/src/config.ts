@@ -1,11 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { z } from 'zod'
 import { isWellFormedApiKey } from './features/access/api-key.ts'
-import { type Setting, settings } from './settings.ts'
+import { settings, variableOf } from './settings.ts'
+import { OperatorError } from './shared/app-error.ts'
 import { similarNames } from './shared/similar-names.ts'
 
-type Values = { [K in keyof typeof settings]: (typeof settings)[K] extends Setting<infer T> ? T : never }
+type Values = { [K in keyof typeof settings]: z.output<(typeof settings)[K]> }
 
 export type Config = Readonly<
   Values & {
@@ -15,35 +17,19 @@ export type Config = Readonly<
     /** Checks responses against the contract. Off in production, where a failure would lose finished work. */
     validateResponses: boolean
     /** Variables with the prefix `STET_` that are not settings. */
-    unknownVariables: readonly UnknownVariable[]
+    unknownVariables: readonly { variable: string; didYouMean: string | undefined }[]
   }
 >
 
-export interface UnknownVariable {
-  variable: string
-  didYouMean?: string
-}
-
-/** Some settings are invalid. `problems` has one line for each, without any value. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError'
-  readonly problems: readonly string[]
-
-  constructor(problems: readonly string[]) {
-    super(problems.join('\n'))
-    this.problems = problems
-  }
-}
-
-/** @throws ConfigError that lists every invalid setting. An empty variable counts as unset. */
+/** @throws OperatorError with one line for each invalid setting, without any value. An empty variable counts as unset. */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = []
   const values: Record<string, unknown> = {}
-  for (const [name, setting] of Object.entries<Setting<unknown>>(settings)) {
-    const given = environment[setting.variable]
-    const parsed = setting.schema.safeParse(given === undefined || given === '' ? setting.fallback : given)
+  for (const [name, schema] of Object.entries(settings)) {
+    const variable = variableOf(schema)
+    const parsed = schema.safeParse(environment[variable] || undefined)
     if (parsed.success) values[name] = parsed.data
-    else problems.push(`${setting.variable} ${parsed.error.issues[0]?.message ?? 'is invalid'}`)
+    else problems.push(`${variable} ${parsed.error.issues[0]?.message}`)
   }
   // The loop above parsed each value with its setting's schema.
   const config = values as Values
@@ -59,7 +45,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       'STET_ENCRYPTION_KEY is required with DATABASE_URL; make one with: stet-server generate-key encryption',
     )
   }
-  if (problems.length > 0) throw new ConfigError(problems)
+  if (problems.length > 0) throw new OperatorError(problems.join('\n'))
   const packageRoot = findPackageRoot()
   return Object.freeze({
     ...config,
@@ -75,16 +61,15 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
 const foreignVariables =
   /^STET_(API_KEY|BASE_URL|PROJECT_ID|VERSION_UUID|LOG|OUTPUT|PROFILE|CONFIG|NO_INPUT|DEBUG|PAGER|PUBLISH_KEY|TEST_\w+)$/
 
-function unknownVariables(names: readonly string[]): UnknownVariable[] {
-  const known = Object.values<Setting<unknown>>(settings).map(({ variable }) => variable)
+function unknownVariables(names: readonly string[]): Config['unknownVariables'] {
+  const known = Object.values(settings).map(variableOf)
   const bare = (variable: string) => variable.replace(/^STET_/, '')
   return names
     .filter((name) => name.startsWith('STET_') && !known.includes(name) && !foreignVariables.test(name))
     .map((variable) => {
       // Every candidate has the prefix, so it is not compared.
       const [meant] = similarNames(bare(variable), known.map(bare), { limit: 1, atLeast: 0.5 })
-      const didYouMean = known.find((name) => bare(name) === meant)
-      return { variable, ...(didYouMean === undefined ? {} : { didYouMean }) }
+      return { variable, didYouMean: known.find((name) => bare(name) === meant) }
     })
 }
 
@@ -96,7 +81,6 @@ function findPackageRoot(): string {
 }
 
 export function serverVersion(): string {
-  const manifest: unknown = JSON.parse(readFileSync(join(findPackageRoot(), 'package.json'), 'utf8'))
-  const isNamed = typeof manifest === 'object' && manifest !== null && 'version' in manifest
-  return isNamed ? String(manifest.version) : '0.0.0'
+  const manifest = readFileSync(join(findPackageRoot(), 'package.json'), 'utf8')
+  return (JSON.parse(manifest) as { version: string }).version
 }

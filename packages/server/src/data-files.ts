@@ -37,12 +37,12 @@ export function makeDataFolder(config: Config): void {
  * Returns the keys of the settings. In embedded mode, the default is `encryption.key`, which the first start creates.
  * @param isUsed true if the database has a workspace and may contain sealed secrets. @throws OperatorError
  */
-export function encryptionKeysOf(config: Config, isUsed: boolean): readonly string[] {
+export async function encryptionKeysOf(config: Config, isUsed: () => Promise<boolean>): Promise<readonly string[]> {
   if (config.encryptionKeys !== undefined) return config.encryptionKeys
   const file = join(config.dataDir, 'encryption.key')
   const kept = existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined
   if (kept && Buffer.from(kept, 'base64').length === keyBytes) return [kept]
-  if (kept || isUsed) throw new OperatorError(lostKey(file, kept))
+  if (kept || (await isUsed())) throw new OperatorError(lostKey(file, kept))
   const key = generateEncryptionKey()
   keepDurably(file, key)
   return [key]

@@ -1,11 +1,12 @@
 import { Server as NetServer } from 'node:net'
 import type { Config } from './config.ts'
 import { keepAdminKey } from './data-files.ts'
-import { type CreateProject, createFirstWorkspace } from './features/access/first-start.ts'
+import { createFirstWorkspace } from './features/access/first-start.ts'
 import { keepRetention } from './features/conversations/deletion/delete-conversations.ts'
 import { purgeDeleted } from './features/conversations/deletion/purge-deleted.ts'
 import type { Deps } from './features/deps.ts'
 import { dropIdempotencyRecords, releaseLostClaims } from './features/idempotency/drop-records.ts'
+import { addProject } from './features/projects/create-project.ts'
 import { dropEventLogs } from './features/runs/events/stored-events.ts'
 import { endOrphanedRuns, keepLease, takeLease } from './features/runs/leases/keep-lease.ts'
 import { workRunQueue } from './features/runs/queue/work-run-queue.ts'
@@ -18,7 +19,6 @@ import type { Logger } from './shared/logger.ts'
 interface StartUpInput {
   deps: Deps
   config: Config
-  createProject: CreateProject
   /** True if another server has just stopped serving or lost its lock. Its runs may still be ending. */
   isSuccessor: boolean
   writesClosed(): boolean
@@ -40,13 +40,13 @@ const roomCheckMs = 1_000
 
 /** Ends a dead process's runs, starts the queue, and creates the first key. */
 export async function startUp(input: StartUpInput): Promise<StartedWork> {
-  const { deps, config, createProject } = input
+  const { deps, config } = input
   const queueWork = await startQueueWork(input)
   // The last step that can fail: the operator must see a key that is generated here.
   let firstKey: string | undefined
   await createFirstWorkspace(deps, {
     adminKey: config.adminKey,
-    createProject,
+    createProject: addProject,
     keepKey: (tenant) => {
       firstKey = keepAdminKey(config, tenant)
     },
@@ -59,16 +59,15 @@ export async function startUp(input: StartUpInput): Promise<StartedWork> {
 async function startQueueWork(input: StartUpInput): Promise<QueueWork> {
   const { deps, writesClosed } = input
   let queueWork: Repeated | undefined
-  const begin = async () => {
-    queueWork = await recover(input)
-  }
-  if (!writesClosed()) await begin()
+  if (!writesClosed()) queueWork = await recover(input)
   else deps.logger.warn('server.read-only', { reason: 'the disk of the database is almost full' })
   const looking = repeat(roomCheckMs, async () => {
     if (queueWork || writesClosed()) return
-    await begin().catch((error: unknown) => {
+    try {
+      queueWork = await recover(input)
+    } catch (error) {
       deps.logger.warn('server.recovery-failed', { reason: error instanceof Error ? error.message : String(error) })
-    })
+    }
   })
   if (queueWork) await looking.stop()
   return {

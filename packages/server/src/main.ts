@@ -1,7 +1,8 @@
 /** The server process: commands, listening, signals and draining. It has no business rules. */
+import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { type Composition, compose } from './compose.ts'
-import { type Config, ConfigError, readConfig } from './config.ts'
+import { type Config, readConfig } from './config.ts'
 import { makeDataFolder } from './data-files.ts'
 import { HttpServer } from './http/server.ts'
 import type { StartedWork } from './lifecycle.ts'
@@ -10,13 +11,11 @@ import { AppError, OperatorError } from './shared/app-error.ts'
 
 const [command = 'start', ...args] = process.argv.slice(2)
 
-const readSettings = (): Config => readConfig(process.env)
-
 // Awaiting a thread or a compiler does not keep the process alive. Without the timer, an error could stay unprinted.
 const awake = setInterval(() => undefined, 100)
 try {
-  if (command === 'start') await serve(readSettings())
-  else process.exitCode = await runOperatorCommand(readSettings, command, args)
+  if (command === 'start') await serve(readConfig(process.env))
+  else process.exitCode = await runOperatorCommand(command, args)
   clearInterval(awake)
 } catch (error) {
   exitWith(error)
@@ -51,15 +50,12 @@ function tellFirstKey(work: StartedWork | undefined): void {
   if (work?.firstKey !== undefined) process.stdout.write(`${work.firstKey}\n`)
 }
 
-function listen(server: Server, config: Config): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onError = (error: Error): void => reject(new OperatorError(listenFailure(error, config)))
-    server.once('error', onError)
-    server.listen(config.port, config.host, () => {
-      server.off('error', onError)
-      resolve()
-    })
-  })
+async function listen(server: Server, config: Config): Promise<void> {
+  try {
+    await once(server.listen(config.port, config.host), 'listening')
+  } catch (error) {
+    throw new OperatorError(listenFailure(error as NodeJS.ErrnoException, config))
+  }
 }
 
 function listenFailure(error: NodeJS.ErrnoException, { host, port }: Config): string {
@@ -80,26 +76,24 @@ function drainOnSignal(server: HttpServer, composition: Composition): (reason: O
   let isDraining = false
   let isSignalled = false
   const drain = (reason?: OperatorError): void => {
+    if (isDraining) return
     isDraining = true
-    const end = (): void => (reason ? exitWith(reason) : process.exit(0))
-    composition.shutDown(server).then(end, exitWith)
+    composition.shutDown(server).then(() => (reason ? exitWith(reason) : process.exit(0)), exitWith)
   }
   const onSignal = (): void => {
     if (isSignalled) process.exit(1)
     isSignalled = true
-    if (!isDraining) drain()
+    drain()
   }
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal)
   const onParentGone = (): void => {
     isSignalled = true
-    if (!isDraining) drain()
+    drain()
   }
   process.once('disconnect', onParentGone)
   // The parent may have ended during the start. Without a channel, `connected` is undefined.
   if (process.connected === false) onParentGone()
-  return (reason) => {
-    if (!isDraining) drain(reason)
-  }
+  return drain
 }
 
 // Setting only an exit code would leave open handles, which keep the process and its lock alive.
@@ -109,9 +103,8 @@ function exitWith(error: unknown): void {
 
 // Our own errors and system errors have a message for the operator. Other errors are printed with their stack.
 function describeFailure(error: unknown): string {
-  if (error instanceof ConfigError) return error.problems.map((problem) => `stet-server: ${problem}`).join('\n')
   if (error instanceof AppError) return `stet-server: ${error.message}${describeCause(error.cause)}`
-  if (error instanceof OperatorError) return `stet-server: ${error.message}`
+  if (error instanceof OperatorError) return error.message.replace(/^/gm, 'stet-server: ')
   if (error instanceof Error && 'syscall' in error && 'code' in error) return `stet-server: ${error.message}`
   return `stet-server: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`
 }

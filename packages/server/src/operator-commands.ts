@@ -2,13 +2,15 @@
 import { join } from 'node:path'
 import type { Database } from './adapters/database/database.ts'
 import { createJsonLogger } from './adapters/logging/json-logger.ts'
-import { createFirstProject, findEncryptionKeys, openStores } from './compose.ts'
-import { type Config, serverVersion } from './config.ts'
-import { generateEncryptionKey, makeDataFolder } from './data-files.ts'
+import { openStores } from './compose.ts'
+import { type Config, readConfig, serverVersion } from './config.ts'
+import { encryptionKeysOf, generateEncryptionKey, makeDataFolder } from './data-files.ts'
 import { generateApiKey } from './features/access/api-key.ts'
 import { createWorkspace, issueAdminKey, type NewTenant } from './features/access/first-start.ts'
 import type { Stores } from './features/deps.ts'
+import { addProject } from './features/projects/create-project.ts'
 import { OperatorError } from './shared/app-error.ts'
+import { systemClock } from './shared/clock.ts'
 
 const usage = `stet-server [start]
 stet-server backup <file>
@@ -18,11 +20,7 @@ stet-server new-admin-key [workspace]
 stet-server workspace create <name>`
 
 /** @returns 0, or 2 for an unknown command. Commands that need no settings also work with invalid ones. */
-export async function runOperatorCommand(
-  readSettings: () => Config,
-  command: string,
-  args: readonly string[],
-): Promise<number> {
+export async function runOperatorCommand(command: string, args: readonly string[]): Promise<number> {
   const [first, second] = args
   if (command === '--help' || command === 'help') return print(usage)
   if (command === '--version') return print(serverVersion())
@@ -30,25 +28,23 @@ export async function runOperatorCommand(
   if (command === 'generate-key' && first === 'encryption') return print(generateEncryptionKey())
   if (command === 'backup' && first !== undefined) {
     const { backupEmbedded } = await embeddedFiles()
-    await backupEmbedded(embeddedDirectory(readSettings()), first)
+    await backupEmbedded(embeddedDirectory(readConfig(process.env)), first)
     return print(`backed up to ${first}`)
   }
   if (command === 'restore' && first !== undefined) {
-    const config = readSettings()
+    const config = readConfig(process.env)
     const directory = embeddedDirectory(config)
     makeDataFolder(config)
     const { restoreEmbedded } = await embeddedFiles()
     await restoreEmbedded(directory, first)
     return print(`restored from ${first}`)
   }
-  if (command === 'new-admin-key')
-    return printTenant(readSettings(), (deps) => issueAdminKey(deps, { workspace: first }))
+  if (command === 'new-admin-key') return printTenant((database) => issueAdminKey(database, first))
   if (command === 'workspace' && first === 'create' && second !== undefined) {
-    const config = readSettings()
-    return printTenant(config, async (database) => {
+    return printTenant(async (database, config) => {
       // Same rule as at a first start: a database with a workspace must have a key.
-      await findEncryptionKeys(config, async () => (await database.stores.workspaces.findFirst()) !== null)
-      return createWorkspace(database, { name: second, createProject: createFirstProject })
+      await encryptionKeysOf(config, async () => (await database.stores.workspaces.findFirst()) !== null)
+      return createWorkspace({ ...database, clock: systemClock }, { name: second, createProject: addProject })
     })
   }
   process.stderr.write(`${usage}\n`)
@@ -66,11 +62,12 @@ function print(line: string): number {
 }
 
 /** Prints only the key on standard output, so that it can be piped. The description is on standard error. */
-async function printTenant(config: Config, work: (database: Database<Stores>) => Promise<NewTenant>): Promise<number> {
+async function printTenant(work: (database: Database<Stores>, config: Config) => Promise<NewTenant>): Promise<number> {
+  const config = readConfig(process.env)
   makeDataFolder(config)
   const database = await openStores(config, createJsonLogger(process.stderr, config.logLevel))
   try {
-    const tenant = await work(database)
+    const tenant = await work(database, config)
     process.stderr.write(`admin API key of workspace ${tenant.workspaceName} (shown once):\n`)
     return print(tenant.key)
   } finally {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { settings } from './settings.ts'
 
 describe('STET_CORS_ORIGINS', () => {
-  const isTaken = (value: string): boolean => settings.corsOrigins.schema.safeParse(value).success
+  const isTaken = (value: string): boolean => settings.corsOrigins.safeParse(value).success
 
   it.each(['', 'https://app.example.com', 'http://localhost:3000, https://a.example:8443', 'http://[::1]:3000'])(
     'accepts %j',

@@ -1,25 +1,26 @@
 /** All server settings: variable, rule, default and meaning. docs/configuration.md is generated from this file. */
+
 import { z } from 'zod'
 
-export interface Setting<T> {
-  variable: string
-  schema: z.ZodType<T>
-  /** The default as text; undefined if there is none. */
-  fallback: string | undefined
-  /** Describes a default that is not a fixed value. */
-  fallbackNote?: string
-  meaning: string
-  isSecret?: boolean
+/** @param fallbackNote describes a default that is not a fixed value. */
+function setting<S extends z.ZodType>(variable: string, schema: S, fallbackNote?: string): S {
+  return schema.meta({ variable, fallbackNote })
+}
+
+export function variableOf(schema: z.ZodType): string {
+  return String(schema.meta()?.['variable'])
 }
 
 const text = z.string().min(1, 'must not be empty')
 const optionalText = text.optional()
-const whole = (least: number, most: number): z.ZodType<number> =>
+const whole = (least: number, most: number) =>
   z
     .string()
-    .regex(/^\d+$/, `must be a whole number from ${least} to ${most}`)
+    .refine(
+      (value) => /^\d+$/.test(value) && Number(value) >= least && Number(value) <= most,
+      `must be a whole number from ${least} to ${most}`,
+    )
     .transform(Number)
-    .refine((value) => value >= least && value <= most, `must be a whole number from ${least} to ${most}`)
 const list = z.string().transform((value) =>
   value
     .split(',')
@@ -30,240 +31,148 @@ const onOff = z.enum(['on', 'off'], { error: 'must be on or off' }).transform((v
 const httpUrl = z.string().refine(isHttpUrl, 'must be an http or https URL').optional()
 
 export const settings = {
-  host: of('HOST', text, '127.0.0.1', 'Address to listen on. Put a proxy with TLS in front of anything but loopback.'),
-  port: of('PORT', whole(0, 65_535), '8787', 'Port to listen on; 0 picks a free one.'),
-  dataDir: of(
-    'STET_DATA_DIR',
-    text,
-    './.stet',
+  host: setting('HOST', text.prefault('127.0.0.1')).describe(
+    'Address to listen on. Put a proxy with TLS in front of anything but loopback.',
+  ),
+  port: setting('PORT', whole(0, 65_535).prefault('8787')).describe('Port to listen on; 0 picks a free one.'),
+  dataDir: setting('STET_DATA_DIR', text.prefault('./.stet')).describe(
     'Folder of the embedded database (`db/`), `admin.key` and `encryption.key`.',
   ),
-  databaseUrl: of(
+  databaseUrl: setting(
     'DATABASE_URL',
     z
       .string()
       .regex(/^postgres(ql)?:\/\//, 'must start with postgres:// or postgresql://')
       .optional(),
-    undefined,
-    'PostgreSQL 15 or later. Not set: the embedded database in `STET_DATA_DIR`.',
-    { isSecret: true },
-  ),
-  databaseSilenceMs: of(
-    'STET_DATABASE_SILENCE_MS',
-    whole(100, 60_000),
-    '1000',
+  ).describe('PostgreSQL 15 or later. Not set: the embedded database in `STET_DATA_DIR`.'),
+  databaseSilenceMs: setting('STET_DATABASE_SILENCE_MS', whole(100, 60_000).prefault('1000')).describe(
     'How long to wait for any response from PostgreSQL before failing queries with 503, in ms.',
   ),
-  encryptionKeys: of(
+  encryptionKeys: setting(
     'STET_ENCRYPTION_KEY',
     list
-      .refine((keys) => keys.every(isEncryptionKey), 'must be 32 bytes in base64; several keys are separated by commas')
+      .refine(
+        (keys) => keys.every((key) => /^[A-Za-z0-9+/]{43}=$/.test(key)),
+        'must be 32 bytes in base64; several keys are separated by commas',
+      )
       .optional(),
-    undefined,
+    'embedded: generated into `encryption.key`',
+  ).describe(
     'Encrypts stored provider tokens, and stored responses that show an API key. Several keys, newest first: the first encrypts, all decrypt. Required with `DATABASE_URL`; create one with `stet-server generate-key encryption`.',
-    { isSecret: true, fallbackNote: 'embedded: generated into `encryption.key`' },
   ),
-  adminKey: of(
-    'STET_ADMIN_KEY',
-    optionalText,
-    undefined,
+  adminKey: setting('STET_ADMIN_KEY', optionalText, 'generated and printed once').describe(
     'Admin API key of the first start, as printed by `stet-server generate-key admin`.',
-    { isSecret: true, fallbackNote: 'generated and printed once' },
   ),
-  logLevel: of(
+  logLevel: setting(
     'STET_LOG_LEVEL',
-    z.enum(['error', 'warn', 'info', 'debug', 'off'], { error: 'must be error, warn, info, debug or off' }),
-    'info',
-    'Lowest level of log lines on standard error.',
-  ),
-  openaiApiKey: of('OPENAI_API_KEY', optionalText, undefined, 'Creates the provider key `openai`.', { isSecret: true }),
-  openaiBaseUrl: of(
-    'OPENAI_BASE_URL',
-    httpUrl,
-    undefined,
+    z
+      .enum(['error', 'warn', 'info', 'debug', 'off'], { error: 'must be error, warn, info, debug or off' })
+      .prefault('info'),
+  ).describe('Lowest level of log lines on standard error.'),
+  openaiApiKey: setting('OPENAI_API_KEY', optionalText).describe('Creates the provider key `openai`.'),
+  openaiBaseUrl: setting('OPENAI_BASE_URL', httpUrl, "OpenAI's own").describe(
     'Base address for the provider key `openai`: any OpenAI-compatible service, private addresses included.',
-    { fallbackNote: "OpenAI's own" },
   ),
-  anthropicApiKey: of('ANTHROPIC_API_KEY', optionalText, undefined, 'Creates the provider key `anthropic`.', {
-    isSecret: true,
-  }),
-  anthropicBaseUrl: of(
-    'ANTHROPIC_BASE_URL',
-    httpUrl,
-    undefined,
+  anthropicApiKey: setting('ANTHROPIC_API_KEY', optionalText).describe('Creates the provider key `anthropic`.'),
+  anthropicBaseUrl: setting('ANTHROPIC_BASE_URL', httpUrl, "Anthropic's own").describe(
     'Base address for the provider key `anthropic`: any service with the Messages API, private addresses included.',
-    { fallbackNote: "Anthropic's own" },
   ),
-  demoProvider: of(
-    'STET_DEMO_PROVIDER',
-    onOff,
-    'on',
+  demoProvider: setting('STET_DEMO_PROVIDER', onOff.prefault('on')).describe(
     'The built-in provider `demo`: deterministic, offline, not a model.',
   ),
-  defaultProvider: of(
+  defaultProvider: setting(
     'STET_DEFAULT_PROVIDER',
     optionalText,
-    undefined,
-    'Provider key for prompts and projects without a provider.',
-    { fallbackNote: 'the only usable provider key; without one, `demo`' },
-  ),
-  defaultModel: of(
-    'STET_DEFAULT_MODEL',
-    optionalText,
-    undefined,
+    'the only usable provider key; without one, `demo`',
+  ).describe('Provider key for prompts and projects without a provider.'),
+  defaultModel: setting('STET_DEFAULT_MODEL', optionalText).describe(
     'Model for prompts, projects and provider keys without a model.',
   ),
-  allowedPrivateHosts: of(
-    'STET_ALLOWED_PRIVATE_HOSTS',
-    list,
-    '',
+  allowedPrivateHosts: setting('STET_ALLOWED_PRIVATE_HOSTS', list.prefault('')).describe(
     'Hosts at private addresses, comma-separated, that stored provider keys may call (local models).',
   ),
-  corsOrigins: of(
+  corsOrigins: setting(
     'STET_CORS_ORIGINS',
-    list.refine(
-      (origins) => origins.every(isOrigin),
-      'must be exact origins such as https://app.example.com, separated by commas',
-    ),
-    '',
-    'Exact origins, comma-separated, from which browsers may call; no `*`. Off when empty.',
-  ),
-  metricsToken: of(
-    'STET_METRICS_TOKEN',
-    optionalText,
-    undefined,
+    list
+      .refine(
+        (origins) => origins.every(isOrigin),
+        'must be exact origins such as https://app.example.com, separated by commas',
+      )
+      .prefault(''),
+  ).describe('Exact origins, comma-separated, from which browsers may call; no `*`. Off when empty.'),
+  metricsToken: setting('STET_METRICS_TOKEN', optionalText).describe(
     'Bearer token of `/metrics`. Not set: loopback only.',
-    { isSecret: true },
   ),
-  trustProxy: of(
-    'STET_TRUST_PROXY',
-    whole(0, 10),
-    '0',
+  trustProxy: setting('STET_TRUST_PROXY', whole(0, 10).prefault('0')).describe(
     'Number of proxies in front of the server, for reading `X-Forwarded-For`.',
   ),
-  authFailureLimit: of(
-    'STET_AUTH_FAILURE_LIMIT',
-    whole(0, 1_000_000),
-    '20',
+  authFailureLimit: setting('STET_AUTH_FAILURE_LIMIT', whole(0, 1_000_000).prefault('20')).describe(
     'Failed authentications allowed per address in 10 s; 0 = no limit.',
   ),
-  bodyLimitBytes: of(
-    'STET_BODY_LIMIT_BYTES',
-    whole(1_024, 104_857_600),
-    '4194304',
+  bodyLimitBytes: setting('STET_BODY_LIMIT_BYTES', whole(1_024, 104_857_600).prefault('4194304')).describe(
     'Maximum size of a decompressed request body, in bytes.',
   ),
-  graceMs: of(
-    'STET_GRACE_MS',
-    whole(0, 86_400_000),
-    '30000',
+  graceMs: setting('STET_GRACE_MS', whole(0, 86_400_000).prefault('30000')).describe(
     'How long a foreground run continues after its last reader disconnects, in ms; 0 stops it at once.',
   ),
-  runTimeoutSeconds: of('STET_RUN_TIMEOUT_SECONDS', whole(1, 86_400), '3600', 'Maximum duration of a run, in seconds.'),
-  tools: of(
-    'STET_TOOLS',
-    optionalText,
-    undefined,
+  runTimeoutSeconds: setting('STET_RUN_TIMEOUT_SECONDS', whole(1, 86_400).prefault('3600')).describe(
+    'Maximum duration of a run, in seconds.',
+  ),
+  tools: setting('STET_TOOLS', optionalText).describe(
     'Path of an ES module with tools that prompts may use and the server runs. See docs/tools.md.',
   ),
-  maxStreamsPerKey: of(
-    'STET_MAX_STREAMS_PER_KEY',
-    whole(1, 1_000_000),
-    '200',
+  maxStreamsPerKey: setting('STET_MAX_STREAMS_PER_KEY', whole(1, 1_000_000).prefault('200')).describe(
     'Maximum number of open event streams per API key.',
   ),
-  maxConnections: of(
-    'STET_MAX_CONNECTIONS',
-    whole(1, 1_000_000),
-    '16384',
+  maxConnections: setting('STET_MAX_CONNECTIONS', whole(1, 1_000_000).prefault('16384')).describe(
     'Maximum number of open connections; further ones are closed at once. Keep it below the process limit for open files.',
   ),
-  stallSeconds: of(
-    'STET_STALL_SECONDS',
-    whole(1, 86_400),
-    '30',
+  stallSeconds: setting('STET_STALL_SECONDS', whole(1, 86_400).prefault('30')).describe(
     'How long a client may stop reading a response before its connection is closed, in seconds. Event streams have 5 minutes.',
   ),
-  unreadBytes: of(
-    'STET_UNREAD_BYTES',
-    whole(1_048_576, 17_179_869_184),
-    '33554432',
+  unreadBytes: setting('STET_UNREAD_BYTES', whole(1_048_576, 17_179_869_184).prefault('33554432')).describe(
     'Total bytes of responses that clients have not read yet; above it, the connections stalled longest are closed.',
   ),
-  endedRunBytes: of(
-    'STET_ENDED_RUN_BYTES',
-    whole(0, 17_179_869_184),
-    '67108864',
+  endedRunBytes: setting('STET_ENDED_RUN_BYTES', whole(0, 17_179_869_184).prefault('67108864')).describe(
     'Memory for queued and recently ended runs, in bytes. It only saves database reads; 0 keeps none.',
   ),
-  workers: of(
-    'STET_WORKERS',
-    whole(1, 10_000),
-    '25',
+  workers: setting('STET_WORKERS', whole(1, 10_000).prefault('25')).describe(
     'Maximum number of background runs at once; more wait in the queue.',
   ),
-  maxQueuedPerKey: of(
-    'STET_MAX_QUEUED_PER_KEY',
-    whole(1, 1_000_000),
-    '1000',
+  maxQueuedPerKey: setting('STET_MAX_QUEUED_PER_KEY', whole(1, 1_000_000).prefault('1000')).describe(
     'Maximum number of queued background runs per API key.',
   ),
-  eventRetentionHours: of(
-    'STET_EVENT_RETENTION_HOURS',
-    whole(0, 8_760),
-    '24',
+  eventRetentionHours: setting('STET_EVENT_RETENTION_HOURS', whole(0, 8_760).prefault('24')).describe(
     'How long the event log of an ended run is kept, in hours.',
   ),
-  retentionDays: of(
-    'STET_RETENTION_DAYS',
-    whole(0, 3_650),
-    '0',
+  retentionDays: setting('STET_RETENTION_DAYS', whole(0, 3_650).prefault('0')).describe(
     'Days after which ended conversations are deleted, unless their project sets `retentionDays`; 0 = never.',
   ),
-  drainDelayMs: of(
+  drainDelayMs: setting(
     'STET_DRAIN_DELAY_MS',
     whole(0, 600_000).optional(),
-    undefined,
-    'How long a stopping server keeps serving, with `/ready` 503, before it closes its listener, in ms.',
-    { fallbackNote: '0 embedded, 5000 with `DATABASE_URL`' },
-  ),
-  templateWorkers: of(
-    'STET_TEMPLATE_WORKERS',
-    whole(1, 64),
-    '2',
+    '0 embedded, 5000 with `DATABASE_URL`',
+  ).describe('How long a stopping server keeps serving, with `/ready` 503, before it closes its listener, in ms.'),
+  templateWorkers: setting('STET_TEMPLATE_WORKERS', whole(1, 64).prefault('2')).describe(
     'Worker processes that one workspace may use at once to evaluate prompts. One more is started, so that no workspace can occupy all of them.',
   ),
-  maxEvaluationsPerKey: of(
-    'STET_MAX_EVALUATIONS_PER_KEY',
-    whole(1, 1_000_000),
-    '1000',
+  maxEvaluationsPerKey: setting('STET_MAX_EVALUATIONS_PER_KEY', whole(1, 1_000_000).prefault('1000')).describe(
     'Maximum number of queued and running prompt evaluations per API key; further requests get 503.',
   ),
-  maxEvaluationsPerWorkspace: of(
+  maxEvaluationsPerWorkspace: setting(
     'STET_MAX_EVALUATIONS_PER_WORKSPACE',
-    whole(1, 1_000_000),
-    '2000',
-    'The same for all API keys of a workspace together.',
-  ),
-  backupDir: of(
-    'STET_BACKUP_DIR',
-    optionalText,
-    undefined,
+    whole(1, 1_000_000).prefault('2000'),
+  ).describe('The same for all API keys of a workspace together.'),
+  backupDir: setting('STET_BACKUP_DIR', optionalText).describe(
     'Folder for scheduled snapshots of the embedded database. Off when not set.',
   ),
-  backupHours: of('STET_BACKUP_HOURS', whole(1, 8_760), '24', 'Hours between scheduled snapshots.'),
-  backupKeep: of('STET_BACKUP_KEEP', whole(1, 1_000), '7', 'Number of scheduled snapshots to keep.'),
+  backupHours: setting('STET_BACKUP_HOURS', whole(1, 8_760).prefault('24')).describe(
+    'Hours between scheduled snapshots.',
+  ),
+  backupKeep: setting('STET_BACKUP_KEEP', whole(1, 1_000).prefault('7')).describe(
+    'Number of scheduled snapshots to keep.',
+  ),
 } as const
-
-function of<T>(
-  variable: string,
-  schema: z.ZodType<T>,
-  fallback: string | undefined,
-  meaning: string,
-  more: Pick<Setting<T>, 'fallbackNote' | 'isSecret'> = {},
-): Setting<T> {
-  return { variable, schema, fallback, meaning, ...more }
-}
 
 function isHttpUrl(value: string): boolean {
   return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
@@ -272,8 +181,4 @@ function isHttpUrl(value: string): boolean {
 // An origin in the form that browsers send: no path, trailing slash, default port, upper case or wildcard.
 function isOrigin(value: string): boolean {
   return isHttpUrl(value) && new URL(value).origin === value && !value.includes('*')
-}
-
-function isEncryptionKey(value: string): boolean {
-  return /^[A-Za-z0-9+/]{43}=$/.test(value)
 }

@@ -1,5 +1,5 @@
-import { createFirstProject } from '../../src/compose.ts'
 import { createWorkspace } from '../../src/features/access/first-start.ts'
+import { addProject } from '../../src/features/projects/create-project.ts'
 import { type TestServer, type TestServerOptions, testServer } from '../support/test-server.ts'
 import { apiCaller } from './api-call.ts'
 
@@ -28,7 +28,7 @@ export async function issueKey(api: Api, body: Record<string, unknown>): Promise
 }
 
 export async function openTenant(server: TestServer, name: string): Promise<string> {
-  return (await createWorkspace(server.deps, { name, createProject: createFirstProject })).key
+  return (await createWorkspace(server.deps, { name, createProject: addProject })).key
 }
 
 export interface TestProject {

@@ -33,7 +33,8 @@ export function diskFull(cause?: unknown): AppError {
 }
 
 export function translateDatabaseError(error: unknown): unknown {
-  if (isDiskFull(error)) return diskFull(error)
+  const code = isDriverAdapterError(error) ? error.cause.originalCode : codeOf(error)
+  if (code === DISK_FULL) return diskFull(error)
   return isAway(error) ? databaseAway(error) : error
 }
 
@@ -43,10 +44,6 @@ export async function translating<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     throw translateDatabaseError(error)
   }
-}
-
-function isDiskFull(error: unknown): boolean {
-  return (isDriverAdapterError(error) ? error.cause.originalCode : codeOf(error)) === DISK_FULL
 }
 
 function isAway(error: unknown): boolean {

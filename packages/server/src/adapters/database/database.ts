@@ -3,13 +3,13 @@ import type { SqlSession } from '@stet/embedded-postgres/sql-session'
 import { type Prisma, PrismaClient } from '../../../generated/prisma/client.ts'
 import { afterListening } from '../../shared/clock.ts'
 import type { Logger } from '../../shared/logger.ts'
-import { databaseAway, translating } from './database-error.ts'
-import { openEmbedded } from './embedded/open-embedded.ts'
+import { translating } from './database-error.ts'
+import { embeddedFolder, openEmbedded } from './embedded/open-embedded.ts'
 import type { Engine } from './engine.ts'
 import { migrate } from './migrate.ts'
 import { openPostgres } from './postgres/postgres.ts'
 import type { ReplicaLock } from './postgres/replica-lock.ts'
-import { gatedAdapter, gatedSession, type StatementGate, statementGate } from './statement-gate.ts'
+import { gatedAdapter, gatedSession, type StatementGate, statementGate, throwUncarried } from './statement-gate.ts'
 import { createWriteBatch, type WriteBatch } from './write-batch.ts'
 
 export type DatabaseClient = Prisma.TransactionClient
@@ -78,26 +78,30 @@ export async function openDatabase<Stores>(options: DatabaseOptions<Stores>): Pr
 
 /** Opens the database and tries to take its lock. Do not read or write before `take`. */
 export async function connectDatabase<Stores>(options: DatabaseOptions<Stores>): Promise<Database<Stores>> {
-  const engine = await translating(async () => openEngine(options))
-  try {
-    const isTaken = engine.lock === undefined || (await engine.lock.tryTake())
-    return useEngine(engine, isTaken, options)
-  } catch (error) {
-    await engine.close()
-    throw error
-  }
+  return translating(async () => {
+    const engine = await openEngine(options)
+    try {
+      return useEngine(engine, (await engine.lock?.tryTake()) ?? true, options)
+    } catch (error) {
+      await engine.close()
+      throw error
+    }
+  })
 }
 
 function openEngine<Stores>(options: DatabaseOptions<Stores>): Engine | Promise<Engine> {
   if (options.url !== undefined) return openPostgres({ ...options, url: options.url })
-  const built = join(options.packageRoot, 'dist')
-  const [template, threadFile] = [join(built, 'database-template'), join(built, 'database-thread.mjs')]
-  return openEmbedded({ ...options, template, threadFile })
+  return openEmbedded({
+    ...options,
+    folder: embeddedFolder(options.directory),
+    template: join(options.packageRoot, 'dist', 'database-template'),
+    threadFile: join(options.packageRoot, 'dist', 'database-thread.mjs'),
+  })
 }
 
 function useEngine<Stores>(engine: Engine, isTaken: boolean, options: DatabaseOptions<Stores>): Database<Stores> {
   const { log, packageRoot, storesFor } = options
-  const gate = statementGate(engine.writesClosed)
+  const gate = statementGate(engine)
   const session = gatedSession(engine.session, gate)
   const client = createClient(engine, gate)
   const writeBatch = createWriteBatch(session)
@@ -107,7 +111,7 @@ function useEngine<Stores>(engine: Engine, isTaken: boolean, options: DatabaseOp
       log.info('database.migration-applied', { name })
     }
     await engine.lock?.announce()
-    engine.startUpkeep(gate.count)
+    engine.startUpkeep?.(gate.count)
     return true
   }
   let taken: Promise<boolean> | undefined
@@ -122,15 +126,10 @@ function useEngine<Stores>(engine: Engine, isTaken: boolean, options: DatabaseOp
     client,
     stores: storesFor(client),
     session,
-    ownSession: gatedSession(engine.session, statementGate(engine.writesClosed)),
+    ownSession: gatedSession(engine.session, statementGate(engine)),
     writeBatch,
     writesClosed: engine.writesClosed,
-    transaction: (work) =>
-      client
-        .$transaction((transaction) => work(storesFor(transaction)))
-        .catch((error: unknown) => {
-          throw gate.unwrap(error)
-        }),
+    transaction: (work) => client.$transaction((transaction) => work(storesFor(transaction))).catch(throwUncarried),
     async ready() {
       const [database] = await Promise.all([answers(engine.session), engine.lock?.confirm()])
       return { database, ...engine.checks() }
@@ -147,40 +146,24 @@ function useEngine<Stores>(engine: Engine, isTaken: boolean, options: DatabaseOp
 
 function createClient(engine: Engine, gate: StatementGate): PrismaClient {
   const client = new PrismaClient({
-    adapter: gatedAdapter(engine.adapter, gate, mayWrite(engine)),
+    adapter: gatedAdapter(engine.adapter, gate),
     transactionOptions: TRANSACTION_TIMEOUTS,
     errorFormat: 'minimal',
   })
   const extended = client.$extends({
-    query: {
-      $allOperations: ({ args, query }) =>
-        query(args).catch((error: unknown) => {
-          throw gate.unwrap(error)
-        }),
-    },
+    query: { $allOperations: ({ args, query }) => query(args).catch(throwUncarried) },
   })
   // The extension adds no members, so the plain client type is accurate.
   return extended as unknown as PrismaClient
 }
 
-/** Without the lock, a write could invalidate the next holder's cache. Run rows have their own fence. */
-function mayWrite({ lock }: Engine): () => Promise<void> {
-  return async () => {
-    if (lock && !(await lock.confirm())) throw databaseAway()
-  }
-}
-
 const READY_TIMEOUT_MS = 1_000
 
-function answers(session: SqlSession): Promise<boolean> {
-  return new Promise((tell) => {
-    const stopTimer = afterListening(READY_TIMEOUT_MS, () => tell(false), READY_TIMEOUT_MS / 4)
-    session
-      .query('SELECT 1')
-      .then(
-        () => tell(true),
-        () => tell(false),
-      )
-      .finally(stopTimer)
+async function answers(session: SqlSession): Promise<boolean> {
+  let stopTimer = () => {}
+  const silence = new Promise<false>((resolve) => {
+    stopTimer = afterListening(READY_TIMEOUT_MS, () => resolve(false), READY_TIMEOUT_MS / 4)
   })
+  const answer = session.query('SELECT 1').then(Boolean, () => false)
+  return Promise.race([answer, silence]).finally(stopTimer)
 }

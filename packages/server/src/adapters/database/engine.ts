@@ -10,7 +10,7 @@ export interface Engine {
   writesClosed(): boolean
   checks(): Record<string, boolean>
   /** Call after the migrations, because upkeep needs the schema. */
-  startUpkeep(statementCount: () => number): void
+  startUpkeep?(statementCount: () => number): void
   /** Writes a consistent copy into one file. Embedded database only. */
   backup?: (file: string) => Promise<void>
   close(): Promise<void>

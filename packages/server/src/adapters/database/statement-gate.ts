@@ -1,30 +1,32 @@
-import type { SqlDriverAdapter, SqlDriverAdapterFactory, SqlQueryable, Transaction } from '@prisma/driver-adapter-utils'
+import type {
+  SqlDriverAdapter,
+  SqlDriverAdapterFactory,
+  SqlQuery,
+  SqlQueryable,
+  Transaction,
+} from '@prisma/driver-adapter-utils'
 import type { SqlQueries, SqlSession } from '@stet/embedded-postgres/sql-session'
 import { AppError } from '../../shared/app-error.ts'
-import { codeOf, databaseAway, diskFull, translateDatabaseError, translating } from './database-error.ts'
+import { databaseAway, diskFull, translateDatabaseError, translating } from './database-error.ts'
+import type { Engine } from './engine.ts'
 
 /** Counts every SQL statement, and rejects writes while the disk is almost full. */
 export interface StatementGate {
   pass(sql: string): void
-  /** Returns our error if Prisma wrapped it, or any other error unchanged. */
-  unwrap(error: unknown): unknown
+  /** Rejects if another server may have the lock. A write could invalidate that server's cache. */
+  confirmLock(): Promise<void>
   count(): number
 }
 
 const WRITES = /^\s*(INSERT|UPDATE|DELETE|WITH\b[\s\S]*?\b(?:INSERT|UPDATE|DELETE)\b)/i
 
-function isWrite(sql: string): boolean {
-  return WRITES.test(sql)
-}
-
-/** Prisma keeps only the code of an adapter's error, so the code identifies our error. */
+/** Prisma replaces errors that have a code, as ours do. */
 class CarriedRefusal extends Error {
-  static readonly codes = { diskFull: 'STET_DISK_FULL', away: 'STET_DATABASE_AWAY' } as const
-  readonly code: string
+  readonly refusal: AppError
 
   constructor(refusal: AppError) {
-    super(refusal.message, { cause: refusal })
-    this.code = refusal.reason === 'disk-full' ? CarriedRefusal.codes.diskFull : CarriedRefusal.codes.away
+    super(refusal.message)
+    this.refusal = refusal
   }
 }
 
@@ -36,17 +38,20 @@ async function carrying<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-export function statementGate(writesClosed: () => boolean = () => false): StatementGate {
+/** @param error thrown by Prisma Client. */
+export function throwUncarried(error: unknown): never {
+  throw error instanceof CarriedRefusal ? error.refusal : translateDatabaseError(error)
+}
+
+export function statementGate({ writesClosed, lock }: Pick<Engine, 'writesClosed' | 'lock'>): StatementGate {
   let sent = 0
   return {
     pass(sql) {
-      if (writesClosed() && isWrite(sql)) throw diskFull()
+      if (writesClosed() && WRITES.test(sql)) throw diskFull()
       sent += 1
     },
-    unwrap(error) {
-      const code = codeOf(error)
-      if (code === CarriedRefusal.codes.diskFull) return diskFull(error)
-      return code === CarriedRefusal.codes.away ? databaseAway(error) : translateDatabaseError(error)
+    async confirmLock() {
+      if (lock && !(await lock.confirm())) throw databaseAway()
     },
     count: () => sent,
   }
@@ -82,34 +87,29 @@ function gatedQueries(queries: SqlQueries, gate: StatementGate): SqlQueries {
   }
 }
 
-/** @param mayWrite called before each write and commit; rejects if this process must not write. */
-export function gatedAdapter(
-  factory: SqlDriverAdapterFactory,
-  gate: StatementGate,
-  mayWrite: () => Promise<void>,
-): SqlDriverAdapterFactory {
+/** Confirms the lock before each write and commit. Sessions do not, because run rows have their own fence. */
+export function gatedAdapter(factory: SqlDriverAdapterFactory, gate: StatementGate): SqlDriverAdapterFactory {
   return {
     provider: factory.provider,
     adapterName: factory.adapterName,
     async connect() {
       const adapter = await carrying(() => factory.connect())
       return derive<SqlDriverAdapter>(adapter, {
-        ...gatedQueryable(adapter, gate, mayWrite),
-        executeScript: (script) => carrying(() => adapter.executeScript(script)),
+        ...gatedQueryable(adapter, gate),
         startTransaction: (level) =>
-          carrying(async () => gatedTransaction(await adapter.startTransaction(level), gate, mayWrite)),
+          carrying(async () => gatedTransaction(await adapter.startTransaction(level), gate)),
       })
     },
   }
 }
 
-function gatedTransaction(transaction: Transaction, gate: StatementGate, mayWrite: () => Promise<void>): Transaction {
-  const gated = gatedQueryable(transaction, gate, mayWrite)
+function gatedTransaction(transaction: Transaction, gate: StatementGate): Transaction {
+  const gated = gatedQueryable(transaction, gate)
   return derive<Transaction>(transaction, {
     ...gated,
     async executeRaw(query) {
       if (query.sql === 'COMMIT') {
-        await carrying(mayWrite).catch(async (refusal: unknown) => {
+        await carrying(gate.confirmLock).catch(async (refusal: unknown) => {
           // Without this, Prisma would return the connection to the pool inside an open transaction.
           await transaction.executeRaw({ ...query, sql: 'ROLLBACK' })
           throw refusal
@@ -122,26 +122,16 @@ function gatedTransaction(transaction: Transaction, gate: StatementGate, mayWrit
   })
 }
 
-function gatedQueryable(
-  queryable: SqlQueryable,
-  gate: StatementGate,
-  mayWrite: () => Promise<void>,
-): Pick<SqlQueryable, 'queryRaw' | 'executeRaw'> {
-  const pass = async (sql: string) => {
-    gate.pass(sql)
-    if (isWrite(sql)) await mayWrite()
-  }
+function gatedQueryable(queryable: SqlQueryable, gate: StatementGate) {
+  const passed = <T>({ sql }: SqlQuery, send: () => Promise<T>) =>
+    carrying(async () => {
+      gate.pass(sql)
+      if (WRITES.test(sql)) await gate.confirmLock()
+      return send()
+    })
   return {
-    queryRaw: (query) =>
-      carrying(async () => {
-        await pass(query.sql)
-        return queryable.queryRaw(query)
-      }),
-    executeRaw: (query) =>
-      carrying(async () => {
-        await pass(query.sql)
-        return queryable.executeRaw(query)
-      }),
+    queryRaw: (query: SqlQuery) => passed(query, () => queryable.queryRaw(query)),
+    executeRaw: (query: SqlQuery) => passed(query, () => queryable.executeRaw(query)),
   }
 }
 

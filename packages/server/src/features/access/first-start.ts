@@ -13,7 +13,7 @@ export interface NewTenant {
 
 /** Returns null if any workspace exists. @param createProject runs in the same transaction. */
 export async function createFirstWorkspace(
-  deps: Needs<'transaction'>,
+  deps: Needs<'transaction' | 'clock'>,
   input: {
     adminKey?: string | undefined
     createProject: CreateProject
@@ -24,7 +24,7 @@ export async function createFirstWorkspace(
   return deps.transaction(async (stores) => {
     await stores.workspaces.lockCreation()
     if (await stores.workspaces.findFirst()) return null
-    const tenant = await createTenant(stores, { name: 'default', ...input })
+    const tenant = await createTenant(stores, { name: 'default', at: deps.clock.now(), ...input })
     input.keepKey(tenant)
     return tenant
   })
@@ -32,7 +32,7 @@ export async function createFirstWorkspace(
 
 /** Creates another workspace. @throws OperatorError when the name is taken. */
 export async function createWorkspace(
-  deps: Needs<'transaction'>,
+  deps: Needs<'transaction' | 'clock'>,
   input: { name: string; createProject: CreateProject },
 ): Promise<NewTenant> {
   return deps.transaction(async (stores) => {
@@ -40,15 +40,12 @@ export async function createWorkspace(
     if (await stores.workspaces.findByName(input.name)) {
       throw new OperatorError(`A workspace named '${input.name}' already exists`)
     }
-    return createTenant(stores, input)
+    return createTenant(stores, { at: deps.clock.now(), ...input })
   })
 }
 
 /** Creates an admin key for a workspace whose keys were lost. @throws OperatorError for an unknown workspace. */
-export async function issueAdminKey(
-  deps: Needs<'transaction'>,
-  { workspace: name }: { workspace?: string | undefined },
-): Promise<NewTenant> {
+export async function issueAdminKey(deps: Needs<'transaction'>, name: string | undefined): Promise<NewTenant> {
   return deps.transaction(async (stores) => {
     const { workspaces } = stores
     const workspace = await (name === undefined ? workspaces.findFirst() : workspaces.findByName(name))
@@ -61,12 +58,12 @@ export async function issueAdminKey(
 
 export type CreateProject = (
   stores: Stores,
-  input: { workspaceId: number; authorId: number; name: string },
+  input: { workspaceId: number; authorId: number; name: string; at: Date },
 ) => Promise<unknown>
 
 async function createTenant(
   stores: Stores,
-  input: { name: string; adminKey?: string | undefined; createProject: CreateProject },
+  input: { name: string; adminKey?: string | undefined; createProject: CreateProject; at: Date },
 ): Promise<NewTenant> {
   const { adminKey } = input
   if (adminKey !== undefined && !isWellFormedApiKey(adminKey)) {
@@ -75,7 +72,7 @@ async function createTenant(
   const workspace = await stores.workspaces.create(input.name)
   const author = await stores.workspaces.createAuthor(workspace.id, { name: 'admin', email: 'admin@localhost' })
   const tenant = await createAdminKey(stores, { workspace, author, name: 'admin', adminKey })
-  await input.createProject(stores, { workspaceId: workspace.id, authorId: author.id, name: 'default' })
+  await input.createProject(stores, { workspaceId: workspace.id, authorId: author.id, name: 'default', at: input.at })
   return tenant
 }
 

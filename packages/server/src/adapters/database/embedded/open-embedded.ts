@@ -1,20 +1,10 @@
 import { type DatabaseFolder, EmbeddedPostgresError, openEmbeddedPostgres } from '@stet/embedded-postgres'
 import { OperatorError } from '../../../shared/app-error.ts'
-import type { Logger } from '../../../shared/logger.ts'
 import type { Engine } from '../engine.ts'
 
-export interface EmbeddedOptions {
-  directory: string
-  template: string
-  threadFile: string
-  diskFloorBytes?: number
-  log: Logger
-}
-
 /** @throws OperatorError */
-export async function openEmbedded({ directory, ...options }: EmbeddedOptions): Promise<Engine> {
-  const folder = embeddedFolder(directory)
-  const { isDiskLow, ...database } = await asOperatorError(() => openEmbeddedPostgres({ ...options, folder }))
+export async function openEmbedded(options: Parameters<typeof openEmbeddedPostgres>[0]): Promise<Engine> {
+  const { isDiskLow, ...database } = await asOperatorError(() => openEmbeddedPostgres(options))
   return { kind: 'embedded', ...database, writesClosed: isDiskLow, checks: () => ({ disk: !isDiskLow() }) }
 }
 

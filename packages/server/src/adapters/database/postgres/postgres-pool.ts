@@ -9,23 +9,27 @@ function isLockTimeout(error: unknown): boolean {
   return codeOf(error) === '55P03'
 }
 
+export interface ConnectionConfig extends pg.ClientConfig {
+  /** Time limit for the server to accept the connection. */
+  silenceMs: number
+}
+
 export class Connection extends pg.Client {
-  static readonly LOCK_TIMEOUT = 'lock-timeout'
+  onLockTimeout: ((error: unknown) => void) | undefined
   readonly #socket: Socket
 
-  /** @param silenceMs time limit for the server to accept the connection. */
-  constructor(config: pg.ClientConfig, silenceMs: number) {
+  constructor(config: ConnectionConfig) {
     const socket = new Socket()
     super({ ...config, stream: () => socket })
     this.#socket = socket
     // The connection has its own limit, because the pool's limit would also end waits for a free connection.
-    const stopTimer = afterListening(silenceMs, () => socket.destroy(new Error('timeout expired')))
+    const stopTimer = afterListening(config.silenceMs, () => socket.destroy(new Error('timeout expired')))
     this.once('connect', stopTimer).once('end', stopTimer)
     const send = this.query.bind(this) as (...args: unknown[]) => unknown
     this.query = ((...args: unknown[]) => {
       const result = send(...args)
       if (result instanceof Promise) {
-        result.catch((error: unknown) => isLockTimeout(error) && this.emit(Connection.LOCK_TIMEOUT, error))
+        result.catch((error: unknown) => isLockTimeout(error) && this.onLockTimeout?.(error))
       }
       return result
     }) as typeof this.query
@@ -54,8 +58,8 @@ export class SharedPool extends pg.Pool {
   readonly #waitMs: number
   #free: number
 
-  constructor(config: pg.PoolConfig & { connectionTimeoutMillis: number; max: number }) {
-    super(config)
+  constructor(config: ConnectionConfig & { connectionTimeoutMillis: number; max: number }) {
+    super({ ...config, Client: Connection as unknown as new () => pg.ClientBase })
     this.#waitMs = config.connectionTimeoutMillis
     this.#free = config.max
     this.query = this.#query.bind(this) as typeof this.query
@@ -82,12 +86,11 @@ export class SharedPool extends pg.Pool {
   async #connectTransaction(): Promise<pg.PoolClient> {
     const lane = await this.#enter(TRANSACTIONS)
     try {
-      const client = await super.connect()
-      const onLockTimeout = (error: unknown) => refuseWaiting(lane, error)
-      client.on(Connection.LOCK_TIMEOUT as 'error', onLockTimeout)
+      const client = (await super.connect()) as pg.PoolClient & Connection
+      client.onLockTimeout = (error) => refuseWaiting(lane, error)
       const release = client.release.bind(client)
       client.release = (error) => {
-        client.off(Connection.LOCK_TIMEOUT, onLockTimeout)
+        client.onLockTimeout = undefined
         release(error)
         this.#leave(lane)
       }
@@ -164,40 +167,35 @@ const PROBE = 0.5
  * Cuts all connections of a frozen or unreachable server, because statements would otherwise wait for minutes. Slow and
  * lock-waiting statements continue. Returns a function that stops the watch.
  */
-export function watchConnections(pool: pg.Pool, config: pg.ClientConfig, silenceMs: number, log: Logger): () => void {
-  const connections = new Set<Connection>()
-  const heldSince = new Map<pg.PoolClient, number>()
+export function watchConnections(pool: pg.Pool, config: ConnectionConfig, log: Logger): () => void {
+  const { silenceMs } = config
+  const heldSince = new Map<pg.PoolClient, number | undefined>()
   let isProbing = false
 
-  pool.on('connect', (client) => {
-    if (client instanceof Connection) connections.add(client)
-  })
-  pool.on('remove', (client) => {
-    if (client instanceof Connection) connections.delete(client)
-    heldSince.delete(client)
-  })
+  pool.on('connect', (client) => heldSince.set(client, undefined))
   pool.on('acquire', (client) => heldSince.set(client, performance.now()))
-  pool.on('release', (_error, client) => heldSince.delete(client))
+  pool.on('release', (_error, client) => heldSince.set(client, undefined))
+  pool.on('remove', (client) => heldSince.delete(client))
 
   const look = async () => {
     const now = performance.now()
-    if (isProbing || ![...heldSince.values()].some((since) => now - since > silenceMs * SUSPICIOUS)) return
+    if (isProbing || ![...heldSince.values()].some((since = now) => now - since > silenceMs * SUSPICIOUS)) return
     isProbing = true
-    const responds = await probe(config, silenceMs * PROBE)
+    const responds = await probe({ ...config, silenceMs: silenceMs * PROBE })
     isProbing = false
     if (responds) return
-    log.warn('database.does-not-answer', { connections: connections.size })
-    for (const connection of connections) connection.cut()
+    log.warn('database.does-not-answer', { connections: heldSince.size })
+    for (const client of heldSince.keys()) (client as pg.PoolClient & Connection).cut()
   }
   const timer = setInterval(() => void look(), silenceMs * LOOK_EVERY)
   timer.unref()
   return () => clearInterval(timer)
 }
 
-async function probe(config: pg.ClientConfig, timeoutMs: number): Promise<boolean> {
-  const connection = new Connection(config, timeoutMs)
+async function probe(config: ConnectionConfig): Promise<boolean> {
+  const connection = new Connection(config)
   connection.on('error', () => undefined)
-  const stopTimer = afterListening(timeoutMs, () => connection.cut())
+  const stopTimer = afterListening(config.silenceMs, () => connection.cut())
   try {
     await connection.connect()
     await connection.query('SELECT 1')

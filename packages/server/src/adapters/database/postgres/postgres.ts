@@ -23,19 +23,18 @@ export interface PostgresOptions {
 
 /** Creates the pool, which connects on first use. Does not take the replica lock yet. */
 export function openPostgres(options: PostgresOptions): Engine {
-  const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_MS }
-  const connection = { connectionString: options.url, application_name: 'stet', ...keepAlive }
-  class PoolConnection extends Connection {
-    constructor(config: pg.ClientConfig) {
-      super(config, options.silenceMs)
-    }
+  const connection = {
+    connectionString: options.url,
+    application_name: 'stet',
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    silenceMs: options.silenceMs,
   }
   const lock = options.onlyReplica
-    ? new ReplicaLock({ ...options, connect: () => new PoolConnection(connection) })
+    ? new ReplicaLock({ ...options, connect: () => new Connection(connection) })
     : undefined
   const pool = new SharedPool({
     ...connection,
-    Client: PoolConnection as unknown as new () => pg.ClientBase,
     max: POOL_SIZE,
     connectionTimeoutMillis: POOL_WAIT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
@@ -43,7 +42,7 @@ export function openPostgres(options: PostgresOptions): Engine {
   })
   // The pool replaces broken idle connections. An unhandled error event would end the process.
   pool.on('error', (error) => options.log.warn('database.connection-lost', { reason: error.message }))
-  const stopWatching = watchConnections(pool, connection, options.silenceMs, options.log)
+  const stopWatching = watchConnections(pool, connection, options.log)
   return {
     kind: 'postgres',
     // The adapter depends on a second copy of pg's types.
@@ -52,7 +51,6 @@ export function openPostgres(options: PostgresOptions): Engine {
     writesClosed: () => false,
     checks: () => (lock === undefined ? {} : { onlyReplica: lock.isConfirmed() }),
     ...(lock && { lock }),
-    startUpkeep: () => undefined,
     async close() {
       stopWatching()
       await pool.end()

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterListening } from '../../../shared/clock.ts'
 import type { Logger } from '../../../shared/logger.ts'
-import { translateDatabaseError } from '../database-error.ts'
 import type { Connection } from './postgres-pool.ts'
 
 /** The advisory lock's key: `stet` in ASCII. */
@@ -16,6 +15,7 @@ const CONFIRMED_FOR_MS = 600
 const TAKEOVER_WAIT_MS = 1_000
 /** The share of `silenceMs` that a request waits for a fresh confirmation. */
 const CONFIRM_WAIT = 0.4
+const LOOK_MS = 20
 
 /** Lets PostgreSQL detect a dead machine within about 10 s and release its lock. */
 const KEEP_ALIVE = [
@@ -35,9 +35,8 @@ export interface ReplicaLockOptions {
 }
 
 export interface ReplicaLockListener {
-  /** Called when the lock is taken, before any request is accepted. */
-  onTaken(): void
-  onLost(): void
+  /** Called when the lock is lost, and when it is taken, before any request is accepted. */
+  onChange(): void
   /** Called when another server took the lock after this one lost it. */
   onSuperseded(): void
 }
@@ -58,7 +57,6 @@ export class ReplicaLock {
   readonly #options: ReplicaLockOptions
   readonly #id = `${SERVING}${randomUUID()}`
   readonly #stopping = new AbortController()
-  readonly #timer: NodeJS.Timeout
   #listener: ReplicaLockListener | undefined
   #candidate: Connection | undefined
   #held: Held | undefined
@@ -67,8 +65,8 @@ export class ReplicaLock {
 
   constructor(options: ReplicaLockOptions) {
     this.#options = options
-    this.#timer = setInterval(() => void this.#ask(), CONFIRM_EVERY_MS)
-    this.#timer.unref()
+    const timer = setInterval(() => void this.#ask(), CONFIRM_EVERY_MS).unref()
+    this.#stopping.signal.addEventListener('abort', () => clearInterval(timer))
   }
 
   listen(listener: ReplicaLockListener): void {
@@ -84,22 +82,15 @@ export class ReplicaLock {
   async confirm(): Promise<boolean> {
     if (this.isConfirmed()) return true
     let isOver = false
-    let stopTimer = () => {}
-    const limit = new Promise<void>((resolve) => {
-      stopTimer = afterListening(this.#options.silenceMs * CONFIRM_WAIT, () => {
-        isOver = true
-        resolve()
-      })
+    const stopTimer = afterListening(this.#options.silenceMs * CONFIRM_WAIT, () => {
+      isOver = true
     })
-    while (this.#held !== undefined && !this.isConfirmed() && !isOver) await Promise.race([this.#ask(), limit])
+    while (this.#held !== undefined && !this.isConfirmed() && !isOver) await Promise.race([this.#ask(), delay(LOOK_MS)])
     stopTimer()
     return this.isConfirmed()
   }
 
-  /**
-   * Does not wait for the lock, but waits until the previous holder's confirmation has expired.
-   * @throws AppError ServiceUnavailableError if the database is unavailable.
-   */
+  /** Does not wait for the lock, but waits until the previous holder's confirmation has expired. */
   async tryTake(): Promise<boolean> {
     if (this.#held !== undefined) return true
     const connection = await this.#connected()
@@ -112,14 +103,14 @@ export class ReplicaLock {
       const [own] = (await this.#query(connection, session)).rows
       this.#candidate = undefined
       if (this.#stopping.signal.aborted) throw new Error('The lock was released while it was taken')
-      this.#listener?.onTaken()
+      this.#listener?.onChange()
       this.#held = { connection, pid: Number(own?.['pid']), since: String(own?.['since']) }
       this.#confirmedAt = askedAt
       return true
     } catch (error) {
       this.#candidate = undefined
       connection.cut()
-      throw translateDatabaseError(error)
+      throw error
     }
   }
 
@@ -149,7 +140,6 @@ export class ReplicaLock {
   async release(): Promise<void> {
     if (this.#stopping.signal.aborted) return
     this.#stopping.abort()
-    clearInterval(this.#timer)
     const connection = this.#held?.connection ?? this.#candidate
     const hasServed = this.#held !== undefined
     this.#held = undefined
@@ -173,7 +163,7 @@ export class ReplicaLock {
       await this.#query(connection, KEEP_ALIVE)
     } catch (error) {
       connection.cut()
-      throw translateDatabaseError(error)
+      throw error
     }
     this.#candidate = connection
     return connection
@@ -223,7 +213,7 @@ export class ReplicaLock {
     this.#held = undefined
     this.#confirmedAt = Number.NEGATIVE_INFINITY
     this.#options.log.warn('database.replica-lock-lost')
-    this.#listener?.onLost()
+    this.#listener?.onChange()
     void this.#takeAgain(held)
   }
 

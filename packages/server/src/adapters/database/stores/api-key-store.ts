@@ -1,13 +1,12 @@
-import { KEY_PLANS, KEY_SCOPES } from '@stet/contract/vocabulary'
-import type { ApiKey as ApiKeyRow } from '../../../../generated/prisma/client.ts'
-import type { Scope } from '../../../features/access/api-key.ts'
-import { type ApiKey, limitOf, type Plan } from '../../../features/access/api-key.ts'
+import type { Prisma } from '../../../../generated/prisma/client.ts'
+import { type ApiKey, limitOf, type Plan, type Scope } from '../../../features/access/api-key.ts'
 import type { ApiKeyStore } from '../../../features/access/ports.ts'
 import { refuse } from '../../../shared/app-error.ts'
-import type { Author } from '../../../shared/caller.ts'
 import type { DatabaseClient } from '../database.ts'
 
-const withAuthor = { author: true } as const
+const withAuthor = { author: { select: { id: true, name: true, email: true } } } as const
+
+type ApiKeyRow = Prisma.ApiKeyGetPayload<{ include: typeof withAuthor }>
 
 export function postgresApiKeyStore(client: DatabaseClient): ApiKeyStore {
   return {
@@ -69,21 +68,7 @@ export function postgresApiKeyStore(client: DatabaseClient): ApiKeyStore {
   }
 }
 
-function toApiKey({ authorId: _authorId, customLimit, hash: _hash, ...row }: ApiKeyRow & { author: Author }): ApiKey {
-  const plan = planOf(row.plan)
-  return {
-    ...row,
-    plan,
-    limit: limitOf(plan, customLimit),
-    scopes: row.scopes.filter(isScope),
-    author: { id: row.author.id, name: row.author.name, email: row.author.email },
-  }
-}
-
-function planOf(name: string): Plan {
-  return KEY_PLANS.find((plan) => plan === name) ?? 'team'
-}
-
-function isScope(name: string): name is Scope {
-  return KEY_SCOPES.some((scope) => scope === name)
+function toApiKey({ authorId: _authorId, customLimit, hash: _hash, ...row }: ApiKeyRow): ApiKey {
+  const plan = row.plan as Plan
+  return { ...row, plan, limit: limitOf(plan, customLimit), scopes: row.scopes as Scope[] }
 }

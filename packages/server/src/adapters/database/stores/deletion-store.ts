@@ -8,6 +8,7 @@ import {
   type ProjectTable,
   type PurgedRows,
   purgeBatch,
+  type SweepPlace,
 } from '../../../features/conversations/deletion/ports.ts'
 
 const { rows: most, largeRows } = purgeBatch
@@ -33,17 +34,25 @@ const hiding = (condition: string, order = '') => `
   WHERE uuid IN (
     SELECT c.uuid FROM conversation c WHERE ${condition} AND ${isEnded}
     ${order} LIMIT ${most} FOR NO KEY UPDATE SKIP LOCKED)
-  RETURNING uuid::text AS uuid, created_at::text AS at`
+  RETURNING uuid::text AS uuid, created_at::text AS "createdAt"`
+
+// A conversation is created before it ends, so the indexed creation time can narrow the search.
+const hidingExpired = hiding(
+  `c.project_id = $1 AND c.created_at < now() - $2::int * interval '1 day'
+    AND c.updated_at < now() - $2::int * interval '1 day' AND (c.created_at, c.uuid) > ($3::timestamptz, $4::uuid)`,
+  'ORDER BY c.created_at, c.uuid',
+)
+
+const batchOf = (table: string, condition: string) =>
+  `DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE ${condition} LIMIT ${most})`
 
 /** $1 = conversation uuids. Each statement finds its rows by index. */
 const belowConversations: Record<ConversationTable, string> = {
   tool_call: `DELETE FROM tool_call WHERE id IN (SELECT t.id FROM run r JOIN tool_call t ON t.run_uuid = r.uuid
     WHERE r.conversation_uuid = ANY($1::uuid[]) LIMIT ${most})`,
-  annotation: `DELETE FROM annotation WHERE id IN (
-    SELECT id FROM annotation WHERE conversation_uuid = ANY($1::uuid[]) LIMIT ${most})`,
+  annotation: batchOf('annotation', 'conversation_uuid = ANY($1::uuid[])'),
   log_entry: `DELETE FROM log_entry WHERE conversation_uuid = ANY($1::uuid[])`,
-  idempotency_record: `DELETE FROM idempotency_record WHERE id IN (
-    SELECT id FROM idempotency_record WHERE conversation_uuid = ANY($1::uuid[]) LIMIT ${most})`,
+  idempotency_record: batchOf('idempotency_record', 'conversation_uuid = ANY($1::uuid[])'),
   run: `DELETE FROM run WHERE uuid IN (
     SELECT uuid FROM run WHERE conversation_uuid = ANY($1::uuid[]) LIMIT ${largeRows}) RETURNING uuid::text AS key`,
   conversation: 'DELETE FROM conversation WHERE uuid = ANY($1::uuid[]) AND deleted_at IS NOT NULL',
@@ -51,15 +60,13 @@ const belowConversations: Record<ConversationTable, string> = {
 
 /** $1 = the project id. */
 const belowProject: Record<ProjectTable, string> = {
-  idempotency_record: `DELETE FROM idempotency_record WHERE id IN (
-    SELECT id FROM idempotency_record WHERE project_id = $1 LIMIT ${most})`,
-  evaluation: `DELETE FROM evaluation WHERE id IN (SELECT id FROM evaluation WHERE project_id = $1 LIMIT ${most})`,
+  idempotency_record: batchOf('idempotency_record', 'project_id = $1'),
+  evaluation: batchOf('evaluation', 'project_id = $1'),
   forced_edit: `DELETE FROM forced_edit WHERE id IN (SELECT f.id FROM version v JOIN forced_edit f ON f.version_id = v.id
     WHERE v.project_id = $1 LIMIT ${most})`,
-  document: `DELETE FROM document WHERE id IN (SELECT id FROM document WHERE project_id = $1 LIMIT ${most})`,
-  version: `DELETE FROM version WHERE id IN (SELECT id FROM version WHERE project_id = $1 LIMIT ${most})`,
-  api_key: `DELETE FROM api_key WHERE id IN (SELECT id FROM api_key WHERE project_id = $1 LIMIT ${most})
-    RETURNING hash AS key`,
+  document: batchOf('document', 'project_id = $1'),
+  version: batchOf('version', 'project_id = $1'),
+  api_key: `${batchOf('api_key', 'project_id = $1')} RETURNING hash AS key`,
   // Authors are named after keys. An author is deleted after its last key and version.
   author: `DELETE FROM author WHERE id IN (SELECT a.id FROM project p JOIN author a ON a.workspace_id = p.workspace_id
     WHERE p.id = $1 AND NOT EXISTS (SELECT FROM api_key k WHERE k.author_id = a.id)
@@ -67,20 +74,14 @@ const belowProject: Record<ProjectTable, string> = {
 }
 
 export function postgresDeletionStore(session: SqlSession): DeletionStore {
-  return { ...hidingOn(session), ...erasuresOn(session), ...purgingOn(session) }
-}
-
-function hidingOn(
-  session: SqlSession,
-): Pick<
-  DeletionStore,
-  'hideConversation' | 'hideErased' | 'hideOfProject' | 'hideExpired' | 'listLeft' | 'listRetained'
-> {
-  const hide = async (sql: string, params: readonly unknown[]) => {
-    const { rows } = await session.query(sql, params)
-    return rows.map((row) => ({ uuid: String(row['uuid']), createdAt: String(row['at']) }))
+  const list = async <Row>(sql: string, params: readonly unknown[] = []) =>
+    (await session.query(sql, params)).rows as Row[]
+  const listUuids = async (sql: string, params?: readonly unknown[]) =>
+    (await list<{ uuid: string }>(sql, params)).map(({ uuid }) => uuid)
+  const purge = async (sql: string, param: unknown): Promise<PurgedRows> => {
+    const { rows, affectedRows } = await session.query(sql, [param])
+    return { count: affectedRows, keys: rows.map((row) => String(row['key'])) }
   }
-  const uuidsOf = (places: { uuid: string }[]) => places.map(({ uuid }) => uuid)
   return {
     async hideConversation(workspaceId, uuid) {
       // Waits for a chat that is starting concurrently. The later of the two then fails its condition.
@@ -90,99 +91,54 @@ function hidingOn(
       )
       return affectedRows === 1
     },
-    hideErased: async (erasure, active) =>
-      uuidsOf(
-        await hide(hiding(`${ofErasure} AND c.uuid <> ALL($5::uuid[])`), [...erasureParams(erasure), [...active]]),
-      ),
-    hideOfProject: async (projectId) => uuidsOf(await hide(hiding('c.project_id = $1'), [projectId])),
+    hideErased: (erasure, active) =>
+      listUuids(hiding(`${ofErasure} AND c.uuid <> ALL($5::uuid[])`), [...erasureParams(erasure), [...active]]),
+    hideOfProject: (projectId) => listUuids(hiding('c.project_id = $1'), [projectId]),
     async hideExpired({ id, days }, after) {
-      // A conversation is created before it ends, so the indexed creation time can narrow the search.
-      const expired = `c.project_id = $1 AND c.created_at < now() - $2::int * interval '1 day'
-        AND c.updated_at < now() - $2::int * interval '1 day'
-        AND (c.created_at, c.uuid) > ($3::timestamptz, $4::uuid)`
       const from = after ?? { createdAt: '-infinity', uuid: '00000000-0000-0000-0000-000000000000' }
-      const hidden = await hide(hiding(expired, 'ORDER BY c.created_at, c.uuid'), [id, days, from.createdAt, from.uuid])
+      const hidden = await list<SweepPlace>(hidingExpired, [id, days, from.createdAt, from.uuid])
       return hidden.sort((one, other) => (placeText(one) < placeText(other) ? -1 : 1))
     },
-    async listLeft(erasure) {
-      const { rows } = await session.query(
+    listLeft: (erasure) =>
+      listUuids(
         `SELECT c.uuid::text AS uuid FROM conversation c WHERE ${ofErasure} AND c.deleted_at IS NULL`,
         erasureParams(erasure),
-      )
-      return rows.map((row) => String(row['uuid']))
-    },
-    async listRetained(serverDays) {
-      const { rows } = await session.query(
+      ),
+    listRetained: (serverDays) =>
+      list(
         `SELECT id, coalesce(retention_days, $1::int) AS days FROM project
          WHERE deleted_at IS NULL AND coalesce(retention_days, $1::int) > 0`,
         [serverDays],
-      )
-      return rows.map((row) => ({ id: Number(row['id']), days: Number(row['days']) }))
-    },
-  }
-}
-
-function placeText({ createdAt, uuid }: { createdAt: string; uuid: string }): string {
-  return `${new Date(createdAt).toISOString()} ${uuid}`
-}
-
-function erasuresOn(session: SqlSession): Pick<DeletionStore, 'beginErasure' | 'endErasure' | 'listErasures'> {
-  return {
+      ),
     async beginErasure(erasure) {
-      const { rows } = await session.query(
+      const [row] = await list<{ id: number }>(
         `INSERT INTO erasure (workspace_id, custom_identifier, created_at, project_id)
          VALUES ($1, $2, $3::timestamptz, $4::int) RETURNING id`,
         erasureParams(erasure),
       )
-      return Number(rows[0]?.['id'])
+      return Number(row?.id)
     },
     async endErasure(id) {
       await session.query('DELETE FROM erasure WHERE id = $1', [id])
     },
-    async listErasures() {
-      const { rows } = await session.query(
-        `SELECT id, workspace_id, project_id, custom_identifier, created_at::text AS at FROM erasure ORDER BY id`,
-      )
-      return rows.map((row) => ({
-        id: Number(row['id']),
-        workspaceId: Number(row['workspace_id']),
-        projectId: row['project_id'] === null ? null : Number(row['project_id']),
-        customIdentifier: String(row['custom_identifier']),
-        createdAt: new Date(String(row['at'])),
-      }))
-    },
-  }
-}
-
-function purgingOn(
-  session: SqlSession,
-): Pick<
-  DeletionStore,
-  'listHidden' | 'purgeConversations' | 'listActiveRuns' | 'hasConversations' | 'purgeProject' | 'removeProject'
-> {
-  const purge = async (sql: string, param: unknown): Promise<PurgedRows> => {
-    const { rows, affectedRows } = await session.query(sql, [param])
-    return { count: affectedRows, keys: rows.map((row) => String(row['key'])) }
-  }
-  return {
-    async listHidden() {
-      const { rows } = await session.query(
+    listErasures: () =>
+      list(
+        `SELECT id, workspace_id AS "workspaceId", project_id AS "projectId", custom_identifier AS "customIdentifier",
+           created_at AS "createdAt" FROM erasure ORDER BY id`,
+      ),
+    listHidden: () =>
+      listUuids(
         `SELECT uuid::text AS uuid FROM conversation WHERE deleted_at IS NOT NULL ORDER BY deleted_at LIMIT ${largeRows}`,
-      )
-      return rows.map((row) => String(row['uuid']))
-    },
+      ),
     purgeConversations: (table, uuids) => purge(belowConversations[table], [...uuids]),
-    async listActiveRuns(projectId) {
-      const { rows } = await session.query(
+    listActiveRuns: (projectId) =>
+      listUuids(
         `SELECT r.uuid::text AS uuid FROM run r JOIN conversation c ON c.uuid = r.conversation_uuid
          WHERE r.ended_at IS NULL AND r.status IN ('queued', 'running') AND c.project_id = $1`,
         [projectId],
-      )
-      return rows.map((row) => String(row['uuid']))
-    },
+      ),
     async hasConversations(projectId) {
-      const { rows } = await session.query('SELECT 1 FROM conversation WHERE project_id = $1 LIMIT 1', [projectId])
-      return rows.length > 0
+      return (await list('SELECT 1 FROM conversation WHERE project_id = $1 LIMIT 1', [projectId])).length > 0
     },
     purgeProject: (table, projectId) => purge(belowProject[table], projectId),
     async removeProject(projectId) {
@@ -194,4 +150,8 @@ function purgingOn(
       return affectedRows === 1
     },
   }
+}
+
+function placeText({ createdAt, uuid }: SweepPlace): string {
+  return `${new Date(createdAt).toISOString()} ${uuid}`
 }

@@ -2,14 +2,7 @@
 import { Prisma } from '../../../../generated/prisma/client.ts'
 import type { DocumentText } from '../../../features/documents/document.ts'
 import { openEnd } from '../../../features/documents/overlay.ts'
-import type {
-  DocumentStore,
-  DraftRow,
-  DraftWrite,
-  MergedText,
-  Slot,
-  VersionSet,
-} from '../../../features/documents/ports.ts'
+import type { DocumentStore, DraftRow, MergedText, Slot, VersionSet } from '../../../features/documents/ports.ts'
 import type { DatabaseClient } from '../database.ts'
 
 // Uses a subquery per row. For a join, the planner may expect many rows and read every version.
@@ -61,27 +54,18 @@ function listShown(client: DatabaseClient, workspaceId: number, set: VersionSet,
 }
 
 export function postgresDocumentStore(client: DatabaseClient): DocumentStore {
-  return { ...setsOf(client), ...changesOf(client) }
-}
-
-type Reads =
-  | 'list'
-  | 'listByPaths'
-  | 'listReferring'
-  | 'listDifferingPaths'
-  | 'listPaths'
-  | 'findOptional'
-  | 'findMergedOptional'
-
-function setsOf(client: DatabaseClient): Pick<DocumentStore, Reads> {
-  const shown = (workspaceId: number, set: VersionSet, filter: Prisma.Sql) =>
-    listShown(client, workspaceId, set, filter)
   return {
     list: (workspaceId, set, prefix = '') =>
-      shown(workspaceId, set, prefix === '' ? Prisma.empty : Prisma.sql`AND starts_with(d.path, ${prefix})`),
-    listByPaths: (workspaceId, set, paths) => shown(workspaceId, set, Prisma.sql`AND d.path = ANY(${paths}::text[])`),
+      listShown(
+        client,
+        workspaceId,
+        set,
+        prefix === '' ? Prisma.empty : Prisma.sql`AND starts_with(d.path, ${prefix})`,
+      ),
+    listByPaths: (workspaceId, set, paths) =>
+      listShown(client, workspaceId, set, Prisma.sql`AND d.path = ANY(${paths}::text[])`),
     listReferring: (workspaceId, set, paths) =>
-      shown(workspaceId, set, Prisma.sql`AND (d.refers OR d.path = ANY(${paths}::text[]))`),
+      listShown(client, workspaceId, set, Prisma.sql`AND (d.refers OR d.path = ANY(${paths}::text[]))`),
     async listDifferingPaths(workspaceId, one, other) {
       // A draft overlays live, which has the highest number.
       const [first, second] = [one.number ?? openEnd - 1, other.number ?? openEnd - 1]
@@ -104,7 +88,7 @@ function setsOf(client: DatabaseClient): Pick<DocumentStore, Reads> {
       return rows.map((row) => row.path)
     },
     async findOptional(workspaceId, set, path) {
-      const [row] = await shown(workspaceId, set, Prisma.sql`AND d.path = ${path}`)
+      const [row] = await listShown(client, workspaceId, set, Prisma.sql`AND d.path = ${path}`)
       return row ?? null
     },
     async findMergedOptional(workspaceId, set, number, path) {
@@ -114,57 +98,13 @@ function setsOf(client: DatabaseClient): Pick<DocumentStore, Reads> {
       })
       return row && toMergedText(row)
     },
-  }
-}
-
-function changesOf(client: DatabaseClient): Omit<DocumentStore, Reads> {
-  return {
-    async listSlots(workspaceId, draft, paths) {
-      // Starts from the draft's rows and looks up each path by index, so the cost is linear in the draft.
-      const live = paths
-        ? Prisma.sql`SELECT d.* FROM document d WHERE d.path = ANY(${paths}::text[])`
-        : Prisma.sql`SELECT d.* FROM document o JOIN document d ON d.path = o.path WHERE o.version_id = ${draft.id} AND o.valid_from = 0`
-      const filter = paths ? Prisma.sql`AND d.path = ANY(${paths}::text[])` : Prisma.empty
-      const rows = await client.$queryRaw<(DraftRow & { isDraft: boolean })[]>`
-        SELECT ${textColumns}, d.base_hash AS "baseHash", d.deleted_at AS "deletedAt", d.valid_from = 0 AS "isDraft"
-        FROM (SELECT d.* FROM document d WHERE ${ofDraft(draft.id)} ${filter}
-              UNION ALL ${live} AND d.project_id = ${draft.projectId} AND d.valid_to = ${openEnd}) d
-        WHERE ${ownedBy(workspaceId, draft.projectId)}
-        ORDER BY d.path COLLATE "C"`
-      return toSlots(rows)
-    },
-    async saveDraft(workspaceId, draft, writes) {
-      await client.$executeRaw`
-        INSERT INTO document (document_uuid, project_id, version_id, path, content, content_hash, base_hash, deleted_at, created_at, updated_at)
-        SELECT w."documentUuid", ${draft.projectId}, ${draft.id}, w.path, w.content, w."contentHash", w."baseHash", w."deletedAt", w."createdAt", w."updatedAt"
-        FROM jsonb_to_recordset(${asJson(writes)}::jsonb) AS w("documentUuid" uuid, path text, content text, "contentHash" text,
-          "baseHash" text, "deletedAt" timestamptz, "createdAt" timestamptz, "updatedAt" timestamptz)
-        WHERE ${ownedBy(workspaceId, draft.projectId)}
-        ON CONFLICT (version_id, path, valid_from) DO UPDATE SET document_uuid = excluded.document_uuid, content = excluded.content,
-          content_hash = excluded.content_hash, base_hash = excluded.base_hash, deleted_at = excluded.deleted_at,
-          created_at = excluded.created_at, updated_at = excluded.updated_at`
-    },
+    listSlots: listSlots(client),
+    saveDraft: saveDraft(client),
     async deleteDraft(workspaceId, draft, paths) {
       const where = { versionId: draft.id, validFrom: 0, path: { in: [...paths] }, ...inProject(workspaceId, draft) }
       await client.document.deleteMany({ where })
     },
-    async publishDraft(workspaceId, draft, number, paths) {
-      const own = inProject(workspaceId, draft)
-      // Copies document ids while live's rows are open, then closes those rows to make room for the new ones.
-      await client.$executeRaw`
-        UPDATE document d SET document_uuid = coalesce(
-          (SELECT l.document_uuid FROM document l
-           WHERE l.project_id = ${draft.projectId} AND l.valid_to = ${openEnd} AND l.path = d.path), d.document_uuid)
-        WHERE ${ofDraft(draft.id)} AND ${ownedBy(workspaceId, draft.projectId)}`
-      await client.document.updateMany({
-        where: { ...own, validTo: openEnd, path: { in: [...paths] } },
-        data: { validTo: number },
-      })
-      await client.document.updateMany({
-        where: { ...own, versionId: draft.id, validFrom: 0, deletedAt: null },
-        data: { validFrom: number, validTo: openEnd },
-      })
-    },
+    publishDraft: publishDraft(client),
     async replaceMerged(workspaceId, set, { old, pieces }) {
       const own = inProject(workspaceId, set)
       if (old?.end === null) await client.document.deleteMany({ where: { id: old.id, ...own } })
@@ -182,9 +122,55 @@ function changesOf(client: DatabaseClient): Omit<DocumentStore, Reads> {
   }
 }
 
-// One parameter for any number of rows, because PostgreSQL allows at most 32,767.
-function asJson(rows: readonly DraftWrite[]): string {
-  return JSON.stringify(rows)
+function listSlots(client: DatabaseClient): DocumentStore['listSlots'] {
+  return async (workspaceId, draft, paths) => {
+    // Starts from the draft's rows and looks up each path by index, so the cost is linear in the draft.
+    const live = paths
+      ? Prisma.sql`SELECT d.* FROM document d WHERE d.path = ANY(${paths}::text[])`
+      : Prisma.sql`SELECT d.* FROM document o JOIN document d ON d.path = o.path WHERE o.version_id = ${draft.id} AND o.valid_from = 0`
+    const filter = paths ? Prisma.sql`AND d.path = ANY(${paths}::text[])` : Prisma.empty
+    const rows = await client.$queryRaw<(DraftRow & { isDraft: boolean })[]>`
+      SELECT ${textColumns}, d.base_hash AS "baseHash", d.deleted_at AS "deletedAt", d.valid_from = 0 AS "isDraft"
+      FROM (SELECT d.* FROM document d WHERE ${ofDraft(draft.id)} ${filter}
+            UNION ALL ${live} AND d.project_id = ${draft.projectId} AND d.valid_to = ${openEnd}) d
+      WHERE ${ownedBy(workspaceId, draft.projectId)}
+      ORDER BY d.path COLLATE "C"`
+    return toSlots(rows)
+  }
+}
+
+function saveDraft(client: DatabaseClient): DocumentStore['saveDraft'] {
+  return async (workspaceId, draft, writes) => {
+    await client.$executeRaw`
+      INSERT INTO document (document_uuid, project_id, version_id, path, content, content_hash, base_hash, deleted_at, created_at, updated_at)
+      SELECT w."documentUuid", ${draft.projectId}, ${draft.id}, w.path, w.content, w."contentHash", w."baseHash", w."deletedAt", w."createdAt", w."updatedAt"
+      FROM jsonb_to_recordset(${JSON.stringify(writes)}::jsonb) AS w("documentUuid" uuid, path text, content text, "contentHash" text,
+        "baseHash" text, "deletedAt" timestamptz, "createdAt" timestamptz, "updatedAt" timestamptz)
+      WHERE ${ownedBy(workspaceId, draft.projectId)}
+      ON CONFLICT (version_id, path, valid_from) DO UPDATE SET document_uuid = excluded.document_uuid, content = excluded.content,
+        content_hash = excluded.content_hash, base_hash = excluded.base_hash, deleted_at = excluded.deleted_at,
+        created_at = excluded.created_at, updated_at = excluded.updated_at`
+  }
+}
+
+function publishDraft(client: DatabaseClient): DocumentStore['publishDraft'] {
+  return async (workspaceId, draft, number, paths) => {
+    const own = inProject(workspaceId, draft)
+    // Copies document ids while live's rows are open, then closes those rows to make room for the new ones.
+    await client.$executeRaw`
+      UPDATE document d SET document_uuid = coalesce(
+        (SELECT l.document_uuid FROM document l
+         WHERE l.project_id = ${draft.projectId} AND l.valid_to = ${openEnd} AND l.path = d.path), d.document_uuid)
+      WHERE ${ofDraft(draft.id)} AND ${ownedBy(workspaceId, draft.projectId)}`
+    await client.document.updateMany({
+      where: { ...own, validTo: openEnd, path: { in: [...paths] } },
+      data: { validTo: number },
+    })
+    await client.document.updateMany({
+      where: { ...own, versionId: draft.id, validFrom: 0, deletedAt: null },
+      data: { validFrom: number, validTo: openEnd },
+    })
+  }
 }
 
 function toSlots(rows: readonly (DraftRow & { isDraft: boolean })[]): Slot[] {

@@ -60,11 +60,7 @@ export function postgresAnnotationStore(client: DatabaseClient): AnnotationStore
 }
 
 function toEvaluation({ id: _id, metric, configuration, ...row }: EvaluationRow): Evaluation {
-  return {
-    ...row,
-    metric: metric as Metric,
-    configuration: fromJson(configuration),
-  }
+  return { ...row, metric: metric as Metric, configuration: fromJson(configuration) }
 }
 
 function toAnnotation({ id: _id, workspaceId: _workspaceId, metadata, ...row }: AnnotationRow): Annotation {

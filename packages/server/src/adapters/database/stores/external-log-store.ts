@@ -1,8 +1,8 @@
 /** Stores each external log as a conversation without runs, plus a log entry. */
 import type { ExternalLogStore, LoggedConversation, NewExternalLog } from '../../../features/external-logs/ports.ts'
 import { storableJson } from '../../../shared/text-guards.ts'
-import type { DatabaseClient } from '../database.ts'
-import type { RowKind, WriteBatch } from '../write-batch.ts'
+import type { Database, DatabaseClient } from '../database.ts'
+import type { RowKind } from '../write-batch.ts'
 import { conversationPart, conversationRow } from './run-rows.ts'
 
 interface Log {
@@ -46,13 +46,9 @@ function logRow({ conversation, entry }: Log) {
   }
 }
 
-export function postgresExternalLogStore({
-  client,
-  writeBatch,
-}: {
-  client: DatabaseClient
-  writeBatch: WriteBatch
-}): ExternalLogStore {
+type ExternalLogDatabase = Pick<Database<unknown>, 'client' | 'writeBatch'>
+
+export function postgresExternalLogStore({ client, writeBatch }: ExternalLogDatabase): ExternalLogStore {
   return externalLogStore(client, (log) => writeBatch.write(logs, log))
 }
 

@@ -2,7 +2,7 @@ import type { ProviderKey as ProviderKeyRow } from '../../../../generated/prisma
 import type { ProviderKeyStore } from '../../../features/providers/ports.ts'
 import { type ProviderKey, providerNameKey } from '../../../features/providers/provider-key.ts'
 import { refuse } from '../../../shared/app-error.ts'
-import { type DatabaseClient, toJson } from '../database.ts'
+import { type DatabaseClient, fromJson, toJson } from '../database.ts'
 import { isUniqueViolation } from '../database-error.ts'
 
 export function postgresProviderKeyStore(client: DatabaseClient): ProviderKeyStore {
@@ -60,6 +60,5 @@ async function uniqueName<T>(name: string, write: () => Promise<T>): Promise<T> 
 }
 
 function toProviderKey({ nameKey: _nameKey, configuration, ...row }: ProviderKeyRow): ProviderKey {
-  const isObject = typeof configuration === 'object' && configuration !== null && !Array.isArray(configuration)
-  return { ...row, configuration: isObject ? configuration : {} }
+  return { ...row, configuration: fromJson(configuration) }
 }

@@ -1,19 +1,14 @@
-import type { SqlSession } from '@stet/embedded-postgres/sql-session'
 import type { GivenAnswer, NewToolCall, ToolCallState, ToolCallStore } from '../../../features/runs/tools/tool.ts'
 import { storableJson } from '../../../shared/text-guards.ts'
-import type { DatabaseClient } from '../database.ts'
-import type { RowKind, WriteBatch } from '../write-batch.ts'
+import type { Database } from '../database.ts'
+import type { RowKind } from '../write-batch.ts'
 
 const state = { waiting: 'waiting', answered: 'answered', closed: 'closed' } as const satisfies Record<
   ToolCallState,
   ToolCallState
 >
 
-interface ToolCallDatabase {
-  client: DatabaseClient
-  ownSession: SqlSession
-  writeBatch: WriteBatch
-}
+type ToolCallDatabase = Pick<Database<unknown>, 'client' | 'ownSession' | 'writeBatch'>
 
 export function postgresToolCallStore({ client, ownSession, writeBatch }: ToolCallDatabase): ToolCallStore {
   return {
@@ -58,19 +53,19 @@ const issues: RowKind<NewToolCall> = {
       INSERT INTO tool_call (id, workspace_id, project_id, run_uuid, state, created_at)
       SELECT id, workspace, project, run, state, at FROM jsonb_to_recordset($1::jsonb) AS i(
         id text, workspace int, project int, run uuid, state text, at timestamptz)`,
-    params: [storableJson(rows.map(issueRow))],
+    params: [
+      storableJson(
+        rows.map((call) => ({
+          id: call.id,
+          workspace: call.workspaceId,
+          project: call.projectId,
+          run: call.runUuid,
+          state: call.isWaiting ? state.waiting : state.closed,
+          at: call.createdAt.toISOString(),
+        })),
+      ),
+    ],
   }),
-}
-
-function issueRow(call: NewToolCall) {
-  return {
-    id: call.id,
-    workspace: call.workspaceId,
-    project: call.projectId,
-    run: call.runUuid,
-    state: call.isWaiting ? state.waiting : state.closed,
-    at: call.createdAt.toISOString(),
-  }
 }
 
 const answers: RowKind<GivenAnswer> = {
@@ -85,19 +80,19 @@ const answers: RowKind<GivenAnswer> = {
       WHERE t.id = i.id AND t.workspace_id = i.workspace AND t.state = '${state.waiting}'
         AND r.uuid = t.run_uuid AND r.status = 'running'
       RETURNING t.id AS key`,
-    params: [storableJson(rows.map(answerRow))],
+    params: [
+      storableJson(
+        rows.map((answer) => ({
+          id: answer.id,
+          workspace: answer.workspaceId,
+          result: storableJson(answer.result),
+          error: answer.isError,
+          at: answer.answeredAt.toISOString(),
+        })),
+      ),
+    ],
     returnsKeys: true,
   }),
-}
-
-function answerRow(answer: GivenAnswer) {
-  return {
-    id: answer.id,
-    workspace: answer.workspaceId,
-    result: storableJson(answer.result),
-    error: answer.isError,
-    at: answer.answeredAt.toISOString(),
-  }
 }
 
 const closings: RowKind<{ id: string; workspaceId: number }> = {
