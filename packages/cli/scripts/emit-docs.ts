@@ -1,4 +1,4 @@
-/** Writes docs/cli.md from the command table; with `--check` it fails when the file differs. */
+/** Writes docs/cli.md from the command table. With `--check`, fails if the file differs. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Command } from '../src/command.ts'
