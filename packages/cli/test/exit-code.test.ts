@@ -62,7 +62,7 @@ test('missing parameters are named as flags', async () => {
     ...answer(422),
     details: { missing: ['ticket', 'name'], invalid: [] },
   })
-  expect((await describeFailure(error)).next).toBe('-p ticket=… -p name=…')
+  expect((await describeFailure(error)).next).toBe('pass -p ticket=… -p name=…')
 })
 
 test('a lost stream names the command that continues it', async () => {

@@ -120,7 +120,7 @@ test('a push that is too large is refused by name, with the next step', async ()
   const whole = await person.stet(['push', 'folder'])
   expect(whole).toMatchObject({
     code: 7,
-    stderr: expect.stringContaining('hint: push in parts: stet push <folder or prompt...>'),
+    stderr: expect.stringContaining('hint: push in parts: run stet push <folder or prompt...>'),
   })
   const drafts = await person.stet(['versions', 'list', '--status', 'draft'])
   for (let number = 0; number < 1001; number += 1) await write(person, `many/${number}`, 'x')

@@ -65,7 +65,7 @@ export async function publishVersion(ctx: Context, input: PublishInput): Promise
   const diff = await client.versions.diff(version.uuid)
   if (diff.changes.length === 0 && !input.allowsEmpty) {
     throw new CliError('usage', `${capitalize(describeVersion(version))} has no changes; nothing was published`, {
-      hint: 'stet push sends your changes to it; --allow-empty publishes it as it is',
+      hint: 'run stet push first, or pass --allow-empty to publish it unchanged',
     })
   }
   await checkDraft(client, version, diff, input.isForced === true, ctx)
@@ -94,11 +94,11 @@ async function findDraft(ctx: Context, client: Stet, named: string | undefined):
   const { lock, versionRef } = await ctx.settings()
   const ref = named ?? versionRef?.value ?? lock?.version.uuid
   if (ref === undefined)
-    throw new CliError('usage', 'Missing input: the version to publish', { hint: 'stet publish <version>' })
+    throw new CliError('usage', 'Missing input: the version to publish', { hint: 'run stet publish <version>' })
   const version = await findVersion(client, ref)
   if (version.status === 'draft') return version
   throw new CliError('conflict', `${capitalize(describeVersion(version))} is already published`, {
-    hint: 'stet push opens a new draft',
+    hint: 'run stet push to open a new draft',
   })
 }
 
@@ -120,7 +120,7 @@ function refuseDirty({ compared }: Workspace): void {
   if (dirty.length === 0) return
   throw new CliError('conflict', 'Some changes were not pushed', {
     lines: dirty.map(({ path }) => path),
-    hint: 'stet push, or --allow-dirty',
+    hint: 'run stet push, or pass --allow-dirty',
   })
 }
 
@@ -154,7 +154,7 @@ async function liveConflict(version: Version, lines: string[], ctx: Context): Pr
   const follow = isFollowed ? '' : `stet versions use ${version.uuid.slice(0, 8)}, then `
   return new CliError('conflict', 'Live and this draft changed the same prompts', {
     lines,
-    hint: `${follow}stet pull merges them, stet push sends the result, and stet publish tries again`,
+    hint: `run ${follow}stet pull to merge them, then stet push and stet publish`,
   })
 }
 

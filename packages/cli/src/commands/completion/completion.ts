@@ -15,7 +15,8 @@ export function commandOf(table: Readonly<Record<string, TableEntry>>, groups: C
     args: [{ name: 'shell', summary: shells.join(', '), isRequired: true }],
     parse(raw) {
       const shell = shells.find((one) => one === raw.args[0])
-      if (!shell) throw new CliError('usage', `Unknown shell: ${raw.args[0]}`, { hint: `one of ${shells.join(', ')}` })
+      if (!shell)
+        throw new CliError('usage', `Unknown shell: ${raw.args[0]}`, { hint: `use one of ${shells.join(', ')}` })
       return { shell }
     },
     async run({ shell }) {

@@ -49,7 +49,7 @@ export const command = defineCommand({
   parse(raw) {
     const [kind = '', source = ''] = raw.args
     const known = sourceKinds.find((one) => one === kind)
-    if (!known) throw new CliError('usage', `Unknown source: ${kind}`, { hint: `one of ${sourceKinds.join(', ')}` })
+    if (!known) throw new CliError('usage', `Unknown source: ${kind}`, { hint: `use one of ${sourceKinds.join(', ')}` })
     return {
       kind: known as SourceKind,
       source,
@@ -93,7 +93,7 @@ export const command = defineCommand({
     say(
       `${style.ok} ${count('written')} ${verb}, ${count('unchanged')} unchanged, ${count('kept')} kept · ${losses.length} losses`,
     )
-    if (count('kept') > 0) say('  existing files are never overwritten: move them away, or use --dir')
+    if (count('kept') > 0) say('  Existing files were not overwritten: move them, or use --dir')
     if (!isDry && count('written') > 0) say('  Next: review the files, then  stet check --local')
   },
   exitCode({ files, losses }, { isStrict }) {
@@ -143,7 +143,7 @@ async function writePrompt(
 
 export function findUnsupported({ errors, config }: PromptScan): string[] {
   const found = errors.map(
-    ({ line, column, message }) => `Does not compile, line ${line}, column ${column}: ${message}`,
+    ({ line, column, message }) => `Does not compile (line ${line}, column ${column}): ${message}`,
   )
   for (const name of builtInTools(config['tools'])) {
     found.push(`The tool "${name}" is not part of stet: a server module (STET_TOOLS) or the caller must provide it`)
