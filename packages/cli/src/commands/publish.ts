@@ -147,7 +147,7 @@ async function checkDraft(
   throw new CliError('invalid', 'The draft does not compile', { lines })
 }
 
-/** Lists the next steps after a publish conflict. They start in a folder that follows the draft. */
+/** Lists the next steps after a publish conflict. They require a folder that follows the draft. */
 async function liveConflict(version: Version, lines: string[], ctx: Context): Promise<CliError> {
   const { lock } = await ctx.settings()
   const isFollowed = lock?.version.uuid === version.uuid

@@ -167,7 +167,7 @@ async function agreedDeletions({ deletions }: PushPlan, input: PushInput, ctx: C
   return []
 }
 
-// Two prompts that differ only in case are one file on some systems. A pull there would write neither.
+// Two prompts that differ only in case are one file on some systems. On those systems, a pull would write neither.
 function clashesOf(changes: readonly Change[], deletions: readonly Change[], { remote }: Workspace): Refusal[] {
   const deleted = new Set(deletions.map(({ path }) => path))
   const left = [...remote.keys()].filter((path) => !deleted.has(path))

@@ -59,7 +59,7 @@ export async function findConversation(ref: string, ctx: Context): Promise<strin
   throw new CliError('usage', `Several conversations begin with ${ref}`, { lines: matches.map(({ uuid }) => uuid) })
 }
 
-// Searches the newest conversations if the file has no match. A key without access to them cannot use prefixes.
+// Also searches the server's newest conversations if the file has no match. A key without access to them cannot use prefixes.
 async function newestOfServer(ctx: Context): Promise<{ uuid: string }[]> {
   const client = await ctx.client()
   const { ForbiddenError } = await import('@stet/sdk')

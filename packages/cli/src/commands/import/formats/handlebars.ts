@@ -113,7 +113,7 @@ function conditionOf(state: State, helper: string, args: readonly Value[]): stri
 
 function convertPartial(state: State, { callee, args, named }: Call): string {
   const passed = new Map([...named].map(([key, value]) => [variableName(key, state.losses), translate(state, value)]))
-  // A partial reads from the surrounding context or from the given object.
+  // A partial reads its variables from the given object, or else from the surrounding context.
   let context = state.blocks.findLast(({ item }) => item !== undefined)?.item
   const [given] = args
   if (given && !isThis(given)) {
