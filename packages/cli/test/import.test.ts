@@ -461,7 +461,7 @@ test('JSON entries are named with their first line, and broken JSON with the lin
   })
 })
 
-test('names that file systems refuse are changed and reported; an invalid source is refused', async () => {
+test('names that file systems refuse are changed and reported, and an invalid source is an error', async () => {
   const person = new Person(await temporaryFolder(), nowhere)
   const long = 'ä'.repeat(300)
   const odd = ['../up', 'a:b', 'CON', 'x', 'X', 'my prompt!', '😀', long, `${long}/`.repeat(9)].map((name) => ({

@@ -228,7 +228,7 @@ test('diff shows what a push would send; pull --theirs undoes it', async () => {
   expect(await read(person, 'support/tone.promptl')).toBe('Be short.\n')
 })
 
-test('a checkout with CRLF and a byte order mark is in sync, and sends neither', async () => {
+test('a checkout with CRLF and a byte order mark is in sync, and a push sends neither', async () => {
   const person = await personWithProject('crlf')
   await write(person, 'support/tone', '\uFEFFBe short.\r\n')
   expect(await person.stet(['status', '--check'])).toMatchObject({ code: 0 })
@@ -253,7 +253,7 @@ test('versions: list, create, use, show', async () => {
   expect((await person.stet(['versions', 'show', uuid])).stdout).toContain('modified  support/tone')
 })
 
-test('works without any file if flags and variables give every setting', async () => {
+test('works without any file if flags and variables set everything', async () => {
   const person = new Person(await temporaryFolder(), server, { STET_API_KEY: server.adminKey, STET_PROJECT_ID: '1' })
   const { code, stdout } = await person.stet(['versions', 'list', '--json'])
   expect(code).toBe(0)

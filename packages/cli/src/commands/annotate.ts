@@ -16,7 +16,7 @@ export const command = defineCommand({
   ],
   flags: [
     { long: '--evaluation', value: '<uuid>', summary: 'uuid of the evaluation, or its first digits' },
-    { long: '--reason', value: '<text>', summary: 'why' },
+    { long: '--reason', value: '<text>', summary: 'reason for the score' },
   ],
   parse(raw) {
     const [ref = '', text = ''] = raw.args

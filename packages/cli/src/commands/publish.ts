@@ -38,7 +38,7 @@ export const command = defineCommand({
     { long: '--check', summary: 'only check' },
     { long: '--allow-dirty', summary: 'publish even if files have changes that were not pushed' },
     { long: '--allow-empty', summary: 'publish a draft without changes' },
-    { long: '--force', summary: 'overwrite changes made to live in the meantime' },
+    { long: '--force', summary: 'overwrite changes made to live since the draft was opened' },
   ],
   parse(raw): PublishInput {
     return {

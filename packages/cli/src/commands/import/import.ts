@@ -4,7 +4,7 @@ import { defineCommand, hasFlag, textFlag } from '../../command.ts'
 import { compileTexts } from '../../compile/compile-texts.ts'
 import type { Context } from '../../context.ts'
 import { CliError, exitCodes } from '../../exit-code.ts'
-import { shownFile } from '../../output.ts'
+import { countOf, shownFile } from '../../output.ts'
 import { isJsonObject } from '../../settings/json-file.ts'
 import { refusePathsOutside } from '../../settings/resolve.ts'
 import { isWithin, problemOfName, readFormerText, writeFileAtomically } from '../../settings/write-file.ts'
@@ -44,7 +44,7 @@ export const command = defineCommand({
     { long: '--dir', value: '<folder>', summary: 'folder to write to (the prompts of the project)' },
     { long: '--dry-run', summary: 'write nothing' },
     { long: '--strict', summary: 'exit with 1 if anything was not converted or written' },
-    { long: '--source-key-stdin', summary: 'read the key of the other server from standard input' },
+    { long: '--source-key-stdin', summary: "read the other server's key from standard input" },
   ],
   parse(raw) {
     const [kind = '', source = ''] = raw.args
@@ -91,7 +91,7 @@ export const command = defineCommand({
     const count = (action: ImportedFile['action']): number => files.filter((one) => one.action === action).length
     const verb = isDry ? 'to write' : 'written'
     say(
-      `${style.ok} ${count('written')} ${verb}, ${count('unchanged')} unchanged, ${count('kept')} kept · ${losses.length} losses`,
+      `${style.ok} ${count('written')} ${verb}, ${count('unchanged')} unchanged, ${count('kept')} kept · ${countOf(losses.length, 'warning')}`,
     )
     if (count('kept') > 0) say('  Existing files were not overwritten: move them, or use --dir')
     if (!isDry && count('written') > 0) say('  Next: review the files, then  stet check --local')
