@@ -33,7 +33,7 @@ function runsAtInstall(folder: string): boolean {
   return installSteps.some((step) => step in scripts) || existsSync(join(folder, 'binding.gyp'))
 }
 
-/** The packages that pnpm unpacked for this workspace, without symlinks to them. */
+/** The packages that pnpm unpacked for this workspace. Omits symlinks to them. */
 function installedPackages(): { name: string; folder: string }[] {
   const store = join('node_modules', '.pnpm')
   const roots = readdirSync(store).map((entry) => join(store, entry, 'node_modules'))

@@ -12,7 +12,7 @@ import { fakeProvider } from '../packages/server/test/support/fake-provider.ts'
 /** The budget of the architecture. */
 const limits = { files: 80, functions: 260 }
 const warmUps = 20
-/** Only what all of these execute counts: the rest is work in the background. */
+/** Counts only functions that every one of these runs executes. The rest is background work. */
 const measuredRuns = 15
 
 const root = fileURLToPath(new URL('..', import.meta.url))

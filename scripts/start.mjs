@@ -14,7 +14,7 @@ const build = [
 ]
 
 if (!existsSync(server)) console.log('building stet; the first time takes about a minute')
-// Shown only when the build fails: a start prints the server's lines and nothing else.
+// Prints the build's output only if it fails, because a start prints only the server's lines.
 const { status, stdout, stderr } = spawnSync('turbo', build, {
   stdio: ['inherit', 'pipe', 'pipe'],
   env: quietEnvironment(process.env),
@@ -22,7 +22,7 @@ const { status, stdout, stderr } = spawnSync('turbo', build, {
   shell: process.platform === 'win32',
 })
 if (status === 0) {
-  // The same process, so that Ctrl-C and the exit code are the server's.
+  // Runs the server in this process, so that it receives Ctrl-C and sets the exit code.
   await import(server.href)
 } else {
   process.stderr.write(Buffer.concat([stdout ?? Buffer.alloc(0), stderr ?? Buffer.from('turbo was not found\n')]))

@@ -1,4 +1,4 @@
-/** The requests to both servers. Response sizes do not depend on the amount of other data. */
+/** The requests to both servers. The size of a response does not depend on the amount of other data. */
 import type { LoadRequest } from '../measuring/load.ts'
 import { runRequest } from '../subjects/candidates.ts'
 import type { Filled } from './filled-stet.ts'

@@ -31,7 +31,7 @@ export function startControl(
   return startSubject(name, ['--import', 'tsx', join(controls, `${name}.ts`)], { environment })
 }
 
-/** Shares a core with this process that no subject uses. */
+/** Shares this process's core, which no subject uses. */
 export function startUpstream(environment: Record<string, string> = {}): Promise<Subject> {
   pinLoad()
   const program = join(controls, 'upstream.ts')

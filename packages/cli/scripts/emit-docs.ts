@@ -1,4 +1,4 @@
-/** Writes docs/cli.md from the command table; with `--check` it fails when the file differs. */
+/** Writes docs/cli.md from the command table. With `--check`, fails if the file differs. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Command } from '../src/command.ts'
@@ -10,15 +10,15 @@ const file = fileURLToPath(new URL('../../../docs/cli.md', import.meta.url))
 
 const codeMeanings: Record<keyof typeof exitCodes, string> = {
   success: 'success',
-  unexpected: 'unexpected failure, skipped files, a problem found by `doctor`, or a loss with `import --strict`',
+  unexpected: 'unexpected failure, skipped files, a problem found by `doctor`, or an incomplete `import --strict`',
   usage: 'wrong flag, missing input without a terminal, canceled question',
   differences: 'differences found by `check`, `status --check`, `types generate --check` or `diff --exit-code`',
-  not_allowed: 'no key, a wrong one, or one without the scope',
+  not_allowed: 'no key, an invalid key, or a key without the scope',
   not_found: 'no such project, version, prompt, conversation, API key or provider key',
   conflict: 'both sides changed, the version is published, or live changed',
   invalid: 'a prompt that does not compile, or invalid input',
-  run_failed: 'the run itself failed',
-  unreachable: 'server not reachable, time limit, stream lost',
+  run_failed: 'the run failed',
+  unreachable: 'server not reachable, time limit exceeded, stream lost',
   rate_limited: 'still over the rate limit after the retries',
   interrupted: 'stopped by Ctrl-C',
   terminated: 'stopped by SIGTERM, which `run`, `chat` and `attach` treat like Ctrl-C',
@@ -43,7 +43,7 @@ Use \`stet\` to keep prompts as files in sync with a project, publish drafts, an
 - Files that cannot be prompts are skipped by name, with exit code 1: names with characters other than letters, digits, \`.\`, \`-\`, \`_\`,
   names that some file systems forbid or treat as equal, and links that lead outside the folder. Skipped files do not count as deleted.
 - Questions are asked only if all three streams are terminals, \`CI\` is unset, and neither \`--json\` nor \`--no-input\` is given.
-- Writes go to a draft. Only \`publish\` changes live, or \`--force\`.
+- Writes go to a draft. Only \`publish\` and \`--force\` change live.
 - A colleague's changes are never overwritten or deleted without \`--force\`, \`--theirs\`, \`--prune\` or a confirmation that lists them.
 
 ## Settings
@@ -59,18 +59,18 @@ Keys and paths in a cloned repository:
 - A stored key is sent only to the address it was stored for. A key from a flag or from \`STET_API_KEY\` is sent to an address from
   \`--base-url\` or \`STET_BASE_URL\`, to the default address, and to addresses that have a login; never to one that comes only from
   \`stet.config.json\` or \`stet.lock.json\`. In CI, set both variables.
-- \`promptsDir\` and \`types.out\` must stay inside the project, also through symbolic links.
+- \`promptsDir\` and \`types.out\` must be inside the project, even if they are symbolic links.
 - \`include\` and \`ignore\` are glob patterns relative to \`promptsDir\`: \`*\`, \`**\`, \`?\`, \`[a-c]\`, \`{a,b}\`, and \`drafts/\` for everything in
   a folder, with at most three wildcards between two slashes. A pattern that matches no prompt file causes a warning.
 - On a terminal, control characters in names, texts and answers are shown as \`\\u001b\`, and terminal commands such as window titles are
   removed. Pipes get every byte unchanged.
 
-| file | what it is |
+| file | content |
 |---|---|
 | \`stet.config.json\` | project root: \`baseUrl\`, \`projectId\`, \`promptsDir\`, \`include\`, \`ignore\`, \`types\`, \`profiles\`, and \`$schema\`, which \`init\` adds for editors if the package is installed; commit it |
 | \`stet.lock.json\` | state of the last pull or push, the base of every comparison; commit it (\`stet.lock.<profile>.json\` for other profiles). If CI has published since, the base comes from git: [CI](ci.md) |
 | \`~/.config/stet/credentials.json\` | stored logins, mode 0600 |
-| \`~/.local/state/stet/recent.json\` | the last 200 conversations, so that the first digits name them; may be deleted |
+| \`~/.local/state/stet/recent.json\` | the last 200 conversations, which you can then name by their first digits; you may delete the file |
 
 ## Global flags
 
@@ -81,16 +81,16 @@ ${flagTable(globalFlags)}
 ${sections.join('\n')}
 ## Imports
 
-\`stet import\` converts prompts, compiles every file, and reports each loss in one line with file, line and next step. Names become valid
-paths. References follow renamed prompts and pass the variables that the referenced prompt needs, at any depth. All variables are declared
-under \`parameters\`, as \`text\` unless their use shows another type. Files and entries that cannot be read or written are skipped and named.
+\`stet import\` converts prompts, compiles every file, and reports everything that it cannot convert in one line with file, line and next step. Names become
+valid paths. References follow renamed prompts and pass the variables that the referenced prompt needs, at any depth. All variables are declared
+under \`parameters\`, as \`text\` unless their use shows another type. Files and entries that cannot be read or written are skipped and listed.
 
-| kind | source | how it is read |
+| kind | source | result |
 |---|---|---|
-| \`latitude\` | folder of \`.promptl\` files, with or without \`latitude-lock.json\`; or the address of a project with \`--source-key-stdin\` | texts stay unchanged |
+| \`latitude\` | folder of \`.promptl\` files, with or without \`latitude-lock.json\`; or a project URL with \`--source-key-stdin\` | texts stay unchanged |
 | \`langfuse\` | JSON of the export, of one prompt, or of an API page | the production version of each prompt; a text prompt becomes a user message, or stays text if others include it |
 | \`openai\` | JSON of prompt objects: \`model\`, \`instructions\`, \`input\`, \`tools\`, \`text.format\`, \`variables\` | values of variables become defaults |
-| \`dotprompt\` | \`.prompt\` files of dotprompt and of Humanloop | Picoschema becomes parameters and \`schema\`, Handlebars blocks become blocks of the language |
+| \`dotprompt\` | \`.prompt\` files of dotprompt and of Humanloop | Picoschema becomes parameters and \`schema\`, Handlebars blocks become PromptL blocks |
 
 ## Exit codes
 

@@ -58,7 +58,7 @@ export function createContext(system: Io, { cwd, ...given }: GlobalFlags): Conte
     async projectId() {
       const { projectId } = await ctx.settings()
       if (projectId) return projectId.value
-      throw new CliError('usage', 'No project', { hint: '--project <id>, STET_PROJECT_ID, or stet init' })
+      throw new CliError('usage', 'No project', { hint: 'pass --project <id>, set STET_PROJECT_ID, or run stet init' })
     },
     reopened: (changes) => createContext(io, { ...flags, ...changes }),
     say(line) {
@@ -72,17 +72,17 @@ export function createContext(system: Io, { cwd, ...given }: GlobalFlags): Conte
     async confirm(message, flag) {
       if (flags.yes) return true
       if (!canAsk)
-        throw new CliError('usage', `Cannot ask for confirmation: not a terminal. ${message}`, { hint: flag })
+        throw new CliError('usage', `Cannot ask for confirmation: not a terminal. ${message}`, { hint: `pass ${flag}` })
       return askConfirmation(message)
     },
     async ask({ flag, ...question }) {
-      if (!canAsk) throw new CliError('usage', `Missing input: ${question.message}`, { hint: flag })
+      if (!canAsk) throw new CliError('usage', `Missing input: ${question.message}`, { hint: `pass ${flag}` })
       return askText(question)
     },
     async choose(message, choices, flag) {
       if (canAsk) return askChoice(message, choices)
       const lines = choices.map(({ value, label }) => `${value}  ${label}`)
-      throw new CliError('usage', `Cannot ask: not a terminal. ${message}`, { lines, hint: flag })
+      throw new CliError('usage', `Cannot ask: not a terminal. ${message}`, { lines, hint: `pass ${flag}` })
     },
   }
   return ctx
@@ -90,5 +90,5 @@ export function createContext(system: Io, { cwd, ...given }: GlobalFlags): Conte
 
 function folderOf(cwd: string): string {
   if (statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) return cwd
-  throw new CliError('usage', `Folder not found: ${cwd}`, { hint: '--cwd' })
+  throw new CliError('usage', `Folder not found: ${cwd}`, { hint: 'check --cwd' })
 }

@@ -58,7 +58,7 @@ export async function describeFailure(error: unknown): Promise<Failure> {
   if (error instanceof sdk.StreamInterruptedError) {
     const uuid = error.conversationUuid
     return failure('unreachable', error.message, {
-      next: uuid ? `stet attach ${uuid}  (the run may continue on the server)` : 'run the command again',
+      next: uuid ? `run stet attach ${uuid}  (the run may continue on the server)` : 'run the command again',
     })
   }
   if (error instanceof sdk.ConnectionError) {
@@ -78,7 +78,8 @@ function describeAnswer(error: ServerAnswer, isRunError: boolean): Failure {
   const hasRun = isRunError && error.errorCode !== 'chain_compile_error'
   const code = hasRun ? 'run_failed' : codeOfStatus(error.status)
   const message = hasRun ? withoutRequestId(error) : messageOf(error.serverResponse)
-  const next = message === undefined ? 'is --base-url the address of a stet server?' : nextStep(code, error.details)
+  const next =
+    message === undefined ? 'check that --base-url is the address of a stet server' : nextStep(code, error.details)
   return failure(code, message ?? error.message, {
     errorCode: error.errorCode,
     status: error.status,
@@ -117,9 +118,9 @@ function messageOf(serverResponse: string): string | undefined {
 function nextStep(code: FailureCode, given: unknown): string | undefined {
   const { suggestions, missing, conflicts, provider, status } = isRecord(given) ? given : {}
   if (Array.isArray(suggestions) && suggestions.length > 0) return `did you mean ${suggestions.join(', ')}?`
-  if (Array.isArray(missing) && missing.length > 0) return missing.map((name) => `-p ${name}=…`).join(' ')
-  if (code === 'not_allowed') return 'stet login, or use a key with the missing scope'
-  if (code === 'conflict' && listOf(conflicts).length > 0) return 'stet pull, then try again'
+  if (Array.isArray(missing) && missing.length > 0) return `pass ${missing.map((name) => `-p ${name}=…`).join(' ')}`
+  if (code === 'not_allowed') return 'run stet login, or use a key with the missing scope'
+  if (code === 'conflict' && listOf(conflicts).length > 0) return 'run stet pull, then try again'
   if (code === 'run_failed' && provider !== undefined && (status === 401 || status === 403)) {
     return `check the provider key "${provider}": stet providers list shows where it comes from`
   }

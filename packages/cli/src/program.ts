@@ -33,7 +33,7 @@ export async function run(argv: readonly string[], system: Io): Promise<number> 
 /** Reports an invalid command line in the same format as every other failure. */
 function usageFailure(text: string): CliError {
   const [, said = '', suggestion] = /^(?:error: )?(.*?)(?:\n\(Did you mean (.*)\?\))?$/s.exec(text) ?? []
-  const hint = suggestion === undefined ? 'stet --help' : `did you mean ${suggestion}?`
+  const hint = suggestion === undefined ? 'run stet --help' : `did you mean ${suggestion}?`
   return new CliError('usage', said.charAt(0).toUpperCase() + said.slice(1), { hint })
 }
 

@@ -111,7 +111,7 @@ test('providers: the token is read from standard input, shown masked, and can be
   expect(person.printed).not.toContain(token)
 })
 
-test('conversations: delete and erase ask first', async () => {
+test('conversations: delete and erase ask for confirmation', async () => {
   const person = await someone()
   const uuids = await Promise.all(
     ['a', 'a', 'b'].map(async (customIdentifier) => (await client.logs.create('hello', [], { customIdentifier })).uuid),
@@ -189,7 +189,7 @@ test('logs, conversations: an external run can be recorded, listed, printed and 
   expect(await person.stet(['logs', 'create', 'hello', '--messages', '-'], '{}')).toMatchObject({ code: 2 })
 })
 
-test('evaluations and annotate: a single evaluation is the default, several are listed, a score out of range exits 7', async () => {
+test('evaluations and annotate: a single evaluation is the default, several are listed, and an invalid score exits 7', async () => {
   const person = await someone()
   const messages = '[{"role":"user","content":"Hi"}]'
   const log = async (path: string) =>

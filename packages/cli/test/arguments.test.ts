@@ -142,7 +142,7 @@ test.each([
   expect(parseParameter(text)).toEqual(expected)
 })
 
-test('text stays text, JSON keeps its type, and a missing file is a usage error', async () => {
+test('parameters: text stays text, JSON keeps its type, and a missing file is a usage error', async () => {
   const cwd = await temporaryFolder()
   const values = await readParameters(['n=1', 'm:=1', 'flag:=true'].map(parseParameter), cwd)
   expect(values).toEqual({ n: '1', m: 1, flag: true })

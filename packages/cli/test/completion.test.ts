@@ -111,7 +111,7 @@ test.runIf(isThere('zsh'))('zsh completes the same, at a keyboard', async () => 
   await terminal.ended
 })
 
-test('another shell is a usage error', async () => {
+test('an unknown shell is a usage error', async () => {
   const person = new Person(await temporaryFolder(), { address: 'http://127.0.0.1:1' })
   expect(await person.stet(['completion', 'csh'])).toMatchObject({ code: 2, stdout: '' })
 })

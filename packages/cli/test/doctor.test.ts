@@ -35,7 +35,7 @@ async function findingsOf(person: Person, args: readonly string[] = [], env: Rec
   return { code, stderr, of: (name: string) => findings.find((one) => one.name === name) }
 }
 
-test('a healthy project: every check passes, the live stream included', async () => {
+test('a healthy project passes every check, including the live stream', async () => {
   const person = await personWithPrompt('healthy')
   const before = await findingsOf(person)
   expect(before.code).toBe(0)
@@ -91,7 +91,7 @@ test('a burst of events is measured a second time, because the machine may have 
   expect(of('stream')).toMatchObject({ status: 'ok', message: expect.stringContaining('arrive live') })
 })
 
-test('broken parts are reported, and the other checks still run', async () => {
+test('a failed check is reported, and the other checks still run', async () => {
   const person = await personWithPrompt('broken')
   await writeFile(join(person.folder, 'prompts/bad.promptl'), 'Broken {{ if x }}\n')
   const key = await anotherKey(person)

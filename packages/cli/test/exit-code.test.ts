@@ -62,7 +62,7 @@ test('missing parameters are named as flags', async () => {
     ...answer(422),
     details: { missing: ['ticket', 'name'], invalid: [] },
   })
-  expect((await describeFailure(error)).next).toBe('-p ticket=… -p name=…')
+  expect((await describeFailure(error)).next).toBe('pass -p ticket=… -p name=…')
 })
 
 test('a lost stream names the command that continues it', async () => {
@@ -71,7 +71,7 @@ test('a lost stream names the command that continues it', async () => {
   expect(next).toContain(`stet attach ${uuid}`)
 })
 
-test('a response of another server suggests checking the address; a conflict names the next step only for prompts', async () => {
+test('a response from another server suggests checking the address, and only a prompt conflict names the next step', async () => {
   const page = new sdk.NotFoundError({ ...answer(404), serverResponse: '<html>not here</html>' })
   expect((await describeFailure(page)).next).toContain('--base-url')
   expect((await describeFailure(new sdk.ConflictError(answer(409)))).next).toBeUndefined()

@@ -23,7 +23,7 @@ async function personWithPrompts(name: string): Promise<Person> {
   return person
 }
 
-test('export to a folder and to a file, whole and in part; the result can be imported again', async () => {
+test('exports all or some prompts to a folder or a file, which can be imported again', async () => {
   const person = await personWithPrompts('exported')
   expect(await person.stet(['export', '--out', 'backup'])).toMatchObject({
     code: 0,
@@ -54,7 +54,7 @@ test('export overwrites different files only with --force', async () => {
   expect(await person.stet(['export', 'nowhere', '--out', 'x'])).toMatchObject({ code: 5 })
 })
 
-test("import from a server with the discontinued service's API, with a separate key", async () => {
+test("imports from a server with the discontinued service's API, with a separate key", async () => {
   const person = await personWithPrompts('source')
   const { projectId } = JSON.parse(await readFile(join(person.folder, 'stet.config.json'), 'utf8'))
   const address = `${server.address}/api/v3/projects/${projectId}`

@@ -34,7 +34,7 @@ test('a scan finds included files that are not ignored, and lists .remote files 
   expect([...scan.leftovers]).toEqual(['support/reply'])
 })
 
-test('links to outside, case clashes and reserved names are skipped, and the scan continues', async () => {
+test('links to files outside, case clashes and reserved names are skipped, and the scan continues', async () => {
   const folder = await temporaryFolder()
   const outside = await temporaryFolder()
   await writeFile(join(outside, 'secret.promptl'), 'secret')
@@ -107,7 +107,7 @@ test('a pull writes nothing through a link out of the folder', async () => {
   expect(await readdir(outside)).toEqual([])
 })
 
-test('a pull continues after a name that cannot be a file here', async () => {
+test('a pull continues after a name that is not a valid file name here', async () => {
   const folder = await temporaryFolder()
   await writeFile(join(folder, 'a'), 'no folder')
   await mkdir(join(folder, 'b.promptl'))

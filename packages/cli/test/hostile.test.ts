@@ -221,7 +221,7 @@ test('names, prompts, errors and answers are escaped on a terminal', async () =>
   )
 })
 
-test('questions and pagers get no escapes either', async () => {
+test('questions and pagers get no escape sequences either', async () => {
   const address = await startEvilServer(server.address)
   const env = { STET_BASE_URL: address, STET_PAGER: 'cat -u' }
   const person = await victim({ 'prompts/echo.promptl': 'mine\n' }, env)

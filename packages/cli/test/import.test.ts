@@ -67,10 +67,10 @@ test('Langfuse: imports the production version with its exact text, settings, to
   ])
   expect(losses('movie-critic').sort()).toEqual(
     [
-      'The labels staging have no counterpart',
+      'The labels staging were dropped',
       'Imported version 1; skipped 2',
-      'The setting "supported_languages" has no counterpart: ["en","fr"]',
-      'The tags movies have no counterpart',
+      'The setting "supported_languages" is not supported: ["en","fr"]',
+      'The tags movies were dropped',
       'The variable "first name" is now named "first_name"',
     ].sort(),
   )
@@ -220,7 +220,7 @@ test('dotprompt: strings, inverted blocks and outer contexts convert; subexpress
   const { losses }: Imported = JSON.parse(ended.stdout)
   const reported = ['{{#if (eq tone "kind")}}', '{{{{raw}}}} {{as it is}} {{{{/raw}}}}', "{{it's}}"]
   expect(losses.map(({ message }) => message)).toEqual(
-    reported.map((tag, at) => `Line ${at + 4}: ${tag} has no counterpart and stays as text: rewrite or remove it`),
+    reported.map((tag, at) => `Line ${at + 4}: ${tag} is not supported and stays as text: rewrite or remove it`),
   )
   const read = (path: string) => readFile(join(person.folder, 'prompts', `${path}.promptl`), 'utf8')
   const values = { shops: [{ name: 'A', orders: [{ title: 'pen' }] }], buyer: 'Ana', closed: false, tone: 'a }} b' }
@@ -256,12 +256,12 @@ test('OpenAI: instructions, input, defaults, tools and format', async () => {
     { role: 'user', text: expect.stringMatching(/^Issue: late .*https:\/\/example\.com\/s\.png/) },
   ])
   expect(losses('pmpt_123')).toEqual([
-    'The setting "text.verbosity" has no counterpart: "low"',
-    'The setting "reasoning.summary" has no counterpart: "auto"',
-    'The setting "strict" of the tool "refund" has no counterpart: true',
-    'The tool {"type":"web_search"} has no counterpart',
-    'The setting "strict" of the answer format has no counterpart: true',
-    'The value of the variable "screenshot" has no counterpart as a default',
+    'The setting "text.verbosity" is not supported: "low"',
+    'The setting "reasoning.summary" is not supported: "auto"',
+    'The setting "strict" of the tool "refund" is not supported: true',
+    'The tool {"type":"web_search"} is not supported',
+    'The setting "strict" of the response format is not supported: true',
+    'The value of the variable "screenshot" cannot be a default',
   ])
 })
 
@@ -306,8 +306,8 @@ test('dotprompt: Picoschema, blocks, loops, roles and partials', async () => {
     '"variant"',
     '"version"',
     'timeOfDay',
-    'The "enum" of the parameter "tone" has no counterpart: ["kind","short"]',
-    'The "items" of the parameter "items" have no counterpart: {"type":"object","properties":{"title":',
+    'The "enum" of the parameter "tone" is not supported: ["kind","short"]',
+    'The "items" of the parameter "items" is not supported: {"type":"object","properties":{"title":',
     '{{history}}',
     '{{section "extra"}}',
     '{{shout name}}',
@@ -332,7 +332,7 @@ test('Humanloop: imports tags, images and tool calls, but no tool results', asyn
   expect(rendered[1]?.text).toMatch(/^What is this\? .*https:\/\/example\.com\/a\.png/)
   expect(rendered[2]?.text).toContain('"args":{"city":"Paris"}')
   expect(losses('welcome').sort()).toEqual([
-    'The setting "strict" of the tool "get_weather" has no counterpart: true',
+    'The setting "strict" of the tool "get_weather" is not supported: true',
     expect.stringContaining('The tool result <tool name="get_weather"'),
   ])
 })
@@ -343,7 +343,7 @@ test('a folder of the discontinued service: copied byte for byte, and unsupporte
   const original = fixture('latitude/prompts/support/reply.promptl')
   expect(await read('support/reply')).toBe(await readFile(original, 'utf8'))
   expect(losses('support/reply')).toEqual([expect.stringContaining('"latitude/search" is not part of stet')])
-  expect(losses('broken')).toEqual([expect.stringContaining('Does not compile, line 1')])
+  expect(losses('broken')).toEqual([expect.stringContaining('Does not compile (line 1,')])
 })
 
 test('existing files stay unchanged; --strict makes losses a failure; --dry-run writes nothing', async () => {
@@ -403,7 +403,7 @@ test('hostile and broken exports: the import continues, and each loss names file
     'etc/passwd (a.json): "../../../etc/passwd" is now named "etc/passwd"',
     'b.json: Skipped: not JSON: ',
     'c.json: Skipped: nested too deeply',
-    'large (d.json): Does not compile, line 1, column 1: The prompt is larger than 256 KB',
+    'large (d.json): Does not compile (line 1, column 1): The prompt is larger than 256 KB',
   ]) {
     expect(langfuse.said).toContainEqual(expect.stringContaining(said))
   }
@@ -425,10 +425,10 @@ test('hostile and broken exports: the import continues, and each loss names file
   expect(dotprompt.paths).toEqual(['jinja', 'open'])
   for (const said of [
     'bad.prompt: Skipped: front matter, line 3: ',
-    'open (open.prompt): Line 5: {{shout b}} has no counterpart and stays as text: rewrite or remove it',
-    'open (open.prompt): Does not compile, line 10, column 1: Block was left open',
-    "jinja (jinja.prompt): Line 7: {% if x %} is jinja: rewrite it in stet's syntax",
-    'helper.agent: Skipped: a Humanloop agent has no counterpart: turn its text into a prompt',
+    'open (open.prompt): Line 5: {{shout b}} is not supported and stays as text: rewrite or remove it',
+    'open (open.prompt): Does not compile (line 10, column 1): Block was left open',
+    "jinja (jinja.prompt): Line 7: {% if x %} is jinja syntax: rewrite it in stet's",
+    'helper.agent: Skipped: Humanloop agents are not supported: turn the text into a prompt',
   ]) {
     expect(dotprompt.said).toContainEqual(expect.stringContaining(said))
   }
@@ -443,7 +443,7 @@ test('JSON entries are named with their first line, and broken JSON with the lin
   const { stdout, stderr } = await person.stet(['import', 'langfuse', 'lines.json', '--dir', 'out', '--dry-run'])
   expect(stdout).toBe('to write\tout/a.promptl\nto write\tout/b.promptl\n')
   expect(stderr).toContain('! a (lines.json:3): "a ]"" is now named "a"')
-  expect(stderr).toContain('! b (lines.json:5): A message has no counterpart: []')
+  expect(stderr).toContain('! b (lines.json:5): A message is not supported: []')
   expect(stderr).toContain('! lines.json, entry 3 (line 6): Skipped: is not an object')
   for (const [broken, place] of [
     ['{\n"a": 1,\n]', '(line 3'],
@@ -461,7 +461,7 @@ test('JSON entries are named with their first line, and broken JSON with the lin
   })
 })
 
-test('names that file systems refuse are changed and reported; an invalid source is refused', async () => {
+test('names that file systems refuse are changed and reported, and an invalid source is an error', async () => {
   const person = new Person(await temporaryFolder(), nowhere)
   const long = 'ä'.repeat(300)
   const odd = ['../up', 'a:b', 'CON', 'x', 'X', 'my prompt!', '😀', long, `${long}/`.repeat(9)].map((name) => ({

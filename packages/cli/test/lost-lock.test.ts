@@ -124,7 +124,7 @@ test("a colleague's change on the server is a conflict; without git history, so 
   expect((await repository.live())['a']).toBe('a of ben\n')
 })
 
-test('a rollback stays: the next publication from CI does not revert it', async () => {
+test('the next publication from CI does not revert a rollback', async () => {
   const repository = await Repository.create('rolled back')
   const { ana } = repository
   await write(ana.folder, 'a', 'second a\n')
@@ -138,7 +138,7 @@ test('a rollback stays: the next publication from CI does not revert it', async 
   expect(await repository.live()).toEqual({ a: 'first a\n', b: 'second b\n' })
 })
 
-test('a version that is only named after a commit is not a base: text outside git stays', async () => {
+test('a version that is named after a commit but has another text is not a base', async () => {
   const repository = await Repository.create('named so')
   const { ana } = repository
   const sha = git(ana.folder, 'rev-parse', 'HEAD')
@@ -150,7 +150,7 @@ test('a version that is only named after a commit is not a base: text outside gi
   expect(await repository.publish()).toMatchObject({ code: 6 })
 })
 
-test("a folder that follows an open draft builds on CI's publications, and on nothing else", async () => {
+test("a folder that follows an open draft uses only CI's publications as base", async () => {
   const repository = await Repository.create('open draft')
   const { ana } = repository
   await write(ana.folder, 'b', 'b of the draft\n')

@@ -55,7 +55,7 @@ test('every kind of publish conflict can be resolved without --force and without
   const conflict = await refused(ana, 'publish', '--yes')
   const conflicting = ['added', 'clean', 'gone-here', 'gone-there', 'old-name', 'real']
   expect([...conflict.lines].sort()).toEqual(conflicting)
-  expect(conflict.next).toMatch(/^stet pull merges them, stet push sends the result/)
+  expect(conflict.next).toMatch(/^run stet pull to merge them, then stet push/)
   const { entries } = JSON.parse(await succeed(ana, 'status', '--json'))
   expect(entries.map(({ path, state }: { path: string; state: string }) => `${path} ${state}`)).toEqual(
     conflicting.map((path) => `${path} live-conflict`),
@@ -107,7 +107,7 @@ test('if live changes again after the merge or the push, it is merged again', as
   await succeed(ana, 'pull')
   await publish('five', 'five of ben')
   const stale = await refused(ana, 'push')
-  expect(stale).toMatchObject({ lines: ['a'], next: expect.stringMatching(/^stet pull/) })
+  expect(stale).toMatchObject({ lines: ['a'], next: expect.stringMatching(/^run stet pull/) })
   await succeed(ana, 'pull')
   await succeed(ana, 'push')
   await publish('one of ben', 'more of ben\none of ben')

@@ -48,7 +48,7 @@ test('a failed write of the output is an error', async () => {
   expect(terminal.screen).toContain('Cannot write the output: ENOSPC')
 })
 
-test('without UTF-8, our own signs are ASCII, and foreign text stays unchanged', async () => {
+test("without UTF-8, stet's own symbols are ASCII, and other text stays unchanged", async () => {
   const person = await someone()
   for (const env of [{ LANG: 'C' }, { LC_ALL: 'POSIX' }, { LC_CTYPE: 'de_DE.ISO-8859-1' }]) {
     const { stderr } = await person.stet(['check', '--local'], '', env)

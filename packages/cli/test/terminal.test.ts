@@ -64,7 +64,7 @@ test('CI=false does not count as CI', async () => {
   expect(await terminal.ended).toBe(0)
 })
 
-test('colors on a terminal, none with NO_COLOR, ASCII signs without UTF-8', async () => {
+test('prints colors on a terminal, none with NO_COLOR, and ASCII symbols without UTF-8', async () => {
   const person = await someone()
   const colored = person.sitDown(['run', 'echo', '-p', 'ticket=x'])
   expect(await colored.ended).toBe(0)
@@ -119,7 +119,7 @@ test('init offers the projects on a terminal; elsewhere it lists them and exits 
   expect((await client.projects.list()).map(({ id }) => id)).toContain(config.projectId)
 })
 
-test('publish asks: no changes nothing, yes publishes', async () => {
+test('publish asks for confirmation: after no nothing changes, after yes it publishes', async () => {
   const person = await someone()
   const { id } = (await client.projects.create('asked')).project
   await mkdir(join(person.folder, '.git'))

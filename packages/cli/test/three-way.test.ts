@@ -90,7 +90,7 @@ async function letterOf(path: string, hash: string | undefined): Promise<string>
   return ['x', 'y', 'z'].find((side) => hashText(textOf(path, side)) === hash) ?? ''
 }
 
-test('status reports the state of every row and changes nothing', async () => {
+test('status reports the state of every row of the three-way table and changes nothing', async () => {
   const { person, files, live, lock } = await arrange('status')
   const before = await lock()
   const { code, stdout } = await person.stet(['status', '--json'])

@@ -120,7 +120,7 @@ test('a push that is too large is refused by name, with the next step', async ()
   const whole = await person.stet(['push', 'folder'])
   expect(whole).toMatchObject({
     code: 7,
-    stderr: expect.stringContaining('hint: push in parts: stet push <folder or prompt...>'),
+    stderr: expect.stringContaining('hint: push in parts: run stet push <folder or prompt...>'),
   })
   const drafts = await person.stet(['versions', 'list', '--status', 'draft'])
   for (let number = 0; number < 1001; number += 1) await write(person, `many/${number}`, 'x')
@@ -228,7 +228,7 @@ test('diff shows what a push would send; pull --theirs undoes it', async () => {
   expect(await read(person, 'support/tone.promptl')).toBe('Be short.\n')
 })
 
-test('a checkout with CRLF and a byte order mark is in sync, and sends neither', async () => {
+test('a checkout with CRLF and a byte order mark is in sync, and a push sends neither', async () => {
   const person = await personWithProject('crlf')
   await write(person, 'support/tone', '\uFEFFBe short.\r\n')
   expect(await person.stet(['status', '--check'])).toMatchObject({ code: 0 })
@@ -253,7 +253,7 @@ test('versions: list, create, use, show', async () => {
   expect((await person.stet(['versions', 'show', uuid])).stdout).toContain('modified  support/tone')
 })
 
-test('works without any file if flags and variables give every setting', async () => {
+test('works without any file if flags and variables set everything', async () => {
   const person = new Person(await temporaryFolder(), server, { STET_API_KEY: server.adminKey, STET_PROJECT_ID: '1' })
   const { code, stdout } = await person.stet(['versions', 'list', '--json'])
   expect(code).toBe(0)

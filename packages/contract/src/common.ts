@@ -15,7 +15,7 @@ export const LIMITS = {
   changes: 1_000,
   rateLimit: 100_000,
   metadataBytes: 16_384,
-  /** Bounds both ends of a scale. Sums of numbers near the largest double would overflow. */
+  /** The bound for both ends of a scale. Sums of numbers near the largest double would overflow. */
   rating: 1_000_000_000,
   overlapSeconds: 604_800,
   pageSize: 100,

@@ -1,4 +1,4 @@
-/** Explains when each cause occurs and what the caller does next. */
+/** Explains when each cause occurs and what the caller can do next. */
 import type { ErrorCause } from './vocabulary/error-causes.ts'
 import type { RunErrorCode } from './vocabulary/error-codes.ts'
 

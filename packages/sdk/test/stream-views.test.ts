@@ -29,7 +29,7 @@ async function pass(reader: AsyncIterator<object>, count: number): Promise<WeakR
 forbidUnhandledRejections()
 
 describe('readers', () => {
-  it('several at once and a late one all receive everything', async () => {
+  it('several concurrent readers and a late one all receive every event', async () => {
     const { url } = await localServer(events(RUN, { chunkBytes: 64 }))
     const stream = client(url).prompts.stream('a')
     const [first, second, text, final] = await Promise.all([

@@ -1,4 +1,4 @@
-/** Writes docs/compatibility.md from what the tests of the clients showed; with `--check` it fails when the file differs. */
+/** Writes docs/compatibility.md from the results of the client tests. With `--check`, fails if the file differs. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { DeviationResults } from '../test/clients/deviations/deviation-list.ts'
@@ -48,15 +48,17 @@ const deviationRows = deviations.map(
 
 const text = `# Compatibility with the published clients
 
-Point a client of the discontinued service that speaks API v3 to stet, and it works unchanged. This page is generated (\`pnpm
---filter @stet/server compatibility\`) from the results of the suite \`packages/server/test/clients\`, which runs on the embedded database; the suites of the routes run on both databases. How to point a client to stet: [moving from the discontinued service](moving.md), [Python](python.md).
+A client of the discontinued service that uses API v3 works with stet unchanged: change only its server address and key, as
+described in [moving from the discontinued service](moving.md) and [Python](python.md).
 
-| client | version | takes part as | methods that work | tests |
+\`pnpm --filter @stet/server compatibility\` generates this page from the results of the suite \`packages/server/test/clients\`. That suite runs on the embedded database. The route suites run on both databases.
+
+| client | version | tested as | methods that work | tests |
 |---|---|---|---|---|
 ${overview.join('\n')}
 
-The suite lists the methods by inspecting the objects of the published packages. A method without a test would be listed as
-**NO TEST** and fail the suite. Strict models check responses and events: exactly the documented keys, integers where a client reads integers, and only known types and reasons.
+The suite finds the methods in the published packages themselves. A method without a test is listed as **NO TEST** and fails the
+suite. Strict models check responses and events: exactly the documented keys, integers where a client reads integers, and only known types and reasons.
 
 ## Methods
 
@@ -64,21 +66,24 @@ The suite lists the methods by inspecting the objects of the published packages.
 |---|---|---|---|---|
 ${methodRows.join('\n')}
 
-## Notes on several methods
+## Behavior across methods
 
-| client | version | what | result | tests |
+| client | version | behavior | result | tests |
 |---|---|---|---|---|
 ${behaviourRows.join('\n')}
 
-## Where stet differs on purpose
+## Intentional differences
 
 | topic | discontinued server | stet | reason | tests |
 |---|---|---|---|---|
 ${deviationRows.join('\n')}
 
-Other routes, fields and headers of stet are additions, which clients ignore. The version that a client declares in
-\`X-Latitude-SDK-Version\` changes three things. Without it, a run that ends with tool calls also sends \`tools-requested\`, which 4.1.9
-needs. With 5.0 or 5.1, a streamed background run returns its events; otherwise it returns its uuid. With any version, messages contain only what strict clients accept: system text; user text, images and files; assistant text and tool calls (no \`reasoning\`). \`developer\` becomes \`system\`.
+stet's other routes, fields and headers are additions, which clients ignore. The version that a client sends in
+\`X-Latitude-SDK-Version\` changes three things:
+
+- Without it, a run that ends with tool calls also sends \`tools-requested\`, which 4.1.9 needs.
+- With 5.0 or 5.1, a streamed background run returns its events. Otherwise it returns its uuid.
+- With any version, messages contain only what strict clients accept: system text; user text, images and files; assistant text and tool calls (no \`reasoning\`). \`developer\` becomes \`system\`.
 `
 
 if (process.argv.includes('--check')) {

@@ -1,4 +1,4 @@
-/** Writes docs/configuration.md from the settings; with `--check` it fails when the file differs. */
+/** Writes docs/configuration.md from the settings. With `--check`, fails if the file differs. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
@@ -15,8 +15,8 @@ const rows = Object.values<z.ZodType>(settings).map((schema) => {
 
 const text = `# Configuration
 
-Set environment variables and start the server: it reads them once. An invalid value stops startup with a message that names the
-variable; an empty one counts as not set. An unknown variable that starts with \`STET_\` causes a warning in the log, which suggests the nearest setting. This page is generated (\`pnpm --filter @stet/server configuration\`).
+The server reads its settings from environment variables, once at startup. An invalid value stops startup with a message that names
+the variable. An empty value counts as not set. For an unknown variable that starts with \`STET_\`, the server logs a warning that suggests the nearest setting. This page is generated (\`pnpm --filter @stet/server configuration\`).
 
 | variable | default | meaning |
 |---|---|---|
@@ -24,21 +24,21 @@ ${rows.join('\n')}
 
 ## Files in the data folder (embedded)
 
-| file | what it is |
+| file | content |
 |---|---|
 | \`db/\` | the database; only the server opens it, under a lock |
 | \`admin.key\` | the admin API key of the first start, mode 0600; delete it once you have stored it elsewhere |
 | \`encryption.key\` | encrypts provider tokens, mode 0600; back it up separately from the database |
 
-## Commands of the server's bin
+## Server commands
 
-| command | does |
+| command | effect |
 |---|---|
 | \`stet-server\` | starts the server |
 | \`stet-server backup <file>\` | writes the embedded database to one file; stop the server first |
-| \`stet-server restore <file>\` | restores such a file into an empty data folder |
+| \`stet-server restore <file>\` | restores a backup file into an empty data folder |
 | \`stet-server generate-key admin\\|encryption\` | prints a new key for \`STET_ADMIN_KEY\` or \`STET_ENCRYPTION_KEY\` |
-| \`stet-server new-admin-key [workspace]\` | creates another admin key when the first is lost |
+| \`stet-server new-admin-key [workspace]\` | creates another admin key, for example if the first one is lost |
 | \`stet-server workspace create <name>\` | creates another workspace and prints its first key |
 `
 

@@ -1,4 +1,4 @@
-/** Makes `dist/database-template`: a migrated database as plain files, which a first start copies. Part of the build. */
+/** Creates `dist/database-template` during the build: a migrated database as plain files, which a first start copies. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

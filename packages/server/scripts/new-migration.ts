@@ -1,4 +1,4 @@
-/** Writes the next migration: the difference between the migrations so far and the schema, made offline. */
+/** Writes the next migration: the difference between the existing migrations and the schema. Needs no database. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,12 +8,12 @@ const packageRoot = fileURLToPath(new URL('..', import.meta.url))
 
 async function main(name: string | undefined): Promise<number> {
   if (name === undefined || !/^[a-z0-9][a-z0-9_]*$/.test(name)) {
-    console.error('usage: pnpm db:migration <name>   (small letters, digits and _)')
+    console.error('usage: pnpm db:migration <name>   (lowercase letters, digits and _)')
     return 2
   }
   const sql = await schemaDifference(packageRoot)
   if (sql === '') {
-    console.log('The migrations already lead to the schema; nothing written.')
+    console.log('The migrations already match the schema. Nothing was written.')
     return 0
   }
   const stamp = new Date().toISOString().replace(/\D/g, '').slice(0, 14)

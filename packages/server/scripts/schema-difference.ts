@@ -8,20 +8,20 @@ import * as engineBindings from '@prisma/schema-engine-wasm/schema_engine_bg'
 import { PrismaPGlite } from 'pglite-prisma-adapter'
 
 type WasmExports = Record<string, unknown>
-/** The published types miss what the package's generated glue calls. */
+/** Calls of the package's generated code that its published types lack. */
 type Bindings = typeof engineBindings & { __wbg_set_wasm(exports: WasmExports): void }
 
-/** Node has it; the types of Node alone do not. */
+/** Node has this class, but its types lack it. */
 declare const WebAssembly: {
   instantiate(bytes: Uint8Array, imports: Record<string, unknown>): Promise<{ instance: { exports: WasmExports } }>
 }
 
-/** The engine's module keeps one instance: starting it a second time breaks the first. */
+/** The engine's module has one instance. A second start breaks it. */
 let started: Promise<void> | undefined
 
 const EMPTY_SCRIPT = /^\s*(-- This is an empty migration\.)?\s*$/
 
-/** The SQL that leads from the migrations in `prisma/migrations` to `prisma/schema.prisma`; empty when they agree. */
+/** Returns the SQL from the migrations in `prisma/migrations` to `prisma/schema.prisma`. Empty if they agree. */
 export async function schemaDifference(packageRoot: string): Promise<string> {
   const bindings = engineBindings as Bindings
   started ??= startEngine(bindings)

@@ -16,7 +16,7 @@ export const command = defineCommand({
   ],
   flags: [
     { long: '--evaluation', value: '<uuid>', summary: 'uuid of the evaluation, or its first digits' },
-    { long: '--reason', value: '<text>', summary: 'why' },
+    { long: '--reason', value: '<text>', summary: 'reason for the score' },
   ],
   parse(raw) {
     const [ref = '', text = ''] = raw.args
@@ -56,7 +56,8 @@ async function findEvaluation(
   const wanted = named === undefined ? fitting : fitting.filter(({ uuid }) => uuid.startsWith(named.toLowerCase()))
   const [only, ...others] = wanted
   if (!only) {
-    const hint = named === undefined ? 'stet evaluations create <name> --metric rating' : 'stet evaluations list'
+    const hint =
+      named === undefined ? 'run stet evaluations create <name> --metric rating' : 'run stet evaluations list'
     throw new CliError('not_found', `No ${named === undefined ? 'evaluation' : 'such evaluation'} for ${path}`, {
       hint,
     })

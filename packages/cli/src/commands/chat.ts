@@ -39,12 +39,12 @@ function parseChat(raw: RawInput): ChatInput {
   const path = textFlag(raw, 'prompt')
   if ((ref === undefined) === (path === undefined)) {
     throw new CliError('usage', 'Name a conversation, or a prompt to start one', {
-      hint: 'stet chat <uuid>, or stet chat --prompt <path>',
+      hint: 'run stet chat <uuid>, or stet chat --prompt <path>',
     })
   }
   const parameters = parseParameters(raw)
   if (path === undefined && (parameters.named.length > 0 || parameters.file !== undefined)) {
-    throw new CliError('usage', 'Parameters need a prompt', { hint: '--prompt <path>' })
+    throw new CliError('usage', 'Parameters need a prompt', { hint: 'pass --prompt <path>' })
   }
   return { ref, path, parameters, message: textFlag(raw, 'message'), shown: parseShown(raw) }
 }
@@ -52,7 +52,7 @@ function parseChat(raw: RawInput): ChatInput {
 async function chat(input: ChatInput, ctx: Context): Promise<void> {
   const message = await messageOf(input, ctx)
   if (message === undefined && !ctx.isInteractive && input.path === undefined) {
-    throw new CliError('usage', 'Missing input: the message', { hint: '-m <text>, or text on standard input' })
+    throw new CliError('usage', 'Missing input: the message', { hint: 'pass -m <text>, or text on standard input' })
   }
   const begun = input.path === undefined ? undefined : await begin(input, input.path, message, ctx)
   const uuid = begun ?? (await findConversation(input.ref ?? '', ctx))

@@ -104,6 +104,6 @@ function printCheck(
   if (!isLocal) counts.push(countOf(differences.length, 'difference'))
   const isFine = errors + differences.length === 0 && types?.isCurrent !== false
   say(`${isFine ? style.ok : style.fail} ${counts.join(' · ')}`)
-  if (differences.length > 0) say('  hint: stet status')
-  if (types && !types.isCurrent) say('  hint: stet types generate')
+  if (differences.length > 0) say('  hint: run stet status')
+  if (types && !types.isCurrent) say('  hint: run stet types generate')
 }

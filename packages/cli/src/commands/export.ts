@@ -32,7 +32,9 @@ export const command = defineCommand({
   parse(raw): ExportInput {
     const out = textFlag(raw, 'out')
     if (out === undefined)
-      throw new CliError('usage', 'Missing input: the target of the export', { hint: '--out <folder or file.json>' })
+      throw new CliError('usage', 'Missing input: the target of the export', {
+        hint: 'pass --out <folder or file.json>',
+      })
     return { names: raw.args, out, isLocal: hasFlag(raw, 'local'), isForced: hasFlag(raw, 'force') }
   },
   async run(input, ctx) {
@@ -105,7 +107,10 @@ async function writeAll(
   }
   // A partial export would look complete, so one conflict blocks all files.
   if (differing.length > 0 && !isForced) {
-    throw new CliError('conflict', 'Files with different text already exist', { lines: differing, hint: '--force' })
+    throw new CliError('conflict', 'Files with different text already exist', {
+      lines: differing,
+      hint: 'pass --force to overwrite them',
+    })
   }
   for (const [file, text] of files) await write(file, text)
   return [...files.keys()].map((file) => ({ file: shownFile(file, io.cwd) }))

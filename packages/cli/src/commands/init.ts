@@ -55,7 +55,7 @@ export const command = defineCommand({
     const settings = await ctx.settings()
     if (settings.lock && !input.isForced) {
       throw new CliError('usage', `${settings.lockFile} exists: this folder is already connected`, {
-        hint: 'stet status, or stet init --force to start over',
+        hint: 'run stet status, or stet init --force to start over',
       })
     }
     const client = await ctx.client()
@@ -108,7 +108,7 @@ async function chooseProject(
   const project = projects.find((one) => one.id === id)
   if (!project) {
     throw new CliError('not_found', `Project ${id} not found (${settings.projectId?.origin ?? latitudeLockName})`, {
-      hint: 'stet init --create <name>',
+      hint: 'run stet init --create <name>',
     })
   }
   const scoped = client.project(id)
@@ -120,7 +120,7 @@ async function chooseProject(
 async function askForProject(projects: readonly Project[], ctx: Context): Promise<number> {
   const choices = projects.map(({ id, name }) => ({ value: String(id), label: name }))
   const flags = '--project <id>, or --create <name>'
-  if (choices.length === 0) throw new CliError('usage', 'The workspace has no projects yet', { hint: flags })
+  if (choices.length === 0) throw new CliError('usage', 'The workspace has no projects yet', { hint: `pass ${flags}` })
   return Number(await ctx.choose('Which project?', choices, flags))
 }
 
@@ -149,6 +149,6 @@ async function writeConfig(settings: Settings, projectId: number, dir: string | 
 async function folderBelow(root: string, dir: string): Promise<string> {
   const way = relative(root, resolve(root, dir)).replaceAll('\\', '/')
   if (!(await isWithin(root, resolve(root, dir))))
-    throw new CliError('usage', `${dir} is outside ${root}`, { hint: '--dir' })
+    throw new CliError('usage', `${dir} is outside ${root}`, { hint: 'check --dir' })
   return way === '' ? '.' : way
 }

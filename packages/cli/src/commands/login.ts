@@ -20,7 +20,7 @@ export const command = defineCommand({
     const before = credentials[profile]
     if (before && before.baseUrl !== settings.baseUrl.value && !isForced) {
       const isAgreed = await ctx.confirm(`Replace the login for ${before.baseUrl}?`, '--force, or --profile <name>')
-      if (!isAgreed) throw new CliError('usage', 'Nothing was changed', { hint: '--profile <name>' })
+      if (!isAgreed) throw new CliError('usage', 'Nothing was changed', { hint: 'pass --profile <name>' })
     }
     credentials[profile] = {
       baseUrl: settings.baseUrl.value,
@@ -59,7 +59,7 @@ async function chooseServerAndKey(
       'usage',
       `The address ${settings.baseUrl.value} comes only from the ${settings.baseUrl.origin} of this folder`,
       {
-        hint: `if you trust it: --base-url ${settings.baseUrl.value}`,
+        hint: `if you trust it, pass --base-url ${settings.baseUrl.value}`,
       },
     )
   }

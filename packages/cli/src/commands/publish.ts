@@ -38,7 +38,7 @@ export const command = defineCommand({
     { long: '--check', summary: 'only check' },
     { long: '--allow-dirty', summary: 'publish even if files have changes that were not pushed' },
     { long: '--allow-empty', summary: 'publish a draft without changes' },
-    { long: '--force', summary: 'overwrite changes made to live in the meantime' },
+    { long: '--force', summary: 'overwrite changes made to live since the draft was opened' },
   ],
   parse(raw): PublishInput {
     return {
@@ -65,7 +65,7 @@ export async function publishVersion(ctx: Context, input: PublishInput): Promise
   const diff = await client.versions.diff(version.uuid)
   if (diff.changes.length === 0 && !input.allowsEmpty) {
     throw new CliError('usage', `${capitalize(describeVersion(version))} has no changes; nothing was published`, {
-      hint: 'stet push sends your changes to it; --allow-empty publishes it as it is',
+      hint: 'run stet push first, or pass --allow-empty to publish it unchanged',
     })
   }
   await checkDraft(client, version, diff, input.isForced === true, ctx)
@@ -94,11 +94,11 @@ async function findDraft(ctx: Context, client: Stet, named: string | undefined):
   const { lock, versionRef } = await ctx.settings()
   const ref = named ?? versionRef?.value ?? lock?.version.uuid
   if (ref === undefined)
-    throw new CliError('usage', 'Missing input: the version to publish', { hint: 'stet publish <version>' })
+    throw new CliError('usage', 'Missing input: the version to publish', { hint: 'run stet publish <version>' })
   const version = await findVersion(client, ref)
   if (version.status === 'draft') return version
   throw new CliError('conflict', `${capitalize(describeVersion(version))} is already published`, {
-    hint: 'stet push opens a new draft',
+    hint: 'run stet push to open a new draft',
   })
 }
 
@@ -120,7 +120,7 @@ function refuseDirty({ compared }: Workspace): void {
   if (dirty.length === 0) return
   throw new CliError('conflict', 'Some changes were not pushed', {
     lines: dirty.map(({ path }) => path),
-    hint: 'stet push, or --allow-dirty',
+    hint: 'run stet push, or pass --allow-dirty',
   })
 }
 
@@ -147,14 +147,14 @@ async function checkDraft(
   throw new CliError('invalid', 'The draft does not compile', { lines })
 }
 
-/** Lists the next steps after a publish conflict. They start in a folder that follows the draft. */
+/** Lists the next steps after a publish conflict. They require a folder that follows the draft. */
 async function liveConflict(version: Version, lines: string[], ctx: Context): Promise<CliError> {
   const { lock } = await ctx.settings()
   const isFollowed = lock?.version.uuid === version.uuid
   const follow = isFollowed ? '' : `stet versions use ${version.uuid.slice(0, 8)}, then `
   return new CliError('conflict', 'Live and this draft changed the same prompts', {
     lines,
-    hint: `${follow}stet pull merges them, stet push sends the result, and stet publish tries again`,
+    hint: `run ${follow}stet pull to merge them, then stet push and stet publish`,
   })
 }
 

@@ -108,7 +108,7 @@ function isOpenAction(action: string): boolean {
   return action === 'merge-conflict' || action === 'merge-blocked' || action === 'merge-restore'
 }
 
-// A merge that was not pushed yet is repeated only with --theirs or --ours.
+// Repeats a merge that was not pushed yet only with --theirs or --ours.
 function isToMerge(
   { path, isMerged }: LiveConflict,
   { compared }: Workspace,

@@ -130,13 +130,12 @@ async function refuseConflicts({ conflicts }: PushPlan, { settings, version }: W
   if (conflicts.every(({ hasMarkers }) => hasMarkers)) {
     throw new CliError('conflict', 'Files contain conflict markers; nothing was sent', {
       lines,
-      hint: 'edit the files, then stet push; stet pull --abort drops the merge; --force sends the markers as text',
+      hint: 'resolve them and run stet push, undo the merge with stet pull --abort, or send them as text with --force',
     })
   }
   const lacksHistory = settings.lock?.version.uuid !== version.uuid && (await isShallow(settings.root))
-  const hint = 'stet pull, resolve the conflicts, then stet push'
-  const whole =
-    'this checkout has no git history: fetch it (fetch-depth: 0), so that stet finds the version that CI published'
+  const hint = 'run stet pull, resolve the conflicts, then run stet push'
+  const whole = 'fetch the git history (fetch-depth: 0), so that stet finds the version that CI published'
   throw new CliError('conflict', 'Both sides changed; nothing was sent', { lines, hint: lacksHistory ? whole : hint })
 }
 
@@ -152,7 +151,7 @@ function refuseRest({ compared }: Workspace, changes: readonly Change[]): void {
   if (rest.length === 0) return
   throw new CliError('conflict', 'Some changes would not be pushed; nothing was sent', {
     lines: rest.map(({ path }) => path),
-    hint: 'stet push without --publish, then stet publish --allow-dirty',
+    hint: 'run stet push without --publish, then stet publish --allow-dirty',
   })
 }
 
@@ -168,7 +167,7 @@ async function agreedDeletions({ deletions }: PushPlan, input: PushInput, ctx: C
   return []
 }
 
-// Two prompts that differ only in case are one file on some systems. A pull there would write neither.
+// Two prompts that differ only in case are one file on some systems. On those systems, a pull would write neither.
 function clashesOf(changes: readonly Change[], deletions: readonly Change[], { remote }: Workspace): Refusal[] {
   const deleted = new Set(deletions.map(({ path }) => path))
   const left = [...remote.keys()].filter((path) => !deleted.has(path))
@@ -198,7 +197,7 @@ async function chooseTarget(
   }
   if (!needsDraft || input.isDry || changes.length === 0) return { version, isNew: false }
   if (input.draft !== undefined) {
-    throw new CliError('conflict', `${input.draft} is already published`, { hint: 'stet push --new' })
+    throw new CliError('conflict', `${input.draft} is already published`, { hint: 'run stet push --new' })
   }
   const draft = await client.versions.create(input.name ?? (await defaultDraftName(settings.root, client)))
   // Printed immediately: if a later step fails, the draft still exists.

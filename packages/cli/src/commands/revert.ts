@@ -21,7 +21,7 @@ export const command = defineCommand({
     const result = await client.versions.revert(draft.uuid, { paths: listed })
     if (result.reverted.length > 0 || paths.length === 0) return result
     throw new CliError('not_found', `${describeVersion(draft)} does not change ${listed.join(', ')}`, {
-      hint: `stet versions show ${draft.uuid.slice(0, 8)}`,
+      hint: `run stet versions show ${draft.uuid.slice(0, 8)}`,
     })
   },
   print({ reverted }, { style, say }) {
@@ -35,11 +35,11 @@ async function findDraft(client: Stet, ctx: Context): Promise<Version> {
   await ctx.projectId()
   const { lock, versionRef } = await ctx.settings()
   const ref = versionRef?.value ?? lock?.version.uuid
-  if (ref === undefined) throw new CliError('usage', 'Missing input: the draft', { hint: '--version-uuid <ref>' })
+  if (ref === undefined) throw new CliError('usage', 'Missing input: the draft', { hint: 'pass --version-uuid <ref>' })
   const version = await findVersion(client, ref)
   if (version.status === 'draft') return version
   throw new CliError('conflict', `${describeVersion(version)} is already published: it has no changes to drop`, {
-    hint: 'stet rollback restores an earlier version',
+    hint: 'run stet rollback to restore an earlier version',
   })
 }
 

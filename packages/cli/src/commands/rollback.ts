@@ -70,15 +70,15 @@ async function findTarget(client: Stet, live: Version, ref: string | undefined):
     const version = await findVersion(client, ref)
     if (version.status === 'merged') return version
     throw new CliError('usage', `${describeVersion(version)} was never published`, {
-      hint: 'stet publish publishes it',
+      hint: 'run stet publish to publish it',
     })
   }
   const number = ref === undefined ? (live.version ?? 1) - 1 : Number(ref)
-  if (number === 0) throw new CliError('not_found', 'Live has no earlier version', { hint: 'stet versions list' })
+  if (number === 0) throw new CliError('not_found', 'Live has no earlier version', { hint: 'run stet versions list' })
   const versions = await client.versions.list({ status: 'merged' })
   const found = versions.find(({ version }) => version === number)
   if (found) return found
-  throw new CliError('not_found', `Version ${number} not found`, { hint: 'stet versions list' })
+  throw new CliError('not_found', `Version ${number} not found`, { hint: 'run stet versions list' })
 }
 
 function changesBetween(now: readonly Prompt[], then: readonly Prompt[]): Change[] {

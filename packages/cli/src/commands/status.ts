@@ -89,7 +89,7 @@ function isConflictedFile({ hasLeftover, hasMarkers }: Compared): boolean {
 async function statusOffline(ctx: Context): Promise<StatusData> {
   const settings = await ctx.settings()
   const { lock } = settings
-  if (!lock) throw new CliError('usage', 'Nothing was pulled yet', { hint: 'stet init' })
+  if (!lock) throw new CliError('usage', 'Nothing was pulled yet', { hint: 'run stet init' })
   const scan = await scanProject(settings, ctx.warn)
   const entries: StatusEntry[] = []
   for (const path of [...new Set([...Object.keys(lock.prompts), ...scan.prompts.keys()])].sort()) {
@@ -126,7 +126,7 @@ function printStatus({ project, version, entries }: StatusData, { io, style, dat
   if (entries.length === 0) say(`${style.ok} Everything is in sync`)
   else
     say(
-      `hint: ${hintFor(
+      `hint: run ${hintFor(
         entries.some(isConflict),
         entries.some((one) => isRemote(one) || isLive(one)),
       )}`,
@@ -141,6 +141,6 @@ function remark({ path, state, lines, remoteUpdatedAt }: StatusEntry): string {
 }
 
 function hintFor(hasConflicts: boolean, hasRemote: boolean): string {
-  if (hasConflicts) return 'stet pull, resolve the conflicts, then stet push'
+  if (hasConflicts) return 'stet pull, resolve the conflicts, then run stet push'
   return hasRemote ? 'stet pull, then stet push' : 'stet push'
 }

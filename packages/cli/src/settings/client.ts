@@ -10,7 +10,7 @@ export const maxReconnects = 3
 export async function createClient(ctx: { flags: GlobalFlags; io: Io }, settings: Settings): Promise<Stet> {
   const { apiKey, baseUrl, withheld, projectId, timeoutMs } = settings
   if (!apiKey && withheld) throw new CliError('not_allowed', withheld.message, { hint: withheld.hint })
-  if (!apiKey) throw new CliError('not_allowed', 'No API key', { hint: 'stet login, or STET_API_KEY' })
+  if (!apiKey) throw new CliError('not_allowed', 'No API key', { hint: 'run stet login, or set STET_API_KEY' })
   const { Stet } = await import('@stet/sdk')
   const streaming = { resume: ctx.flags.retry && { maxAttempts: maxReconnects } }
   const options: StetOptions = { apiKey: apiKey.value, baseUrl: baseUrl.value, logLevel: 'off', streaming }

@@ -52,7 +52,7 @@ function findUpwards(folder: string, name: string): string | undefined {
 /** Unknown keys are errors: a mistyped key would otherwise have no effect. */
 export async function readConfigFile(file: string): Promise<Config> {
   const text = await readTextIfPresent(file)
-  if (text === undefined) throw new CliError('usage', `${file} not found`, { hint: 'stet init' })
+  if (text === undefined) throw new CliError('usage', `${file} not found`, { hint: 'run stet init' })
   return parseConfig(parseJsonObject(text, file), file)
 }
 

@@ -38,7 +38,7 @@ export async function readLockFile(file: string): Promise<Lock | undefined> {
   if (text === undefined) return undefined
   if (/^(<{7}|={7}|>{7})/m.test(text)) {
     throw new CliError('conflict', `${file} contains the markers of an unfinished merge`, {
-      hint: 'keep one side completely, then stet pull',
+      hint: 'keep one side completely, then run stet pull',
     })
   }
   return parseLock(parseJsonObject(text, file), file)
@@ -60,7 +60,7 @@ function parseLock(value: Record<string, unknown>, file: string): Lock {
   }
   const { baseUrl, projectId, version, prompts } = value
   if (typeof baseUrl !== 'string' || typeof projectId !== 'number' || !isVersion(version) || !isJsonObject(prompts)) {
-    throw new CliError('usage', `${file} is not a stet lock file`, { hint: 'stet init --force writes a new one' })
+    throw new CliError('usage', `${file} is not a stet lock file`, { hint: 'run stet init --force to write a new one' })
   }
   const entries = Object.entries(prompts).map(([path, entry]): [string, LockEntry] => [path, parseEntry(entry)])
   return { baseUrl, projectId, version, prompts: Object.fromEntries(entries) }

@@ -43,7 +43,7 @@ export async function rememberConversation(uuid: string, ctx: Context): Promise<
 export async function findConversation(ref: string, ctx: Context): Promise<string> {
   if (uuidForm.test(ref)) return ref.toLowerCase()
   if (!/^[0-9a-f-]{8,}$/i.test(ref)) {
-    throw new CliError('usage', `Invalid conversation: ${ref}`, { hint: 'a uuid, or at least its first 8 digits' })
+    throw new CliError('usage', `Invalid conversation: ${ref}`, { hint: 'use a uuid, or at least its first 8 digits' })
   }
   const isMatch = ({ uuid }: { uuid: string }): boolean => uuid.startsWith(ref.toLowerCase())
   const { baseUrl } = await ctx.settings()
@@ -52,14 +52,14 @@ export async function findConversation(ref: string, ctx: Context): Promise<strin
   const [only, ...others] = matches
   if (!only) {
     throw new CliError('not_found', `No recent conversation begins with ${ref}`, {
-      hint: 'stet conversations list, or the whole uuid',
+      hint: 'run stet conversations list, or use the whole uuid',
     })
   }
   if (others.length === 0) return only.uuid
   throw new CliError('usage', `Several conversations begin with ${ref}`, { lines: matches.map(({ uuid }) => uuid) })
 }
 
-// Searches the newest conversations if the file has no match. A key without access to them cannot use prefixes.
+// Also searches the server's newest conversations if the file has no match. A key without access to them cannot use prefixes.
 async function newestOfServer(ctx: Context): Promise<{ uuid: string }[]> {
   const client = await ctx.client()
   const { ForbiddenError } = await import('@stet/sdk')

@@ -133,7 +133,7 @@ export async function refusePathsOutside({
 export function normalizeAddress(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !/^https?:$/.test(url.protocol))
-    throw new CliError('usage', `Invalid URL: ${text}`, { hint: '--base-url' })
+    throw new CliError('usage', `Invalid URL: ${text}`, { hint: 'check --base-url' })
   if (url.username || url.password) throw new CliError('usage', 'The URL must not contain a user name or password')
   const path = url.pathname.replace(/(?<!\/)\/+$/, '')
   return `${url.origin}${path.endsWith(API_PREFIX) ? path : path + API_PREFIX}`
@@ -173,7 +173,7 @@ function resolveKey(
   if (given && !isAddressForeign) return { apiKey: given, withheld: undefined }
   if (given) {
     const message = `The key of ${given.origin} is not sent to ${baseUrl.value}, because that address comes only from the ${baseUrl.origin}`
-    const hint = `if you trust it: --base-url ${baseUrl.value}, or the same in STET_BASE_URL, or log in there first`
+    const hint = `if you trust it, pass --base-url ${baseUrl.value}, set STET_BASE_URL to it, or log in there first`
     return { apiKey: undefined, withheld: { message, hint } }
   }
   if (!credential) return { apiKey: undefined, withheld: undefined }
@@ -181,7 +181,7 @@ function resolveKey(
     return { apiKey: { value: credential.apiKey, origin: `profile ${profile}` }, withheld: undefined }
   }
   const message = `The stored key belongs to ${credential.baseUrl}, not to ${baseUrl.value}`
-  const hint = `stet login --base-url ${baseUrl.value} --profile <name>`
+  const hint = `run stet login --base-url ${baseUrl.value} --profile <name>`
   return { apiKey: undefined, withheld: { message, hint } }
 }
 
@@ -189,7 +189,7 @@ function resolveKey(
 export function checkForm(key: string): string {
   if (isWellFormedApiKey(key)) return key
   throw new CliError('not_allowed', 'Not a stet API key (stet_ and 36 characters, including a checksum)', {
-    hint: 'copy the whole key; stet-server new-admin-key creates a new one',
+    hint: 'copy the whole key, or create one with stet-server new-admin-key',
   })
 }
 
@@ -197,7 +197,7 @@ async function readEnvFile(file: string): Promise<NodeJS.Dict<string>> {
   try {
     return parseEnv(await readFile(file, 'utf8'))
   } catch {
-    throw new CliError('usage', `Cannot read ${file}`, { hint: '--env-file' })
+    throw new CliError('usage', `Cannot read ${file}`, { hint: 'check --env-file' })
   }
 }
 

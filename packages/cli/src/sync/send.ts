@@ -8,7 +8,7 @@ import { type Compared, inStep } from './compare.ts'
 /** The server's limit for one transaction. */
 const maxChanges = 1000
 
-const inParts = 'push in parts: stet push <folder or prompt...>'
+const inParts = 'push in parts: run stet push <folder or prompt...>'
 
 /** Checked before a draft is opened, because every server refuses such a push. */
 export function refuseTooMany(changes: readonly Change[]): void {
@@ -27,7 +27,7 @@ export async function sendToDraft(client: Stet, version: Version, changes: reado
     if (error instanceof ConflictError) {
       throw new CliError('conflict', 'A colleague changed the same prompts; nothing was sent', {
         lines: conflictPaths(error.details),
-        hint: 'stet pull, resolve the conflicts, then stet push',
+        hint: 'run stet pull, resolve the conflicts, then run stet push',
       })
     }
     if (!(error instanceof ApiError)) throw error
@@ -58,7 +58,7 @@ export async function sendToMerged(client: Stet, version: Version, changes: read
   const deleted = changes.find(({ status }) => status === 'deleted')
   if (deleted) {
     throw new CliError('conflict', `Cannot delete a prompt of a published version: ${deleted.path}`, {
-      hint: 'stet push --new --delete, then stet publish',
+      hint: 'run stet push --new --delete, then stet publish',
     })
   }
   for (const { path, content = '' } of changes) {

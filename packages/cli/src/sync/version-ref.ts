@@ -9,13 +9,13 @@ export async function findVersion(client: Stet, ref: string): Promise<Version> {
   if (ref === 'live' || uuidForm.test(ref)) return client.versions.get(ref)
   if (!/^[0-9a-f-]{8,}$/i.test(ref)) {
     throw new CliError('usage', `Invalid version: ${ref}`, {
-      hint: 'a uuid, at least its first 8 digits, or live; stet versions list shows them',
+      hint: 'use live, a uuid or at least its first 8 digits, as in stet versions list',
     })
   }
   const matches = (await client.versions.list()).filter(({ uuid }) => uuid.startsWith(ref.toLowerCase()))
   const [only, ...others] = matches
   if (only && others.length === 0) return only
-  if (!only) throw new CliError('not_found', `No version begins with ${ref}`, { hint: 'stet versions list' })
+  if (!only) throw new CliError('not_found', `No version begins with ${ref}`, { hint: 'run stet versions list' })
   throw new CliError('usage', `Several versions begin with ${ref}`, { lines: matches.map(({ uuid }) => uuid) })
 }
 
@@ -24,7 +24,7 @@ export async function findLiveOrNewestDraft(client: Stet): Promise<Version> {
   const versions = await client.versions.list()
   const found = versions.find(({ isLive }) => isLive) ?? versions.find(({ status }) => status === 'draft')
   if (found) return found
-  throw new CliError('not_found', 'The project has no versions', { hint: 'stet versions create <name>' })
+  throw new CliError('not_found', 'The project has no versions', { hint: 'run stet versions create <name>' })
 }
 
 /** Returns `live` or a uuid. A flag or variable wins, then the lock of the current server and project, then live. */

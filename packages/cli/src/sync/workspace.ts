@@ -133,7 +133,7 @@ export function selectorOf(
     const found = candidates.find((one) => [...paths].some((path) => matches(path, one)))
     if (found !== undefined) return found
     throw new CliError('not_found', `No prompt or folder ${candidates[0]}`, {
-      hint: "stet prompts list shows the server's prompts, stet prompts list --local your files",
+      hint: 'run stet prompts list for the server, or add --local for your files',
     })
   })
   return (path) => wanted.some((name) => matches(path, name))
@@ -191,14 +191,14 @@ export function refuseOtherLock({ lock, baseUrl, projectId, lockFile }: Settings
   if (!lock) return
   if (lock.baseUrl !== baseUrl.value) {
     throw new CliError('usage', `${lockFile} belongs to ${lock.baseUrl}, not to ${baseUrl.value} (${baseUrl.origin})`, {
-      hint: '--profile <name> uses a separate lock',
+      hint: 'pass --profile <name> to use a separate lock',
     })
   }
   if (projectId && lock.projectId !== projectId.value) {
     throw new CliError(
       'usage',
       `${lockFile} belongs to project ${lock.projectId}, not to ${projectId.value} (${projectId.origin})`,
-      { hint: 'stet init --force starts over with the other project' },
+      { hint: 'run stet init --force to start over with the other project' },
     )
   }
 }

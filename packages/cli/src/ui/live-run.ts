@@ -117,7 +117,7 @@ function listen(stream: RunStream, output: RunOutput, ctx: Context): { last: Pro
 async function interrupt(stream: RunStream, { client, onInterrupt }: Following, code: FailureCode): Promise<CliError> {
   if (onInterrupt === 'leave') {
     const uuid = stream.detach()
-    return new CliError(code, 'Detached; the run continues', { hint: `stet attach ${uuid ?? ''}`.trim() })
+    return new CliError(code, 'Detached; the run continues', { hint: `run stet attach ${uuid ?? ''}`.trim() })
   }
   // The uuid arrives with the response headers. Without it, the run cannot be stopped.
   const uuid = await stream.started()

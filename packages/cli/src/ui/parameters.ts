@@ -126,7 +126,7 @@ export async function withMissingParameters<T>(
     if (missing.length === 0) throw error
     if (!ctx.isInteractive) {
       const flags = missing.map((name) => `-p ${name}=…`).join(' ')
-      throw new CliError('usage', `Missing parameters: ${missing.join(', ')}`, { hint: flags })
+      throw new CliError('usage', `Missing parameters: ${missing.join(', ')}`, { hint: `pass ${flags}` })
     }
     const asked: Record<string, unknown> = {}
     for (const name of missing) asked[name] = await ctx.ask({ message: name, flag: `-p ${name}=…` })

@@ -28,12 +28,12 @@ export function keepByteOrderMarks(): void {
       place += 1 + bytes.readUInt32BE(place + 1)
       take(message)
     })
-    // Copied, because the database reuses the piece's memory.
+    // Copies the piece, because the database reuses its memory.
     if (place < bytes.length) unfinished.set(this, Buffer.from(bytes.subarray(place)))
   }
 }
 
-/** A row in several pieces is one start and one long remainder, so it is copied only once. */
+/** A row in several pieces consists of one start and one long remainder, so it is copied only once. */
 function joined(begin: Buffer | undefined, piece: Parameters<Parse>[0]): Buffer {
   const rest = ArrayBuffer.isView(piece)
     ? Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength)

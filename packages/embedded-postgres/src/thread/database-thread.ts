@@ -11,7 +11,7 @@ const MAX_IN_FLIGHT = 256
 export interface DatabaseThread {
   ask<Name extends TaskName>(task: Name, input: Input<Name>, options?: AskOptions): Promise<Output<Name>>
   syncCount(): number
-  /** From now on, rejects requests while the database is silent, and ends the process if it does not recover. */
+  /** Starts rejecting requests while the database does not respond, and ends the process if it does not recover. */
   watchSilence(limits?: SilenceLimits): void
   close(): Promise<void>
 }

@@ -62,7 +62,7 @@ export function takeRecording({ file, recordings, played }: Cassette, request: R
     wanted,
     recordings.map((recording) => textOf(recording.request)),
   )
-  throw new ConfigurationError(`The cassette ${file} does not hold ${about}. ${difference}`)
+  throw new ConfigurationError(`The cassette ${file} has no recording of ${about}. ${difference}`)
 }
 
 function textOf({ method, path, body }: Recording['request']): string {

@@ -74,7 +74,7 @@ describe('a prompt of the corpus', () => {
     if (message) expect(error.message).toContain(message)
   })
 
-  it('is one of at least 100', () => {
+  it('is one of at least 100 prompts', () => {
     expect(cases.length).toBeGreaterThanOrEqual(100)
   })
 })

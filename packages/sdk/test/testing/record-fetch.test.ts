@@ -82,7 +82,7 @@ it('shows how a request differs from the nearest recording', async () => {
   const miss = await messageOf(
     replaying(file).prompts.run('a/b', { stream: false, parameters: { tone: 'rude', topic: 'x' } }),
   )
-  expect(miss).toContain('does not hold POST /api/v3/projects/1/versions/live/documents/run')
+  expect(miss).toContain('has no recording of POST /api/v3/projects/1/versions/live/documents/run')
   expect(miss).toMatch(/^- {5}"tone": "kind",$/m)
   expect(miss).toMatch(/^\+ {5}"tone": "rude",$/m)
   expect(miss).toMatch(/^ {6}"topic": "x"$/m)

@@ -2,17 +2,17 @@
 import type { answerCases, KindWire, requestCases } from './wires/shape.ts'
 
 const asked: [feature: string, name: (typeof requestCases)[number]][] = [
-  ['images by address', 'image by URL'],
-  ['images by content', 'image by content'],
-  ['PDF by address', 'PDF by URL'],
-  ['PDF by content', 'PDF by content'],
-  ['sound by content', 'sound by content'],
+  ['images by URL', 'image by URL'],
+  ['inline images', 'image by content'],
+  ['PDF by URL', 'PDF by URL'],
+  ['inline PDF', 'PDF by content'],
+  ['inline audio', 'sound by content'],
 ]
 const told: [feature: string, name: (typeof answerCases)[number]][] = [
   ['tool calls', 'several calls'],
-  ['thoughts shown', 'reasoning'],
-  ['pages it rests on', 'sources'],
-  ['images in answers', 'image'],
+  ['visible reasoning', 'reasoning'],
+  ['sources', 'sources'],
+  ['generated images', 'image'],
 ]
 
 export function featureRows(kinds: Readonly<Record<string, KindWire>>): string {

@@ -22,7 +22,7 @@ export interface Trace {
 interface Repair {
   trace: Trace
   usesClock: boolean
-  /** Counts the variables that hold a value so that it is evaluated only once. */
+  /** Counts the variables that each store a value, so that it is evaluated only once. */
   held: number
 }
 

@@ -3,7 +3,7 @@ import { CliError } from '../../exit-code.ts'
 import { globalFlags } from '../../settings/global-flags.ts'
 import { type CompletionWords, completionScript, shells } from '../completion/script.ts'
 
-/** The table is a parameter because it contains this command too. */
+/** Takes the table as a parameter, because importing it would be circular: it contains this command. */
 export function commandOf(table: Readonly<Record<string, TableEntry>>, groups: CompletionWords['groups']): Command {
   return defineCommand({
     summary: 'Prints a script that completes commands, flags and prompt paths in a shell.',
@@ -15,7 +15,8 @@ export function commandOf(table: Readonly<Record<string, TableEntry>>, groups: C
     args: [{ name: 'shell', summary: shells.join(', '), isRequired: true }],
     parse(raw) {
       const shell = shells.find((one) => one === raw.args[0])
-      if (!shell) throw new CliError('usage', `Unknown shell: ${raw.args[0]}`, { hint: `one of ${shells.join(', ')}` })
+      if (!shell)
+        throw new CliError('usage', `Unknown shell: ${raw.args[0]}`, { hint: `use one of ${shells.join(', ')}` })
       return { shell }
     },
     async run({ shell }) {

@@ -65,7 +65,7 @@ ${cases.join('\n')}
   esac`
 }
 
-// Omits a name that is a switch in one command and has a value in another: a switch must not consume a word.
+// Omits a flag that takes a value in one command but not in another, because a switch must not consume a word.
 function flagsWithValue({ commands, globalFlags }: CompletionWords): string[] {
   const all = [...globalFlags, ...commands.flatMap(({ flags }) => flags)]
   const switches = new Set(all.filter(({ value }) => value === undefined).map(({ long }) => long))

@@ -16,7 +16,9 @@ export const command = defineCommand({
   parse(raw) {
     const identifier = textFlag(raw, 'customIdentifier')
     if (!identifier)
-      throw new CliError('usage', 'Missing input: the custom identifier', { hint: '--custom-identifier <identifier>' })
+      throw new CliError('usage', 'Missing input: the custom identifier', {
+        hint: 'pass --custom-identifier <identifier>',
+      })
     const only = textFlag(raw, 'onlyProject')
     return { identifier, scope: only === undefined ? {} : { projectId: readProjectId(only, '--only-project') } }
   },

@@ -22,7 +22,7 @@ export const command = defineCommand({
     const path = textFlag(raw, 'prompt')
     const parameters = parseParameters(raw)
     if (path === undefined && (parameters.named.length > 0 || parameters.file !== undefined)) {
-      throw new CliError('usage', 'Parameters need a prompt', { hint: '--prompt <path>' })
+      throw new CliError('usage', 'Parameters need a prompt', { hint: 'pass --prompt <path>' })
     }
     return { path, parameters }
   },

@@ -4,7 +4,7 @@ import { defineCommand, hasFlag, textFlag } from '../../command.ts'
 import { compileTexts } from '../../compile/compile-texts.ts'
 import type { Context } from '../../context.ts'
 import { CliError, exitCodes } from '../../exit-code.ts'
-import { shownFile } from '../../output.ts'
+import { countOf, shownFile } from '../../output.ts'
 import { isJsonObject } from '../../settings/json-file.ts'
 import { refusePathsOutside } from '../../settings/resolve.ts'
 import { isWithin, problemOfName, readFormerText, writeFileAtomically } from '../../settings/write-file.ts'
@@ -44,12 +44,12 @@ export const command = defineCommand({
     { long: '--dir', value: '<folder>', summary: 'folder to write to (the prompts of the project)' },
     { long: '--dry-run', summary: 'write nothing' },
     { long: '--strict', summary: 'exit with 1 if anything was not converted or written' },
-    { long: '--source-key-stdin', summary: 'read the key of the other server from standard input' },
+    { long: '--source-key-stdin', summary: "read the other server's key from standard input" },
   ],
   parse(raw) {
     const [kind = '', source = ''] = raw.args
     const known = sourceKinds.find((one) => one === kind)
-    if (!known) throw new CliError('usage', `Unknown source: ${kind}`, { hint: `one of ${sourceKinds.join(', ')}` })
+    if (!known) throw new CliError('usage', `Unknown source: ${kind}`, { hint: `use one of ${sourceKinds.join(', ')}` })
     return {
       kind: known as SourceKind,
       source,
@@ -91,9 +91,9 @@ export const command = defineCommand({
     const count = (action: ImportedFile['action']): number => files.filter((one) => one.action === action).length
     const verb = isDry ? 'to write' : 'written'
     say(
-      `${style.ok} ${count('written')} ${verb}, ${count('unchanged')} unchanged, ${count('kept')} kept · ${losses.length} losses`,
+      `${style.ok} ${count('written')} ${verb}, ${count('unchanged')} unchanged, ${count('kept')} kept · ${countOf(losses.length, 'warning')}`,
     )
-    if (count('kept') > 0) say('  existing files are never overwritten: move them away, or use --dir')
+    if (count('kept') > 0) say('  Existing files were not overwritten: move them, or use --dir')
     if (!isDry && count('written') > 0) say('  Next: review the files, then  stet check --local')
   },
   exitCode({ files, losses }, { isStrict }) {
@@ -143,7 +143,7 @@ async function writePrompt(
 
 export function findUnsupported({ errors, config }: PromptScan): string[] {
   const found = errors.map(
-    ({ line, column, message }) => `Does not compile, line ${line}, column ${column}: ${message}`,
+    ({ line, column, message }) => `Does not compile (line ${line}, column ${column}): ${message}`,
   )
   for (const name of builtInTools(config['tools'])) {
     found.push(`The tool "${name}" is not part of stet: a server module (STET_TOOLS) or the caller must provide it`)

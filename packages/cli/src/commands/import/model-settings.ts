@@ -37,8 +37,7 @@ export function takeSettings(
   for (const [name, value] of Object.entries(given)) {
     if (value === null || value === undefined || value === '') continue
     const key = Object.hasOwn(keys, name) ? keys[name] : undefined
-    if (key === undefined)
-      losses.push(`The setting "${name}" has no counterpart: ${JSON.stringify(value).slice(0, 200)}`)
+    if (key === undefined) losses.push(`The setting "${name}" is not supported: ${JSON.stringify(value).slice(0, 200)}`)
     // In other tools, -1 means "no limit". In stet, a missing key means the same.
     else if (!(key === 'maxTokens' && value === -1)) taken[key] = value
   }
@@ -64,15 +63,13 @@ export function convertTools(tools: unknown, losses: string[]): Record<string, u
     const definition = isJsonObject(tool) && isJsonObject(tool['function']) ? tool['function'] : tool
     const isFunction = isJsonObject(definition) && (tool['type'] ?? 'function') === 'function'
     if (!isFunction || typeof definition['name'] !== 'string') {
-      losses.push(`The tool ${JSON.stringify(tool).slice(0, 200)} has no counterpart`)
+      losses.push(`The tool ${JSON.stringify(tool).slice(0, 200)} is not supported`)
       continue
     }
     const { type, name, description, parameters, json_schema: schema, ...others } = definition
     for (const [key, value] of Object.entries(others)) {
       if (value === null) continue
-      losses.push(
-        `The setting "${key}" of the tool "${name}" has no counterpart: ${JSON.stringify(value).slice(0, 200)}`,
-      )
+      losses.push(`The setting "${key}" of the tool "${name}" is not supported: ${JSON.stringify(value).slice(0, 200)}`)
     }
     converted[name] = { ...(description !== undefined && { description }), parameters: parameters ?? schema ?? {} }
   }
@@ -87,11 +84,11 @@ export function convertResponseFormat(format: unknown, losses: string[]): Record
       const value = holder[key] ?? null
       if (value === null) continue
       losses.push(
-        `The setting "${key}" of the answer format has no counterpart: ${JSON.stringify(value).slice(0, 200)}`,
+        `The setting "${key}" of the response format is not supported: ${JSON.stringify(value).slice(0, 200)}`,
       )
     }
     return holder['schema']
   }
-  losses.push(`The answer format ${JSON.stringify(format).slice(0, 200)} has no schema: describe it in the prompt`)
+  losses.push(`The response format ${JSON.stringify(format).slice(0, 200)} has no schema: describe it in the prompt`)
   return undefined
 }

@@ -25,7 +25,7 @@ export async function readSource(
 ): Promise<ReadSource> {
   if (kind === 'latitude' && /^https?:\/\//.test(source)) {
     if (!readsKey)
-      throw new CliError('usage', 'Missing input: the API key of the other server', { hint: '--source-key-stdin' })
+      throw new CliError('usage', "Missing input: the other server's API key", { hint: 'pass --source-key-stdin' })
     const key = new TextDecoder().decode(await ctx.io.readStdin()).trim()
     return { prompts: await readLatitudeServer(source, key), refused: [] }
   }
@@ -61,11 +61,10 @@ function convertFile(kind: SourceKind, file: string, text: string): ReadSource {
     if (file.endsWith('.agent')) {
       throw new CliError(
         'invalid',
-        `${file}: a Humanloop agent has no counterpart: turn its text into a prompt, and list the prompts it calls under "agents"`,
+        `${file}: Humanloop agents are not supported: turn the text into a prompt, and list the prompts it calls under "agents"`,
       )
     }
-    if (text.length > maxPromptLength)
-      throw new CliError('invalid', `${file}: larger than the limit of 256 KB for a prompt`)
+    if (text.length > maxPromptLength) throw new CliError('invalid', `${file}: exceeds the prompt limit of 256 KB`)
     return { prompts: [importPromptFile(withoutEnding(file), text)], refused: [] }
   }
   return kind === 'langfuse'

@@ -3,7 +3,7 @@ import { defineCommand } from '../../command.ts'
 import { formatAge, formatTable } from '../../output.ts'
 
 export const command = defineCommand({
-  summary: 'Lists the API keys of the workspace, revoked ones included, newest first.',
+  summary: 'Lists the API keys of the workspace, newest first, including revoked ones.',
   examples: ['stet keys list', 'stet keys list --json'],
   parse: () => undefined,
   run: async (_, ctx) => ({ keys: await (await ctx.client()).apiKeys.list() }),

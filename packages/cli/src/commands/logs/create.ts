@@ -26,7 +26,7 @@ export const command = defineCommand({
     const messagesFile = textFlag(raw, 'messages')
     const [response, responseFile] = [textFlag(raw, 'response'), textFlag(raw, 'responseFile')]
     if (messagesFile === undefined)
-      throw new CliError('usage', 'Missing input: the messages', { hint: '--messages <file>' })
+      throw new CliError('usage', 'Missing input: the messages', { hint: 'pass --messages <file>' })
     if (response !== undefined && responseFile !== undefined) {
       throw new CliError('usage', 'Use --response or --response-file, not both')
     }

@@ -3,13 +3,13 @@ import { CliError } from '../../exit-code.ts'
 
 export function readProjectId(text: string, name: string): number {
   if (/^[1-9]\d*$/.test(text)) return Number(text)
-  throw new CliError('usage', `${name} must be a project id, not "${text}"`, { hint: 'stet projects list' })
+  throw new CliError('usage', `${name} must be a project id, not "${text}"`, { hint: 'run stet projects list' })
 }
 
 export async function findProject(client: Stet, id: number): Promise<Project> {
   const found = (await client.projects.list()).find((project) => project.id === id)
   if (found) return found
-  throw new CliError('not_found', `Project ${id} not found`, { hint: 'stet projects list' })
+  throw new CliError('not_found', `Project ${id} not found`, { hint: 'run stet projects list' })
 }
 
 export function readRetentionDays(text: string): number {

@@ -27,7 +27,7 @@ export const command = defineCommand({
       ...(defaultModel !== undefined && { defaultModel }),
       ...(days !== undefined && { retentionDays: days === 'server' ? null : readRetentionDays(days) }),
     }
-    const hint = '--name, --default-provider, --default-model or --retention-days'
+    const hint = 'pass --name, --default-provider, --default-model or --retention-days'
     if (Object.keys(changes).length === 0) throw new CliError('usage', 'Nothing to change', { hint })
     return { id: readProjectId(raw.args[0] ?? '', 'project'), changes }
   },

@@ -13,7 +13,7 @@ export const command = defineCommand({
   parse(raw) {
     const provider = textFlag(raw, 'type')
     if (provider === undefined)
-      throw new CliError('usage', 'Missing input: the provider type', { hint: '--type <kind>' })
+      throw new CliError('usage', 'Missing input: the provider type', { hint: 'pass --type <kind>' })
     return { name: raw.args[0] ?? '', provider, entry: parseEntry(raw) }
   },
   async run({ name, provider, entry }, ctx) {

@@ -46,9 +46,9 @@ export async function findEntry(client: Stet, name: string): Promise<ProviderKey
   const stored = entries.find(({ id }) => id !== 0)
   if (stored) return stored
   if (entries.length === 0)
-    throw new CliError('not_found', `No provider key "${name}"`, { hint: 'stet providers list' })
+    throw new CliError('not_found', `No provider key "${name}"`, { hint: 'run stet providers list' })
   throw new CliError('conflict', `The provider key "${name}" comes from the server's settings`, {
-    hint: `change it there, or override it: stet providers add ${name}`,
+    hint: `change it there, or override it with stet providers add ${name}`,
   })
 }
 

@@ -14,7 +14,9 @@ export const command = defineCommand({
     const name = textFlag(raw, 'rename')
     const entry = parseEntry(raw)
     if (name === undefined && !entry.readsToken && Object.keys(entry).length === 1) {
-      throw new CliError('usage', 'Nothing to change', { hint: '--token-stdin, --url, --default-model or --rename' })
+      throw new CliError('usage', 'Nothing to change', {
+        hint: 'pass --token-stdin, --url, --default-model or --rename',
+      })
     }
     return { ref: raw.args[0] ?? '', name, entry }
   },

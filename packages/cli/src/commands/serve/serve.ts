@@ -86,7 +86,9 @@ async function findServerBin(cwd: string): Promise<string> {
       if (typeof way === 'string') return join(dirname(file), way)
     }
   }
-  throw new CliError('unexpected', 'The server package is not installed here', { hint: `npm install ${serverPackage}` })
+  throw new CliError('unexpected', 'The server package is not installed here', {
+    hint: `run npm install ${serverPackage}`,
+  })
 }
 
 // Serving works without a browser, so failures are not errors.

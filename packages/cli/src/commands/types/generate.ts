@@ -37,7 +37,7 @@ export const command = defineCommand({
   print({ file, isCurrent, prompts }, { say, style }, { isCheck }) {
     const count = countOf(prompts, 'prompt')
     if (isCurrent) say(`${style.ok} ${file} is up to date · ${count}`)
-    else if (isCheck) say(`${style.fail} ${file} is out of date\n  hint: stet types generate`)
+    else if (isCheck) say(`${style.fail} ${file} is out of date\n  hint: run stet types generate`)
     else say(`${style.ok} Wrote ${file} · ${count}`)
   },
   exitCode: ({ isCurrent }, { isCheck }) => (isCheck && !isCurrent ? exitCodes.differences : exitCodes.success),

@@ -55,7 +55,7 @@ async function localPrompts(settings: Settings, ctx: Context): Promise<TypedProm
   if (errors.length > 0) {
     annotate(errors, ctx)
     const lines = errors.map(({ path, line, column, message }) => `${path}:${line}:${column} ${message}`)
-    throw new CliError('invalid', 'Prompts do not compile', { lines, hint: 'stet check --local' })
+    throw new CliError('invalid', 'Prompts do not compile', { lines, hint: 'run stet check --local' })
   }
   return [...scans].map(([path, { config, parameters }]) => ({ path, config, parameters }))
 }

@@ -33,12 +33,12 @@ export const command = defineCommand({
 export async function useVersion(ctx: Context, ref: string, isForced: boolean): Promise<Version> {
   const workspace = await openWorkspace(ctx)
   if (!workspace.settings.lock)
-    throw new CliError('usage', 'This folder is not connected to a project', { hint: 'stet init' })
+    throw new CliError('usage', 'This folder is not connected to a project', { hint: 'run stet init' })
   const edited = workspace.compared.filter(({ state }) => state.startsWith('local-') || conflictStates.has(state))
   if (edited.length > 0 && !isForced) {
     throw new CliError('conflict', 'Some changes were not pushed', {
       lines: edited.map(({ path }) => path),
-      hint: 'stet push, or --force to switch anyway',
+      hint: 'run stet push, or pass --force to switch anyway',
     })
   }
   const version = await findVersion(workspace.client, ref)

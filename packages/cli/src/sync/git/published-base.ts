@@ -4,7 +4,7 @@ import { hashBytes } from '../hash.ts'
 import { promptEnding } from '../prompt-path.ts'
 import { git, isInHistory, readFilesOf } from './git.ts'
 
-/** Older publications are ignored, because each may cost a git call. */
+/** Ignores older publications, because each may cost a git call. */
 const maxVersions = 50
 
 export interface PublishedSources {

@@ -55,7 +55,7 @@ const callsOf = async (work: () => Promise<unknown>): Promise<string[]> => {
 const matrix = clientMatrix('cli', {
   client: 'CLI (@latitude-data/cli)',
   version: '4.0.0',
-  as: 'its calls of the client 5.1.0 in their order, and its files, rebuilt in the suite',
+  as: 'its calls to the 5.1.0 client, in order, and its files, rebuilt in the suite',
 })
 
 matrix.method('init, a new project', () => {
@@ -85,7 +85,7 @@ matrix.method(
       await expect(latitude.initExisting(projectId)).rejects.toMatchObject({ status: 404 })
     })
   },
-  'The version in the lock is published, so a push needs `checkout -b` first.',
+  'The lock names a published version, so run `checkout -b` before a push.',
 )
 
 matrix.method('pull', () => {
@@ -151,7 +151,7 @@ matrix.method(
       expect((await client.prompts.get('greet', { projectId: 1 }))['content']).toBe(prompts.greet)
     })
   },
-  'The version must be a draft. Publishing is no command of it: `stet publish` or `POST …/publish` does it.',
+  'The version must be a draft. This CLI cannot publish: use `stet publish` or `POST …/publish`.',
 )
 
 matrix.method('checkout', () => {
@@ -201,7 +201,7 @@ matrix.method(
       expect(await latitude.status()).toEqual([])
     })
   },
-  'It means port 8787, which is the default of stet. Other addresses: GATEWAY_HOSTNAME, GATEWAY_PORT and an empty GATEWAY_SSL.',
+  "It selects port 8787, which is stet's default. For other addresses, set GATEWAY_HOSTNAME and GATEWAY_PORT, and GATEWAY_SSL to an empty string.",
 )
 
 matrix.close(() => [

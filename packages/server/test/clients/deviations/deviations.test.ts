@@ -38,7 +38,7 @@ const { deviation, close } = deviationList()
 
 deviation(
   'Unknown API key',
-  { before: '404', stet: '401 UnauthorizedError', reason: 'A wrong key is no missing page.' },
+  { before: '404', stet: '401 UnauthorizedError', reason: 'An invalid key is not a missing resource.' },
   () => {
     test('401', async () => {
       expect(await bench.api('GET', '/projects', { key: 'not-a-key' })).toMatchObject({
@@ -50,8 +50,8 @@ deviation(
 )
 
 deviation(
-  'Requests that are refused, unknown routes',
-  { before: 'bodies of other shapes', stet: 'the documented error body', reason: 'Clients lose the reason otherwise.' },
+  'Refused requests and unknown routes',
+  { before: 'other body formats', stet: 'the documented error body', reason: 'Otherwise clients lose the reason.' },
   () => {
     test.each([
       ['POST', '/projects', 400, 'BadRequestError'],
@@ -67,7 +67,11 @@ deviation(
 
 deviation(
   'Publishing an unknown version',
-  { before: '404', stet: '400 BadRequestError', reason: 'As documented: one answer for everything that is no draft.' },
+  {
+    before: '404',
+    stet: '400 BadRequestError',
+    reason: 'The API documents one response for every version that is not a draft.',
+  },
   () => {
     test('400, as for a published one', async () => {
       const answers = await Promise.all(
@@ -82,9 +86,9 @@ deviation(
 deviation(
   'Text in parameters',
   {
-    before: 'guessed to be JSON, and parsed',
-    stet: 'stays text; declared types are parsed',
-    reason: 'A user who types 7 or null means that text.',
+    before: 'parsed if it looks like JSON',
+    stet: 'kept as text, unless a type is declared',
+    reason: 'A user who types 7 or null means the text.',
   },
   () => {
     test('"7" is a text, unless it is declared as a number', async () => {
@@ -100,7 +104,7 @@ deviation(
 
 deviation(
   'New prompts',
-  { before: 'front matter is added', stet: 'stored as sent', reason: 'Files in git must equal what is stored.' },
+  { before: 'front matter is added', stet: 'stored as sent', reason: 'Files in git must equal the stored prompts.' },
   () => {
     test('the text comes back byte for byte', async () => {
       const draft = await bench.api('POST', bench.live.replace('/live', ''), { body: { name: 'next' } })
@@ -114,7 +118,11 @@ deviation(
 
 deviation(
   'Cost',
-  { before: 'cached and reasoning tokens counted twice', stet: 'counted once', reason: 'It should be what is paid.' },
+  {
+    before: 'cached and reasoning tokens counted twice',
+    stet: 'counted once',
+    reason: "The cost must equal the provider's bill.",
+  },
   () => {
     test('cached tokens cost their own price only, reasoning is part of the output', async () => {
       bench.fake.enqueue({
@@ -137,9 +145,9 @@ deviation(
 deviation(
   'Attach and stop',
   {
-    before: 'background runs only, 404 when they have finished',
-    stet: 'any run, finished too',
-    reason: 'A lost connection must not lose a run that somebody pays for.',
+    before: 'background runs only; 404 after they finish',
+    stet: 'any run, even after it finishes',
+    reason: 'A lost connection must not lose a paid run.',
   },
   () => {
     test('a foreground run can be attached to and stopped', async () => {
@@ -162,8 +170,8 @@ deviation(
   'Closing the connection',
   {
     before: 'cancels a foreground run',
-    stet: 'a grace period (30 s unless configured) comes first',
-    reason: 'Mobile networks and proxies drop connections that users still wait for.',
+    stet: 'cancels it after a grace period (30 s by default)',
+    reason: 'Mobile networks and proxies drop connections while users still wait.',
   },
   () => {
     test('the run goes on, and can be attached to', async () => {
@@ -190,8 +198,8 @@ deviation(
 )
 
 deviation(
-  'An answer with a schema that is no JSON',
-  { before: '`{}`', stet: 'invalid_response_format_error', reason: 'An empty object looks like an answer.' },
+  'A response that should match a schema but is not JSON',
+  { before: '`{}`', stet: 'invalid_response_format_error', reason: 'An empty object looks like a valid response.' },
   () => {
     test('the run fails, and the text is told', async () => {
       bench.fake.enqueue({ text: 'Sorry, no.' })
@@ -205,7 +213,11 @@ deviation(
 
 deviation(
   'Reaching maxSteps',
-  { before: 'stops in silence', stet: 'max_step_count_exceeded_error', reason: 'Half an answer must not look whole.' },
+  {
+    before: 'stops without an error',
+    stet: 'max_step_count_exceeded_error',
+    reason: 'A partial response must not look complete.',
+  },
   () => {
     test('the run fails with the limit', async () => {
       const faulty = { toolCalls: [{ id: 'x', name: 'unknown_tool', arguments: {} }] }

@@ -54,10 +54,10 @@ matrix.method(
       expect(ErrorBody.parse(answer)).toMatchObject({ errorCode: 'BadRequestError' })
     })
   },
-  'An error comes back as the result: the client does not look at the status.',
+  'The client returns an error as the result, because it ignores the status.',
 )
 projectTests(matrix, ready)
-matrix.notOffered('logs.create', 'It fails inside the client before any request is made.', () => {
+matrix.notOffered('logs.create', 'The client fails before it sends a request.', () => {
   test('it rejects, and the server is never asked', async () => {
     const { client, bench } = ready()
     const call = () => failureOf(client.logs.create('greet', [{ role: 'user', content: 'Hello' }], { response: 'Hi!' }))

@@ -94,7 +94,7 @@ instrumentationTests(matrix, ready)
 toolBehaviours(matrix, ready)
 
 matrix.behaviour(
-  'choice of the server',
+  'server address',
   () => {
     test('by its constructor', async () => {
       const { bench, another } = ready()
@@ -109,7 +109,7 @@ matrix.behaviour(
       expect((await sentDuring(bench, () => client.prompts.get('greet'))).lines).toHaveLength(1)
     })
   },
-  'GATEWAY_SSL must be the empty string for plain HTTP: any other text, `false` included, means HTTPS.',
+  'For plain HTTP, set GATEWAY_SSL to an empty string. Any other value, even `false`, means HTTPS.',
 )
 requestTests(matrix, ready)
 

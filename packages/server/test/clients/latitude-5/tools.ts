@@ -132,6 +132,6 @@ export function toolBehaviours(matrix: Matrix, ready: Ready): void {
         await bench.server.client.runs.stop(started?.uuid ?? '')
       })
     },
-    'The client never posts an error result, it stops reading: the run waits 5 minutes for the result, or ends when the grace period is over.',
+    'The client stops reading and sends no error result. The run waits 5 minutes for the result, or ends after the grace period.',
   )
 }

@@ -25,7 +25,7 @@ afterAll(() => opened?.bench.close())
 const matrix = clientMatrix('python', {
   client: 'Python SDK (latitude-sdk)',
   version: '5.10',
-  as: 'its requests, headers, repeats, stream parser and models, rebuilt in the suite; render and render_chain make no request',
+  as: 'its requests, headers, retries, stream parser and models, rebuilt in the suite; render and render_chain send no request',
 })
 
 const unknownUuid = '00000000-0000-4000-8000-000000000000'
@@ -143,7 +143,7 @@ matrix.method('prompts.delete', () => {
 matrix.method(
   'prompts.run',
   () => runTests(ready),
-  'Background runs need `stream=False`: the client cannot read their JSON otherwise.',
+  'Background runs need `stream=False`. Otherwise the client cannot read their JSON.',
 )
 matrix.method('prompts.chat', () => chatTests(ready))
 matrix.method('runs.attach', () => {
@@ -228,13 +228,13 @@ matrix.method('evaluations.annotate', () => {
 })
 matrix.behaviour('tools', () => toolTests(ready))
 matrix.behaviour(
-  'repeated requests',
+  'retries',
   () => repeatTests(ready),
-  'The client repeats on 408, 429, 500, 502, 503 and 504, three tries in all, without an idempotency key. The server answers none of them after work began, but for a 500 that nobody foresaw.',
+  'The client retries on 408, 429, 500, 502, 503 and 504, up to three attempts, and sends no idempotency key. After it has started the work, the server sends none of these, except 500 for an unexpected error.',
 )
-matrix.behaviour('a model that is silent for long', () => silenceTests(ready))
-matrix.behaviour('parsing of event streams', () => parserTests(ready))
-matrix.behaviour('form of the requests', () => {
+matrix.behaviour('a model that pauses for a long time', () => silenceTests(ready))
+matrix.behaviour('event stream parsing', () => parserTests(ready))
+matrix.behaviour('request format', () => {
   test('every error body is whole', async () => {
     const { bench } = ready()
     const refused = await Promise.all([

@@ -21,7 +21,7 @@ export function projectTests(matrix: Matrix, ready: Ready): void {
         expect(ErrorBody.parse(answer)).toMatchObject({ errorCode: 'UnauthorizedError' })
       })
     },
-    'An error comes back as the result: the client does not look at the status.',
+    'The client returns an error as the result, because it ignores the status.',
   )
 
   matrix.method('projects.create', () => {

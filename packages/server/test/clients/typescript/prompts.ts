@@ -14,7 +14,7 @@ export function promptTests(matrix: Matrix, ready: Ready): void {
   matrix.method(
     'prompts.create',
     () => createTests(ready),
-    'An error comes back as the result: the client does not look at the status.',
+    'The client returns an error as the result, because it ignores the status.',
   )
 }
 

@@ -5,13 +5,13 @@ import { ErrorBody } from '../matrix/wire.ts'
 import type { Ready } from './ready.ts'
 
 export function requestTests(matrix: Matrix, ready: Ready): void {
-  matrix.behaviour('errors keep their reason', () => reasonTests(ready))
+  matrix.behaviour('error reasons', () => reasonTests(ready))
   matrix.behaviour(
-    'repeated requests',
+    'retries',
     () => repeatTests(ready),
-    'The client repeats on statuses above 500 only, two more times, the same POST without an idempotency key. The server sends none of them after work began.',
+    'The client retries twice, only on a status above 500, and sends no idempotency key. The server sends no such status after it has started the work.',
   )
-  matrix.behaviour('form of the requests', () => formTests(ready))
+  matrix.behaviour('request format', () => formTests(ready))
 }
 
 function reasonTests(ready: Ready): void {

@@ -18,10 +18,9 @@ export function importDotprompt(
   const losses: string[] = []
   const { model, config, input, output, tools, name, description, ...rest } = head
   for (const [key, value] of Object.entries(rest)) {
-    losses.push(`"${key}" has no counterpart: ${JSON.stringify(value).slice(0, 200)}`)
+    losses.push(`"${key}" is not supported: ${JSON.stringify(value).slice(0, 200)}`)
   }
-  if (typeof name === 'string' && !path.endsWith(name))
-    losses.push(`The name "${name}" was replaced by the file's name`)
+  if (typeof name === 'string' && !path.endsWith(name)) losses.push(`The file's name replaced the name "${name}"`)
   const front = {
     ...(typeof model === 'string' && splitModel(model)),
     ...(typeof description === 'string' && { description }),
@@ -54,9 +53,8 @@ function parametersOf(input: unknown, losses: string[]): Record<string, unknown>
     const property = isJsonObject(properties[name]) ? properties[name] : {}
     const { type, description, ...others } = property
     for (const [key, value] of Object.entries(others)) {
-      const verb = key === 'items' || key === 'properties' ? 'have' : 'has'
       const shown = JSON.stringify(value).slice(0, 200)
-      losses.push(`The "${key}" of the parameter "${name}" ${verb} no counterpart: ${shown}`)
+      losses.push(`The "${key}" of the parameter "${name}" is not supported: ${shown}`)
     }
     parameters[name] = {
       type: typeof type === 'string' && type !== 'string' ? type : 'text',
@@ -73,7 +71,7 @@ function outputOf(output: unknown, losses: string[]): Record<string, unknown> | 
   const schema = convertPicoschema(output['schema'], losses)
   if (schema && Object.keys(schema).length > 0) return schema
   if (output['format'] !== undefined && output['format'] !== 'text') {
-    losses.push(`The output format "${output['format']}" has no schema: describe it in the prompt`)
+    losses.push(`The output format "${output['format']}" has no schema: describe the format in the prompt`)
   }
   return undefined
 }

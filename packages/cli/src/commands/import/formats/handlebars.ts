@@ -4,7 +4,7 @@ import { type Call, readTag, splitTags, type Tag, type Value } from './handlebar
 interface Block {
   /** Names inside the block refer to this object. Absent if the block does not change the context. */
   item?: string
-  /** The closing tag in stet's language. Empty if there is no counterpart. */
+  /** The closing tag in stet's language. Empty if stet has no equivalent. */
   end: string
 }
 
@@ -113,7 +113,7 @@ function conditionOf(state: State, helper: string, args: readonly Value[]): stri
 
 function convertPartial(state: State, { callee, args, named }: Call): string {
   const passed = new Map([...named].map(([key, value]) => [variableName(key, state.losses), translate(state, value)]))
-  // A partial reads from the surrounding context or from the given object.
+  // A partial reads its variables from the given object, or else from the surrounding context.
   let context = state.blocks.findLast(({ item }) => item !== undefined)?.item
   const [given] = args
   if (given && !isThis(given)) {
@@ -129,7 +129,7 @@ function convertValue(state: State, { callee, args, named }: Call, source: strin
   const [first] = args
   const url = named.get('url')
   if (name === 'history') {
-    return drop(state, '{{history}} was dropped: messages that a caller passes come at the end')
+    return drop(state, '{{history}} was dropped: messages from the caller come last')
   }
   if (args.length === 0 && named.size === 0) return `{{ ${translate(state, callee)} }}`
   if (name === 'json' && first) return `{{ ${translate(state, first)} }}`
@@ -140,14 +140,14 @@ function convertValue(state: State, { callee, args, named }: Call, source: strin
 
 function beginMessage(state: State, role: string): string {
   if (state.blocks.length > 0 || state.isPartial) {
-    return drop(state, `{{role "${role}"}} within a block or a partial was dropped: a message cannot begin there`)
+    return drop(state, `{{role "${role}"}} in a block or partial was dropped: a message cannot begin there`)
   }
   state.messages.push({ role: role === 'model' ? 'assistant' : role, content: '' })
   return ''
 }
 
 function lose(state: State, source: string): string {
-  state.losses.push(`Line ${state.line}: ${source} has no counterpart and stays as text: rewrite or remove it`)
+  state.losses.push(`Line ${state.line}: ${source} is not supported and stays as text: rewrite or remove it`)
   return escapeText(source)
 }
 

@@ -18,7 +18,7 @@ export function importHumanloop(
 ): ForeignPrompt {
   const losses: string[] = []
   const { endpoint, tools, response_format: format, template_language: language, ...settings } = head
-  if (endpoint !== undefined && endpoint !== 'chat') losses.push(`The endpoint "${endpoint}" has no counterpart`)
+  if (endpoint !== undefined && endpoint !== 'chat') losses.push(`The endpoint "${endpoint}" is not supported`)
   if (language !== undefined && language !== 'default') losses.push(...unconverted(body, String(language), firstLine))
   const front = {
     ...takeSettings(settings, openAiKeys, losses),
@@ -33,7 +33,7 @@ function unconverted(body: string, language: string, firstLine: number): string[
   const found: string[] = []
   for (const [index, line] of body.split('\n').entries()) {
     for (const [construct] of line.matchAll(/\{%.*?%\}|\{#.*?#\}|\{\{[^}]*[|(][^}]*\}\}/g)) {
-      found.push(`Line ${firstLine + index}: ${construct} is ${language}: rewrite it in stet's syntax`)
+      found.push(`Line ${firstLine + index}: ${construct} is ${language} syntax: rewrite it in stet's`)
     }
   }
   return found.length > 0
@@ -44,7 +44,8 @@ function unconverted(body: string, language: string, firstLine: number): string[
 function messagesOf(body: string, losses: string[]): TextMessage[] {
   const messages: TextMessage[] = []
   for (const [, role = '', attributes = '', text = ''] of withoutNestedTools(body).matchAll(message)) {
-    if (role === 'tool') losses.push(`The tool result <tool${attributes}> was dropped: it belongs to a conversation`)
+    if (role === 'tool')
+      losses.push(`The tool result <tool${attributes}> was dropped: tool results belong to a conversation`)
     else messages.push({ role, content: contentOf(text.replaceAll(nestedTool, '<tool$1</tool>'), losses) })
   }
   const outside = withoutNestedTools(body).replaceAll(message, '').trim()

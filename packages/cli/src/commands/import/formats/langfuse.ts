@@ -80,9 +80,9 @@ function convertChosen(
   others.sort((a, b) => b - a)
   if (others.length > 0) losses.push(`Imported version ${version}; skipped ${others.join(', ')}`)
   const further = labels.filter((label) => label !== 'production' && label !== 'latest')
-  if (further.length > 0) losses.push(`The labels ${further.join(', ')} have no counterpart`)
+  if (further.length > 0) losses.push(`The labels ${further.join(', ')} were dropped`)
   if (Array.isArray(raw['tags']) && raw['tags'].length > 0)
-    losses.push(`The tags ${raw['tags'].join(', ')} have no counterpart`)
+    losses.push(`The tags ${raw['tags'].join(', ')} were dropped`)
   const front = configOf(raw['config'], losses)
   const { prompt } = raw
   // An included prompt must stay plain text: messages cannot nest, and a line cannot contain a line break.
@@ -110,7 +110,7 @@ function messagesOf(prompt: unknown, all: Chosen, found: Found): TextMessage[] {
     if (type === 'placeholder' && typeof name === 'string') messages.push(placeholderMessage(name, found))
     else if (typeof role === 'string' && typeof content === 'string') {
       messages.push({ role, content: convertText(content, all, found) })
-    } else found.losses.push(`A message has no counterpart: ${JSON.stringify(message).slice(0, 200)}`)
+    } else found.losses.push(`A message is not supported: ${JSON.stringify(message).slice(0, 200)}`)
   }
   return messages
 }

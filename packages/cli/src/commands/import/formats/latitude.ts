@@ -26,8 +26,8 @@ export async function readLatitudeFolder(folder: string): Promise<{ prompts: For
 export async function readLatitudeServer(address: string, key: string): Promise<ForeignPrompt[]> {
   const match = /^(https?:\/\/[^@]+?\/projects\/\d+)(?:\/versions\/([^/]+))?\/?$/.exec(address)
   if (!match) {
-    throw new CliError('usage', 'Not the URL of a project', {
-      hint: 'https://<host>/api/v3/projects/<id>, with /versions/<uuid> for another version than live',
+    throw new CliError('usage', 'Not a project URL', {
+      hint: 'use https://<host>/api/v3/projects/<id>; add /versions/<uuid> for a version other than live',
     })
   }
   const url = `${match[1]}/versions/${match[2] ?? 'live'}/documents`

@@ -71,7 +71,7 @@ function messagesOf(value: unknown, role: string, losses: string[]): TextMessage
   const messages: TextMessage[] = []
   for (const message of Array.isArray(value) ? value : [value]) {
     if (!isJsonObject(message) || (message['type'] ?? 'message') !== 'message') {
-      losses.push(`An item of the input has no counterpart: ${JSON.stringify(message).slice(0, 200)}`)
+      losses.push(`An item of the input is not supported: ${JSON.stringify(message).slice(0, 200)}`)
       continue
     }
     const content = contentOf(message['content'], losses)
@@ -87,7 +87,7 @@ function contentOf(content: unknown, losses: string[]): string {
     if (isJsonObject(part) && typeof part['text'] === 'string') parts.push(convertPlaceholders(part['text'], losses))
     else if (isJsonObject(part) && typeof part['image_url'] === 'string') {
       parts.push(`<content-image>${convertPlaceholders(part['image_url'], losses)}</content-image>`)
-    } else losses.push(`A part of a message has no counterpart: ${JSON.stringify(part).slice(0, 200)}`)
+    } else losses.push(`A part of a message is not supported: ${JSON.stringify(part).slice(0, 200)}`)
   }
   return parts.join('\n')
 }
@@ -98,7 +98,7 @@ function defaultsOf(variables: unknown, losses: string[]): Record<string, unknow
   for (const [name, value] of Object.entries(variables)) {
     if (typeof value === 'string')
       parameters[variableName(name, losses)] = { type: 'text', ...(value !== '' && { default: value }) }
-    else losses.push(`The value of the variable "${name}" has no counterpart as a default`)
+    else losses.push(`The value of the variable "${name}" cannot be a default`)
   }
   return Object.keys(parameters).length > 0 ? parameters : undefined
 }
