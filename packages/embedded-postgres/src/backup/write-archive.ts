@@ -11,7 +11,7 @@ export interface ArchivedFile {
   /** The path relative to the database directory, with forward slashes. */
   path: string
   size?: number
-  /** Must add up to exactly `size` bytes. */
+  /** Exactly `size` bytes in total. Undefined for a directory. */
   pieces?: Iterable<Buffer>
 }
 

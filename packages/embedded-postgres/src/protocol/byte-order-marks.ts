@@ -33,7 +33,7 @@ export function keepByteOrderMarks(): void {
   }
 }
 
-/** A row in several pieces is one start and one long remainder, so it is copied only once. */
+/** A split row arrives as one start and one long remainder, so this function copies the row only once. */
 function joined(begin: Buffer | undefined, piece: Parameters<Parse>[0]): Buffer {
   const rest = ArrayBuffer.isView(piece)
     ? Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength)
