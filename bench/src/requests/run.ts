@@ -30,8 +30,7 @@ const portkey = await startPortkey(upstream.url)
 
 type Ask = (stream: boolean, headers: Record<string, string>, question: { latencyMs: number }) => LoadRequest
 
-// Low concurrency takes longer, because each request takes the provider's latency. It gets a smaller share of the
-// requests.
+// Lower concurrency gets fewer requests, because each request waits for the provider's latency.
 for (const { parallel, share } of [
   { parallel: 1, share: 1 / 30 },
   { parallel: 16, share: 1 / 2 },

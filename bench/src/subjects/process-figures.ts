@@ -1,4 +1,7 @@
-/** Reads a process's descendants, CPU, memory and descriptors from Linux. An ended process counts as zero. */
+/**
+ * Reads a process's descendants, CPU time, memory and descriptors from Linux. An ended process has zero CPU time and
+ * memory.
+ */
 import { readdirSync, readFileSync } from 'node:fs'
 
 // USER_HZ is 100 on every Linux that Node runs on.
