@@ -1,4 +1,4 @@
-/** `pnpm start`: builds missing parts, then becomes the server, under the pinned Node that `pnpm run` finds first. */
+/** `pnpm start`: builds missing parts, then runs the server in this process. `pnpm run` finds the pinned Node first. */
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { quietEnvironment } from './quiet-environment.mjs'
@@ -14,7 +14,7 @@ const build = [
 ]
 
 if (!existsSync(server)) console.log('building stet; the first time takes about a minute')
-// Shown only when the build fails: a start prints the server's lines and nothing else.
+// The build's output is shown only if the build fails, so that a start prints only the server's lines.
 const { status, stdout, stderr } = spawnSync('turbo', build, {
   stdio: ['inherit', 'pipe', 'pipe'],
   env: quietEnvironment(process.env),
@@ -22,7 +22,7 @@ const { status, stdout, stderr } = spawnSync('turbo', build, {
   shell: process.platform === 'win32',
 })
 if (status === 0) {
-  // The same process, so that Ctrl-C and the exit code are the server's.
+  // Runs in this process, so that Ctrl-C and the exit code apply to the server.
   await import(server.href)
 } else {
   process.stderr.write(Buffer.concat([stdout ?? Buffer.alloc(0), stderr ?? Buffer.from('turbo was not found\n')]))

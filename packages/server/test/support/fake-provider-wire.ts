@@ -18,7 +18,7 @@ export interface FakeAnswer {
   /** The usage object on the wire; null sends none. */
   usage?: Record<string, unknown> | null
   finishReason?: string
-  /** Pause between streamed frames, or before a plain answer. */
+  /** Milliseconds before each streamed content frame, or before a plain answer. */
   delayMs?: number
   /** Awaited after `gateAfter` content frames (1 by default), or before a plain answer. */
   gate?: Promise<unknown>

@@ -19,7 +19,7 @@ const unprivilegedUser = 'postgres'
 
 export interface PrivateCluster {
   url: string
-  /** Sends SIGKILL to the server's main process. Resolves when it and its children have ended. */
+  /** Sends SIGKILL to the server's main process. Resolves when that process and its children have ended. */
   kill(): Promise<void>
   /** Resolves when the server has started and recovered. */
   restart(): Promise<void>
