@@ -1,6 +1,6 @@
 /**
- * Fails if one of our packages has an install script, or if a dependency has one that is not on the reviewed list. All
- * other checks run with install scripts blocked.
+ * Fails if one of our packages has an install script, or if a dependency has an unreviewed one. All other checks run
+ * with install scripts blocked.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -36,7 +36,7 @@ function runsAtInstall(folder: string): boolean {
   return installSteps.some((step) => step in scripts) || existsSync(join(folder, 'binding.gyp'))
 }
 
-/** The packages that pnpm unpacked for this workspace, without symlinks to them. */
+/** Returns the packages that pnpm unpacked for this workspace, without symlinks to them. */
 function installedPackages(): { name: string; folder: string }[] {
   const store = join('node_modules', '.pnpm')
   const roots = readdirSync(store).map((entry) => join(store, entry, 'node_modules'))

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { createTestProject, openServer } from '../packages/server/test/http/scenario.ts'
 import { fakeProvider } from '../packages/server/test/support/fake-provider.ts'
 
-/** The budget of the architecture. */
+/** The limits of the run path, in files and functions. */
 const limits = { files: 80, functions: 260 }
 const warmUps = 20
 /** Counts only the functions that all of these runs execute, because the others are background work. */

@@ -1,7 +1,7 @@
 /**
- * `pnpm bench:fairness`: one workspace's response times for saves and runs while another one keeps the template workers
- * busy, compared with an idle server. Exit code 1 above 5 times the idle p95, or if a request of the measured workspace
- * failed.
+ * `pnpm bench:fairness`: one workspace's response times for saves and runs, compared with an idle server. Meanwhile
+ * another workspace keeps the template workers busy. Exit code 1 above 5 times the idle p95, or if a request of the
+ * measured workspace failed.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'

@@ -16,7 +16,7 @@ export interface ArchivedFile {
 }
 
 const BLOCK_BYTES = 512
-/** Large, because each piece costs one event loop tick, and statements run in the same loop. */
+/** The size is large, because each piece costs one tick of the event loop, which also executes statements. */
 const PIECE_BYTES = 1024 * 1024
 
 export function partOf(file: string): string {

@@ -90,7 +90,7 @@ async function moveUp(folder: DatabaseFolder): Promise<void> {
   await syncPath(directory)
 }
 
-/** Several times faster than Node's `cp`. */
+/** Copies a directory several times faster than Node's `cp`. */
 export async function copyDatabase(from: string, to: string): Promise<void> {
   await mkdir(to, { mode: 0o700 })
   const entries = await readdir(from, { withFileTypes: true })

@@ -1,4 +1,7 @@
-/** PGlite 0.5 drops a leading U+FEFF as a byte order mark. A prompt that begins with it would not match its hash. */
+/**
+ * PGlite 0.5 drops a leading U+FEFF as a byte order mark. A prompt that begins with this character would not match its
+ * hash.
+ */
 import { protocol } from '@electric-sql/pglite'
 
 type Parser = InstanceType<typeof protocol.Parser>
@@ -28,7 +31,7 @@ export function keepByteOrderMarks(): void {
       place += 1 + bytes.readUInt32BE(place + 1)
       take(message)
     })
-    // Copied, because the database reuses the piece's memory.
+    // Copies the bytes, because the database reuses the piece's memory.
     if (place < bytes.length) unfinished.set(this, Buffer.from(bytes.subarray(place)))
   }
 }

@@ -18,7 +18,7 @@ export function collectResultCopies(): () => void {
     leastBytes = Math.min(leastBytes, bytes)
     if (isDue || bytes - leastBytes <= mostUncollectedBytes) return
     isDue = true
-    // In a later turn, because the statement's own promises still refer to its copies.
+    // Collects in a later turn of the event loop, because the statement's own promises still refer to its copies.
     setImmediate(collect)
   }
 }

@@ -15,7 +15,7 @@ export interface FakeAnswer {
   object?: unknown
   reasoning?: string | readonly string[]
   toolCalls?: readonly FakeToolCall[]
-  /** The usage object on the wire; null sends none. */
+  /** The usage object on the wire. With null, only Messages sends usage. */
   usage?: Record<string, unknown> | null
   finishReason?: string
   /** Milliseconds before each streamed content frame, or before a plain answer. */

@@ -58,7 +58,7 @@ export async function privateCluster(): Promise<PrivateCluster | undefined> {
     const pid = Number(lines[0])
     process.kill(pid, 'SIGKILL')
     while (isAlive(pid)) await delay(5)
-    // Its children end a moment later. Until then, no other server can use their shared memory.
+    // The children of the process end a moment later. Until then, no other server can use their shared memory.
     while (await isAttached(lines[6]?.trim().split(/\s+/)[1])) await delay(5)
   }
   await restart()

@@ -18,7 +18,7 @@ export async function tablesHolding({ database: { session } }: TestServer, text:
   return holding
 }
 
-/** The first byte identifies the compression (see `event-log-file.ts`). */
+/** The first byte identifies the compression (see `wire/event-log-format.ts`). */
 function unpacked(log: Buffer): string {
   return log[0] === 3 ? inflateRawSync(log.subarray(1)).toString('utf8') : log.toString('utf8')
 }

@@ -15,7 +15,7 @@ export interface ParsedText {
 /** The engine searches for this pattern once per character of a comment. `skipComment` searches only once. */
 const END_OF_COMMENT = String.raw`\*\/`
 
-/** Keyed by source, because the engine creates a new RegExp for the same pattern at each step. */
+/** Regular expressions by source, because the engine creates a new RegExp for the same pattern at each step. */
 const stickyForms = new Map<string, RegExp>()
 
 function sticky(pattern: RegExp): RegExp {
