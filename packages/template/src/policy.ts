@@ -56,7 +56,9 @@ export function checkName(name: string, at: { start: number; end: number }, repo
   return refuse(report, at, `The name '${name}' hides a built-in: use another, such as '${proposal}'`)
 }
 
-/** Checks an expression against the allow-list and reports disallowed constructs. Returns true if it reported none. */
+/**
+ * Checks an expression against the allow-list and reports disallowed constructs. Returns true if nothing was reported.
+ */
 export function checkExpression(node: Expression, report: Report, depth = 0): boolean {
   if (depth > MAX_EXPRESSION_DEPTH) {
     report({ code: 'limit-exceeded', message: 'The expression is nested too deeply', start: node.start, end: node.end })

@@ -6,8 +6,8 @@ const MAX_REFERENCE_DEPTH = 10
 const MAX_REFERENCE_LOADS = 200
 const MAX_RESOLVED_BYTES = 1_048_576
 const TOO_LARGE = 'The resolved prompt is larger than 1 MB'
-// Normalizing a long run of combining marks takes quadratic time. Longer text is left unchanged, because it exceeds the
-// limit of a path.
+// Normalizing a long run of combining marks takes quadratic time. Text above three times the path limit of 512 bytes is
+// not normalized, because such text is never a valid path.
 const MAX_COMPOSABLE_LENGTH = 1_536
 
 /** One piece of the resolved text and its origin. `at` is its offset in the resolved text. */

@@ -14,7 +14,7 @@ export async function* closedFiles(folder: DatabaseFolder): AsyncGenerator<Archi
 
 /**
  * Reads the files with PostgreSQL's online backup. Files may change meanwhile. The write-ahead log is read last, so
- * that PostgreSQL can repair the copy when it opens the copy. Checkpoints must wait, because they delete the log.
+ * that PostgreSQL can repair the copy at the copy's first start. Checkpoints must wait, because they delete the log.
  */
 export async function* openFiles(pglite: PGlite, folder: DatabaseFolder): AsyncGenerator<ArchivedFile> {
   const begin = await pglite.query<{ segment: string }>(

@@ -107,7 +107,7 @@ async function clearDead(directory: string, shortDirectory: string, lock: string
 
 /**
  * A connection attempt reaches only holders on this machine. After a reboot, only the boot id differs. On another
- * machine, both ids differ.
+ * machine, the host name differs too.
  */
 function mayLiveElsewhere(holder: Holder): boolean {
   return holder.bootId !== bootId() && holder.host !== hostname()

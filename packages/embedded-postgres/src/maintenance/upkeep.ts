@@ -64,8 +64,8 @@ export function startUpkeep(deps: UpkeepDeps): Upkeep {
 }
 
 /**
- * Vacuums the tables that need it and returns their names. Uses one statement per table, so that other statements can
- * run in between.
+ * Vacuums the tables above the thresholds and returns their names. Uses one statement per table, so that other
+ * statements can run in between.
  */
 export async function vacuumWornTables(session: SqlSession): Promise<string[]> {
   // Without a forced flush the counters never change, because there is no background process.
