@@ -54,14 +54,15 @@ function inspect(source: ts.SourceFile, file: string): void {
   visit(source)
 }
 
-// The linter requires a reason for each `any`.
+// Returns whether a comment explains the `any`. The linter requires one.
 function isExplained(node: ts.Node, source: ts.SourceFile): boolean {
   const statement = ts.findAncestor(node, (above) => above.parent === source)
   const comments = statement && ts.getLeadingCommentRanges(source.text, statement.getFullStart())
   return (comments ?? []).some(({ pos, end }) => source.text.slice(pos, end).includes('noExplicitAny: '))
 }
 
-// Functions, methods, and arrow functions bound to a name. Callbacks count as part of the surrounding function.
+// Counts functions, methods, constructors, and arrow functions bound to a name. Callbacks count as part of the
+// surrounding function.
 function isNamedFunction(node: ts.Node): boolean {
   if (ts.isFunctionDeclaration(node) || ts.isMethodDeclaration(node) || ts.isConstructorDeclaration(node)) {
     return node.body !== undefined

@@ -1,6 +1,6 @@
 /**
- * Proves that no drift from the contract is unnoticed. Applies mutations to the contract one by one, in memory, and
- * fails for each one that every check accepts. The checks are the compiler, per package, and `openapi.json`.
+ * Proves that the checks detect drift from the contract. Applies mutations to the contract one by one, and fails for
+ * each mutation that no check detects. The checks are the compiler, per package, and `openapi.json`.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,4 +1,7 @@
-/** Fails if a dependency runs code on install, because all other checks run with install scripts blocked. */
+/**
+ * Fails if one of our packages has an install script, or if a dependency has an unreviewed one. All other checks run
+ * with install scripts blocked.
+ */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -10,11 +13,11 @@ if (!/^onlyBuiltDependencies: \[\]$/m.test(workspace))
   faults.push('pnpm-workspace.yaml: onlyBuiltDependencies is not []')
 if (/^dangerouslyAllowAllBuilds:/m.test(workspace)) faults.push('pnpm-workspace.yaml: dangerouslyAllowAllBuilds is set')
 
-// Users install the published packages with other package managers, which would run these scripts.
+// Users install our packages with other package managers, which would run these scripts.
 const own = ['.', 'bench', ...readdirSync('packages').map((name) => join('packages', name))]
 for (const folder of own.filter(runsAtInstall)) faults.push(`${folder} has an install script`)
 
-// Each of these works without its build step. Review every addition.
+// Each ignored dependency works without its build step. Review every addition.
 const [, ignored = ''] = /^ignoredBuiltDependencies:\n((?: {2}- .*\n)*)/m.exec(workspace) ?? []
 const known = new Set([...ignored.matchAll(/- '?([^'\n]+)/g)].map(([, name = '']) => name))
 const installed = installedPackages()
@@ -33,7 +36,7 @@ function runsAtInstall(folder: string): boolean {
   return installSteps.some((step) => step in scripts) || existsSync(join(folder, 'binding.gyp'))
 }
 
-/** The packages that pnpm unpacked for this workspace. Omits symlinks to them. */
+/** Returns the packages that pnpm unpacked for this workspace, without symlinks to them. */
 function installedPackages(): { name: string; folder: string }[] {
   const store = join('node_modules', '.pnpm')
   const roots = readdirSync(store).map((entry) => join(store, entry, 'node_modules'))

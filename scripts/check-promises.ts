@@ -1,4 +1,4 @@
-/** Fails if a reliability promise has no test titled `promise 1: …`. */
+/** Fails if a fulfilled reliability promise has no test whose title contains `promise <number>: `. */
 import { execFileSync } from 'node:child_process'
 
 // The fulfilled promises of docs/reliability.md. Add a number in the change that fulfills its promise.

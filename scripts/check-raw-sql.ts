@@ -5,7 +5,7 @@ import ts from 'typescript'
 const stores = 'packages/server/src/adapters/database/stores'
 const adr = 'docs/adr/0047-stores-use-prisma-client.md'
 
-/** Rows of the ADR's table: | `file` | `statement`, `statement` | why | gain |. */
+/** The statements in the ADR's table, whose rows are: | `file` | `statement`, `statement` | why | gain |. */
 const listed = new Set(
   readFileSync(adr, 'utf8')
     .split('\n')
@@ -42,7 +42,10 @@ function holdsSql(node: ts.Node): boolean {
   return isText && /^[`']\s*(WITH|SELECT|INSERT|UPDATE|DELETE)\b/.test(node.getText())
 }
 
-/** The top-level constant that contains the statement, or else the innermost method or function. */
+/**
+ * Returns the name of the top-level constant that contains the statement. Without one, returns the name of the
+ * innermost method, property or function.
+ */
 function holderOf(node: ts.Node): string {
   const constant = ts.findAncestor(node, ts.isVariableStatement)
   if (constant && ts.isSourceFile(constant.parent))

@@ -9,10 +9,10 @@ import { fileURLToPath } from 'node:url'
 import { createTestProject, openServer } from '../packages/server/test/http/scenario.ts'
 import { fakeProvider } from '../packages/server/test/support/fake-provider.ts'
 
-/** The budget of the architecture. */
+/** The limits of the run path, in files and functions. */
 const limits = { files: 80, functions: 260 }
 const warmUps = 20
-/** Counts only functions that every one of these runs executes. The rest is background work. */
+/** Counts only the functions that all of these runs execute, because the others are background work. */
 const measuredRuns = 15
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -66,7 +66,7 @@ function executedIn({ url, functions: found }: Profiler.ScriptCoverage): string[
   const file = url.startsWith('file:') ? relative(root, fileURLToPath(url)) : ''
   if (!ours.test(file)) return []
   return found.flatMap(({ functionName, ranges: [range] }) => {
-    // The module itself starts at 0, and esbuild adds `__name`.
+    // Skips the module itself, which starts at 0, and `__name`, which esbuild adds.
     if (!range || range.count === 0 || range.startOffset === 0 || functionName === '__name') return []
     return [`${file} ${functionName || '(arrow)'}@${range.startOffset}`]
   })

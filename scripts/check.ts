@@ -1,4 +1,4 @@
-/** `pnpm check`: runs all checks, cheapest first, and reports every failure. */
+/** `pnpm check`: runs all checks, fast ones first, and reports every failure. A failed build ends the run. */
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 

@@ -1,4 +1,4 @@
-/** A change to one file. `from` occurs in it exactly once. */
+/** A change to one file. `from` occurs in the file exactly once. */
 export interface Edit {
   file: string
   from: string
@@ -162,7 +162,9 @@ export const mutations: readonly Mutation[] = [
   mutate('cause: renamed in the table', `${vocabulary}/error-causes.ts`, "'last-admin-key': {", "'final-admin-key': {"),
 ]
 
-/** Changes to the schema and the vocabulary together, which the code that builds or sends the value must detect. */
+/**
+ * Changes to the schema and the vocabulary together. The code that builds or sends the value must then fail to compile.
+ */
 export const consistentMutations: readonly Mutation[] = [
   {
     name: 'response: required key added (schema and vocabulary)',

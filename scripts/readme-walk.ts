@@ -1,7 +1,7 @@
 /**
- * Follows the README and other documents' first runs as a new user: a fresh clone, an empty data folder, and only the
- * documented commands and files. Then it starts from an empty folder and ends with a typed application. It executes
- * the blocks after `<!-- walk: … -->`.
+ * Follows the README and the first runs of other documents as a new user. Starts with a fresh clone, an empty data
+ * folder, and only the documented commands and files. A second part starts from an empty folder and ends with a typed
+ * application. The executed blocks follow `<!-- walk: … -->`.
  */
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -38,7 +38,7 @@ async function walkFirstMinute(address: string): Promise<void> {
   if (answer.trim().split(/\s+/).length < 5) throw new Error(`the last command answered only: ${answer}`)
 }
 
-/** docs/sdk/README.md, with the quick start's server and prompts. */
+/** Walks docs/sdk/README.md with the quick start's server and prompts. */
 async function walkSdk(address: string): Promise<void> {
   const document = openDocument(clone, 'docs/sdk/README.md')
   document.write('first-run.mjs', clone)
@@ -47,7 +47,7 @@ async function walkSdk(address: string): Promise<void> {
   say('docs/sdk/README.md')
 }
 
-/** docs/ci.md: a repository with the quick start's prompts, a branch, and its merge. */
+/** Walks docs/ci.md with a repository of the quick start's prompts, a branch, and its merge. */
 async function walkCi(address: string): Promise<void> {
   const document = openDocument(clone, 'docs/ci.md')
   const keys: string[] = []
@@ -83,7 +83,7 @@ async function walkCi(address: string): Promise<void> {
   say('docs/ci.md')
 }
 
-/** The table's commands, which succeed if files, types and a freshly pushed draft agree. */
+/** Runs the table's commands. They succeed if files, types and a freshly pushed draft agree. */
 async function walkGates(document: WalkedDocument, checkout: string, env: NodeJS.ProcessEnv): Promise<void> {
   await run('npx stet types generate', checkout, env)
   const gates = document.firstColumn('gates')
@@ -91,7 +91,7 @@ async function walkGates(document: WalkedDocument, checkout: string, env: NodeJS
   for (const command of gates) await run(`npx ${command}`, checkout, env)
 }
 
-/** The repository that docs/ci.md requires: prompts, their configuration, and a lock file for `npm ci`. */
+/** Creates the repository that docs/ci.md requires: prompts, their configuration, and a lock file for `npm ci`. */
 async function makePromptRepository(address: string): Promise<string> {
   const repository = join(clone, 'prompt-repository')
   cpSync(join(clone, 'examples', 'prompts'), join(repository, 'prompts'), { recursive: true })
@@ -130,7 +130,7 @@ async function walkOwnProject(address: string): Promise<void> {
   if (!/^(urgent|can wait): (bug|billing|other)\n$/.test(answer)) throw new Error(`the application said: ${answer}`)
 }
 
-/** docs/moving.md: files of the discontinued service, and a new server's empty project 1. */
+/** Walks docs/moving.md with files of the discontinued service and a new server's empty project 1. */
 async function walkMoving(address: string): Promise<void> {
   const old = join(clone, 'old-application')
   mkdirSync(join(old, 'prompts', 'support'), { recursive: true })

@@ -1,4 +1,4 @@
-/** `pnpm start`: builds missing parts, then becomes the server, under the pinned Node that `pnpm run` finds first. */
+/** `pnpm start`: builds missing parts, then runs the server in this process. `pnpm run` finds the pinned Node first. */
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { quietEnvironment } from './quiet-environment.mjs'
@@ -14,7 +14,7 @@ const build = [
 ]
 
 if (!existsSync(server)) console.log('building stet; the first time takes about a minute')
-// Prints the build's output only if it fails, because a start prints only the server's lines.
+// The build's output is shown only if the build fails, so that a start prints only the server's lines.
 const { status, stdout, stderr } = spawnSync('turbo', build, {
   stdio: ['inherit', 'pipe', 'pipe'],
   env: quietEnvironment(process.env),
@@ -22,7 +22,7 @@ const { status, stdout, stderr } = spawnSync('turbo', build, {
   shell: process.platform === 'win32',
 })
 if (status === 0) {
-  // Runs the server in this process, so that it receives Ctrl-C and sets the exit code.
+  // Runs in this process, so that Ctrl-C and the exit code apply to the server.
   await import(server.href)
 } else {
   process.stderr.write(Buffer.concat([stdout ?? Buffer.alloc(0), stderr ?? Buffer.from('turbo was not found\n')]))

@@ -1,4 +1,4 @@
-/** `turbo` with its arguments, without telemetry. */
+/** Runs `turbo` with the given arguments, without telemetry. */
 import { spawnSync } from 'node:child_process'
 import { quietEnvironment } from './quiet-environment.mjs'
 

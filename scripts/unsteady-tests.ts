@@ -1,6 +1,6 @@
 import type { Reporter, TestCase } from 'vitest/node'
 
-/** Must pass on the first attempt (docs/reliability.md): a random failure could mean lost data. */
+/** These tests must pass on the first attempt (docs/reliability.md), because a random failure could mean lost data. */
 const neverRepeated = /\bpromise [1-8]: /
 
 /**

@@ -1,4 +1,4 @@
-/** Control: Express. It sends a document with `res.json`, and pipes runs through undici's request. */
+/** Control: Express. Answers GET with a document by `res.json`, and forwards POST with undici. */
 import { createServer } from 'node:http'
 import express from 'express'
 import { Pool } from 'undici'

@@ -1,4 +1,6 @@
-/** Responds to POST with a long run's events, unpaced, and to GET with a prompt and a request count. */
+/**
+ * Answers POST with the events of a long run, without pauses. Answers GET with a prompt and the number of GETs so far.
+ */
 import { createServer } from 'node:http'
 import { listen } from './listen.ts'
 

@@ -1,4 +1,4 @@
-/** Control for starts: Express. Its first response queries a database through Prisma Client, if there is one. */
+/** Control for starts: Express. Each response queries the database through Prisma Client if `DATABASE_URL` is set. */
 import { createServer } from 'node:http'
 import { PrismaPg } from '@prisma/adapter-pg'
 import express from 'express'

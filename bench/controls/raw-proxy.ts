@@ -23,7 +23,7 @@ listen(
         headers: { 'content-type': 'application/json' },
       },
       (answer) => {
-        // A client that disconnects aborts the provider call, as in every candidate.
+        // Aborts the provider call if the client disconnects.
         response.once('close', () => {
           if (!response.writableFinished) onward.destroy()
         })

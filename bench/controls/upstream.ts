@@ -1,7 +1,7 @@
 /**
- * The provider of all candidates: chat completions, plain or streamed. It is not measured. The user's question
- * selects the stream: "burst" without pauses, "silent" with one word and no end, "flood" with 20 MB, anything else
- * with the pause of "every 10 ms". "after 100 ms" delays the response.
+ * The provider of all candidates: chat completions, plain or streamed. It is not measured. The user's question selects
+ * the stream: "burst" without pauses, "silent" with one word and no end, or "flood" with 20 MB. Other streams pause N
+ * ms between chunks if the question contains "every N ms", otherwise 10 ms. "after N ms" delays the response.
  */
 import { createServer, type ServerResponse } from 'node:http'
 
@@ -20,7 +20,7 @@ const plain = JSON.stringify({
 const frame = (delta: object, finish: string | null, more: object = {}): string =>
   `data: ${JSON.stringify({ id: 'bench', object: 'chat.completion.chunk', created: 1, model: 'bench', choices: [{ index: 0, delta, finish_reason: finish }], ...more })}\n\n`
 
-// Longer than any candidate's round, because a control fails if it uses a socket that was just closed.
+// The timeout exceeds any candidate's round, because a control fails if it uses a socket that was just closed.
 createServer({ keepAliveTimeout: 300_000 }, (request, response) => {
   let body = ''
   request.on('data', (part) => {

@@ -1,7 +1,7 @@
 /**
- * `pnpm bench`: every bench in short rounds. `pnpm bench:bars`: the benches that the bars need, in longer rounds.
- * Both end with the table of the bars and the capacity of one core. Exit code 1 if a bench failed or a bar was
- * missed, 2 if one was noisy.
+ * `pnpm bench`: every bench in short rounds. `pnpm bench:bars`: the benches that the bars need, in longer rounds. Both
+ * end with tables of the bars, the cost of a call and the capacity of one core. Exit code 1 if a bench failed or a bar
+ * was missed, otherwise 2 if a bench was noisy.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -2,7 +2,7 @@ import type { Summary } from './measuring/rounds.ts'
 
 interface Bar {
   measure: string
-  /** Matches the titles of comparisons. If several match, the worst one counts. */
+  /** Matches the comparison's title. If several match, the highest result counts. */
   bench: RegExp
   figure: string
   candidate?: string

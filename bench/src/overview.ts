@@ -1,4 +1,4 @@
-/** The figures that users ask for first: the cost of a call and the capacity of one core, for stet and its peers. */
+/** Answers two questions for stet and its peers: the cost of a call, and the capacity of one core. */
 import type { Figures, Summary } from './measuring/rounds.ts'
 
 type Medians = Readonly<Record<string, Figures>>

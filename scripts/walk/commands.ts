@@ -7,8 +7,8 @@ const limitMs = 600_000
 
 const startedMs = Date.now()
 
-// Environment variables prevent conflicts with a server on the default port, so the documented commands run
-// unchanged. Each server gets its own address, and a home folder with its own login.
+// Environment variables avoid conflicts with other servers and logins, so the documented commands run unchanged. Each
+// server gets a free port. Each folder gets its own login.
 const environment: NodeJS.ProcessEnv = { ...process.env, PORT: '0' }
 delete environment['CI']
 

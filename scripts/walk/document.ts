@@ -1,4 +1,4 @@
-/** A document with executable blocks. Each is a fenced block after `<!-- walk: name -->`. */
+/** A document with executable blocks. Each block is a fenced block after `<!-- walk: name -->`. */
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
@@ -7,7 +7,7 @@ export interface WalkedDocument {
   commands(name: string): string[]
   /** Returns the code in the first column of the table after the mark `name`. */
   firstColumn(name: string): string[]
-  /** Writes the file of the block `file …`, followed by the blocks `more of …`. */
+  /** Writes the block `file <file>`, followed by the block `more of <file>` if there is one. */
   write(file: string, folder: string): void
 }
 

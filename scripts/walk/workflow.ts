@@ -75,7 +75,7 @@ function filledIn(env: Record<string, string>, context: WorkflowContext): Record
   )
 }
 
-// These expressions mean the same in JavaScript.
+// The expressions in our workflow mean the same in JavaScript.
 function evaluate(expression: string, context: WorkflowContext): unknown {
   return new Function(...Object.keys(context), `return ${expression}`)(...Object.values(context))
 }

@@ -1,4 +1,4 @@
-/** `pnpm bench:answers`: the memory that stays resident after large responses, and after many ended runs. */
+/** `pnpm bench:answers`: the memory that stays resident after a few very large responses, and after many large ones. */
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Pool } from 'undici'
@@ -38,7 +38,7 @@ async function measure(name: string, load: { answers: number; bytes: number; par
   await closeAll(stet)
 }
 
-/** @returns the number of responses with a status other than 200. */
+/** @returns the number of failed requests, including those without a response. */
 async function runAll(stet: Stet, answers: number, parallel: number): Promise<number> {
   const pool = new Pool(stet.url, { connections: parallel, headersTimeout: 0, bodyTimeout: 0 })
   let left = answers

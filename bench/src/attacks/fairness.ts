@@ -1,7 +1,7 @@
 /**
- * `pnpm bench:fairness`: one workspace's response times for saves and runs while another one keeps the template
- * workers busy, compared with an idle server. Exit code 1 above 5 times the idle p95, or if one of its requests
- * failed.
+ * `pnpm bench:fairness`: one workspace's response times for saves and runs, compared with an idle server. Meanwhile
+ * another workspace keeps the template workers busy. Exit code 1 above 5 times the idle p95, or if a request of the
+ * measured workspace failed.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -160,7 +160,7 @@ async function measureVictim(label: string): Promise<Figures> {
   return { p50: percentile(times, 0.5), p95: percentile(times, 0.95), failures }
 }
 
-/** A request that times out counts as a failure. */
+/** Reports an error, such as a timeout, as status 0, which counts as a failure. */
 function unanswered(error: unknown): { status: number; text: string } {
   return { status: 0, text: error instanceof Error ? error.message : String(error) }
 }
@@ -168,7 +168,7 @@ function unanswered(error: unknown): { status: number; text: string } {
 async function whileAttacked(callers: number, attack: () => Promise<void>, label: string): Promise<Figures> {
   let isOver = false
   const attacking = Array.from({ length: callers }, async () => {
-    // On a busy machine an attacker's request may time out. That is not a result.
+    // On a busy machine an attacker's request may time out. Such a failure does not count.
     while (!isOver) await attack().catch(() => pause(refusedPauseMs))
   })
   await pause(warmUpMs)

@@ -1,6 +1,6 @@
 /**
- * `pnpm bench:keys`: the delay of a second connection while one run key sends bodies with many values. A separate
- * process sends the bodies, so that this process measures only the server.
+ * `pnpm bench:keys`: the delay of a second connection while one API key sends bodies with many values. A separate
+ * process sends the bodies, so that this process measures only the server. Exit code 1 above 5 times the idle p95.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -77,7 +77,7 @@ async function startAttack(body: string): Promise<{ statuses: number[]; end(): P
   }
 }
 
-/** Sequential warm GETs of a prompt, 10 ms apart. */
+/** Returns the response times in ms of sequential GETs of a prompt, with pauses of 10 ms. */
 async function victimTimes(): Promise<number[]> {
   const times: number[] = []
   const endAt = performance.now() + seconds * 1000

@@ -24,7 +24,7 @@ process.once('message', ({ url, headers, body, connections }: Attack) => {
       process.send?.(response.statusCode)
       response.resume().once('close', next)
     })
-    // The server closes the connection after it refuses a body.
+    // After refusing a body, the server closes the connection, which may cause an error here.
     sent.once('error', next).end(bytes)
   }
   for (let connection = 0; connection < connections; connection += 1) send()

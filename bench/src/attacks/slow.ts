@@ -1,4 +1,6 @@
-/** `pnpm bench:slow`: many readers next to one client that stops reading 20 MB, or that keeps reading. */
+/**
+ * `pnpm bench:slow`: many readers next to one client of a 20 MB stream, which either never reads or reads everything.
+ */
 import { setTimeout as pause } from 'node:timers/promises'
 import { Pool } from 'undici'
 import { atBothLatencies, withColumnsAt0 } from '../measuring/latencies.ts'
@@ -47,7 +49,7 @@ async function round(isStalled: boolean, latencyMs: number): Promise<Figures> {
   isOver = true
   await watching
   body.destroy()
-  // Finishes the large response first, so that it does not affect the next round.
+  // Stops the large run and waits for its end, so that it does not affect the next round.
   const uuid = String(headers['x-conversation-uuid'])
   for (const request of [stopRequest(uuid, stet.headers), attachRequest(uuid, stet.headers, false)])
     await (await pool.request(request)).body.text()

@@ -1,4 +1,4 @@
-/** `pnpm bench:unread`: the memory cost of clients that send many requests and never read. */
+/** `pnpm bench:unread`: the memory cost of clients that send many requests and never read. Exit code 1 above 100 MB. */
 import { connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { settledBytes } from '../measuring/settled-bytes.ts'
@@ -29,7 +29,7 @@ interface Attack {
   text: string
 }
 
-/** Uses a separate server, after one warm-up request of each kind. */
+/** Starts a separate server for each attack. Warms it up with one request for `/docs` and one for `/openapi.json`. */
 async function measure(attack: string, prepare: (stet: Stet) => Promise<Attack>): Promise<void> {
   const stet = await startStet(upstream.url)
   for (const path of ['/docs', '/openapi.json']) await (await fetch(`${stet.url}${path}`)).text()

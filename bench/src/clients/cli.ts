@@ -1,6 +1,6 @@
 /**
  * `pnpm bench:cli`: the CPU time to start `stet --version`, compared with Node on an empty module. CPU time depends
- * little on other load. Exit code 1 above the limit.
+ * little on other load. Exit code 1 above the limit, 2 if the measurement was noisy.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
- * `pnpm bench:sdk`: the SDK's CPU per streamed event, compared with a bare `fetch` and parser loop, and its requests
- * for a cached prompt. Exit code 1 above the limit, or if a cached prompt causes requests.
+ * `pnpm bench:sdk`: the SDK's CPU per streamed event, compared with a bare `fetch` and parser loop. Also counts the
+ * requests for a cached prompt. Exit code 1 above the limit, or if a cached prompt causes requests.
  */
 import { Stet } from '@stet/sdk'
 import { createParser } from 'eventsource-parser'

@@ -11,8 +11,9 @@ export interface LoadRequest {
 }
 
 /**
- * Sends `total` requests, `parallel` of them concurrently. A unit is one request. @param request shared, or created
- * for each request. @throws Error for a status other than `expected`.
+ * Sends `total` requests, `parallel` of them concurrently. A unit is one request.
+ * @param request shared, or created for each request.
+ * @throws Error for a status other than `expected`.
  */
 export async function requestLoad(
   subject: Subject,
@@ -40,7 +41,7 @@ export async function requestLoad(
   return { ...figures, p50Ms: percentile(times, 0.5), p99Ms: percentile(times, 0.99) }
 }
 
-/** A unit is one upstream chunk. The times are those of the first text. */
+/** A unit is one upstream chunk. `p50Ms` and `p99Ms` are the times to the first text. */
 export async function streamLoad(
   subject: Subject,
   request: LoadRequest,

@@ -1,4 +1,4 @@
-/** Runs all subjects in turn (A B C A B C …) and discards the first round. */
+/** Runs all candidates in turn (A B C A B C …) and discards the first round. */
 import { describeMachine } from '../subjects/machine.ts'
 import type { Subject } from '../subjects/subject.ts'
 import { printTable } from './table.ts'
@@ -22,7 +22,7 @@ export interface Candidate {
 
 export interface Comparison {
   bench: string
-  /** The columns. The first one decides whether the control's rounds were noisy. */
+  /** The columns. The first one, also at 0 ms, decides whether the control's rounds were noisy. */
   measures: readonly [Measure, ...Measure[]]
   control: Candidate
   others: readonly Candidate[]
@@ -30,7 +30,7 @@ export interface Comparison {
   limit?: number
 }
 
-/** A subject near 100 % of its core is what limits the throughput. */
+/** A subject near 100 % of its core limits the throughput. */
 export const loadMeasures: Comparison['measures'] = [
   { name: 'cpuMicros', title: 'CPU µs/unit', digits: 1, isCompared: true },
   { name: 'unitsPerSecond', title: 'units/s', digits: 0, isCompared: true },
@@ -43,7 +43,7 @@ const noiseLimit = 0.15
 const countedRounds = Number(process.env['ROUNDS'] ?? 3)
 const only = process.env['ONLY']
 
-/** The last JSON line of a comparison; `pnpm bench` reads it. */
+/** The last JSON line of a comparison, which `pnpm bench` reads. */
 export interface Summary {
   bench: string
   medians: Record<string, Figures>
@@ -53,8 +53,8 @@ export interface Summary {
 }
 
 /**
- * Runs the rounds and prints JSON lines and a table. Sets exit code 2 if the control's rounds differ too much, or 1
- * if a subject exceeds its limit.
+ * Runs the rounds and prints JSON lines and a table, unless `ONLY` excludes the comparison. Sets exit code 2 if the
+ * result is noisy, otherwise 1 if a candidate exceeds the limit.
  */
 export async function compare(comparison: Comparison): Promise<void> {
   const { bench, control, others } = comparison

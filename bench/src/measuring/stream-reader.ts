@@ -17,7 +17,7 @@ export interface ReadOptions {
   onHead?(headers: Record<string, string | string[] | undefined>): void
 }
 
-// Matches the provider's format and stet's. Events that the server can send without the provider match neither.
+// Matches text in the provider's format and in stet's. Events that stet can send without the provider do not match.
 const firstText = /"(?:content|text|textDelta)":"word/
 
 /** @throws Error for a status other than 200, and for a stream without text. */

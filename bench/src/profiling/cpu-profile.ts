@@ -4,7 +4,7 @@ export interface Frame {
   functionName: string
   /** Empty for V8 internals and native code. */
   url: string
-  /** 0-based. */
+  /** The first line is 0. */
   lineNumber: number
 }
 

@@ -1,6 +1,6 @@
 /**
- * Loaded into every thread of a profiled server. The first SIGUSR2 starts a CPU profile in each thread, the second one writes
- * them into STET_BENCH_PROFILE, one file a thread, and then `done`.
+ * Loaded into every thread of a profiled server. The first SIGUSR2 starts a CPU profile in each thread. The second
+ * SIGUSR2 writes one file per thread into the folder STET_BENCH_PROFILE, and then the file `done`.
  */
 const { Session } = require('node:inspector')
 const { writeFileSync } = require('node:fs')

@@ -3,7 +3,7 @@ import { type Place, SourcePlaces } from './source-places.ts'
 
 interface Tally {
   own: Map<string, number>
-  /** Includes the packages and Node functions that it calls. */
+  /** Own time plus the time of the packages and Node functions that our code calls. */
   charged: Map<string, number>
 }
 

@@ -15,8 +15,9 @@ const collection: Place = { package: 'garbage collection' }
 const program: Place = { package: 'native code without a JavaScript frame' }
 
 /**
- * Locates frames by the region comments that the bundler writes to dist. Each names the source file of the lines
- * below it. The bundler omits some. Functions of such a file are shown under the previous file.
+ * Locates frames by the region comments that the bundler writes to dist. Each comment names the source file of the
+ * lines below it. The bundler omits some comments. Functions of a file without a comment are shown under the previous
+ * file.
  */
 export class SourcePlaces {
   readonly #regions = new Map<string, string[]>()

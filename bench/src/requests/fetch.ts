@@ -1,4 +1,4 @@
-/** `pnpm bench:fetch`: GET of a live prompt, plain and by ETag, against prepared bytes and `res.json`. */
+/** `pnpm bench:fetch`: GET of a live prompt, plain and by ETag, compared with prepared bytes and `res.json`. */
 
 import { requestLoad } from '../measuring/load.ts'
 import { compare, loadMeasures } from '../measuring/rounds.ts'

@@ -1,6 +1,6 @@
 /**
- * `pnpm bench:run`: plain runs, compared with the provider itself, a raw proxy, bare Express, Express with the
- * unmodified client, and the Portkey gateway. `BASELINE=<checkout>` adds another checkout's built server.
+ * `pnpm bench:run`: plain runs of stet and of its controls: the provider itself, a raw proxy, Express and the Portkey
+ * gateway. `BASELINE=<checkout>` adds another checkout's built server.
  */
 import { atBothLatencies, withColumnsAt0 } from '../measuring/latencies.ts'
 import { type LoadRequest, requestLoad } from '../measuring/load.ts'
@@ -30,8 +30,7 @@ const portkey = await startPortkey(upstream.url)
 
 type Ask = (stream: boolean, headers: Record<string, string>, question: { latencyMs: number }) => LoadRequest
 
-// Low concurrency takes longer, because each request takes the provider's latency. It gets a smaller share of the
-// requests.
+// Lower concurrency gets fewer requests, because each request waits for the provider's latency.
 for (const { parallel, share } of [
   { parallel: 1, share: 1 / 30 },
   { parallel: 16, share: 1 / 2 },

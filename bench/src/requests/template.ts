@@ -1,7 +1,7 @@
 /**
- * `pnpm bench:template`: the CPU of one step of 20 example prompts, worker process and server together, compared with
- * a small prompt. It also compares runs of a plain prompt with runs of a prompt with an expression, which needs a
- * worker process.
+ * `pnpm bench:template`: the CPU of one step of 20 example prompts, compared with a small prompt. The figure includes
+ * the worker process and the calling process. The bench also compares runs of a plain prompt with runs of a prompt that
+ * needs a worker process.
  */
 import { fileURLToPath } from 'node:url'
 import { createTemplateEngine } from '../../../packages/server/src/adapters/template-workers/engine.ts'
@@ -77,7 +77,7 @@ for (const name of examples) others.push(await candidateOf(engine, name))
 await compare({
   bench: 'template, one step',
   measures,
-  // Small, but the server cannot render it without a worker process, so it measures the round trip.
+  // This small prompt needs a worker process too, so it measures the round trip.
   control: await candidateOf(engine, 'expressions/literals'),
   others,
 })

@@ -67,13 +67,13 @@ const message = { messages: [{ role: 'user', content: 'Hello' }] }
 
 interface Write {
   name: string
-  /** The body serves both servers. `path` applies only to stet. */
+  /** Both servers get the body. Only stet uses `path`. */
   request(): { path: string; body: object }
   expected?: number
   prepare?(): Promise<() => { path: string; body: object }>
 }
 
-/** Creates a separate draft for each publication, so that they do not conflict. */
+/** Creates a separate draft for each publication, so that publications do not conflict. */
 async function drafts(): Promise<() => { path: string; body: object }> {
   const uuids: string[] = []
   for (let index = 0; index < load.total; index += 1) {

@@ -1,4 +1,4 @@
-/** Two servers that differ only in their amount of data. SQL multiplies the rows between two starts. */
+/** A server whose project has many rows. SQL multiplies the rows between two starts. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,16 +7,20 @@ import { fillingStatements } from '../../../packages/server/test/support/filled-
 import { openStet, runRequest, type Stet, seedStet } from '../subjects/candidates.ts'
 
 export interface Filled extends Stet {
-  /** A separate conversation with a run, not one of the copies. */
+  /** The original conversation with a run. The copies were made from it. */
   conversationUuid: string
   evaluationUuid: string
   draftUuid: string
-  /** The server's data folder. `close` removes it. */
+  /** The server's data folder. `close` removes it, and `end` keeps it. */
   dataDir: string
   end(): Promise<void>
 }
 
-/** Starts a server on the embedded database. @param rows the number of documents, of conversations and of logs. */
+/**
+ * Starts a server on the embedded database.
+ * @param rows the number of documents, of conversations and of logs.
+ * @param versions the number of additional published versions.
+ */
 export async function startFilledStet(upstreamUrl: string, rows: number, versions: number): Promise<Filled> {
   const dataDir = mkdtempSync(join(tmpdir(), 'stet-bench-'))
   const first = await openStet(upstreamUrl, dataDir)

@@ -18,7 +18,7 @@ const measures: Comparison['measures'] = [
 
 const upstream = await startUpstream()
 const ofRaw = () => startControl('raw-proxy', { UPSTREAM: upstream.url })
-// Runs end with their readers, so any remaining memory is a leak.
+// Without a grace period, runs end with their readers, so any remaining memory is a leak.
 const ofStet = () => startStet(upstream.url, { STET_GRACE_MS: '0' })
 
 for (const streams of counts) {
@@ -54,7 +54,7 @@ function silentRun(latencyMs: number, headers?: Record<string, string>): LoadReq
   return runRequest(true, headers, { pace: 'silent', latencyMs })
 }
 
-/** Each round gets a separate process, because a process does not return memory to the system. */
+/** Each measurement gets a separate process, because a process does not return memory to the system. */
 function fresh<S extends Subject>(
   start: () => Promise<S>,
   work: (subject: S, latencyMs: number) => Promise<Figures>,
@@ -108,7 +108,10 @@ async function open(pool: Pool, request: LoadRequest): Promise<Dispatcher.Respon
   return answer
 }
 
-/** Sockets close a moment after their streams. Those still open after ten seconds are a leak. */
+/**
+ * Waits at most ten seconds, because sockets close a moment after their streams. Sockets that stay open longer are a
+ * leak.
+ */
 async function descriptorsBack(subject: Subject, base: number): Promise<void> {
   for (let looks = 0; subject.descriptors() > base && looks < 40; looks += 1) await pause(250)
 }

@@ -5,7 +5,7 @@ import type { Filled } from './filled-stet.ts'
 
 export interface Asked {
   name: string
-  /** Creates a new request each time, so that no two writes are the same. */
+  /** Creates a new request each time, so that saved prompts and version names differ. */
   request(stet: Filled): LoadRequest
 }
 

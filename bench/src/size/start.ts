@@ -1,4 +1,4 @@
-/** `pnpm bench:start`: the time from process start to first response, and idle memory. */
+/** `pnpm bench:start`: the time from process start to first response, the CPU time of the start, and idle memory. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ let firstStarts = 0
 const laterStarts = { name: 'stet, later start', round: () => onFolder('later') }
 
 if (database === undefined) {
-  // The filled process ends. The measured starts use its folder.
+  // Fills a database and stops its server. The `${rows} rows` candidate starts on this data directory.
   const filled = await startFilledStet(upstream.url, rows, Math.ceil(rows / 100))
   await filled.end()
   await compare({
@@ -52,7 +52,7 @@ if (database === undefined) {
   })
   rmSync(filled.dataDir, { recursive: true })
 } else {
-  // The first round creates the tables, and is discarded.
+  // Creates the tables before the measured starts.
   await onFolder('later')
   await compare({
     bench: 'start, PostgreSQL',
@@ -78,7 +78,7 @@ async function measure(start: () => Promise<Subject>): Promise<Figures> {
 
 /** The control is bundled in advance like the server, because compiling would count as start time. */
 async function bundledControl(): Promise<() => Promise<Subject>> {
-  // In bench's `node_modules`, so that its dependencies are found.
+  // Writes into bench's `node_modules`, so that the control's dependencies are found.
   const outDir = fileURLToPath(new URL('../../node_modules/.controls', import.meta.url))
   const entry = fileURLToPath(new URL('../../controls/express-prisma.ts', import.meta.url))
   await build({ entry, outDir, config: false, logLevel: 'error', dts: false, clean: true })

@@ -24,7 +24,7 @@ async function compareReaders(): Promise<void> {
     { name: 'lagP50Ms', title: 'lag p50 ms', digits: 2, isCompared: false },
     { name: 'lagP99Ms', title: 'lag p99 ms', digits: 2, isCompared: false },
   ]
-  // A single reader uses too little CPU to measure, so each round has several runs.
+  // One reader uses too little CPU to measure, so rounds with fewer readers have more runs.
   const round = (readers: number, runs: number): Promise<Figures> =>
     atBothLatencies((latencyMs) => roundAt(latencyMs, readers, runs))
   const roundAt = async (latencyMs: number, readers: number, runs: number): Promise<Figures> => {
@@ -64,10 +64,10 @@ async function compareReaders(): Promise<void> {
   await closeAll(stet, upstream)
 }
 
-/** For each event that all readers received live: the delay between the first and the last delivery. */
+/** Returns, for each event that all readers received live, the delay in ms between the first and the last delivery. */
 function lagsOf(readers: readonly ReadStream[]): number[] {
   const [first] = readers
-  // Readers attach one after the other, so some get the beginning as history.
+  // Skips the beginning. Readers attach one after the other, so some get the beginning as history.
   const ids = [...(first?.idsAtMs.keys() ?? [])].slice(chunks / 2)
   return ids.map((id) => {
     const times = readers.map(({ idsAtMs }) => idsAtMs.get(id) ?? Number.NaN)

@@ -7,7 +7,7 @@ import { attachRequest, closeAll, runRequest, startStet, startUpstream } from '.
 
 const chunks = Number(process.env['CHUNKS'] ?? 100)
 const queued = Number(process.env['STREAMS'] ?? 200)
-/** The default number of concurrent background runs. The rest of `queued` waits. */
+/** The default number of concurrent background runs. All other queued runs wait. */
 const workers = 25
 
 const measures: Comparison['measures'] = [

@@ -8,7 +8,7 @@ import { closeAll, runRequest, startControl, startStet, startUpstream } from '..
 import type { Subject } from '../subjects/subject.ts'
 
 const chunks = 50
-/** Streams without pauses, back to back on each connection. They use all remaining CPU. */
+/** The number of connections that read streams without pauses, back to back. They use all remaining CPU. */
 const saturating = 8
 
 const measures: Comparison['measures'] = [

@@ -31,7 +31,7 @@ export function startControl(
   return startSubject(name, ['--import', 'tsx', join(controls, `${name}.ts`)], { environment })
 }
 
-/** Shares this process's core, which no subject uses. */
+/** Pins the provider and this process to core 1. Subjects run on core 0 by default. */
 export function startUpstream(environment: Record<string, string> = {}): Promise<Subject> {
   pinLoad()
   const program = join(controls, 'upstream.ts')
@@ -43,7 +43,10 @@ export async function startBaseline(upstreamUrl: string): Promise<Stet | undefin
   return startStet(upstreamUrl, {}, join(baseline, 'packages/server/dist/main.mjs'))
 }
 
-/** Logs to a file. Uses PostgreSQL if `BENCH_DATABASE_URL` names an empty database. */
+/**
+ * Starts stet, which logs to a file, and creates a live prompt. Uses PostgreSQL if `BENCH_DATABASE_URL` is set. That
+ * database must be empty.
+ */
 export async function startStet(
   upstreamUrl: string,
   environment: Record<string, string> = {},

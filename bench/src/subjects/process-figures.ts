@@ -1,4 +1,7 @@
-/** Reads a process's descendants, CPU, memory and descriptors from Linux. An ended process counts as zero. */
+/**
+ * Reads a process's descendants, CPU time, memory and descriptors from Linux. An ended process has zero CPU time and
+ * memory.
+ */
 import { readdirSync, readFileSync } from 'node:fs'
 
 // USER_HZ is 100 on every Linux that Node runs on.
@@ -59,7 +62,7 @@ function threadsOf(pid: number): string[] {
   }
 }
 
-/** Proportional set size, so that pages of a shared binary are not counted once per process. */
+/** Returns the proportional set size, which counts a shared page only once over all processes. */
 export function residentBytesOf(pid: number): number {
   const text = readIfThere(`/proc/${pid}/smaps_rollup`)
   return Number(/^Pss:\s+(\d+) kB/m.exec(text)?.[1] ?? 0) * 1024
@@ -69,8 +72,8 @@ export function descriptorsOf(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length
 }
 
-// Fields after the command's closing bracket, because the command may contain blanks: state, ppid, …, utime (12th),
-// stime, cutime, cstime.
+// Returns the fields after the command's closing bracket, because the command may contain blanks. The fields are state,
+// ppid, …, utime (12th), stime, cutime, cstime.
 function statOf(pid: number): string[] {
   return statFields(readIfThere(`/proc/${pid}/stat`))
 }

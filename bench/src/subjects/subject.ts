@@ -1,4 +1,4 @@
-/** A process on core 0. Its CPU and memory are read from the kernel, including children. */
+/** A process, on core 0 by default. The kernel reports its CPU time and memory, which include its children. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { openSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
@@ -21,7 +21,7 @@ export interface Subject {
 export interface SubjectOptions {
   environment?: Record<string, string>
   core?: string
-  /** The file for its log lines. Default: our stderr. */
+  /** The file for the process's stderr. Default: the stderr of this process. */
   logFile?: string
   isProfiled?: boolean
 }

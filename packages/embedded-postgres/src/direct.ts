@@ -1,3 +1,3 @@
-/** Opens a database in the calling thread, which loads PGlite. Used by commands and builds. */
+/** Opens databases in the calling thread, which loads PGlite. Commands and builds use this module. */
 export { backupDatabase, restoreDatabase } from './backup/backup.ts'
 export { makeDatabaseTemplate } from './directory/database-template.ts'

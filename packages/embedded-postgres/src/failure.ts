@@ -3,7 +3,7 @@ export class EmbeddedPostgresError extends Error {
   override readonly name = 'EmbeddedPostgresError'
 }
 
-/** The database thread is not responding. It may still execute the request. */
+/** The database thread is not responding. The thread may still execute the request. */
 export class DatabaseSilentError extends Error {
   override readonly name = 'DatabaseSilentError'
   readonly code = 'DATABASE_SILENT'
@@ -13,5 +13,5 @@ export class DatabaseSilentError extends Error {
   }
 }
 
-/** The exit code after a failed database write: `EX_IOERR` from `sysexits.h`. */
+/** The exit code after a failure of the running database: `EX_IOERR` from `sysexits.h`. */
 export const IO_FAILURE = 74

@@ -12,7 +12,7 @@ import { threadAdapter, threadSession } from './thread/thread-client.ts'
 
 export interface EmbeddedPostgresOptions {
   folder: DatabaseFolder
-  /** An optional database directory from the build. A first start copies it. */
+  /** A database directory from the build. A first start copies this directory if it exists. */
   template: string
   threadFile: string
   diskFloorBytes?: number
@@ -23,9 +23,12 @@ export interface EmbeddedPostgres {
   session: SqlSession
   adapter: SqlDriverAdapterFactory
   isDiskLow(): boolean
-  /** @param statementCount increases with each of the owner's statements; unchanged means idle. */
+  /**
+   * Starts checkpoints and vacuums, and the watch for a silent database.
+   * @param statementCount increases with each of the owner's statements; unchanged means idle.
+   */
   startUpkeep(statementCount: () => number): void
-  /** Writes a consistent copy into one tar.gz without blocking statements. */
+  /** Writes a consistent copy into one tar.gz while statements continue to run. */
   backup(file: string): Promise<void>
   close(): Promise<void>
 }
@@ -33,7 +36,7 @@ export interface EmbeddedPostgres {
 /** Takes the lock, creates or recovers the database, and tests its durability. @throws EmbeddedPostgresError */
 export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { folder, template, diskFloorBytes: floorBytes = FLOOR_BYTES, log } = options
-  // Loads the thread while the lock is taken. The thread touches no file before `open`.
+  // Loads the thread while the lock is taken. The thread touches no database file before `open`.
   const thread = startDatabaseThread(options.threadFile, folder.owner)
   const program = compiledPglite()
   const locking = requireSpace(folder.path, floorBytes).then(() => lockDirectory(folder))
@@ -59,7 +62,7 @@ export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Pr
         if (disk.isLow()) throw new EmbeddedPostgresError(`The disk of ${folder.path} is almost full`)
         await requireBackupSpace(folder, file, { isOpen: true, floorBytes })
         const write = () => thread.ask('backup', { file })
-        // A checkpoint would delete the log that ends the backup.
+        // A checkpoint would delete the part of the write-ahead log that the backup reads last.
         await (upkeep ? upkeep.pauseDuring(write) : write())
       },
       async close() {

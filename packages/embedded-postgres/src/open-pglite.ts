@@ -5,7 +5,7 @@ import { EmbeddedPostgresError } from './failure.ts'
 import { keepByteOrderMarks } from './protocol/byte-order-marks.ts'
 import type { CompiledPglite } from './thread/compiled-pglite.ts'
 
-/** PGlite stubs the default `fdatasync`, so the sync hook would never see the log. */
+/** PGlite stubs the default `fdatasync`, so the sync hook would never see a write of the write-ahead log. */
 const DURABLE_SETTINGS = { fsync: 'on', synchronous_commit: 'on', wal_sync_method: 'fsync', shared_buffers: '8MB' }
 
 const START_PARAMETERS = [
@@ -22,7 +22,7 @@ export async function openPglite(
   const pglite = await PGlite.create({
     fs,
     startParams: START_PARAMETERS,
-    // This is PostgreSQL 18's default. It is explicit because defaults may change.
+    // Checksums are PostgreSQL 18's default. The flag is explicit because defaults may change.
     initDbStartParams: ['--wal-segsize=1', '--data-checksums'],
     ...(program && { pgliteWasmModule: program }),
   }).catch((error: unknown) => {
@@ -42,7 +42,10 @@ export async function openPglite(
 /** The engine's exit code after an ordinary SQL error: `POSTGRES_MAIN_LONGJMP` in PGlite. */
 const ORDINARY_ERROR = 100
 
-/** PGlite 0.5.16 swallows engine exceptions. After an exit or a trap it would call the dead engine forever. */
+/**
+ * Ends the process when the engine exits or traps. PGlite 0.5.16 swallows such exceptions and would call the dead
+ * engine forever.
+ */
 function endWithEngine(pglite: PGlite, fs: DurableFs): void {
   const module = pglite.Module
   const executeOnce = module._PostgresMainLoopOnce
@@ -56,7 +59,10 @@ function endWithEngine(pglite: PGlite, fs: DurableFs): void {
   }
 }
 
-/** Checks the settings, and that one commit triggers a sync. Otherwise commits are not durable. */
+/**
+ * Checks the settings, and that one commit triggers a sync.
+ * @throws EmbeddedPostgresError if commits are not durable
+ */
 async function proveDurable(pglite: PGlite, fs: DurableFs): Promise<void> {
   const { rows } = await pglite.query<{ name: string; setting: string }>(
     `SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'wal_sync_method', 'synchronous_commit')`,

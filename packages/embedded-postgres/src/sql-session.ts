@@ -11,12 +11,12 @@ export interface SqlQueries {
 
 export interface SqlStatement {
   sql: string
-  /** Text, numbers, bytes, null, and lists of these. Pass JSON as text. */
+  /** Text, numbers, bytes, null, or lists of text, numbers and null. Pass JSON as text. */
   params: readonly unknown[]
 }
 
 export interface SqlSession extends SqlQueries {
   transaction<T>(work: (queries: SqlQueries) => Promise<T>): Promise<T>
-  /** Runs all statements atomically and returns the rows of each. Select only text. */
+  /** Runs all statements atomically and returns the rows of each. Every selected column must be text. */
   batch(statements: readonly SqlStatement[]): Promise<Record<string, unknown>[][]>
 }

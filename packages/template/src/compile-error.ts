@@ -27,7 +27,7 @@ export class FaultError extends Error {
   }
 }
 
-/** Thrown by rendering, with the issue and its position. */
+/** Rendering throws this error. `issue` includes the position. */
 export class CompileIssueError extends Error {
   override readonly name = 'CompileIssueError'
   readonly issue: CompileIssue
@@ -39,12 +39,10 @@ export class CompileIssueError extends Error {
 }
 
 const FRAME_WIDTH_CHARS = 120
-/** The engine's messages quote prompt values of any size. */
+/** Limits the length, because the engine's messages quote prompt values of any size. */
 const MAX_MESSAGE_CHARS = 1_000
 
-/** Turns `\r
-` and lone `\r` into `
-`. Line numbers do not change. */
+/** Converts `\r\n` and lone `\r` to `\n`, so line numbers do not change. */
 export function normaliseLineEnds(content: string): string {
   return content.includes('\r') ? content.replace(/\r\n?/g, '\n') : content
 }

@@ -5,7 +5,7 @@ import type { Trace } from './rendering/repaired-tree.ts'
 import { analyse } from './syntax/analysis.ts'
 import { type ParsedText, parseText } from './syntax/strict-parser.ts'
 
-/** A prompt plus every document that it references directly or indirectly, keyed by path. */
+/** A prompt and the documents that it references directly or indirectly, keyed by path. */
 export interface PromptSource {
   path: string
   content: string
@@ -34,7 +34,7 @@ const MAX_CONTENT_BYTES = 262_144
 const MAX_ISSUES = 20
 const LOOSE_FRONT_MATTER = /^\s*---(?!-)([\s\S]*?)\n\s*---/
 
-/** Never throws for an invalid prompt: `issues` lists its problems. */
+/** Reports the problems of an invalid prompt in `issues` instead of throwing an error. */
 export async function compilePrompt(source: PromptSource): Promise<CompiledPrompt> {
   const text = normaliseLineEnds(source.content)
   if (new TextEncoder().encode(source.content).length > MAX_CONTENT_BYTES) {

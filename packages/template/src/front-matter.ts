@@ -12,7 +12,7 @@ export interface FrontMatter {
 const OPENING = '---'
 const CORE_TAG = /^!!(?:str|int|float|bool|null|map|seq)$/
 
-/** The YAML must be a map of plain data without custom tags. Otherwise it reports `invalid-config`. */
+/** Reads a map of plain data without custom tags. Reports `invalid-config` for all other YAML. */
 export async function readFrontMatter(yaml: string): Promise<FrontMatter> {
   const tag = customTagAt(yaml)
   if (tag !== -1) return invalid('Custom YAML tags are not allowed', tag)
@@ -30,7 +30,10 @@ export async function readFrontMatter(yaml: string): Promise<FrontMatter> {
   }
 }
 
-/** Returns the offset of a tag outside the core schema, or -1. The YAML parser only warns and drops such tags. */
+/**
+ * Returns the offset of a tag outside the core schema, or -1. The YAML parser only warns about such tags and drops
+ * them.
+ */
 function customTagAt(yaml: string): number {
   let offset = 0
   let isScalar = false
@@ -38,7 +41,7 @@ function customTagAt(yaml: string): number {
     const type: CST.TokenType | null = isScalar ? null : CST.tokenType(token)
     if (type === 'tag' && !CORE_TAG.test(token)) return offset
     isScalar = type === 'scalar'
-    // The lexer emits these tokens as marks, so they consume no text.
+    // The lexer's marks `scalar`, `doc-mode` and `flow-error-end` are not part of the text.
     if (!isScalar && type !== 'doc-mode' && type !== 'flow-error-end') offset += token.length
   }
   return -1

@@ -3,7 +3,7 @@ import type { Call, Expression, Member, ObjectNode, Property, Spread } from './s
 
 export type Report = (fault: Fault) => void
 
-/** Real prompts nest a few levels deep. Evaluation recurses, so the depth needs a bound. */
+/** Evaluation is recursive, so the depth needs a limit. Real prompts nest only a few levels deep. */
 const MAX_EXPRESSION_DEPTH = 200
 
 const METHODS = new Set(
@@ -49,14 +49,16 @@ function isDunder(name: string): boolean {
   return name.startsWith('__') && name.length > 2
 }
 
-/** Reports a variable name that shadows a built-in and suggests another. */
+/** Reports a name that hides a built-in, and suggests another name. Returns true if the name is allowed. */
 export function checkName(name: string, at: { start: number; end: number }, report: Report): boolean {
   if (!hidesBuiltIn(name)) return true
   const proposal = `${name.replace(/^_+|(?<!_)_+$/g, '') || 'my'}Value`
   return refuse(report, at, `The name '${name}' hides a built-in: use another, such as '${proposal}'`)
 }
 
-/** Enforces the allow-list. Reports every disallowed construct and returns whether the expression is clean. */
+/**
+ * Checks an expression against the allow-list and reports disallowed constructs. Returns true if nothing was reported.
+ */
 export function checkExpression(node: Expression, report: Report, depth = 0): boolean {
   if (depth > MAX_EXPRESSION_DEPTH) {
     report({ code: 'limit-exceeded', message: 'The expression is nested too deeply', start: node.start, end: node.end })
@@ -103,7 +105,7 @@ export function checkExpression(node: Expression, report: Report, depth = 0): bo
   }
 }
 
-/** Unlike `every`, does not stop at the first failure, so that every issue is reported. */
+/** Checks every item, even after a failure, so that the issues of all items are reported. */
 function all<T>(items: readonly T[], check: (item: T) => boolean): boolean {
   return items.map(check).every(Boolean)
 }

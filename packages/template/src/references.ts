@@ -6,7 +6,8 @@ const MAX_REFERENCE_DEPTH = 10
 const MAX_REFERENCE_LOADS = 200
 const MAX_RESOLVED_BYTES = 1_048_576
 const TOO_LARGE = 'The resolved prompt is larger than 1 MB'
-// Three times the path limit in bytes. Longer text is never a path, and NFC is quadratic on runs of combining marks.
+// Normalizing a long run of combining marks takes quadratic time. Text above three times the path limit of 512 bytes is
+// not normalized, because such text is never a valid path.
 const MAX_COMPOSABLE_LENGTH = 1_536
 
 /** One piece of the resolved text and its origin. `at` is its offset in the resolved text. */
@@ -17,12 +18,12 @@ interface Segment {
 }
 
 export interface ResolvedText {
-  /** References are inlined and comments dropped. It is undefined if an error prevents that. */
+  /** The text after references are inlined and comments are removed. Undefined if there are issues. */
   text: string | undefined
   issues: CompileIssue[]
   references: string[]
   missing: string[]
-  /** Maps an offset of the resolved text to a range in a document. */
+  /** Maps offsets of the resolved text to a range in a document. */
   place(start: number, end?: number): Place
 }
 
@@ -43,7 +44,10 @@ interface InlinedDocument {
   chain: readonly string[]
 }
 
-/** Resolves `path` relative to the document `from`. Returns undefined if it leaves the root or is empty. */
+/**
+ * Resolves `path` relative to the document `from`, or to the root if `path` begins with `/`. Returns undefined if the
+ * result is outside the root or empty.
+ */
 export function resolveReferencePath(path: string, from: string): string | undefined {
   const segments = path.startsWith('/') ? [] : from.split('/').slice(0, -1)
   for (const segment of path.split('/')) {
@@ -119,7 +123,7 @@ function inlineDocument(inlining: Inlining, document: InlinedDocument, reference
     }
     if (inlining.length > MAX_RESOLVED_BYTES || inlining.loads > MAX_REFERENCE_LOADS) return
   }
-  // A single trailing backslash would escape the closing tag that follows.
+  // Drops the last of an odd number of trailing backslashes, which would escape the closing tag.
   const dangling = !isRoot && /(?:^|[^\\])(?:\\\\)*\\$/.test(parsed.text) ? 1 : 0
   copyUntil(parsed.text.length - dangling)
 }
@@ -129,7 +133,7 @@ interface Cut {
   before: TemplateNode | undefined
 }
 
-/** Yields the parts to replace: comments, references and the front matter of referenced documents. */
+/** Yields the parts to remove or replace: comments, references and the front matter of referenced documents. */
 function* cutsOf(node: TemplateNode, isRoot: boolean): Generator<Cut> {
   let before: TemplateNode | undefined
   for (const child of childrenOf(node)) {
@@ -140,7 +144,7 @@ function* cutsOf(node: TemplateNode, isRoot: boolean): Generator<Cut> {
   }
 }
 
-/** Returns whether dropping a comment would join its neighbors into a tag, an expression or another comment. */
+/** Returns whether removing a comment could join its neighbors into a tag, an expression or another comment. */
 function gluesText(text: string, before: TemplateNode | undefined, start: number, end: number): boolean {
   if (before?.type !== 'Text' || /\s/.test(text.charAt(end)) || end >= text.length) return false
   return /[{}<>/*!\\-]\S*$/.test(text.slice(Math.max(0, start - 16), start))

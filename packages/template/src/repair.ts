@@ -6,7 +6,10 @@ export interface SchemaRepair {
 
 const BARE_SCHEMA = /<step(?=\s)[^<]*?\sschema\s*=\s*\{\{(?=\s*(?:[A-Za-z_$][\w$]*|"[^"\n]*"|'[^'\n]*')\s*:)/g
 
-/** Makes the engine read `<step schema={{ type: "object" }}>` as an object. No expression starts with a name and a colon. */
+/**
+ * Adds braces so that the engine reads `<step schema={{ type: "object" }}>` as an object. This is safe because no
+ * expression starts with a name and a colon.
+ */
 export function insertSchemaBraces(text: string): { text: string; repairs: SchemaRepair[] } {
   if (!text.includes('<step')) return { text, repairs: [] }
   const pieces: string[] = []
@@ -24,7 +27,7 @@ export function insertSchemaBraces(text: string): { text: string; repairs: Schem
   return repairs.length === 0 ? { text, repairs } : { text: pieces.join('') + text.slice(done), repairs }
 }
 
-/** Returns the offset of the expression's closing braces, or -1. */
+/** Returns the offset of the expression's closing braces, or -1 if there are none. */
 function endOfExpression(text: string, start: number): number {
   let depth = 0
   let quote = ''
@@ -47,7 +50,7 @@ const FENCE = '```'
 const OPENING_FENCE = /^\s*```[\w-]*[ \t]*\r?\n/
 const LAST_BLANKS = /\r?\n?(?<![ \t])[ \t]*$/
 
-/** Removes a code fence only if it encloses the whole answer. */
+/** Removes a code fence only if it encloses the whole text. */
 export function withoutFence(text: string): string {
   const opened = OPENING_FENCE.exec(text)
   const rest = text.trimEnd()

@@ -33,7 +33,8 @@ export async function scan(source: PromptSource): Promise<PromptScan> {
 }
 
 /**
- * Renders the next step of a prompt. @throws CompileIssueError with the first issue of a prompt that does not compile
+ * Renders the next step of a prompt.
+ * @throws CompileIssueError if the prompt does not compile or rendering fails
  * @example await step({ path: 'hello', content: 'Hi', documents: {} }, { parameters: {}, now: '2026-01-01T00:00:00Z' })
  */
 export async function step(source: PromptSource, input: StepInput): Promise<RenderedStep> {

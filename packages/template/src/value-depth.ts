@@ -1,7 +1,7 @@
-/** The depth limit for JSON in requests. Deeper values overflow the stack of the code that reads or stores them. */
+/** The depth limit for values. Much deeper values would overflow the stack of the code that reads or stores them. */
 const MAX_VALUE_DEPTH = 64
 
-/** Also thrown for a value that contains itself. */
+/** Thrown for a value that is nested too deeply or contains itself. */
 class ValueDepthError extends RangeError {
   override readonly name = 'ValueDepthError'
 }

@@ -18,7 +18,7 @@ export async function backUp(pglite: PGlite, folder: DatabaseFolder, file: strin
 export interface ClosedBackup {
   /** The database directory. No other process may have it open. */
   folder: DatabaseFolder
-  /** The folder of this file must exist. */
+  /** The backup file. Its folder must exist. */
   file: string
   /** A query that fails unless the database belongs to this program. */
   probe: string

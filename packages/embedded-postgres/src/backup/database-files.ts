@@ -13,8 +13,8 @@ export async function* closedFiles(folder: DatabaseFolder): AsyncGenerator<Archi
 }
 
 /**
- * PostgreSQL's online backup. Files may change while they are read. The write-ahead log is read last and repairs the
- * copy when it is opened. Checkpoints must wait, because they delete the log.
+ * Reads the files with PostgreSQL's online backup. Files may change meanwhile. The write-ahead log is read last, so
+ * that PostgreSQL can repair the copy at the copy's first start. Checkpoints must wait, because they delete the log.
  */
 export async function* openFiles(pglite: PGlite, folder: DatabaseFolder): AsyncGenerator<ArchivedFile> {
   const begin = await pglite.query<{ segment: string }>(
@@ -78,7 +78,7 @@ function* readFile(file: string, path: string): Generator<ArchivedFile> {
   }
 }
 
-/** Pads with zeros if the file was truncated during the read. Log replay truncates it again. */
+/** Pads with zeros if the file was truncated during the read. Log replay truncates the copy again. */
 function* readPieces(descriptor: number, size: number): Generator<Buffer> {
   for (let at = 0; at < size; at += READ_BYTES) {
     const piece = Buffer.alloc(Math.min(READ_BYTES, size - at))

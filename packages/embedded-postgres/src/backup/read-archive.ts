@@ -6,7 +6,10 @@ import { EmbeddedPostgresError } from '../failure.ts'
 
 const ACCEPTED = new Set(['File', 'Directory'])
 
-/** Rejects truncated, damaged and hostile archives before it writes anything. @throws EmbeddedPostgresError */
+/**
+ * Unpacks an archive. Rejects truncated, damaged and hostile archives before writing anything.
+ * @throws EmbeddedPostgresError
+ */
 export async function readArchive(file: string, directory: string): Promise<void> {
   await verifyArchive(file)
   await mkdir(directory, { mode: 0o700 })

@@ -22,7 +22,10 @@ export interface Backable {
   backup?: (file: string) => Promise<void>
 }
 
-/** Writes `<owner>-<UTC time>.tar.gz` when the newest snapshot is older than the interval. */
+/**
+ * Checks every minute. Writes `<owner>-<UTC time>.tar.gz` if there is no snapshot or the newest one is older than
+ * `everyHours`.
+ */
 export function startSnapshots(database: Backable, options: SnapshotOptions): { stop(): Promise<void> } {
   const { directory } = options
   const { backup } = database
@@ -48,7 +51,10 @@ interface SnapshotTarget extends SnapshotOptions {
   backup(file: string): Promise<void>
 }
 
-/** Each failure doubles the pause before the next attempt. The pause counts calls, because the clock may jump. */
+/**
+ * Each failure doubles the pause before the next attempt, up to one hour. The pause counts calls, because the clock may
+ * jump.
+ */
 export function snapshotLooks(options: SnapshotTarget): (now: Date) => Promise<void> {
   let failures = 0
   let pause = 0
@@ -90,8 +96,8 @@ export async function snapshotIfDue(options: DueSnapshot): Promise<string | unde
 }
 
 /**
- * Sorts oldest first. A snapshot from the future predates a clock correction. It counts as the oldest, so that it does
- * not delay the next snapshot and is deleted first.
+ * Sorts oldest first. A snapshot from the future was written before the clock was set back. Such a snapshot counts as
+ * oldest, so it does not delay the next one and is deleted first.
  */
 async function listSnapshots({ directory, owner, now }: DueSnapshot): Promise<string[]> {
   const names = (await readdir(directory)).filter((name) => !Number.isNaN(timeOf(owner, name))).sort()

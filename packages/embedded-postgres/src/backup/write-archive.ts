@@ -11,12 +11,12 @@ export interface ArchivedFile {
   /** The path relative to the database directory, with forward slashes. */
   path: string
   size?: number
-  /** Must add up to exactly `size` bytes. */
+  /** Exactly `size` bytes in total. Undefined for a directory. */
   pieces?: Iterable<Buffer>
 }
 
 const BLOCK_BYTES = 512
-/** Large, because each piece costs one event loop tick, and statements run in the same loop. */
+/** The size is large, because each piece costs one tick of the event loop, which also executes statements. */
 const PIECE_BYTES = 1024 * 1024
 
 export function partOf(file: string): string {

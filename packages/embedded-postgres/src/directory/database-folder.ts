@@ -6,13 +6,16 @@ import { join } from 'node:path'
 /** Directory entries that begin with `<owner>-` belong to this package, all others to PostgreSQL. */
 export interface DatabaseFolder {
   path: string
-  /** The program that owns the database. It prefixes our entries and the log lines before an exit. */
+  /**
+   * The name of the program that owns the database. Prefixes this package's entries and the lines on stderr before an
+   * exit.
+   */
   owner: string
 }
 
 /**
- * Names the lock, a finished database before its move, and leftovers of killed processes. They are inside the
- * directory, because it may be a mount.
+ * The names of the lock and of a finished database before its move, and the prefix of temporary entries. These entries
+ * are inside the directory, because the directory may be a mount.
  */
 export function ownNames({ owner }: DatabaseFolder): { lock: string; made: string; work: string } {
   return { lock: `${owner}-lock`, made: `${owner}-made`, work: `${owner}-work-` }
@@ -22,7 +25,7 @@ export function isOwnEntry({ owner }: DatabaseFolder, name: string): boolean {
   return name.startsWith(`${owner}-`)
 }
 
-/** Returns an unused name. The next start deletes leftovers with such names. */
+/** Returns a temporary folder with an unused name. The next start deletes such folders. */
 export function workFolder(folder: DatabaseFolder): DatabaseFolder {
   return { ...folder, path: join(folder.path, ownNames(folder).work + randomBytes(6).toString('hex')) }
 }

@@ -5,7 +5,7 @@ import { openPglite } from '../open-pglite.ts'
 import type { SqlSession } from '../sql-session.ts'
 import { pgliteSession } from '../thread/pglite-session.ts'
 
-/** Creates a database and fills it with `fill`. The directory appears under its name only when complete. */
+/** Creates a database and fills it with `fill`. The directory `target` appears only when it is complete. */
 export async function makeDatabaseTemplate(
   target: string,
   fill: (session: SqlSession) => Promise<unknown>,

@@ -17,7 +17,7 @@ interface Holder {
   bootId: string | null
 }
 
-/** Either another process won, or a winner deleted our folder, which looks dead until its socket listens. */
+/** Another process holds the lock, or deleted our folder, which looks dead until its socket listens. */
 const LOST_RACE = new Set(['ENOTEMPTY', 'EEXIST', 'ENOENT'])
 const SOCKET = '.sock'
 const DESCRIPTION = '.json'
@@ -25,8 +25,8 @@ const DESCRIPTION = '.json'
 const MAX_SOCKET_PATH = 103
 
 /**
- * Two processes on one directory would silently lose data. The socket works across containers that share the file
- * system, and the kernel closes it when the process dies.
+ * Locks the directory, because two processes on one directory would silently lose data. The lock is a socket, which
+ * works across containers that share the file system. The kernel closes the socket when the process dies.
  */
 export async function lockDirectory(folder: DatabaseFolder): Promise<DirectoryLock> {
   const absolute = resolve(folder.path)
@@ -58,7 +58,7 @@ async function take(directory: string, shortDirectory: string, lock: string): Pr
     // Listens before the rename, so that a lock never exists without a listening holder.
     server = await listenAt(directory, join(shortDirectory, `${lock}-${name}`, `${name}${SOCKET}`))
     await chmod(join(own, `${name}${SOCKET}`), 0o600)
-    // `rename` replaces only an empty or absent folder, so exactly one process succeeds.
+    // `rename` replaces only an empty or absent folder, so only one process succeeds.
     await rename(own, join(directory, lock))
   } catch (error) {
     if (server) await close(server)
@@ -89,7 +89,7 @@ async function listenAt(directory: string, path: string): Promise<Server> {
 }
 
 /**
- * File names are unique, so a newer lock is not affected.
+ * Deletes the files of dead holders. File names are unique, so a newer lock keeps its files.
  * @throws EmbeddedPostgresError if the holder is alive, or may be alive on another machine.
  */
 async function clearDead(directory: string, shortDirectory: string, lock: string, folder: string): Promise<void> {
@@ -105,7 +105,10 @@ async function clearDead(directory: string, shortDirectory: string, lock: string
   for (const entry of entries ?? []) await rm(join(directory, folder, entry), { force: true })
 }
 
-/** A connection attempt reaches only this machine's kernel. After a reboot only the boot id differs. */
+/**
+ * A connection attempt reaches only holders on this machine. After a reboot, only the boot id differs. On another
+ * machine, the host name differs too.
+ */
 function mayLiveElsewhere(holder: Holder): boolean {
   return holder.bootId !== bootId() && holder.host !== hostname()
 }
@@ -124,7 +127,7 @@ async function removeEntries(folder: string, name: string): Promise<void> {
   await rm(join(folder, `${name}${SOCKET}`), { force: true })
   await rm(join(folder, `${name}${DESCRIPTION}`), { force: true })
   await rmdir(folder).catch((error: NodeJS.ErrnoException) => {
-    // Another process took the lock meanwhile.
+    // Another process may have taken the lock in the meantime.
     if (error.code !== 'ENOTEMPTY' && error.code !== 'ENOENT') throw error
   })
 }
@@ -136,7 +139,7 @@ function stateOf(path: string): Promise<'alive' | 'dead' | 'absent'> {
       socket.destroy()
       tell('alive')
     })
-    // A dead holder's socket refuses connections. Every other error counts as alive.
+    // A dead holder's socket refuses connections. Errors other than ECONNREFUSED and ENOENT count as alive.
     socket.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') tell('absent')
       else tell(error.code === 'ECONNREFUSED' ? 'dead' : 'alive')
@@ -144,7 +147,7 @@ function stateOf(path: string): Promise<'alive' | 'dead' | 'absent'> {
   })
 }
 
-/** Shortens the path through a directory descriptor, because socket paths are limited to 107 characters. */
+/** On Linux, shortens the path through a directory descriptor, because socket paths are limited to 107 characters. */
 function shortPath(directory: string): { path: string; close(): void } {
   if (process.platform !== 'linux') return { path: directory, close: () => undefined }
   const descriptor = openSync(directory, 'r')

@@ -6,10 +6,13 @@ import { EmbeddedPostgresError } from '../failure.ts'
 import { openPglite } from '../open-pglite.ts'
 import { type DatabaseFolder, databaseEntries, ownNames, workFolder } from './database-folder.ts'
 
-/** PostgreSQL's marker file. It is copied last, so a directory that contains it is complete. */
+/** PostgreSQL's marker file. It is moved last, so a directory that contains it is complete. */
 const MARK = 'PG_VERSION'
 
-/** Copies the template or creates a database. A killed start leaves nothing unfinished. Requires the directory lock. */
+/**
+ * Copies the template, or creates a database if there is no template. Keeps an existing database. The next start
+ * deletes or completes the work of a killed start. Requires the directory lock.
+ */
 export async function prepareDirectory(folder: DatabaseFolder, template: string): Promise<void> {
   await mkdir(folder.path, { recursive: true, mode: 0o700 })
   await clearWork(folder)
@@ -87,7 +90,7 @@ async function moveUp(folder: DatabaseFolder): Promise<void> {
   await syncPath(directory)
 }
 
-/** Several times faster than Node's `cp`. */
+/** Copies a directory several times faster than Node's `cp`. */
 export async function copyDatabase(from: string, to: string): Promise<void> {
   await mkdir(to, { mode: 0o700 })
   const entries = await readdir(from, { withFileTypes: true })

@@ -22,8 +22,8 @@ const FAILURE_LINE = /(?:FATAL|PANIC): {2}(.*)/
 const NO_DIRECTORY_SYNC = new Set(['EPERM', 'EISDIR', 'EINVAL', 'EBADF'])
 
 /**
- * A file system whose syncs reach the disk, because PGlite reports success without syncing. It depends on two
- * undocumented parts of PGlite, hence the exact version and the self-test at start.
+ * A file system whose syncs reach the disk, because PGlite reports success without syncing. The class depends on two
+ * undocumented parts of PGlite. Therefore PGlite's version is exact, and each start tests the syncs.
  */
 export class DurableFs extends NodeFS {
   syncCount = 0
@@ -84,7 +84,7 @@ export class DurableFs extends NodeFS {
       try {
         return write(stream, buffer, offset, length, position)
       } catch (error) {
-        // PostgreSQL panics after a failed log write, and the next query would loop forever.
+        // PostgreSQL panics after a failed write to the write-ahead log, and the next query would loop forever.
         if (this.hostPath(stream.node).includes(`${sep}pg_wal${sep}`)) this.fail('a write of the log failed', error)
         throw error
       }
@@ -101,14 +101,15 @@ export class DurableFs extends NodeFS {
     return { streams, nodes }
   }
 
-  /** Ends the process. Unsynced work was never acknowledged, and the next start recovers. */
+  /** Ends the process. Unsynced work was never acknowledged, and the next start runs crash recovery. */
   protected fail(what: string, cause: unknown): void {
     this.#end(`the embedded database stops because ${what}: ${reasonOf(cause)}`)
   }
 
   #end(reason: string): void {
     writeSync(2, `${this.#owner}: ${reason}\n`)
-    // In a thread, `exit` ends only the thread. SIGKILL is immediate, but does not affect process 1 of a container.
+    // In a thread, `exit` ends only the thread, so SIGKILL ends the process. Process 1 of a container ignores SIGKILL,
+    // so the thread exits too.
     if (!isMainThread) process.kill(process.pid, 'SIGKILL')
     process.exit(IO_FAILURE)
   }

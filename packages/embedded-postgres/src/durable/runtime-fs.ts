@@ -1,4 +1,4 @@
-/** The subset of PGlite's emscripten file system that we use. It has no published types. */
+/** The subset of PGlite's emscripten file system that we use. PGlite publishes no types for it. */
 export interface FsNode {
   name: string
   mode: number
@@ -13,7 +13,7 @@ export interface FsStream {
 
 export interface StreamOperations {
   write(stream: FsStream, buffer: Uint8Array, offset: number, length: number, position: number): number
-  /** PGlite does not implement it, and WASI then reports success. */
+  /** PGlite does not implement `fsync`, and WASI then reports success. */
   fsync?(stream: FsStream): number
   setattr(stream: FsStream, attributes: FsAttributes): void
 }

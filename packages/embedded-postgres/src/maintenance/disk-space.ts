@@ -4,14 +4,15 @@ import { dirname, join, resolve } from 'node:path'
 import { type DatabaseFolder, databaseEntries } from '../directory/database-folder.ts'
 import { EmbeddedPostgresError } from '../failure.ts'
 
-/** Minimum free bytes. Below this, a log write could fill the disk, and that would end the process. */
+/** Minimum free bytes. Below this, a write to the write-ahead log could fail, which ends the process. */
 export const FLOOR_BYTES = 256 * 1024 * 1024
-/** Bytes that opening a database may write: new log files and recovery. */
+/** Bytes that opening a database may write: new write-ahead log files and recovery. */
 const OPEN_BYTES = 16 * 1024 * 1024
 const LOOK_EVERY_MS = 2_000
 
 /**
- * Opening an existing database needs little space. A first start needs the full floor. @throws EmbeddedPostgresError
+ * Opening an existing database needs little space. A first start needs the full floor.
+ * @throws EmbeddedPostgresError
  */
 export async function requireSpace(directory: string, floorBytes = FLOOR_BYTES): Promise<void> {
   const exists = existsSync(join(directory, 'PG_VERSION'))
@@ -26,8 +27,9 @@ export async function requireSpace(directory: string, floorBytes = FLOOR_BYTES):
 }
 
 /**
- * The database size is the upper bound, because the compression ratio is unknown. An open database keeps its floor. A
- * closed one needs space for the copy that verifies the backup. @throws EmbeddedPostgresError
+ * Assumes a backup as large as the database, because the compression ratio is unknown. An open database keeps its floor
+ * free. A closed database needs space for the copy that verifies the backup.
+ * @throws EmbeddedPostgresError
  */
 export async function requireBackupSpace(
   database: DatabaseFolder,

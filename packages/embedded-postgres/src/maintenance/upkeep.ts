@@ -63,7 +63,10 @@ export function startUpkeep(deps: UpkeepDeps): Upkeep {
   }
 }
 
-/** Uses one statement per table, so that other statements can run in between. */
+/**
+ * Vacuums the tables above the thresholds and returns their names. Uses one statement per table, so that other
+ * statements can run in between.
+ */
 export async function vacuumWornTables(session: SqlSession): Promise<string[]> {
   // Without a forced flush the counters never change, because there is no background process.
   await session.query('SELECT pg_stat_force_next_flush()')
@@ -76,8 +79,8 @@ export async function vacuumWornTables(session: SqlSession): Promise<string[]> {
 }
 
 /**
- * Bytes of log that a start after a crash would replay. The file size is unsuitable: checkpoints keep emptied files, so
- * after one burst each checkpoint would trigger the next.
+ * Bytes of write-ahead log that crash recovery would replay. The size of the log files is unsuitable, because
+ * checkpoints keep emptied files. After one burst, every check would start a checkpoint.
  */
 export async function logBytes(session: SqlSession): Promise<number> {
   const { rows } = await session.query(

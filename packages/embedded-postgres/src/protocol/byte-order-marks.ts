@@ -1,4 +1,7 @@
-/** PGlite 0.5 drops a leading U+FEFF as a byte order mark. A prompt that begins with it would not match its hash. */
+/**
+ * PGlite 0.5 drops a leading U+FEFF as a byte order mark. A prompt that begins with this character would not match its
+ * hash.
+ */
 import { protocol } from '@electric-sql/pglite'
 
 type Parser = InstanceType<typeof protocol.Parser>
@@ -28,12 +31,12 @@ export function keepByteOrderMarks(): void {
       place += 1 + bytes.readUInt32BE(place + 1)
       take(message)
     })
-    // Copies the piece, because the database reuses its memory.
+    // Copies the bytes, because the database reuses the piece's memory.
     if (place < bytes.length) unfinished.set(this, Buffer.from(bytes.subarray(place)))
   }
 }
 
-/** A row in several pieces consists of one start and one long remainder, so it is copied only once. */
+/** A split row arrives as one start and one long remainder, so this function copies the row only once. */
 function joined(begin: Buffer | undefined, piece: Parameters<Parse>[0]): Buffer {
   const rest = ArrayBuffer.isView(piece)
     ? Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength)

@@ -5,11 +5,11 @@ const { serialize } = protocol
 
 /** Maximum number of prepared query plans. Each batch size is a separate statement. */
 const MAX_PREPARED = 32
-/** Query plans are renewed, because a plan made for an empty table scans the whole table. */
+/** The number of uses before a query plan is renewed. A plan made for an empty table scans the whole table. */
 const MAX_USES = 100
 
 export interface Pipeline {
-  /** Runs the statements in one transaction, which ends at the sync message. All values in rows are text. */
+  /** Runs the statements in one transaction, which ends at the sync message. All values in rows are text or null. */
   run(statements: readonly SqlStatement[]): Promise<Record<string, unknown>[][]>
 }
 
@@ -48,18 +48,19 @@ export function createPipeline(pglite: PGlite): Pipeline {
 
   return {
     async run(statements) {
-      // Closes replaced plans one call later, because the previous batch could still bind them.
+      // Closes replaced plans in the next call, because the batch that replaces a plan may also bind it.
       const closing = stale.map((name) => serialize.close({ type: 'S', name }))
       stale = []
       const parts = statements.flatMap(messageFor)
       try {
-        // `transaction` would send BEGIN and COMMIT. This lock keeps the statements out of other transactions.
+        // `transaction` would also send BEGIN and COMMIT. This lock only keeps the statements out of other
+        // transactions.
         const { messages } = await pglite._runExclusiveTransaction(() =>
           pglite.execProtocol(joined([...closing, ...parts, serialize.sync()])),
         )
         return rowsOf(messages)
       } catch (error) {
-        // Some of these names may not exist, but closing an unknown name is not an error.
+        // Some of these names may not exist. PostgreSQL accepts closing an unknown name.
         stale.push(...[...names.values()].map(({ name }) => name))
         names.clear()
         throw error
@@ -100,7 +101,7 @@ function rowsOf(messages: BackendMessages): Record<string, unknown>[][] {
   return results.map(({ rows }) => rows)
 }
 
-/** PGlite's serializer copies every value four times. This writes large text once, directly into the message. */
+/** PGlite's serializer copies every value four times. These parts copy large text once, directly into the message. */
 function bindMessage(statement: string, values: readonly WireValue[]): MessagePart[] {
   const name = Buffer.from(`\0${statement}\0`)
   const formats = values.flatMap((value) => [0, value instanceof Uint8Array ? 1 : 0])

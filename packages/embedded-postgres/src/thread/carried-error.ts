@@ -3,7 +3,7 @@ import { EmbeddedPostgresError } from '../failure.ts'
 
 type Field = string | number | boolean
 
-/** An error sent between threads. Structured clone loses its class and fields. */
+/** An error in a form that can be sent between threads. Structured clone would lose its class and fields. */
 export interface CarriedError {
   kind: 'driver' | 'operator' | 'other'
   message: string

@@ -9,7 +9,7 @@ declare const WebAssembly: { compile(bytes: Uint8Array): Promise<CompiledPglite>
 
 let compiled: Promise<CompiledPglite> | undefined
 
-/** Compiled once for all threads, because a compilation takes almost one second of CPU time. */
+/** Compiles PGlite once for all threads, because a compilation takes almost one second of CPU time. */
 export function compiledPglite(): Promise<CompiledPglite> {
   compiled ??= compile()
   return compiled

@@ -11,13 +11,16 @@ const MAX_IN_FLIGHT = 256
 export interface DatabaseThread {
   ask<Name extends TaskName>(task: Name, input: Input<Name>, options?: AskOptions): Promise<Output<Name>>
   syncCount(): number
-  /** Starts rejecting requests while the database does not respond, and ends the process if it does not recover. */
+  /** From now on, rejects requests while the database is silent. Ends the process if the silence lasts too long. */
   watchSilence(limits?: SilenceLimits): void
   close(): Promise<void>
 }
 
 interface AskOptions {
-  /** Bypasses the limit, because other requests may wait for this transaction's session. */
+  /**
+   * Sends the request at once, even above the limit or while the database is silent. Other requests may wait for this
+   * transaction's session.
+   */
   isFirst?: boolean
 }
 
@@ -25,13 +28,13 @@ interface Asked {
   request: Request
   resolve(output: unknown): void
   reject(error: unknown): void
-  /** Rejected while the database was silent. The thread may still execute it. */
+  /** The request was rejected while the database was silent. The thread may still execute it. */
   isRefused?: boolean
 }
 
 /** The first task must be `open`. After that, an unexpected exit of the thread ends the process. */
 export function startDatabaseThread(file: string, owner: string): DatabaseThread {
-  // Drops the process's `--import` and similar flags, because the thread runs another program.
+  // Drops `--import` and similar flags of the process, because the thread runs another program.
   const worker = new Worker(file, { name: 'database', execArgv: [] })
   const requests = requestsOf(worker)
   let made = 0
@@ -56,14 +59,14 @@ export function startDatabaseThread(file: string, owner: string): DatabaseThread
     if (asked?.request.task === 'open' && !error) state = 'open'
     if (error) asked?.reject(reviveError(error))
     else asked?.resolve(output)
-    // The caller was already rejected, so roll back here.
+    // The caller of `begin` was already rejected, so the transaction is rolled back here.
     if (asked?.isRefused && asked.request.task === 'begin' && !error)
       ask('rollback', output as number, { isFirst: true }).catch(() => undefined)
   })
   worker.on('error', (error) => {
     failure = error instanceof Error ? error : new Error(String(error))
   })
-  // Without this, the caller would wait forever.
+  // A message that cannot be deserialized answers no request, so its caller would wait forever.
   worker.on('messageerror', (error) => endProcess(owner, 1, error))
   worker.on('exit', (code) => {
     if (state === 'open' || code === IO_FAILURE) endProcess(owner, code, failure)
@@ -81,7 +84,7 @@ export function startDatabaseThread(file: string, owner: string): DatabaseThread
       silence = watchSilence({ isAsked: requests.areSent, ping, refuse: requests.refuse, end }, limits)
     },
     async close() {
-      // A silent database ends as in a crash, and the next start recovers.
+      // A silent database is ended as in a crash, and the next start runs crash recovery.
       if (state === 'open')
         await ask('close', undefined).catch((error: unknown) => {
           if (!silence?.isSilent()) throw error
@@ -145,10 +148,10 @@ function requestsOf(worker: Worker): Requests {
   }
 }
 
-/** Pending calls were never acknowledged, and the next start recovers. */
+/** Pending requests were never acknowledged, and the next start runs crash recovery. */
 function endProcess(owner: string, code: number, failure: Error | undefined): never {
   const reason = failure?.stack ?? `exit code ${code}`
-  // The thread has already reported a failed write or sync.
+  // With this code, the thread has already reported the failed write or sync.
   if (code !== IO_FAILURE) writeSync(2, `${owner}: the embedded database exited unexpectedly: ${reason}\n`)
   process.exit(IO_FAILURE)
 }

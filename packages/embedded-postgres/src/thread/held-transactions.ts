@@ -41,7 +41,7 @@ export function holdTransactions(pglite: PGlite): HeldTransactions {
               resolve(begun)
             }),
         )
-        // Rejects `begin`. Once `begin` has resolved, commit reports the failure instead.
+        // Rejects `begin`. Once `begin` has resolved, `commit` or `rollback` reports the failure instead.
         outcome.catch(reject)
       }),
     handleOf: (id) => heldOf(id).handle,

@@ -1,7 +1,7 @@
 /** Frees the byte copies that PGlite creates for large results, if the process was started with `--expose-gc`. */
 import { getHeapStatistics } from 'node:v8'
 
-/** Left alone, V8 collects them only after 64 MB, because this thread allocates few other objects. */
+/** V8 alone would collect the copies only after 64 MB, because this thread allocates few other objects. */
 const mostUncollectedBytes = 8_388_608
 
 /** Call the returned function after every statement. The check takes 0.4 µs, a collection less than 1 ms. */
@@ -18,7 +18,7 @@ export function collectResultCopies(): () => void {
     leastBytes = Math.min(leastBytes, bytes)
     if (isDue || bytes - leastBytes <= mostUncollectedBytes) return
     isDue = true
-    // In a later turn, because the statement's own promises still refer to its copies.
+    // Collects in a later turn of the event loop, because the statement's own promises still refer to its copies.
     setImmediate(collect)
   }
 }

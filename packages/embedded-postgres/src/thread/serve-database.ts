@@ -24,7 +24,7 @@ interface OpenDatabase {
 
 type Handlers = { [Name in TaskName]: (input: Input<Name>) => Promise<Output<Name>> }
 
-/** Handles requests on `port` in order of arrival. The first request must be `open`. */
+/** Starts each request on `port` when it arrives. The first request must be `open`. */
 export function serveDatabase(port: MessagePort, createFs = (folder: DatabaseFolder) => new DurableFs(folder)): void {
   let fs: DurableFs | undefined
   let opened: OpenDatabase | undefined

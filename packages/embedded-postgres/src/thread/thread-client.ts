@@ -19,7 +19,7 @@ export function threadSession(thread: DatabaseThread): SqlSession {
         await thread.ask('commit', transaction, { isFirst: true })
         return result
       } catch (error) {
-        // Has no effect if COMMIT failed.
+        // If COMMIT failed, the transaction has already ended and this has no effect.
         await thread.ask('rollback', transaction, { isFirst: true }).catch(() => undefined)
         throw error
       }
@@ -74,7 +74,9 @@ function threadQueryable(thread: DatabaseThread, transaction?: number): SqlQuery
   }
 }
 
-/** Structured clone copies the entire buffer, and Node's small buffers share one. */
+/**
+ * Copies the bytes into their own buffers. Structured clone copies a whole buffer, and Node's small buffers share one.
+ */
 function withOwnBytes(params: readonly unknown[]): unknown[] {
   return params.map((value) => (value instanceof Uint8Array ? new Uint8Array(value) : value))
 }

@@ -1,4 +1,7 @@
-/** Kills itself once a file or folder with a given name exists. Started by backup.test.ts. */
+/**
+ * Backs up or restores a database. Kills itself once the folder `watched` contains an entry whose name starts with
+ * `beginning`. Started by backup.test.ts.
+ */
 import { readdirSync } from 'node:fs'
 import { backupEmbedded, restoreEmbedded } from '../../src/adapters/database/embedded/embedded-files.ts'
 

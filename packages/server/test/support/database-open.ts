@@ -13,7 +13,7 @@ export function openTestDatabase(
     directory: `${target.dataDir}/db`,
     packageRoot,
     onlyReplica: false,
-    // A test machine under load is not an outage.
+    // Tolerates a test machine under load, which must not count as an outage.
     silenceMs: 20_000,
     storesFor: (client) => client,
     log: silent,

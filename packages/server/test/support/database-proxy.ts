@@ -10,7 +10,9 @@ export interface DatabaseProxy {
   freeze(): void
   /** Simulates a firewall: clients lose their connections without notice to the database. */
   forgetClients(): void
-  /** From the statement with this text on, the database executes statements but their responses are lost. */
+  /**
+   * From the statement with this text on, the database executes statements, but clients do not receive the responses.
+   */
   loseAnswersFrom(text: string): void
   comeBack(): Promise<void>
 }

@@ -1,6 +1,6 @@
 import pg from 'pg'
 
-/** The PostgreSQL server for tests. Without it, suites that need one are skipped with a notice. */
+/** The PostgreSQL server for tests. Without it, suites that need a server are skipped with a notice. */
 export const testServerUrl = process.env['STET_TEST_DATABASE_URL'] || undefined
 
 export function isSkippedWithoutServer(suite: string): boolean {
@@ -26,9 +26,8 @@ export function withDatabase(url: string, database: string): string {
 }
 
 /**
- * A pool of one connection whose database may be dropped at any time. `pool.end()` resolves before its connections
- * are closed (pg-pool 3.14), so a forced drop can hit one of them. Without an error listener that would end the
- * process.
+ * A pool of one connection whose database may be dropped at any time. `pool.end()` resolves before its connections are
+ * closed (pg-pool 3.14), so a forced drop can hit one of them. Without a listener, that error would end the process.
  */
 export function singleConnectionPool(url: string): pg.Pool {
   const pool = new pg.Pool({ connectionString: url, max: 1 })

@@ -15,10 +15,10 @@ export interface FakeAnswer {
   object?: unknown
   reasoning?: string | readonly string[]
   toolCalls?: readonly FakeToolCall[]
-  /** The usage object on the wire; null sends none. */
+  /** The usage object on the wire. With null, only Messages sends usage. */
   usage?: Record<string, unknown> | null
   finishReason?: string
-  /** Pause between streamed frames, or before a plain answer. */
+  /** Milliseconds before each streamed content frame, or before a plain answer. */
   delayMs?: number
   /** Awaited after `gateAfter` content frames (1 by default), or before a plain answer. */
   gate?: Promise<unknown>

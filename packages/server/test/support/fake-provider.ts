@@ -1,4 +1,4 @@
-/** A provider for tests and benches: an HTTP server that speaks chat completions, Responses and Messages. */
+/** A provider for tests and checks: an HTTP server that speaks chat completions, Responses and Messages. */
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -31,7 +31,7 @@ export interface FakeRequest {
   path: string
   headers: IncomingHttpHeaders
   body: Record<string, unknown>
-  /** Resolves if the client disconnects before its answer is complete. */
+  /** Resolves if the client disconnects before the answer is complete. */
   left: Promise<void>
 }
 

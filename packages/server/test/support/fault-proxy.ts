@@ -7,14 +7,14 @@ export interface FaultProxy {
   readonly connections: number
   /** Resets the next `count` connections as soon as a byte of a request arrives. */
   resetNext(count: number): void
-  /** Cuts the next responses after these numbers of bytes. Each applies to one connection that forwards that many. */
+  /** Cuts the responses of the next connections, each after one of these numbers of bytes. */
   cutAfter(...bytes: number[]): void
   /** Splits responses into pieces of this size, one per event-loop tick. */
   chop(bytes: number): void
   close(): Promise<void>
 }
 
-/** Starts a proxy in front of a local port. It listens on `closedPort`, or on a free port. */
+/** Starts a proxy in front of a local port. The proxy listens on `closedPort`, or on a free port. */
 export async function faultProxy(targetPort: number, closedPort?: number): Promise<FaultProxy> {
   const sockets = new Set<Socket>()
   let connections = 0

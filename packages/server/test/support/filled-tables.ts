@@ -7,7 +7,7 @@ export interface Filling {
   documents: number
   /** Conversations with one run each. The same number of external logs is added. */
   conversations: number
-  /** Published versions in addition to the live one, which becomes the oldest. */
+  /** Published versions that are added after the live one. The newest of them becomes live. */
   versions: number
 }
 

@@ -1,6 +1,6 @@
 /**
- * Measures time in which this process was responsive. A late tick counts once, however long the machine paused. A
- * limit in seconds then tests the server, not the machine.
+ * Measures the time in which this process was responsive. A late tick counts once, however long the machine paused. A
+ * time limit then tests the server, not the machine.
  */
 export interface HeardTime {
   passedMs(): number

@@ -11,7 +11,7 @@ const tries = 1_000
 
 /**
  * Listens on a port that a test closes and opens again. The port is outside the system's ephemeral range, so no
- * outgoing connection can take it in between.
+ * outgoing connection can take it while it is closed.
  */
 export async function listenOnKeptPort(server: Server): Promise<number> {
   const told = existsSync(handedOutFile) ? readFileSync(handedOutFile, 'utf8') : usual
@@ -21,7 +21,7 @@ export async function listenOnKeptPort(server: Server): Promise<number> {
     const isHandedOut = port >= first && port <= last
     if (!isHandedOut && (await hasTaken(server, port))) return port
   }
-  // Falls back to any free port if every port is ephemeral.
+  // Falls back to any free port if no attempt succeeds.
   await listenOn(server, 0)
   return (server.address() as AddressInfo).port
 }

@@ -7,7 +7,7 @@ import type {
   TakeChunks,
 } from '../../src/features/providers/model-driver.ts'
 
-/** A model call that is sent when its chunks are read. */
+/** Sends a model call and passes its chunks to `take`. */
 type ChunkSource = (take: TakeChunks) => Promise<void>
 
 export type TestRequest = ModelRequest & { provider: ProviderSettings }

@@ -7,7 +7,7 @@ import net from 'node:net'
 
 const reached = []
 
-/** Every call is recorded before it is made. */
+/** Records every call before making it. */
 function note(object, name, describe) {
   const original = object[name]
   object[name] = function (...args) {
@@ -25,7 +25,7 @@ const address = ([first, second]) => {
 note(net.Socket.prototype, 'connect', address)
 note(dgram.Socket.prototype, 'send', () => 'datagram')
 note(dgram.Socket.prototype, 'connect', () => 'datagram')
-// A server resolves the address on which it listens.
+// Ignores the address on which a server listens, because the server resolves it too.
 const isListening = (host) => host === undefined || host === null || host === '127.0.0.1' || host === 'localhost'
 for (const resolver of [dns, dns.promises]) {
   const { lookup } = resolver

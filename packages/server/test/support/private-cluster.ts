@@ -19,7 +19,7 @@ const unprivilegedUser = 'postgres'
 
 export interface PrivateCluster {
   url: string
-  /** Sends SIGKILL to the server's main process. Resolves when it and its children have ended. */
+  /** Sends SIGKILL to the server's main process. Resolves when that process and its children have ended. */
   kill(): Promise<void>
   /** Resolves when the server has started and recovered. */
   restart(): Promise<void>
@@ -58,7 +58,7 @@ export async function privateCluster(): Promise<PrivateCluster | undefined> {
     const pid = Number(lines[0])
     process.kill(pid, 'SIGKILL')
     while (isAlive(pid)) await delay(5)
-    // Its children end a moment later. Until then, no other server can use their shared memory.
+    // The children of the process end a moment later. Until then, no other server can use their shared memory.
     while (await isAttached(lines[6]?.trim().split(/\s+/)[1])) await delay(5)
   }
   await restart()

@@ -1,4 +1,4 @@
-/** Private file systems for tests that fill a disk or cut its power. They require Linux and root. */
+/** Private file systems for tests that fill a disk or cut its power. Such tests require Linux and root. */
 import { execFileSync } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, rmSync, statfsSync, unlinkSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -46,7 +46,7 @@ export async function descriptors({ pid }: ChildProcess): Promise<Record<string,
 
 export async function childCount({ pid }: ChildProcess): Promise<number> {
   const threads = await readdir(`/proc/${pid}/task`)
-  // When a thread ends, its children move to another thread.
+  // Reads the children of every thread, because a thread that ends passes its children to another thread.
   const lists = await Promise.all(
     threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/children`, 'utf8').catch(() => '')),
   )

@@ -12,7 +12,7 @@ export interface ServedProject {
   storage: TestDatabase
   fake: FakeProvider
   project: TestProject
-  /** A key with all scopes and a rate limit that no test reaches. */
+  /** An API key with the key scope `admin` and a rate limit that no test reaches. */
   key: string
   api: Api
   post(path: string, body: unknown, signal?: AbortSignal): Promise<Response>
@@ -65,7 +65,7 @@ export async function servedProject(
       }),
     async kill() {
       await end('SIGKILL')
-      // Simulates an outage longer than the lease. Otherwise PostgreSQL still counts the run's owner as alive.
+      // Simulates an outage longer than the lease. Otherwise the run's owner would still count as alive.
       if (storage.databaseUrl) await onServer(storage.databaseUrl, (client) => client.query('DELETE FROM instance'))
     },
     async start() {

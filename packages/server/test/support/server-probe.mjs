@@ -1,6 +1,6 @@
 /**
- * Loaded into a server process by `--import`. Reports the process's memory and handles on request, after a full
- * collection.
+ * Loaded into a server process by `--import`. On request, collects garbage and reports the process's memory and
+ * handles.
  */
 
 const warnings = []

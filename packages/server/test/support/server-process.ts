@@ -37,7 +37,10 @@ export interface ServerProcess {
   ended: Promise<ProgramEnd>
 }
 
-/** Starts a server and waits until it listens. @param execArgv Node options, placed before the program. */
+/**
+ * Starts a server and waits until it listens.
+ * @param execArgv Node options, placed before the program.
+ */
 export function startServer(environment: Environment, execArgv?: readonly string[]): Promise<ServerProcess> {
   const child = spawnServer(environment, [], execArgv)
   const ended = programEnd(child)

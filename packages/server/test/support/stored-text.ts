@@ -1,7 +1,9 @@
 import { inflateRawSync } from 'node:zlib'
 import type { TestServer } from './test-server.ts'
 
-/** Returns the tables with a row that contains the text. Event logs are decompressed first. */
+/**
+ * Returns the tables with a row that contains the text. Adds `event log` if a decompressed event log contains the text.
+ */
 export async function tablesHolding({ database: { session } }: TestServer, text: string): Promise<string[]> {
   const { rows: tables } = await session.query(
     "SELECT table_name::text AS name FROM information_schema.tables WHERE table_schema = 'public' ORDER BY 1",
@@ -16,7 +18,7 @@ export async function tablesHolding({ database: { session } }: TestServer, text:
   return holding
 }
 
-/** The first byte identifies the compression, see `event-log-file.ts`. */
+/** The first byte identifies the compression (see `wire/event-log-format.ts`). */
 function unpacked(log: Buffer): string {
   return log[0] === 3 ? inflateRawSync(log.subarray(1)).toString('utf8') : log.toString('utf8')
 }

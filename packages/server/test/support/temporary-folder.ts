@@ -2,7 +2,7 @@ import { mkdtemp, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Linux's in-memory folder, because a disk takes a second for a database's thousand files. */
+/** Linux's in-memory folder. On a disk, the thousand files of a database take a second. */
 const MEMORY = '/dev/shm'
 const ENOUGH_BYTES = 1024 ** 3
 

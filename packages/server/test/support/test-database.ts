@@ -57,7 +57,7 @@ export async function embeddedTemplate(): Promise<string> {
   return directory
 }
 
-/** Clones the server's migrated template database. An advisory lock serializes its creation. */
+/** Clones the server's migrated template database. An advisory lock serializes the template's creation. */
 async function clonedDatabase(server: string): Promise<{ databaseUrl: string; drop(): Promise<void> }> {
   const template = `stet_test_template_${await migrationsHash()}`
   const name = `stet_test_${randomBytes(8).toString('hex')}`
@@ -81,7 +81,8 @@ async function makeServerTemplate(client: pg.Client, server: string, template: s
   await client.query(`CREATE DATABASE ${making}`)
   const pool = singleConnectionPool(withDatabase(server, making))
   await migrate(poolSession(pool), join(packageRoot, 'prisma', 'migrations'))
-  // The pool ends before its connection does. A database in use cannot be renamed; the server would wait 5 s.
+  // Waits for the connection to close, because the pool ends earlier. PostgreSQL cannot rename a database in use, and
+  // would wait 5 s.
   const left = pool.totalCount > 0 && once(pool, 'remove')
   await pool.end()
   await left

@@ -40,7 +40,7 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
     STET_LOG_LEVEL: 'error',
     STET_AUTH_FAILURE_LIMIT: '0',
     STET_DRAIN_DELAY_MS: '0',
-    // A test machine under load is not an outage.
+    // Tolerates a test machine under load, which must not count as an outage.
     STET_DATABASE_SILENCE_MS: '20000',
     ...(storage.databaseUrl !== undefined && { DATABASE_URL: storage.databaseUrl }),
     ...options.environment,

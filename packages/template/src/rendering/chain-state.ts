@@ -3,7 +3,7 @@ import { checkDepth } from '../value-depth.ts'
 import type { RenderedMessage } from './wire-message.ts'
 
 export interface ChainState {
-  /** The messages that later model calls receive. Isolated steps add none. */
+  /** The messages that later steps send before their own. Excludes the messages of isolated steps. */
   history: RenderedMessage[]
   isolated: boolean
   stash: unknown[]
@@ -34,7 +34,7 @@ export function takeStatuses(fragment: Fragment): ChainState['statuses'] {
   return statuses
 }
 
-/** Finds the step that waits for its answer. The engine keeps the scope of the nodes where it stopped. */
+/** Finds the step that waits for its answer. The engine sets `scopePointers` on the nodes in which it stopped. */
 export function openStep(fragment: Fragment): Tag | undefined {
   for (const node of walkNodes(fragment)) if (isOpenStep(node)) return node
   return undefined
@@ -44,7 +44,7 @@ function isOpenStep(node: TemplateNode): node is Tag {
   return node.type === 'ElementTag' && node.name === 'step' && node.status?.scopePointers !== undefined
 }
 
-/** Encodes variables as JSON. Dates and `undefined` survive; functions become `undefined`. */
+/** Encodes variables as JSON values. Dates and `undefined` survive. Functions become `undefined`. */
 export function encodeStash(stash: readonly unknown[]): unknown[] {
   checkDepth(stash)
   return stash.map(encode)

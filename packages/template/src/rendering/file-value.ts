@@ -1,4 +1,7 @@
-/** The engine recognizes file values by `__promptlType`. The engine defines the duplicate keys. */
+/**
+ * The engine recognizes file values by `__promptlType`. The engine's format repeats the MIME type and the size under
+ * several names.
+ */
 export interface FileValue {
   __promptlType: 'file'
   name: string
@@ -32,7 +35,10 @@ const typesByExtension: Readonly<Record<string, string>> = {
   mp4: 'video/mp4',
 }
 
-/** An image parameter is always an image. A file parameter is one if its MIME type says so. All other values yield undefined. */
+/**
+ * Returns undefined unless the value is a URL, a data URL or base64, or an object with such a `url`. An image parameter
+ * is always an image. A file parameter is an image if its MIME type begins with `image/`.
+ */
 export function fileValue(value: unknown, declared: 'image' | 'file'): FileValue | undefined {
   if (typeof value === 'string') {
     return isSource(value)

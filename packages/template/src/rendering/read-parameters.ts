@@ -1,4 +1,4 @@
-/** Converts a caller's parameters to prompt values. Strings stay strings unless a type is declared. */
+/** Converts a caller's parameters to prompt values. Strings stay strings unless their declared type converts them. */
 import { fileValue } from './file-value.ts'
 
 interface Declaration {
@@ -7,7 +7,7 @@ interface Declaration {
   default: unknown
 }
 
-/** Throws for invalid JSON and for text beyond a limit. */
+/** Throws for invalid JSON. A server's parser also throws for text that exceeds its limits. */
 type ParseJson = (text: string) => unknown
 
 interface Reading {
@@ -17,7 +17,7 @@ interface Reading {
 
 const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 
-/** Only these declared types convert their input. */
+/** Only these declared types convert their values. Values of other types pass through unchanged. */
 const readings: Readonly<Record<string, Reading>> = {
   number: { expected: 'a number', read: readNumber },
   integer: {
@@ -39,8 +39,8 @@ export interface ParameterProblem {
 }
 
 /**
- * Returns the run's values or the problems. Undeclared parameters pass through unchanged.
- * @param parse parses objects and arrays sent as JSON text; a server limits their size here.
+ * Returns the values for the run, or the problem. Undeclared parameters pass through unchanged.
+ * @param parse parses objects and arrays that are sent as JSON text. A server passes a parser with limits.
  */
 export function readParameters(
   config: Readonly<Record<string, unknown>>,

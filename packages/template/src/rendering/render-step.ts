@@ -20,7 +20,7 @@ export interface StepInput {
   now: string
   /** The state that the previous step returned. The first step has none. */
   state?: ChainState
-  /** All messages of the previous step's model calls. The last one is the assistant's final answer. */
+  /** The messages that the previous step's model calls added. The last assistant message is the final answer. */
   answer?: RenderedMessage[]
 }
 
@@ -28,7 +28,7 @@ export type RenderedStep =
   | {
       done: false
       input: RenderedMessage[]
-      /** The messages that this step adds to the stored conversation. */
+      /** The messages that this step rendered. */
       added: RenderedMessage[]
       config: Record<string, unknown>
       state: ChainState
@@ -40,7 +40,7 @@ interface RepairedPrompt {
   trace: Trace
 }
 
-/** Rewrites a tree only once: a second pass would rewrite the first pass's result. */
+/** Repairs each tree only once, because a second pass would rewrite the first pass's result. */
 function repairedPrompt(prompt: CompiledPrompt): RepairedPrompt {
   const { tree } = prompt
   if (!tree) throw new CompileIssueError(prompt.issues[0] ?? unknownIssue(prompt))
@@ -56,8 +56,9 @@ function unknownIssue(prompt: CompiledPrompt) {
 }
 
 /**
- * Renders the next step. Calls for one compiled prompt must not overlap: the engine keeps state in the tree.
- * The first step is never `done`, even if it renders no message. @throws CompileIssueError
+ * Renders the next step. The first step is never `done`, even if it renders no message. Calls for one compiled prompt
+ * must not overlap, because the engine keeps state in the tree.
+ * @throws CompileIssueError
  */
 export async function renderStep(prompt: CompiledPrompt, input: StepInput): Promise<RenderedStep> {
   const repaired = repairedPrompt(prompt)
@@ -70,7 +71,7 @@ export async function renderStep(prompt: CompiledPrompt, input: StepInput): Prom
   }
 }
 
-/** Without steps, the first model call is also the last, so no state is needed. */
+/** A prompt without steps is rendered only once, so no state is needed. */
 const NOTHING_KEPT: ChainState = { history: [], isolated: false, stash: [], pointers: {}, statuses: [] }
 
 async function nextStep(prompt: CompiledPrompt, tree: ParsedText, input: StepInput): Promise<RenderedStep> {
@@ -106,7 +107,7 @@ async function nextStep(prompt: CompiledPrompt, tree: ParsedText, input: StepInp
   }
 }
 
-/** An attribute without a value does not override the front matter. */
+/** A step attribute whose value is undefined does not override the front matter. */
 function overFrontMatter(written: Record<string, unknown>, front: Record<string, unknown>): Record<string, unknown> {
   const entries = Object.entries(written)
   if (entries.every(([, value]) => value !== undefined)) return written
@@ -143,7 +144,10 @@ function continuedChain(prompt: CompiledPrompt, tree: ParsedText, state: ChainSt
   return chain
 }
 
-/** Only the last assistant message becomes `as` and `raw`. The engine would also add earlier tool-call messages. */
+/**
+ * Only the last assistant message fills the variables of `as` and `raw`. The engine would also include earlier
+ * tool-call messages.
+ */
 function finalAnswer(answer: readonly RenderedMessage[], tree: ParsedText): EngineMessage {
   const last = answer.findLast((message) => message.role === 'assistant') ?? { role: 'assistant', content: [] }
   const readsJson = openStep(tree.fragment)?.attributes.some((attribute) => attribute.name === 'schema')

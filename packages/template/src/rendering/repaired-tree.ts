@@ -13,7 +13,10 @@ import { type Attribute, type Spread, walkNodes } from '../syntax/nodes.ts'
 import type { ParsedText } from '../syntax/strict-parser.ts'
 import { CLOCK } from '../syntax/variables.ts'
 
-/** `now` is an input. The evaluation writes the innermost expression that it reached to `at`. */
+/**
+ * `now` is the value of `$now`. During evaluation, `at` is set to the last expression or member that the engine
+ * reached.
+ */
 export interface Trace {
   now: Date
   at: { start: number; end: number } | undefined
@@ -22,7 +25,7 @@ export interface Trace {
 interface Repair {
   trace: Trace
   usesClock: boolean
-  /** Counts the variables that each store a value, so that it is evaluated only once. */
+  /** Counts the helper variables that prevent a second evaluation of a value. */
   held: number
 }
 
@@ -41,12 +44,12 @@ function methodNames(prototype: object): string[] {
   return properties.filter(([, { value, get }]) => typeof value === 'function' || get).map(([name]) => name)
 }
 
-/** Prefix of held variables. A prompt cannot contain such a name. */
+/** The prefix of helper variables. A prompt cannot contain such a name. */
 const HELD = '#'
 
 /**
- * Rewrites every expression of a checked tree so that the engine follows JavaScript semantics: quoted keys, short
- * circuits, whole optional chains and a single `$now`. The tree also records which expression is being evaluated.
+ * Rewrites the expressions of a checked tree so that the engine follows JavaScript. Fixes quoted keys, short circuits,
+ * optional chains, sequences, iterators and `$now`. During evaluation, `trace` records the current expression.
  */
 export function repairTree({ fragment, parsed }: Pick<ParsedText, 'fragment' | 'parsed'>, trace: Trace): void {
   const repair: Repair = { trace, usesClock: false, held: 0 }
@@ -69,8 +72,8 @@ export function repairTree({ fragment, parsed }: Pick<ParsedText, 'fragment' | '
 }
 
 /**
- * The engine reads a `loc` that its parser never sets. The getter computes it on demand, because eager computation is
- * quadratic in a long prompt.
+ * The engine reads a `loc` that its parser never sets. A getter computes the location on demand. Computing all
+ * locations in advance would take quadratic time in a long prompt.
  */
 function locateNames({ context, index }: ForBlock, text: string): void {
   for (const name of index ? [context, index] : [context]) {
@@ -168,25 +171,28 @@ function place(at: Expression): { start: number; end: number; loc?: NonNullable<
   return { start: at.start, end: at.end, ...(at.loc ? { loc: at.loc } : {}) }
 }
 
-/** Returns a new date for each evaluation, so that one evaluation cannot modify another's. */
+/** Returns a new Date for each evaluation, so that evaluations never share a mutable object. */
 function clock(at: Expression, repair: Repair): Expression {
   repair.usesClock = true
   return Object.defineProperty(literal(undefined, at), 'value', { get: () => new Date(repair.trace.now) })
 }
 
-/** Called and assigned members stay members. All others become reads. */
+/** Keeps a called or assigned member as a member. `repaired` would turn it into a read. */
 function target(node: Expression, repair: Repair): Expression {
   return node.type === 'MemberExpression' ? member(node, repaired(node.object, repair), repair) : repaired(node, repair)
 }
 
-/** Without this, the engine evaluates all values concurrently and returns them as a list. */
+/**
+ * Evaluates the values in order and yields the last one. The engine would evaluate all of them concurrently and yield a
+ * list.
+ */
 function sequence(at: Expression, values: readonly Expression[]): Expression {
   return values.reduceRight((rest, value) => choose(at, value, rest, rest))
 }
 
 /**
- * Prevents functions from becoming values. A stored function, or one passed to `replace`, could be called without the
- * method allow-list.
+ * Yields undefined if the member is a function. A function as a value could be stored or passed to `replace`, and then
+ * called despite the method allow-list.
  */
 function plainValue(node: Member, read: Member, repair: Repair): Expression {
   const name = node.computed ? literalName(node.property) : node.property.type === 'Identifier' && node.property.name
@@ -213,7 +219,10 @@ function literalName(node: Expression): string | undefined {
   return node.type === 'Literal' ? String(node.value) : undefined
 }
 
-/** The engine reads `computed` after it evaluates the object and before the access that may fail. */
+/**
+ * Records the member in `trace`. The engine reads `computed` after it evaluates the object and before the access, which
+ * may fail.
+ */
 function member(node: Member, object: Expression, repair: Repair): Member {
   const property = node.computed ? repaired(node.property, repair) : node.property
   const { computed } = node
@@ -227,7 +236,10 @@ function member(node: Member, object: Expression, repair: Repair): Member {
   })
 }
 
-/** These methods return lists. In a loop the engine drops an iterator's first item, and it cannot print iterators. */
+/**
+ * The results of these methods become lists. The engine drops an iterator's first item in a loop and cannot print
+ * iterators.
+ */
 const ITERATING = new Set(['keys', 'values', 'entries'])
 
 function call(node: Call, callee: Expression, repair: Repair): Expression {
@@ -298,7 +310,7 @@ function linked(link: Member | Call, on: Expression, next: Member | Call | undef
   return next?.type === 'CallExpression' ? read : plainValue(link, read, repair)
 }
 
-/** The engine prints dates as JSON, which would add quotes. */
+/** Prints dates with `toISOString`. The engine would print them as JSON, with quotes. */
 function asPrinted(written: Expression, value: Expression, repair: Repair): Expression {
   const { first, again } = hold(value, repair)
   const method: Member = {

@@ -7,15 +7,18 @@ type PlainRole = (typeof PLAIN_ROLES)[number]
 
 export type SlotPiece = string | { name: string }
 
-/** One message of a prompt without expressions to evaluate. */
+/** One message of a slot plan: its text and the names of the parameters in it. */
 export interface SlotMessage {
   role: PlainRole
-  /** The text is outside all tags. It becomes a message only if it contains more than white space. */
+  /** True for text outside all tags. Such text becomes a message only if it contains more than white space. */
   isStray: boolean
   pieces: SlotPiece[]
 }
 
-/** Returns undefined unless the prompt contains only text, role tags and plain variable names. */
+/**
+ * Returns undefined if only the engine can render the prompt. A slot plan supports text, comments, role tags without
+ * attributes and parameter names.
+ */
 export function slotPlanOf(prompt: CompiledPrompt): SlotMessage[] | undefined {
   if (!prompt.tree || prompt.usesSteps || !isShallow(prompt.config)) return undefined
   const names = new Set(prompt.parameters)

@@ -10,7 +10,7 @@ export interface RenderedMessage {
   [extra: string]: unknown
 }
 
-/** Thrown if tool-call arguments are not an object. The engine accepts them. */
+/** Thrown if the arguments of a tool call are not an object, because the engine accepts other values. */
 export class ToolArgumentsError extends Error {
   override readonly name = 'ToolArgumentsError'
 }
@@ -31,7 +31,7 @@ export function toRendered(message: EngineMessage): RenderedMessage {
 
 function toPart(content: EngineContent): RenderedPart {
   if (content.type !== 'tool-call') return defined(content)
-  // The engine keeps the text in `toolArguments` and adds the parsed object as another key.
+  // If `toolArguments` is text, the engine adds the parsed value as `arguments`.
   const { toolArguments, arguments: parsed, ...rest }: Record<string, unknown> = content
   const args = typeof toolArguments === 'string' ? (parsed ?? {}) : toolArguments
   if (typeof args !== 'object' || args === null || Array.isArray(args)) {

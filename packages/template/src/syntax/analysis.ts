@@ -19,9 +19,9 @@ export interface Analysis {
   usesSteps: boolean
 }
 
-/** More issues would only bloat the response. */
+/** Limits the size of the response. */
 const MAX_FAULTS = 20
-/** Rendering recurses into tags and blocks. */
+/** Rendering is recursive, so the depth of tags and blocks needs a limit. */
 const MAX_TAG_DEPTH = 200
 
 const MESSAGE_TAGS = new Set(['message', 'system', 'developer', 'user', 'assistant', 'tool'])
@@ -32,7 +32,7 @@ interface Surroundings {
   depth: number
   step: boolean
   content: boolean
-  /** The enclosing message's tag. It is `message` if the role is computed. */
+  /** The name of the enclosing message's tag. It is `message` if an attribute sets the role. */
   message?: string | undefined
 }
 
@@ -89,7 +89,8 @@ function readExpression(expression: Expression, walk: Walk, names: Names): void 
   if (checkExpression(expression, walk.report)) noteNames(expression, names, walk.report)
 }
 
-// The engine silently closes such a block at the enclosing tag, which makes later text conditional.
+// Reports a block without its own end. The engine silently closes such a block at the enclosing tag, so later text
+// would become conditional.
 function checkClosed(node: IfBlock | ForBlock, { text, report }: Walk): void {
   if (!isLeftOpen(node, text)) return
   const opening = text.indexOf('}}', node.expression.end)

@@ -3,7 +3,7 @@ import type { ForBlock, IfBlock, TemplateNode } from './nodes.ts'
 const END = /^\{\{\s*end(?:if|for)\s*\}\}$/
 
 /**
- * Returns whether a block has no end of its own. The engine silently closes it at the enclosing tag.
+ * Returns whether a block lacks its own end. The engine silently closes such a block at the enclosing tag.
  * @param text the text that the tree's offsets refer to
  */
 export function isLeftOpen(block: IfBlock | ForBlock, text: string): boolean {

@@ -105,7 +105,7 @@ export type Expression =
   | Conditional
   | Sequence
 
-/** The engine's status of a node that it passed or stopped in. Part of the chain state. */
+/** The engine's status of a node that it completed or stopped in. The chain state includes these statuses. */
 export interface NodeStatus {
   completedAs?: unknown
   scopePointers?: Record<string, number> | undefined
@@ -150,7 +150,7 @@ export interface Tag extends Noted {
 }
 export interface IfBlock extends Noted {
   type: 'IfBlock'
-  /** Marks the block of an `else if`. It is the only child of its `else` and shares the `endif`. */
+  /** True for an `else if`. Such a block is the only child of the outer block's `else` and shares its `endif`. */
   elseif?: boolean
   expression: Expression
   children: TemplateNode[]
@@ -181,7 +181,7 @@ export function* walkNodes(node: TemplateNode): Generator<TemplateNode> {
   }
 }
 
-/** Returns undefined if the attribute contains expressions. */
+/** Returns undefined if the attribute has no value or contains expressions. */
 export function literalText(attribute: Attribute): string | undefined {
   if (attribute.value === true) return undefined
   const texts = attribute.value.flatMap((part) => (part.type === 'Text' ? [part.data] : []))

@@ -3,7 +3,7 @@ import { type Fault, FaultError } from '../compile-error.ts'
 import { insertSchemaBraces, type SchemaRepair } from '../repair.ts'
 import type { Fragment } from './nodes.ts'
 
-/** Node offsets refer to `parsed`. `original` maps them to the given text. */
+/** Node offsets refer to `parsed`. `original` maps them to `text`. */
 export interface ParsedText {
   text: string
   parsed: string
@@ -12,10 +12,10 @@ export interface ParsedText {
   original(offset: number): number
 }
 
-/** The engine searches for this pattern once per character of a comment. */
+/** The engine searches for this pattern once per character of a comment. `skipComment` searches only once. */
 const END_OF_COMMENT = String.raw`\*\/`
 
-/** Keyed by source, because the engine creates a new RegExp for the same pattern at each step. */
+/** Regular expressions by source, because the engine creates a new RegExp for the same pattern at each step. */
 const stickyForms = new Map<string, RegExp>()
 
 function sticky(pattern: RegExp): RegExp {
@@ -30,8 +30,9 @@ function sticky(pattern: RegExp): RegExp {
 let Strict: typeof Parser | undefined
 
 /**
- * The engine's parser with three fixes: exact positions, `*`+`/` as plain text, and no search of the whole rest at
- * each step. The class is created on first use, because the engine may be an optional package that is loaded later.
+ * The engine's parser with three fixes. Positions are exact. The end mark of a comment is plain text outside comments.
+ * Each step matches only at its position instead of searching the rest. The class is created on first use, because the
+ * SDK loads the optional engine package later.
  */
 function strictParser(text: string): Parser {
   Strict ??= class extends Parser {
@@ -59,7 +60,8 @@ function strictParser(text: string): Parser {
     }
 
     private faultOffset(code: string, index: number): number {
-      // The engine adds one to the position of an open block, for a subtraction that this class does not do.
+      // The engine passes the position of an open block plus one, and its own `error` subtracts one. This override
+      // subtracts it here.
       if (code === 'unclosed-block') return index - 1
       return code === 'unclosed-comment' && index === this.template.length ? this.template.lastIndexOf('<!--') : index
     }

@@ -5,7 +5,10 @@ export const CLOCK = '$now'
 
 export interface Names {
   known: Set<string>
-  /** All blocks of one scope share this set. It is in order of appearance. */
+  /**
+   * The names that are used without an earlier declaration, in order of appearance. All blocks of a prompt or of a
+   * `<scope>` tag share this set.
+   */
   free: Set<string>
 }
 
@@ -13,7 +16,7 @@ export function emptyNames(known: Iterable<string> = []): Names {
   return { known: new Set(known), free: new Set() }
 }
 
-/** Opens a nested block, whose declarations are not visible outside. */
+/** Returns the names for a nested block. Declarations in the block are not visible outside it. */
 export function innerNames(names: Names, ...declared: string[]): Names {
   return { known: new Set([...names.known, ...declared]), free: names.free }
 }
