@@ -32,7 +32,7 @@ export class PagePromise<T> extends ApiPromise<Page<T>> implements AsyncIterable
 
 export type LoadPage<T> = (cursor: string | undefined) => ApiPromise<{ items: T[]; nextCursor: string | null }>
 
-/** Requests the first page immediately. Later pages load when iteration reaches them. */
+/** Requests the first page immediately. Later pages load on `next()` or when iteration reaches them. */
 export function pagePromise<T>(load: LoadPage<T>, cursor?: string): PagePromise<T> {
   const outcome = load(cursor)
     .withResponse()
