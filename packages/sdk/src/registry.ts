@@ -17,7 +17,7 @@ export type DeepPartial<T> = T extends string
         ? { [K in keyof T]?: DeepPartial<T[K]> }
         : T
 
-/** An item of `objectStream`. `unknown` for a text response. */
+/** The type of the items of `objectStream`. Unknown if the response type is text or unknown. */
 export type PartialObject<O extends OutputKind> = IsText<O> extends true ? unknown : DeepPartial<O>
 
 /** An object type with no required keys. */

@@ -1,4 +1,6 @@
-/** Lists why the server refuses requests. Error bodies, the OpenAPI document and docs/errors.md derive from this table. */
+/**
+ * Lists why the server refuses requests. Error bodies, the OpenAPI document and docs/errors.md derive from this table.
+ */
 import type { ErrorCode } from './error-codes.ts'
 
 export interface CauseEntry {

@@ -10,8 +10,8 @@ export interface CacheOptions {
   /** Milliseconds after its last fetch during which a cached prompt is fresh. Default: 60_000. */
   ttl?: number
   /**
-   * Milliseconds after its last fetch during which a stale prompt may be returned. A request refreshes the prompt in the
-   * background. Default: 3_600_000.
+   * Milliseconds after its last fetch during which a stale prompt may be returned. A request refreshes the prompt in
+   * the background. Default: 3_600_000.
    */
   staleTtl?: number
   /** Maximum number of prompts. The least recently used prompt is evicted first. Unused with `store`. Default: 500. */

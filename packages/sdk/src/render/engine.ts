@@ -30,7 +30,7 @@ interface Opened {
 export async function renderFirst<M>(source: Source, o: RenderOptions): Promise<Rendered<M>> {
   const { prompt, input } = await open(source, o)
   const step = await next(prompt, input)
-  // The first step always has messages to send. This check only narrows the type.
+  // The first step is never `done`. This check only narrows the type.
   if (step.done) return { config: {}, messages: [] }
   return { config: shown(step.config, o), messages: adapterOf(o.adapter).write(step.config, step.input) as M[] }
 }

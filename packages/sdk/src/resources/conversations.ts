@@ -74,9 +74,9 @@ export class Conversations {
   }
 
   /**
-   * Permanently deletes every ended conversation of a custom identifier, in all projects or in `o.projectId`. Ignores the
-   * client's project. `active` counts the conversations that remain because of an active run. Stop these runs, then erase
-   * again.
+   * Permanently deletes every ended conversation of a custom identifier, in all projects or in `o.projectId`. Ignores
+   * the client's project. `active` counts the conversations that remain because of an active run. Stop these runs, then
+   * erase again.
    *
    * @example const { deleted, active } = await stet.conversations.erase('customer-7')
    */

@@ -89,8 +89,8 @@ export class Prompts<R = PromptRegistry> {
   }
 
   /**
-   * Writes a prompt. With `baseHash` or `ifMatch`, rejects with ConflictError if the prompt has changed. In a draft, set
-   * `liveHash` to the hash of the live text that you merged in, so that publishing reports no conflict.
+   * Writes a prompt. With `baseHash` or `ifMatch`, rejects with ConflictError if the prompt has changed. In a draft,
+   * set `liveHash` to the hash of the live text that you merged in, so that publishing reports no conflict.
    *
    * @example
    * const { contentHash } = await stet.prompts.get('support/reply')
@@ -124,8 +124,8 @@ export class Prompts<R = PromptRegistry> {
   }
 
   /**
-   * Runs a prompt and resolves when the run ends. Rejects with RunError if the run fails. With `background`, resolves to
-   * a job immediately.
+   * Runs a prompt and resolves when the run ends. Rejects with RunError if the run fails. With `background`, resolves
+   * to a job immediately.
    *
    * @example
    * const { response, cost } = await stet.prompts.run('support/reply', { parameters: { ticket } })

@@ -48,8 +48,8 @@ export class Runs {
   }
 
   /**
-   * Stops the conversation's latest run. Does nothing if the run has already ended. The server waits up to 2 seconds for
-   * the end of the run before it responds.
+   * Stops the conversation's latest run. Does nothing if the run has already ended. The server waits up to 2 seconds
+   * for the end of the run before it responds.
    *
    * @example const { stopped, status } = await stet.runs.stop(uuid)
    */

@@ -47,8 +47,8 @@ export class Versions {
   }
 
   /**
-   * Makes a draft the live version. Rejects with ConflictError if the live version changed the same prompts. In this case,
-   * push the merged texts with `liveHash`, or publish with `force`.
+   * Makes a draft the live version. Rejects with ConflictError if the live version changed the same prompts. In this
+   * case, push the merged texts with `liveHash`, or publish with `force`.
    *
    * @example const { version } = await stet.versions.publish(draft.uuid, { description: 'Warmer tone' })
    */
