@@ -2,8 +2,9 @@ import type { RouteMetadata } from './routes.ts'
 import { ERROR_CAUSES, type ErrorCause } from './vocabulary/error-causes.ts'
 
 /**
- * Causes that no route declares. They occur before routing, when a run's end cannot be stored, when too many large
- * responses are unread, or after the client disconnected.
+ * Causes that no route declares. The first six concern the request itself, before the handler of a route runs. The last
+ * three occur when a run's end cannot be stored, when clients leave too many large responses unread, and when the
+ * client has disconnected.
  */
 export const CAUSES_OUTSIDE_ROUTES: readonly ErrorCause[] = [
   'incomplete-body',

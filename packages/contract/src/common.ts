@@ -36,7 +36,7 @@ type Wire<T> = T extends readonly (infer Item)[]
 export type Same<One, Other> =
   (<T>() => T extends Wire<One> ? 1 : 2) extends <T>() => T extends Wire<Other> ? 1 : 2 ? true : false
 
-/** Checks at compile time that a schema matches the vocabulary's type, key by key, and returns that type. */
+/** Checks at compile time that a schema's type matches the vocabulary's type. Returns the vocabulary's type. */
 export type Held<
   _Derived extends Same<_Derived, Plain> extends true ? unknown : ['the vocabulary has', Plain],
   Plain,
@@ -95,7 +95,7 @@ export function text(range: { min?: number; max: number }) {
     .meta(bounds)
 }
 
-// A code point has at most two code units, so a longer text is too long and need not be split into code points.
+// A code point has at most two code units. Very long text is therefore refused without splitting it into code points.
 function isWithin(value: string, max: number): boolean {
   return value.length <= max || (value.length <= 2 * max && [...value].length <= max)
 }

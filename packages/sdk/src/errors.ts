@@ -95,7 +95,7 @@ export class ApiError extends StetError {
 }
 
 /**
- * 400: the request is invalid, or it would change a merged version.
+ * 400: the request is invalid, or not possible for this version. For example, a merged version cannot change.
  *
  * @example if (e instanceof BadRequestError) console.error(e.message, e.details)
  */
@@ -109,7 +109,7 @@ export class BadRequestError extends ApiError {}
 export class UnauthorizedError extends ApiError {}
 
 /**
- * 403: the API key lacks a key scope, or is restricted to another project.
+ * 403: the API key lacks a key scope, or the call needs an API key that is not restricted to one project.
  *
  * @example if (e instanceof ForbiddenError) console.error('The key may not do this', e.message)
  */

@@ -46,7 +46,7 @@ export interface RequestOptions {
 export interface StetOptions extends Scope {
   /** Default: the STET_API_KEY environment variable. */
   apiKey?: ApiKey
-  /** Default: STET_BASE_URL, then http://127.0.0.1:8787. The client appends /api/v3 if it is missing. */
+  /** Default: STET_BASE_URL, then http://127.0.0.1:8787. The client appends a missing /api/v3. */
   baseUrl?: string
   /** Milliseconds per attempt. Default: 60_000, or 600_000 for runs with `stream: false`. */
   timeout?: number
@@ -162,7 +162,7 @@ export type AttachOptions<O extends OutputKind = 'text'> = RequestOptions &
   StreamCallbacks<O> &
   StreamControls & {
     stream?: boolean
-    /** The stream skips the events up to and including this id. Default: it has all events of the latest run. */
+    /** The stream starts after the event with this id. Default: the stream has all events of the latest run. */
     lastEventId?: string
   }
 

@@ -19,7 +19,7 @@ export async function dropWritten(settings: Settings, exchange: Exchange, answer
       if (version) await cacheOf(settings, options).drop(`${prefix}${versions}${version}/`, { options, logger })
     }
   } catch (error) {
-    // The write succeeded, so a cache failure must not reject the call.
+    // A cache failure must not change the outcome of the write.
     logger.warn('The cache could not drop a written prompt', error)
   }
 }

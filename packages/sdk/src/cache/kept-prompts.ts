@@ -10,7 +10,7 @@ export function cacheOf({ prompts }: Settings, { max }: CacheOptions): PromptCac
   return prompts.cache
 }
 
-/** Returns the start of a cache key: a hash of the API key, so that clients with other API keys find no entry. */
+/** Returns the start of a cache key: a hash of the API key. Clients with other API keys therefore find no entry. */
 export async function keyPrefix(settings: Settings, exchange: Exchange): Promise<string> {
   const { prompts } = settings
   const headers = await requestHeaders(settings, exchange, 0, null)

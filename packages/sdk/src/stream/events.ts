@@ -52,9 +52,9 @@ export interface StreamEventMap<O extends OutputKind> {
 }
 
 /**
- * A part of a run that a page receives only if you expose that part: `messages` (with the response's `input` and
- * `output`), `config` (with the model and provider), `ids` of the prompt and version, arguments and results of
- * `tools`, messages of `errors`.
+ * A part of a run that a page receives only if you expose that part. `messages` includes the response's `input` and
+ * `output`. `config` includes the model and the provider. `ids` are those of the prompt and the version. `tools` are
+ * the arguments and results of tool calls. `errors` are the error messages.
  */
 export type Exposed = 'messages' | 'config' | 'ids' | 'tools' | 'errors'
 

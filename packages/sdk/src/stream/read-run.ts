@@ -5,7 +5,7 @@ import type { Answer } from '../transport/exchange.ts'
 import { retryDelayMs } from '../transport/retry.ts'
 import { type Frame, readFrames } from '../transport/sse.ts'
 
-// The server closes the stream after the terminal event. Waiting for this lets the next request reuse the connection.
+// After the terminal event, the server closes the stream. Wait for the close, so that the connection can be reused.
 const FAREWELL_MS = 1000
 const IDLE_TIMEOUT_MS = 45_000
 

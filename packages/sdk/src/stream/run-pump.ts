@@ -19,9 +19,7 @@ import { advance, type Completed, type Progress, resultOf, runErrorOf } from './
 export interface StreamSource<O extends OutputKind> {
   /** Sends the request. Calls `onUuid` if the conversation's uuid is known before the response head. */
   open: (signal: AbortSignal, onUuid: (conversationUuid: string) => void) => Promise<Answer>
-  /**
-   * Attaches to the run again, after `lastEventId` or from the start. Without `attach`, a broken stream stays broken.
-   */
+  /** Attaches to the run again, after `lastEventId` or from the start. If missing, no broken stream is resumed. */
   attach?:
     | ((conversationUuid: string, lastEventId: string | undefined, signal: AbortSignal) => Promise<Answer>)
     | undefined

@@ -70,12 +70,12 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
     return this.#events()
   }
 
-  /** The response text, delta by delta. For a prompt with `<step>` tags, it includes all steps. */
+  /** The response text, delta by delta. For a prompt with `<step>` tags, the text of all steps. */
   get textStream(): AsyncIterableStream<string> {
     return readableOf(textOf(this.#events()))
   }
 
-  /** The structured response as it grows: partial objects, then the complete one. */
+  /** The structured response while the model generates it: partial objects, then the complete object. */
   get objectStream(): AsyncIterableStream<PartialObject<O>> {
     return readableOf(growing(this.#events())) as AsyncIterableStream<PartialObject<O>>
   }
@@ -90,7 +90,7 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
   }
 
   /**
-   * Resolves to the result. Rejects with RunError, StreamInterruptedError, AbortError or an ApiError.
+   * Resolves to the result. Rejects with a StetError, for example RunError, StreamInterruptedError or AbortError.
    *
    * @example const { response, tokenUsage, cost } = await stream.finalResult()
    */
@@ -247,7 +247,7 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
     })
   }
 
-  /** `await using` aborts the run if it is still active. */
+  /** Lets `await using` abort a run that is still active. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.abort()
   }

@@ -45,7 +45,7 @@ export function appended({ file, recordings }: Cassette, recording: Recording): 
 
 /**
  * Returns the next recording of this request that was not replayed yet.
- * @throws ConfigurationError if there is none; the message shows the difference to the nearest recording
+ * @throws ConfigurationError if all of them were replayed, or if no recording matches (with the nearest difference)
  */
 export function takeRecording({ file, recordings, played }: Cassette, request: Recording['request']): Recording {
   const wanted = textOf(request)

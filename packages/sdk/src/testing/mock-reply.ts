@@ -31,7 +31,7 @@ export type MockReply =
 const RUNS = ['prompts.run', 'conversations.chat', 'runs.attach']
 const READS = ['prompts.get', 'prompts.create', 'prompts.getOrCreate', 'prompts.createOrUpdate']
 
-/** @throws `reply` itself if it is an error other than an ApiError, because no response can represent it */
+/** @throws `reply`, if `reply` is an error other than an ApiError, because no response can represent such an error */
 export async function respond(call: MockCall, reply: MockReply): Promise<Response> {
   if (typeof reply === 'function') return respond(call, await reply(call))
   const isRun = RUNS.includes(call.operation)

@@ -49,7 +49,7 @@ export class ToolLoop<O extends OutputKind> {
     this.#host = host
   }
 
-  /** Answers an inline call. Ignores the call if it has no handler or was handled before, and with `turns`. */
+  /** Answers an inline call. Ignores calls without a handler, repeated calls, and all calls with `turns`. */
   async answer(call: ToolCall): Promise<void> {
     if (!this.#isInline || !this.#tools[call.name] || this.#handled.has(call.id)) return
     this.#handled.add(call.id)

@@ -15,7 +15,7 @@ type SchemaResult<O> =
   | { value: O; issues?: undefined }
   | { issues: readonly { message: string; path?: readonly unknown[] | undefined }[] }
 
-// Arguments without a type: a handler may declare any type for them, so they must be assignable in both directions.
+// The type of undeclared arguments. A handler may declare any type, so this type must be assignable in both directions.
 // biome-ignore lint/suspicious/noExplicitAny: callers without a registry need unchecked arguments
 type Untyped = any
 

@@ -24,7 +24,7 @@ export interface Document {
   uuid: string
   path: string
   content: string
-  /** Comments are removed and references inlined. */
+  /** The content without comments and with references inlined. */
   resolvedContent: string
   /** SHA-256 of `content` in lower-case hex. */
   contentHash: string
