@@ -34,7 +34,7 @@ type Agreeing<Routers, None extends never> = Routers | None
 
 /**
  * A union of the routes whose body, query or result differs from `RouteTypes`. Contains `'names'` if a route exists on
- * one side only. `never` if both agree.
+ * one side only. The type is `never` if both sides agree.
  */
 type Difference<Routers> =
   | {

@@ -4,7 +4,7 @@ import type { KeyScope } from './vocabulary/scopes.ts'
 /** Route paths are relative to this prefix. */
 export const API_PREFIX = '/api/v3'
 
-/** The properties of a route, without its schemas. The SDK bundles only these. */
+/** The part of a route that the SDK bundles: everything except the schemas and texts. */
 export interface RouteMetadata {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Relative to `API_PREFIX`, with `:parameters`. */

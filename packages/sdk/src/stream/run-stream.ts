@@ -20,8 +20,8 @@ import { readableOf, textOf } from './views.ts'
 export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<StreamEvent> {
   readonly #pump: RunPump<O>
   /**
-   * The first entry for readers. The pump has no reference to this entry. After your last reference to the stream,
-   * events that all readers have passed can be garbage-collected.
+   * The first entry for readers. The pump does not reference this entry. If the application drops the stream, the
+   * events that all readers have passed can therefore be garbage-collected, even while the run continues.
    */
   readonly #first: Place<StreamEvent> | undefined
 

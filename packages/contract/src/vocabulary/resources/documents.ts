@@ -6,7 +6,7 @@ export type ParameterType = (typeof PARAMETER_TYPES)[number]
 
 /**
  * A parameter with the keys of its declaration. Declared numbers, booleans, objects and arrays have the type `text`,
- * because legacy clients accept only these three types. `config.parameters` keeps the declared type.
+ * because legacy clients accept only `text`, `image` and `file`. `config.parameters` keeps the declared type.
  * @example { type: 'text', required: true, description: "The customer's name" }
  */
 export interface DocumentParameter {
