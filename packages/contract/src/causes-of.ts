@@ -1,7 +1,11 @@
 import type { RouteMetadata } from './routes.ts'
 import { ERROR_CAUSES, type ErrorCause } from './vocabulary/error-causes.ts'
 
-/** These causes occur outside any route: before routing, after the client left, or while large responses are unread. */
+/**
+ * Causes that no route declares. The first six concern the request itself, before the handler of a route runs. The last
+ * three occur when a run's end cannot be stored, when clients leave too many large responses unread, and when the
+ * client has disconnected.
+ */
 export const CAUSES_OUTSIDE_ROUTES: readonly ErrorCause[] = [
   'incomplete-body',
   'malformed-http',
@@ -51,7 +55,8 @@ const ofParameter: Readonly<Record<string, readonly ErrorCause[]>> = {
 }
 
 /**
- * Returns every cause for which a route refuses a request: those that follow from its shape and its `metadata.errors`.
+ * Returns every cause with which a route can refuse a request. Most causes follow from the route's shape and metadata.
+ * `metadata.errors` lists the others.
  *
  * @example
  * causesOf(contract.projects.update, contract.projects.update.metadata) // ['refused-query', …, 'unknown-project']
@@ -69,7 +74,7 @@ export function causesOf(route: RouteShape, metadata: RouteMetadata): ErrorCause
     ...(readsBody(route, metadata) ? ofBody : []),
     ...parameters.flatMap((name) => ofParameter[name] ?? []),
     ...(idempotent ? ofIdempotency : []),
-    // A repeated run request joins the first run instead.
+    // A repeated run request joins the first run instead of failing.
     ...(idempotent && !streams ? (['idempotency-in-progress'] as const) : []),
     ...(answersSecret ? (['idempotency-unreadable'] as const) : []),
     ...(preconditions.includes('If-Match') ? (['if-match-failed'] as const) : []),
@@ -77,7 +82,7 @@ export function causesOf(route: RouteShape, metadata: RouteMetadata): ErrorCause
     ...(streams ? (['too-many-streams'] as const) : []),
     ...errors,
   ])
-  // Publishing reports an unknown version and a published one with the same message.
+  // Publishing reports `not-a-draft` for an unknown version too.
   if (causes.has('not-a-draft')) for (const cause of ofParameter['versionUuid'] ?? []) causes.delete(cause)
   const order = Object.keys(ERROR_CAUSES)
   return [...causes].sort((one, other) => order.indexOf(one) - order.indexOf(other))

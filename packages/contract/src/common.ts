@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type * as vocabulary from './vocabulary/index.ts'
 import { KEY_SCOPES } from './vocabulary/scopes.ts'
 
-/** Fixed request limits. Lengths count Unicode characters; `…Bytes` count UTF-8 bytes. */
+/** Fixed request limits. `…Length` counts code points, `…Bytes` counts UTF-8 bytes. */
 export const LIMITS = {
   nameLength: 256,
   descriptionLength: 16_384,
@@ -15,7 +15,7 @@ export const LIMITS = {
   changes: 1_000,
   rateLimit: 100_000,
   metadataBytes: 16_384,
-  /** The bound for both ends of a scale. Sums of numbers near the largest double would overflow. */
+  /** Bounds the absolute value of ratings. Sums of numbers near the largest double would overflow. */
   rating: 1_000_000_000,
   overlapSeconds: 604_800,
   pageSize: 100,
@@ -25,7 +25,7 @@ export const LIMITS = {
 export const KeyScope = z.enum(KEY_SCOPES)
 export type KeyScope = Held<z.infer<typeof KeyScope>, vocabulary.KeyScope>
 
-/** A JSON value has no undefined: an optional key is absent. */
+/** Removes `undefined` from the values of optional keys, because JSON has no undefined. */
 type Wire<T> = T extends readonly (infer Item)[]
   ? Wire<Item>[]
   : T extends object
@@ -36,20 +36,23 @@ type Wire<T> = T extends readonly (infer Item)[]
 export type Same<One, Other> =
   (<T>() => T extends Wire<One> ? 1 : 2) extends <T>() => T extends Wire<Other> ? 1 : 2 ? true : false
 
-/** Checks at compile time that a schema matches the vocabulary's type, key by key, and returns that type. */
+/** Checks at compile time that a schema's type matches the vocabulary's type. Returns the vocabulary's type. */
 export type Held<
   _Derived extends Same<_Derived, Plain> extends true ? unknown : ['the vocabulary has', Plain],
   Plain,
 > = Plain
 
-/** A body that writes the response itself: an event stream or ready JSON bytes. It is never validated. Every Node stream fits. */
+/**
+ * A body that writes the response itself: an event stream or ready JSON bytes. The server does not validate raw
+ * responses. Every readable Node stream has this type.
+ */
 export interface RawResponse {
   pipe(destination: never, ...rest: never[]): unknown
 }
 
-/** Lets a handler return a {@link RawResponse} where the contract declares a schema. Client types do not change. */
+/** Lets a handler return a {@link RawResponse} where the contract declares a schema. The schema's output type stays. */
 export function orRaw<S extends z.ZodType>(schema: S): z.ZodType<z.output<S>, z.input<S> | RawResponse> {
-  // The server detects raw responses before it validates, so the schema never receives one.
+  // The server detects a raw response before validation, so the schema never receives one.
   return schema as z.ZodType<z.output<S>, z.input<S> | RawResponse>
 }
 
@@ -80,7 +83,7 @@ function withoutNulls(value: unknown, nullable: readonly string[] = []): unknown
   return Object.fromEntries(Object.entries(value).filter(([key, entry]) => entry !== null || nullable.includes(key)))
 }
 
-/** Limits text to `max` characters. Characters are code points, as in JSON Schema. */
+/** Limits a string to at least `min` and at most `max` characters. `max` counts code points, as in JSON Schema. */
 export function text(range: { min?: number; max: number }) {
   const bounds = { maxLength: range.max, ...(range.min === undefined ? {} : { minLength: range.min }) }
   return z
@@ -92,7 +95,7 @@ export function text(range: { min?: number; max: number }) {
     .meta(bounds)
 }
 
-// A code point has at most two code units, so text of many megabytes is never split.
+// A code point has at most two code units. Very long text is therefore refused without splitting it into code points.
 function isWithin(value: string, max: number): boolean {
   return value.length <= max || (value.length <= 2 * max && [...value].length <= max)
 }
@@ -101,7 +104,7 @@ export function utf8Bytes(value: string): number {
   return new TextEncoder().encode(value).length
 }
 
-/** One line of text for lists and terminals. */
+/** One line of text, without control characters, for lists and terminals. */
 export function nameText(range: { min?: number; max: number }) {
   return text(range)
     .refine((value) => !/\p{Cc}/u.test(value), { error: 'must not contain control characters' })
@@ -112,7 +115,7 @@ export const Name = nameText({ min: 1, max: LIMITS.nameLength })
 
 export const Id = z.int32().positive()
 
-/** Responses use lower case. */
+/** Requests may use upper case. Responses use lower case. */
 export const Uuid = z.guid().meta({ format: 'uuid', pattern: undefined })
 
 /** UTC with milliseconds: `2026-01-02T03:04:05.678Z`. */
@@ -121,7 +124,7 @@ export const Timestamp = z.iso.datetime({ precision: 3 }).meta({ pattern: undefi
 /** SHA-256 in lower-case hex. */
 export const ContentHash = z.string().regex(/^[0-9a-f]{64}$/)
 
-/** Hashes of the texts that a write is based on. The server responds 409 if they changed. */
+/** Hashes of the texts that a write is based on. The server responds 409 if such a text has changed. */
 export const expectedHashes = {
   baseHash: z.string().exactOptional().meta({
     description: 'The `contentHash` that the change is based on; `""` if you expect no prompt at the path.',
@@ -138,10 +141,10 @@ export const expectedHashes = {
 
 export const JsonObject = z.record(z.string(), z.unknown())
 
-/** A prompt's path: `folder/name`. The server ignores a leading and a trailing slash. */
+/** A prompt's path: `folder/name`. The server ignores leading slashes and one trailing slash. */
 export const DocumentPath = z.string()
 
-/** At most 256 KB of UTF-8. The server stores it exactly as sent. */
+/** At most 256 KiB of UTF-8. The server stores the text exactly as sent. */
 export const PromptText = z
   .string()
   .refine((value) => value.length * 3 <= LIMITS.promptBytes || utf8Bytes(value) <= LIMITS.promptBytes, {
@@ -154,7 +157,7 @@ const path = z.string().meta({
   description: 'The path of the prompt. Send slashes as they are or as `%2F`.',
 })
 
-/** Path parameters are plain text: a malformed id is an unknown id (404), not a bad request. */
+/** Path parameters are plain strings. A malformed id counts as an unknown id, so the response is 404 instead of 400. */
 export const ProjectParams = z.object({ projectId })
 export const VersionParams = z.object({ projectId, versionUuid })
 export const DocumentParams = z.object({ projectId, versionUuid, path })

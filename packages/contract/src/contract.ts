@@ -15,7 +15,7 @@ import { toolRoutes } from './schemas/tools.ts'
 import { versionRoutes } from './schemas/versions.ts'
 import type { RouteTypes } from './vocabulary/route-types.ts'
 
-/** Joins every record of `routes.ts` with its schemas. Paths are relative to {@link API_PREFIX}. */
+/** Joins every record of `routes.ts` with its schemas. Paths are relative to `API_PREFIX`. */
 export const contract = initContract().router({
   apiKeys: join(routes.apiKeys, apiKeyRoutes),
   projects: join(routes.projects, projectRoutes),
@@ -32,7 +32,10 @@ export type Contract = Agreeing<typeof contract, Difference<typeof contract>>
 
 type Agreeing<Routers, None extends never> = Routers | None
 
-/** Lists routes whose body, query or result differs from `RouteTypes`, and routes that exist on one side only. */
+/**
+ * A union of the routes whose body, query or result differs from `RouteTypes`. Contains `'names'` if a route exists on
+ * one side only. The type is `never` if both sides agree.
+ */
 type Difference<Routers> =
   | {
       [Router in keyof Routers]: {

@@ -3,7 +3,8 @@ import type { z } from 'zod'
 const documented = new WeakMap<object, z.ZodType>()
 
 /**
- * Documents a schema that accepts more than its shape shows. Types and the OpenAPI document use `accepts` as its input.
+ * Documents a schema that accepts more than its shape shows. `accepts` is the input in types and in the OpenAPI
+ * document.
  *
  * @example
  * const Input = documentedAs(z.preprocess(tidy, Strict), z.union([z.string(), Strict]))

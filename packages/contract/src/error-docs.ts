@@ -1,9 +1,9 @@
-/** Explains when each cause occurs and what the caller can do next. */
+/** Explains when each cause and each run error occurs, and what the caller does next. */
 import type { ErrorCause } from './vocabulary/error-causes.ts'
 import type { RunErrorCode } from './vocabulary/error-codes.ts'
 
 interface Explanation {
-  /** Completes "The request fails when …" in the OpenAPI document and docs/errors.md. */
+  /** A clause without a capital letter and a full stop, for the OpenAPI document and docs/errors.md. */
   when: string
   next: string
 }

@@ -76,8 +76,8 @@ export const ERROR_STATUSES = {
 export type ErrorStatus = keyof typeof ERROR_STATUSES
 
 /**
- * Adds every error response to a route. contract.ts removes the statuses that the route cannot return; the type keeps
- * them all.
+ * Adds the responses of all error statuses to a route. `contract.ts` removes the statuses that the route cannot return,
+ * but only from the value. The type keeps all of them.
  *
  * @example
  * responses: withErrors({ 200: Version })

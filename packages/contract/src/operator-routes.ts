@@ -1,16 +1,16 @@
 import type { ErrorCause } from './vocabulary/index.ts'
 
-/** A GET route for the operator, without parameters and outside {@link API_PREFIX}. */
+/** A GET route for the operator, without parameters and outside `API_PREFIX`. */
 export interface OperatorRoute {
   path: string
   summary: string
   description: string
   contentType: 'application/json' | 'text/plain' | 'text/html'
-  /** Every route may also return `unforeseen`. */
+  /** Omits `unforeseen`, which every route may return. */
   errors: readonly ErrorCause[]
 }
 
-/** Lists the routes outside the API. They need no API key and have no rate limit. */
+/** The routes outside the API. These routes need no API key and have no rate limit. */
 export const operatorRoutes = {
   health: {
     path: '/health',

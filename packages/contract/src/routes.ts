@@ -4,24 +4,24 @@ import type { KeyScope } from './vocabulary/scopes.ts'
 /** Route paths are relative to this prefix. */
 export const API_PREFIX = '/api/v3'
 
-/** Route facts that clients and the server need before they read a body. */
+/** The part of a route that the SDK bundles: everything except the schemas and texts. */
 export interface RouteMetadata {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Relative to `API_PREFIX`, with `:parameters`. */
   readonly path: string
-  /** The required key scope. A list accepts any of its scopes; `any` accepts every valid key. */
+  /** The required key scope. For a list, one of its key scopes is enough. `any` accepts every valid key. */
   readonly scope: KeyScope | 'any' | readonly KeyScope[]
   readonly rateLimited: boolean
   readonly idempotent: boolean
   readonly streams: boolean
-  /** A repeated POST has no further effect, even without an `Idempotency-Key`. */
+  /** Marks a POST that clients may repeat without an `Idempotency-Key`, because repeating has no further effect. */
   readonly repeatable?: true
   /** The response contains a secret, so its stored copy is encrypted. */
   readonly answersSecret?: true
   readonly ignoresBody?: true
-  /** Set on a DELETE that reads a body. Other DELETE routes ignore it. */
+  /** Set on a DELETE that reads a body. Other DELETE routes ignore the body. */
   readonly readsBody?: true
-  /** The response contains messages. Their format depends on `X-Latitude-SDK-Version`. */
+  /** The response contains messages. The message format depends on `X-Latitude-SDK-Version`. */
   readonly showsMessages?: true
   readonly resumes?: true
   readonly preconditions?: readonly ('If-Match' | 'If-None-Match')[]
@@ -29,7 +29,7 @@ export interface RouteMetadata {
   readonly errors: readonly ErrorCause[]
 }
 
-/** The server mounts these records, and the clients bundle them. */
+/** The server mounts these routes, and the SDK bundles this table. */
 // biome-ignore format: a table, one record per route
 export const routes = {
   apiKeys: {

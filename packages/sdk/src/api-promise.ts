@@ -7,7 +7,7 @@ export interface Outcome<T> {
 }
 
 /**
- * The promise that every call returns. Await it for the parsed body, or call `withResponse()` to get the HTTP response
+ * The promise of a call. Await the promise to get the parsed body, or call `withResponse()` to get the HTTP response
  * too.
  *
  * @example const { data, requestId, rateLimit } = await stet.prompts.list().withResponse()
@@ -16,7 +16,7 @@ export class ApiPromise<T> extends Promise<T> {
   readonly #outcome: Promise<Outcome<T>>
   readonly #isStreamed: boolean
 
-  /** Set `isStreamed` if the response body was already consumed as events. */
+  /** @param isStreamed true if the response body was already read as events. */
   constructor(outcome: Promise<Outcome<T>>, isStreamed = false) {
     super((resolve, reject) => {
       outcome.then(({ data }) => resolve(data), reject)
@@ -31,12 +31,12 @@ export class ApiPromise<T> extends Promise<T> {
   }
 
   /**
-   * Resolves to a copy of the response whose body is still unread.
+   * Resolves to a copy of the response whose body is still unread. Rejects with ConfigurationError for a streamed run.
    *
    * @example const etag = (await stet.prompts.get('support/reply').asResponse()).headers.get('etag')
    */
   async asResponse(): Promise<Response> {
-    // The caller handles the derived promise, so mark this one as handled.
+    // The caller handles the returned promise, so mark this promise as handled.
     this.catch(() => {})
     if (this.#isStreamed) {
       throw new ConfigurationError('A streamed run: use prompts.stream(…).withResponse(), or stream: false')

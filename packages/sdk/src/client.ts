@@ -16,7 +16,7 @@ import type { Query } from './transport/url.ts'
 import type { Health, Me } from './types.ts'
 
 /**
- * The client. Options that you omit come from STET_API_KEY, STET_BASE_URL and STET_PROJECT_ID.
+ * The client. STET_API_KEY, STET_BASE_URL, STET_PROJECT_ID and STET_LOG set the options that you omit.
  *
  * @example
  * const stet = new Stet({ projectId: 1 })
@@ -41,7 +41,7 @@ export class Stet<R = PromptRegistry> {
   constructor(options?: StetOptions)
   constructor(apiKey: string, options?: StetOptions)
   constructor(first?: string | StetOptions, second?: StetOptions) {
-    // An unset variable passes an undefined key, which must not override the options.
+    // The first argument may be an unset environment variable, which must not override the options.
     this.#options = typeof first === 'object' ? first : ({ ...second, apiKey: first ?? second?.apiKey } as StetOptions)
     const api = new Api(resolveSettings(this.#options))
     this.#api = api
@@ -58,7 +58,7 @@ export class Stet<R = PromptRegistry> {
   }
 
   /**
-   * Returns a client with some options changed. Both clients share the cache and the logger.
+   * Returns a client with some options changed. Both clients share the cache.
    *
    * @example const patient = stet.withOptions({ timeout: 120_000, maxRetries: 5 })
    */
@@ -85,7 +85,7 @@ export class Stet<R = PromptRegistry> {
   }
 
   /**
-   * Describes the API key in use.
+   * Returns the API key in use, its workspace and its rate limit.
    *
    * @example const { apiKey, workspace, rateLimit } = await stet.me()
    */
@@ -94,7 +94,7 @@ export class Stet<R = PromptRegistry> {
   }
 
   /**
-   * Checks that the server is up. Needs no API key.
+   * Checks that the server is up. This call needs no API key.
    *
    * @example const { status, version } = await stet.health()
    */
@@ -103,7 +103,7 @@ export class Stet<R = PromptRegistry> {
   }
 
   /**
-   * Calls any route below the API prefix, for routes without a client method.
+   * Calls any route below the API prefix, for example a route without a client method.
    *
    * @example
    * const merged = await stet.request<Version[]>('GET', '/projects/1/versions', { query: { status: 'merged' } })

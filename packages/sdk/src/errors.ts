@@ -13,7 +13,7 @@ interface ErrorFacts {
 }
 
 /**
- * The base class of every error that this library throws.
+ * The base class of this library's errors.
  *
  * @example
  * try { await stet.prompts.run('support/reply') } catch (e) { if (StetError.isInstance(e)) console.error(e.message) }
@@ -29,7 +29,7 @@ export class StetError extends Error {
   static override [Symbol.hasInstance](value: unknown): boolean {
     // biome-ignore lint/complexity/noThisInStatic: `this` is the class on the right of instanceof
     const symbol = brands.get(this)
-    // A subclass in the application has no brand, so check its prototype chain.
+    // A subclass in the application has no brand, so check the prototype chain.
     // biome-ignore lint/complexity/noThisInStatic: see above
     if (!symbol) return Function.prototype[Symbol.hasInstance].call(this, value)
     return typeof value === 'object' && value !== null && symbol in value
@@ -63,7 +63,7 @@ export interface ApiErrorInit extends ErrorFacts {
 }
 
 /**
- * The server rejected the request or failed. Handle `reason` and `details`. Give `requestId` to the operator.
+ * The server rejected the request or failed. Act on `reason` and `details`. Give `requestId` to the operator.
  *
  * @example if (e instanceof ApiError && e.reason === 'body-too-large') splitTheUpload()
  */
@@ -72,8 +72,8 @@ export class ApiError extends StetError {
   declare readonly errorCode: string
   declare readonly details: unknown
   /**
-   * The cause from `details.reason` (docs/errors.md lists them). A newer server may send other values. For a failed
-   * run, read `errorCode` instead.
+   * The cause, from `details.reason`. docs/errors.md lists all causes. A newer server may send other values. For a
+   * failed run, read `errorCode` instead.
    */
   readonly reason: ErrorReason | (string & {}) | undefined
   readonly retryable: boolean
@@ -95,7 +95,7 @@ export class ApiError extends StetError {
 }
 
 /**
- * 400: the request is invalid, or it would change a merged version.
+ * 400: the request is invalid, or not possible for this version. For example, a merged version cannot change.
  *
  * @example if (e instanceof BadRequestError) console.error(e.message, e.details)
  */
@@ -109,21 +109,22 @@ export class BadRequestError extends ApiError {}
 export class UnauthorizedError extends ApiError {}
 
 /**
- * 403: the API key lacks a key scope, or is restricted to another project.
+ * 403: the API key lacks a key scope, or the call needs an API key that is not restricted to one project.
  *
  * @example if (e instanceof ForbiddenError) console.error('The key may not do this', e.message)
  */
 export class ForbiddenError extends ApiError {}
 
 /**
- * 404: the project, version, prompt, conversation or key does not exist.
+ * 404: the requested resource does not exist, or the API key cannot access the resource.
  *
  * @example if (e instanceof NotFoundError) console.error(e.message, e.details)
  */
 export class NotFoundError extends ApiError {}
 
 /**
- * 409 or 412: the resource has changed since you read it. `details` names the resource.
+ * 409 or 412: the server's state does not allow the request. For example, a prompt has changed since you read it, a run
+ * is active, or a name is taken. `reason` names the cause.
  *
  * @example if (e instanceof ConflictError) console.error('The resource has changed', e.details)
  */
@@ -137,7 +138,7 @@ export class ConflictError extends ApiError {}
 export class UnprocessableEntityError extends ApiError {}
 
 /**
- * 429: the API key exceeded its rate limit.
+ * 429: the API key exceeded its rate limit or its limit of open streams, or too many requests had invalid API keys.
  *
  * @example if (e instanceof RateLimitError) console.error('Again at', e.rateLimit?.resetAt)
  */
@@ -151,15 +152,15 @@ export class RateLimitError extends ApiError {
 }
 
 /**
- * 500 and above: the server failed.
+ * 500 and above: the server failed or is temporarily unavailable.
  *
  * @example if (e instanceof InternalServerError) console.error(`Ask the operator about ${e.requestId}`)
  */
 export class InternalServerError extends ApiError {}
 
 /**
- * The run failed. `errorCode` is a run code such as `ai_run_error`. `partial` is the output so far. The message names
- * the cause: `openai: 401 Incorrect API key provided (prompt support/reply)`.
+ * The run failed. `errorCode` is a run code such as `ai_run_error`. `partial` is the output so far, and empty without a
+ * stream. The message names the cause: `openai: 401 Incorrect API key provided (prompt support/reply)`.
  *
  * @example if (e instanceof RunError && e.errorCode === 'rate_limit_error') tryLater(e.conversationUuid)
  */
@@ -173,8 +174,8 @@ export class RunError extends ApiError {
 }
 
 /**
- * Formats the cause on one line of at most 500 characters. A provider failure includes the provider's status and
- * message.
+ * Formats the cause on one line of at most 500 characters, followed by the prompt's path if known. For a provider
+ * failure, the line has the provider's name, status and message.
  */
 function runReason({ errorCode, message, details, prompt }: ApiErrorInit): string {
   const { provider, status, providerMessage } = (details ?? {}) as Record<string, unknown>
@@ -188,7 +189,7 @@ function runReason({ errorCode, message, details, prompt }: ApiErrorInit): strin
 }
 
 /**
- * No response arrived: the socket, DNS or TLS failed. `cause` is the runtime's error.
+ * No complete response arrived, because the socket, DNS or TLS failed. `cause` is the runtime's error.
  *
  * @example if (e instanceof ConnectionError) console.error(e.message, e.cause)
  */
@@ -197,14 +198,14 @@ export class ConnectionError extends StetError {
 }
 
 /**
- * No response arrived within the timeout.
+ * No complete response arrived within the timeout. For a stream, the response head did not arrive.
  *
  * @example if (e instanceof TimeoutError) await stet.withOptions({ timeout: 300_000 }).prompts.list()
  */
 export class TimeoutError extends ConnectionError {}
 
 /**
- * The stream broke and could not be resumed. The run may still be active: read it with `runs.attach(uuid)`.
+ * The stream broke and could not be resumed. The run may still be active: call `runs.attach(uuid)` to get its result.
  *
  * @example if (e instanceof StreamInterruptedError && e.conversationUuid) await stet.runs.attach(e.conversationUuid)
  */
@@ -225,8 +226,8 @@ export class AbortError extends StetError {
 }
 
 /**
- * A client tool ended the run. Either its handler threw this error, or its arguments were invalid and `onInvalidArgs`
- * is `throw`. Any other exception from a handler becomes an error result for the model.
+ * A client tool ended the run: the handler threw this error, or the arguments were invalid and `onInvalidArgs` is
+ * `throw`. Any other exception from a handler becomes an error result for the model.
  *
  * @example throw new ToolExecutionError('The order database is down', { cause })
  */
@@ -236,13 +237,14 @@ export class ToolExecutionError extends StetError {
 }
 
 /**
- * An option is missing or invalid. The message names the option and its environment variable.
+ * An option or an argument is missing or invalid. The message names the option, and its environment variable if it has
+ * one.
  *
  * @example if (e instanceof ConfigurationError) process.exit(2)
  */
 export class ConfigurationError extends StetError {}
 
-// The ESM and CJS builds have separate classes. These brands make `instanceof` work across both.
+// The ESM and CJS builds have separate classes. These brands make `instanceof` work across both builds.
 for (const [name, type] of Object.entries({
   StetError,
   ApiError,

@@ -34,14 +34,14 @@ export type OperationName = keyof OperationTypes
 export interface Operation {
   method: RouteMetadata['method']
   path: string
-  /** Whether a failed attempt can safely be repeated. `keyed`: only with an idempotency key. */
+  /** Whether the client may repeat a failed attempt. `keyed` requires an idempotency key. */
   retry: boolean | 'keyed'
   sendsBody: boolean
-  /** Served outside the API prefix. Needs no API key. */
+  /** The route is outside the API prefix and needs no API key. */
   outside?: true
 }
 
-/** Paths are relative to the API prefix. */
+/** Paths are relative to the API prefix, except for operations with `outside`. */
 // The pure annotation lets bundlers drop the table when no operation is used.
 export const operations = /* @__PURE__ */ allOperations()
 

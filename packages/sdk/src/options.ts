@@ -11,7 +11,7 @@ export type ApiKey = string | (() => string | Promise<string>)
 
 export type LogLevel = 'off' | 'error' | 'warn' | 'info' | 'debug'
 
-/** Receives the client's log output, for example `console`. */
+/** Receives the client's logger output, for example `console`. */
 export interface Logger {
   error(m: string, ...r: unknown[]): void
   warn(m: string, ...r: unknown[]): void
@@ -29,33 +29,33 @@ export interface Scope {
 /** Options that every call accepts. */
 export interface RequestOptions {
   signal?: AbortSignal
-  /** Milliseconds. A JSON call must finish reading the body in this time. A stream must receive its response head. */
+  /** Milliseconds per attempt until the whole JSON body has arrived, or until the response head of a stream. */
   timeout?: number
   maxRetries?: number
   /** Set a header to null to remove a default. */
   headers?: Record<string, string | null>
-  /** Default: a random UUID per POST call. Retries reuse it. */
+  /** Default: a random UUID per POST call. Retries reuse the idempotency key. */
   idempotencyKey?: string
 }
 
 /**
- * Client options. Every option has a default.
+ * Client options. All of them are optional.
  *
  * @example new Stet({ apiKey: 'stet_…', baseUrl: 'https://prompts.example.com', projectId: 1 })
  */
 export interface StetOptions extends Scope {
   /** Default: the STET_API_KEY environment variable. */
   apiKey?: ApiKey
-  /** Default: STET_BASE_URL, then http://127.0.0.1:8787. The client appends /api/v3 if it is missing. */
+  /** Default: STET_BASE_URL, then http://127.0.0.1:8787. The client appends a missing /api/v3. */
   baseUrl?: string
-  /** Milliseconds. Default: 60_000, or 600_000 for runs with `stream: false`. */
+  /** Milliseconds per attempt. Default: 60_000, or 600_000 for runs with `stream: false`. */
   timeout?: number
   /** Default: 2. */
   maxRetries?: number
   fetch?: typeof globalThis.fetch
   fetchOptions?: RequestInit & { dispatcher?: unknown }
   defaultHeaders?: Record<string, string | null>
-  /** Caches the prompts that `prompts.get` fetches. Default: false. */
+  /** Whether to cache the prompts that `prompts.get` fetches. Default: false. */
   cache?: boolean | CacheOptions
   streaming?: StreamDefaults
   /** Default: STET_LOG, then `warn`. */
@@ -68,7 +68,7 @@ export interface StetOptions extends Scope {
 
 /** Defaults for all streams of a client. */
 export interface StreamDefaults {
-  /** Resumes a broken stream. Default: true. */
+  /** Whether to resume a broken stream. Default: true. */
   resume?: boolean | ResumeOptions
   /** Milliseconds without data before the client treats the stream as broken. Default: 45_000. */
   idleTimeout?: number
@@ -80,11 +80,11 @@ export interface StreamDefaults {
 
 /** Configures how the client resumes a broken stream. */
 export interface ResumeOptions {
-  /** Maximum attempts without receiving a new event. Default: 3. */
+  /** The maximum number of consecutive attempts without a new event. Default: 3. */
   maxAttempts?: number
   /** Milliseconds before the first attempt. The delay doubles with each attempt. Default: 500. */
   initialDelay?: number
-  /** The longest delay in milliseconds. Default: 8000. */
+  /** The longest delay in milliseconds. A delay that the server requests may be longer. Default: 8000. */
   maxDelay?: number
 }
 
@@ -104,7 +104,10 @@ export interface Hooks {
   onError?(e: StetError, c: { operation: string; willRetry: boolean }): void
 }
 
-/** Stream callbacks run synchronously in event order. An exception rejects the stream. */
+/**
+ * Stream callbacks run synchronously in event order. An exception rejects the stream, except in `onError`, where the
+ * client logs the exception.
+ */
 export interface StreamCallbacks<O extends OutputKind = 'text'> {
   onEvent?: (e: StreamEvent) => void
   onText?: (delta: string, snapshot: string) => void
@@ -118,15 +121,15 @@ export interface StreamControls<T = Nothing> {
   /** Handlers for the prompt's declared tools, by tool name. */
   tools?: ToolMap<T>
   /**
-   * `inline` (default): the run waits for each tool result. `turns`: the run ends with its tool calls and a chat
-   * continues it.
+   * `inline` (default): the run waits for each tool result. `turns`: the run ends with its tool calls, and a chat
+   * continues the conversation.
    */
   toolMode?: 'inline' | 'turns'
   maxToolRounds?: number
   resume?: boolean | ResumeOptions
   idleTimeout?: number
   bufferEvents?: boolean
-  /** What aborting `signal` does: stop the run (default), or detach and leave it running. */
+  /** What aborting `signal` does: `stop` (default) stops the run, `detach` leaves the run active. */
   onAbort?: 'stop' | 'detach'
 }
 
@@ -140,10 +143,11 @@ export type RunOptions<R, P, O extends OutputKind = OutputOf<R, P>> = Scope &
   ParamField<ParamsOf<R, P>> &
   Omit<RunDocumentBody, 'path' | 'parameters' | 'tools' | 'stream' | 'background' | 'mcpHeaders'> & {
     /**
-     * How `run()` receives the result: as an event stream (true, the default) or one JSON body. The result is the same.
+     * How `run()` receives the result: as an event stream (true, the default) or as one JSON body. Both give the same
+     * result.
      */
     stream?: boolean
-    /** `run()` immediately resolves to a job. `stream()` reads a run that continues if its reader disconnects. */
+    /** If true, `run()` immediately resolves to a job, and a run of `stream()` continues if its reader disconnects. */
     background?: boolean
     mcpHeaders?: Record<string, Record<string, string>>
   }
@@ -158,11 +162,11 @@ export type AttachOptions<O extends OutputKind = 'text'> = RequestOptions &
   StreamCallbacks<O> &
   StreamControls & {
     stream?: boolean
-    /** Skips events up to and including this id. Default: all events of the latest run. */
+    /** The stream starts after the event with this id. Default: the stream has all events of the latest run. */
     lastEventId?: string
   }
 
-/** The options argument of a run. It is optional unless the prompt requires a parameter. */
+/** The options argument of a run. Optional unless the prompt requires a parameter. */
 export type RunArgs<R, P> = Nothing extends ParamsOf<R, P> ? [options?: RunOptions<R, P>] : [options: RunOptions<R, P>]
 
 /** Shows the required parameters in the compile error for a call without options. */
@@ -172,10 +176,10 @@ export interface MissingParameters<Names> {
 
 type RequiredKeys<T> = { [K in keyof T]-?: Nothing extends Pick<T, K> ? never : K }[keyof T]
 
-/** Never matches a path. If the prompt requires parameters, the compile error lists them. */
+/** Matches no path. If the prompt requires parameters, the compile error lists the required parameters. */
 export type Unmet<R, P> = Nothing extends ParamsOf<R, P> ? never : P & MissingParameters<RequiredKeys<ParamsOf<R, P>>>
 
-/** Disables an overload unless the caller writes its type argument, so that inference skips it. */
+/** Disables an overload for calls that do not pass its type argument, so that inference skips the overload. */
 export type Open<O> = [O] extends [never] ? never : string
 
 /** Options for calls that need a project but no version. */

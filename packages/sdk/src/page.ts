@@ -1,6 +1,6 @@
 import { ApiPromise } from './api-promise.ts'
 
-/** One page of a list. Iterating it also yields the items of all later pages. */
+/** One page of a list. Iterating a page also yields the items of all later pages. */
 export interface Page<T> extends AsyncIterable<T> {
   readonly items: T[]
   readonly nextCursor: string | null
@@ -20,7 +20,7 @@ export interface Page<T> extends AsyncIterable<T> {
 }
 
 /**
- * The promise for the first page. Iterating it yields the items of all pages.
+ * The promise for the first page. Iterating the promise yields the items of all pages.
  *
  * @example for await (const { uuid, cost } of stet.conversations.list({ status: 'error' })) console.log(uuid, cost)
  */
@@ -32,7 +32,7 @@ export class PagePromise<T> extends ApiPromise<Page<T>> implements AsyncIterable
 
 export type LoadPage<T> = (cursor: string | undefined) => ApiPromise<{ items: T[]; nextCursor: string | null }>
 
-/** Requests the first page immediately. Later pages load when iteration reaches them. */
+/** Requests the first page immediately. Later pages load on `next()` or when iteration reaches them. */
 export function pagePromise<T>(load: LoadPage<T>, cursor?: string): PagePromise<T> {
   const outcome = load(cursor)
     .withResponse()

@@ -1,5 +1,5 @@
 /**
- * Your project's prompts and their types. Empty by default. Generated types fill it through module augmentation.
+ * Your project's prompts and their types. This interface is empty by default. Generated types augment it.
  *
  * @example
  * declare module '@stet/sdk' {

@@ -17,7 +17,7 @@ export type DeepPartial<T> = T extends string
         ? { [K in keyof T]?: DeepPartial<T[K]> }
         : T
 
-/** The items of `objectStream`. They are `unknown` if the response type is unknown. */
+/** The type of the items of `objectStream`. Unknown if the response type is text or unknown. */
 export type PartialObject<O extends OutputKind> = IsText<O> extends true ? unknown : DeepPartial<O>
 
 /** An object type with no required keys. */
@@ -26,7 +26,7 @@ export type Nothing = Record<never, never>
 type Known<R> = Extract<keyof R, string>
 type Entry<R, P> = P extends keyof R ? R[P] : Nothing
 
-/** A prompt path. Editors complete the paths in the registry. Other paths also compile unless `strictPaths` is set. */
+/** A prompt path. Editors complete the paths in the registry. Without `strictPaths`, other paths compile too. */
 export type PromptPath<R = PromptRegistry> = RegistryConfig extends { strictPaths: true }
   ? Known<R>
   : Known<R> | (string & Nothing)

@@ -11,7 +11,7 @@ export interface Runtime {
 /** Returns a version 4 UUID. `crypto.randomUUID` is missing in pages served over plain HTTP. */
 export function randomUuid(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16))
-  // The version and variant bits (RFC 9562, section 5.4).
+  // Set the version and variant bits (RFC 9562, section 5.4).
   const marked = bytes.map((byte, i) => (i === 6 ? (byte & 15) | 64 : i === 8 ? (byte & 63) | 128 : byte))
   return hexOf(marked).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }

@@ -33,7 +33,7 @@ export function derived(settings: Settings, options: StetOptions, changed: Parti
   return { ...options, ...changed, [CACHE]: settings.prompts }
 }
 
-/** Throws ConfigurationError for invalid values. */
+/** @throws ConfigurationError for invalid values, and for an API key in a page without `dangerouslyAllowBrowser` */
 export function resolveSettings(options: Inherited, runtime: Runtime = systemRuntime): Settings {
   const apiKey = options.apiKey ?? environment('STET_API_KEY')
   const isBrowser = 'window' in globalThis && 'document' in globalThis
@@ -53,7 +53,7 @@ export function resolveSettings(options: Inherited, runtime: Runtime = systemRun
     ...parseBaseUrl(options.baseUrl ?? environment('STET_BASE_URL') ?? DEFAULT_ADDRESS),
     versionUuid: options.versionUuid ?? 'live',
     maxRetries,
-    // Look up `fetch` on each call, so that replacing it after construction works.
+    // Look up `fetch` on each call, so that a replacement of `globalThis.fetch` takes effect later too.
     fetch: options.fetch ?? ((...args) => globalThis.fetch(...args)),
     logger: createLogger(level, options.logger ?? console),
     isBrowser,

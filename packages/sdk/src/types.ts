@@ -79,11 +79,11 @@ export type Message = MessageInput
 /** A prompt in one version. `content` is the exact stored text. */
 export interface Prompt extends Omit<Document, 'config' | 'provider'> {
   config: Record<string, unknown> & { provider?: string; model?: string }
-  /** Missing if no stored provider key matches. */
+  /** Missing if no configured provider key matches. */
   provider?: string
 }
 
-/** A prompt with its source. */
+/** A prompt, with its origin in `source`. */
 export interface FetchedPrompt extends Prompt {
   readonly source: 'network' | 'cache' | 'stale' | 'fallback'
   /** Epoch milliseconds. */
@@ -119,7 +119,7 @@ export interface RunResult<O extends OutputKind = 'text'> extends Omit<RunResult
 }
 
 export interface Conversation extends Omit<ConversationBody, 'conversation' | 'error'> {
-  /** Empty while the run is queued. It grows during the run. */
+  /** The list is empty while the run is queued, and grows during the run. */
   conversation: Message[]
   error: { errorCode: string; message: string } | null
 }
@@ -149,7 +149,7 @@ export type ProjectDefaults = Pick<CreateProjectBody, 'defaultProvider' | 'defau
 
 export type ApiKeyInfo = ApiKey
 
-/** A provider key with a masked `token`. Provider keys with id 0 come from the server settings. */
+/** A provider key with a masked `token`. Its id is 0 if it comes from the server's environment, or is `demo`. */
 export interface ProviderKeyInfo extends Omit<ProviderKey, 'provider'> {
   provider: string
 }

@@ -59,7 +59,7 @@ export const ListConversationsQuery = z
     customIdentifier: z.string().exactOptional(),
     from: instant.exactOptional().meta({ description: 'Only conversations created at this instant or later.' }),
     to: instant.exactOptional().meta({ description: 'Only conversations created at this instant or earlier.' }),
-    // Query values are strings.
+    // Query values are strings, so the schema converts the number.
     limit: documentedAs(
       z
         .string()

@@ -85,7 +85,7 @@ const byRole = z.discriminatedUnion(
     z.looseObject({
       role: z.literal('assistant'),
       content: z.array(partsOf([TextPart, ReasoningPart, RedactedReasoningPart, ImagePart, FilePart, CallPart])),
-      // A list was already converted to tool-call parts, so any other value is invalid.
+      // `withOneForm` has already merged a list into `content`. This schema rejects a value that is not a list.
       toolCalls: z.array(z.unknown()).exactOptional(),
     }),
     z.looseObject({ role: z.literal('tool'), content: z.array(partsOf([ResultPart])) }),
@@ -113,7 +113,7 @@ type Bag = Record<string, unknown>
 
 const isBag = (value: unknown): value is Bag => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Keeps unrecognized values, so that the schema reports them with their position. */
+/** Converts all accepted forms of a message to one. Keeps invalid values, so that the schema reports their position. */
 function withOneForm(value: unknown): unknown {
   if (!isBag(value)) return value
   const message = withoutNull(value, ['name', 'toolCalls', 'toolId', 'toolName'])
@@ -137,7 +137,7 @@ function partFrom(value: unknown): unknown {
   return part
 }
 
-/** If both keys are present, `to` wins. */
+/** Moves the value of `from` to `to`, unless `to` already has a value. */
 function renamed(part: Bag, from: string, to: string): Bag {
   const { [from]: other, ...rest } = part
   return other === undefined ? part : { ...rest, [to]: rest[to] ?? other }
@@ -161,7 +161,7 @@ function callPart(call: unknown): unknown {
   return { type: 'tool-call', toolCallId: call['id'], toolName: call['name'], args: call['arguments'] }
 }
 
-/** PromptL stores the tool ids on the message and the result as text in its content. */
+/** Converts PromptL's form, which has `toolId` and `toolName` on the message and the result as text parts. */
 function withResultPart(message: Bag): Bag {
   const { toolId, toolName, ...rest } = message
   const content = rest['content']

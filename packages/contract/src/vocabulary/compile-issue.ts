@@ -7,11 +7,11 @@ export interface CompileIssue {
   message: string
   line: number
   column: number
-  /** The lines around the error with a marker below it. */
+  /** The lines around the error, with a marker below the error. */
   frame: string
 }
 
-/** The details of `chain_compile_error`. `path` may name a referenced prompt. */
+/** A compile issue with its prompt. `path` may name a referenced prompt. */
 export interface LocatedIssue extends CompileIssue {
   path: string
   endLine?: number

@@ -1,14 +1,16 @@
-/** Lists why the server refuses requests. Error bodies, the OpenAPI document and docs/errors.md derive from this table. */
+/**
+ * Lists why the server refuses requests. Error bodies, the OpenAPI document and docs/errors.md derive from this table.
+ */
 import type { ErrorCode } from './error-codes.ts'
 
 export interface CauseEntry {
-  /** `DocumentRunError` is a failed run. Its `errorCode` names the reason. */
+  /** `DocumentRunError` means that a run failed. The error's `errorCode` then names the reason. */
   code: ErrorCode | 'DocumentRunError'
-  /** `{key}` inserts a detail; `{list.length}` and `{list.0.key}` reach into it. */
+  /** `{key}` inserts a detail. `{list.length}` and `{list.0.key}` insert a part of a detail. */
   message: string
   /** Keys of `details`. A key with `?` is optional. */
   details?: readonly string[]
-  /** Overrides the cause as `details.reason`. */
+  /** The value of `details.reason`. Default: the name of the cause. */
   reason?: string
 }
 
@@ -276,5 +278,5 @@ type Refusal<Cause extends ErrorCause> = (typeof ERROR_CAUSES)[Cause] extends in
       : Cause
   : never
 
-/** A value of `details.reason`. A failed run has an `errorCode` instead. */
+/** A value of `details.reason`. A failed run has `errorCode` instead of a reason. */
 export type ErrorReason = { [Cause in ErrorCause]: Refusal<Cause> }[ErrorCause]

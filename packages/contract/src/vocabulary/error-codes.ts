@@ -1,4 +1,4 @@
-/** The `name` of an error. A failed run uses `DocumentRunError` instead. */
+/** The values of an error's `name`. The name of a failed run is `DocumentRunError` instead. */
 export const ERROR_CODES = [
   'BadRequestError',
   'UnauthorizedError',
@@ -43,8 +43,8 @@ export interface ErrorBody {
   name: ErrorCode | 'DocumentRunError'
   message: string
   errorCode: Exclude<ErrorCode, 'InternalServerError'> | 'internal_server_error' | RunErrorCode
-  /** Data that the caller can act on. `reason` is the cause (docs/errors.md). Failed runs have an `errorCode` instead. */
+  /** Data for the caller. `reason` names the cause (docs/errors.md). A failed run has `errorCode` instead. */
   details: { reason?: string; [key: string]: unknown }
-  /** Repeats the message. Only errors of attach have it. */
+  /** Repeats the message. Only errors of attach have this field. */
   error?: { message: string }
 }

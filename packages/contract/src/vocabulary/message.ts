@@ -1,7 +1,7 @@
 export const ROLES = ['system', 'developer', 'user', 'assistant', 'tool'] as const
 export type Role = (typeof ROLES)[number]
 
-/** A part keeps every key that it was sent with, for example `cache_control`. */
+/** Parts may have further keys, for example `cache_control`. The server keeps these keys. */
 interface OpenPart {
   [key: string]: unknown
 }
@@ -69,7 +69,7 @@ export type MessagePart =
   | ToolResultPart
 
 /**
- * A message in a response. Its content is always a list of parts, including tool calls and results.
+ * A message in a response. `content` is always a list of parts, including tool calls and results.
  * @example { role: 'assistant', content: [{ type: 'text', text: 'Hello' }] }
  */
 export interface Message {
@@ -79,7 +79,7 @@ export interface Message {
 }
 
 /**
- * A message in a request. Its content may be plain text. Messages from a response are valid here.
+ * A message in a request. `content` may be plain text. Messages from a response are valid here.
  * @example { role: 'user', content: 'Where is my order?' }
  */
 export interface MessageInput {

@@ -16,7 +16,7 @@ interface ChainEvent<Type extends string> {
 }
 
 /**
- * The failure that ended a run. It has the same keys as the JSON error.
+ * The failure that ended a run. The body of a failed JSON run has the same keys, without `code`.
  * @example if (event.type === 'chain-error') console.error(event.error.errorCode, event.error.message)
  */
 export interface RunFailure {
@@ -104,7 +104,12 @@ export type ProviderEvent =
   | ({ type: 'tool-result'; result: unknown; isError: boolean } & CalledTool)
   | ({ type: 'tool-error'; error: string } & CalledTool)
   | { type: 'source'; [key: string]: unknown }
-  | { type: 'file' /** A URL or a data URL. */; url: string; mimeType: string }
+  | {
+      type: 'file'
+      /** A URL or a data URL. */
+      url: string
+      mimeType: string
+    }
   | ({ type: 'finish-step' } & StepEnd)
   | ({ type: 'finish' } & StepEnd)
   | { type: 'error'; error: { message: string; status?: number } }

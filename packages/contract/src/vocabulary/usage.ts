@@ -1,5 +1,6 @@
 /**
- * Tokens of one step or a whole run. `promptTokens` equals `inputTokens`, and `completionTokens` equals `outputTokens`.
+ * Token counts of one step or of a whole run. `promptTokens` equals `inputTokens`, and `completionTokens` equals
+ * `outputTokens`.
  * @example console.log(`${result.tokenUsage.inputTokens} in, ${result.tokenUsage.outputTokens} out`)
  */
 export interface Usage {

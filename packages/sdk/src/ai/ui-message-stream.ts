@@ -7,7 +7,7 @@ export interface UIMessageSource extends AsyncIterable<StreamEvent> {
   readonly conversationUuid: string | undefined
 }
 
-/** Adds data to the response and tools that the page receives. Default: none. */
+/** Selects data that the page receives in addition to the response. Default: none. */
 export interface UIMessageOptions {
   /** With `errors`, the page receives the actual error message instead of a fixed text. */
   expose?: readonly 'errors'[]
@@ -21,10 +21,10 @@ const HEADERS = {
 }
 
 /**
- * Converts a run into the AI SDK's UI message stream: text, reasoning, tool calls with results, and sources. The
+ * Converts a run into the AI SDK's UI message stream: text, reasoning, tool calls with results, sources and files. The
  * message metadata includes `conversationUuid`, and at the end also `finishReason` and `usage`. A failed run ends with
- * an error chunk, an aborted run with an abort chunk. The page does not receive the prompt, its configuration or its
- * ids.
+ * an error chunk, an aborted or detached stream with an abort chunk. The page does not receive the prompt's messages,
+ * configuration or ids.
  *
  * @example for await (const chunk of toUIMessageStream(stream)) console.log(chunk.type)
  */
@@ -33,7 +33,7 @@ export function toUIMessageStream(s: UIMessageSource, o: UIMessageOptions = {}):
 }
 
 /**
- * Returns the response of a route for `useChat`.
+ * Returns the HTTP response for a route that `useChat` calls.
  *
  * @example
  * export async function POST(request: Request) {
@@ -68,7 +68,7 @@ async function* chunksOf(s: UIMessageSource, { expose = [] }: UIMessageOptions):
     yield* writer.start(s.conversationUuid)
     yield* writer.close()
     if (error instanceof AbortError) yield { type: 'abort' }
-    // Error messages can reveal server paths, providers and addresses.
+    // By default, send a fixed text, because error messages can reveal server paths, providers and addresses.
     else yield { type: 'error', errorText: expose.includes('errors') ? messageOf(error) : failureOf(error) }
   }
 }

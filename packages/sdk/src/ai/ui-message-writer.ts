@@ -13,14 +13,14 @@ export class UIMessageWriter {
   #isInStep = false
   /** The protocol requires an explicit end for each text or reasoning part. */
   #part: { kind: 'text' | 'reasoning'; id: string } | undefined
-  /** Tool calls that the page received without a result so far. */
+  /** The ids of tool calls that the page received and that have no result yet. */
   readonly #calls = new Set<string>()
   #completed: Completed | undefined;
 
   *write({ event, data }: StreamEvent): Chunks {
     if (event === 'provider-event') return yield* this.#provider(data)
     yield* this.start(data.uuid)
-    // Tool results from a later round appear only in that round's messages.
+    // With `toolMode: 'turns'`, tool results arrive only in the messages of the next round.
     if (data.type === 'chain-started') yield* this.#results(data.messages)
     if (data.type === 'chain-completed') this.#completed = data
   }
@@ -76,7 +76,7 @@ export class UIMessageWriter {
 
   *#call({ toolCallId, toolName, args, _sourceData }: Extract<ProviderEventData, { type: 'tool-call' }>): Chunks {
     this.#calls.add(toolCallId)
-    // Prevents the page from executing tool calls that the server handles.
+    // `providerExecuted` prevents the page from executing tool calls that the server handles.
     const isServers = (_sourceData?.source ?? 'client') !== 'client'
     yield {
       type: 'tool-input-available',
@@ -94,8 +94,8 @@ export class UIMessageWriter {
       return yield { type: 'tool-output-available', toolCallId, output: data.result }
     }
     const errorText = textOf(data.type === 'tool-error' ? data.error : data.result)
-    // The page received no input for a call with invalid JSON arguments, so the input itself is in error.
     if (isKnown) yield { type: 'tool-output-error', toolCallId, errorText }
+    // A call with invalid JSON arguments was never sent to the page, so the failure is reported as an input error.
     else yield { type: 'tool-input-error', toolCallId, toolName, input: args, errorText }
   }
 
@@ -125,7 +125,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
 }
 
-// Providers define the shape of a source. Skip sources without a URL.
+// Providers define the shape of a source. A source without a URL is skipped.
 function* source({ id, url, title }: Record<string, unknown>): Chunks {
   if (typeof url !== 'string') return
   yield { type: 'source-url', sourceId: String(id ?? url), url, ...(typeof title === 'string' && { title }) }

@@ -2,15 +2,15 @@ import { ConnectionError, type OutputKind, RunStream, type StreamCallbacks } fro
 
 /** Options for reading a run through the page's own server, which keeps the API key. */
 export interface OpenRunOptions<O extends OutputKind = 'text'> extends StreamCallbacks<O> {
-  /** The request body. It is sent as JSON. */
+  /** The request body, sent as JSON. */
   body?: unknown
   headers?: Record<string, string>
   credentials?: RequestCredentials
-  /** Closes the stream. The route decides whether the run continues. */
+  /** Aborting this signal closes the stream. The route decides whether the run continues. */
   signal?: AbortSignal
   /**
-   * The route that resumes a broken stream. It receives `{ conversationUuid }` as JSON and the `Last-Event-ID` header.
-   * Without this option, a broken stream rejects with StreamInterruptedError.
+   * The route that resumes a broken stream. The route receives `{ conversationUuid }` as JSON, and the `Last-Event-ID`
+   * header if an event has an id. Without this option, a broken stream rejects with StreamInterruptedError.
    */
   attachUrl?: string | ((conversationUuid: string) => string)
   /** If false, a broken stream is not resumed, even with `attachUrl`. Delays are in milliseconds. */
@@ -24,8 +24,8 @@ interface Post {
 }
 
 /**
- * Posts to a route on the page's own server. The route must respond with `stream.toResponse()`. Returns the run
- * immediately.
+ * Posts to a route on the page's own server and immediately returns the stream. The route must respond with
+ * `stream.toResponse()`.
  *
  * @example
  * const stream = openRun('/api/reply', { body: { ticket }, attachUrl: '/api/reply/attach' })

@@ -7,18 +7,18 @@ import type { Prompt } from '../types.ts'
  * @example new Stet({ cache: { ttl: 10_000, waitUntil: (work) => context.waitUntil(work) } })
  */
 export interface CacheOptions {
-  /** Milliseconds during which a cached prompt is fresh. Default: 60_000. */
+  /** Milliseconds after its last fetch during which a cached prompt is fresh. Default: 60_000. */
   ttl?: number
   /**
-   * Milliseconds during which a stale prompt is still returned while it is refreshed in the background. Default:
-   * 3_600_000.
+   * Milliseconds after its last fetch during which a stale prompt may be returned. A request refreshes the prompt in
+   * the background. Default: 3_600_000.
    */
   staleTtl?: number
-  /** Maximum number of prompts. The least recently used is evicted first. Ignored by a custom store. Default: 500. */
+  /** Maximum number of prompts. The least recently used prompt is evicted first. Unused with `store`. Default: 500. */
   max?: number
   /** Default: the memory of this process. */
   store?: CacheStore
-  /** Keeps the runtime alive during a background refresh. */
+  /** Receives the promise of each background refresh, so that the runtime can stay alive until the promise settles. */
   waitUntil?: (p: Promise<unknown>) => void
 }
 
@@ -30,8 +30,8 @@ export interface CacheEntry {
 }
 
 /**
- * A prompt store, for example one that several processes share. If it throws, the client logs the error and calls the
- * server.
+ * A prompt store, for example one that several processes share. If the store throws, the client logs the error and
+ * calls the server.
  */
 export interface CacheStore {
   get(key: string): CacheEntry | undefined | Promise<CacheEntry | undefined>
@@ -42,8 +42,8 @@ export interface CacheStore {
 }
 
 /**
- * The replacement when neither the server nor the cache can return the prompt. It is a text, a prompt (for example from
- * a snapshot), or a function that receives the error and returns the text.
+ * The replacement if the cache has no prompt and the server cannot be reached, fails (5xx) or returns 429. Pass a text,
+ * a prompt (for example from a snapshot), or a function that receives the error and returns the text.
  */
 export type PromptFallback =
   | string

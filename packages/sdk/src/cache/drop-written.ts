@@ -3,8 +3,8 @@ import type { Exchange } from '../transport/exchange.ts'
 import { cacheOf, cacheOptions, keyPrefix } from './kept-prompts.ts'
 
 /**
- * Evicts the prompts that a write may have changed. This is the whole version, because prompts include each other, and
- * `live` if the write affects it.
+ * Evicts the prompts that a write may have changed. Evicts whole versions, because prompts include each other. Also
+ * evicts `live` after a publication or a write with `force`.
  */
 export async function dropWritten(settings: Settings, exchange: Exchange, answer: unknown): Promise<void> {
   const { logger } = settings
@@ -19,7 +19,7 @@ export async function dropWritten(settings: Settings, exchange: Exchange, answer
       if (version) await cacheOf(settings, options).drop(`${prefix}${versions}${version}/`, { options, logger })
     }
   } catch (error) {
-    // The write succeeded, so a cache failure must not reject the call.
+    // A cache failure must not change the outcome of the write.
     logger.warn('The cache could not drop a written prompt', error)
   }
 }

@@ -11,7 +11,7 @@ import { cacheOf, cacheOptions, keyPrefix, sha256 } from './kept-prompts.ts'
 
 type GetOptions = Scope & RequestOptions & { cache?: boolean | CacheOptions; fallback?: PromptFallback }
 
-/** Tries the cache if enabled, then the server, then the fallback. */
+/** Tries the cache if enabled, then the server. Uses the fallback only in an outage. */
 export async function fetchPrompt(
   api: Api,
   path: string,
@@ -54,7 +54,7 @@ async function loadPrompt(
   return etag && answer.response.status === 304 ? undefined : parseAnswer<Prompt>(answer)
 }
 
-// A rejection such as 404 must never be hidden by the cache or the fallback.
+// The fallback must not hide any other error, such as 404.
 function isOutage(error: StetError): boolean {
   return error instanceof ApiError ? error.status === 429 || error.status >= 500 : error instanceof ConnectionError
 }

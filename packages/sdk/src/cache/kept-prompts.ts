@@ -10,14 +10,14 @@ export function cacheOf({ prompts }: Settings, { max }: CacheOptions): PromptCac
   return prompts.cache
 }
 
-/** Cache keys start with a hash of the API key, so that other API keys cannot read its prompts. */
+/** Returns the start of a cache key: a hash of the API key. Clients with other API keys therefore find no entry. */
 export async function keyPrefix(settings: Settings, exchange: Exchange): Promise<string> {
   const { prompts } = settings
   const headers = await requestHeaders(settings, exchange, 0, null)
   const authorization = headers.get('authorization') ?? ''
   // Store the promise, so that concurrent calls share one hash computation.
   if (prompts.caller?.authorization !== authorization) {
-    // If the API key cannot be hashed, a random id keeps the entries private to this client.
+    // If the runtime cannot hash, a random id keeps the entries private to this client.
     prompts.caller = { authorization, hash: sha256(authorization).then((hash) => hash || randomUuid()) }
   }
   return `${(await prompts.caller.hash).slice(0, 16)}|`
@@ -27,7 +27,7 @@ export function cacheOptions(settings: Settings, own: boolean | CacheOptions | u
   return { ...(settings.cache as object), ...(own as object) }
 }
 
-/** Returns an empty string in pages served over plain HTTP, which cannot hash. */
+/** Returns the hash in hex, or an empty string in pages served over plain HTTP, which cannot hash. */
 export async function sha256(text: string): Promise<string> {
   if (!crypto.subtle) return ''
   return hexOf(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))))

@@ -1,7 +1,7 @@
 import type { CacheEntry, CacheStore } from './cache-options.ts'
 
 export class MemoryStore implements CacheStore {
-  // A Map keeps insertion order, so each read or write moves its entry to the end.
+  // A Map keeps insertion order. Each read or write moves its entry to the end, so the first entry is evicted first.
   readonly #entries = new Map<string, CacheEntry>()
   readonly #max: number
 

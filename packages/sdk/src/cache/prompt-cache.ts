@@ -10,10 +10,10 @@ const STALE_TTL_MS = 3_600_000
 const MAX_PROMPTS = 500
 const PAUSE_AFTER_FAILURE_MS = 5000
 
-/** Derived clients share one cache, which is created on first use. */
+/** The state that a client shares with its derived clients. The cache is created on first use. */
 export interface CacheSlot {
   cache?: PromptCache
-  /** Remembers the last API key's hash, because hashing costs more than the rest of a cache hit. */
+  /** The hash of the last API key, kept because hashing costs more than the rest of a cache hit. */
   caller?: { authorization: string; hash: Promise<string> }
 }
 
@@ -29,13 +29,13 @@ export interface CacheRequest {
 }
 
 /**
- * Caches prompts for a client and its derived clients. Fresh prompts are returned immediately. Stale prompts are
- * returned too, while one request refreshes them. Concurrent misses of the same prompt share one request.
+ * Caches prompts for a client and its derived clients. Returns fresh prompts without a request. Also returns stale
+ * prompts, while one request refreshes the prompt. Concurrent misses of the same prompt share one request.
  */
 export class PromptCache {
   readonly #memory: CacheStore
   readonly #flights = new Map<string, Promise<Outcome<FetchedPrompt>>>()
-  /** A failed refresh delays the next attempt until this time. */
+  /** By key: when the next refresh may start after a failed one, in epoch milliseconds. */
   readonly #pauses = new Map<string, number>()
 
   constructor(max = MAX_PROMPTS) {
@@ -56,7 +56,7 @@ export class PromptCache {
     return outcomeOf(entry, 'stale')
   }
 
-  /** Evicts every prompt with this key prefix and discards the results of pending requests. */
+  /** Evicts every prompt with this key prefix. The results of pending requests are not stored. */
   async drop(keyPrefix: string, about: Pick<CacheRequest, 'options' | 'logger'>): Promise<void> {
     for (const key of this.#flights.keys()) if (key.startsWith(keyPrefix)) this.#flights.delete(key)
     await this.#try(about, (store) => store.delete(keyPrefix))
@@ -86,17 +86,17 @@ export class PromptCache {
     const { ttl = TTL_MS, staleTtl = STALE_TTL_MS } = options
     const outcome = await load(known?.etag)
     const etag = outcome?.response.headers.get('etag')
-    // A load without a result means 304, which requires a cached entry.
+    // A load without an outcome means 304, which requires a known entry.
     const prompt = (outcome?.data ?? known?.prompt) as Prompt
     const entry = { ...(known?.etag && { etag: known.etag }), ...(etag && { etag }), prompt, storedAt: now() }
     this.#pauses.delete(key)
-    // A write may have invalidated this request in the meantime, so its result may be outdated.
+    // If a write has dropped this request meanwhile, the result may be outdated and is not stored.
     if (isWanted()) await this.#try(request, (store) => store.set(key, entry, Math.max(ttl, staleTtl)))
     const fetched = outcomeOf(entry, 'network')
     return outcome ? { ...fetched, response: outcome.response } : fetched
   }
 
-  /** A failed refresh keeps the cached copy, unless the prompt was deleted. */
+  /** Handles a failed refresh. Drops the cached prompt after a 404, and otherwise keeps the prompt. */
   async #keep(request: CacheRequest, error: unknown): Promise<void> {
     const { key, now, logger } = request
     if (error instanceof ApiError && error.status === 404) return this.drop(key, request)
@@ -105,7 +105,7 @@ export class PromptCache {
     logger.info(`A kept prompt could not be renewed: ${error}`)
   }
 
-  /** A store that throws counts as empty. */
+  /** Logs an exception of the store and returns undefined, as for an empty store. */
   async #try<T>({ options, logger }: Pick<CacheRequest, 'options' | 'logger'>, use: (store: CacheStore) => T) {
     try {
       return await use(options.store ?? this.#memory)

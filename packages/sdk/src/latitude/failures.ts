@@ -8,8 +8,8 @@ interface Callbacks {
 }
 
 /**
- * Applies `onError`. With it, the call passes a StetError to it once and resolves to `undefined`. Without it, the call
- * rejects. Other errors, such as an exception from a callback, always reject.
+ * Applies `onError`. If the call fails with a StetError, `onError` receives the error once, and the call resolves to
+ * `undefined`. Without `onError`, the call rejects. Other errors, such as an exception from a callback, always reject.
  */
 export function settled<T>(
   call: ApiPromise<T>,
@@ -18,9 +18,8 @@ export function settled<T>(
 ): ApiPromise<T | undefined> {
   const outcome = call.withResponse().catch((reason: unknown) => {
     const error = withOldStatus(reason)
-    if (!onError || !StetError.isInstance(error))
-      throw error
-      // The legacy types declare an API error here.
+    // The legacy types declare the argument of `onError` as an ApiError, hence the cast.
+    if (!onError || !StetError.isInstance(error)) throw error
     ;(onError as (error: StetError) => void)(error)
     return { data: undefined, response: Response.error() }
   })

@@ -1,8 +1,8 @@
 const ORDERED = ['retry-after-ms', 'retry-after', 'x-ratelimit-reset']
 
 /**
- * Wraps `fetch` to add `retryMs`, doubled per attempt, to error responses without a retry delay. A broken connection
- * has no response, so the client's usual delay applies.
+ * Wraps `fetch`. Adds a `retry-after-ms` header to error responses without a retry delay: `retryMs`, doubled with each
+ * retry. A broken connection has no response, so the client's usual delay applies.
  */
 export function delayFirstRetry(own: typeof globalThis.fetch | undefined, retryMs: number): typeof globalThis.fetch {
   return async (input, init) => {

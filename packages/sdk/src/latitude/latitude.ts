@@ -17,8 +17,8 @@ import { type LatitudeVersions, latitudeVersions } from './versions.ts'
 let hasWarned = false
 
 /**
- * A client with the API of `@latitude-data/sdk` 4 and 5: change the import and keep your code. `Stet` sends all
- * requests and is available as `stet`.
+ * A client with the API of `@latitude-data/sdk` 4 and 5. Change the import and keep your code. The `Stet` client in
+ * `stet` sends all requests.
  *
  * @example
  * const latitude = new Latitude(process.env.LATITUDE_API_KEY, { projectId: 1 })
@@ -40,7 +40,7 @@ export class Latitude {
   readonly logs: Logs
 
   /**
-   * The API key defaults to STET_API_KEY, then LATITUDE_API_KEY. The server defaults to STET_BASE_URL, then the
+   * The API key defaults to STET_API_KEY, then LATITUDE_API_KEY. The server address defaults to STET_BASE_URL, then the
    * GATEWAY_ variables.
    */
   constructor(apiKey?: string, options: LatitudeOptions = {}) {
@@ -58,7 +58,7 @@ export class Latitude {
       stop: stet.runs.stop.bind(stet.runs),
     }
     this.evaluations = {
-      // The published clients annotate in the constructor's version, which may be a draft.
+      // The published clients annotate in the version from the constructor's options, which may be a draft.
       annotate: (conversationUuid, score, evaluationUuid, o = {}) =>
         stet.evaluations.annotate(conversationUuid, score, evaluationUuid, {
           ...(options.versionUuid !== undefined && { versionUuid: options.versionUuid }),

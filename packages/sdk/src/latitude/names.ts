@@ -28,8 +28,8 @@ export const StreamEventTypes = { Latitude: 'latitude-event', Provider: 'provide
 export type StreamEventTypes = (typeof StreamEventTypes)[keyof typeof StreamEventTypes]
 
 /**
- * The types of events about the run itself, as `data.type` in the input of `onEvent`. The server never sends some of
- * them. They exist so that old code compiles.
+ * The types of events about the run itself, as `data.type` in the input of `onEvent`. The server never sends
+ * `ToolsStarted`, `ToolCompleted` and `IntegrationWakingUp`. These three exist so that old code compiles.
  */
 export const ChainEventTypes = {
   ChainStarted: 'chain-started',
@@ -46,7 +46,7 @@ export const ChainEventTypes = {
 } as const
 export type ChainEventTypes = (typeof ChainEventTypes)[keyof typeof ChainEventTypes]
 
-/** The message formats of `render` and `renderChain`. These are only names. The engine loads on first use. */
+/** The message formats of `render` and `renderChain`. These are only names: the prompt engine loads on first use. */
 export const Adapters = {
   default: 'default',
   openai: 'openai',

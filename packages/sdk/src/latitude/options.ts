@@ -5,7 +5,7 @@ import { delayFirstRetry } from './first-retry.ts'
 /** The options of `Stet`, plus the published clients' options for the server. */
 export interface LatitudeOptions extends Omit<StetOptions, 'apiKey'> {
   __internal?: {
-    /** The server address. An alternative to `baseUrl`. */
+    /** The server address. Overrides `baseUrl`. */
     gateway?: { host: string; port?: number; ssl: boolean }
     /** Ignored. */
     source?: LogSource

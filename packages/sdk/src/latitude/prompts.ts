@@ -21,7 +21,7 @@ import { type LatitudeTools, withOldNames } from './tools.ts'
 type None = Record<never, never>
 
 interface ErrorCallback {
-  /** Receives the error of the call once. The call then resolves to undefined. Without it, the call rejects. */
+  /** Receives the error of the call once. The call then resolves to undefined. Without `onError`, the call rejects. */
   onError?: (error: ApiError) => void
 }
 
@@ -59,7 +59,8 @@ export interface LatitudePrompts
    */
   getAll(o?: Scope & RequestOptions): ApiPromise<Prompt[]>
   /**
-   * Runs a prompt and resolves when it ends, with or without `stream`. `background: true` returns the job.
+   * Runs a prompt and resolves when the run ends, with or without `stream`. With `background: true`, resolves to the
+   * job as soon as the server has accepted the run.
    *
    * @example
    * const result = await latitude.prompts.run('support/reply', { parameters: { ticket }, onError: (error) => report(error) })
@@ -89,7 +90,7 @@ export interface LatitudePrompts
    */
   render<M = Message>(o: RenderSettings): Promise<Rendered<M>>
   /**
-   * Renders a prompt step by step. The caller calls the model in `onStep`.
+   * Renders a prompt step by step in this process. Your `onStep` calls the model.
    *
    * @example
    * const prompt = await latitude.prompts.get('support/steps')
@@ -130,7 +131,7 @@ function isStreamed({ stream, background }: { stream?: boolean; background?: boo
   return stream !== false && !background
 }
 
-// The two clients' types differ only in the field names of a tool's context.
+// The options of the two clients differ only in the field names of a tool's context.
 function modern(options: { tools?: object }): None {
   return options.tools ? { ...options, tools: withOldNames(options.tools) } : options
 }

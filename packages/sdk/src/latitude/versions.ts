@@ -3,7 +3,7 @@ import type { ApiPromise, Change, Stet, Version, Versions } from '../index.ts'
 /** `latitude.versions`, with the published clients' argument order. */
 export interface LatitudeVersions extends Pick<Versions, 'create'> {
   /**
-   * Returns one version. `live` is allowed.
+   * Returns one version. Pass a version's uuid, or `live`.
    *
    * @example const live = await latitude.versions.get(1, 'live')
    */
@@ -15,7 +15,7 @@ export interface LatitudeVersions extends Pick<Versions, 'create'> {
    */
   getAll(projectId?: number): ApiPromise<Version[]>
   /**
-   * Changes prompts in a draft in one transaction.
+   * Applies all changes to a draft, or none.
    *
    * @example
    * await latitude.versions.push(1, draft.uuid, [{ path: 'support/reply', content: text, status: 'modified' }])

@@ -16,8 +16,8 @@ interface Step {
 const PAUSED = Symbol('paused')
 
 /**
- * Returns the messages of a step: the tool rounds, then the final response. `isPaused` means that a handler ended the
- * chain.
+ * Returns the messages of a step: the tool rounds, then the last response. If a tool handler paused, `isPaused` is true
+ * and the last response contains the open tool calls.
  */
 export async function answerStep<M>(
   step: Step,
@@ -32,7 +32,7 @@ export async function answerStep<M>(
     answer.push(...said)
     const open = said.flatMap(({ content }) => content).filter(({ type }) => type === 'tool-call')
     const handled = open.filter(({ toolName }) => o.tools && Object.hasOwn(o.tools, String(toolName)))
-    // A tool call without a handler ends the step, because the model cannot continue without its result.
+    // A tool call without a handler ends the step, because the model cannot continue without the call's result.
     if (open.length === 0 || handled.length < open.length) return { answer, isPaused: false }
     const results = await answerCalls(open, o, adapter.write(step.config, [...step.input, ...answer]) as Message[])
     if (!results) return { answer, isPaused: true }
@@ -55,7 +55,7 @@ async function askModel<M>(
   return adapter.read(config, { role: 'assistant', ...said })
 }
 
-/** Returns undefined if a handler ended the chain. */
+/** Returns undefined if a handler paused. */
 async function answerCalls<M>(
   calls: readonly RenderedPart[],
   o: RenderChainOptions<M>,

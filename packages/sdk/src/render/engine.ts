@@ -30,7 +30,7 @@ interface Opened {
 export async function renderFirst<M>(source: Source, o: RenderOptions): Promise<Rendered<M>> {
   const { prompt, input } = await open(source, o)
   const step = await next(prompt, input)
-  // A first step is never done. This check narrows the type.
+  // The first step is never `done`. This check only narrows the type.
   if (step.done) return { config: {}, messages: [] }
   return { config: shown(step.config, o), messages: adapterOf(o.adapter).write(step.config, step.input) as M[] }
 }
@@ -62,7 +62,7 @@ async function open(source: Source, { parameters = {}, references = {}, fullPath
   return { prompt, input: { parameters: read.values, now: new Date().toISOString() } }
 }
 
-/** The prompt receives JSON, as on the server, and cannot change the caller's values. */
+/** Returns a copy as JSON, as the server would receive the parameters. The prompt cannot change the caller's values. */
 function plain(parameters: Record<string, unknown>): Record<string, unknown> {
   try {
     return JSON.parse(JSON.stringify(parameters)) as Record<string, unknown>

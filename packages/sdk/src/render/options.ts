@@ -15,7 +15,7 @@ export interface RenderOptions {
   references?: Record<string, string>
   /** The prompt's path, which resolves relative references. Default: the `path` of the source. */
   fullPath?: string
-  /** Removes the `config` keys that only the server reads, so that you can pass the rest to a provider's API. */
+  /** If true, removes the `config` keys that only the server reads. You can pass the others to a provider's API. */
   stripServiceConfig?: boolean
 }
 
@@ -33,7 +33,7 @@ export interface RenderToolContext extends ToolCall {
   messages: Message[]
   signal: AbortSignal
   /**
-   * Ends the chain. The last message of the result contains the open tool calls.
+   * Ends the chain. The last message of the result contains the unanswered tool calls.
    *
    * @example
    * const { messages } = await renderChain(await stet.prompts.get('support/order'), {
@@ -53,9 +53,9 @@ export type RenderToolHandler = Handling['handle']
 
 /** Options for rendering a chain. */
 export interface RenderChainOptions<M = Message> extends RenderOptions {
-  /** Calls the model with a step's messages. Returns the response as text, or as a message without a role. */
+  /** Calls the model with the messages. Returns the response as text, or as a message without a role. */
   onStep: (step: Rendered<M> & { step: number; signal?: AbortSignal }) => Promise<string | Omit<M, 'role'>>
-  /** Tool handlers by tool name. A call without a handler stays open. */
+  /** Tool handlers by tool name. A call without a handler ends the step, and the call stays unanswered. */
   tools?: Record<string, RenderToolHandler>
   /** Maximum model calls per step, including those after tool calls. Default: the prompt's `maxSteps`, then 20. */
   maxSteps?: number

@@ -1,8 +1,8 @@
 import type * as Promptl from 'promptl-ai'
 import { ConfigurationError } from '../index.ts'
 
-// The build replaces `promptl-ai` with this module everywhere else. The exports are empty until the engine loads. If
-// the optional package is missing, only this import fails, and only at run time.
+// In all other modules, the build replaces `promptl-ai` with this module. The exports are undefined until
+// `loadPromptl` has run. If the optional package is missing, only the import in `loadPromptl` fails.
 /** @public */
 export let Adapters: typeof Promptl.Adapters
 /** @public */

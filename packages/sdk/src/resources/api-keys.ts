@@ -26,7 +26,7 @@ export class ApiKeys {
   }
 
   /**
-   * Creates an API key. Only this response contains its secret `key`. `limit` requires the pricing plan `custom`.
+   * Creates an API key. Only this response contains the secret `key`. `limit` requires the pricing plan `custom`.
    *
    * @example
    * const { id, key } = await stet.apiKeys.create({ name: 'ci', scopes: ['write', 'publish'], expiresAt: '2027-01-01T00:00:00Z' })
@@ -36,7 +36,8 @@ export class ApiKeys {
   }
 
   /**
-   * Replaces an API key with a new one. The old one works for another `overlapSeconds`, 0 by default.
+   * Replaces an API key with a new one. The old API key works for another `overlapSeconds`, 0 by default. Rejects with
+   * ConflictError if the API key is revoked or expired.
    *
    * @example const { key } = await stet.apiKeys.rotate(id, { overlapSeconds: 3600 })
    */
@@ -45,7 +46,7 @@ export class ApiKeys {
   }
 
   /**
-   * Revokes an API key immediately.
+   * Revokes an API key immediately. Rejects with ConflictError for the last admin key.
    *
    * @example const { revokedAt } = await stet.apiKeys.revoke(id)
    */

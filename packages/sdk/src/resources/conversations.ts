@@ -9,7 +9,7 @@ import type { Prompts } from './prompts.ts'
 import type { Runs } from './runs.ts'
 
 /**
- * Stored conversations. Every run has one, which you can read while it runs.
+ * Stored conversations. Every run belongs to a conversation, which you can read during the run.
  *
  * @example const { status, conversation } = await stet.conversations.get(result.uuid)
  */
@@ -54,7 +54,7 @@ export class Conversations {
 
   /**
    * Lists conversations without their messages, newest first. Iterating yields the items of all pages. `from` and `to`
-   * are ISO 8601 timestamps, `limit` is the page size.
+   * are ISO 8601 timestamps. `limit` is the page size.
    *
    * @example
    * for await (const { uuid, error } of stet.conversations.list({ path: 'support/reply', status: 'error' })) console.log(uuid, error)
@@ -74,8 +74,8 @@ export class Conversations {
   }
 
   /**
-   * Permanently deletes every ended conversation of a custom identifier, in all projects or in `o.projectId`. The
-   * client's project is ignored. Conversations with an active run remain and are counted in `active`: stop them, then
+   * Permanently deletes every ended conversation of a custom identifier, in all projects or in `o.projectId`. Ignores
+   * the client's project. `active` counts the conversations that remain because of an active run. Stop these runs, then
    * erase again.
    *
    * @example const { deleted, active } = await stet.conversations.erase('customer-7')

@@ -55,7 +55,8 @@ export class Evaluations {
   }
 
   /**
-   * Lists evaluations, newest first. Without a project, lists those of all projects that the API key can access.
+   * Lists evaluations, newest first. If neither the call nor the client has a project, lists the evaluations of all
+   * projects that the API key can access.
    *
    * @example const evaluations = await stet.evaluations.list({ projectId: 1 })
    */

@@ -40,7 +40,7 @@ export class Projects {
   }
 
   /**
-   * Changes only the given fields. `retentionDays: null` restores the server's setting.
+   * Changes only the given fields of a project. `retentionDays: null` restores the server's setting.
    *
    * @example await stet.projects.update(1, { name: 'Customer support' })
    */
@@ -49,8 +49,8 @@ export class Projects {
   }
 
   /**
-   * Permanently deletes a project with its prompts, conversations and restricted API keys. Pass the project's name to
-   * confirm. Rejects with ConflictError if runs are active.
+   * Permanently deletes a project with its prompts and conversations, and the API keys restricted to the project. Pass
+   * the project's name to confirm. Rejects with ConflictError if runs are active.
    *
    * @example await stet.projects.delete(7, { name: 'Support' })
    */

@@ -33,8 +33,9 @@ export class Prompts<R = PromptRegistry> {
   }
 
   /**
-   * Returns one prompt. Rejects with NotFoundError, whose `details` suggest similar paths. With `cache`, the prompt may
-   * come from memory. With `fallback`, an outage returns the fallback. `source` tells you which one you received.
+   * Returns one prompt. For an unknown path, rejects with NotFoundError, whose `details` suggest similar paths. With
+   * `cache`, the prompt may come from the cache. With `fallback`, the call returns the fallback during an outage.
+   * `source` names the origin of the prompt.
    *
    * @example const { content, source } = await stet.prompts.get('support/reply', { cache: true, fallback: 'Hello' })
    */
@@ -66,7 +67,7 @@ export class Prompts<R = PromptRegistry> {
   }
 
   /**
-   * Creates a prompt in a draft. Rejects with ConflictError if the path exists.
+   * Creates a prompt in a draft. Rejects with ConflictError if the path has a prompt.
    *
    * @example await stet.prompts.create('support/closing', { versionUuid: draft.uuid, prompt: 'Goodbye {{ name }}' })
    */
@@ -75,7 +76,7 @@ export class Prompts<R = PromptRegistry> {
   }
 
   /**
-   * Returns the prompt at the path. Creates it with the given text if it does not exist.
+   * Returns the prompt at the path. If there is none, creates a prompt with the given text, in a draft only.
    *
    * @example
    * const { content } = await stet.prompts.getOrCreate('support/closing', { versionUuid: draft.uuid, prompt: 'Goodbye' })
@@ -89,7 +90,7 @@ export class Prompts<R = PromptRegistry> {
 
   /**
    * Writes a prompt. With `baseHash` or `ifMatch`, rejects with ConflictError if the prompt has changed. In a draft,
-   * set `liveHash` to the hash of the live text that you merged in, so that publishing does not report a conflict.
+   * set `liveHash` to the hash of the live text that you merged in, so that publishing reports no conflict.
    *
    * @example
    * const { contentHash } = await stet.prompts.get('support/reply')
@@ -103,7 +104,7 @@ export class Prompts<R = PromptRegistry> {
   }
 
   /**
-   * Deletes a prompt from a draft. The live version keeps it until you publish the draft.
+   * Deletes a prompt from a draft. The live version keeps the prompt until you publish the draft.
    *
    * @example await stet.prompts.delete('support/old', { versionUuid: draft.uuid })
    */
@@ -123,7 +124,8 @@ export class Prompts<R = PromptRegistry> {
   }
 
   /**
-   * Runs a prompt and resolves when it ends. A failed run rejects with RunError.
+   * Runs a prompt and resolves when the run ends. Rejects with RunError if the run fails. With `background`, resolves
+   * to a job immediately.
    *
    * @example
    * const { response, cost } = await stet.prompts.run('support/reply', { parameters: { ticket } })
@@ -148,7 +150,8 @@ export class Prompts<R = PromptRegistry> {
   }
 
   /**
-   * Runs a prompt and immediately returns its stream. The first reader receives every event.
+   * Runs a prompt and immediately returns the run's stream. Every reader receives all events, unless `bufferEvents` is
+   * false.
    *
    * @example
    * const stream = stet.prompts.stream('support/reply', { parameters: { ticket } })
@@ -165,7 +168,7 @@ export class Prompts<R = PromptRegistry> {
   }
 
   /**
-   * Continues a conversation. A plain string becomes one user message.
+   * Continues a conversation and resolves when the run ends. A plain string becomes one user message.
    *
    * @example const { response } = await stet.prompts.chat(result.uuid, 'And in French?')
    */
@@ -202,7 +205,7 @@ export class Prompts<R = PromptRegistry> {
   }
 }
 
-/** Converts `ifMatch` to a header. */
+/** Converts `ifMatch` to a header with a quoted ETag. */
 function matching<O extends RequestOptions & { ifMatch?: string }>({ ifMatch, ...o }: O): Omit<O, 'ifMatch'> {
   if (ifMatch === undefined) return o
   return { ...o, headers: { 'If-Match': ifMatch === '*' ? '*' : `"${ifMatch.replaceAll('"', '')}"`, ...o.headers } }

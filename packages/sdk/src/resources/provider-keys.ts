@@ -19,7 +19,7 @@ export class ProviderKeys {
   }
 
   /**
-   * Lists the stored provider keys and those from the server settings, ordered by name.
+   * Lists the stored provider keys, those from the server's environment, and the demo provider, ordered by name.
    *
    * @example const providers = (await stet.providerKeys.list()).map(({ name }) => name)
    */
@@ -46,12 +46,12 @@ export class ProviderKeys {
     i: Omit<CreateProviderKeyBody, 'provider'> & { provider: string },
     o: RequestOptions = {},
   ): ApiPromise<ProviderKeyInfo> {
-    // A newer server may accept types that this client does not list.
+    // A newer server may accept provider types that this client does not list.
     return this.#api.call('providerKeys.create', i as CreateProviderKeyBody, o)
   }
 
   /**
-   * Changes only the given fields. The next model call uses them.
+   * Changes only the given fields of a provider key. The change takes effect with the next model call.
    *
    * @example await stet.providerKeys.update(id, { token: newToken })
    */

@@ -23,7 +23,7 @@ export class Runs {
   }
 
   /**
-   * Waits until the latest run ends. Rejects with RunError if the run failed or was stopped.
+   * Waits until the conversation's latest run ends. Rejects with RunError if the run failed or was stopped.
    *
    * @example const { response } = await stet.runs.attach(uuid)
    */
@@ -37,7 +37,7 @@ export class Runs {
   }
 
   /**
-   * Streams the latest run's events, from the first one or after `lastEventId`.
+   * Streams the events of the conversation's latest run, from the first one or after `lastEventId`.
    *
    * @example
    * const stream = stet.runs.attachStream(uuid, { lastEventId: '41' })
@@ -48,7 +48,8 @@ export class Runs {
   }
 
   /**
-   * Stops the latest run. Does nothing if it has ended. Resolves when the run has ended, or after 2 s.
+   * Stops the conversation's latest run. Does nothing if the run has already ended. The server waits up to 2 seconds
+   * for the end of the run before it responds.
    *
    * @example const { stopped, status } = await stet.runs.stop(uuid)
    */

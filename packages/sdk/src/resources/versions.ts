@@ -29,7 +29,7 @@ export class Versions {
   }
 
   /**
-   * Returns one version. `live` is allowed.
+   * Returns one version. Pass a version's uuid, or `live`.
    *
    * @example const { uuid, version } = await stet.versions.get('live')
    */
@@ -47,8 +47,8 @@ export class Versions {
   }
 
   /**
-   * Makes a draft the live version. Rejects with ConflictError if the live version changed the same prompts. Then push
-   * the merged texts with `liveHash`, or override with `force`.
+   * Makes a draft the live version. Rejects with ConflictError if the live version changed the same prompts. In this
+   * case, push the merged texts with `liveHash`, or publish with `force`.
    *
    * @example const { version } = await stet.versions.publish(draft.uuid, { description: 'Warmer tone' })
    */
@@ -80,8 +80,7 @@ export class Versions {
   }
 
   /**
-   * Lists the changes in a version. By default, a draft is compared with live, and a merged version with the previous
-   * one.
+   * Lists the changes in a version against `base`. Default: live for a draft, the previous number for a merged version.
    *
    * @example const { changes } = await stet.versions.diff(draft.uuid)
    */

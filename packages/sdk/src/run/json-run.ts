@@ -10,7 +10,8 @@ import { RunRequests } from './run-requests.ts'
 
 export async function jsonOutcome<O extends OutputKind>(api: Api, start: RunStart<O>): Promise<Outcome<RunResult<O>>> {
   const { operation, fields, options } = start
-  // A new run returns its uuid only at its end. The server stops an abandoned run after its grace period.
+  // The response to a new run arrives only when the run ends. Before that, the uuid is unknown, so an abort cannot stop
+  // the run. The server then stops the abandoned run after a grace period.
   let conversationUuid = 'conversationUuid' in fields ? fields.conversationUuid : undefined
   const requests = new RunRequests(api)
   try {
@@ -23,7 +24,8 @@ export async function jsonOutcome<O extends OutputKind>(api: Api, start: RunStar
     if (error instanceof AbortError && conversationUuid !== undefined) {
       const detached = options.onAbort === 'detach'
       Object.assign(error, { conversationUuid, detached })
-      // Best effort, as with streams. If this call has no active run, a stop could hit another caller's run.
+      // Stop only while this call may have an active run, because a stop could hit another caller's run. Ignore a
+      // failure of the stop, as with streams.
       if (!detached && requests.mayRun) stopRun(api, conversationUuid, start).then(undefined, () => {})
     }
     if (StetError.isInstance(error)) observe(api.settings, () => options.onError?.(error))
@@ -31,7 +33,7 @@ export async function jsonOutcome<O extends OutputKind>(api: Api, start: RunStar
   }
 }
 
-/** Answers the tool calls of a JSON run, round by round. Returns the last outcome with the totals of all rounds. */
+/** Answers the tool calls of a JSON run, round by round. Returns the last result with the totals of all rounds. */
 async function answerTurns<O extends OutputKind>(
   requests: RunRequests,
   start: RunStart<O>,

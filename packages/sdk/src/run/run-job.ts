@@ -8,7 +8,7 @@ import type { Api } from '../transport/api.ts'
 import type { Conversation, RunResult, StopResult } from '../types.ts'
 
 /**
- * A background run, which needs no reader. You can call every method before, during and after the run.
+ * A background run, which needs no reader. You can call every method at any time, also after the run has ended.
  *
  * @example
  * const job = await stet.prompts.run('support/report', { background: true })

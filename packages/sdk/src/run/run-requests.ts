@@ -9,9 +9,9 @@ const TIMEOUT_MS = 600_000
 
 export class RunRequests {
   readonly api: Api
-  /** True while a run of this call may be active: a request was sent and its response is pending or unclear. */
+  /** True while a run of this call may be active: a request was sent, and its response is pending or unclear. */
   mayRun = false
-  /** True once the server accepted an attempt. Its run continues even if later attempts fail. */
+  /** True once an attempt may have started a run. The run stays active even if a later attempt is refused. */
   #hasBegun = false
 
   constructor({ settings }: Api) {
@@ -30,14 +30,13 @@ export class RunRequests {
   }
 
   async #follow(send: () => Promise<Response>, signal: AbortSignal | null | undefined): Promise<Response> {
-    // Aborted requests are never sent, so no run starts.
+    // `fetch` does not send an aborted request, so no run starts.
     if (signal?.aborted) return send()
     this.mayRun = true
     let isRefused = false
     try {
       const response = await send()
-      // A repeated conflict means that an earlier attempt is still running. A gateway error leaves the run's state
-      // unclear.
+      // After a 409, an earlier attempt of this call may still be running. After 502 and 504, the run may have started.
       isRefused = !response.ok && ![409, 502, 504].includes(response.status)
       return response
     } finally {

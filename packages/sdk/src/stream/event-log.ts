@@ -25,13 +25,13 @@ export class EventLog<T> {
     this.#wake()
   }
 
-  /** Ends the list. After the last value, every read returns this result. */
+  /** Ends the list. After the last value, every read returns the result of `answer`. */
   end(answer: () => Promise<IteratorReturnResult<undefined>> = ended): void {
     this.#end = answer
     this.#wake()
   }
 
-  /** Creates a reader, by default from the current entry. Returning early ends only this reader. */
+  /** Creates a reader, by default for values that are appended from now on. Returning early ends only this reader. */
   read(from = this.tail): AsyncIterableIterator<T> {
     let at: Place<T> | undefined = from
     const leave = (): Promise<IteratorResult<T>> => {

@@ -14,7 +14,7 @@ interface Wider {
 }
 type Widened<E> = E extends unknown ? { [K in keyof E]: K extends keyof Wider ? Wider[K] : E[K] } : never
 
-/** Progress of the run itself. Exactly one `chain-completed` or `chain-error` arrives, as the last event. */
+/** Progress of the run itself. Every run ends with exactly one `chain-completed` or `chain-error`, its last event. */
 export type LatitudeEventData = Widened<LatitudeEvent>
 
 /** The model's output, in parts. */
@@ -31,7 +31,7 @@ type Wrap<E extends string, D> = D extends { type: infer T }
   ? { readonly id: string; readonly event: E; readonly type: T; readonly data: D }
   : never
 
-/** One event of a run. Narrow it by `event` or `type`. Ids increase across the whole conversation. */
+/** One event of a run. Narrow the type by `event` or `type`. Ids increase across the whole conversation. */
 export type StreamEvent = Wrap<'latitude-event', LatitudeEventData> | Wrap<'provider-event', ProviderEventData>
 
 /**
@@ -52,14 +52,15 @@ export interface StreamEventMap<O extends OutputKind> {
 }
 
 /**
- * A part of a run that a page receives only if you expose it: `messages` (with the response's `input` and `output`),
- * `config` (with the model and provider), `ids` of the prompt and version, arguments and results of `tools`, messages
- * of `errors`.
+ * A part of a run that a page receives only if you expose that part. `messages` includes the response's `input` and
+ * `output`. `config` includes the model and the provider. `ids` are those of the prompt and the version. `tools` are
+ * the arguments and results of tool calls. `errors` are the error messages.
  */
 export type Exposed = 'messages' | 'config' | 'ids' | 'tools' | 'errors'
 
 /**
- * Adds data to the response that is forwarded. Default: none. `true` forwards every event unchanged.
+ * Selects the parts of a run to forward in addition to the response. Default: none. `true` forwards every event
+ * unchanged.
  *
  * @example { expose: ['tools'] }
  */

@@ -5,7 +5,7 @@ import type { Answer } from '../transport/exchange.ts'
 import { retryDelayMs } from '../transport/retry.ts'
 import { type Frame, readFrames } from '../transport/sse.ts'
 
-// The server closes the connection after the terminal event. Waiting for the close lets the next request reuse it.
+// After the terminal event, the server closes the stream. Wait for the close, so that the connection can be reused.
 const FAREWELL_MS = 1000
 const IDLE_TIMEOUT_MS = 45_000
 
@@ -17,13 +17,13 @@ export interface RunToRead {
   runtime: Runtime
   idleTimeout: number | undefined
   signal: AbortSignal
-  /** True after the terminal event, or after the reader left. */
+  /** True after the terminal event, and after the stream was aborted or detached. */
   isOver: () => boolean
   lastEventId: () => string | undefined
   onHead: (head: Answer) => void
   /**
-   * Processes a frame. With `isOld`, the frame was already processed, so it only handles a terminal event. Throws if
-   * the connection is unusable.
+   * Processes a frame. With `isOld`, the frame was processed before, so only a terminal event has an effect.
+   * @throws SyntaxError if the data is not a JSON object
    */
   onFrame: (frame: Frame, head: Answer, isOld: boolean) => void
   onReconnecting: (about: { attempt: number; delayMs: number; cause: string }) => void
@@ -31,18 +31,18 @@ export interface RunToRead {
   lost: (message: string, cause?: unknown) => Error
 }
 
-/** Reads a run to its terminal event, over as many connections as needed. Each event is processed once. */
+/** Reads a run to its terminal event, over several connections if necessary. Processes each event once. */
 export async function readRun(run: RunToRead): Promise<void> {
   const { isOver, lastEventId, lost, idleTimeout = IDLE_TIMEOUT_MS } = run
   let taken = 0
   let isRejoined = run.isJoined
   /**
-   * Counts attempts to resume since the last event. If no event followed the caller's `lastEventId`, the first attempt
-   * is free, because the run may simply have ended.
+   * Counts attempts to resume since the last event. If no event has followed the caller's `lastEventId`, the run may
+   * have ended at that event. The first attempt then does not count, unless the connection was lost.
    */
   let attempts = isRejoined ? -1 : 0
 
-  /** A server without Last-Event-ID support replays all events. If events have no ids, compare by index. */
+  /** A server without Last-Event-ID support replays all events. Compares ids, or positions if events have no ids. */
   function isOld({ id }: Frame, index: number): boolean {
     return id ? Number(id) <= Number(lastEventId()) : index <= taken
   }

@@ -32,7 +32,7 @@ export function advance(progress: Progress, event: StreamEvent): void {
   }
 }
 
-/** Builds the same result as a JSON run. Undefined if the run has no response. */
+/** Returns the same result as a JSON run, or undefined if the run has no response. */
 export function resultOf<O extends OutputKind>(data: Completed, progress: Progress): RunResult<O> | undefined {
   const response = data.response ?? progress.response
   if (!response) return undefined

@@ -17,9 +17,9 @@ import { readRun } from './read-run.ts'
 import { advance, type Completed, type Progress, resultOf, runErrorOf } from './result.ts'
 
 export interface StreamSource<O extends OutputKind> {
-  /** Calls `onUuid` if the conversation's uuid is known before the response head. */
+  /** Sends the request. Calls `onUuid` if the conversation's uuid is known before the response head. */
   open: (signal: AbortSignal, onUuid: (conversationUuid: string) => void) => Promise<Answer>
-  /** Attaches to the run again after an event. If missing, a broken stream is not resumed. */
+  /** Attaches to the run again, after `lastEventId` or from the start. If missing, no broken stream is resumed. */
   attach?:
     | ((conversationUuid: string, lastEventId: string | undefined, signal: AbortSignal) => Promise<Answer>)
     | undefined
@@ -32,7 +32,7 @@ export interface StreamSource<O extends OutputKind> {
   idleTimeout?: number | undefined
   bufferEvents?: boolean | undefined
   callbacks?: StreamCallbacks<O>
-  /** Called last. Must not throw. */
+  /** Called for every event, after `onEvent`. Must not throw. */
   hook?: ((event: StreamEvent, conversationUuid: string | undefined) => void) | undefined
   prompt?: string | undefined
   logger?: Logger
@@ -42,8 +42,8 @@ export interface StreamSource<O extends OutputKind> {
 type Ending = 'finished' | 'errored' | 'aborted' | 'detached'
 
 /**
- * The normal sequence is connecting → streaming → finished. The stream can also enter reconnecting and tools. Any state
- * can end in errored, aborted or detached.
+ * The usual sequence is connecting → streaming → finished. In between, the state can be reconnecting or tools. Every
+ * state can change to errored, aborted or detached.
  */
 export type StreamState = 'connecting' | 'streaming' | 'reconnecting' | 'tools' | Ending
 
@@ -95,11 +95,11 @@ export class RunPump<O extends OutputKind> {
       new AbortError(`The stream was ${ending}`, { conversationUuid, detached: ending === 'detached', cause }),
       ending,
     )
-    // Between rounds, this stream has no active run. A stop could hit another caller's run.
+    // Between rounds, this stream has no active run, and a stop could hit another caller's run.
     if (ending === 'aborted' && !this.#turnEnd) this.#stopRun(conversationUuid)
   }
 
-  // One attempt, best effort: the stream has already ended for the reader.
+  // Sends at most one stop. Ignores a failure, because the stream ends for the reader in any case.
   #stopRun(uuid: string | null | undefined): void {
     if (uuid) this.stopped ??= Promise.resolve(this.#source.stop?.(uuid)).catch(() => {})
   }
@@ -111,7 +111,7 @@ export class RunPump<O extends OutputKind> {
 
   async #run(signal: AbortSignal): Promise<void> {
     const { open, attach, signal: outer, idleTimeout, resume = true, runtime = systemRuntime } = this.#source
-    /** The caller's `lastEventId`. Later rounds have none. */
+    /** The caller's `lastEventId`. Undefined in later rounds. */
     let from = this.lastEventId
     if (!this.#ending) this.#unfollow = onAbort(outer, () => this.#leave(outer?.reason))
     this.#tools = await this.#source.tools?.({
@@ -131,7 +131,7 @@ export class RunPump<O extends OutputKind> {
         isJoined: isJoined(),
         attach: () => {
           const uuid = this.progress.conversationUuid
-          // Reload the whole run, because it may have ended at or before that event.
+          // If no event followed the caller's `lastEventId`, the run may have ended by then. Reload the whole run.
           const seen = isJoined() ? undefined : this.lastEventId
           return attach && uuid ? () => attach(uuid, seen, signal) : undefined
         },
@@ -183,12 +183,12 @@ export class RunPump<O extends OutputKind> {
     const event = this.#decode(frame)
     if (event.id && !isOld) this.lastEventId = event.id
     try {
-      // Repeat only the terminal event, so that every reader ends.
+      // Of the events that were processed before, handle only the terminal event, so that the stream ends.
       if (isOld) this.#conclude(event, head)
       else if (event.event === 'latitude-event' || event.event === 'provider-event') this.#accept(event, head)
       else this.listeners.emit('event', event)
     } catch (reason) {
-      // Do not throw: the reader would treat it as a broken socket.
+      // Do not throw, because `readRun` would treat the exception as a broken connection.
       this.#fail(reason)
     }
   }
@@ -196,7 +196,7 @@ export class RunPump<O extends OutputKind> {
   #decode({ id = '', event = 'message', data: text }: Frame): StreamEvent {
     const data: unknown = JSON.parse(text)
     if (typeof data !== 'object' || !data) throw new SyntaxError('No object')
-    // The payload is trusted. The code below reads individual keys only.
+    // The other fields are not validated: the server is trusted.
     return { id, event, type: (data as { type?: unknown }).type, data } as StreamEvent
   }
 
@@ -204,7 +204,7 @@ export class RunPump<O extends OutputKind> {
     advance(this.progress, event)
     this.log.append(event)
     if (event.event === 'latitude-event') this.#learnUuid(event.data.uuid)
-    // Events are small and frequent, so skip the calls if there are no listeners.
+    // Events are frequent, so skip the calls if there are no listeners.
     const isHeard = !this.listeners.isEmpty
     if (isHeard) this.listeners.emit('event', event)
     if (event.event === 'provider-event') {
@@ -212,7 +212,7 @@ export class RunPump<O extends OutputKind> {
     } else this.#conclude(event, head)
   }
 
-  /** Handles a round's terminal event. Ends the stream unless tools continue it. */
+  /** Handles a terminal event and ignores all others. Ends the stream, unless a chat with tool results follows. */
   #conclude({ data }: StreamEvent, head: Answer): void {
     if (data.type === 'chain-completed') {
       if (this.#tools?.goesOn(data.toolRequests)) this.#turnEnd = data
@@ -278,7 +278,7 @@ export class RunPump<O extends OutputKind> {
   }
 
   #warnIfUnseen(error: unknown): void {
-    // Wait one tick, because the caller may still await the result in this one.
+    // Wait for a timer, because the caller may still await the result in the current tick.
     setTimeout(() => {
       if (this.isObserved || this.listeners.has('error')) return
       const uuid = this.progress.conversationUuid ?? 'unknown'

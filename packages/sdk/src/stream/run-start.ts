@@ -32,10 +32,10 @@ export function stopRun(
   return api.call('runs.stop', { conversationUuid }, { timeout: STOP_TIMEOUT_MS, headers })
 }
 
-/** Lists the tools whose results the run waits for. Undefined if the run should end with its tool calls. */
+/** Returns the names of the tools whose results the run waits for, or undefined if the run waits for none. */
 export function inlineTools<O extends OutputKind>({ operation, options }: RunStart<O>): string[] | undefined {
   const { tools, toolMode, stream } = options
-  // The process that started a run answers its tool calls.
+  // A run waits only for tools that its start request named, so an attached reader cannot add tools.
   if (!tools || toolMode === 'turns' || stream === false || operation === 'runs.attach') return undefined
   return Object.keys(tools).filter((name) => tools[name])
 }

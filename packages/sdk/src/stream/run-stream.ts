@@ -9,8 +9,8 @@ import { RunPump, type StreamSource, type StreamState } from './run-pump.ts'
 import { readableOf, textOf } from './views.ts'
 
 /**
- * A run in progress. It is read to its end even if you do not iterate. Every view starts at the first event, so you can
- * combine several. It is not a promise: await one of its results.
+ * A run in progress. The client reads the run to its end even if you do not iterate. Every view starts at the first
+ * event, so you can combine several views. The stream is not a promise: await `finalResult()` or another result.
  *
  * @example
  * const stream = stet.prompts.stream('support/reply', { parameters: { ticket } })
@@ -20,12 +20,12 @@ import { readableOf, textOf } from './views.ts'
 export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<StreamEvent> {
   readonly #pump: RunPump<O>
   /**
-   * The first entry for readers. The stream owns it instead of the pump, so that events can be garbage-collected after
-   * all readers have passed them.
+   * The first entry for readers. The pump does not reference this entry. If the application drops the stream, the
+   * events that all readers have passed can therefore be garbage-collected, even while the run continues.
    */
   readonly #first: Place<StreamEvent> | undefined
 
-  /** Created by the client or by `RunStream.fromResponse`. */
+  /** For internal use. The client, `openRun` and `RunStream.fromResponse` create streams. */
   constructor(source: StreamSource<O>) {
     this.#pump = new RunPump(source)
     if (source.bufferEvents !== false) this.#first = this.#pump.log.tail
@@ -36,7 +36,7 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
     return this.#pump.controller
   }
 
-  /** Available from the response head, or at the latest from the first event. */
+  /** Known from the response head, or at the latest from the first `latitude-event`. */
   get conversationUuid(): string | undefined {
     return this.#pump.progress.conversationUuid
   }
@@ -64,24 +64,24 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
   }
 
   /**
-   * Creates a reader that starts at the first event. Breaking out of the loop ends only this reader. The run continues.
+   * Creates a reader that starts at the first event. Breaking out of the loop ends only this reader, not the run.
    */
   [Symbol.asyncIterator](): AsyncIterator<StreamEvent> {
     return this.#events()
   }
 
-  /** The response text, delta by delta. For a prompt with `<step>` tags, it includes all steps. */
+  /** The response text, delta by delta. For a prompt with `<step>` tags, the text of all steps. */
   get textStream(): AsyncIterableStream<string> {
     return readableOf(textOf(this.#events()))
   }
 
-  /** The structured response as it grows: partial objects, then the complete one. */
+  /** The structured response while the model generates it: partial objects, then the complete object. */
   get objectStream(): AsyncIterableStream<PartialObject<O>> {
     return readableOf(growing(this.#events())) as AsyncIterableStream<PartialObject<O>>
   }
 
   /**
-   * Resolves to the conversation's uuid as soon as it is known.
+   * Resolves to the conversation's uuid as soon as the uuid is known.
    *
    * @example const uuid = await stream.started()
    */
@@ -90,7 +90,7 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
   }
 
   /**
-   * Resolves to the result. Rejects with RunError, StreamInterruptedError, AbortError or an ApiError.
+   * Resolves to the result. Rejects with a StetError, for example RunError, StreamInterruptedError or AbortError.
    *
    * @example const { response, tokenUsage, cost } = await stream.finalResult()
    */
@@ -108,7 +108,7 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
   }
 
   /**
-   * Resolves to the object of the last response. Rejects for prompts without a `schema`.
+   * Resolves to the object of the last response. Rejects with ConfigurationError for prompts without a `schema`.
    *
    * @example
    * const { urgency } = await stet.prompts.stream<{ urgency: string }>('support/triage', { parameters: { ticket } }).finalObject()
@@ -136,7 +136,8 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
   }
 
   /**
-   * Adds a listener for future events. Listeners run synchronously in event order. An exception rejects the stream.
+   * Adds a listener for future events. Listeners run synchronously in event order. An exception rejects the stream,
+   * except in `error` and `end` listeners, where the client logs the exception.
    *
    * @example stream.on('text', (delta) => process.stdout.write(delta)).on('error', report)
    */
@@ -168,7 +169,8 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
   }
 
   /**
-   * Ends the stream and stops the run. Every view rejects with AbortError. Resolves when the server has responded.
+   * Ends the stream and stops the run. Every view rejects with AbortError. Resolves when the server has responded to
+   * the stop request. Does nothing if the stream has ended.
    *
    * @example await stream.abort()
    */
@@ -190,8 +192,8 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
   }
 
   /**
-   * Resolves at the response head. Rejects if the server returns an error. In a proxy route, await it before you
-   * respond.
+   * Resolves when the response head arrives. Rejects if the server returns an error. In a proxy route, await
+   * `withResponse()` before you respond.
    *
    * @example const { requestId } = await stream.withResponse()
    */
@@ -201,8 +203,8 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
   }
 
   /**
-   * The events as bytes with their ids, for a proxy route. The page receives only the response text or object. `expose`
-   * adds parts of the run.
+   * Returns the events as SSE bytes with their ids, for a proxy route. By default, the page receives no messages,
+   * configuration, prompt and version ids, tool arguments and results, or error messages. `expose` adds these parts.
    *
    * @example for await (const bytes of stream.toReadableStream()) response.write(bytes)
    */
@@ -211,8 +213,8 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
   }
 
   /**
-   * Returns a response that forwards the run to a page. It omits the prompt's messages, configuration and ids. `expose`
-   * adds parts of the run.
+   * Returns an HTTP response that forwards the run to a page. The page receives the same data as with
+   * `toReadableStream`.
    *
    * @example export const POST = async () => (await stet.prompts.stream('chat').withResponse()).stream.toResponse()
    */
@@ -229,7 +231,7 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
   }
 
   /**
-   * Reads a run from a response, for example from a proxy route.
+   * Reads a run from a response, for example from a proxy route. A broken stream is not resumed.
    *
    * @example
    * const stream = RunStream.fromResponse(await fetch('/api/reply', { method: 'POST' }))
@@ -245,7 +247,7 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
     })
   }
 
-  /** `await using` aborts the run if it is still active. */
+  /** Lets `await using` abort a run that is still active. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.abort()
   }

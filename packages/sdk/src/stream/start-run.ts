@@ -7,7 +7,7 @@ import type { RunResult } from '../types.ts'
 import { inlineTools, noToolsInBackground, type RunStart, requestOnly, sentOptions, stopRun } from './run-start.ts'
 import { RunStream } from './run-stream.ts'
 
-/** Starts a run and immediately returns its stream. A run that is only awaited stores no events. */
+/** Starts a run and immediately returns its stream. Without `isReadable`, the stream stores no events. */
 export function streamRun<O extends OutputKind>(api: Api, start: RunStart<O>, isReadable = true): RunStream<O> {
   const { operation, fields, options, path } = start
   const { streaming, logger, runtime, hooks } = api.settings
@@ -20,14 +20,14 @@ export function streamRun<O extends OutputKind>(api: Api, start: RunStart<O>, is
       const sent = { ...sentOptions(start), signal }
       if (!options.background) return api.open(operation, { ...fields, ...(tools && { tools }), stream: true }, sent)
       if (options.tools) throw noToolsInBackground()
-      // Start the background run first, then attach to it, so that the run does not depend on its reader.
+      // Start the run in the background, then attach, so that the run does not depend on its reader.
       const { data } = await api.answer<{ uuid: string }>(operation, fields, sent)
       onUuid(data.uuid)
       return join(data.uuid, { signal })
     },
     attach: (conversationUuid, lastEventId, signal) => {
       const headers = { ...request.headers, ...(lastEventId !== undefined && { 'Last-Event-ID': lastEventId }) }
-      // The stream counts its own attempts and resets them after every event.
+      // `readRun` counts the attempts itself and resets the count after every event.
       return join(conversationUuid, { headers, signal, maxRetries: 0 })
     },
     stop: (conversationUuid) => stopRun(api, conversationUuid, start),
@@ -69,7 +69,7 @@ async function streamedOutcome<O extends OutputKind>(stream: RunStream<O>): Prom
   return { data, response }
 }
 
-/** Without this, plain JavaScript `for await (… of await run())` fails with an unclear message. */
+/** Makes `for await (… of await run())` in plain JavaScript fail with a clear message. */
 function refuseIteration<T extends Outcome<object>>(outcome: T): T {
   Object.defineProperty(outcome.data, Symbol.asyncIterator, {
     value: () => {

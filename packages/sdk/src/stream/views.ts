@@ -10,7 +10,7 @@ export async function* textOf(events: AsyncIterable<StreamEvent>): AsyncGenerato
 
 /**
  * Converts an iterable to a stream that `for await` can read in every runtime. Canceling the stream ends the source's
- * iterator. `ping` returns the text to send during silence.
+ * iterator. `ping` returns the chunk to send every 15 seconds while the source is silent.
  */
 export function readableOf<T>(source: AsyncIterable<T>, ping?: () => T): AsyncIterableStream<T> {
   const iterator = source[Symbol.asyncIterator]()

@@ -10,7 +10,7 @@ export interface Cassette {
   file: string
   isRecording: boolean
   recordings: Recording[]
-  /** Each entry is replayed once. */
+  /** The recordings that were replayed already. Each recording is replayed once. */
   played: Set<Recording>
 }
 
@@ -21,7 +21,7 @@ interface Files {
   mkdirSync(path: string, o: { recursive: true }): void
 }
 
-/** @throws ConfigurationError */
+/** @throws ConfigurationError if a cassette to replay is missing or invalid */
 export function openCassette(file: string, mode: 'record' | 'replay' | 'auto'): Cassette {
   const { existsSync, readFileSync } = files()
   const isRecording = mode === 'record' || (mode === 'auto' && !existsSync(file))
@@ -43,7 +43,10 @@ export function appended({ file, recordings }: Cassette, recording: Recording): 
   files().writeFileSync(file, `${JSON.stringify(recordings, null, 2)}\n`)
 }
 
-/** Returns the next recording of this request. @throws ConfigurationError with the nearest recording if none matches */
+/**
+ * Returns the next recording of this request that was not replayed yet.
+ * @throws ConfigurationError if all of them were replayed, or if no recording matches (with the nearest difference)
+ */
 export function takeRecording({ file, recordings, played }: Cassette, request: Recording['request']): Recording {
   const wanted = textOf(request)
   const same = recordings.filter((recording) => textOf(recording.request) === wanted)
@@ -69,7 +72,7 @@ function textOf({ method, path, body }: Recording['request']): string {
   return `${method} ${path}\n${body === undefined ? '' : JSON.stringify(sorted(body), null, 2)}`
 }
 
-/** Sorts keys recursively, because their order does not matter. */
+/** Sorts keys recursively, because two requests that differ only in the order of keys are equal. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== 'object' || value === null) return value
@@ -77,7 +80,7 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, child]) => [key, sorted(child)]))
 }
 
-// Load on demand, so that the rest of this entry works in runtimes without a file system.
+// Load `node:fs` on demand, so that the other exports of `@stet/sdk/testing` work in runtimes without a file system.
 function files(): Files {
   const host = globalThis as unknown as { process?: { getBuiltinModule?: (name: string) => unknown } }
   const found = host.process?.getBuiltinModule?.('node:fs')

@@ -4,7 +4,7 @@ import type { Message, OutputKind, RunResult, StreamEvent } from '../index.ts'
 export interface EventsOptions {
   /** The conversation's uuid. */
   uuid?: string
-  /** Any JSON value as the structured response. If the text is empty, it becomes the object's JSON. */
+  /** Any JSON value as the structured response. An empty text is replaced by the JSON of this value. */
   object?: OutputKind
   /** Makes the run fail after its text. `code` is a run code such as `ai_run_error`. */
   error?: { code: string; message: string }

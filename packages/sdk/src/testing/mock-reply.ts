@@ -17,7 +17,7 @@ export interface MockCall {
 
 /**
  * The mock response. For a run, pass its text, parts of its result, its events, or an error. For other requests, pass
- * the JSON body or an error. For a prompt, a string is its content.
+ * the JSON body or an error. For a prompt, a string is the prompt's content. A function may return any of these.
  */
 export type MockReply =
   | string
@@ -31,7 +31,7 @@ export type MockReply =
 const RUNS = ['prompts.run', 'conversations.chat', 'runs.attach']
 const READS = ['prompts.get', 'prompts.create', 'prompts.getOrCreate', 'prompts.createOrUpdate']
 
-/** Throws if `reply` is an error that no server response can represent. */
+/** @throws `reply`, if `reply` is an error other than an ApiError, because no response can represent such an error */
 export async function respond(call: MockCall, reply: MockReply): Promise<Response> {
   if (typeof reply === 'function') return respond(call, await reply(call))
   const isRun = RUNS.includes(call.operation)

@@ -22,14 +22,14 @@ export interface MockStet<R = PromptRegistry> extends Stet<R> {
 export interface MockOptions extends StetOptions {
   /**
    * What happens if no reply matches a request: `throw` (default) rejects with ConfigurationError, `empty` responds
-   * with an empty body.
+   * with an empty text, list, page or object.
    */
   onUnmatched?: 'throw' | 'empty'
 }
 
 /**
- * Creates a client with mock replies. The mock looks up the prompt path first, then the operation name. The rest of the
- * client is real.
+ * Creates a client with mock replies. The mock looks up the prompt's path first, then the operation's name. Only
+ * `fetch` is replaced.
  *
  * @example
  * const stet = createMockStet({ 'support/reply': 'On its way.', 'versions.list': [] })

@@ -17,9 +17,9 @@ type Fetch = typeof globalThis.fetch
 const KEPT_HEADERS = /^(content-type|etag|retry-after|retry-after-ms|x-conversation-uuid|x-request-id|x-ratelimit-.*)$/
 
 /**
- * Returns a `fetch` that records server responses in a file and replays them later. Each recording answers one request,
- * in recorded order. A request without a recording rejects and shows the difference to the nearest one. API keys,
- * tokens and passwords are never written. Works in Node, Bun and Deno.
+ * Returns a `fetch` that records server responses in a file and replays these responses later. Each recording answers
+ * one request, in recorded order. A request without a recording rejects with the difference to the nearest recording.
+ * The file has `***` in place of API keys, tokens and passwords. Works in Node, Bun and Deno.
  *
  * @example new Stet({ fetch: recordFetch('test/cassettes/reply.json') })
  */
@@ -36,7 +36,7 @@ export function recordFetch(file: string, { mode = 'auto', fetch }: RecordOption
     const response = await (fetch ?? globalThis.fetch)(input, init)
     return recorded(cassette, { request, secrets: secretsOf(input, init) }, response)
   }
-  // Replay needs no API key.
+  // This function makes the client accept a missing API key during replay.
   return Object.assign(answer, { [Symbol.for('stet.offline')]: () => !opened().isRecording })
 }
 
@@ -66,7 +66,9 @@ function replayed({ response: { status, headers, body } }: Recording): Response 
   return new Response(text ?? null, { status, headers })
 }
 
-/** Records the response while the caller reads it. Reading it first would block a run that waits for the caller. */
+/**
+ * Records the response while the caller reads the body. Reading the body first would block a run that waits for tools.
+ */
 function recorded(
   cassette: Cassette,
   { request, secrets }: { request: Recording['request']; secrets: string[] },

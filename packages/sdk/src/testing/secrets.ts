@@ -5,7 +5,7 @@ const SECRET_NAMES = /^(key|token|password|secret|authorization|api[-_]?key|acce
 const WHOLLY_SECRET = /^(mcpHeaders|headers)$/
 const SECRET_FORMS = /\b(stet_[\w-]{8,}|sk-[\w-]{8,}|Bearer\s+[\w.~+/=-]{8,})/g
 
-/** Returns a copy without secret fields, strings that look like API keys, and the given values. */
+/** Returns a copy with `***` in place of secret fields, strings that look like API keys, and the given secrets. */
 export function withoutSecrets(value: unknown, secrets: readonly string[]): unknown {
   if (typeof value === 'string') return hidden(value, secrets)
   if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, secrets))
@@ -21,7 +21,7 @@ function field(name: string, child: unknown, secrets: readonly string[]): unknow
   return withoutSecrets(child, secrets)
 }
 
-// Event streams are text with embedded JSON.
+// Matches secret fields in text, because event streams are text with embedded JSON.
 const SECRET_FIELDS = /"(key|token|password|secret|authorization|api[-_]?key)":\s*"(?:[^"\\]|\\.)*"/gi
 
 function hidden(text: string, secrets: readonly string[]): string {

@@ -11,7 +11,7 @@ export interface SseOptions {
 }
 
 /**
- * Returns a response that streams the events, as `fetch` would.
+ * Returns a response that streams the events, as a server would send it.
  *
  * @example RunStream.fromResponse(sseResponse(events('Hello'), { dropAfter: 3 })) // rejects with StreamInterruptedError
  */

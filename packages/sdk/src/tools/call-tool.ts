@@ -18,13 +18,13 @@ export interface ToolAnswer {
 export interface ToolScene {
   conversationUuid: string
   messages: Message[]
-  /** Aborts as soon as the result is no longer needed. */
+  /** Aborts when the result is no longer needed. */
   signal: AbortSignal
 }
 
 /**
- * Runs a handler. Invalid arguments, exceptions and timeouts become a one-line error for the model. Rejects only with
- * PAUSE and ToolExecutionError.
+ * Calls a tool handler. Invalid arguments, exceptions, timeouts and an abort become a one-line error result. Rejects
+ * only with PAUSE or ToolExecutionError.
  */
 export async function callTool(handler: Tool | ToolHandler, call: ToolCall, scene: ToolScene): Promise<ToolAnswer> {
   const tool: Partial<Tool> & Pick<Tool, 'execute'> = typeof handler === 'function' ? { execute: handler } : handler
@@ -71,7 +71,7 @@ function keyOf(segment: unknown): unknown {
   return typeof segment === 'object' && segment && 'key' in segment ? segment.key : segment
 }
 
-// Drop the stack and further lines: the model needs the reason and must not see details of this process.
+// Keep only the first line of the message: the model must not see the stack or other details of this process.
 function lineOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error)
   return (text.trim().split(/[\r\n]/)[0] || 'The tool failed').slice(0, LONGEST_LINE)

@@ -3,8 +3,8 @@ import type { Failed, Progress } from '../stream/result.ts'
 import type { ContentPart, Message, RunResult, ToolCall } from '../types.ts'
 
 /**
- * Returns the result of a run that stopped because a tool paused. A chat can answer its open calls. Returns undefined
- * if the run ended for another reason.
+ * Returns the result of a run that was stopped because a tool paused. A chat can answer the open calls. Returns
+ * undefined if the run failed for another reason.
  */
 export function pausedResult<O extends OutputKind>(data: Failed, { text }: Progress): RunResult<O> | undefined {
   const { uuid, messages, source, tokenUsage, cost, error } = data
@@ -14,7 +14,7 @@ export function pausedResult<O extends OutputKind>(data: Failed, { text }: Progr
   return {
     uuid,
     conversation: messages,
-    // A stopped run reports no model. Callers need this result only for its tool calls.
+    // A stopped run reports no model. Callers use this result only for the tool calls.
     response: { ...response, model: '', provider: '', documentLogUuid: uuid, input: messages, output: [] } as never,
     toolRequests: toolCalls,
     source,

@@ -13,7 +13,7 @@ import { type Spent, sumOf } from './spent.ts'
 import type { ToolMap } from './tool.ts'
 
 const MAX_ROUNDS = 10
-// The run waits for the result, so sending it may take longer than the stream's own timeout.
+// The run waits for the result, so retry this request at least five times.
 const RESULT_RETRIES = 5
 
 export interface ToolHost {
@@ -23,7 +23,7 @@ export interface ToolHost {
 
 /**
  * Answers each tool call of a run once. With `inline`, the run waits for each result. With `turns`, the run ends with
- * its tool calls and a chat continues it.
+ * its tool calls, and a chat continues the conversation.
  */
 export class ToolLoop<O extends OutputKind> {
   running = 0
@@ -43,13 +43,13 @@ export class ToolLoop<O extends OutputKind> {
     this.#api = api
     this.#start = start
     this.#isInline = inlineTools(start) !== undefined
-    // Use no prototype, because a tool can be named `toString`.
+    // Use an object without a prototype, because the model may call a tool named `toString`.
     this.#tools = Object.assign(Object.create(null), tools)
     this.#maxRounds = maxToolRounds ?? api.settings.streaming?.maxToolRounds ?? MAX_ROUNDS
     this.#host = host
   }
 
-  /** Ignores calls without a handler. */
+  /** Answers an inline call. Ignores calls without a handler, repeated calls, and all calls with `turns`. */
   async answer(call: ToolCall): Promise<void> {
     if (!this.#isInline || !this.#tools[call.name] || this.#handled.has(call.id)) return
     this.#handled.add(call.id)
@@ -60,18 +60,18 @@ export class ToolLoop<O extends OutputKind> {
       if (error !== PAUSE) throw error
       if (this.#isPaused) return
       this.#isPaused = true
-      // The run's open calls stay in the conversation.
+      // Stopping ends the run. Its open calls stay in the conversation.
       await stopRun(this.#api, this.#host.scene().conversationUuid, this.#start)
     }
   }
 
-  /** True if every call has a handler, so that a chat can continue the run. */
+  /** True if a chat can continue the conversation: with `turns`, a handler for every call, and rounds left. */
   goesOn(calls: readonly ToolCall[] = []): boolean {
     const isAnswerable = calls.length > 0 && calls.every(({ name }) => this.#tools[name])
     return !this.#isInline && isAnswerable && this.rounds < this.#maxRounds
   }
 
-  /** Returns undefined if a handler paused. */
+  /** Returns the message with the results, or undefined if a handler paused. */
   async answerAll(calls: readonly ToolCall[], spent: Spent): Promise<Message | undefined> {
     try {
       const content = await Promise.all(
@@ -125,7 +125,7 @@ export class ToolLoop<O extends OutputKind> {
     }
   }
 
-  // If the server rejects a result, for example because it is too large, report a failed tool instead of a failed run.
+  // If the server refuses a result, for example because of its size, send an error result so that the run continues.
   async #post(answer: ToolAnswer & { toolCallId: string }): Promise<void> {
     const { headers = {} } = this.#start.options
     const maxRetries = Math.max(this.#api.settings.maxRetries, RESULT_RETRIES)

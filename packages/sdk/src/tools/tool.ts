@@ -15,7 +15,7 @@ type SchemaResult<O> =
   | { value: O; issues?: undefined }
   | { issues: readonly { message: string; path?: readonly unknown[] | undefined }[] }
 
-// Arguments without a type: a handler may declare any type for them, so they must be assignable in both directions.
+// The type of undeclared arguments. A handler may declare any type, so this type must be assignable in both directions.
 // biome-ignore lint/suspicious/noExplicitAny: callers without a registry need unchecked arguments
 type Untyped = any
 
@@ -29,7 +29,8 @@ export interface ToolContext extends ToolCall {
   /** Aborts when the stream ends or the tool times out. */
   signal: AbortSignal
   /**
-   * Leaves this call and the other calls of its round open. The run ends with them, and a later `chat()` answers them.
+   * Leaves this call and the round's other unanswered calls open, and ends the run. A later `chat()` can answer the
+   * open calls.
    *
    * @example
    * const result = await stet.prompts.run('weather', { tools: { get_weather: (_, { pauseExecution }) => pauseExecution() } })
@@ -42,7 +43,7 @@ export interface ToolContext extends ToolCall {
 export interface Tool<A = Untyped, I = Untyped> {
   input: StandardSchema<Untyped, A>
   execute: (args: A, ctx: ToolContext) => unknown
-  /** Never set. This field lets the compiler compare the schema's input with the prompt's declaration. */
+  /** Unset at run time. This field lets the compiler compare the schema's input with the prompt's declaration. */
   readonly '~takes'?: (args: I) => void
   /** Milliseconds before the model receives a timeout error. Default: 240_000. */
   timeout?: number
@@ -50,7 +51,7 @@ export interface Tool<A = Untyped, I = Untyped> {
   onInvalidArgs?: 'report' | 'throw'
 }
 
-/** A tool without a schema. It receives the model's arguments unchecked. */
+/** A tool without a schema. The handler receives the model's arguments unchecked. */
 export type ToolHandler<A = Untyped> = (args: A, ctx: ToolContext) => unknown
 
 /** Tools by the names that the prompt declares. If the prompt's tools are unknown, any name is allowed. */

@@ -31,8 +31,8 @@ export class Api {
   constructor(readonly settings: Settings) {}
 
   /**
-   * Calls an operation and parses its JSON response. Sends the options too, except for those of the request itself.
-   * Invalid input rejects before any request.
+   * Calls an operation and parses its JSON response. Also sends the options, except for those in `RequestOptions`.
+   * Rejects invalid input before any request.
    */
   call<K extends OperationName, O extends RequestOptions>(
     name: K,
@@ -42,7 +42,9 @@ export class Api {
     return new ApiPromise(this.answer(name, fields, options))
   }
 
-  /** Like `call`, for operations that change prompts. The cache evicts those prompts even if the operation fails. */
+  /**
+   * Like `call`, for operations that change prompts. Evicts these prompts from the cache even if the operation fails.
+   */
   write<K extends OperationName, O extends RequestOptions>(
     name: K,
     fields: Fields<K, O>,

@@ -5,9 +5,9 @@ export interface Exchange {
   method: string
   url: string
   body: unknown
-  /** Returns the response with its body unread. */
+  /** If true, the response must be an event stream, and its body stays unread. */
   isStream?: boolean
-  /** Whether a failed attempt may be repeated. `keyed`: only with an idempotency key. */
+  /** Whether the client may repeat a failed attempt. `keyed` requires an idempotency key. */
   retry: boolean | 'keyed' | undefined
   outside?: boolean | undefined
   timeoutMs: number

@@ -4,7 +4,7 @@ import type { ApiKey } from '../options.ts'
 import type { Settings } from '../settings.ts'
 import type { Exchange } from './exchange.ts'
 
-/** Builds the headers of one attempt. Each attempt reads the API key again, because it may have been rotated. */
+/** Builds the headers of one attempt. Each attempt reads the API key again, because the key may have been rotated. */
 export async function requestHeaders(
   settings: Settings,
   { isStream, outside, body, options }: Exchange,
@@ -36,8 +36,8 @@ export async function requestHeaders(
 }
 
 /**
- * Marks a `fetch` that may respond without a server and needs no API key then. The value is a function that returns
- * true in that case.
+ * A property of a `fetch` that can respond without a server. Its value is a function that returns true if requests
+ * currently need no server and no API key.
  */
 const OFFLINE = Symbol.for('stet.offline')
 

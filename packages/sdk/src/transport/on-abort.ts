@@ -1,5 +1,6 @@
 /**
- * Calls `react` when the signal aborts, or immediately if it already has. Returns a function that removes the listener.
+ * Calls `react` when the signal aborts, or immediately if the signal is already aborted. Returns a function that
+ * removes the listener.
  */
 export function onAbort(signal: AbortSignal | undefined, react: () => void): () => void {
   if (signal?.aborted) react()

@@ -4,10 +4,10 @@ import { errorFromResponse, invalidAnswer } from './response-error.ts'
 
 export function parseAnswer<T>(answer: Answer): Outcome<T> {
   const { text, response } = answer
-  // 304 means that the caller's own precondition matched, so there is no result.
+  // A 304 answers an `If-None-Match` header of the caller, so there is no body to parse.
   if (response.status === 304) throw errorFromResponse(answer)
   try {
-    // The server's tests check responses against the contract, so the client does not validate them.
+    // The client does not validate the body, because the server's tests check responses against the contract.
     return { data: JSON.parse(text) as T, response: new Response(text, response) }
   } catch {
     throw invalidAnswer(answer, 'JSON')

@@ -21,7 +21,7 @@ export function readRateLimit(headers: Headers, now: number): RateLimitInfo | nu
   }
 }
 
-/** The wait that the server requests: `retry-after-ms`, or `Retry-After` in seconds or as a date. */
+/** Returns the wait that the server requests: `retry-after-ms`, or `Retry-After` in seconds or as a date. */
 export function readRetryAfterMs(headers: Headers, now: number): number | undefined {
   const name = 'retry-after'
   const date = Date.parse(headers.get(name) ?? '')
@@ -29,7 +29,7 @@ export function readRetryAfterMs(headers: Headers, now: number): number | undefi
   return wait && Math.max(0, wait)
 }
 
-/** Returns NaN if the header is missing. */
+/** Returns NaN if the header is missing or not a number. */
 export function numberOf(headers: Headers, name: string): number {
   return Number(headers.get(name)?.trim() || Number.NaN)
 }

@@ -8,7 +8,7 @@ import { errorFromResponse, requireEvents } from './response-error.ts'
 import { retryDelayMs } from './retry.ts'
 import { startTimer } from './timer.ts'
 
-/** Rejects only with a StetError. */
+/** Sends a request with retries. @throws StetError */
 export async function send(settings: Settings, exchange: Exchange): Promise<Answer> {
   const { options, operation, method, retry } = exchange
   const { runtime, logger } = settings
@@ -61,7 +61,7 @@ async function attemptOnce(
   const about = { operation, method, url, attempt }
   try {
     observe(settings, () => hooks?.onRequest?.({ ...about, headers: withoutKey(sent.headers) }))
-    // A redirect may turn a POST into a GET. The caller would mistake the resulting list for the created resource.
+    // Follow redirects only for GET. A redirect may turn another method into GET, which returns the wrong resource.
     const redirect = method === 'GET' ? 'follow' : 'manual'
     const response = await fetch(url, { redirect, ...fetchOptions, ...sent, method, signal })
     const durationMs = runtime.now() - startedAt
@@ -112,7 +112,7 @@ function withoutKey(headers: Headers): Headers {
   return copy
 }
 
-// fetch only reports "fetch failed". The error code is one or two causes deeper.
+// Node's fetch only reports "fetch failed". The error code is in the cause, or in the cause of the cause.
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { code } = error as { code?: unknown }

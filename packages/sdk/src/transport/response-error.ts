@@ -32,7 +32,7 @@ export function invalidAnswer(answer: Answer, expected: string): ApiError {
   })
 }
 
-/** Throws unless the response is an event stream. Leaves its body unread. */
+/** Throws unless the response is an event stream. The body of an event stream stays unread. */
 export async function requireEvents(answer: Answer): Promise<void> {
   const { response } = answer
   if (response.ok && response.headers.get('content-type')?.startsWith('text/event-stream')) return
@@ -53,7 +53,7 @@ function parseObject(text: string): Record<string, unknown> {
   }
 }
 
-// Only null and undefined throw when a key is read.
+// Reading a key throws only for null and undefined, so other values pass unchanged.
 function asObject(value: unknown): Record<string, unknown> {
   return (value ?? {}) as Record<string, unknown>
 }

@@ -8,7 +8,7 @@ const JITTER = 0.25
 export function isRetryable(status: number, headers: Headers, reason: unknown): boolean {
   const wish = headers.get('x-should-retry')
   if (wish === 'true' || wish === 'false') return wish === 'true'
-  // 409 is a version conflict, unless the first attempt with the same idempotency key is still running.
+  // Retry a 409 only if the first attempt with the same idempotency key is still running. Other conflicts persist.
   if (status === 409) return reason === 'in_progress'
   return RETRYABLE.test(`${status}`)
 }
@@ -26,8 +26,8 @@ export interface RetryMoment {
 }
 
 /**
- * Returns the delay in milliseconds: the server's value, capped at one minute, otherwise exponential backoff with
- * downward jitter.
+ * Returns the delay in milliseconds: the server's value, capped at one minute. Without such a value, returns an
+ * exponential backoff with downward jitter.
  */
 export function retryDelayMs({ attempt, headers, now, random, first = 500, longest = 8000 }: RetryMoment): number {
   const ordered = headers && (readRetryAfterMs(headers, now) ?? untilReset(headers, now))

@@ -13,9 +13,9 @@ export interface FrameReading {
 }
 
 /**
- * Passes the frames of an event stream to `onFrame`. Resolves when the server closes the stream, the signal aborts, or
- * the stream is idle for too long (then with true). Rejects with the runtime's error if the socket breaks. Always
- * releases the body.
+ * Passes the frames of an event stream to `onFrame`. Resolves to true if the stream was idle for too long, and to false
+ * when the server closes the stream or the signal aborts. Rejects with an exception of `onFrame`, or with the runtime's
+ * error if the socket breaks. Always releases the body.
  */
 export async function readFrames(body: ReadableStream<Uint8Array>, reading: FrameReading): Promise<boolean> {
   const reader = body.getReader()
@@ -45,7 +45,7 @@ export async function readFrames(body: ReadableStream<Uint8Array>, reading: Fram
 function frameParser(onFrame: (frame: Frame) => void): (text: string) => void {
   const parser = createParser({ onEvent: onFrame })
   let endsWithReturn = false
-  // The parser holds back a CR in case an LF follows. No LF follows after the last event.
+  // After a CR, the parser waits for an LF. If none follows, the last event stays in the parser. So convert CRs to LFs.
   return (text) => {
     const piece = endsWithReturn ? text.replace(/^\n/, '') : text
     if (text !== '') endsWithReturn = text.endsWith('\r')

@@ -2,9 +2,9 @@
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 /**
- * Calls back after a time. Never calls back if the time is not positive or too long for a timer. Returns a function
- * that stops the timer. The timer runs in two halves: if the process was suspended, the second half leaves time to read
- * data that has arrived.
+ * Calls `expire` after `ms` milliseconds. Starts no timer if `ms` is 0 or less, or too long for a timer. Returns a
+ * function that stops the timer. The timer runs in two halves: if the process was suspended, the second half leaves
+ * time to read data that has arrived.
  */
 export function startTimer(ms: number, expire: () => void): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined

@@ -27,7 +27,7 @@ export function fillRoute(
 export function queryString(query: Query = {}): string {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) if (value !== undefined) search.append(name, `${value}`)
-  // Do not use `size`: runtimes before 2023 lack it and would silently drop the query.
+  // Do not use `size`: runtimes before 2023 lack this property, so the query would be missing without an error.
   return `${search}` && `?${search}`
 }
 
@@ -40,7 +40,7 @@ export function missing(name: string): ConfigurationError {
   )
 }
 
-// URL parsers resolve dot segments, so the request would reach another route.
+// Refuse dot segments, because URL parsers resolve them and the request would reach another route.
 function encodeSegment(segment: string, what: string): string {
   if (/^\.?\.?$/.test(segment)) throw new ConfigurationError(`${what} has an empty or dot segment`)
   try {

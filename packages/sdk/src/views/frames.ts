@@ -3,8 +3,8 @@ import type { ForwardOptions, StreamEvent } from '../stream/events.ts'
 import { pageEvent } from './page-events.ts'
 
 /**
- * Yields the events that a page may see, as SSE text with ids. A failed run ends with its chain-error event. A broken
- * stream throws, so that the page resumes.
+ * Yields the events that a page may see, as SSE text with ids. A failed run ends with its `chain-error` event. A broken
+ * stream throws, so that the page can resume the run.
  */
 export async function* framesOf(events: AsyncIterable<StreamEvent>, o?: ForwardOptions): AsyncGenerator<string> {
   let turnEnd = ''
@@ -13,7 +13,8 @@ export async function* framesOf(events: AsyncIterable<StreamEvent>, o?: ForwardO
       turnEnd = ''
       const event = pageEvent(whole, o)
       if (!event) continue
-      // A round that tools continue does not end the run, so the reader behind the proxy must keep reading.
+      // Hold back the terminal event of a round. If a round follows, the page must keep reading and receives no such
+      // event.
       if (event.type === 'chain-completed') turnEnd = frameOf(event)
       else yield frameOf(event)
     }

@@ -8,12 +8,12 @@ type Of<T extends StreamEvent['type']> = Extract<StreamEvent['data'], { type: T 
 const FAILED = 'The run failed'
 
 /**
- * Returns the part of an event that a page may see, or undefined if it may see nothing. Keys are copied one by one. A
- * new server's keys and event types stay hidden until they are listed here.
+ * Returns the part of an event that a page may see, or undefined if the whole event is hidden. Copies only the keys
+ * that are listed in this file, so new keys and event types of a newer server stay hidden.
  */
 export function pageEvent(event: StreamEvent, { expose = [] }: ForwardOptions = {}): StreamEvent | undefined {
   if (expose === true) return event
-  // The type comes from the wire, so `constructor` must not match.
+  // The type comes from the wire, so an inherited key such as `constructor` must not match.
   if (!Object.hasOwn(VIEWS, event.type)) return undefined
   const view = VIEWS[event.type] as (data: StreamEvent['data'], may: May) => StreamEvent['data'] | undefined
   const data = view(event.data, (part) => expose.includes(part))

@@ -22,15 +22,15 @@ export function parsePartialJson(text: string): unknown {
   const { closers, isInString, memberStart } = scan(text)
   const trimmed = text.trimEnd()
   const candidates = isInString
-    ? // drop an incomplete escape (\, \u00) before adding the quote
+    ? // Drop an incomplete escape (\, \u00), then close the string.
       [`${text.replace(/\\(u[\da-fA-F]{0,3})?$/, '')}"`]
-    : // drop a trailing comma, decimal point or exponent
+    : // Drop a trailing comma, decimal point or exponent.
       [trimmed, trimmed.replace(/(?<![\s,.eE+-])[\s,.eE+-]+$/, '')]
   for (const candidate of [...candidates, text.slice(0, memberStart)]) {
     try {
       return JSON.parse(candidate + closers)
     } catch {
-      // The text ends inside a token. The next candidate drops more of it.
+      // The text ends inside a token. The next candidate omits more of the text.
     }
   }
   return undefined

@@ -7,7 +7,7 @@ export interface ApiKey {
   name: string
   prefix: string
   scopes: KeyScope[]
-  /** Limits the key to one project. Null allows all projects. */
+  /** The only project that the key can access. Null means all projects. */
   projectId: number | null
   plan: KeyPlan
   /** Requests per second. */
@@ -28,7 +28,7 @@ export interface CreatedApiKey extends ApiKey {
 }
 
 /**
- * Creates an API key. `limit` is required for the plan `custom` and refused for all others.
+ * Creates an API key. `limit` is required for the pricing plan `custom` and refused for all other pricing plans.
  * @example { name: 'ci', scopes: ['read', 'run'], expiresAt: '2030-01-01T00:00:00.000Z' }
  */
 export interface CreateApiKeyBody {
@@ -44,7 +44,7 @@ export interface CreateApiKeyBody {
 
 /** @example { overlapSeconds: 3600 } */
 export interface RotateApiKeyBody {
-  /** How long the old key stays valid. */
+  /** Seconds for which the old key stays valid. Default: 0. */
   overlapSeconds?: number
 }
 

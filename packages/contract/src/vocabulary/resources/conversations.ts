@@ -16,7 +16,7 @@ export interface ConversationSummary {
   versionUuid: string
   documentUuid: string
   path: string
-  /** The hash of the prompt at the time of the run. */
+  /** SHA-256 of the prompt's text at the time of the run, in lower-case hex. */
   contentHash: string
   customIdentifier: string | null
   origin: ConversationOrigin
@@ -33,7 +33,7 @@ export interface ConversationSummary {
  * @example const last = conversation.conversation.at(-1)
  */
 export interface Conversation extends ConversationSummary {
-  /** Empty while the run is queued. It grows while the run is active. */
+  /** The list is empty while the run is queued, and grows while the run is active. */
   conversation: Message[]
 }
 

@@ -5,8 +5,8 @@ export const PARAMETER_TYPES = ['text', 'image', 'file'] as const
 export type ParameterType = (typeof PARAMETER_TYPES)[number]
 
 /**
- * A parameter with the keys of its declaration. Declared numbers, booleans, objects and arrays become `text`, because
- * strict clients accept no other types. `config.parameters` keeps the declared type.
+ * A parameter with the keys of its declaration. Declared numbers, booleans, objects and arrays have the type `text`,
+ * because legacy clients accept only `text`, `image` and `file`. `config.parameters` keeps the declared type.
  * @example { type: 'text', required: true, description: "The customer's name" }
  */
 export interface DocumentParameter {
@@ -24,7 +24,7 @@ export interface Document {
   uuid: string
   path: string
   content: string
-  /** Comments are removed and references inlined. */
+  /** The content without comments and with references inlined. */
   resolvedContent: string
   /** SHA-256 of `content` in lower-case hex. */
   contentHash: string
@@ -33,11 +33,11 @@ export interface Document {
   /** The version's uuid, even if the request used `live`. */
   versionUuid: string
   projectId: number
-  /** The parsed front matter. It is empty if there is none or it is invalid. */
+  /** The parsed front matter. Empty if the front matter is missing or invalid. */
   config: Record<string, unknown>
   /** Declared parameters and all free variables, including those of referenced prompts. */
   parameters: Record<string, DocumentParameter>
-  /** Absent if no provider key matches. */
+  /** Absent if no configured provider key matches. */
   provider?: ProviderKind
   /** Empty if the prompt compiles. */
   errors: CompileIssue[]
@@ -63,11 +63,14 @@ export interface GetOrCreateDocumentBody {
   prompt?: string
 }
 
-/** Hashes that the current texts must have. Otherwise the write fails with a conflict. */
+/** Hashes that the current texts must have. If a hash differs, the server responds 409. */
 export interface ExpectedHashes {
-  /** The `contentHash` that the change is based on. An empty string means that the prompt must not exist. */
+  /** The `contentHash` that the change is based on. An empty string requires that the prompt does not exist. */
   baseHash?: string
-  /** Draft only: the `contentHash` of the live text that was merged in. An empty string means that live has no such prompt. */
+  /**
+   * For drafts only. The `contentHash` of the live text that is merged into this change. An empty string means that
+   * live has no such prompt.
+   */
   liveHash?: string
 }
 
@@ -75,7 +78,7 @@ export interface ExpectedHashes {
 export interface CreateOrUpdateDocumentBody extends ExpectedHashes {
   path: string
   prompt: string
-  /** Allows changes to a merged version. The key then also needs the scope `publish`. */
+  /** Allows changes to a merged version. This also requires the key scope `publish`. */
   force?: boolean
 }
 

@@ -3,11 +3,11 @@ export const EVALUATION_METRICS = ['binary', 'rating'] as const
 export type EvaluationMetric = (typeof EVALUATION_METRICS)[number]
 
 /**
- * Defines how scores are read. Ratings and thresholds apply to the metric `rating` only.
+ * Defines how scores are interpreted. Ratings and thresholds apply only to the metric `rating`.
  * @example { reverseScale: false, minRating: 1, maxRating: 5, minThreshold: 4 }
  */
 export interface EvaluationConfiguration {
-  /** Low scores are good. Default: false. */
+  /** If true, low scores are good. Default: false. */
   reverseScale?: boolean
   criteria?: string
   passDescription?: string
@@ -58,7 +58,7 @@ export interface AnnotateBody {
   score: number
   /** A uuid or `live`. Default: the conversation's version. */
   versionUuid?: string
-  /** Stored with the annotation; `reason` must be a string. */
+  /** Stored with the annotation. `reason` must be a string. */
   metadata?: Record<string, unknown>
   /** Stored in `metadata`. */
   context?: Record<string, unknown>
@@ -68,7 +68,7 @@ export interface Annotation {
   uuid: string
   /** The score as sent. */
   score: number
-  /** 0 to 100; 100 is best on every scale. */
+  /** An integer from 0 to 100. 100 is best on every scale. */
   normalizedScore: number
   metadata: Record<string, unknown>
   hasPassed: boolean

@@ -14,14 +14,14 @@ export interface CreateLogBody {
   duration?: number
 }
 
-/** A place in a trace, in hex. */
+/** One span of a trace. Both ids are hex strings. */
 export interface Span {
   id: string
   traceId: string
 }
 
 /**
- * A recorded external log. Its `uuid` is that of its conversation.
+ * A recorded external log. `uuid` is the conversation's uuid.
  * @example const seconds = (log.duration ?? 0) / 1000
  */
 export interface LogEntry {

@@ -1,11 +1,11 @@
 import type { Version } from './versions.ts'
 
-/** Defaults apply to prompts that name no model. */
+/** `defaultProvider` applies to prompts that name no provider, and `defaultModel` to prompts that name no model. */
 export interface Project {
   id: number
   name: string
   workspaceId: number
-  /** The published version. It is null before the first publication. */
+  /** The published version. Null before the first publication. */
   liveVersionUuid: string | null
   defaultProvider: string | null
   defaultModel: string | null

@@ -1,4 +1,4 @@
-/** On the wire, the built-in demo provider is `custom`. */
+/** The provider types on the wire. The built-in demo provider is `custom`. */
 export const PROVIDER_KINDS = [
   'openai',
   'anthropic',
@@ -17,7 +17,7 @@ export const PROVIDER_KINDS = [
 export type ProviderKind = (typeof PROVIDER_KINDS)[number]
 
 /**
- * A stored credential of a model provider. Prompts refer to it by `name`.
+ * A credential of a model provider. Prompts refer to the provider key by `name`.
  * @example const anthropic = providerKeys.filter(({ provider }) => provider === 'anthropic')
  */
 export interface ProviderKey {
@@ -37,14 +37,14 @@ export interface ProviderKey {
 
 /** @example { name: 'OpenAI', provider: 'openai', token: 'sk-…' } */
 export interface CreateProviderKeyBody {
-  /** Prompts use this name as `provider`. It is unique, ignoring case. */
+  /** Prompts use this name as `provider`. Names are unique, ignoring case. */
   name: string
   provider: ProviderKind
   token: string
   /** The base URL; required for `custom`. */
   url?: string
   defaultModel?: string
-  /** Keys of the provider kind and price overrides. */
+  /** Options of the provider type, and price overrides. */
   configuration?: Record<string, unknown>
 }
 
@@ -56,7 +56,7 @@ export interface UpdateProviderKeyBody {
   name?: string
   token?: string
   url?: string
-  /** An empty string clears it. */
+  /** An empty string clears the default model. */
   defaultModel?: string
   configuration?: Record<string, unknown>
 }

@@ -15,7 +15,7 @@ interface StepResponse {
   /** The conversation's uuid. */
   documentLogUuid: string
   input: Message[]
-  /** Includes tool calls and their results. */
+  /** The messages that the model generated, with tool calls and their results. */
   output: Message[]
   toolCalls: ToolCall[]
 }
@@ -24,7 +24,7 @@ export interface TextResponse extends StepResponse {
   streamType: 'text'
 }
 
-/** A JSON response. `text` is its source, `object` its value, and `toolCalls` is empty. */
+/** A JSON response. `text` is the JSON text, `object` is its value, and `toolCalls` is empty. */
 export interface ObjectResponse extends StepResponse {
   streamType: 'object'
   object: unknown
@@ -47,7 +47,7 @@ export interface RunResult {
   conversation: Message[]
   /** The last step's response. */
   response: RunResponse
-  /** Tool calls that wait for results. Send the results with a chat. */
+  /** Tool calls that wait for the caller's results. Send the results with a chat. */
   toolRequests: ToolCall[]
   source: RunSource
   /** Total of all steps. */
@@ -61,7 +61,7 @@ export interface BackgroundRun {
 }
 
 interface StreamOptions {
-  /** Stream the run's events. */
+  /** If true, the response streams the run's events. */
   stream?: boolean
   /** Tools that the caller executes. The run waits for their results. */
   tools?: string[]
@@ -73,7 +73,7 @@ interface StreamOptions {
 export interface RunDocumentBody extends StreamOptions {
   path: string
   parameters?: Record<string, unknown>
-  /** Respond immediately. Attach to the run to get its result. */
+  /** If true, the server responds immediately. Attach to the run to get its result. */
   background?: boolean
   /** Appended after the compiled prompt. Not allowed for prompts that use `<step>`. */
   messages?: MessageInput[]
@@ -88,7 +88,7 @@ export interface ChatBody extends StreamOptions {
 }
 
 export interface AttachBody {
-  /** Stream the events, starting after `Last-Event-ID`. */
+  /** If true, the response streams the events after `Last-Event-ID`, or all events without this header. */
   stream?: boolean
 }
 

@@ -4,9 +4,9 @@
  */
 export interface ToolResultBody {
   toolCallId: string
-  /** Any JSON value. The model receives it with its type. Default: `null`. */
+  /** Any JSON value, which the model receives unchanged. Default: `null`. */
   result?: unknown
-  /** Set if the tool failed. `result` then explains why. */
+  /** True if the tool failed. `result` then explains why. Default: false. */
   isError?: boolean
 }
 

@@ -1,6 +1,6 @@
 import type { ExpectedHashes } from './documents.ts'
 
-/** A draft can change. A merged version was published and is final. */
+/** A draft can change. A merged version was published, and only a write with `force` changes its prompts. */
 export const VERSION_STATUSES = ['draft', 'merged'] as const
 export type VersionStatus = (typeof VERSION_STATUSES)[number]
 
@@ -22,9 +22,9 @@ export interface Version {
   /** `authorId` as text, for legacy clients. */
   userId: string
   status: VersionStatus
-  /** Assigned at publication. Each project starts at 1. */
+  /** The number from publication. Each project starts at 1. Null for a draft. */
   version: number | null
-  /** The live version at the time this version was created. */
+  /** The version that was live when this version was created. */
   parentCommitUuid: string | null
   mergedAt: string | null
   deletedAt: null
@@ -46,15 +46,15 @@ export interface CreateVersionBody {
 
 /** @example { title: 'Friendlier tone', description: 'Replies greet by name.' } */
 export interface PublishVersionBody {
-  /** Absent or empty keeps the title. */
+  /** If absent or empty, the title does not change. */
   title?: string
   /** An empty string clears the release notes. */
   description?: string
-  /** Overwrites live changes made since the draft was created. */
+  /** Publishes even if live has changed the same prompts. The draft's texts overwrite those of live. */
   force?: boolean
 }
 
-/** `added` and `modified` both create or replace the prompt. `unchanged` is skipped. */
+/** `added` and `modified` both create or replace the prompt. The server skips `unchanged`. */
 export const CHANGE_STATUSES = ['added', 'modified', 'deleted', 'unchanged'] as const
 export type ChangeStatus = (typeof CHANGE_STATUSES)[number]
 
@@ -71,7 +71,7 @@ export interface Change extends ExpectedHashes {
 }
 
 /**
- * Pushes changes atomically.
+ * The changes of a push. The server applies all of them or none.
  * @example { changes: [{ path: 'support/reply', status: 'added', content: 'Hello' }] }
  */
 export interface PushChangesBody {
@@ -89,7 +89,7 @@ export interface PushResult {
   deleted: number
 }
 
-/** Without `paths`, the draft drops all of its changes. */
+/** Without `paths`, the revert drops all changes of the draft. */
 export interface RevertVersionBody {
   paths?: string[]
 }
@@ -101,7 +101,7 @@ export interface RevertResult {
 }
 
 export interface DiffVersionsQuery {
-  /** A version uuid or `live`. Default: live for a draft, the previous number for a merged version. */
+  /** A version's uuid, or `live`. Default: live for a draft, the previous number for a merged version. */
   base?: string
 }
 
@@ -120,7 +120,7 @@ export interface VersionDiff {
     status: 'added' | 'modified' | 'deleted'
     before: DiffSide | null
     after: DiffSide | null
-    /** Publishing would be refused because live changed this path since. */
+    /** True if live has changed the prompt that this change is based on. Publishing then requires `force`. */
     conflict: boolean
   }[]
 }
