@@ -46,7 +46,8 @@ function pricesOf(provider: ProviderSettings): ModelPrices {
   return {
     costOf(call) {
       const { model, servedModel } = call
-      const rule = findPriceRule(provider.configuration['prices'], model)
+      const { prices } = provider.configuration
+      const rule = prices === undefined ? undefined : findPriceRule(prices, model)
       if (rule) return costAt(rule, call)
       // A deployment may be named after a different model than the one it serves.
       const served = servedModel === undefined ? unknown : tableCost(servedModel, call)

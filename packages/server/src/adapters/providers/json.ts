@@ -9,7 +9,7 @@ export function isObject(value: unknown): value is Json {
 }
 
 export function asObject(value: unknown): Json {
-  return isObject(value) ? value : {}
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {}
 }
 
 export function asList(value: unknown): unknown[] {

@@ -17,11 +17,11 @@ interface KnownKey {
 /** @throws AppError UnauthorizedError, or RateLimitError after too many failures from `address`. */
 export async function verifyApiKey(
   deps: Needs<'stores' | 'liveCache' | 'clock' | 'logger'> & { failures: FailureLimiter },
-  { token, address }: { token: string | undefined; address: string },
+  { token, address }: { token: string | undefined; address(): string },
 ): Promise<Caller> {
   if (token === undefined || token === '') throw refuse('no-key')
   const known = await findKnownKey(deps, token, address)
-  if (!known) return refuseKey(deps, address)
+  if (!known) return refuseKey(deps, address())
   touch(deps, known, deps.clock.now())
   return known.caller
 }
@@ -31,7 +31,7 @@ class UnknownKey extends Error {}
 async function findKnownKey(
   deps: Needs<'stores' | 'liveCache' | 'clock'> & { failures: FailureLimiter },
   token: string,
-  address: string,
+  address: () => string,
 ): Promise<KnownKey | null> {
   if (!isWellFormedApiKey(token)) return null
   const hash = hashApiKey(token)
@@ -39,7 +39,7 @@ async function findKnownKey(
   try {
     const known = await deps.liveCache.read(scope, 'caller', async () => {
       // Only a cache miss checks the failure limit. A cached key passes even from a blocked address.
-      await refuseFlood(deps, address)
+      await refuseFlood(deps, address())
       const key = await deps.stores.apiKeys.findUsable(hash, deps.clock.now())
       // A failed load is not cached, so unknown keys cannot fill the memory.
       if (!key) throw new UnknownKey()

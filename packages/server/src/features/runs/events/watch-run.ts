@@ -49,14 +49,14 @@ export function watchRun(
 
 /** Releases the reader when `work` settles, or when the caller disconnects. */
 export async function releasedAfter<T>(reader: RunLogReader, work: Promise<T>, signal?: AbortSignal): Promise<T> {
-  const leave = () => reader.release()
-  signal?.addEventListener('abort', leave, { once: true })
-  if (signal?.aborted === true) leave()
+  const { release } = reader
+  signal?.addEventListener('abort', release, { once: true })
+  if (signal?.aborted === true) release()
   try {
     return await work
   } finally {
-    signal?.removeEventListener('abort', leave)
-    leave()
+    signal?.removeEventListener('abort', release)
+    release()
   }
 }
 

@@ -92,7 +92,7 @@ export class ChatReader implements AnswerReader {
     if (this.#marks.held !== '') this.#think(this.#marks.held, into)
     this.#marks.held = ''
     if (this.#isThinking) this.#endThought(into)
-    this.#say(endPieces(this.#text), into)
+    if (this.#text.held !== '') this.#say(endPieces(this.#text), into)
     const { name: provider } = this.#provider
     if (this.#sealed.length > 0) {
       into.push({ type: 'reasoning-end', seal: { signature: JSON.stringify(this.#sealed), provider } })

@@ -120,7 +120,8 @@ function chatMessages(provider: OpenaiService, messages: readonly Message[]): Ch
   if (roles === 'leading-system' || roles === 'prefix-at-end') shown = withUser(withLeadingSystem(shown))
   if (roles === 'user-at-end') shown = withUserAtEnd(inTurn(withLeadingSystem(shown)), 'system', 'assistant')
   if (roles === 'no-system-at-end') shown = withUserAtEnd(shown, 'system')
-  const sent = shown.flatMap((message) => chatMessage(provider, message))
+  const sent: ChatMessage[] = []
+  for (const message of shown) sent.push(...chatMessage(provider, message))
   const last = sent.at(-1)
   // Mistral rejects a final assistant message unless it is marked as a prefix.
   if (roles === 'prefix-at-end' && last?.role === 'assistant') last.prefix = true
@@ -184,11 +185,13 @@ function toolResult(provider: OpenaiService, part: MessagePart): ChatMessage[] {
 }
 
 function partsOf(provider: OpenaiService, role: string, content: readonly MessagePart[]): ChatPart[] {
-  return content.map((part) => {
-    if (part.type === 'text') return { type: 'text', text: part.text }
-    if (role === 'user' && (part.type === 'image' || part.type === 'file')) return mediaPart(provider, part)
-    throw unsupported(provider, part.type, `in ${role} messages`)
-  })
+  const parts: ChatPart[] = []
+  for (const part of content) {
+    if (part.type === 'text') parts.push({ type: 'text', text: part.text })
+    else if (role === 'user' && (part.type === 'image' || part.type === 'file')) parts.push(mediaPart(provider, part))
+    else throw unsupported(provider, part.type, `in ${role} messages`)
+  }
+  return parts
 }
 
 /** Sends a single text as a plain string, which every service accepts. */
