@@ -3,7 +3,7 @@ import {
   RunErrorCode,
   type ConversationSummary as SummaryBody,
 } from '@stet/contract'
-import type { StoredSummary } from '../features/conversations/conversation.ts'
+import type { StoredSummary } from '../features/conversations/ports.ts'
 import { usageOf } from '../features/providers/usage.ts'
 import type { StoredConversation, StoredRunResult } from '../features/runs/ports.ts'
 import { shownMessages } from './legacy-clients.ts'

@@ -6,8 +6,7 @@ import { readUuid } from '../../shared/text-guards.ts'
 import type { Needs } from '../deps.ts'
 import { normalizeDocumentPath } from '../documents/document-path.ts'
 import { deletedProjects, findProject } from '../documents/version-ref.ts'
-import type { StoredSummary } from './conversation.ts'
-import type { ConversationFilter, ConversationPlace } from './ports.ts'
+import type { ConversationFilter, ConversationPlace, StoredSummary } from './ports.ts'
 
 // PostgreSQL cannot parse JavaScript's ISO strings for year 0 and for five-digit years.
 const instants = { first: 0, last: Date.UTC(9999, 0) } as const

@@ -1,6 +1,9 @@
-import type { ConversationOrigin } from '../runs/ports.ts'
+import type { ConversationOrigin, StoredConversation, StoredRun, StoredRunResult } from '../runs/ports.ts'
 import type { RunStatus } from '../runs/run.ts'
-import type { StoredSummary } from './conversation.ts'
+
+export type StoredSummary = Omit<StoredConversation, 'messages' | 'config' | 'epoch' | 'lastEventId' | 'latestRun'> & {
+  latestRun: (Pick<StoredRun, 'endedAt'> & { result: Omit<StoredRunResult, 'response' | 'costUnknown'> | null }) | null
+}
 
 /** All given fields must match. Instants are inclusive. */
 export interface ConversationFilter {

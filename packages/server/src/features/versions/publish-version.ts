@@ -1,6 +1,7 @@
 /** Makes a draft live. Fails if a prompt does not compile or, without force, if live has newer changes of one. */
 
 import { createHash } from 'node:crypto'
+import type { PublishVersionBody } from '@stet/contract/vocabulary'
 import { AppError, refuse } from '../../shared/app-error.ts'
 import type { Needs, Stores } from '../deps.ts'
 import { changeProject, type ProjectWriter } from '../documents/change-project.ts'
@@ -13,14 +14,7 @@ import { findProject, findVersionRow, ownerOf, type VersionAddress } from '../do
 import type { Version } from '../projects/project.ts'
 import type { EvaluationOwner } from '../templates/template-engine.ts'
 
-export interface PublishVersionInput extends VersionAddress {
-  /** An absent or empty title keeps the current one. */
-  title?: string
-  /** Absent keeps the current notes; `''` clears them. */
-  description?: string
-  /** If true, the draft overwrites newer changes of live. */
-  force: boolean
-}
+type PublishVersionInput = VersionAddress & PublishVersionBody
 
 type Publishes = Needs<'stores' | 'transaction' | 'liveCache' | 'templates' | 'clock' | 'logger'>
 
@@ -74,7 +68,13 @@ async function publishCompiled(
   })
   await stores.projects.touch(workspaceId, draft.projectId, at)
   const { uuid: versionUuid } = version
-  writer.audit('audit.publish', { workspaceId, versionUuid, number, force: input.force, by: input.caller.apiKeyId })
+  writer.audit('audit.publish', {
+    workspaceId,
+    versionUuid,
+    number,
+    force: input.force === true,
+    by: input.caller.apiKeyId,
+  })
   return version
 }
 

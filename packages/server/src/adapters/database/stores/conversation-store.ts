@@ -1,6 +1,10 @@
 import type { Prisma } from '../../../../generated/prisma/client.ts'
-import type { StoredSummary } from '../../../features/conversations/conversation.ts'
-import type { ConversationFilter, ConversationPlace, ConversationStore } from '../../../features/conversations/ports.ts'
+import type {
+  ConversationFilter,
+  ConversationPlace,
+  ConversationStore,
+  StoredSummary,
+} from '../../../features/conversations/ports.ts'
 import type { ConversationOrigin } from '../../../features/runs/ports.ts'
 import type { RunStatus } from '../../../features/runs/run.ts'
 import type { DatabaseClient } from '../database.ts'
