@@ -1,28 +1,7 @@
-/** Random base62 text. Reads the system's random source in blocks, because one call per id costs more than the id. */
-import { randomFillSync } from 'node:crypto'
+import { customAlphabet } from 'nanoid'
 
-const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-// 248 is the largest multiple of 62 in a byte. Higher bytes would favor the first letters.
-const unbiasedBelow = 248
-
-const pool = Buffer.alloc(4096)
-let used = pool.length
-
-export function randomText(length: number): string {
-  let text = ''
-  while (text.length < length) {
-    if (used === pool.length) {
-      randomFillSync(pool)
-      used = 0
-    }
-    const byte = pool[used] ?? unbiasedBelow
-    // Each byte is used once and then cleared from memory.
-    pool[used] = 0
-    used += 1
-    if (byte < unbiasedBelow) text += alphabet.charAt(byte % alphabet.length)
-  }
-  return text
-}
+/** Random base62 text of the given length. */
+export const randomText = customAlphabet('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz')
 
 /** `call_` plus 24 base62 characters: unique on the server, and within every provider's limit of 40. */
 export function newToolCallId(): string {
