@@ -30,7 +30,7 @@ export interface EnvironmentProviders {
 
 export interface AddressGuard {
   /**
-   * Returns `allowed` for a host that the operator lists as allowed, and `public` for any other valid address.
+   * Returns `allowed` for a host that the operator lists as allowed, and `public` for any other accepted address.
    * @throws BadRequestError for an invalid URL, a scheme other than http or https, credentials, or a private address.
    */
   assertOutboundAddress(url: string): Promise<'public' | 'allowed'>

@@ -50,7 +50,7 @@ export async function updateProviderKey(
     updatedAt: deps.clock.now(),
   }
   const updated = await deps.transaction(async ({ providerKeys }) => {
-    // The lock prevents a concurrent request from combining its token with this request's address.
+    // Without the lock, this request's address could be stored with the token of a concurrent request.
     const stored = await providerKeys.lock(workspaceId, id)
     if (!stored) throw refuse('unknown-provider-key')
     if (token === undefined && addressOf({ ...stored, ...change }) !== addressOf(stored)) {

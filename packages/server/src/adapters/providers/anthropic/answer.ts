@@ -75,8 +75,8 @@ export class MessageReader implements AnswerReader {
   }
 
   /**
-   * @throws ProviderError `malformed` for an incomplete message; `uncarried` for a message with unsupported content and
-   * neither text nor tool calls.
+   * @throws ProviderError `malformed` for an incomplete message; `uncarried` for a complete message with unsupported
+   * content and neither text nor tool calls.
    */
   finish(into: ModelChunk[]): void {
     const reason = this.#reason

@@ -18,7 +18,7 @@ export function openaiDriver(deps: CallDeps, provider: ProviderSettings): ModelD
   const service = openaiService(provider)
   const { azure, baseUrl } = service
   const protocol = servesResponses(provider) ? responses : chat
-  // Azure's dated API has one path per deployment. The client would insert the deployment's name unescaped.
+  // Azure's dated API has one path per deployment. `build` escapes the name, but the client would not.
   const isDeployed = azure?.apiVersion !== undefined && protocol === chat && !baseUrl.includes('/deployments')
   const { search } = new URL(baseUrl)
   let client: Promise<OpenAI> | undefined

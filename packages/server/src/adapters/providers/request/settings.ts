@@ -23,7 +23,7 @@ export function keys(text: string): ReadonlySet<string> {
 export function settingsBody({ kind }: ProviderSettings, settings: Json, { names, dropped }: SettingRules): object {
   const body: Json = {}
   const { providerOptions: options } = settings
-  // `providerOptions` has one object per provider kind. Only the matching one is sent.
+  // `providerOptions` has one object per provider kind. Only the object of this kind is sent.
   const own = options ? asObject(Object.getOwnPropertyDescriptor(options, kind)?.value) : {}
   for (const [key, value] of Object.entries({ ...settings, ...own })) {
     if (value === undefined || value === null || stetKeys.has(key) || dropped.has(key)) continue
