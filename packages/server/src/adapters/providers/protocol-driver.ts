@@ -79,7 +79,7 @@ async function sendWithRetries(
   }
 }
 
-/** Returns the wait in milliseconds. Undefined forbids a retry, also if the provider asks for over a minute. */
+/** Returns the wait in milliseconds, or undefined if a retry is not allowed or the requested wait exceeds a minute. */
 function waitBefore(error: unknown, retries: number, backoffMs: number): number | undefined {
   if (!(error instanceof ProviderError) || !isRepeatable(error)) return undefined
   const { retryAfterMs } = error
