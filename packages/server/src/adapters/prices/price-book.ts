@@ -1,4 +1,4 @@
-/** Prices model calls from the provider key's own prices, then from the bundled table. Uses no network. */
+/** Prices model calls by the provider key's own price rules, or else by the bundled table. Uses no network. */
 import {
   calcPrice,
   findProvider,
@@ -24,7 +24,7 @@ const tableNames: Readonly<Record<string, string>> = {
   anthropic_vertex: 'google',
 }
 
-/** No model in the table has a longer name. Matching a name of several megabytes would take almost a second. */
+/** Longer names have no table price. Matching a name of several megabytes would take almost a second. */
 const maxNameLength = 500
 
 const decimals = 12
@@ -36,7 +36,7 @@ export function priceBook(): PriceBook {
 }
 
 function pricesOf(provider: ProviderSettings): ModelPrices {
-  // Finding a model compares its name with all models. Callers choose model names, so the cache is limited.
+  // Caches lookups, because each one compares a name with all models. Callers choose names, so the cache is limited.
   const found = new LRUCache<string, ModelPrices['costOf']>({ max: 50 })
   const tableCost = (model: string, call: PricedCall): Cost => {
     const costOf = found.get(model) ?? findInTable(provider, model, call.at)
@@ -49,7 +49,7 @@ function pricesOf(provider: ProviderSettings): ModelPrices {
       const { prices } = provider.configuration
       const rule = prices === undefined ? undefined : findPriceRule(prices, model)
       if (rule) return costAt(rule, call)
-      // A deployment may be named after a different model than the one it serves.
+      // Tries the served model first, because a deployment's name may match a different model.
       const served = servedModel === undefined ? unknown : tableCost(servedModel, call)
       return served.known ? served : tableCost(model, call)
     },
@@ -63,7 +63,7 @@ function costAt(rates: Rates, call: PricedCall): Cost {
   return { cost: Number(((input + output * rates.output) / 1_000_000).toFixed(decimals)), known: true }
 }
 
-/** @param entry the table's provider, reduced to this model. */
+/** @param entry the table's provider, with this model as its only model. */
 function entryCost(entry: Provider, model: string, call: PricedCall): Cost {
   const { cached, written, output } = countsOf(call)
   const input_tokens = call.usage.inputTokens
@@ -74,7 +74,7 @@ function entryCost(entry: Provider, model: string, call: PricedCall): Cost {
 
 function findInTable(provider: ProviderSettings, named: string, at: Date): ModelPrices['costOf'] {
   const source = named.length > maxNameLength ? undefined : tableSource(provider)
-  // Google's endpoints also accept model names with a folder prefix.
+  // Google's endpoints also accept names with the prefix `models/` or `google/`.
   const model = provider.kind.startsWith('google') ? named.replace(/^(models|google)\//, '') : named
   const found = source && askTable({}, model, { ...source, timestamp: at })
   if (!found) return () => unknown
@@ -88,12 +88,12 @@ function askTable(...question: Parameters<typeof calcPrice>): PriceCalculationRe
   try {
     return calcPrice(...question)
   } catch {
-    // The table throws if it has no price for a kind of token. The run must not fail.
+    // `calcPrice` throws for usage that it cannot price. The run must not fail for this reason.
     return null
   }
 }
 
-/** Returns undefined unless every counted kind of token has one fixed price and nothing else is charged. */
+/** Returns undefined if input or output has no fixed price, if a price varies, or if requests cost extra. */
 function ratesOf({ prices }: ModelInfo): Rates | undefined {
   if (Array.isArray(prices) || prices['requests_kcount'] !== undefined) return undefined
   const { input_mtok: input, output_mtok: output, cache_read_mtok: cachedInput, cache_write_mtok: cacheWrite } = prices
@@ -107,7 +107,7 @@ function tableSource({ kind, url }: ProviderSettings): PriceOptions | undefined 
   return url !== null && findProvider({ providerApiUrl: url }) ? { providerApiUrl: url } : undefined
 }
 
-// Prevents a negative price if a provider reports more cached tokens than input tokens.
+// Limits cached and written tokens to the input tokens, because providers may report more. Prevents a negative price.
 function countsOf({ usage, cacheWriteTokens = 0 }: PricedCall) {
   const cached = Math.min(usage.cachedInputTokens, usage.inputTokens)
   const written = Math.min(Math.max(0, cacheWriteTokens), usage.inputTokens - cached)

@@ -24,7 +24,7 @@ export function asNumber(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined
 }
 
-/** Parses a complete response or one frame. @throws ProviderError `malformed` */
+/** Parses a complete response or one frame. @throws ProviderError `malformed` for invalid JSON. */
 export function parseAnswer(data: string): Json {
   try {
     const parsed: unknown = JSON.parse(data)
@@ -39,7 +39,10 @@ export function unreadable(): ProviderError {
   return new ProviderError('malformed', 'The provider sent an answer that cannot be read')
 }
 
-/** Returns undefined unless the text is a JSON object that can be stored and returned unchanged. */
+/**
+ * Returns the arguments, or undefined if the text is not a JSON object or cannot be stored unchanged. Blank text means
+ * `{}`.
+ */
 export function parseArguments(rawArgs: string): Json | undefined {
   if (rawArgs.trim() === '') return {}
   try {

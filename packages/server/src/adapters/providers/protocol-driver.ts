@@ -15,13 +15,13 @@ import {
 
 export interface CallDeps {
   transport: LeanTransport
-  /** Needed for `Retry-After` dates. */
+  /** Used to convert `Retry-After` dates to waits. */
   clock: Clock
   limits: ProviderLimits
 }
 
 export interface Protocol {
-  /** Runs once, before anything is sent. @throws ProviderError for input that the provider cannot accept. */
+  /** Builds the request that every attempt sends. @throws ProviderError for input that the provider cannot accept. */
   build(request: ModelRequest): Promise<BuiltRequest>
   readerOf(request: ModelRequest): AnswerReader
 }
@@ -36,7 +36,7 @@ export function protocolDriver(deps: CallDeps, provider: ProviderSettings, proto
         const built = await protocol.build(request)
         const { headers, body } = await sendWithRetries(deps, provider, request, built)
         const reader = protocol.readerOf(request)
-        // A service without streaming support sends plain JSON for every request.
+        // A service without streaming support sends plain JSON even if a stream was requested.
         const isPlain = !stream || /^application\/json\b/i.test(headerText(headers, 'content-type') ?? '')
         if (isPlain) await take(plainChunks(await readWhole(body, limits.plainBytes), reader))
         else await streamChunks(body, reader, limits, take)
@@ -55,8 +55,8 @@ const longestBackoffMs = 8_000
 const longestRetryAfterMs = 60_000
 
 /**
- * Retries only before the first byte of a response. No other part of the server retries calls.
- * @throws ProviderError of the last attempt, including error statuses. After an abort, rejects with another error.
+ * Retries only until a response with a success status starts. No other part of the server retries model calls.
+ * @throws ProviderError of the last attempt, also for an error status. After an abort, the error can have any type.
  */
 async function sendWithRetries(
   { transport, clock, limits }: CallDeps,
@@ -68,7 +68,7 @@ async function sendWithRetries(
     try {
       const response = await transport.send({ ...built, isStream, isTrusted, signal })
       if (response.statusCode >= 200 && response.statusCode < 300) return response
-      // The status is sufficient. An unreadable or truncated error page must not hide it.
+      // An unreadable error page counts as empty, because the status alone describes the failure.
       const text = await readWhole(response.body, limits.plainBytes).catch(() => '')
       throw statusFailure(response, text, token, clock.now())
     } catch (error) {
@@ -79,12 +79,12 @@ async function sendWithRetries(
   }
 }
 
-/** Returns undefined if a retry is not allowed, or if the provider requests a wait of more than a minute. */
+/** Returns the wait in milliseconds, or undefined if a retry is not allowed or the requested wait exceeds a minute. */
 function waitBefore(error: unknown, retries: number, backoffMs: number): number | undefined {
   if (!(error instanceof ProviderError) || !isRepeatable(error)) return undefined
   const { retryAfterMs } = error
   if (retryAfterMs !== undefined) return retryAfterMs <= longestRetryAfterMs ? retryAfterMs : undefined
-  // Shortened by up to a quarter, so that clients that failed together do not retry together.
+  // Shortens the wait by up to a quarter, so that clients that failed together do not retry together.
   return Math.min(backoffMs * 2 ** retries, longestBackoffMs) * (1 - Math.random() / 4)
 }
 

@@ -1,4 +1,4 @@
-/** AES-256-GCM with a key ring. The newest key encrypts, and all keys decrypt. */
+/** Uses AES-256-GCM with a key ring. The newest key encrypts. The key named in the sealed text decrypts. */
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 import type { SecretBox } from '../../features/providers/ports.ts'
 
@@ -7,7 +7,7 @@ const keyBytes = 32
 const nonceBytes = 12
 const tagBytes = 16
 
-/** @param keys 32 bytes each in base64, newest first. @throws Error for invalid keys. */
+/** @param keys 32 bytes each in base64, newest first. @throws Error for a key of another length, or without keys. */
 export function secretBox(keys: readonly string[]): SecretBox {
   const ring = keys.map(toRingKey)
   const [newest] = ring
@@ -40,7 +40,7 @@ function open(ring: readonly RingKey[], sealed: string, context: string): string
   const key = ring.find(({ id }) => id === keyId)
   if (!key) throw new Error('Sealed with a key that is not in the ring')
   const bytes = Buffer.from(body, 'base64url')
-  // Base64 has unused bits and decoders skip unknown characters, so only the canonical spelling is accepted.
+  // Different base64 texts can decode to the same bytes. Only the canonical text is accepted.
   if (bytes.length < nonceBytes + tagBytes || bytes.toString('base64url') !== body)
     throw new Error('Not a sealed secret')
   const nonce = bytes.subarray(0, nonceBytes)

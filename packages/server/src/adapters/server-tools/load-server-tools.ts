@@ -1,4 +1,4 @@
-/** Loads an ES module whose default export, or export `tools`, maps names to tools. */
+/** Loads an ES module. The export `tools`, or else the default export, maps names to tools. */
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { z } from 'zod'
@@ -12,7 +12,7 @@ const Definition = z.object({
 // A plain name, or a name with one folder such as `latitude/search`.
 const nameForm = /^[A-Za-z0-9_-]{1,64}(\/[A-Za-z0-9_-]{1,64})?$/
 
-/** @throws Error with a one-line description of the module's problem. */
+/** @throws Error with one line about the problem in the module or in a tool. */
 export async function loadServerTools(file: string | undefined): Promise<ServerTools> {
   if (file === undefined) return new Map()
   const registered = await exported(file)
@@ -40,12 +40,12 @@ function toolOf(file: string, name: string, value: unknown): ServerTool {
     throw new Error(`STET_TOOLS: the tool '${name}' is not usable: ${issue?.path.join('.')} ${issue?.message}`)
   }
   const { description, parameters } = read.data
-  // Called as a method, so that a tool can keep state in its object.
   const { execute } = value as Pick<ServerTool, 'execute'>
   return {
     name,
     ...(description !== undefined && { description }),
     parameters: { type: 'object', ...parameters },
+    // Calls `execute` as a method, so that a tool can keep state in its object.
     execute: (args, context) => execute.call(value, args, context),
   }
 }

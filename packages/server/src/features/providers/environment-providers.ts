@@ -1,4 +1,4 @@
-/** Providers that are not stored: `openai` and `anthropic` from environment variables, and the built-in `demo`. */
+/** Lists the providers that are not stored: `openai` and `anthropic` (environment variables) and the demo. */
 import type { ProviderSettings } from './model-driver.ts'
 import type { EnvironmentProviders } from './ports.ts'
 

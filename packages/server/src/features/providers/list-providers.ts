@@ -1,4 +1,7 @@
-/** The providers that a workspace's prompts can name. A stored key hides an environment provider with the same name. */
+/**
+ * Lists the providers that a workspace's prompts can name. A stored provider key hides an environment provider with the
+ * same name.
+ */
 import type { Needs } from '../deps.ts'
 import type { ProviderSettings } from './model-driver.ts'
 import { type ListedProviderKey, maskToken, type ProviderKey, providerNameKey } from './provider-key.ts'
@@ -9,11 +12,11 @@ export interface ProviderEntry {
   defaultModel: string | null
   isDemo: boolean
   key: ProviderKey | ProviderSettings
-  /** Changes whenever anything that affects calls changes. */
+  /** Cache key of the resolved provider. Changes with a stored key's name, token, URL or configuration. */
   revision: string
 }
 
-/** Costs no query when cached. */
+/** Runs no query if the list is cached. */
 export function listProviders(
   deps: Needs<'stores' | 'liveCache' | 'providers'>,
   workspaceId: number,
@@ -24,7 +27,7 @@ export function listProviders(
   })
 }
 
-/** Returns the keys for display, ordered by name. */
+/** Returns the stored provider keys and the environment providers, ordered by name. */
 export async function listProviderKeys(
   deps: Needs<'stores' | 'providers'>,
   input: { workspaceId: number },
@@ -45,7 +48,7 @@ async function loadProviders(deps: Needs<'stores' | 'providers'>, workspaceId: n
   return { stored, others }
 }
 
-/** The cache scope that every write of a provider key drops. */
+/** Returns the cache scope that is dropped if a provider key is created, updated or deleted. */
 export function workspaceScope(workspaceId: number): string {
   return `workspace:${workspaceId}`
 }

@@ -1,9 +1,9 @@
-/** Port to model providers. It sends stet's messages and passes on batches of chunks as they arrive. */
+/** The port to model providers. A driver sends stet's messages and passes on the response as batches of chunks. */
 import type { FinishReason } from '@stet/contract/vocabulary'
 import type { Message } from '../templates/message.ts'
 import type { Usage } from './usage.ts'
 
-/** The part of a provider key that affects calls. The token is clear text and must not leave the process. */
+/** A provider's settings for model calls. `token` is clear text and must be sent only to the provider. */
 export interface ProviderSettings {
   name: string
   /** The kind on the wire, for example `openai`. The demo provider uses `custom`. */
@@ -13,7 +13,7 @@ export interface ProviderSettings {
   url: string | null
   defaultModel: string | null
   configuration: Record<string, unknown>
-  /** True if the operator set the address in an environment variable, so it may be private. */
+  /** True if the operator set `url` in an environment variable. This address may be private. */
   trustedAddress: boolean
 }
 
@@ -34,13 +34,13 @@ export interface ModelRequest {
   tools: ToolDefinition[]
   /** JSON Schema for a structured answer. */
   schema?: Record<string, unknown>
-  /** False requests one plain response. It yields the same chunks in one batch. */
+  /** False requests one plain response, whose chunks arrive in one batch. */
   stream: boolean
   maxRetries: number
   signal: AbortSignal
 }
 
-/** Data that a provider expects back unchanged with a response part. Only the same provider key can use it. */
+/** Marks the origin of a response part. `signature` is sent back unchanged, only with the same provider key. */
 export interface PartSeal {
   signature?: string
   /** The provider key's name. */
@@ -61,7 +61,10 @@ export type ModelChunk =
   | { type: 'redacted-reasoning'; data: string; provider: string }
   | { type: 'tool-input-start'; id: string; toolName: string }
   | { type: 'tool-input-delta'; id: string; delta: string }
-  /** `id` is the provider's own id. `args` is undefined if `rawArgs` is not a JSON object. */
+  /**
+   * `id` comes from the provider, or from the driver if the provider sends none. `args` is undefined if `rawArgs` is
+   * not a JSON object or cannot be stored unchanged.
+   */
   | {
       type: 'tool-call'
       id: string
@@ -71,18 +74,19 @@ export type ModelChunk =
       seal?: PartSeal
     }
   | { type: 'source'; payload: Record<string, unknown> }
-  /** A generated file as a URL or a data URL. */
+  /** A generated file. `url` may be a data URL. */
   | ({ type: 'file' } & GeneratedFile)
-  /** The input tokens include `cacheWriteTokens`. `servedModel` is set if it differs from the requested model. */
+  /** `usage` counts `cacheWriteTokens` as input. `servedModel` is the model behind a deployment, if known. */
   | { type: 'finish'; finishReason: FinishReason; usage: Usage; cacheWriteTokens?: number; servedModel?: string }
 
-/** Receives all chunks of one read in one event-loop turn. Reading pauses while the returned promise is pending. */
+/** Receives one batch of chunks. The driver pauses while the returned promise is pending. */
 export type TakeChunks = (chunks: ModelChunk[]) => Promise<void> | undefined
 
 export interface ModelDriver {
   /**
-   * Sends one request and passes its chunks to `take`, `finish` last. Retries only before the first byte.
-   * @throws ProviderError; the signal's reason after an abort; any error of `take`.
+   * Makes one model call and passes its chunks to `take`, the chunk `finish` last. Retries only until a response with a
+   * success status starts.
+   * @throws ProviderError for a failed call; the signal's reason after an abort; any error of `take`.
    */
   call(request: ModelRequest, take: TakeChunks): Promise<void>
 }

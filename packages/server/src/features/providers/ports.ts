@@ -9,7 +9,7 @@ export interface ProviderKeyStore {
   list(workspaceId: number): Promise<ProviderKey[]>
   findOptional(workspaceId: number, id: number): Promise<ProviderKey | null>
   lock(workspaceId: number, id: number): Promise<ProviderKey | null>
-  /** Allocates the id first, because the sealed token is bound to it. @throws ConflictError for a taken name. */
+  /** Calls `seal` with the new id, because the token is bound to the id. @throws ConflictError for a taken name. */
   create(workspaceId: number, input: NewProviderKey, seal: (id: number) => string): Promise<ProviderKey>
   update(
     workspaceId: number,
@@ -17,7 +17,7 @@ export interface ProviderKeyStore {
     change: Partial<Omit<ProviderKey, 'id' | 'workspaceId' | 'createdAt'>>,
   ): Promise<ProviderKey>
   delete(workspaceId: number, id: number): Promise<void>
-  /** Called at most once a minute per key. */
+  /** Sets `lastUsedAt`. */
   touch(workspaceId: number, id: number, at: Date): Promise<void>
 }
 
@@ -30,25 +30,25 @@ export interface EnvironmentProviders {
 
 export interface AddressGuard {
   /**
-   * Returns `allowed` for a private host that the operator allows.
-   * @throws BadRequestError for addresses that are private, contain credentials, or use neither http nor https.
+   * Returns `allowed` for a host that the operator lists as allowed, and `public` for any other accepted address.
+   * @throws BadRequestError for an invalid URL, a scheme other than http or https, credentials, or a private address.
    */
   assertOutboundAddress(url: string): Promise<'public' | 'allowed'>
 }
 
 export interface SecretBox {
-  /** @param context is authenticated with the text, so that a ciphertext cannot be moved to another context. */
+  /** @param context authenticated with the text, so that `open` fails with any other context. */
   seal(clear: string, context: string): string
-  /** @throws Error for a changed or moved ciphertext and for an unknown encryption key. */
+  /** @throws Error for a changed ciphertext, another context, or an unknown encryption key. */
   open(sealed: string, context: string): string
 }
 
 export interface PricedCall {
   model: string
-  /** The model name in the provider's response, if it differs. */
+  /** The model behind a deployment, if the provider's response names the model. */
   servedModel?: string | undefined
   usage: Usage
-  /** Tokens written to the provider's cache. They are part of the input. */
+  /** Tokens written to the provider's cache. `usage` counts these tokens as input. */
   cacheWriteTokens?: number | undefined
   at: Date
 }
@@ -69,7 +69,7 @@ export interface ResolvedProvider {
   prices: ModelPrices
 }
 
-/** Keyed by the provider key's revision, so a changed key always misses. */
+/** Keyed by `ProviderEntry.revision`, so that a changed provider key is resolved again. */
 export type ResolvedProviders = LRUCache<string, { provider: ResolvedProvider; notedUseAt: number }>
 
 export interface ProviderDeps {

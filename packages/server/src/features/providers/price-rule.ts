@@ -1,6 +1,6 @@
-/** An operator's price for a provider key, in US dollars per million tokens. The first matching rule applies. */
+/** A price rule of a provider key, in US dollars per million tokens. The first matching rule applies. */
 export interface PriceRule {
-  /** `*` matches any characters. */
+  /** Name of the model. `*` matches any number of characters, including none. */
   model: string
   input: number
   output: number
@@ -10,7 +10,7 @@ export interface PriceRule {
   cacheWrite?: number | undefined
 }
 
-/** Returns why a value is not a price rule, or undefined if it is one. */
+/** Returns the problem with an invalid price rule, or undefined for a valid price rule. */
 export function priceRuleProblem(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null) return 'must be an object'
   const rule = value as Record<string, unknown>
@@ -22,13 +22,13 @@ export function priceRuleProblem(value: unknown): string | undefined {
   return undefined
 }
 
-/** Finds the rule for a model in `configuration.prices`. Invalid rules are ignored. */
+/** Returns the first matching rule for a model in `configuration.prices`. Invalid rules are ignored. */
 export function findPriceRule(prices: unknown, model: string): PriceRule | undefined {
   if (!Array.isArray(prices)) return undefined
   return prices.find((rule): rule is PriceRule => priceRuleProblem(rule) === undefined && fits(rule.model, model))
 }
 
-// Avoids a regular expression, because an operator's pattern could take exponential time.
+// Uses no regular expression, because a pattern with many `*` could take very long.
 function fits(pattern: string, model: string): boolean {
   const pieces = pattern.split('*')
   const first = pieces[0] ?? ''

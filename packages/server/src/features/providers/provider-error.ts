@@ -1,4 +1,4 @@
-/** A provider failure, independent of the vendor. `call-model.ts` maps it to a run error. */
+/** The kind of a provider failure, independent of the vendor. `call-model.ts` maps the kind to a run error. */
 export type ProviderErrorKind =
   | 'rate_limited'
   | 'rejected'
@@ -7,7 +7,7 @@ export type ProviderErrorKind =
   | 'malformed'
   | 'misconfigured'
   | 'unsupported'
-  /** The response contains content that stet's messages cannot represent. `contentType` names it. */
+  /** The response contains content that stet's messages cannot represent. `contentType` names the content. */
   | 'uncarried'
 
 type Details = Partial<Pick<ProviderError, 'status' | 'retryAfterMs' | 'providerMessage' | 'contentType'>>
@@ -15,11 +15,11 @@ type Details = Partial<Pick<ProviderError, 'status' | 'retryAfterMs' | 'provider
 export class ProviderError extends Error {
   override readonly name = 'ProviderError'
   readonly kind: ProviderErrorKind
-  /** The provider key's name. The driver sets it, because response readers do not have it. */
+  /** The provider's name. Empty until the driver sets the name. */
   provider = ''
   readonly status: number | undefined
   readonly retryAfterMs: number | undefined
-  /** The provider's own text, cut to 2,000 characters and without secrets. */
+  /** The provider's own text, truncated to 2,000 characters and without secrets. */
   readonly providerMessage: string | undefined
   /** The provider's name for the unsupported content, for example `audio`. */
   readonly contentType: string | undefined

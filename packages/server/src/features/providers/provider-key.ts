@@ -1,4 +1,4 @@
-/** A stored provider key. The stored token is sealed; responses show it masked. */
+/** A stored provider key. `sealedToken` is the encrypted token. Responses show only `maskedToken`. */
 export interface ProviderKey {
   id: number
   workspaceId: number
@@ -14,10 +14,10 @@ export interface ProviderKey {
   lastUsedAt: Date | null
 }
 
-/** A provider key in a response. Keys that are not stored have id 0. */
+/** A provider key or an environment provider in a response. Environment providers have id 0. */
 export type ListedProviderKey = Omit<ProviderKey, 'workspaceId' | 'sealedToken'>
 
-/** Names are unique regardless of case. */
+/** Returns the form of a name that must be unique. Names are unique regardless of case. */
 export function providerNameKey(name: string): string {
   return name.normalize('NFC').toLowerCase()
 }
@@ -27,7 +27,7 @@ export function maskToken(token: string): string {
   return token.length < 16 ? '*'.repeat(token.length) : `${token.slice(0, 3)}********${token.slice(-4)}`
 }
 
-/** Binds a sealed token to its row: a ciphertext moved to another row does not open. */
+/** Returns the context that binds a sealed token to its row. With the context of another row, `open` fails. */
 export function tokenContext(workspaceId: number, id: number): string {
   return `workspace:${workspaceId}/provider-key:${id}`
 }

@@ -1,4 +1,4 @@
-/** Resolves a prompt's provider and model, and caches provider keys that are ready for calls. */
+/** Chooses a prompt's provider and model. Caches resolved providers. */
 import { RunError } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import type { ProviderEntry } from './list-providers.ts'
@@ -13,7 +13,7 @@ export interface Choice {
   serverDefault?: string | undefined
 }
 
-/** Prefers an exact match. Otherwise returns the only match that ignores case. */
+/** Prefers an exact match. Otherwise returns the match regardless of case, if there is exactly one. */
 export function matchProvider(entries: readonly ProviderEntry[], name: string): ProviderEntry | undefined {
   for (const entry of entries) if (entry.name === name) return entry
   const key = providerNameKey(name)
@@ -22,8 +22,9 @@ export function matchProvider(entries: readonly ProviderEntry[], name: string): 
 }
 
 /**
- * If nothing is named: the only provider key except `demo`, or `demo` if there is no other.
- * @throws RunError `missing_provider_error`, `document_config_error`.
+ * Without a name, returns the only provider other than `demo`, or `demo` if there is no other provider.
+ * @throws RunError `missing_provider_error` for an unknown name; `document_config_error` if there is no name and no
+ * single provider.
  */
 export function chooseProvider(entries: readonly ProviderEntry[], choice: Choice): ProviderEntry {
   const wanted = choice.named ?? choice.projectDefault ?? choice.serverDefault
@@ -40,7 +41,7 @@ export function chooseProvider(entries: readonly ProviderEntry[], choice: Choice
   throw noDefault('provider', choice)
 }
 
-/** @throws RunError `document_config_error` if no prompt, project, provider key or server default names a model. */
+/** @throws RunError `document_config_error` if no default model exists and the prompt names none. */
 export function chooseModel(entry: ProviderEntry, choice: Choice): string {
   const model = choice.named ?? choice.projectDefault ?? entry.defaultModel ?? choice.serverDefault
   if (model !== undefined) return model
@@ -83,7 +84,7 @@ function buildProvider(
   }
 }
 
-/** @throws RunError `ai_provider_config_error` */
+/** @throws RunError `ai_provider_config_error` for a token that cannot be decrypted. */
 export function openProviderKey(deps: Needs<'secrets' | 'logger'>, key: ProviderKey): ProviderSettings {
   const { name, provider: kind, url, defaultModel, configuration } = key
   try {
@@ -96,7 +97,7 @@ export function openProviderKey(deps: Needs<'secrets' | 'logger'>, key: Provider
   }
 }
 
-/** Not awaited: `lastUsedAt` is only informational, and a failure must not affect the call. */
+/** Does not wait for the write: `lastUsedAt` is informational, and a failure must not affect the model call. */
 function noteUse(deps: Needs<'stores' | 'logger'>, key: ProviderKey, at: Date): void {
   deps.stores.providerKeys
     .touch(key.workspaceId, key.id, at)

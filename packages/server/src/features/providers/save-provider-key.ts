@@ -1,4 +1,4 @@
-/** Tokens are sealed and addresses are checked. The next model call uses the change. */
+/** Creates, updates and deletes provider keys. Seals tokens, and checks addresses before they are stored. */
 import type { CreateProviderKeyBody, UpdateProviderKeyBody } from '@stet/contract/vocabulary'
 import { issueAt, refuse } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
@@ -50,7 +50,7 @@ export async function updateProviderKey(
     updatedAt: deps.clock.now(),
   }
   const updated = await deps.transaction(async ({ providerKeys }) => {
-    // The lock prevents a mix of this request's address with a token from a concurrent request.
+    // Without the lock, this request's address could be stored with the token of a concurrent request.
     const stored = await providerKeys.lock(workspaceId, id)
     if (!stored) throw refuse('unknown-provider-key')
     if (token === undefined && addressOf({ ...stored, ...change }) !== addressOf(stored)) {
@@ -62,7 +62,7 @@ export async function updateProviderKey(
   return updated
 }
 
-/** Includes every field that can change the host of a call, for all kinds. */
+/** Includes every field that can change the host of a model call, for every kind of provider. */
 function addressOf({ url, configuration }: Pick<ProviderKey, 'url' | 'configuration'>): string {
   return JSON.stringify([url, configuration['baseUrl'] ?? null, configuration['resourceName'] ?? null])
 }
@@ -73,12 +73,12 @@ function noteSaved(deps: SaveDeps, { id }: ProviderKey, { workspaceId, apiKeyId 
   if (isPlainHttp) deps.logger.warn('provider-key.plain-http', { workspaceId, providerKeyId: id })
 }
 
-/** @returns true if the token will be sent unencrypted to a public host. */
+/** @returns true if a public address uses http, so that the token would be sent unencrypted. */
 async function checkFields(
   deps: Needs<'providers'>,
   { token, url, configuration = {} }: UpdateProviderKeyBody,
 ): Promise<boolean> {
-  // A header value with a line break or other special characters would fail only in the first run.
+  // The token becomes a header value. Without this check, an invalid character would fail only in the first run.
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) {
     throw refused('token', 'must be printable ASCII without spaces')
   }
@@ -101,7 +101,7 @@ function checkConfiguration(configuration: Record<string, unknown>): void {
     const value = configuration[key]
     if (value !== undefined && typeof value !== 'string') throw refused(`configuration.${key}`, 'must be text')
   }
-  // The name becomes part of a host name.
+  // `resourceName` becomes part of a host name.
   if (resourceName !== undefined && !/^[a-zA-Z0-9][a-zA-Z0-9-]*$/.test(String(resourceName))) {
     throw refused('configuration.resourceName', 'must be letters, digits and hyphens')
   }
@@ -136,7 +136,7 @@ async function findStored(deps: Needs<'stores'>, { workspaceId, id }: Caller & {
   return key
 }
 
-/** Clears every resolved provider, because the old token must not stay in memory. */
+/** Clears all resolved providers, so that the old token does not stay in the cache. */
 function forgetProviders(deps: Needs<'providers' | 'liveCache'>, workspaceId: number): void {
   deps.liveCache.drop(workspaceScope(workspaceId))
   deps.providers.resolved.clear()

@@ -1,6 +1,6 @@
 import type { Usage } from '@stet/contract/vocabulary'
 
-/** Token counts on the wire: input includes cache reads and writes, output includes reasoning. */
+/** Token counts on the wire. The input includes cache reads and writes, and the output includes reasoning. */
 export type { Usage } from '@stet/contract/vocabulary'
 
 export type TokenCounts = Partial<Record<'input' | 'output' | 'reasoning' | 'cachedInput', number | undefined>>
@@ -28,7 +28,7 @@ export function addUsage(left: Usage, right: Usage): Usage {
   })
 }
 
-// Providers and proxies send fractions, negatives and nulls. Legacy clients accept only whole numbers.
+// Providers and proxies may send fractions and negative counts. Legacy clients accept only whole numbers.
 function wholeTokens(count: number | undefined): number {
   return count !== undefined && Number.isFinite(count) && count > 0 ? Math.round(count) : 0
 }

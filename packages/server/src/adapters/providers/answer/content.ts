@@ -5,14 +5,17 @@ import { asObject } from '../json.ts'
 import { addressOf, mediaOf } from '../request/parts.ts'
 
 export interface PiecedText {
-  /** A high surrogate that waits for its low surrogate. */
+  /** The high surrogate that ended the last piece, or an empty string. */
   held: string
 }
 
-// With the u flag a surrogate pair is one code point, so only lone surrogates match.
+// Matches NUL and lone surrogates. With the `u` flag, a surrogate pair counts as one character.
 const unstorable = /[\0\p{Surrogate}]/u
 
-/** Replaces NUL and lone surrogates, which databases cannot store. */
+/**
+ * Returns the text without a final high surrogate, which waits for the next piece. Replaces NUL and lone surrogates,
+ * which PostgreSQL cannot store.
+ */
 export function addPiece(text: PiecedText, piece: string): string {
   if (text.held === '' && !unstorable.test(piece)) return piece
   const whole = text.held + piece
@@ -31,20 +34,20 @@ export function addText(text: string, into: ModelChunk[]): void {
   if (text !== '') into.push({ type: 'text-delta', text })
 }
 
-/** Ignores citations without a URL, which refer to the caller's own documents. */
+/** Adds citations with a URL. Other citations refer to the caller's own documents and are ignored. */
 export function addSource(citation: unknown, into: ModelChunk[]): void {
   const { url, title } = asObject(typeof citation === 'string' ? { url: citation } : citation)
   if (typeof url === 'string') into.push({ type: 'source', payload: { sourceType: 'url', url, title } })
 }
 
-/** @param content a URL, a data URL or base64. A valid data URL is kept unchanged, because it may be very long. */
+/** @param content a URL, a data URL or base64. A base64 data URL is kept unchanged, because the text may be long. */
 export function generatedImage(content: string, mimeType?: string): ModelChunk {
   const media = mediaOf({ type: 'image', image: content, ...(mimeType !== undefined && { mimeType }) })
   const url = /^data:[^,]*;base64,/i.test(content) ? content : addressOf(media)
   return { type: 'file', url, mimeType: media.mimeType }
 }
 
-/** @param counts totals: input includes cache reads and writes, output includes reasoning. */
+/** @param counts totals. `input` includes cache reads and writes, and `output` includes reasoning. */
 export function countedUsage(counts: TokenCounts & { cacheWrite?: number | undefined }) {
   const usage: Usage = usageOf(counts)
   const { cacheWrite = 0 } = counts

@@ -5,7 +5,7 @@ import { asList, asObject, asText, type Json } from '../json.ts'
 import { headerText } from '../transport/transport.ts'
 import { scrubbed } from './scrub.ts'
 
-/** @param token the provider key's secret, which some services repeat in error messages. */
+/** @param token the secret to remove from the provider's message. */
 export function statusFailure(
   { statusCode: status, headers }: { statusCode: number; headers: IncomingHttpHeaders },
   body: string,
@@ -21,7 +21,7 @@ export function statusFailure(
   })
 }
 
-/** Converts an error inside a response. @param status the equivalent status, if known. */
+/** Converts an error inside a response. @param status the equivalent HTTP status, if known. */
 export function brokenOff(status: number | undefined, error: unknown, token: string): ProviderError {
   const kind = status === undefined ? 'unavailable' : kindOf(status)
   const providerMessage = scrubbed(errorText(error) ?? '', token)
@@ -32,7 +32,7 @@ export function brokenInTheMiddle(): ProviderError {
   return new ProviderError('malformed', "The provider's response was cut off")
 }
 
-/** Reports content that stet's messages cannot represent. Such content is never dropped silently. */
+/** Returns the error for content that stet's messages cannot represent. */
 export function uncarried(contentType: string): ProviderError {
   const shown = contentType.slice(0, 100)
   const message = `The answer holds content of type '${shown}', which stet cannot carry`
@@ -45,7 +45,10 @@ function kindOf(status: number): ProviderErrorKind {
   return status >= 500 ? 'unavailable' : 'rejected'
 }
 
-/** Reads `Retry-After` in seconds or as a date, or the more precise `retry-after-ms` of some providers. */
+/**
+ * Returns the wait in milliseconds. Prefers the more precise `retry-after-ms` of some providers. `Retry-After` contains
+ * seconds or a date.
+ */
 function retryAfterOf(headers: IncomingHttpHeaders, now: Date): number | undefined {
   const fine = waitOf(Number.parseFloat(headerText(headers, 'retry-after-ms') ?? ''))
   if (fine !== undefined) return fine
@@ -55,7 +58,7 @@ function retryAfterOf(headers: IncomingHttpHeaders, now: Date): number | undefin
   return waitOf(Number.isFinite(seconds) ? seconds * 1000 : Date.parse(text) - now.getTime())
 }
 
-/** Reads the wait in milliseconds from the body, because Google sends no header for it. */
+/** Returns the wait in milliseconds from the body, because Google sends no `Retry-After` header. */
 function retryDelayIn(failure: Json = {}): number | undefined {
   const { details } = asObject(failure['error'])
   const delays = asList(details).map((detail) => asText(asObject(detail)['retryDelay']))
@@ -66,7 +69,7 @@ function waitOf(ms: number): number | undefined {
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined
 }
 
-/** Google wraps the object in a list. Returns undefined for text that is not JSON. */
+/** Returns undefined for a body that is not JSON. Google wraps the object in a list. */
 function failureObject(body: string): Json | undefined {
   try {
     const parsed: unknown = JSON.parse(body)
@@ -82,12 +85,12 @@ function errorText(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined
   const { message, detail, failed_generation, metadata } = asObject(error)
   const said = messageText(message) ?? messageText(detail) ?? JSON.stringify(error)
-  // The reason is in the model's output (Groq), or in the upstream response of a gateway (OpenRouter).
+  // Groq puts the reason into `failed_generation`, and OpenRouter puts it into `metadata.raw`.
   const more = [asText(failed_generation), asText(asObject(metadata)['raw'])].filter((text) => text !== '')
   return [said, ...more].join(': ')
 }
 
-/** Accepts text, or Mistral's list of faults `[{loc, msg}]` under `detail`. */
+/** Accepts text, Mistral's list of faults `[{loc, msg}]` (directly or under `detail`), or any other object. */
 function messageText(value: unknown): string | undefined {
   if (typeof value === 'string') return value
   const list = Array.isArray(value) ? value : asObject(value)['detail']
@@ -101,7 +104,7 @@ function faultText(fault: unknown): string {
   return Array.isArray(loc) ? `${loc.join('.')}: ${msg}` : msg
 }
 
-/** Returns a proxy's HTML without its tags, and any other text unchanged. */
+/** Returns any page except HTML unchanged. Removes the tags from HTML and reads at most 20,000 characters. */
 function pageText(page: string): string {
   if (!/^\s*<(!doctype|html|head|body)\b/i.test(page)) return page
   const text = page.slice(0, 20_000).replace(/<(style|script)\b[^>]*>[^<]*<\/\1>/gi, ' ')

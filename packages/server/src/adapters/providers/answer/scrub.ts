@@ -2,18 +2,21 @@ import { storableText } from '../../../shared/text-guards.ts'
 
 const longestText = 2_000
 
-/** Key formats of common vendors, and the text after `Bearer`. */
+/** Matches the keys of common vendors, stet's own keys, and `Bearer` with the text after it. */
 const secretForms = /\b(?:sk|pk|rk|gsk|xai|pplx|key)[-_][\w-]{8,}|\bAIza[\w-]{20,}|\bstet_\w{20,}|\bBearer\s+[^\s"']+/gi
 
-/** @param token removed in plain and base64 form, even if only its start appears. */
+/**
+ * Removes the token in plain and base64 form, even if the text contains only the first 12 characters. Does not search
+ * for tokens of fewer than 4 characters.
+ */
 export function scrubbed(text: string, token: string): string {
-  // Truncates before the search, so that a page of megabytes is cheap.
+  // Truncates before the search, so that the search in a very long page costs little.
   let part = text.slice(0, 4 * longestText)
   if (token.length >= 4) for (const form of [token, ...base64Forms(token)]) part = withoutSecret(part, form)
   return storableText(part.replace(secretForms, '***').slice(0, longestText))
 }
 
-// Services truncate keys in their messages ("sk-proj-abcdef..."), and 12 characters reveal much of a key.
+// Some services show only the start of a key ("sk-proj-abcdef..."). A start of this length is removed too.
 const shortestPrefix = 12
 
 function withoutSecret(text: string, secret: string): string {
@@ -30,8 +33,8 @@ function withoutSecret(text: string, secret: string): string {
 }
 
 /**
- * The base64 characters that depend only on the token, for each of its three byte offsets (as in `Basic
- * <user>:<token>`), in both alphabets.
+ * Returns the base64 forms of the token in both alphabets. Each form contains only characters that depend on the token
+ * alone. In `Basic <user>:<token>`, the length of the user selects one of three byte offsets.
  */
 function base64Forms(token: string): string[] {
   return [0, 1, 2].flatMap((offset) => {

@@ -1,4 +1,4 @@
-/** Parses each socket read and passes its chunks on within the same event loop turn. */
+/** Parses each socket read and passes its chunks on in the same event-loop turn. */
 import { isAscii } from 'node:buffer'
 import type { Readable } from 'node:stream'
 import { createParser } from 'eventsource-parser'
@@ -10,11 +10,14 @@ import { connectionLost, type ProviderLimits, transportError } from '../transpor
 /** Reads one answer, either frame by frame or as a whole. */
 export interface AnswerReader {
   readonly isDone: boolean
-  /** @throws ProviderError for an error frame and for invalid JSON. */
+  /** @throws ProviderError for an error frame, invalid JSON, or content that stet cannot represent. */
   readFrame(data: string, into: ModelChunk[]): void
-  /** @throws ProviderError for a failure, and for JSON that is not an answer. */
+  /** @throws ProviderError for an error, JSON that is not an answer, or content that stet cannot represent. */
   readPlain(answer: Json, into: ModelChunk[]): void
-  /** Adds the last chunks. @throws ProviderError `malformed` if the response is incomplete. */
+  /**
+   * Adds the last chunks.
+   * @throws ProviderError `malformed` for an incomplete response, `uncarried` for content that stet cannot represent.
+   */
   finish(into: ModelChunk[]): void
 }
 
@@ -27,7 +30,7 @@ export function plainChunks(body: string, reader: AnswerReader): ModelChunk[] {
 
 /**
  * Passes chunks to `take` in order, and pauses the body while `take` is pending.
- * @throws ProviderError. After an abort, rejects with the transport's own error.
+ * @throws ProviderError, or any error of `take`.
  */
 export function streamChunks(
   body: Readable,
@@ -39,7 +42,7 @@ export function streamChunks(
     const decode = textDecoder()
     let chunks: ModelChunk[] = []
     let pending: Promise<void> | undefined
-    /** True once complete or failed. Chunks may still be pending. */
+    /** True once the response is complete or has failed. A call of `take` may still be pending. */
     let isOver = false
 
     const parser = createParser({
@@ -76,12 +79,12 @@ export function streamChunks(
     const read = (bytes?: Buffer) => {
       chunks = []
       try {
-        // Some services omit the final blank line.
+        // Adds a final blank line, because some services omit it.
         parser.feed(bytes ? decode(bytes) : `${decode()}\n\n`)
         const isWhole = !bytes || reader.isDone
         if (isWhole) reader.finish(chunks)
         deliver()
-        // The body ends on its own, so the connection stays open for the next call.
+        // The body is not destroyed, so that the connection can serve the next call.
         if (isWhole) settle(resolve)
       } catch (error) {
         deliver()
@@ -96,7 +99,7 @@ export function streamChunks(
       if (!isOver) read()
     })
     body.on('error', (error) => fail(transportError(error)))
-    // A body destroyed without an error emits neither `end` nor `error`.
+    // A body destroyed without an error emits only `close`.
     body.on('close', () => fail(new ProviderError('unavailable', connectionLost)))
   })
 }
@@ -104,7 +107,7 @@ export function streamChunks(
 /** Decodes UTF-8 in pieces. A call without bytes ends the text. @throws TypeError for invalid UTF-8. */
 function textDecoder(): (bytes?: Buffer) => string {
   const decoder = new TextDecoder('utf-8', { fatal: true })
-  // False before the first piece, because the decoder must drop a byte order mark there.
+  // False at first, so that the decoder reads the first piece and drops a byte order mark.
   let isBetweenCharacters = false
   return (bytes) => {
     if (!bytes) return decoder.decode()

@@ -23,13 +23,13 @@ export class MessageReader implements AnswerReader {
   readonly #open = new Map<number, Block>()
   readonly #types = new Set<string>()
   readonly #usages: Json[] = []
-  /** Text around a structured answer would make it unparseable, so it is returned only without one. */
+  /** Text beside a structured answer. `finish` returns this text only if no structured answer arrived. */
   #heldText = ''
   #hasAnswer = false
   #hasCalls = false
   #reason = ''
 
-  /** @param schema for a structured answer, which arrives as tool input and is returned as text. */
+  /** @param schema of a structured answer. The answer arrives as tool input and is returned as text. */
   constructor(provider: ProviderSettings, schema: Json | undefined) {
     this.#provider = provider
     this.#schema = schema
@@ -74,7 +74,10 @@ export class MessageReader implements AnswerReader {
     this.isDone = true
   }
 
-  /** @throws ProviderError `uncarried` if a complete message has no content that stet can represent. */
+  /**
+   * @throws ProviderError `malformed` for an incomplete message; `uncarried` for a complete message with unsupported
+   * content and neither text nor tool calls.
+   */
   finish(into: ModelChunk[]): void {
     const reason = this.#reason
     if (!this.isDone && reason === '') throw brokenInTheMiddle()
@@ -87,7 +90,7 @@ export class MessageReader implements AnswerReader {
     into.push({ type: 'finish', finishReason: finishReasonOf(reason, this.#hasCalls), ...usageIn(this.#usages) })
   }
 
-  /** In a plain message, a block has its complete content from the start, except for a tool's input. */
+  /** In a plain message, `content` is complete. `readPlain` adds a tool's input afterwards. */
   #beginBlock(index: number, content: Json, into: ModelChunk[]): void {
     const type = asText(content['type'])
     const name = asText(content['name'])
@@ -177,13 +180,13 @@ const reasons = new Map<string, FinishReason>([
   ['refusal', 'content-filter'],
 ])
 
-/** @param hasCalls false if only the call for a structured answer was made. */
+/** @param hasCalls true if the model called a tool. The call for a structured answer does not count. */
 function finishReasonOf(reason: string, hasCalls: boolean): FinishReason {
   const known = reasons.get(reason) ?? 'other'
   return known === 'tool-calls' && !hasCalls ? 'stop' : known
 }
 
-/** @param frames usage objects in order of arrival. A later count replaces an earlier one. */
+/** @param frames usage objects in order of arrival. A later count replaces an earlier count. */
 function usageIn(frames: readonly Json[]) {
   const latest = (key: string) => frames.map((frame) => asNumber(frame[key])).findLast((count) => count !== undefined)
   const cachedInput = latest('cache_read_input_tokens') ?? 0
@@ -198,7 +201,7 @@ function usageIn(frames: readonly Json[]) {
   })
 }
 
-/** Maps error types to statuses, because frames have no status. */
+/** Maps error types to HTTP statuses, because error frames have no status. */
 const statuses = new Map([
   ['invalid_request_error', 400],
   ['authentication_error', 401],

@@ -25,7 +25,7 @@ export function anthropicDriver(deps: CallDeps, provider: ProviderSettings): Mod
   })
 }
 
-/** Accepts base URLs with and without the version. */
+/** Accepts base URLs with and without `/v1`. */
 export function messagesUrl(base: string): URL {
   const url = new URL(base)
   url.pathname = `${url.pathname.replace(/(?<!\/)\/+$/, '').replace(/\/v1$/, '')}/v1/messages`
@@ -40,10 +40,10 @@ const rules: SettingRules = {
   ),
 }
 
-/** The API rejects temperature and top_k with thinking. A prompt written for several vendors may contain both. */
+/** Drops `temperature` and `top_k`, because the API rejects these settings in calls with thinking. */
 const thinkingRules = { ...rules, dropped: new Set([...rules.dropped, 'temperature', 'topK', 'top_k']) }
 
-/** The API requires a limit. Older models reject higher values. */
+/** The API requires an output limit. Older models reject limits above these. */
 const defaultLimits = [
   [/claude-(3-(opus|sonnet|haiku)|2|instant)/, 4_096],
   [/claude-3-5/, 8_192],
@@ -73,7 +73,7 @@ export function anthropicBody(provider: ProviderSettings, request: ModelRequest)
   }
 }
 
-/** Thinking counts as output, so the limit must exceed its budget. */
+/** Thinking counts as output, so the limit must exceed the thinking budget. */
 function limitOf(model: string, settings: Json, budget: number): number {
   const limit = tokenLimit(settings) ?? defaultLimits.find(([pattern]) => pattern.test(model))?.[1] ?? defaultLimit
   return limit > budget ? limit : limit + budget
@@ -97,7 +97,7 @@ function effortOf(settings: Json): object {
   return Object.keys(config).length > 0 ? { output_config: config } : {}
 }
 
-/** A structured answer is a forced tool call. Thinking models cannot be forced, so a system text requests it. */
+/** Forces a tool call for a structured answer. With thinking, a system text asks for the call instead. */
 function toolsOf({ tools, schema, settings }: ModelRequest, isThinking: boolean): object {
   const offered = tools.map(
     ({ name, description, parameters }): Anthropic.Tool => ({

@@ -44,7 +44,7 @@ function systemBlock(provider: ProviderSettings, part: MessagePart): Anthropic.T
   throw unsupported(provider, part.type, 'in system messages')
 }
 
-/** A message's cache mark applies to its last block. Thinking blocks cannot have one. */
+/** Adds a message's cache mark to its last block. Thinking blocks cannot have a cache mark. */
 function marked<B extends Block>(message: Message, blocks: B[]): B[] {
   const last = blocks.at(-1)
   if (!last || last.type === 'thinking' || last.type === 'redacted_thinking') return blocks
@@ -63,7 +63,7 @@ function trimmedEnd(turns: Turn[]): Turn[] {
 
 const toolIds = { fits: /^[a-zA-Z0-9_-]+$/, length: 24 }
 
-/** The API rejects empty texts, so they are omitted. */
+/** Omits empty texts, because the API rejects them. */
 function textBlock(part: PartOf<'text'>): Anthropic.TextBlockParam[] {
   return part.text === '' ? [] : [{ type: 'text', text: part.text, ...markOf(part) }]
 }
@@ -75,7 +75,7 @@ function userBlock(provider: ProviderSettings, part: MessagePart): Anthropic.Con
   throw unsupported(provider, part.type, 'in user messages')
 }
 
-/** Signed thinking is valid only for the provider key that produced it. */
+/** Sends thinking back only to the provider key that produced it. */
 function assistantBlock(provider: ProviderSettings, part: MessagePart): Anthropic.ContentBlockParam[] {
   switch (part.type) {
     case 'text':
@@ -132,7 +132,7 @@ function imageSource(media: Media): Anthropic.ImageBlockParam['source'] {
   return { type: 'base64', media_type: type as Anthropic.Base64ImageSource['media_type'], data: media.base64 }
 }
 
-/** Accepts either name of the cache mark. `true` selects the default mark. */
+/** Accepts `cache_control` and `cacheControl`. `true` and `ephemeral` select the default cache mark. */
 export function markOf(holder: Json): { cache_control?: Anthropic.CacheControlEphemeral } {
   const mark = holder['cache_control'] ?? holder['cacheControl']
   if (mark === true || mark === 'ephemeral') return { cache_control: { type: 'ephemeral' } }

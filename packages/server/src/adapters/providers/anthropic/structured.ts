@@ -4,7 +4,7 @@ import { asObject, type Json } from '../json.ts'
 
 export const answerToolName = 'structured_answer'
 
-/** Used for models that cannot be forced to call a tool. */
+/** Sent with thinking, because the API then allows no forced tool call. */
 export const answerInstruction: Anthropic.TextBlockParam = {
   type: 'text',
   text: `Give your final answer only by calling the tool ${answerToolName}.`,

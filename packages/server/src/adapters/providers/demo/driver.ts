@@ -1,4 +1,4 @@
-/** The built-in demo provider: deterministic, no network, streams word by word, follows schemas and tools. */
+/** The built-in demo provider uses no network. The same request always produces the same chunks. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type {
   FinishReason,
@@ -68,7 +68,7 @@ function usageFor(messages: readonly Message[], output: number) {
   return usageOf({ input: wordsOf(textOfMessages(messages)).length, output })
 }
 
-/** Each word has the white space before it. */
+/** Each word includes the white space before the word. */
 function wordsOf(text: string): string[] {
   return text.match(/(?<!\s)\s*\S+/g) ?? []
 }
@@ -85,7 +85,10 @@ function textOfMessage({ content }: Message): string {
   return content.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
 }
 
-/** Calls a tool after a user message if the configuration requires a call or the prompt names the tool. */
+/**
+ * Returns the tool to call, if `toolChoice` requires one or a message contains a tool's name. Returns undefined for
+ * the choice `none`, and after a tool result or an assistant message.
+ */
 function toolToCall({ tools, messages, settings }: ModelRequest): ToolDefinition | undefined {
   const last = messages.at(-1)?.role
   const choice = toolChoiceOf(settings)

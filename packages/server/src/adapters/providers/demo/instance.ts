@@ -3,11 +3,12 @@ import { asList, asNumber, asObject, asText, isObject, type Json } from '../json
 interface Place {
   root: Json
   depth: number
-  /** Position in a list, which keeps items of unique lists distinct. */
+  /** Position in a list, used to make the items of a list differ. */
   index: number
 }
 
-// Limits recursive schemas. Beyond `sparseDepth` only required keys are built, beyond `deepest` nothing.
+// Limits recursive schemas. From `sparseDepth` on, only required keys and required list items are built. Below
+// `deepest`, every value is null.
 const sparseDepth = 6
 const deepest = 12
 const longestList = 100

@@ -1,4 +1,4 @@
-/** The driver for OpenAI's protocols. The `openai` client builds requests, our transport sends them (ADR 38). */
+/** The driver for OpenAI's protocols. The `openai` client builds the requests, and stet sends them (ADR 38). */
 import type { OpenAI } from 'openai'
 import type { ModelDriver, ProviderSettings } from '../../../features/providers/model-driver.ts'
 import { ProviderError } from '../../../features/providers/provider-error.ts'
@@ -13,12 +13,12 @@ import { type OpenaiService, openaiService, servesResponses } from './service.ts
 const chat = { path: '/chat/completions', bodyOf: chatBody, Reader: ChatReader }
 const responses = { path: '/responses', bodyOf: responsesBody, Reader: ResponseReader }
 
-/** @throws RunError `ai_provider_config_error` */
+/** @throws RunError `ai_provider_config_error` for a provider key without a usable address or endpoint. */
 export function openaiDriver(deps: CallDeps, provider: ProviderSettings): ModelDriver {
   const service = openaiService(provider)
   const { azure, baseUrl } = service
   const protocol = servesResponses(provider) ? responses : chat
-  // Azure's dated API has one path per deployment, and the client would insert the name unescaped.
+  // Azure's dated API has one path per deployment. `build` escapes the name, but the client would not.
   const isDeployed = azure?.apiVersion !== undefined && protocol === chat && !baseUrl.includes('/deployments')
   const { search } = new URL(baseUrl)
   let client: Promise<OpenAI> | undefined
@@ -40,17 +40,17 @@ export function openaiDriver(deps: CallDeps, provider: ProviderSettings): ModelD
   })
 }
 
-/** Headers that describe this machine and process. Providers do not need them. */
+/** Removes the client's headers about this machine and process, which providers do not need. */
 const machineHeaders = Object.fromEntries(
   'lang package-version os arch runtime runtime-version async retry-count timeout'
     .split(' ')
     .map((name) => [`x-stainless-${name}`, null]),
 )
 
-/** Loads the `openai` package on the first call, because it takes 12 MB and 100 ms. */
+/** Loads the `openai` package on the first call, because loading takes 12 MB and 100 ms. */
 async function createClient({ azure, baseUrl, configuration, token }: OpenaiService): Promise<OpenAI> {
   const { AzureOpenAI, OpenAI } = await import('openai')
-  // The client adds these headers to every request, and they could replace its authentication.
+  // The client would add the headers of this variable to every request. These headers could replace the authentication.
   delete process.env['OPENAI_CUSTOM_HEADERS']
   const options = {
     apiKey: token,
@@ -68,7 +68,10 @@ async function createClient({ azure, baseUrl, configuration, token }: OpenaiServ
   return new OpenAI({ ...options, defaultHeaders: { ...machineHeaders, authorization: null, 'api-key': token } })
 }
 
-/** @throws ProviderError for a name that a server could interpret as several path segments, escaped or not. */
+/**
+ * A server could resolve a name with slashes or only dots to another path, even if the name is escaped.
+ * @throws ProviderError `misconfigured` for an empty name, a name of dots, or a name with a slash or backslash.
+ */
 function deploymentSegment(model: string): string {
   if (/[/\\]|^\.*$/.test(model)) {
     throw new ProviderError('misconfigured', `'${model.slice(0, 100)}' is not the name of an Azure deployment`)
@@ -84,7 +87,7 @@ function withQuery(search: string, url: URL): URL {
   return url
 }
 
-/** The client appends paths to the base URL as text. */
+/** The client appends paths to the base URL as text, so the base URL must have no query string. */
 function withoutQuery(address: string): string {
   const url = new URL(address)
   url.search = ''

@@ -5,31 +5,31 @@ export interface KindTraits {
   baseUrl?: string
   takesDeveloper?: boolean
   /**
-   * `leading-system`: later system messages become user messages, and at least one user message is required.
-   * `prefix-at-end`: the same, and a final assistant message is marked as a prefix.
-   * `user-at-end`: user and assistant alternate.
+   * `leading-system`: system messages come first, and at least one user message is required.
+   * `prefix-at-end`: as `leading-system`, and a final assistant message is marked as a prefix.
+   * `user-at-end`: system messages come first, user and assistant alternate, and the last message is from the user.
    * `no-system-at-end`: the last message is not a system message.
    */
   roles?: 'leading-system' | 'user-at-end' | 'prefix-at-end' | 'no-system-at-end'
   refusesNames?: boolean
-  /** The service always sends usage and rejects the option that requests it. */
+  /** The service always sends usage and rejects `stream_options`. */
   usageUnasked?: boolean
-  /** The service has no schema mode. JSON mode is used, with the schema in a system text. */
+  /** The service has no schema mode. JSON mode is used, with the schema in a system message. */
   jsonModeOnly?: boolean
   refusesImages?: boolean
   refusesTools?: boolean
-  /** Messages whose text parts must be joined, because the service rejects lists of them. */
+  /** The messages in which texts are joined, because the service rejects lists of text parts. */
   joinsTexts?: 'in-all' | 'but-of-users'
   /** The format of file parts. The default is OpenAI's, which accepts no URLs. */
   files?: 'document_url' | 'file_url' | 'none'
-  /** The format of audio. The default is OpenAI's, `text` is the plain content or URL. */
+  /** The format of audio parts. The default is OpenAI's. `text` is the base64 content or the URL. */
   sound?: 'text' | 'none'
   toolIds?: ToolIdForm
   names?: Readonly<Record<string, string>>
   refused: ReadonlySet<string>
-  /** The service requires a tool loop's reasoning to be sent back. */
+  /** The service needs the reasoning of a tool loop in later calls. */
   wantsReasoning?: boolean
-  /** Prompts name a deployment, and the response names the model behind it. */
+  /** Prompts name a deployment, and the response names the deployed model. */
   namesDeployments?: boolean
   /** The service reports reasoning only as the excess of the total over input plus output. */
   countsThoughtsInTotal?: boolean

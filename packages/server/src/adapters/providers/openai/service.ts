@@ -6,12 +6,12 @@ import { type KindTraits, traitsOfKind } from './kinds.ts'
 export interface OpenaiService extends ProviderSettings {
   traits: KindTraits
   baseUrl: string
-  /** True for OpenAI itself, which supports newer roles and parameter names. */
+  /** True for OpenAI's own API. Most compatible services accept only older parameter names. */
   isOpenai: boolean
   azure: AzureAddress | undefined
 }
 
-/** An Azure resource's address. With an API version it is the older form, which has one path per deployment. */
+/** The address of an Azure resource. `apiVersion` selects the older API with one path per deployment. */
 interface AzureAddress {
   baseUrl: string
   apiVersion: string | undefined
@@ -35,7 +35,7 @@ export function openaiService(provider: ProviderSettings): OpenaiService {
   return { ...provider, traits, baseUrl, isOpenai, azure }
 }
 
-/** @throws RunError `ai_provider_config_error` for a kind that only supports chat completions. */
+/** @throws RunError `ai_provider_config_error` for endpoint `responses` with a kind that lacks this endpoint. */
 export function servesResponses({ name, kind, configuration }: ProviderSettings): boolean {
   if (configuration['endpoint'] !== 'responses') return false
   if (kind === 'openai' || kind === 'custom' || kind === 'azure') return true

@@ -1,4 +1,4 @@
-/** stet never fetches a URL; the provider does. */
+/** Sends the URLs of media to the provider. stet never fetches them. */
 
 import type { ProviderSettings } from '../../../features/providers/model-driver.ts'
 import { ProviderError } from '../../../features/providers/provider-error.ts'
@@ -42,7 +42,7 @@ function decoded(text: string): string {
   }
 }
 
-/** @param where the end of the sentence, e.g. `in system messages`. */
+/** @param where the end of the error message, for example `in system messages`. */
 export function unsupported(provider: ProviderSettings, type: string, where: string): ProviderError {
   return new ProviderError('unsupported', `Provider '${provider.name}' takes no ${type} parts ${where}`)
 }

@@ -1,11 +1,11 @@
-/** Adapts roles to a service. A rejected role becomes the nearest accepted one. */
+/** Adapts messages to the roles that a service accepts. */
 import type { Message, MessagePart, Role } from '../../../features/templates/message.ts'
 
 export function withoutDeveloper(messages: readonly Message[]): readonly Message[] {
   return messages.map((message) => (message.role === 'developer' ? as('system', message) : message))
 }
 
-/** Keeps leading system messages. Later ones become user messages. */
+/** Keeps leading system messages. Later system messages become user messages. */
 export function withLeadingSystem(messages: readonly Message[]): readonly Message[] {
   const first = messages.findIndex(({ role }) => role !== 'system')
   return messages.map((message, index) =>
@@ -13,20 +13,23 @@ export function withLeadingSystem(messages: readonly Message[]): readonly Messag
   )
 }
 
-/** Without a user message, the last system message becomes one. */
+/** If there is no user message, the last system message becomes a user message. */
 export function withUser(messages: readonly Message[]): readonly Message[] {
   if (messages.some(({ role }) => role === 'user')) return messages
   const last = messages.findLastIndex(({ role }) => role === 'system')
   return messages.map((message, index) => (index === last ? as('user', message) : message))
 }
 
-/** @param roles that the last message must not have. */
+/** The last message becomes a user message if its role is one of `roles`. */
 export function withUserAtEnd(messages: readonly Message[], ...roles: Role[]): readonly Message[] {
   const last = messages.at(-1)
   return last && roles.includes(last.role) ? [...messages.slice(0, -1), as('user', last)] : messages
 }
 
-/** No service accepts media in assistant messages. It moves to a user message, after that message's tool results. */
+/**
+ * No service accepts media in assistant messages. Moves the media to a new user message after the assistant message's
+ * tool results.
+ */
 export function filesFromUser(messages: readonly Message[]): readonly Message[] {
   const shown: Message[] = []
   let held: MessagePart[] = []
@@ -42,7 +45,7 @@ export function filesFromUser(messages: readonly Message[]): readonly Message[] 
     }
     held = media
     const content = message.content.filter((part) => !isMedia(part))
-    // Services reject reasoning without the content that followed it.
+    // Drops a message that has only reasoning left, because services reject such messages.
     if (content.some(({ type }) => type === 'text' || type === 'tool-call')) shown.push({ ...message, content })
   }
   if (held.length > 0) shown.push({ role: 'user', content: held })
@@ -65,7 +68,7 @@ export function inTurn(messages: readonly Message[]): readonly Message[] {
   return joined
 }
 
-// User messages cannot have calls or reasoning, so these are dropped.
+// User messages cannot have reasoning or tool calls, so these parts are dropped.
 function as(role: Role, message: Message): Message {
   if (message.role !== 'assistant') return { ...message, role }
   const dropped = ['reasoning', 'redacted-reasoning', 'tool-call']

@@ -12,7 +12,10 @@ export function schemaInstruction(schema: Json): string {
 
 const unstrictKeys = [...keys('allOf oneOf not if patternProperties dependentSchemas dependentRequired prefixItems')]
 
-/** Strict mode requires an object at the root, every object closed, and every key required. */
+/**
+ * Strict mode requires an object at the root. Every object must be closed, with every key required. Some keywords are
+ * not allowed.
+ */
 export function meetsStrict(schema: Json): boolean {
   return schema['type'] === 'object' && isStrictNode(schema)
 }

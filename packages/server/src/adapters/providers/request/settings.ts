@@ -1,4 +1,4 @@
-/** Converts settings to body keys and headers. stet's own settings are never sent. */
+/** Converts settings to body keys and headers. */
 import type { ModelRequest, ProviderSettings } from '../../../features/providers/model-driver.ts'
 import { ProviderError } from '../../../features/providers/provider-error.ts'
 import { asNumber, asObject, type Json } from '../json.ts'
@@ -8,6 +8,7 @@ export interface SettingRules {
   dropped: ReadonlySet<string>
 }
 
+// Keys for stet itself, and keys that other functions set.
 const stetKeys = keys(
   'provider model messages stream stream_options schema tools agents type name description parameters maxSteps ' +
     'maxRetries headers azure providerOptions maxTokens maxOutputTokens toolChoice tool_choice parallelToolCalls ' +
@@ -18,11 +19,11 @@ export function keys(text: string): ReadonlySet<string> {
   return new Set(text.split(' '))
 }
 
-/** Typed as an object without keys, because unknown settings pass through. */
+/** Returns the type `object`, because unknown settings are sent unchanged. */
 export function settingsBody({ kind }: ProviderSettings, settings: Json, { names, dropped }: SettingRules): object {
   const body: Json = {}
   const { providerOptions: options } = settings
-  // `providerOptions` has one object per provider kind. Only the matching one is sent.
+  // `providerOptions` has one object per provider kind. Only the object of this kind is sent.
   const own = options ? asObject(Object.getOwnPropertyDescriptor(options, kind)?.value) : {}
   for (const [key, value] of Object.entries({ ...settings, ...own })) {
     if (value === undefined || value === null || stetKeys.has(key) || dropped.has(key)) continue
@@ -42,7 +43,7 @@ const reservedHeaders = keys(
 
 /**
  * The protocol's headers override the prompt's, which override the provider key's.
- * @param own the protocol's fixed headers, such as authentication and version.
+ * @param own the protocol's fixed headers, such as authentication.
  * @param defaults headers that the provider key and the prompt may override.
  * @throws ProviderError `misconfigured` for a reserved or malformed header.
  */

@@ -18,7 +18,7 @@ export function parallelCallsOf(settings: Json): boolean | undefined {
   return typeof written === 'boolean' ? written : undefined
 }
 
-/** Builds the body's tool keys. Services reject both keys in a request without tools. */
+/** Builds `tool_choice` and `parallel_tool_calls`. Services reject both keys in a request without tools. */
 export function toolSettings(settings: Json, named: (choice: { name: string }) => object): object {
   const choice = toolChoiceOf(settings)
   const parallel = parallelCallsOf(settings)
@@ -35,7 +35,7 @@ export interface ToolIdForm {
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** Keeps a matching id. Any other id is derived from the original by hashing, so no table is needed. */
+/** Keeps an id that fits the form. Otherwise hashes the id, so that equal ids stay equal without a table. */
 export function toolIdIn(form: ToolIdForm | undefined, id: string): string {
   if (!form || form.fits.test(id)) return id
   const digest = createHash('sha256').update(id).digest()

@@ -1,4 +1,4 @@
-/** Checks addresses when they are saved, for early feedback, and again at each connection. */
+/** Checks the address of a provider key when the key is saved, for early feedback, and at each connection. */
 import { lookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { buildConnector } from 'undici'
@@ -12,7 +12,7 @@ export interface GuardSettings {
   resolve?: typeof lookup
 }
 
-/** Thrown before any connection is made. */
+/** Reports a private address before any connection is made. */
 export class AddressRefused extends Error {
   override readonly name = 'AddressRefused'
 }
@@ -35,7 +35,7 @@ export function addressGuard({ allowedPrivateHosts, resolve = lookup }: GuardSet
   }
 }
 
-/** Returns an empty list if the name does not resolve yet. Each connection is checked anyway. */
+/** Returns an empty list if the name does not resolve within 2 seconds. Each connection is checked again. */
 function resolveAll(resolve: typeof lookup, host: string): Promise<string[]> {
   return new Promise((done) => {
     const timer = setTimeout(done, resolveMs, [])
@@ -61,7 +61,7 @@ export function guardedConnect(settings: GuardSettings, connectMs: number): buil
   }
 }
 
-/** Rejects a name if any of its addresses is private. */
+/** Rejects a name that has no address, or that has a private address. */
 export function checkedLookup(resolve: typeof lookup): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname, { ...options, all: true }, (error, addresses) => {

@@ -6,17 +6,17 @@ const privateIpv4 = blockList(
     '192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4',
 )
 
-// Includes tunnels (6to4, Teredo, local NAT64), documentation and discard ranges.
+// Includes the ranges for tunnels (6to4, Teredo, local NAT64), documentation and discarded traffic.
 const privateIpv6 = blockList(
   'ipv6',
   '::/96 64:ff9b:1::/48 100::/64 2001::/23 2001:db8::/32 2002::/16 3fff::/20 5f00::/16 fc00::/7 fe80::/10 ' +
     'fec0::/10 ff00::/8',
 )
 
-// Mapped addresses and NAT64.
+// IPv4-mapped addresses and NAT64.
 const containsIpv4 = blockList('ipv6', '::ffff:0:0/96 64:ff9b::/96')
 
-/** Also true for private IPv4 addresses inside IPv6, and for text that is not an address. */
+/** Also returns true for a private IPv4 address inside an IPv6 address, and for text that is not an address. */
 export function isPrivateAddress(address: string): boolean {
   const [bare = ''] = address.split('%')
   const family = isIP(bare)

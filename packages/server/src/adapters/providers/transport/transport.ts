@@ -1,4 +1,4 @@
-/** Sends provider calls with undici's `request` and one keep-alive pool per origin. */
+/** Sends model calls with undici's `request` over keep-alive connections. */
 
 import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -16,7 +16,7 @@ export const providerLimits = {
   connectMs: 10_000,
   /** Limit until a streamed response's headers arrive. */
   firstByteMs: 120_000,
-  /** Limit until a plain response's headers, which arrive when it is complete. Also limits silence in its body. */
+  /** Limit until a plain response's headers arrive, and between two reads of the body. */
   plainMs: 600_000,
   /** Limit between two reads of a streamed response. */
   silenceMs: 120_000,
@@ -49,15 +49,15 @@ export function leanTransport(guard: GuardSettings, limits: ProviderLimits) {
   const options: Agent.Options = {
     maxHeaderSize: limits.headBytes,
     keepAliveTimeout: idleMs,
-    // Otherwise a provider's own hint keeps idle sockets for up to ten minutes.
+    // Without this limit, a provider's keep-alive hint would keep idle sockets for up to ten minutes.
     keepAliveMaxTimeout: idleMs,
     pipelining: 1,
   }
-  // A connection opened without the address check must never serve a request that needs it.
+  // Two agents, because a request that needs the address check must never use a connection opened without the check.
   const checked = new Agent({ ...options, connect: guardedConnect(guard, limits.connectMs) })
   const trusted = new Agent({ ...options, connect: { timeout: limits.connectMs } })
   return {
-    /** @throws ProviderError. After an abort by `signal`, rejects with undici's error. */
+    /** @throws ProviderError. After an abort by `signal`, the error comes from undici. */
     async send({ url, headers, body, isStream, isTrusted, signal }: LeanRequest): Promise<LeanResponse> {
       try {
         return await (isTrusted ? trusted : checked).request({
@@ -85,7 +85,7 @@ export function headerText(headers: IncomingHttpHeaders, name: string): string |
   return Array.isArray(value) ? value.join(', ') : value
 }
 
-/** @throws ProviderError `malformed` above the limit or for invalid UTF-8, other kinds for a truncated body. */
+/** @throws ProviderError `malformed` above the limit or for invalid UTF-8. Other failures keep their own kind. */
 export function readWhole(body: Readable, limitBytes: number): Promise<string> {
   // Uses events, because an iterator over the body costs a promise per piece.
   return new Promise((resolve, reject) => {
@@ -99,7 +99,7 @@ export function readWhole(body: Readable, limitBytes: number): Promise<string> {
       body.destroy()
     })
     body.on('error', (error) => reject(transportError(error)))
-    // A body destroyed without an error emits neither `end` nor `error`.
+    // A body destroyed without an error emits only `close`.
     body.on('close', () => {
       if (!body.readableEnded) return reject(new ProviderError('unavailable', connectionLost))
       const bytes = Buffer.concat(pieces)
@@ -118,7 +118,6 @@ const failures = new Map<string, [ProviderErrorKind, string]>([
 ])
 const connectFailures = keys('ENOTFOUND EAI_AGAIN ECONNREFUSED EHOSTUNREACH ENETUNREACH UND_ERR_CONNECT_TIMEOUT')
 
-/** Omits `cause` if its text would look like a timeout of the client itself. */
 export function transportError(error: unknown): ProviderError {
   if (error instanceof ProviderError) return error
   if (error instanceof AddressRefused) return new ProviderError('misconfigured', error.message)
@@ -134,7 +133,7 @@ export function transportError(error: unknown): ProviderError {
   return new ProviderError('unavailable', connectFailures.has(code) ? 'The provider cannot be reached' : connectionLost)
 }
 
-// For a name with several addresses, Node throws an AggregateError with the first failure's code.
+// If a name has several addresses, Node's AggregateError has the code of the first failure.
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return ''
   return 'code' in error && typeof error.code === 'string' ? error.code : codeOf(error.cause)

@@ -122,13 +122,13 @@ export class ChatReader implements AnswerReader {
   }
 }
 
-/** Services report errors under `error`, as the frame itself (Mistral), or beside other data (Groq). */
+/** Services report errors under `error`, as the frame itself (Mistral), or under `x_groq` (Groq). */
 function failureIn(frame: Json): unknown {
   if (frame['object'] === 'error') return frame['error'] ?? frame
   return frame['error'] ?? (frame['x_groq'] && asObject(frame['x_groq'])['error'])
 }
 
-/** With `n` above 1 a service returns several choices. Only the first one is used. */
+/** With `n` above 1, a service returns several choices. Only the choice with index 0 is used. */
 function firstChoice(choices: unknown): Json {
   for (const choice of asList(choices).map(asObject)) if ((choice['index'] ?? 0) === 0) return choice
   return {}
@@ -145,7 +145,7 @@ function wordsOf({ content, refusal, reasoning_content, reasoning }: Json): { te
   return { text: textsOf(content) || asText(refusal), thought: thought || thoughts.join('') }
 }
 
-/** Encrypted reasoning from gateways such as OpenRouter, which must be sent back unchanged. */
+/** Returns encrypted reasoning of gateways such as OpenRouter. Later calls must send this reasoning unchanged. */
 function sealedThoughtsOf({ reasoning_details }: Json): unknown[] {
   return asList(reasoning_details).filter((detail) => asObject(detail)['type'] === 'reasoning.encrypted')
 }
@@ -161,13 +161,13 @@ const filtered =
   'content_filter safety recitation blocklist prohibited_content spii image_safety image_prohibited_content ' +
   'image_recitation'
 
-/** Lower case, because Google returns its own protocol's names in upper case. */
+/** Names are in lower case. `finishReasonOf` converts Google's names, which are in upper case. */
 const reasons: readonly (readonly [FinishReason, ReadonlySet<string>])[] = [
   ['stop', keys('stop end_turn eos')],
   ['length', keys('length max_tokens model_length')],
   ['content-filter', keys(filtered)],
   ['tool-calls', keys('tool_calls function_call')],
-  // DeepSeek aborts a response for lack of resources.
+  // DeepSeek sends `insufficient_system_resource` if it aborts a response for lack of resources.
   ['error', keys('error malformed_function_call insufficient_system_resource')],
 ]
 
@@ -184,7 +184,7 @@ function chatUsage(value: unknown, { countsThoughtsInTotal }: KindTraits) {
   const details = asObject(usage['prompt_tokens_details'])
   const input = asNumber(usage['prompt_tokens']) ?? 0
   const output = asNumber(usage['completion_tokens']) ?? 0
-  // The share of the total beyond input and output. Some services report reasoning only there.
+  // The tokens of the total that are neither input nor output. Some services report reasoning only in the total.
   const beside = Math.max(0, (asNumber(usage['total_tokens']) ?? 0) - input - output)
   const reasoning =
     asNumber(asObject(usage['completion_tokens_details'])['reasoning_tokens']) ??
@@ -195,7 +195,8 @@ function chatUsage(value: unknown, { countsThoughtsInTotal }: KindTraits) {
     asNumber(usage['prompt_cache_hit_tokens']) ??
     asNumber(usage['num_cached_tokens']) ??
     asNumber(usage['cached_tokens'])
-  // xAI and Perplexity exclude reasoning from completion tokens: it is in the total, or exceeds the completion.
+  // xAI and Perplexity exclude reasoning from the completion tokens. Then only the total includes the reasoning, or the
+  // reasoning exceeds the completion tokens.
   const isBeside = reasoning > output || (reasoning > 0 && beside === reasoning)
   const cacheWrite = asNumber(details['cache_write_tokens'])
   return countedUsage({ input, output: isBeside ? output + reasoning : output, reasoning, cachedInput, cacheWrite })

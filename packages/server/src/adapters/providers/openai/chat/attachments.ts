@@ -4,7 +4,7 @@ import { uncarried } from '../../answer/failure.ts'
 import { asList, asObject, asText, type Json } from '../../json.ts'
 
 export interface Attachments {
-  /** Seen images, because some services repeat all of them in the last frame. */
+  /** The images added so far. Some services repeat all images in the last frame. */
   images: Set<string>
   unknownType: string | undefined
 }

@@ -2,14 +2,14 @@ import type OpenAI from 'openai'
 import { addressOf, dataUrl, type Media, type MediaPart, mediaOf, unsupported } from '../../request/parts.ts'
 import type { OpenaiService } from '../service.ts'
 
-/** OpenAI's parts, and the formats of other services, which the client's types lack. */
+/** OpenAI's parts, and the parts of other services, which the client's types lack. */
 export type ChatPart =
   | OpenAI.ChatCompletionContentPart
   | { type: 'document_url'; document_url: string }
   | { type: 'file_url'; file_url: { url: string }; file_name?: string }
   | { type: 'input_audio'; input_audio: string }
 
-/** @throws ProviderError `unsupported` */
+/** @throws ProviderError `unsupported` for media that the service does not accept. */
 export function mediaPart(provider: OpenaiService, part: MediaPart): ChatPart {
   const media = mediaOf(part)
   const name = typeof part['name'] === 'string' ? part['name'] : undefined

@@ -77,7 +77,7 @@ function limitOf(provider: OpenaiService, limit: number): object {
   return provider.isOpenai || isNewAzure(provider) ? { max_completion_tokens: limit } : { max_tokens: limit }
 }
 
-/** Mistral always sends usage and rejects unknown keys. Azure's older API versions do the same. */
+/** Services with `usageUnasked` and Azure's older API versions reject `stream_options`. */
 function isAskedForUsage(provider: OpenaiService): boolean {
   return !provider.traits.usageUnasked && (provider.azure === undefined || isNewAzure(provider))
 }
@@ -157,7 +157,7 @@ function assistant(provider: OpenaiService, content: readonly MessagePart[]): Ch
   }
 }
 
-/** Reasoning encrypted by a gateway's upstream service, whose tool loops fail without it. */
+/** Returns the encrypted reasoning of a gateway's upstream service. Tool loops fail without this reasoning. */
 function sealedThoughts(signature: unknown): unknown[] {
   try {
     return asList(JSON.parse(String(signature)))
@@ -194,7 +194,10 @@ function partsOf(provider: OpenaiService, role: string, content: readonly Messag
   return parts
 }
 
-/** Sends a single text as a plain string, which every service accepts. */
+/**
+ * Returns a single text as a plain string, which every service accepts. With `isJoined`, also joins several texts if
+ * there are no other parts.
+ */
 function contentOf(parts: ChatPart[], isJoined: boolean): string | ChatPart[] {
   const [first] = parts
   if (parts.length === 1 && first?.type === 'text') return first.text

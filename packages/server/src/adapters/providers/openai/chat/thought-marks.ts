@@ -1,9 +1,9 @@
-/** Separates Gemini's thoughts, which arrive as answer text between two marks, on deltas with a flag. */
+/** Separates Gemini's thoughts, which arrive as answer text between two marks. A flag announces a thought. */
 import { asObject } from '../../json.ts'
 
 export interface ThoughtMarks {
   state: 'answer' | 'opening' | 'thought'
-  /** A partial mark at the end of a delta. */
+  /** The start of a mark at the end of the last delta. */
   held: string
 }
 

@@ -25,7 +25,7 @@ export function addCalls(calls: PartialCall[], fragments: unknown, areWhole: boo
   }
 }
 
-/** Gemini may send the signature of its calls in a separate delta. It belongs to the first call. */
+/** Gemini may send the signature of its calls in a separate delta. The signature belongs to the first call. */
 export function signCalls([first, ...others]: readonly PartialCall[], delta: Json): void {
   if (first?.signature === '' && others.every(({ signature }) => signature === '')) first.signature = signatureOf(delta)
 }
@@ -57,8 +57,9 @@ function grow(call: PartialCall, fragment: Json, into: ModelChunk[]): void {
 }
 
 /**
- * The index identifies the call if present. Some services number every call 0, so a different id means a different
- * call. Without an index, an id or a name starts a new call, and any other fragment continues the last one (Google).
+ * Returns undefined if the fragment starts a new call. An index identifies the call, but some services number every
+ * call 0, so a different id starts a new call. Without an index, the id identifies the call. Without both (Google), a
+ * name starts a new call if the last call has a name. Any other fragment continues the last call.
  */
 function openCall(calls: readonly PartialCall[], fragment: Json): PartialCall | undefined {
   const index = asNumber(fragment['index'])

@@ -8,7 +8,7 @@ import { keys } from '../../request/settings.ts'
 import { frameError } from '../errors.ts'
 import type { OpenaiService } from '../service.ts'
 
-/** Calls that the caller must answer, in formats that stet's messages do not support. */
+/** Types of items that the caller must answer in formats that stet's messages do not support. */
 const awaited = keys('computer_call local_shell_call shell_call apply_patch_call custom_tool_call mcp_approval_request')
 
 export class ResponseReader implements AnswerReader {
@@ -26,7 +26,7 @@ export class ResponseReader implements AnswerReader {
     this.#provider = provider
   }
 
-  /** The final frame repeats the complete response. Only its status, usage and model are read. */
+  /** The final frame repeats the complete response. The output in this frame is not read again. */
   readFrame(data: string, into: ModelChunk[]) {
     if (data === '[DONE]') return
     const frame = parseAnswer(data)
@@ -131,7 +131,10 @@ export class ResponseReader implements AnswerReader {
     else this.#ignoredType ??= type
   }
 
-  /** @throws ProviderError `uncarried` if a complete response has no content that stet can represent. */
+  /**
+   * @throws ProviderError `uncarried` for a complete response with unsupported items, but no message, image or
+   * tool call.
+   */
   #end(response: Json): void {
     const isEmpty = !this.#hasCalls && !this.#hasContent && response['status'] === 'completed'
     if (isEmpty && this.#ignoredType !== undefined) throw uncarried(this.#ignoredType)

@@ -1,4 +1,4 @@
-/** Builds a Responses call. The provider stores nothing, so stet sends the complete conversation each time. */
+/** Builds a call to the Responses API. The provider stores nothing, so each call has the complete conversation. */
 import type OpenAI from 'openai'
 import type { ModelRequest, ToolDefinition } from '../../../../features/providers/model-driver.ts'
 import type { Message, MessagePart } from '../../../../features/templates/message.ts'
@@ -39,7 +39,7 @@ export function responsesBody(provider: OpenaiService, request: ModelRequest): R
   }
 }
 
-// Without provider storage, reasoning can be sent back only in encrypted form, which must be requested.
+// The provider stores nothing, so stet can send reasoning back only in encrypted form. `include` asks for this form.
 function reasoningOf(settings: Json): object {
   const { reasoningEffort: effort, reasoningSummary: summary } = settings
   const reasoning = {
@@ -51,7 +51,7 @@ function reasoningOf(settings: Json): object {
 }
 
 function textOf(settings: Json, schema: ModelRequest['schema']): object {
-  // Without the key, `strict` would default to true here.
+  // Always sends `strict`, so that the API's default does not apply.
   const format = schema && { type: 'json_schema', name: schemaName(schema), schema, strict: meetsStrict(schema) }
   const text = { ...asObject(settings['text']), ...(format && { format }) }
   return Object.keys(text).length > 0 ? { text } : {}
@@ -91,7 +91,7 @@ function assistantItem(provider: OpenaiService, part: MessagePart): InputItem[] 
   }
 }
 
-// Only the provider can read encrypted reasoning. A visible summary alone is not a valid item.
+// Only the same provider key can use encrypted reasoning. A visible summary alone is not a valid item.
 function reasoningItem(
   provider: OpenaiService,
   { id, text, signature, provider: maker }: Extract<MessagePart, { type: 'reasoning' }>,
