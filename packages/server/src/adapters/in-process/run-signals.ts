@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { RunSignals } from '../../features/runs/ports.ts'
 import type { ToolSignals } from '../../features/runs/tools/tool.ts'
 
-// Buffers signals while a run is being claimed. Later, the stored stop applies.
+// Keeps an early stop signal for 60 s, until the run's owner listens. The stop request is also stored.
 const unheard = { ttl: 60_000, ttlAutopurge: true, max: 10_000 } as const
 
 export function createRunSignals(): RunSignals {

@@ -9,7 +9,7 @@ export interface DocumentText {
   path: string
   content: string
   contentHash: string
-  /** The publication date of the text's version; null in a draft. */
+  /** When the text's version was published. Null if a draft changed the text. */
   mergedAt: Date | null
   createdAt: Date
   updatedAt: Date
@@ -18,7 +18,7 @@ export interface DocumentText {
 export interface Document extends DocumentText {
   versionUuid: string
   resolvedContent: string
-  /** True if `resolvedContent` includes other prompts. It can then change while the text stays the same. */
+  /** True if the text references other prompts. `resolvedContent` can then change while the text stays the same. */
   hasReferences: boolean
   config: Record<string, unknown>
   parameters: Record<string, { type: 'text' | 'image' | 'file'; [extra: string]: unknown }>

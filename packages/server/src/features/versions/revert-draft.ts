@@ -14,7 +14,7 @@ export interface Reverted {
 }
 
 export interface RevertDraftInput extends VersionAddress {
-  /** Absent reverts every change. Paths without a change are skipped. */
+  /** If absent, every change is reverted. Paths without a change are skipped. */
   paths?: readonly string[]
 }
 
