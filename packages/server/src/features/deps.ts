@@ -38,7 +38,7 @@ export interface LiveCache {
   /** Returns the value of `key` in the cache scope. Concurrent misses share one load. A failed load is not cached. */
   read<T>(scope: string, key: string, load: () => Promise<T>): Promise<T>
   drop(scope: string): void
-  /** Drops everything, for example after another server may have changed the data. Running loads are not cached. */
+  /** Drops everything, because another server may have changed the data. Results of running loads are not cached. */
   clear(): void
   /** The number of drops so far. Read it before you read the sources of a derived value. */
   drops(): number

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { RunSignals } from '../../features/runs/ports.ts'
 import type { ToolSignals } from '../../features/runs/tools/tool.ts'
 
-// Keeps an early stop signal for 60 s, until the run's owner listens. The stop request is also stored.
+// Keeps an early stop signal for up to 60 s. Afterwards, the renewal of the owner's lease finds the stored request.
 const unheard = { ttl: 60_000, ttlAutopurge: true, max: 10_000 } as const
 
 export function createRunSignals(): RunSignals {

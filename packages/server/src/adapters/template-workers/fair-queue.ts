@@ -13,7 +13,10 @@ export interface QueuedJob extends EvaluationOwner {
 }
 
 export interface FairLimits {
-  /** Maximum concurrent evaluations per workspace. While several workspaces are active, one fewer, but at least one. */
+  /**
+   * Maximum concurrent evaluations per workspace. While several workspaces are active, the limit is one lower, but at
+   * least one.
+   */
   running: number
   perKey: number
   perWorkspace: number

@@ -14,7 +14,7 @@ export interface Isolation {
 
 export type LaunchedWorker = ChildProcessByStdio<Writable, Readable, null>
 
-/** Limits the data segment: heap, thread stacks and buffers. Node 24 maps 580 MB at start before any use. */
+/** Limits the data segment: heap, thread stacks and buffers. Node 24 maps 580 MB at start. */
 const MAX_DATA_BYTES = 1_024 * 1024 * 1024
 const LIMITS = ['prlimit', '--core=0', '--fsize=0', '--nofile=64', `--data=${MAX_DATA_BYTES}`]
 

@@ -41,10 +41,10 @@ const MAX_WAIT_FACTOR = 10
 /** The share of `limitMs` between two checks of a sleeping worker. A worker without CPU use in between is stuck. */
 const IDLE_SHARE = 0.2
 const MIN_LOOK_MS = 20
-/** Time of the first CPU reading. A reading costs as much as a small render, so short calls are never read. */
+/** Time of the first CPU reading. A reading costs as much as a small render, so shorter calls need none. */
 const FIRST_LOOK_MS = 20
 
-/** Calls `onEnd` when `limitMs` have passed or later. Returns a function that stops the clock. */
+/** Calls `onEnd` once, after `limitMs` at the earliest. Returns a function that stops the clock. */
 export function startWorkClock({ limitMs, shareOf, onEnd }: WorkClockOptions): () => void {
   const firstLookMs = Math.min(FIRST_LOOK_MS, limitMs / 10)
   let first: CpuShare | undefined

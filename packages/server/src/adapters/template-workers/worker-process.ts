@@ -27,7 +27,7 @@ interface WorkerState {
   calls: number
   residentBytes: number
   heapBytes: number
-  /** The current call, or the start with id 0. A worker process sends reply 0 when ready. */
+  /** The current call, or the start with id 0. A worker process replies to the start when ready. */
   pending: { id: number; settle(outcome: CallOutcome): void } | undefined
   kill(): void
 }

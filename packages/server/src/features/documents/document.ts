@@ -4,7 +4,7 @@ export interface DocumentText {
   id: number
   documentUuid: string
   projectId: number
-  /** Id of the version that last changed this document. */
+  /** Id of the version that last changed this text. */
   versionId: number
   path: string
   content: string

@@ -20,7 +20,7 @@ export function isChange(slot: Slot): boolean {
   return slot.draft !== null && shownIn(slot)?.contentHash !== slot.live?.contentHash
 }
 
-/** True if publishing the slot would overwrite a change of live that is newer than the draft's base. */
+/** True if publishing the slot would overwrite a change that live got after the draft's base. */
 export function isConflict(slot: Slot): boolean {
   return slot.draft !== null && isChange(slot) && slot.draft.baseHash !== (slot.live?.contentHash ?? null)
 }

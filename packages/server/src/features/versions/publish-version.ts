@@ -122,7 +122,7 @@ interface CompiledDraft {
 }
 
 /**
- * Compiles the draft's current texts. A text may be newer than `changes`. The later fingerprint then differs.
+ * Compiles the draft's current texts, which may be newer than `changes`. The fingerprint covers both.
  * @throws AppError UnprocessableEntityError with each document's errors.
  */
 async function compileDraft(

@@ -3,7 +3,10 @@ import module, { createRequire, isBuiltin, syncBuiltinESMExports } from 'node:mo
 
 const require = createRequire(import.meta.url)
 
-/** Each module is loaded before it is emptied, because `import()` would otherwise return an intact one later. */
+/**
+ * Each module is loaded before it is emptied, because `import()` would otherwise return an intact one later. Modules
+ * such as `http` depend on these.
+ */
 const EMPTIED = [
   ...['net', 'dgram', 'dns', 'dns/promises', 'child_process', 'worker_threads', 'fs', 'fs/promises', 'v8', 'vm'],
   // The permission model does not restrict the files of SQLite in Node 24 and of traces in Node 20.
@@ -70,7 +73,7 @@ function refused(): never {
 
 const NETWORK_GLOBALS = ['fetch', 'WebSocket', 'EventSource', 'XMLHttpRequest', 'Request', 'Response', 'navigator']
 
-/** Libraries assign own properties that these prototypes have too. A frozen data property would forbid this. */
+/** Libraries override properties of these prototypes by assignment. A frozen data property would prevent this. */
 const OVERRIDDEN = [Object, Function, Error, TypeError, RangeError, SyntaxError, ReferenceError]
 
 export function lockDown(): void {
