@@ -63,7 +63,7 @@ async function serve(pool: Pool): Promise<void> {
   for (;;) {
     if (slot.worker?.isWorn() !== false) await restart(pool, slot)
     if (!slot.worker) return
-    // A crashed call counts as running until the replacement is ready, so that one workspace cannot crash all workers.
+    // A crashed call counts as running until the replacement is ready, so that one workspace cannot occupy all slots.
     if (crashed) release(pool, crashed)
     crashed = undefined
     const turn = pool.queue.take()

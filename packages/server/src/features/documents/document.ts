@@ -9,7 +9,7 @@ export interface DocumentText {
   path: string
   content: string
   contentHash: string
-  /** When the text's version was published. Null if a draft changed the text. */
+  /** When the text's version was published. Null for a text that belongs to a draft. */
   mergedAt: Date | null
   createdAt: Date
   updatedAt: Date

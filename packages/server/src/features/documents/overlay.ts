@@ -63,8 +63,8 @@ function withBase({ draft }: Slot, baseHash: string | null): DraftWrite | null {
 }
 
 /**
- * Computes the rows after an edit of the merged set `version.number`. The edited text applies only to this set. Later
- * sets keep the old text. An edit of the live set stays valid until the path's next publication.
+ * Computes the rows after an edit of the merged set `version.number`. An edit of the live set stays valid until the
+ * path's next publication. An edit of an older set applies only to that set, and later sets keep the old text.
  */
 export function editMerged(
   old: MergedText | null,

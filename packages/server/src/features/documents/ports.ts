@@ -44,7 +44,7 @@ export interface DocumentStore {
   listByPaths(workspaceId: number, set: VersionSet, paths: readonly string[]): Promise<DocumentText[]>
   /** Lists the texts at `paths` and all texts that contain `<prompt`. A change at `paths` cannot affect other texts. */
   listReferring(workspaceId: number, set: VersionSet, paths: readonly string[]): Promise<DocumentText[]>
-  /** Lists all paths at which the two versions differ. The list may contain some equal paths too. */
+  /** Lists all paths at which the two versions differ. The list may also contain paths with equal texts. */
   listDifferingPaths(workspaceId: number, one: VersionSet, other: VersionSet): Promise<string[]>
   listPaths(workspaceId: number, set: VersionSet, limit: number): Promise<string[]>
   findOptional(workspaceId: number, set: VersionSet, path: string): Promise<DocumentText | null>

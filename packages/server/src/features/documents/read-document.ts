@@ -22,7 +22,7 @@ import {
 
 type Reads = Needs<'stores' | 'liveCache' | 'templates'>
 
-/** A compiled prompt with everything that a run needs. It is cached until its project changes. */
+/** A compiled prompt with everything that a run needs. A change of the project drops cached prompts. */
 export interface PreparedPrompt extends CheckedText {
   project: Project
   version: Version

@@ -29,7 +29,7 @@ export function parameterNames(
   return new Set([...declared, ...freeVariables])
 }
 
-/** Checks JSON text inside a string, because the body's own checks treat the text as one string. */
+/** Applies a body's limits to JSON text inside a string. The body's own checks count such a text as one string. */
 function parseWithinBounds(text: string): unknown {
   const exceeded = exceededBound(Buffer.from(text), inputBounds)
   if (exceeded) throw new RangeError(`The JSON text exceeds the bound of its ${exceeded}`)

@@ -19,7 +19,7 @@ import type { EvaluationOwner } from '../templates/template-engine.ts'
 export interface PublishVersionInput extends VersionAddress {
   /** An absent or empty title keeps the current one. */
   title?: string
-  /** Absent keeps the current notes; `''` clears them. */
+  /** If absent, the current notes stay. `''` clears the notes. */
   description?: string
   /** If true, the draft overwrites newer changes of live. */
   force: boolean
