@@ -14,7 +14,7 @@ import type { RunDeps } from './runs/ports.ts'
 import type { TemplateEngine } from './templates/template-engine.ts'
 import type { VersionStore } from './versions/ports.ts'
 
-/** The stores of one database handle. Inside a transaction, the callback's `stores` shadow the outer ones. */
+/** The stores of one database handle. Inside a transaction, use the callback's `stores` instead of the outer ones. */
 export interface Stores {
   workspaces: WorkspaceStore
   apiKeys: ApiKeyStore
@@ -30,25 +30,25 @@ export interface Stores {
 }
 
 /**
- * A read cache, by cache scope (`project:<id>`, `workspace:<id>`, `key:<hash>`). A read that starts after a write's
- * response sees that write. Writers drop the cache scope after their commit and before their response. A load that
- * began before the drop never fills the cache.
+ * Caches reads by cache scope, such as `project:<id>`, `workspace:<id>` or `key:<hash>`. A read that starts after a
+ * write's response sees that write: writers drop the cache scope after their commit and before their response. A load
+ * that began before the drop never fills the cache.
  */
 export interface LiveCache {
-  /** Returns the value of `key` in `scope`. Concurrent misses share one load. A failed load is not cached. */
+  /** Returns the value of `key` in the cache scope. Concurrent misses share one load. A failed load is not cached. */
   read<T>(scope: string, key: string, load: () => Promise<T>): Promise<T>
   drop(scope: string): void
-  /** Drops everything and discards current loads, because another server may have changed the data. */
+  /** Drops everything, because another server may have changed the data. Results of running loads are not cached. */
   clear(): void
   /** The number of drops so far. Read it before you read the sources of a derived value. */
   drops(): number
-  /** True if none of the scopes was dropped since `drops` was read. */
+  /** True if none of the cache scopes was dropped after `drops` was read. */
   areCurrent(scopes: readonly string[], drops: number): boolean
 }
 
 export interface Deps {
   stores: Stores
-  /** Runs `work` in one transaction. It must not contain a provider call, a template call or a wait. */
+  /** Runs `work` in one transaction. `work` must not call a provider, evaluate a template or wait. */
   transaction<T>(work: (stores: Stores) => Promise<T>): Promise<T>
   runs: RunDeps
   deletions: DeletionDeps

@@ -13,7 +13,7 @@ interface Load {
   value: Promise<unknown>
 }
 
-/** Maximum number of dropped cache scopes to track. Beyond it, every cache scope counts as dropped. */
+/** Maximum number of dropped cache scopes to track. At this number, the next drop clears the whole cache. */
 const mostDrops = 50_000
 
 /** Evicts the least recently used entries beyond either limit. `maxBytes` is compared with an estimate. */
@@ -29,7 +29,7 @@ export function createLiveCache(limits: { maxEntries?: number; maxBytes?: number
     },
   })
   const loads = new Map<string, Load>()
-  // Counts drops. A load is current if it began at or after its cache scope's last drop.
+  // The value of `drops` at each cache scope's last drop. A load is current if the load began after that drop.
   const droppedAt = new Map<string, number>()
   let drops = 0
   let allDroppedAt = 0

@@ -34,7 +34,7 @@ export function createFailureLimiter(limit: number): FailureLimiter {
   }
 }
 
-// The library rejects with its state instead of an error when no points are left.
+// If no points are left, the library rejects with its state instead of an error.
 function stateOf(refusal: unknown): RateLimiterRes {
   if (refusal instanceof RateLimiterRes) return refusal
   throw refusal

@@ -18,8 +18,9 @@ interface Waiting {
   hear?: (() => void) | undefined
 }
 
-// Readers then use the stored event log. Larger ones are dropped at their end, so that a few do not evict the others.
+// Ended event logs stay in memory for 60 s. Later readers use the stored event log.
 const afterEnd = { ttl: 60_000, ttlAutopurge: true, max: 1_000 } as const
+// A larger event log is dropped when it ends, so that a few large ones do not evict the others.
 const maxEndedBytes = 131_072
 
 export function createRunEventLog(maxBytes: number): RunEventLog {
@@ -125,7 +126,7 @@ function createReader(log: Log, afterId: number): RunLogReader {
   }
 }
 
-// Ids increase by one. Only a reaper's terminal event leaves a gap, and it is last.
+// The ids of one live event log have no gaps.
 function firstAfter(entries: readonly LogEntry[], afterId: number): number | undefined {
   const [first] = entries
   return first && Math.max(0, afterId + 1 - first.id)

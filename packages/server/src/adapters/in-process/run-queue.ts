@@ -1,4 +1,4 @@
-/** A first-in-first-out queue over rows in state `queued`, for one process. */
+/** Queues the runs of one process, first in, first out. Each queued run has a row in state `queued`. */
 import type { QueuedRun, RunQueue } from '../../features/runs/ports.ts'
 
 export interface RunQueueOptions {

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { RunSignals } from '../../features/runs/ports.ts'
 import type { ToolSignals } from '../../features/runs/tools/tool.ts'
 
-// Buffers signals while a run is being claimed. Later, the stored stop applies.
+// Keeps an early stop signal for up to 60 s. Afterwards, the renewal of the owner's lease finds the stored request.
 const unheard = { ttl: 60_000, ttlAutopurge: true, max: 10_000 } as const
 
 export function createRunSignals(): RunSignals {

@@ -1,4 +1,4 @@
-/** Writes JSON lines in batches. If the reader is slow, lines are dropped and counted. */
+/** Writes JSON lines in batches. While the output's buffer is full, lines are dropped and counted. */
 import type { Writable } from 'node:stream'
 import type { LogFields, Logger } from '../../shared/logger.ts'
 
@@ -6,10 +6,10 @@ const levels = { error: 50, warn: 40, info: 30, debug: 20, off: 100 } as const
 export type LogLevel = keyof typeof levels
 
 const bufferLimitBytes = 1_048_576
-/** Lines are written together, because each write blocks the process. Errors are written immediately. */
+/** Lines of this period are written together, because each write blocks the process. Errors are written immediately. */
 const gatherMs = 20
 
-// Applied to the finished line: our keys, bearer headers and common provider keys.
+// Patterns of stet's API keys, bearer tokens and common provider keys. All apply to the finished line.
 const secrets = [/stet_[0-9A-Za-z]{36}/g, /bearer\s+[^\s"\\]+/gi, /\b(?:sk|pk|gsk|xai|pplx)-[0-9A-Za-z_-]{12,}/g]
 
 const unwritten = new Set<() => void>()

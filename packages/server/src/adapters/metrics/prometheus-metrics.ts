@@ -1,4 +1,4 @@
-/** Exports metrics in Prometheus' text format. Every label is bounded, regardless of client input. */
+/** Exports metrics in Prometheus' text format. Every label has a bounded number of values, whatever clients send. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { RunMetrics } from '../../features/runs/ports.ts'
 
@@ -6,7 +6,7 @@ import type { RunMetrics } from '../../features/runs/ports.ts'
 const mostModels = 100
 const longestModelName = 100
 
-/** Seconds, from a cached read to a slow model answer. */
+/** Bucket bounds in seconds, from a cached read to a slow model call. */
 const buckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
 
 interface ProcessState {

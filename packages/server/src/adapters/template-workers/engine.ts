@@ -1,4 +1,7 @@
-/** Evaluates prompts in sandboxed worker processes. The server process never loads the template engine. */
+/**
+ * Evaluates prompts in sandboxed worker processes. Slot plans are joined here instead. The server process never loads
+ * the template engine.
+ */
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { z } from 'zod'
@@ -22,7 +25,7 @@ import { joinSlots, slotPlanOf } from './slot-plan.ts'
 interface Workers {
   pool: TemplatePool
   deaths: ReturnType<typeof createDeathRecord>
-  /** Keys of texts whose last evaluation succeeded, by workspace and operation. */
+  /** Texts whose last evaluation stayed within its limits. A key consists of the operation, workspace and text. */
   proven: LRUCache<string, true>
 }
 
@@ -56,7 +59,7 @@ export function createTemplateEngine(options: PoolOptions): TemplateEngine {
   }
 }
 
-/** Includes the workspace, so that workspaces share neither failures nor queue positions. */
+/** Includes the workspace, so that each workspace has its own cached scans, failures and proven texts. */
 function keyOf(owner: EvaluationOwner, { path, content, documents }: TemplateSource): string {
   const sorted = Object.entries(documents).sort(([a], [b]) => (a < b ? -1 : 1))
   return `${owner.workspaceId}:${hashOf([path, content, sorted])}`
@@ -83,7 +86,7 @@ async function readScan(
 async function renderStep(workers: Workers, input: TemplateStepInput, owner: EvaluationOwner): Promise<TemplateStep> {
   const { source, slots: _slots, ...step } = input
   const { parameters, state, answer } = step
-  // Everything that a step depends on, except its text and the time.
+  // Hashes everything that the step depends on, except the text and the time.
   const cause = (): string => hashOf([parameters, state ?? null, answer ?? null])
   const request = { operation: 'step', source, step } as const
   const found = await evaluate(workers, stepResult, { text: keyOf(owner, source), cause, owner, request })
@@ -91,7 +94,7 @@ async function renderStep(workers: Workers, input: TemplateStepInput, owner: Eva
   return found.result as TemplateStep
 }
 
-/** @throws AppError ServiceUnavailableError if the evaluation never ran; EvaluationCanceled after a disconnect. */
+/** @throws AppError ServiceUnavailableError if the pool is busy or closed; EvaluationCanceled after a disconnect. */
 async function evaluate<T>(
   { pool, deaths, proven }: Workers,
   schema: z.ZodType<T>,
@@ -123,7 +126,7 @@ function failedScan(source: TemplateSource, issue: CompileIssue): TemplateScan {
   return { ...nothing, resolvedContent: source.content, errors: [issue] }
 }
 
-/** Reports a failure without a known position at the start of the document. */
+/** Places the failure at the start of the document, because its position is unknown. */
 function startIssue({ path, content }: TemplateSource, message: string): CompileIssue {
   const firstLine = content.slice(0, 120).split(/\r\n|\r|\n/, 1)[0] ?? ''
   const frame = `  1 | ${firstLine}\n    | ^`
@@ -133,9 +136,12 @@ function startIssue({ path, content }: TemplateSource, message: string): Compile
 const WINDOW_MS = 60_000
 const MAX_RECORDS = 20_000
 
-/** Remembers which evaluations recently crashed their worker process: workspace and text, and the input as cause. */
+/**
+ * Records evaluations that crashed their worker process or reached the time limit. `text` identifies the workspace and
+ * the text. `cause` identifies the input.
+ */
 export function createDeathRecord(now = () => performance.now()) {
-  // The times of the last three deaths by text and cause, and an empty entry for each text.
+  // Holds the times of the last three deaths for each text and cause, and an empty list for each text.
   const deaths = new LRUCache<string, number[]>({ max: MAX_RECORDS })
   return {
     note(text: string, cause: string): void {
@@ -143,7 +149,7 @@ export function createDeathRecord(now = () => performance.now()) {
       deaths.set(text, [])
       deaths.set(key, [...(deaths.get(key) ?? []), now()].slice(-3))
     },
-    /** @param cause called only for a recorded text, because it may be expensive. */
+    /** @param cause called only for a recorded text, because hashing the input may be expensive. */
     isRefused(text: string, cause: () => string): boolean {
       if (!deaths.has(text)) return false
       const [first, , third] = deaths.get(`${text} ${cause()}`) ?? []

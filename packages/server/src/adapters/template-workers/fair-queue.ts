@@ -8,12 +8,15 @@ import { type AppError, refuse } from '../../shared/app-error.ts'
 import { afterListening } from '../../shared/clock.ts'
 
 export interface QueuedJob extends EvaluationOwner {
-  /** The same text was evaluated successfully before. */
+  /** True if the last evaluation of this text stayed within its limits. */
   isProven: boolean
 }
 
 export interface FairLimits {
-  /** Maximum concurrent evaluations per workspace, minus one (but at least one) while another is active. */
+  /**
+   * Maximum concurrent evaluations per workspace. While several workspaces are active, the limit is one lower, but at
+   * least one.
+   */
   running: number
   perKey: number
   perWorkspace: number
@@ -30,19 +33,19 @@ interface WorkspaceLane<J> {
   open: number
   running: number
   runningNew: number
-  /** In turn order: the next key is first. */
+  /** In turn order. The next key is first. */
   keys: Map<number | undefined, KeyLane<J>>
 }
 
 const ACTIVE_MS = 10_000
 
 export function createFairQueue<J extends QueuedJob>(limits: FairLimits, now = () => performance.now()) {
-  // In turn order: the next workspace is first.
+  // In turn order. The next workspace is first.
   const lanes = new Map<number, WorkspaceLane<J>>()
   // Time of each active workspace's last request, oldest first.
   const active = new Map<number, number>()
 
-  // While all cores are busy, a free process does not help other workspaces.
+  // Leaves one core free for other active workspaces. The spare process alone cannot help while every core is busy.
   const mostRunning = (): number => {
     for (const [workspaceId, at] of active) {
       if (at > now() - ACTIVE_MS) break
@@ -64,7 +67,7 @@ export function createFairQueue<J extends QueuedJob>(limits: FairLimits, now = (
     if (lane.open === 0) lanes.delete(job.workspaceId)
   }
   return {
-    /** Returns undefined if the job was queued, or the limit that was reached. */
+    /** Queues the job and returns undefined, or returns the limit that was reached. */
     add(job: J): 'API key' | 'workspace' | undefined {
       const { lane, key } = laneOf(job)
       if (!job.isRun && key.open >= limits.perKey) return 'API key'
@@ -96,7 +99,7 @@ export function createFairQueue<J extends QueuedJob>(limits: FairLimits, now = (
       if (!job.isProven) lane.runningNew -= 1
       close(job)
     },
-    /** Returns false if the job is no longer queued. A job that was taken still counts. */
+    /** Removes a queued job. Returns false for any other job: a taken job counts until `release`. */
     drop(job: J): boolean {
       const { jobs } = laneOf(job).key
       const index = jobs.indexOf(job)
@@ -115,7 +118,7 @@ export function createFairQueue<J extends QueuedJob>(limits: FairLimits, now = (
   }
 }
 
-/** New texts may use their entire time limit, so a workspace reserves one worker for proven texts. */
+/** New texts may use their entire time limit. If `mostRunning` exceeds one, one worker is reserved for proven texts. */
 function takeFrom<J extends QueuedJob>(lane: WorkspaceLane<J>, mostRunning: number): J | undefined {
   if (lane.running >= mostRunning) return undefined
   if (mostRunning === 1) return takeFirst(lane, () => true)
@@ -144,7 +147,7 @@ export interface Turn<Seat, Result> extends QueuedJob {
   fail(error: AppError): void
 }
 
-/** Maximum queue time, in multiples of the call timeout. A late tick counts once. */
+/** Maximum queue time, in multiples of the call timeout. A late tick of the clock counts as one timeout. */
 const MAX_WAIT_FACTOR = 10
 const RETRY_AFTER_SECONDS = 1
 
@@ -152,7 +155,10 @@ export function tooMany(limitOf: string): AppError {
   return refuse('too-many-evaluations', { limitOf, retryAfter: RETRY_AFTER_SECONDS })
 }
 
-/** @throws AppError ServiceUnavailableError; EvaluationCanceled if the caller disconnects before its turn. */
+/**
+ * @throws AppError ServiceUnavailableError if a limit is reached or the pool closes; EvaluationCanceled if the caller
+ * disconnects before its turn; errors of `work`.
+ */
 export function waitForTurn<Seat, Result>(
   queue: FairQueue<Turn<Seat, Result>>,
   job: QueuedJob,

@@ -1,4 +1,7 @@
-/** Starts worker processes with the available OS isolation: no permissions, environment or network. */
+/**
+ * Starts worker processes with an empty environment. A worker process may only read its own file. If the OS permits,
+ * the process also has kernel limits and no network.
+ */
 import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process'
 import { realpathSync } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
@@ -11,7 +14,7 @@ export interface Isolation {
 
 export type LaunchedWorker = ChildProcessByStdio<Writable, Readable, null>
 
-/** Limits the data segment: heap, thread stacks and buffers. Node 24 maps 580 MB at start without using them. */
+/** Limits the data segment: heap, thread stacks and buffers. Node 24 maps 580 MB at start. */
 const MAX_DATA_BYTES = 1_024 * 1024 * 1024
 const LIMITS = ['prlimit', '--core=0', '--fsize=0', '--nofile=64', `--data=${MAX_DATA_BYTES}`]
 
@@ -40,7 +43,7 @@ function works(prefix: readonly string[]): Promise<boolean> {
   return new Promise((resolve) => execFile(program, args, { env: {}, timeout: 10_000 }, (error) => resolve(!error)))
 }
 
-/** The permission model's flag lost its prefix in Node 22.13. */
+/** Node 22.13 renamed `--experimental-permission` to `--permission`. */
 function permissionFlag(): string {
   return process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission'
 }

@@ -10,7 +10,7 @@ import { type CallOutcome, startWorker, type WorkerProcess } from './worker-proc
 
 export interface PoolOptions {
   workerFile: string
-  /** Maximum worker processes per workspace. One more is started. */
+  /** Maximum worker processes per workspace. The pool starts one more. */
   poolSize: number
   timeoutMs: number
   maxPerKey: number
@@ -36,7 +36,7 @@ interface Pool {
   options: PoolOptions
   workers: Set<WorkerProcess>
   queue: FairQueue<Turn<Slot, Ended>>
-  /** Wakes the slots that found no job. */
+  /** Each function wakes one slot that found no job. */
   sleeping: (() => void)[]
   isClosed: boolean
 }
@@ -63,7 +63,7 @@ async function serve(pool: Pool): Promise<void> {
   for (;;) {
     if (slot.worker?.isWorn() !== false) await restart(pool, slot)
     if (!slot.worker) return
-    // A crashed call keeps its place until the replacement is ready, so that one workspace cannot occupy all.
+    // A crashed call counts as running until the replacement is ready, so that one workspace cannot occupy all slots.
     if (crashed) release(pool, crashed)
     crashed = undefined
     const turn = pool.queue.take()
@@ -111,11 +111,11 @@ async function restart(pool: Pool, slot: Slot): Promise<void> {
   }
 }
 
-/** @throws AppError ServiceUnavailableError if the evaluation never ran; EvaluationCanceled after a disconnect. */
+/** @throws AppError ServiceUnavailableError if the pool is busy or closed; EvaluationCanceled after a disconnect. */
 async function callInTurn(pool: Pool, call: PoolCall): Promise<CallOutcome> {
   if (pool.isClosed) throw refuse('server-stopping')
   const { owner, isProven } = call
-  // A started run has its own time limit.
+  // A started run has its own time limit, so its queue time is not limited here.
   const timeoutMs = owner.isRun ? undefined : pool.options.timeoutMs
   const waiting = waitForTurn(pool.queue, { ...owner, isProven }, (slot) => evaluate(pool, slot, call), timeoutMs)
   wake(pool)
@@ -127,8 +127,8 @@ async function callInTurn(pool: Pool, call: PoolCall): Promise<CallOutcome> {
 }
 
 /**
- * Earlier calls may have filled a used worker's memory, so its call is repeated once on a new worker. A call that
- * crashes a new worker is never repeated.
+ * Repeats a call once on a new worker if a used worker died, because earlier calls may have filled its memory. A call
+ * that crashes a new worker is never repeated.
  */
 async function evaluate(pool: Pool, slot: Slot, call: PoolCall): Promise<Ended> {
   const wasUsed = slot.worker?.isUsed()

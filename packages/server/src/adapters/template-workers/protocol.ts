@@ -1,4 +1,4 @@
-/** The protocol between server and worker process: one JSON object per line, one call at a time. */
+/** The server and a worker process exchange one JSON object per line, one call at a time. */
 import type { PromptSource } from '@stet/template'
 
 export interface WorkerRequest {
@@ -13,7 +13,7 @@ export type WorkerReply =
   | { id: number; issue: Record<string, unknown> }
   | { id: number; failure: string }
 
-/** Maximum reply size, enforced by both worker and server. */
+/** Maximum reply size in a worker process. The server kills a worker process whose line exceeds twice this size. */
 export const MAX_REPLY_BYTES = 4 * 1024 * 1024
 
 export function encodeLine(message: unknown): string {

@@ -1,4 +1,4 @@
-/** Validates a worker's replies. A prompt may have compromised the worker, so nothing is trusted. */
+/** Validates the replies of worker processes. A prompt may have compromised its worker, so no reply is trusted. */
 import { z } from 'zod'
 import type { WorkerReply } from './protocol.ts'
 import { slotMessages } from './slot-plan.ts'
@@ -30,7 +30,7 @@ export const scanResult = z.strictObject({
   usesSteps: z.boolean(),
   errors: z.array(issue),
   warnings: z.array(issue),
-  /** Present only for a prompt without expressions. */
+  /** Present only for a prompt of text, role tags and plain variable names. */
   slots: slotMessages.optional(),
 })
 

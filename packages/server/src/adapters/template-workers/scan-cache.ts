@@ -25,7 +25,7 @@ export function createScanCache() {
         if (known) return known
         const shared = running.get(hash)
         if (!shared) break
-        // A shared scan's failure concerns only its initiator, which disconnected or reached a limit.
+        // A shared scan rejects if its first caller disconnects or reaches a limit. The other callers try again.
         const reading = await shared.catch(() => undefined)
         if (reading) return reading.scan
       }

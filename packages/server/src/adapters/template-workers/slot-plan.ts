@@ -11,19 +11,19 @@ export const slotMessages = z.array(
 )
 
 export function slotPlanOf(messages: SlotPlan['messages'], frontMatter: Record<string, unknown>): SlotPlan {
-  // `isolated` has no effect without steps, as in a worker process.
+  // Removes `isolated`, as a worker process does. The key has no effect without steps.
   const { isolated: _isolated, ...config } = frontMatter
   return { messages, config }
 }
 
-/** Longer texts are rendered in a worker, because joining them would delay other requests. */
+/** A worker process renders longer texts, because joining them here would delay other requests. */
 const MAX_CHARS = 65_536
-/** Marks an image or a file, which is a separate part instead of text. */
+/** Occurs in the JSON of an image or a file. A worker process renders these as separate parts. */
 const FILE_MARK = '"__promptlType"'
-// Databases cannot store these. With the u flag, only lone surrogates match.
+// Databases cannot store NUL and lone surrogates. With the `u` flag, `\p{Surrogate}` matches only lone ones.
 const UNSTORABLE = /\0|\p{Surrogate}/gu
 
-/** Renders the step that a worker would render. Returns undefined if a worker is needed. */
+/** Renders the same step as a worker process. Returns undefined if only a worker process can render the step. */
 export function joinSlots(plan: SlotPlan, parameters: Readonly<Record<string, unknown>>): TemplateStep | undefined {
   const messages: Message[] = []
   let chars = 0

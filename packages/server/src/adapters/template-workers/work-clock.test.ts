@@ -18,7 +18,7 @@ it('does not find a process that does not exist', () => {
 
 const limitMs = 40
 
-/** Returns how the clock ended and how often it read the CPU share. */
+/** Returns how the clock ended and how often it read the CPU share after the first reading. */
 async function endOf(told: (look: number) => CpuShare | undefined): Promise<{ end: string; looks: number }> {
   let looks = -1
   const shareOf = () => {
@@ -59,7 +59,7 @@ it('accepts a response that arrived while this process was blocked', async () =>
   const stop = startWorkClock({ limitMs, shareOf: () => undefined, onEnd: () => (isEnded = true) })
   const answer = new Promise<void>((resolve) => {
     setImmediate(() => {
-      // The response is queued behind an overdue timer.
+      // The timer is already overdue when the response arrives.
       setImmediate(resolve)
       const until = performance.now() + 2 * limitMs
       while (performance.now() < until) Math.sqrt(Math.random())

@@ -9,13 +9,13 @@ export interface CpuShare {
   isRunnable: boolean
 }
 
-/** Returns undefined on systems other than Linux. */
+/** Returns undefined if the process does not exist or the system is not Linux. */
 export function cpuShareOf(pid: number | undefined): CpuShare | undefined {
   if (pid === undefined) return undefined
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
     // After the command's closing bracket, user time is the 12th field and system time the 13th. A process that waits
-    // for a disk (D) counts as runnable, like one that waits for a core (R).
+    // for a disk (D) counts as runnable, like one that runs or waits for a core (R).
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
     return { usedMs: (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK, isRunnable: /[RD]/.test(fields[0] ?? '') }
   } catch {
@@ -23,31 +23,34 @@ export function cpuShareOf(pid: number | undefined): CpuShare | undefined {
   }
 }
 
-/** `spent`: the worker used its time. `starved`: the machine never scheduled it, so the need is unknown. */
+/** `spent`: the worker used its time or is stuck. `starved`: the machine was too busy to give the worker its time. */
 export type WorkEnd = 'spent' | 'starved'
 
 export interface WorkClockOptions {
-  /** CPU milliseconds, or elapsed time if the system does not report CPU time. */
+  /** Milliseconds of CPU time, or of elapsed time if the system does not report CPU time. */
   limitMs: number
   shareOf: () => CpuShare | undefined
   onEnd: (end: WorkEnd) => void
 }
 
-/** A late check counts only as its planned time, because the worker may have been paused with this process. */
+/**
+ * Maximum wait, in multiples of `limitMs`. A late check counts only as its planned time, because the worker may have
+ * been paused with this process.
+ */
 const MAX_WAIT_FACTOR = 10
-/** A worker that sleeps for this share of the limit is stuck, because nothing can wake it. */
+/** The share of `limitMs` between two checks of a sleeping worker. A worker without CPU use in between is stuck. */
 const IDLE_SHARE = 0.2
 const MIN_LOOK_MS = 20
-/** A check costs as much as a small render, so short calls are never checked. */
+/** Time of the first CPU reading. A reading costs as much as a small render, so shorter calls need none. */
 const FIRST_LOOK_MS = 20
 
-/** Returns a function that stops the clock. Never ends a call before `limitMs` have passed. */
+/** Calls `onEnd` once, after `limitMs` at the earliest. Returns a function that stops the clock. */
 export function startWorkClock({ limitMs, shareOf, onEnd }: WorkClockOptions): () => void {
   const firstLookMs = Math.min(FIRST_LOOK_MS, limitMs / 10)
   let first: CpuShare | undefined
   let isStopped = false
   let waitedMs = firstLookMs
-  /** CPU time at the last check, if the worker was asleep. */
+  /** The CPU time used by the last check, if the worker was asleep then. */
   let asleepAtMs: number | undefined
 
   const endOf = (now: CpuShare | undefined): WorkEnd | undefined => {
@@ -71,7 +74,7 @@ export function startWorkClock({ limitMs, shareOf, onEnd }: WorkClockOptions): (
   let timer: NodeJS.Timeout
   const lookIn = (ms: number): void => {
     waitedMs += ms
-    // Reads pending input first, because a reply may have arrived while this process was delayed.
+    // Handles pending input before the check, because a reply may have arrived while this process was delayed.
     timer = setTimeout(() => setImmediate(look), ms)
   }
   timer = setTimeout(() => {

@@ -3,7 +3,7 @@ import { encodeLine, lineReader, MAX_REPLY_BYTES, type WorkerReply, type WorkerR
 import { parseReply } from './replies.ts'
 import { cpuShareOf, startWorkClock, type WorkEnd } from './work-clock.ts'
 
-/** `starved`: the machine was too busy for the worker to reply. The prompt may be valid. */
+/** `starved`: the machine was too busy to give the worker its CPU time. The prompt may be valid. */
 export type CallOutcome = { kind: 'reply'; reply: WorkerReply } | { kind: 'timeout' | 'starved' | 'died' }
 
 export interface WorkerProcess {
@@ -11,7 +11,7 @@ export interface WorkerProcess {
   ready: Promise<boolean>
   exited: Promise<void>
   call(request: Omit<WorkerRequest, 'id'>, timeoutMs: number): Promise<CallOutcome>
-  /** True after the first call. Other prompts may have left data in memory. */
+  /** True after the first call. Earlier calls may have left data in the worker's memory. */
   isUsed(): boolean
   isWorn(): boolean
   kill(): void
@@ -27,7 +27,7 @@ interface WorkerState {
   calls: number
   residentBytes: number
   heapBytes: number
-  /** The current call. A worker's first reply, with id 0, means that it is ready. */
+  /** The current call, or the start with id 0. A worker process replies to the start when ready. */
   pending: { id: number; settle(outcome: CallOutcome): void } | undefined
   kill(): void
 }
@@ -54,7 +54,7 @@ export function startWorker(workerFile: string, isolation: Isolation): WorkerPro
     worker.once('exit', end)
     worker.once('error', end)
   })
-  // Handles writes to a worker that just died. Its exit settles the call.
+  // A write to a worker that just died fails. The exit of the worker process settles the call.
   worker.stdin.on('error', state.kill)
   return {
     ready,

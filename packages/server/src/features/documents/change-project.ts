@@ -10,7 +10,7 @@ export interface ProjectWriter {
   project: Project
   at: Date
   touch(version: Pick<Version, 'id'>): Promise<void>
-  /** Queues an audit line that is logged after the commit. */
+  /** Queues an audit event that is logged after the commit. */
   audit(event: string, fields: LogFields): void
 }
 

@@ -1,4 +1,4 @@
-/** Compiles a text with its references. Faults are reported in `errors`, not thrown. */
+/** Compiles texts with their references. Compile errors are returned in `errors` and not thrown. */
 
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
@@ -65,7 +65,7 @@ export async function checkTexts(
       if (owner.signal?.aborted) throw new EvaluationCanceled()
       const batch = texts.slice(from, from + parallelChecks)
       checked.push(...(await Promise.all(batch.map((text) => checkText(deps, text, load, owner)))))
-      // Cached scans never yield, so this gives other requests a turn.
+      // Cached scans never yield to the event loop. This wait gives other requests a turn.
       await setImmediate()
     }
     return checked
@@ -76,7 +76,7 @@ export function loadFromVersion(deps: Needs<'stores'>, workspaceId: number, vers
   return (paths) => deps.stores.documents.listByPaths(workspaceId, version, paths)
 }
 
-/** Wraps `load` as if the text were already written. */
+/** Extends `load` with `text`, as if the text were already written. */
 export function loadWith(text: Pick<DocumentText, 'path' | 'content'>, load: LoadTexts): LoadTexts {
   return async (paths) => [
     ...(paths.includes(text.path) ? [text] : []),

@@ -3,12 +3,12 @@ import { similarNames } from '../../shared/similar-names.ts'
 
 const segment = /^[\p{L}\p{M}\p{Nd}_.-]+$/u
 const maxBytes = 512
-// NFC shrinks seven bytes to two at most, so a longer text cannot become a valid path.
+// NFC shrinks a text by a factor of 3.5 at most, so a longer text cannot become a valid path.
 const maxComposableBytes = 3.5 * maxBytes
 
 /**
- * Applies NFC and trims slashes: all leading ones and one trailing one. A text that is too long for a path is not
- * normalized, because that takes quadratic time for combining marks.
+ * Trims all leading slashes and one trailing slash, then applies NFC. NFC is skipped for a text that is too long for a
+ * path, because NFC takes quadratic time for combining marks.
  */
 export function normalizeDocumentPath(path: string): string {
   return normalizePathPrefix(path.replace(/\/$/, ''))
@@ -25,14 +25,14 @@ export function isCreatablePath(path: string): boolean {
   return true
 }
 
-/** @throws AppError BadRequestError for an invalid path. */
+/** @throws AppError BadRequestError for an invalid path or one that is too long. */
 export function assertCreatablePath(path: string): void {
   if (isCreatablePath(path)) return
   if (Buffer.byteLength(path) > maxBytes) throw refuse('path-too-long', { limit: maxBytes })
   throw refuse('invalid-path', { path })
 }
 
-/** Code point order, as in every list of paths. UTF-16 order differs beyond the basic plane. */
+/** Orders by code point, like every list of paths. UTF-16 order differs for characters above U+FFFF. */
 export function comparePaths(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b))
 }

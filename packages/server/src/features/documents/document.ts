@@ -4,12 +4,12 @@ export interface DocumentText {
   id: number
   documentUuid: string
   projectId: number
-  /** Id of the version that last changed this document. */
+  /** Id of the version that last changed this text. */
   versionId: number
   path: string
   content: string
   contentHash: string
-  /** The publication date of the text's version; null in a draft. */
+  /** When the text's version was published. Null for a text that belongs to a draft. */
   mergedAt: Date | null
   createdAt: Date
   updatedAt: Date
@@ -18,7 +18,7 @@ export interface DocumentText {
 export interface Document extends DocumentText {
   versionUuid: string
   resolvedContent: string
-  /** True if `resolvedContent` includes other prompts. It can then change while the text stays the same. */
+  /** True if the text references other prompts. `resolvedContent` can then change while the text stays the same. */
   hasReferences: boolean
   config: Record<string, unknown>
   parameters: Record<string, { type: 'text' | 'image' | 'file'; [extra: string]: unknown }>

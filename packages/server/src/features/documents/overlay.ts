@@ -2,10 +2,10 @@ import type { DocumentText } from './document.ts'
 import type { DraftWrite, MergedReplacement, MergedText, Slot } from './ports.ts'
 import type { ActualHashes } from './preconditions.ts'
 
-/** The `validTo` of live rows, later than any publication. */
+/** The `validTo` of live's rows. This value is greater than any version number. */
 export const openEnd = 2_147_483_647
 
-/** The text that the draft shows at the path; null if there is no document. */
+/** Returns the text that the draft shows at the path. Returns null if there is no document. */
 export function shownIn(slot: Slot): DocumentText | null {
   if (slot.draft === null) return slot.live
   return slot.draft.deletedAt === null ? slot.draft : null
@@ -20,7 +20,7 @@ export function isChange(slot: Slot): boolean {
   return slot.draft !== null && shownIn(slot)?.contentHash !== slot.live?.contentHash
 }
 
-/** True if live got another text at this path since the draft first changed it. */
+/** True if publishing the slot would overwrite a change that live got after the draft's base. */
 export function isConflict(slot: Slot): boolean {
   return slot.draft !== null && isChange(slot) && slot.draft.baseHash !== (slot.live?.contentHash ?? null)
 }
@@ -38,9 +38,9 @@ export function writeText(slot: Slot, text: NewText, isMerged = false): DraftWri
   return { ...rewritten(known, text), baseHash, deletedAt: null }
 }
 
-/** Computes the draft's row after a deletion, which keeps the last text; null if the row stays unchanged. */
+/** Computes the draft's row after a deletion. The row keeps the last text. Returns null if the row stays unchanged. */
 export function deleteText(slot: Slot, at: Date, isMerged = false): DraftWrite | null {
-  // Without a base, a revert would treat the document as a draft-only one.
+  // Keeps the base if live has no text. Without a base, a revert would treat the document as draft-only.
   const baseHash = baseOf(slot, isMerged && slot.live !== null)
   const shown = shownIn(slot)
   if (shown === null) return withBase(slot, baseHash)
@@ -53,7 +53,7 @@ function rewritten(known: DocumentText | null, { at, ...text }: NewText) {
   return { ...text, documentUuid, createdAt, updatedAt: at }
 }
 
-// The base is recorded at the draft's first change of the path. Only a merge with live replaces it.
+// The draft's first change of the path records the base. Only a merge with live replaces this base.
 function baseOf({ draft, live }: Slot, isMerged: boolean): string | null {
   return draft === null || isMerged ? (live?.contentHash ?? null) : draft.baseHash
 }
@@ -63,8 +63,8 @@ function withBase({ draft }: Slot, baseHash: string | null): DraftWrite | null {
 }
 
 /**
- * Computes the rows after an edit of the merged set `version.number`: the edited text for this set, then the old text
- * for later sets. An edit of the live set stays valid until the path's next publication.
+ * Computes the rows after an edit of the merged set `version.number`. An edit of the live set stays valid until the
+ * path's next publication. An edit of an older set applies only to that set, and later sets keep the old text.
  */
 export function editMerged(
   old: MergedText | null,

@@ -1,6 +1,6 @@
 import type { DocumentText } from './document.ts'
 
-/** Identifies a version's texts: a draft over live, or a numbered merged set. */
+/** Identifies a version's texts: a draft over live (`number` is null), or a numbered merged set. */
 export interface VersionSet {
   id: number
   projectId: number
@@ -9,12 +9,12 @@ export interface VersionSet {
 
 /** A draft's own row at one path: an edit, an addition, or (with `deletedAt`) a soft delete. */
 export interface DraftRow extends DocumentText {
-  /** The hash of live's text when the draft first changed the path; null if there was no document. */
+  /** The hash of live's text at the draft's first change or last merge. Null if live had no document. */
   baseHash: string | null
   deletedAt: Date | null
 }
 
-/** One path in a draft and in live. All rules about changes use it. */
+/** One path in a draft and in live. All rules about changes use slots. */
 export interface Slot {
   path: string
   draft: DraftRow | null
@@ -23,7 +23,7 @@ export interface Slot {
 
 export type DraftWrite = Omit<DraftRow, 'id' | 'projectId' | 'versionId' | 'mergedAt'>
 
-/** A merged text. It is visible from publication `validFrom` up to, but not including, `validTo`. */
+/** A text of the merged versions from number `validFrom` up to, but not including, `validTo`. */
 export interface MergedText extends DocumentText {
   validFrom: number
   validTo: number
@@ -32,7 +32,7 @@ export interface MergedText extends DocumentText {
 export type MergedWrite = Omit<MergedText, 'id' | 'projectId' | 'mergedAt'>
 
 export interface MergedReplacement {
-  /** The edited row now ends at `end`. It is deleted if `end` is null. */
+  /** The edited row and its new end. The row is deleted if `end` is null. */
   old: { id: number; end: number | null } | null
   pieces: readonly MergedWrite[]
 }
@@ -42,9 +42,9 @@ export interface DocumentStore {
   /** Lists the version's texts by path in code point order. One statement overlays the draft on live. */
   list(workspaceId: number, set: VersionSet, prefix?: string): Promise<DocumentText[]>
   listByPaths(workspaceId: number, set: VersionSet, paths: readonly string[]): Promise<DocumentText[]>
-  /** Lists the texts at `paths` and all texts that contain `<prompt`. Other texts cannot be affected. */
+  /** Lists the texts at `paths` and all texts that contain `<prompt`. A change at `paths` cannot affect other texts. */
   listReferring(workspaceId: number, set: VersionSet, paths: readonly string[]): Promise<DocumentText[]>
-  /** Lists all paths at which the two versions differ. The list may contain some equal paths too. */
+  /** Lists all paths at which the two versions differ. The list may also contain paths with equal texts. */
   listDifferingPaths(workspaceId: number, one: VersionSet, other: VersionSet): Promise<string[]>
   listPaths(workspaceId: number, set: VersionSet, limit: number): Promise<string[]>
   findOptional(workspaceId: number, set: VersionSet, path: string): Promise<DocumentText | null>
@@ -52,7 +52,7 @@ export interface DocumentStore {
   listSlots(workspaceId: number, draft: VersionSet, paths?: readonly string[]): Promise<Slot[]>
   saveDraft(workspaceId: number, draft: VersionSet, writes: readonly DraftWrite[]): Promise<void>
   deleteDraft(workspaceId: number, draft: VersionSet, paths: readonly string[]): Promise<void>
-  /** Adds the draft's rows at `paths` to all merged sets from `number` on. Soft deletes end live's rows. */
+  /** Ends live's rows at `paths`. Then the draft's rows, except soft deletes, become merged texts from `number` on. */
   publishDraft(workspaceId: number, draft: VersionSet, number: number, paths: readonly string[]): Promise<void>
   findMergedOptional(workspaceId: number, set: VersionSet, number: number, path: string): Promise<MergedText | null>
   replaceMerged(workspaceId: number, set: VersionSet, replacement: MergedReplacement): Promise<void>

@@ -22,17 +22,17 @@ import {
 
 type Reads = Needs<'stores' | 'liveCache' | 'templates'>
 
-/** A compiled prompt with everything that a run needs. It is cached until its project changes. */
+/** A compiled prompt with everything that a run needs. A change of the project drops cached prompts. */
 export interface PreparedPrompt extends CheckedText {
   project: Project
   version: Version
-  /** Parameter warnings that were already logged, so that repeated requests log each one once. */
+  /** Parameter warnings that were already logged. Repeated requests log each warning only once. */
   loggedWarnings: Set<string>
 }
 
 type PromptAddress = ReadableVersion & { path: string }
 
-/** Ordered by path in code point order. @throws AppError NotFoundError for the project or the version. */
+/** Lists documents by path in code point order. @throws AppError NotFoundError for the project or the version. */
 export async function listDocuments(deps: Reads, input: VersionAddress & { prefix?: string }): Promise<Document[]> {
   const { version } = await resolveVersion(deps, input)
   const { workspaceId } = input.caller
@@ -47,7 +47,7 @@ export async function readDocument(deps: Reads, input: PromptAddress): Promise<D
   return describePrompt(await preparePrompt(deps, input))
 }
 
-/** Cached. Returns a text that does not compile with its errors. @throws AppError NotFoundError. */
+/** Reads through the cache. Compile errors are returned in `scan.errors`. @throws AppError NotFoundError. */
 export async function preparePrompt(deps: Reads, input: PromptAddress): Promise<PreparedPrompt> {
   const found = await findPrompt(deps, input)
   if (found) return found
@@ -85,7 +85,7 @@ async function loadPrompt(deps: Reads, input: PromptAddress, path: string): Prom
   const text = await deps.stores.documents.findOptional(owner.workspaceId, version, path)
   if (!text) return null
   const checked = await checkText(deps, text, loadFromVersion(deps, owner.workspaceId, version), owner)
-  // A dead worker process is no evidence about the text. The drop keeps this result out of the cache.
+  // The worker process may have failed for other reasons than the text. The drop keeps this result out of the cache.
   if (checked.scan.errors.some(({ code }) => code === 'limit-exceeded')) deps.liveCache.drop(projectScope(project.id))
   return { project, version, ...checked, loggedWarnings: new Set() }
 }
@@ -94,7 +94,7 @@ export function describePrompt(prompt: PreparedPrompt): Document {
   return describeChecked(prompt.version, prompt)
 }
 
-// Limits the candidates, so that a wrong path stays cheap in a large project.
+// Limits the candidates, so that suggestions stay cheap in a large project.
 const guessedFrom = 1_000
 
 export async function documentNotFound(

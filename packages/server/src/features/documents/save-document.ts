@@ -43,7 +43,7 @@ export async function getOrCreateDocument(deps: Writes, input: DocumentInput): P
     try {
       return await createDocument(deps, input)
     } catch (error) {
-      // Another request created the document meanwhile.
+      // Another request created the document meanwhile. The next attempt returns that document.
       if (!(error instanceof AppError && error.reason === 'path-taken')) throw error
     }
   }
@@ -52,7 +52,7 @@ export async function getOrCreateDocument(deps: Writes, input: DocumentInput): P
 /**
  * Without preconditions, the last write wins.
  * @throws AppError BadRequestError for the path, a merged version without force, or a merged version with `liveHash`;
- * ForbiddenError for force without scope `publish`; NotFoundError, PreconditionFailedError, ConflictError.
+ * ForbiddenError for force without the key scope `publish`; NotFoundError, PreconditionFailedError, ConflictError.
  */
 export async function createOrUpdateDocument(deps: Writes, input: CreateOrUpdateInput): Promise<Document> {
   return saveDocument(deps, input, async (writer, version, path) => {
@@ -63,7 +63,7 @@ export async function createOrUpdateDocument(deps: Writes, input: CreateOrUpdate
   })
 }
 
-/** Nothing may follow the transaction, because it also stores the response for an idempotency key. */
+/** The transaction must be the last step, because the same transaction stores the response for an Idempotency-Key. */
 async function saveDocument(
   deps: Writes,
   input: DocumentInput,

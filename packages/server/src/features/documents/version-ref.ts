@@ -60,7 +60,7 @@ export async function findVersionRow(
   return version
 }
 
-/** @throws AppError NotFoundError for an id that is invalid or hidden from the key. */
+/** @throws AppError NotFoundError for an invalid id, or for a key that is restricted to another project. */
 export function assertVisible(caller: Reader, projectId: number): void {
   const isPossible = Number.isInteger(projectId) && projectId > 0 && projectId <= largestId
   if (!isPossible || (caller.projectId !== null && caller.projectId !== projectId)) throw refuse('unknown-project')
@@ -76,10 +76,10 @@ export function projectScope(projectId: number): string {
   return `project:${projectId}`
 }
 
-/** The cache scope that deleting a project drops. */
+/** The cache scope that a project's deletion drops at its start and at its end. */
 export const deletedProjectsScope = 'deleted-projects'
 
-/** Deleted projects that still have rows. Check it for objects found by their own id. Cached. */
+/** Returns deleted projects that still have rows, from the cache. Lookups by an object's id must exclude them. */
 export function deletedProjects(deps: Needs<'stores' | 'liveCache'>): Promise<ReadonlySet<number>> {
   return deps.liveCache.read(deletedProjectsScope, 'ids', async () => new Set(await deps.stores.projects.listDeleted()))
 }

@@ -27,7 +27,7 @@ export async function createProject(
   return deps.transaction((stores) => addProject(stores, { ...input, workspaceId, authorId: author.id, at }))
 }
 
-/** For callers with an open transaction: the first start creates a tenant and its project together. */
+/** For callers with an open transaction, such as the creation of a workspace with its project. */
 export async function addProject(
   stores: Pick<Stores, 'projects' | 'versions'>,
   input: Omit<CreateProjectInput, 'caller'> & { workspaceId: number; authorId: number; at: Date },

@@ -6,7 +6,7 @@ export interface Project {
   name: string
   defaultProvider: string | null
   defaultModel: string | null
-  /** Null means that the server's setting applies. */
+  /** If null, the server's setting applies. */
   retentionDays: number | null
   liveVersionId: number | null
   liveVersionUuid: string | null
@@ -15,7 +15,7 @@ export interface Project {
   updatedAt: Date
 }
 
-/** An editable draft over live, or a merged set of prompts with its number. */
+/** An editable draft over live (`number` is null), or a numbered set of merged prompts. */
 export interface Version {
   id: number
   uuid: string
@@ -36,7 +36,7 @@ export type NewProject = ProjectSettings & { at: Date }
 export type ProjectChange = Partial<ProjectSettings>
 
 export interface ProjectStore {
-  /** Orders by last edit, then by descending id. @param onlyId the project that the caller's key is restricted to. */
+  /** Lists by last edit, newest first. @param onlyId the project to which the caller's key is restricted, if any. */
   list(workspaceId: number, onlyId?: number | null): Promise<Project[]>
   findOptional(workspaceId: number, id: number): Promise<Project | null>
   /** Locks the project's row until the transaction ends, then reads it. Every write in a project starts here. */
@@ -46,7 +46,7 @@ export interface ProjectStore {
   /** Ids of all workspaces' deleted projects that still have rows. */
   listDeleted(): Promise<number[]>
   hasActiveRuns(id: number): Promise<boolean>
-  /** Hides the project and revokes the keys restricted to it. Returns the keys' hashes. */
+  /** Hides the project and revokes the keys that are restricted to this project. Returns the keys' hashes. */
   markDeleted(id: number): Promise<string[]>
   touch(workspaceId: number, id: number, at: Date): Promise<void>
 }

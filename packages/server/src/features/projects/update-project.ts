@@ -1,4 +1,4 @@
-/** Absent fields stay unchanged. */
+/** Updates a project. Absent fields stay unchanged. */
 
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
@@ -9,7 +9,7 @@ export interface UpdateProjectInput {
   caller: Caller
   projectId: number
   name?: string
-  /** `''` clears a default. */
+  /** `''` clears the default, also for `defaultModel`. */
   defaultProvider?: string
   defaultModel?: string
   /** Null restores the server's setting. */

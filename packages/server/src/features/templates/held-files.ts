@@ -1,6 +1,6 @@
 /**
- * Keeps a chain's large files out of the worker process, which has little memory. The worker process gets a placeholder
- * for each file. Placeholders in its messages become files again.
+ * Keeps large files of assistant messages out of the worker process, which has little memory. The worker process gets
+ * a placeholder for each file. Placeholders in the rendered messages become files again.
  */
 import { randomUUID } from 'node:crypto'
 import { RunError } from '../../shared/app-error.ts'
@@ -8,10 +8,10 @@ import type { Message, MessagePart } from './message.ts'
 
 export type HeldFiles = ReturnType<typeof heldFiles>
 
-/** Shorter values, such as URLs and small files, are not replaced. */
+/** Values up to this length, such as URLs and small files, are not replaced. */
 const heldCharacters = 10_000
 
-/** Limits repeated files, because a prompt can repeat a placeholder freely. First uses are not counted. */
+/** Limits the text of repeated files, because a prompt can repeat a placeholder. Each file's first use is free. */
 const repeatedMegabytes = 32
 
 export function heldFiles() {
@@ -19,7 +19,7 @@ export function heldFiles() {
   let prefix = ''
   const word = (content: string) => {
     if (content.length <= heldCharacters) return content
-    // Unguessable, so no text of a prompt or a caller can look like a placeholder.
+    // The random prefix cannot be guessed, so no text of a prompt or a caller can look like a placeholder.
     prefix ||= `file-${randomUUID()}-`
     const name = `${prefix}${files.size}.`
     files.set(name, content)
@@ -36,7 +36,7 @@ export function heldFiles() {
       ),
     /**
      * Replaces placeholders with their files, also within texts.
-     * @throws RunError `ai_run_error`, before anything is built, if the files are repeated too often.
+     * @throws RunError `ai_run_error` if the files are repeated too often. The check precedes all replacements.
      */
     show(messages: Message[]): Message[] {
       if (files.size === 0) return messages

@@ -1,2 +1,2 @@
-/** Messages always have their wire form: the content is a list of parts, and unknown keys are kept. */
+/** Messages have their wire form: the content is a list of parts, and unknown keys are kept. */
 export type { Message, MessagePart, Role, ToolCall } from '@stet/contract/vocabulary'

@@ -7,7 +7,10 @@ import type { TemplateScan } from './template-engine.ts'
 /** A parameter on the wire. Legacy clients accept only these three types. */
 export type WireParameter = { type: 'text' | 'image' | 'file' } & Record<string, unknown>
 
-/** Undeclared values pass unchanged. @throws AppError `missing-parameters` or `invalid-parameters`. */
+/**
+ * Converts values to their declared types. Undeclared values stay unchanged.
+ * @throws AppError UnprocessableEntityError `missing-parameters` or `invalid-parameters`.
+ */
 export function parameterValues(
   config: Readonly<Record<string, unknown>>,
   given: Readonly<Record<string, unknown>>,
@@ -26,7 +29,7 @@ export function parameterNames(
   return new Set([...declared, ...freeVariables])
 }
 
-/** JSON text inside a body was not covered by the body's checks. */
+/** Applies a body's limits to JSON text inside a string. The body's own checks count such a text as one string. */
 function parseWithinBounds(text: string): unknown {
   const exceeded = exceededBound(Buffer.from(text), inputBounds)
   if (exceeded) throw new RangeError(`The JSON text exceeds the bound of its ${exceeded}`)
@@ -86,7 +89,7 @@ export function argumentsOf({ config, parameters }: Pick<TemplateScan, 'config' 
   return { type: 'object', properties, required: names, additionalProperties: false }
 }
 
-// Images and files are text too: a URL, a data URL or base64.
+// Images and files have type `string`: a URL, a data URL or base64.
 function propertyOf(declaration: unknown): Record<string, unknown> {
   const keys = isObject(declaration) ? declaration : { type: declaration }
   const { type, description } = keys

@@ -3,9 +3,9 @@ import { configError, readTools, type ToolDefinition } from './prompt-tools.ts'
 export interface PromptConfig {
   provider?: string
   model?: string
-  /** Model calls per step, including the tool loop. */
+  /** Maximum model calls per step, including those of the tool loop. */
   maxSteps: number
-  /** Retries of one model call before its first byte. */
+  /** Maximum retries of one model call. A call is never retried after a successful response has started. */
   maxRetries: number
   type: 'prompt' | 'agent'
   name?: string
@@ -54,9 +54,9 @@ const keysByCheck: [Check, string[]][] = [
 ]
 const checks = new Map(keysByCheck.flatMap(([check, keys]) => keys.map((key) => [key, check] as const)))
 
-/** Keys of the result that are not sent to the provider. */
+/** Keys of `PromptConfig` that are not sent to the provider. */
 const promptKeys = new Set('provider model maxSteps maxRetries type name description agents schema'.split(' '))
-/** Further keys that are not sent to the provider. */
+/** Other keys of the front matter that are not sent to the provider. */
 const otherKeys = new Set(['parameters', 'tools', 'isolated', 'mcpHeaders'])
 
 const camelNames = new Map([...checks.keys()].map((key) => [snakeCase(key), key]))

@@ -1,4 +1,4 @@
-/** Reads a prompt's `tools`. Both shapes become client tools. Errors name unsupported tools. */
+/** Reads a prompt's `tools`. A tool with a definition becomes a client tool. A bare name selects an operator's tool. */
 import { RunError } from '../../shared/app-error.ts'
 
 export interface ToolDefinition {
@@ -22,7 +22,7 @@ interface ReadTools {
 
 /**
  * @param supplied names of the operator's tools
- * @throws RunError `document_config_error`, or `unsupported_feature_error` that names the tool.
+ * @throws RunError `document_config_error`, or `unsupported_feature_error` with the tool's name.
  */
 export function readTools(tools: unknown, path: string, supplied: readonly string[]): ReadTools {
   const entries = tools === undefined || tools === null ? [] : entriesOf(tools, path)
@@ -37,7 +37,7 @@ export function readTools(tools: unknown, path: string, supplied: readonly strin
   return { ...found, serverTools: [...new Set(found.serverTools)] }
 }
 
-/** A tool listed only by name, without a definition. */
+/** The definition of a tool that is listed only by name. */
 const byName = Symbol('by name')
 
 function entriesOf(tools: unknown, path: string): [string, unknown][] {
@@ -53,7 +53,7 @@ function listEntry(entry: unknown, path: string): [string, unknown][] {
   throw configError(path, 'tools', 'An entry of tools must be a map of a name to its definition')
 }
 
-// `latitude/*` means all of the operator's tools under `latitude/`.
+// `latitude/*` selects all of the operator's tools under `latitude/`.
 function suppliedUnder(name: string, supplied: readonly string[], path: string): string[] {
   const found = name.endsWith('/*')
     ? supplied.filter((each) => each.startsWith(name.slice(0, -1)))

@@ -7,7 +7,7 @@ import type { Message } from './message.ts'
 export type CompileIssue = LocatedIssue
 export type TemplateSource = PromptSource
 
-/** The messages of a prompt with only text, role tags and plain names. It renders without a worker process. */
+/** The messages of a prompt of text, role tags and plain names. Most such prompts render without a worker process. */
 export interface SlotPlan {
   messages: readonly SlotMessage[]
   config: Record<string, unknown>
@@ -21,9 +21,9 @@ export interface TemplateStepInput {
   source: TemplateSource
   slots?: SlotPlan | undefined
   parameters: Record<string, unknown>
-  /** The instant of `$now`, in ISO 8601. It is the same for the whole run. */
+  /** The value of `$now` in ISO 8601, equal for the whole run. */
   now: string
-  /** The previous step's `state`; absent for the first step. */
+  /** The previous step's `state`. Absent for the first step. */
   state?: unknown
   /** All messages of the previous model step, including tool calls. The assistant's final answer is last. */
   answer?: Message[]
@@ -33,7 +33,7 @@ export type TemplateStep =
   | {
       done: false
       input: Message[]
-      /** The messages that this step adds to the recorded conversation. */
+      /** The messages that this step adds to the stored conversation. */
       added: Message[]
       /** The front matter, overridden by the step's attributes. */
       config: Record<string, unknown>
@@ -42,14 +42,14 @@ export type TemplateStep =
     }
   | { done: true; added: Message[] }
 
-/** An evaluation counts against this workspace and key. Workspaces take turns, and so do each workspace's keys. */
+/** The workspace and API key whose limits apply. Workspaces take turns, and so do the API keys of each workspace. */
 export interface EvaluationOwner {
   workspaceId: number
   /** Absent if unknown, for example for a run that an older release queued. */
   apiKeyId?: number | undefined
-  /** Aborted when the caller disconnects. Drops a queued evaluation or ends a running one. */
+  /** Aborted when the caller disconnects. The abort drops a queued evaluation or ends a running one. */
   signal?: AbortSignal | undefined
-  /** True for part of a started run, which waits for its turn and is never refused. */
+  /** True for an evaluation of a started run, to which no queue limit applies. */
   isRun?: boolean | undefined
 }
 
@@ -60,16 +60,17 @@ export class EvaluationCanceled extends AppError {
 }
 
 export interface TemplateEngine {
-  /** Lists a bad prompt's faults in `errors`. @throws AppError ServiceUnavailableError; EvaluationCanceled. */
+  /** Returns compile errors in `errors`. @throws AppError ServiceUnavailableError; EvaluationCanceled. */
   scan(source: TemplateSource, owner: EvaluationOwner): Promise<TemplateScan>
   /**
-   * The first step is never `done`. A prompt that renders no message returns an empty `input`.
-   * @throws RunError `chain_compile_error` when rendering fails, with the issue's fields as details; AppError
-   * ServiceUnavailableError under overload; EvaluationCanceled.
+   * The first step is never `done`. If the first step renders no message, its `input` is empty.
+   * @throws RunError `chain_compile_error` if rendering fails, with the issue's fields as details; AppError
+   * ServiceUnavailableError under overload or while the server stops; EvaluationCanceled.
    */
   step(input: TemplateStepInput, owner: EvaluationOwner): Promise<TemplateStep>
   /**
-   * Runs work on many prompts, which also costs time in the server itself. Runs one such work per workspace at a time.
+   * Runs `work` on many prompts. Each workspace runs one `work` at a time, because such work also costs time in the
+   * server process.
    * @throws AppError ServiceUnavailableError; EvaluationCanceled if the caller disconnected before its turn; errors of
    * `work`.
    */
@@ -92,7 +93,7 @@ export function compileError({ code, message, ...position }: CompileIssue): RunE
 
 export const USER_MESSAGE_VARIABLE = 'LATITUDE_USER_MESSAGE'
 
-/** Appends the user message to the source, unless the prompt uses it. Positions in the prompt's own text stay valid. */
+/** Appends the user message, unless the prompt uses its variable. Positions in the prompt's own text stay valid. */
 export function withUserMessage(source: TemplateSource, scan: Pick<TemplateScan, 'parameters'>): TemplateSource {
   if (scan.parameters.includes(USER_MESSAGE_VARIABLE)) return source
   return { ...source, content: `${source.content}\n<user>{{ ${USER_MESSAGE_VARIABLE} }}</user>` }

@@ -17,7 +17,7 @@ export interface DiffChange {
 }
 
 export interface DiffVersionsInput extends VersionAddress {
-  /** A version uuid or `live`. Default: live for a draft, the previous number for a merged version. */
+  /** A version uuid or `live`. Default: live for a draft, the previous merged version for a merged one. */
   base?: string
 }
 

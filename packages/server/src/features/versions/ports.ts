@@ -1,4 +1,4 @@
-/** Port for version storage. A project's live version is the one with the highest number. */
+/** Stores versions. A project's live version has the highest number. */
 
 import type { VersionStatus } from '@stet/contract/vocabulary'
 import type { Version } from '../projects/project.ts'
@@ -19,7 +19,7 @@ export interface Publication {
 
 /** Writers must lock the project's row first (`ProjectStore.lock`). No method here takes that lock. */
 export interface VersionStore {
-  /** Drafts first, newest first; then merged versions by descending number. */
+  /** Lists drafts first, newest first. Merged versions follow by descending number. */
   list(workspaceId: number, projectId: number, status?: VersionStatus): Promise<Version[]>
   findOptional(workspaceId: number, projectId: number, uuid: string): Promise<Version | null>
   findLiveOptional(workspaceId: number, projectId: number): Promise<Version | null>

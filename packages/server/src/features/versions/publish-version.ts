@@ -1,4 +1,7 @@
-/** Makes a draft live. Fails if a prompt does not compile or, without force, if live has newer changes of one. */
+/**
+ * Makes a draft live. Fails if an affected prompt does not compile. Without force, also fails if live has newer changes
+ * of a prompt that the draft changes.
+ */
 
 import { createHash } from 'node:crypto'
 import type { PublishVersionBody } from '@stet/contract/vocabulary'
@@ -18,13 +21,13 @@ type PublishVersionInput = VersionAddress & PublishVersionBody
 
 type Publishes = Needs<'stores' | 'transaction' | 'liveCache' | 'templates' | 'clock' | 'logger'>
 
-// An attempt fails only if another write happens between compilation and lock. Compiled texts are cached.
+// Another attempt follows only if a write changed the texts between compilation and lock. Scans are cached.
 const maxAttempts = 20
 
 /**
- * Compiles outside of any transaction. The publishing transaction verifies that nothing has changed since.
- * @throws AppError BadRequestError if the version is not a draft, NotFoundError, ConflictError for newer changes of
- * live (unless forced) or a draft that keeps changing, UnprocessableEntityError for compile errors.
+ * Compiles outside of any transaction. The publishing transaction verifies that the compiled texts are still current.
+ * @throws AppError BadRequestError if the version is not a draft; NotFoundError for the project; ConflictError for
+ * newer changes of live (unless forced) or a draft that keeps changing; UnprocessableEntityError for compile errors.
  */
 export async function publishVersion(deps: Publishes, input: PublishVersionInput): Promise<Version> {
   await findProject(deps, input.caller, input.projectId)
@@ -40,7 +43,7 @@ export async function publishVersion(deps: Publishes, input: PublishVersionInput
   throw refuse('draft-kept-changing')
 }
 
-/** Rolls back a transaction that would publish texts that were not compiled. */
+/** Rolls back a transaction that would publish uncompiled texts. */
 class ChangedMeanwhile extends Error {}
 
 async function publishCompiled(
@@ -90,7 +93,7 @@ async function readDraft(
   return { draft, slots, changes }
 }
 
-/** Merged, `live`, unknown, malformed and foreign versions get the same error. */
+/** @throws AppError BadRequestError, the same for merged, `live`, unknown, malformed and foreign versions. */
 async function findDraft(stores: Stores, input: PublishVersionInput): Promise<Version> {
   const version = await findVersionRow(stores, input).catch((error: unknown) => {
     if (error instanceof AppError && error.code === 'NotFoundError') return null
@@ -112,14 +115,14 @@ function assertNoConflict(slots: readonly Slot[]): void {
   throw refuse('live-changed', { conflicts })
 }
 
-/** Texts that compiled without errors. Valid until a text at `paths` or a text with references changes. */
+/** The result of a successful compilation. Valid until a text at `paths` or a text with references changes. */
 interface CompiledDraft {
   paths: readonly string[]
   fingerprint: string
 }
 
 /**
- * Compiles the draft's current texts. They may be newer than `changes`; the fingerprint then differs.
+ * Compiles the draft's current texts, which may be newer than `changes`. The fingerprint covers both.
  * @throws AppError UnprocessableEntityError with each document's errors.
  */
 async function compileDraft(

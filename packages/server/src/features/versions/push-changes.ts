@@ -21,7 +21,7 @@ export interface PushResult {
   versionUuid: string
   /** The number of entries that are not `unchanged`. */
   documentsProcessed: number
-  /** The number of documents whose text changed. */
+  /** `added`, `modified` and `deleted` count the documents whose text changed. */
   added: number
   modified: number
   deleted: number

@@ -14,7 +14,7 @@ export interface Reverted {
 }
 
 export interface RevertDraftInput extends VersionAddress {
-  /** Absent reverts every change. Paths without a change are skipped. */
+  /** If absent, every change is reverted. Paths without a change are skipped. */
   paths?: readonly string[]
 }
 
@@ -47,9 +47,9 @@ export async function revertDraft(
 
 interface RevertStep {
   path: string
-  /** The row to keep, without its deletion. Null drops the row. */
+  /** The row to keep, with its deletion undone. If null, the row is dropped. */
   keep: DraftRow | null
-  /** Null for a row that equals live, because dropping it changes nothing. */
+  /** Null for a row that equals live, because dropping that row changes nothing. */
   reverted: Reverted | null
 }
 

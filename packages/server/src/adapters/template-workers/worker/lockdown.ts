@@ -1,12 +1,15 @@
-/** Removes escapes from the sandbox: modules for sockets, processes and files, and changes to built-ins. */
+/** Closes ways out of the sandbox: empties modules for sockets, processes and files, and freezes built-ins. */
 import module, { createRequire, isBuiltin, syncBuiltinESMExports } from 'node:module'
 
 const require = createRequire(import.meta.url)
 
-/** Loaded first, because `import()` would otherwise return them intact. All other modules depend on them. */
+/**
+ * Each module is loaded before it is emptied, because `import()` would otherwise return an intact one later. Modules
+ * such as `http` depend on these.
+ */
 const EMPTIED = [
   ...['net', 'dgram', 'dns', 'dns/promises', 'child_process', 'worker_threads', 'fs', 'fs/promises', 'v8', 'vm'],
-  // The permission model does not restrict their files: SQLite in Node 24, traces in Node 20.
+  // The permission model does not restrict the files of SQLite in Node 24 and of traces in Node 20.
   ...['node:sqlite', 'trace_events'],
 ]
 const OF_PROCESS = [
@@ -27,7 +30,10 @@ export function closeModules(): void {
   for (const name of OF_PROCESS) Reflect.deleteProperty(process, name)
 }
 
-/** Replaces every function of a module, its objects and its class prototypes with one that throws. */
+/**
+ * Replaces each function and accessor of a module and its objects with a function that throws. On class prototypes,
+ * only the methods in `OF_INSTANCES` are replaced.
+ */
 function empty(holder: Holder, seen: Set<unknown>): void {
   if (seen.has(holder)) return
   seen.add(holder)
@@ -41,7 +47,7 @@ function empty(holder: Holder, seen: Set<unknown>): void {
   }
 }
 
-/** Methods that open connections. The process's own streams need the other methods. */
+/** Methods that open connections or files, start processes or load code. The process's streams need the others. */
 const OF_INSTANCES = 'connect listen bind send spawn postMessage require load _compile open'.split(' ')
 
 function emptyClass(prototype: Holder | undefined): void {
@@ -67,7 +73,7 @@ function refused(): never {
 
 const NETWORK_GLOBALS = ['fetch', 'WebSocket', 'EventSource', 'XMLHttpRequest', 'Request', 'Response', 'navigator']
 
-/** Libraries override these prototypes' properties by assignment, which a frozen data property would forbid. */
+/** Libraries override properties of these prototypes by assignment. A frozen data property would prevent this. */
 const OVERRIDDEN = [Object, Function, Error, TypeError, RangeError, SyntaxError, ReferenceError]
 
 export function lockDown(): void {
@@ -88,7 +94,10 @@ function hiddenIntrinsics(): unknown[] {
   return [...iterators, ...functions].map((value) => Object.getPrototypeOf(value))
 }
 
-/** Installs a frozen accessor whose setter defines an own property, so the built-in cannot change. */
+/**
+ * Replaces each property of `prototype` with a permanent accessor. Its setter defines an own property on the assigned
+ * object, so the built-in itself cannot change.
+ */
 function keepAssignable(prototype: object): void {
   for (const key of Reflect.ownKeys(prototype)) {
     const property = Object.getOwnPropertyDescriptor(prototype, key)
@@ -110,7 +119,6 @@ function freezeAll(value: unknown, seen: Set<unknown>): void {
   const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function'
   if (!isObject || seen.has(value)) return
   seen.add(value)
-  // Some own properties of host objects cannot be frozen. The engine never exposes these objects.
   Object.freeze(value)
   freezeAll(Object.getPrototypeOf(value), seen)
   for (const property of Object.values(Object.getOwnPropertyDescriptors(value))) {

@@ -53,7 +53,7 @@ async function reply(request: WorkerRequest): Promise<WorkerReply> {
   }
 }
 
-/** A measurement costs as much as a small render, so cheap calls are measured only occasionally. */
+/** Measures long calls and every 16th call. A measurement costs as much as a small render. */
 function memory(): typeof measured {
   if (calls % CALLS_PER_MEASUREMENT === 0 || performance.now() - startedMs >= EXPENSIVE_MS) {
     const { rss, heapUsed } = process.memoryUsage()
@@ -63,7 +63,7 @@ function memory(): typeof measured {
   return measured
 }
 
-/** Waits until a failed call's remaining expressions have run, because they would use the next call's time. */
+/** Waits one event-loop turn. Otherwise, the remaining expressions of a failed call would use the next call's time. */
 function send(message: WorkerReply): void {
   setImmediate(() => {
     if (current !== message.id) return
@@ -105,7 +105,7 @@ stdin.on(
 )
 closeModules()
 lockDown()
-// The first call loads and compiles the engine, so it is a warm-up instead of a user's call.
+// The engine's first call is slow. The warm-up makes that call before the worker process accepts requests.
 await renderStep(await compilePrompt({ path: 'warm-up', content: WARM_UP, documents: {} }), {
   parameters: {},
   now: new Date().toISOString(),
