@@ -12,7 +12,7 @@ import type { Annotation } from './ports.ts'
 
 interface AnnotateInput extends Omit<AnnotateBody, 'versionUuid'>, ConversationAddress {
   evaluationUuid: string
-  /** A uuid or `live`; the default is the conversation's version. */
+  /** A version uuid or `live`. The default is the conversation's version. */
   versionRef?: string
 }
 
