@@ -11,7 +11,7 @@ type WasmExports = Record<string, unknown>
 /** Adds a function of the package's generated code that its published types lack. */
 type Bindings = typeof engineBindings & { __wbg_set_wasm(exports: WasmExports): void }
 
-/** Node has this class, but its types lack it. */
+/** Node has this global object, but its types lack it. */
 declare const WebAssembly: {
   instantiate(bytes: Uint8Array, imports: Record<string, unknown>): Promise<{ instance: { exports: WasmExports } }>
 }

@@ -1,4 +1,4 @@
-/** All server settings: variable, rule, default and meaning. They generate the table of docs/configuration.md. */
+/** All server settings: variable, rule, default and meaning. `scripts/emit-configuration.ts` documents them. */
 
 import { z } from 'zod'
 

@@ -9,7 +9,7 @@ const AWAY_CODES = new Set([
   // The statement exceeded its time limit or waited too long for a lock.
   ...['57014', '55P03'],
   ...['P1001', 'P1002', 'P1017', 'P2024'],
-  // The transaction got no connection in time, or its timeout rolled it back. Nothing was written.
+  // The transaction got no connection in time, or a timeout rolled the transaction back. Nothing was written.
   'P2028',
   'DATABASE_SILENT',
 ])

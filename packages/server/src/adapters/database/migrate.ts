@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { SqlQueries, SqlSession } from '@stet/embedded-postgres/sql-session'
 import { OperatorError } from '../../shared/app-error.ts'
 
-/** The key that Prisma's `migrate deploy` locks, so that both exclude each other. */
+/** Prisma's `migrate deploy` locks the same key, so the two never migrate at the same time. */
 const PRISMA_LOCK = 72_707_369
 
 const CREATE_TABLE = `CREATE TABLE IF NOT EXISTS _prisma_migrations (

@@ -110,7 +110,7 @@ function gatedTransaction(transaction: Transaction, gate: StatementGate): Transa
     async executeRaw(query) {
       if (query.sql === 'COMMIT') {
         await carrying(gate.confirmLock).catch(async (refusal: unknown) => {
-          // Without this, Prisma would return the connection to the pool inside an open transaction.
+          // Without the rollback, Prisma would return the connection to the pool inside an open transaction.
           await transaction.executeRaw({ ...query, sql: 'ROLLBACK' })
           throw refusal
         })

@@ -50,8 +50,8 @@ interface Lane {
 }
 
 /**
- * A lane gets another connection only while it uses fewer than are free. So one locked table leaves half of the pool
- * to other statements (ADR 48). After a lock timeout, the lane's waiting statements are rejected too.
+ * A lane gets another connection only while it uses fewer than are free. So one lane uses at most half of the pool
+ * (ADR 48). After a lock timeout, the lane's waiting statements are rejected too.
  */
 export class SharedPool extends pg.Pool {
   readonly #lanes = new Map<string, Lane>()

@@ -67,7 +67,7 @@ const belowProject: Record<ProjectTable, string> = {
   document: batchOf('document', 'project_id = $1'),
   version: batchOf('version', 'project_id = $1'),
   api_key: `${batchOf('api_key', 'project_id = $1')} RETURNING hash AS key`,
-  // An author has the name of its keys, and is deleted after its last key and version.
+  // An author's name comes from a key. An author is deleted after its last key and version.
   author: `DELETE FROM author WHERE id IN (SELECT a.id FROM project p JOIN author a ON a.workspace_id = p.workspace_id
     WHERE p.id = $1 AND NOT EXISTS (SELECT FROM api_key k WHERE k.author_id = a.id)
       AND NOT EXISTS (SELECT FROM version v WHERE v.author_id = a.id) LIMIT ${most})`,

@@ -69,7 +69,7 @@ export function postgresRunStore({ client, ownSession, writeBatch, writesClosed 
     async findConversation(workspaceId, uuid) {
       const row = await client.conversation.findFirst({ where: { workspaceId, uuid, ...shown } })
       if (!row) return null
-      // Including the latest run would make Prisma load all runs. Ordered by epoch: two runs may share a millisecond.
+      // With `include`, Prisma would load all runs. The epoch orders runs that share a millisecond.
       const latest = { where: { conversationUuid: uuid }, select: runFields, orderBy: { epoch: 'desc' } } as const
       return toConversation(row, await client.run.findFirst(latest))
     },
