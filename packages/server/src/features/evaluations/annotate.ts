@@ -16,7 +16,7 @@ interface AnnotateInput extends Omit<AnnotateBody, 'versionUuid'>, ConversationA
   versionRef?: string
 }
 
-/** @throws AppError NotFoundError (conversation, evaluation, version); UnprocessableEntityError for an invalid score. */
+/** @throws AppError NotFoundError for an unknown id or version; UnprocessableEntityError for an invalid score. */
 export async function annotate(
   deps: FindDeps & Needs<'stores' | 'transaction' | 'liveCache' | 'clock'>,
   input: AnnotateInput,
