@@ -1,4 +1,4 @@
-/** Writes the next migration: the difference between the existing migrations and the schema. Needs no database. */
+/** Writes the next migration, the difference between existing migrations and the schema. Needs no database server. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -8,20 +8,20 @@ import * as engineBindings from '@prisma/schema-engine-wasm/schema_engine_bg'
 import { PrismaPGlite } from 'pglite-prisma-adapter'
 
 type WasmExports = Record<string, unknown>
-/** Calls of the package's generated code that its published types lack. */
+/** Adds a function of the package's generated code that its published types lack. */
 type Bindings = typeof engineBindings & { __wbg_set_wasm(exports: WasmExports): void }
 
-/** Node has this class, but its types lack it. */
+/** Node has this global object, but its types lack it. */
 declare const WebAssembly: {
   instantiate(bytes: Uint8Array, imports: Record<string, unknown>): Promise<{ instance: { exports: WasmExports } }>
 }
 
-/** The engine's module has one instance. A second start breaks it. */
+/** The engine's module has one instance, which a second start would break. */
 let started: Promise<void> | undefined
 
 const EMPTY_SCRIPT = /^\s*(-- This is an empty migration\.)?\s*$/
 
-/** Returns the SQL from the migrations in `prisma/migrations` to `prisma/schema.prisma`. Empty if they agree. */
+/** Returns the SQL that leads from the migrations to `prisma/schema.prisma`. Empty if both agree. */
 export async function schemaDifference(packageRoot: string): Promise<string> {
   const bindings = engineBindings as Bindings
   started ??= startEngine(bindings)

@@ -94,7 +94,7 @@ export function storesFor(client: DatabaseClient): Stores {
   }
 }
 
-/** For a command that runs next to the server, on PostgreSQL. */
+/** Opens the stores for an operator command. Takes no replica lock, so on PostgreSQL the server can keep running. */
 export async function openStores(config: Config, logger: Logger): Promise<Database<Stores>> {
   return openDatabase({ ...databaseOptions(config, logger), onlyReplica: false })
 }
@@ -111,7 +111,10 @@ function databaseOptions(config: Config, logger: Logger): DatabaseOptions<Stores
   }
 }
 
-/** Opens everything and resolves when the server may listen. @param limits shorter provider call limits, for tests. */
+/**
+ * Opens the database and builds the app. Resolves when the server may listen, even while another server owns the
+ * database. @param limits replaces limits of provider requests in tests.
+ */
 export async function compose(config: Config, limits?: Partial<ProviderLimits>) {
   const logger = createJsonLogger(process.stderr, config.logLevel)
   for (const unknown of config.unknownVariables) logger.warn('config.unknown-variable', { ...unknown })
@@ -135,7 +138,7 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>) 
     return work
   }
   const close = async (): Promise<void> => {
-    // Release the lock first, so that a server that waits for it cannot start any work.
+    // `release` also ends this server's own wait for the lock, so that no work starts during the close.
     await database.lock?.release()
     await work?.queueWork.stop()
     for (const loop of work?.upkeep ?? []) await loop.stop()
@@ -171,9 +174,9 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>) 
     app,
     deps,
     database,
-    /** True while another server owns the database. Until then, this server's API responds with 503. */
+    /** True if another server owned the database at the start. The API then responds with 503 until `started`. */
     isWaiting: !database.isTaken,
-    /** Resolves when the API is available, or with undefined if the server was closed before. */
+    /** Resolves when the start-up work is done, or with undefined if the server was closed first. */
     started,
     /** Resolves when another server has taken over the database. This server must then drain and end. */
     superseded,
@@ -188,12 +191,15 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>) 
         handOver: async () => database.lock?.release(),
         close,
       }),
-    /** Closes everything immediately, for a server that never listened. */
+    /** Closes everything without draining, for a server that never listened. */
     close,
   }
 }
 
-/** The key file depends on whether the embedded database was used before, so this migrates that database first. */
+/**
+ * If the embedded database has no usable key file, migrates the database first to check whether it has a workspace. A
+ * database with a workspace must not get a new key.
+ */
 async function connectWithKeys(config: Config, logger: Logger) {
   const database = await connectDatabase(databaseOptions(config, logger))
   try {
@@ -208,7 +214,7 @@ async function connectWithKeys(config: Config, logger: Logger) {
   }
 }
 
-/** Empties the caches when the lock is lost and when it is retaken. Resolves when another server has taken over. */
+/** Drops cached rows whenever the lock is lost or taken. Resolves when another server has taken the lost lock. */
 function forgetWithLock(deps: Deps, { lock }: Database<Stores>): Promise<void> {
   const onChange = () => {
     deps.liveCache.clear()
@@ -217,7 +223,7 @@ function forgetWithLock(deps: Deps, { lock }: Database<Stores>): Promise<void> {
   return new Promise((onSuperseded) => lock?.listen({ onChange, onSuperseded }))
 }
 
-/** A server without its lock, or before its start-up work, serves no API requests. */
+/** A server serves the API only after its start-up work, and only while its lock, if any, is confirmed. */
 function placeOf({ lock }: Database<Stores>, hasStarted: () => boolean): Place {
   return {
     isConfirmed: () => hasStarted() && (lock === undefined || lock.isConfirmed()),
@@ -235,7 +241,7 @@ function snapshotOptions(config: Config, logger: Logger) {
   }
 }
 
-// If the release fails, the lease expires.
+// If the release fails, the lease expires on its own.
 async function releaseLease(deps: Deps): Promise<void> {
   try {
     await deps.runs.leases.release(deps.runs.settings.instanceId)
@@ -252,7 +258,7 @@ interface Parts {
   logger: Logger
   metrics: RunMetrics
   limits: Partial<ProviderLimits> | undefined
-  /** True if the disk is almost full, or the first writes of the start are pending. */
+  /** True if the disk is almost full, or if the recovery at the start is incomplete. */
   isReadOnly(): boolean
 }
 
@@ -303,7 +309,7 @@ function createDeps(parts: Parts) {
   } satisfies Deps
 }
 
-/** One share each for event logs, conversations and the inputs of queued runs. lru-cache takes 0 for no limit. */
+/** A third each for event logs, conversations and queued runs. At least 1, because 0 means no limit in lru-cache. */
 function endedRunShare(config: Config): number {
   return Math.max(1, Math.floor(config.endedRunBytes / 3))
 }

@@ -16,12 +16,12 @@ export type Config = Readonly<
     version: string
     /** Checks responses against the contract. Off in production, where a failure would lose finished work. */
     validateResponses: boolean
-    /** Variables with the prefix `STET_` that are not settings. */
+    /** Variables with the prefix `STET_` that neither the server nor another stet program uses. */
     unknownVariables: readonly { variable: string; didYouMean: string | undefined }[]
   }
 >
 
-/** @throws OperatorError with one line for each invalid setting, without any value. An empty variable counts as unset. */
+/** An empty variable counts as unset. @throws OperatorError with one line for each invalid setting, without values. */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const problems: string[] = []
   const values: Record<string, unknown> = {}
@@ -31,7 +31,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     if (parsed.success) values[name] = parsed.data
     else problems.push(`${variable} ${parsed.error.issues[0]?.message}`)
   }
-  // The loop above parsed each value with its setting's schema.
+  // Each value was parsed with its setting's schema. Invalid settings are missing until the throw below.
   const config = values as Values
   if (config.adminKey !== undefined && !isWellFormedApiKey(config.adminKey)) {
     problems.push('STET_ADMIN_KEY is not a well-formed key; make one with: stet-server generate-key admin')
@@ -67,13 +67,13 @@ function unknownVariables(names: readonly string[]): Config['unknownVariables'] 
   return names
     .filter((name) => name.startsWith('STET_') && !known.includes(name) && !foreignVariables.test(name))
     .map((variable) => {
-      // Every candidate has the prefix, so it is not compared.
+      // Compares without the prefix, which would make all names look similar.
       const [meant] = similarNames(bare(variable), known.map(bare), { limit: 1, atLeast: 0.5 })
       return { variable, didYouMean: known.find((name) => bare(name) === meant) }
     })
 }
 
-// Sources run from src/, the built program from dist/. Both search the parent folders for the package's manifest.
+// This file runs from src/ or, when built, from dist/. The nearest parent with a package.json is the package.
 function findPackageRoot(): string {
   let folder = dirname(fileURLToPath(import.meta.url))
   while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder)

@@ -19,23 +19,24 @@ import { makeFolder } from './shared/make-folder.ts'
 const ownerOnly = 0o600
 const keyBytes = 32
 
-/** 32 random bytes in base64, the form of `STET_ENCRYPTION_KEY`. */
+/** Returns 32 random bytes in base64, the form of `STET_ENCRYPTION_KEY`. */
 export function generateEncryptionKey(): string {
   return randomBytes(keyBytes).toString('base64')
 }
 
-/** Creates the data folder in embedded mode, readable only by its owner. @throws OperatorError */
+/** In embedded mode, creates the data folder if it is missing, for the owner only. @throws OperatorError */
 export function makeDataFolder(config: Config): void {
   if (config.databaseUrl !== undefined) return
   if (statSync(config.dataDir, { throwIfNoEntry: false })?.isDirectory()) return
   makeFolder(config.dataDir)
-  // The folder contains keys and is often in a git checkout, so git must ignore it.
+  // The folder contains keys and may be inside a git checkout, so git must ignore the folder.
   writeFileSync(join(config.dataDir, '.gitignore'), '*\n', { mode: ownerOnly })
 }
 
 /**
- * Returns the keys of the settings. In embedded mode, the default is `encryption.key`, which the first start creates.
- * @param isUsed true if the database has a workspace and may contain sealed secrets. @throws OperatorError
+ * Returns the configured keys, or else the key in `encryption.key`. Creates that file for an unused database.
+ * @param isUsed returns true if the database has a workspace and may contain sealed secrets.
+ * @throws OperatorError if the file is invalid, or if it is missing for a used database.
  */
 export async function encryptionKeysOf(config: Config, isUsed: () => Promise<boolean>): Promise<readonly string[]> {
   if (config.encryptionKeys !== undefined) return config.encryptionKeys
@@ -53,7 +54,7 @@ function lostKey(file: string, kept: string | undefined): string {
   return `${file} ${state}, and only the key of the first start opens stored provider tokens. Put that file back, or set STET_ENCRYPTION_KEY. If the key is lost, put the output of "stet-server generate-key encryption" there, start, and store the tokens again`
 }
 
-/** Writes `admin.key` in embedded mode. Returns the line for the operator, which shows a generated key once. */
+/** Writes `admin.key` in embedded mode. Returns the message for the operator, which includes a generated key. */
 export function keepAdminKey(config: Config, tenant: NewTenant): string {
   const what = `workspace ${tenant.workspaceName}, project 1 default`
   const where = config.databaseUrl === undefined ? join(config.dataDir, 'admin.key') : undefined

@@ -19,18 +19,18 @@ import type { Logger } from './shared/logger.ts'
 interface StartUpInput {
   deps: Deps
   config: Config
-  /** True if another server has just stopped serving or lost its lock. Its runs may still be ending. */
+  /** True if this server waited for another server's lock. That server's runs may still be ending. */
   isSuccessor: boolean
   writesClosed(): boolean
 }
 
 interface QueueWork extends Repeated {
-  /** False while it waits for disk space. */
+  /** False until the recovery at the start has succeeded. */
   hasBegun(): boolean
 }
 
 export interface StartedWork {
-  /** Shows the key of the first start; undefined if the database was not empty. */
+  /** The message about the first admin key. Undefined if the database already had a workspace. */
   firstKey: string | undefined
   queueWork: QueueWork
   upkeep: Repeated[]
@@ -38,11 +38,11 @@ export interface StartedWork {
 
 const roomCheckMs = 1_000
 
-/** Ends a dead process's runs, starts the queue, and creates the first key. */
+/** Starts the recovery, the run queue and the upkeep. Creates the first workspace if there is none. */
 export async function startUp(input: StartUpInput): Promise<StartedWork> {
   const { deps, config } = input
   const queueWork = await startQueueWork(input)
-  // The last step that can fail: the operator must see a key that is generated here.
+  // No later step here may fail, because the operator must see a generated key.
   let firstKey: string | undefined
   await createFirstWorkspace(deps, {
     adminKey: config.adminKey,
@@ -55,7 +55,7 @@ export async function startUp(input: StartUpInput): Promise<StartedWork> {
   return { firstKey, queueWork, upkeep: [keepLease(deps), ...dropping] }
 }
 
-/** Recovery writes to the database. With a full disk it waits for space, while the server still serves reads. */
+/** The recovery writes to the database, so it waits while the disk is almost full. The server still serves reads. */
 async function startQueueWork(input: StartUpInput): Promise<QueueWork> {
   const { deps, writesClosed } = input
   let queueWork: Repeated | undefined
@@ -81,7 +81,7 @@ async function startQueueWork(input: StartUpInput): Promise<QueueWork> {
 
 async function recover({ deps, isSuccessor }: StartUpInput): Promise<Repeated> {
   if (!deps.runs.settings.sharesDatabase) await deps.runs.leases.endAll()
-  // A successor skips this: the previous owner may still be alive, and `keepLease` lets it renew its lease first.
+  // The previous server's runs may still be ending. `keepLease` gives their owner time to renew its lease first.
   if (!isSuccessor) await endOrphanedRuns(deps)
   await releaseLostClaims(deps)
   await takeLease(deps)
@@ -89,9 +89,12 @@ async function recover({ deps, isSuccessor }: StartUpInput): Promise<Repeated> {
 }
 
 const runsWaitMs = 30_000
-/** The time limit for responses after the last run, because a slow reader must not keep the process alive. */
+/**
+ * Limits the wait for requests before the handover, and for responses after the last run. A slow reader must not keep
+ * the process alive.
+ */
 const answersWaitMs = 5_000
-/** Limits the steps after the drain delay and the wait for runs: a hanging database must not block the exit. */
+/** Limits all steps besides the drain delay and the wait for runs. A hanging database must not block the exit. */
 const closingWaitMs = 20_000
 const lookMs = 20
 
@@ -101,16 +104,16 @@ interface ShutDownInput {
   deps: { runs: Pick<Deps['runs'], 'active'>; logger: Logger }
   queueWork: { stop(): Promise<void> }
   config: Pick<Config, 'drainDelayMs' | 'databaseUrl'>
-  /** True if the server serves the API. A waiting or superseded server has no callers to notify. */
+  /** True if the server serves the API. Otherwise, for example after another server took over, the drain delay is 0. */
   isServing: boolean
-  /** Hands an exclusive database over to the next server. */
+  /** Releases the replica lock, if there is one, so that the next server can start. */
   handOver(): Promise<void>
   close(): Promise<void>
 }
 
 /**
- * Handles SIGTERM: stops accepting, waits for runs and responses, ends the remaining runs, and closes everything in
- * order.
+ * Shuts the server down: stops accepting, waits for runs and responses, ends the remaining runs, and closes everything
+ * in order.
  * @throws OperatorError on timeout. Acknowledged writes are stored; the next start ends the remaining runs.
  */
 export async function shutDown(input: ShutDownInput, closingMs = runsWaitMs + closingWaitMs): Promise<void> {
@@ -136,10 +139,10 @@ async function drainAndClose(input: ShutDownInput, drainDelayMs: number): Promis
   await pause(drainDelayMs)
   drain.refuseWork()
   await queueWork.stop()
-  // HTTP's own close destroys connections with unsent bytes, and idle connections without a response.
+  // `http.Server.close` would destroy idle connections, which may have unsent bytes or a request in flight.
   const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()))
   await requestsEnd(drain)
-  // Runs in progress keep their lease, so the next server does not end them.
+  // Active runs keep their lease after the handover, so the next server does not end them.
   await handOver()
   await runsAndAnswersEnd(drain, deps)
   await server.endConnections()
@@ -148,13 +151,13 @@ async function drainAndClose(input: ShutDownInput, drainDelayMs: number): Promis
   deps.logger.info('server.closed')
 }
 
-/** Waits for accepted requests that do not wait for a run. They are short, so the handover waits for them. */
+/** Waits up to `answersWaitMs` for open requests that do not wait for a run. Such requests are usually short. */
 async function requestsEnd(drain: Drain): Promise<void> {
   const startedAt = performance.now()
   while (drain.openRequests() > 0 && performance.now() - startedAt < answersWaitMs) await pause(lookMs)
 }
 
-/** Polls, because a request that was accepted earlier may still start a run. */
+/** Polls, because an open request may still start a run. After `runsWaitMs`, aborts the active runs. */
 async function runsAndAnswersEnd(drain: Drain, deps: ShutDownInput['deps']): Promise<void> {
   const startedAt = performance.now()
   let lastRunAt = startedAt

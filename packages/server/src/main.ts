@@ -1,4 +1,4 @@
-/** The server process: commands, listening, signals and draining. It has no business rules. */
+/** Runs the server process: commands, listening, signals and draining. */
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { type Composition, compose } from './compose.ts'
@@ -11,7 +11,7 @@ import { AppError, OperatorError } from './shared/app-error.ts'
 
 const [command = 'start', ...args] = process.argv.slice(2)
 
-// Awaiting a thread or a compiler does not keep the process alive. Without the timer, an error could stay unprinted.
+// Awaiting a thread or a compiler does not keep the process alive. This timer does, so that errors are printed.
 const awake = setInterval(() => undefined, 100)
 try {
   if (command === 'start') await serve(readConfig(process.env))
@@ -24,7 +24,7 @@ try {
 async function serve(config: Config): Promise<void> {
   makeDataFolder(config)
   const composition = await compose(config)
-  // Print the key before listening, which may fail, because the key is printed only once.
+  // Listening may fail, so the first key is printed before. The key is printed only once.
   if (!composition.isWaiting) tellFirstKey(await composition.started)
   const server = new HttpServer(composition.app, { maxConnections: config.maxConnections })
   try {
@@ -33,7 +33,7 @@ async function serve(config: Config): Promise<void> {
     await composition.close()
     throw error
   }
-  // Install the handlers before the line is printed, because a supervisor may send signals after it.
+  // A supervisor may send a signal once a line is printed, so the signal handlers are installed before.
   const stop = drainOnSignal(server, composition)
   const address = addressOf(server, config)
   if (composition.isWaiting) {
@@ -69,9 +69,9 @@ function addressOf(server: Server, config: Config): string {
   return `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
 }
 
-// The first signal drains the server; the second one exits immediately. A closed parent channel (`stet serve` ended)
-// counts as a first signal. Otherwise this process would keep the port and the lock. @returns a function that drains
-// for another reason, which the last line reports.
+// The first signal drains the server; the second one exits immediately. A closed parent channel counts as a first
+// signal: `stet serve` has ended, and this process must not keep the port and the lock. The returned function drains
+// for another reason, prints that reason at the end, and exits with 1.
 function drainOnSignal(server: HttpServer, composition: Composition): (reason: OperatorError) => void {
   let isDraining = false
   let isSignalled = false
@@ -91,7 +91,7 @@ function drainOnSignal(server: HttpServer, composition: Composition): (reason: O
     drain()
   }
   process.once('disconnect', onParentGone)
-  // The parent may have ended during the start. Without a channel, `connected` is undefined.
+  // The parent may have ended during the start. For a process without a parent channel, `connected` is undefined.
   if (process.connected === false) onParentGone()
   return drain
 }
@@ -109,7 +109,7 @@ function describeFailure(error: unknown): string {
   return `stet-server: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`
 }
 
-// Callers never see the database's message, but the operator who starts a server needs it.
+// Clients never get the cause of an AppError, but the operator needs its message.
 function describeCause(cause: unknown): string {
   if (cause instanceof AggregateError) return describeCause(cause.errors[0])
   return cause instanceof Error ? ` (${cause.message})` : ''

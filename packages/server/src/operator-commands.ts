@@ -1,4 +1,4 @@
-/** Commands of `stet-server` besides `start`. They lock an embedded database, so none runs next to its server. */
+/** Commands of `stet-server` besides `start`. They cannot open the embedded database while its server is running. */
 import { join } from 'node:path'
 import type { Database } from './adapters/database/database.ts'
 import { createJsonLogger } from './adapters/logging/json-logger.ts'
@@ -19,7 +19,7 @@ stet-server generate-key admin|encryption
 stet-server new-admin-key [workspace]
 stet-server workspace create <name>`
 
-/** @returns 0, or 2 for an unknown command. Commands that need no settings also work with invalid ones. */
+/** @returns the exit code. Commands that need no settings also work with invalid settings. */
 export async function runOperatorCommand(command: string, args: readonly string[]): Promise<number> {
   const [first, second] = args
   if (command === '--help' || command === 'help') return print(usage)
@@ -42,7 +42,7 @@ export async function runOperatorCommand(command: string, args: readonly string[
   if (command === 'new-admin-key') return printTenant((database) => issueAdminKey(database, first))
   if (command === 'workspace' && first === 'create' && second !== undefined) {
     return printTenant(async (database, config) => {
-      // Same rule as at a first start: a database with a workspace must have a key.
+      // As the first start does, creates a missing encryption key, or fails if the database already has a workspace.
       await encryptionKeysOf(config, async () => (await database.stores.workspaces.findFirst()) !== null)
       return createWorkspace({ ...database, clock: systemClock }, { name: second, createProject: addProject })
     })
@@ -51,7 +51,7 @@ export async function runOperatorCommand(command: string, args: readonly string[
   return 2
 }
 
-/** Imported lazily, because it opens a database in this thread. A starting server does not need that code. */
+/** Imported lazily, because the import loads PGlite into this thread. A starting server does not need it there. */
 function embeddedFiles() {
   return import('./adapters/database/embedded/embedded-files.ts')
 }
@@ -61,7 +61,7 @@ function print(line: string): number {
   return 0
 }
 
-/** Prints only the key on standard output, so that it can be piped. The description is on standard error. */
+/** Prints only the key on standard output, so that the key can be piped. Prints the description on standard error. */
 async function printTenant(work: (database: Database<Stores>, config: Config) => Promise<NewTenant>): Promise<number> {
   const config = readConfig(process.env)
   makeDataFolder(config)

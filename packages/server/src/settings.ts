@@ -1,4 +1,4 @@
-/** All server settings: variable, rule, default and meaning. docs/configuration.md is generated from this file. */
+/** All server settings: variable, rule, default and meaning. `scripts/emit-configuration.ts` documents them. */
 
 import { z } from 'zod'
 
@@ -178,7 +178,7 @@ function isHttpUrl(value: string): boolean {
   return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
 }
 
-// An origin in the form that browsers send: no path, trailing slash, default port, upper case or wildcard.
+// Accepts only the form that browsers send: no path, trailing slash, default port, upper case or wildcard.
 function isOrigin(value: string): boolean {
   return isHttpUrl(value) && new URL(value).origin === value && !value.includes('*')
 }

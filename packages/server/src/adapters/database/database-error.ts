@@ -1,7 +1,7 @@
 import { isDriverAdapterError } from '@prisma/driver-adapter-utils'
 import { AppError, refuse } from '../../shared/app-error.ts'
 
-/** Node's codes for an unreachable server, PostgreSQL's for one that starts, stops, is full or rejects the login. */
+/** Codes of Node, PostgreSQL, Prisma and the embedded database for a database that cannot be used now. */
 const AWAY_CODES = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', 'EPIPE', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'],
   ...['57P01', '57P02', '57P03', '53300', '08000', '08001', '08003', '08004', '08006'],
@@ -9,7 +9,7 @@ const AWAY_CODES = new Set([
   // The statement exceeded its time limit or waited too long for a lock.
   ...['57014', '55P03'],
   ...['P1001', 'P1002', 'P1017', 'P2024'],
-  // The transaction got no connection in time, or its timeout rolled it back. Nothing was written.
+  // The transaction got no connection in time, or a timeout rolled the transaction back. Nothing was written.
   'P2028',
   'DATABASE_SILENT',
 ])
@@ -19,7 +19,7 @@ const DISK_FULL = '53100'
 
 const AWAY_KINDS = new Set(['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections'])
 
-/** pg reports these without a code. */
+/** Messages of errors that pg reports without a code. */
 const AWAY_MESSAGES =
   /^(Connection terminated|timeout (expired|exceeded when trying to connect)|Client has encountered a connection error|Cannot use a pool after calling end)/
 

@@ -27,9 +27,9 @@ export function toJson(value: object): Prisma.InputJsonObject {
 export interface DatabaseOptions<Stores> {
   url?: string
   directory: string
-  /** Contains `prisma/migrations`, `dist/database-thread.mjs` and, after a build, `dist/database-template`. */
+  /** Contains `prisma/migrations` and, after a build, `dist/database-thread.mjs` and `dist/database-template`. */
   packageRoot: string
-  /** Serve only while no other server does. Applies to PostgreSQL without Redis. */
+  /** True if only one server may use the database at a time. Applies to PostgreSQL. */
   onlyReplica: boolean
   /** Milliseconds to wait for any response from PostgreSQL before pending statements fail. */
   silenceMs: number
@@ -44,20 +44,20 @@ export interface Database<Stores> {
   client: DatabaseClient
   stores: Stores
   session: SqlSession
-  /** Used by background loops. Its statements are not counted, so that an idle server is recognized. */
+  /** Used by background loops. `statementCount` excludes its statements, so that an idle server is recognized. */
   ownSession: SqlSession
   writeBatch: WriteBatch
   writesClosed(): boolean
   transaction<T>(work: (stores: Stores) => Promise<T>): Promise<T>
-  /** Present for a PostgreSQL that only one server may use at a time. */
+  /** Present on PostgreSQL with `onlyReplica`. */
   lock?: ReplicaLock
-  /** True if the lock is held or not needed. */
+  /** True if `connectDatabase` took the lock, or if no lock is needed. */
   isTaken: boolean
-  /** Waits for the lock, then migrates once. Returns false if the database was closed first. */
+  /** Waits for the lock, then migrates once. Resolves with false if the lock was released first, as `close` does. */
   take(): Promise<boolean>
   /** Results by check name; true means passed. */
   ready(): Promise<Record<string, boolean>>
-  /** SQL statements sent since the start. A warm path sends none. */
+  /** The number of SQL statements since the start, without those of `ownSession`. */
   statementCount(): number
   backup?: (file: string) => Promise<void>
   close(): Promise<void>

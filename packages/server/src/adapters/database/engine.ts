@@ -9,7 +9,7 @@ export interface Engine {
   lock?: ReplicaLock
   writesClosed(): boolean
   checks(): Record<string, boolean>
-  /** Call after the migrations, because upkeep needs the schema. */
+  /** Starts background upkeep. Call after the migrations. */
   startUpkeep?(statementCount: () => number): void
   /** Writes a consistent copy into one file. Embedded database only. */
   backup?: (file: string) => Promise<void>

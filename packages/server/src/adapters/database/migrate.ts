@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { SqlQueries, SqlSession } from '@stet/embedded-postgres/sql-session'
 import { OperatorError } from '../../shared/app-error.ts'
 
-/** The key that Prisma's `migrate deploy` locks, so that both exclude each other. */
+/** Prisma's `migrate deploy` locks the same key, so the two never migrate at the same time. */
 const PRISMA_LOCK = 72_707_369
 
 const CREATE_TABLE = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
@@ -26,8 +26,9 @@ interface Migration {
 }
 
 /**
- * Applies each missing migration in its own transaction and returns their names. Several servers may run it
- * concurrently. Rejects edited files, and databases that a newer release has migrated.
+ * Applies each missing migration in its own transaction. Returns the names of the applied migrations. Several servers
+ * may migrate concurrently. @throws OperatorError if an applied migration was edited, is unfinished or is not part of
+ * this release.
  */
 export async function migrate(session: SqlSession, folder: string): Promise<string[]> {
   const migrations = await readMigrations(folder)
@@ -44,7 +45,7 @@ export async function migrate(session: SqlSession, folder: string): Promise<stri
 }
 
 async function applyOne(queries: SqlQueries, migrations: Migration[], migration: Migration): Promise<boolean> {
-  // Another server may hold the lock for the duration of its migration.
+  // The wait has no limit, because another server may hold the lock for the duration of its migration.
   await queries.query('SET LOCAL statement_timeout = 0')
   await queries.query('SET LOCAL lock_timeout = 0')
   await queries.query(`SELECT pg_advisory_xact_lock(${PRISMA_LOCK})`)

@@ -10,17 +10,17 @@ import { AppError } from '../../shared/app-error.ts'
 import { databaseAway, diskFull, translateDatabaseError, translating } from './database-error.ts'
 import type { Engine } from './engine.ts'
 
-/** Counts every SQL statement, and rejects writes while the disk is almost full. */
+/** Counts SQL statements, and rejects writes while the disk is almost full. */
 export interface StatementGate {
   pass(sql: string): void
-  /** Rejects if another server may have the lock. A write could invalidate that server's cache. */
+  /** Rejects if another server may have the lock. A write could make that server's cache stale. */
   confirmLock(): Promise<void>
   count(): number
 }
 
 const WRITES = /^\s*(INSERT|UPDATE|DELETE|WITH\b[\s\S]*?\b(?:INSERT|UPDATE|DELETE)\b)/i
 
-/** Prisma replaces errors that have a code, as ours do. */
+/** Wraps an AppError, because Prisma replaces errors that have a `code`. */
 class CarriedRefusal extends Error {
   readonly refusal: AppError
 
@@ -38,7 +38,7 @@ async function carrying<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** @param error thrown by Prisma Client. */
+/** Throws the AppError inside a CarriedRefusal, or the translated error. @param error thrown by Prisma Client. */
 export function throwUncarried(error: unknown): never {
   throw error instanceof CarriedRefusal ? error.refusal : translateDatabaseError(error)
 }
@@ -87,7 +87,7 @@ function gatedQueries(queries: SqlQueries, gate: StatementGate): SqlQueries {
   }
 }
 
-/** Confirms the lock before each write and commit. Sessions do not, because run rows have their own fence. */
+/** Confirms the lock before each write and commit. Sessions skip this, because a run's epoch protects its rows. */
 export function gatedAdapter(factory: SqlDriverAdapterFactory, gate: StatementGate): SqlDriverAdapterFactory {
   return {
     provider: factory.provider,
@@ -110,7 +110,7 @@ function gatedTransaction(transaction: Transaction, gate: StatementGate): Transa
     async executeRaw(query) {
       if (query.sql === 'COMMIT') {
         await carrying(gate.confirmLock).catch(async (refusal: unknown) => {
-          // Without this, Prisma would return the connection to the pool inside an open transaction.
+          // Without the rollback, Prisma would return the connection to the pool inside an open transaction.
           await transaction.executeRaw({ ...query, sql: 'ROLLBACK' })
           throw refusal
         })

@@ -3,16 +3,16 @@ import type { SqlSession, SqlStatement } from '@stet/embedded-postgres/sql-sessi
 import { isUnavailable } from '../../shared/app-error.ts'
 import { heldBytes } from '../../shared/json-pieces.ts'
 
-/** Minimum and maximum time between two commits under load. */
+/** Bounds of the interval between the starts of two batches. A full batch does not wait. */
 const LOAD_INTERVAL_MS = { least: 5, most: 20 }
-/** The interval in commit durations. Under load the database is busy half of the time, and batches grow. */
+/** The interval as a multiple of the last commit's duration. With 2, the database is busy half of the time. */
 const LOAD_INTERVAL_COMMITS = 2
-/** A full batch is written immediately. The limit also bounds a statement's parameters. */
+/** The number of `write` and `writeTogether` calls that fill a batch. */
 const FULL_BATCH = 500
-/** The embedded database needs several times the size of its input and never frees memory. */
+/** Fills a batch too. The embedded database needs several times the size of its input and never frees memory. */
 const FULL_BATCH_BYTES = 2_097_152
 
-/** How long a successful commit proves that the database accepts writes. */
+/** How long the latest batch proves that the database is available. */
 const PROOF_MS = 1_000
 
 interface BatchStatement extends SqlStatement {
@@ -21,13 +21,13 @@ interface BatchStatement extends SqlStatement {
 
 export interface RowKind<Row> {
   name: string
-  /** Execution order within a batch: inserts before the rows that reference them. */
+  /** Lower orders run first within a batch, so that a row is inserted before rows that reference it. */
   order: number
-  /** Identifies a row within its kind. Two rows with the same key never share a batch. */
+  /** Identifies a row within its kind. Two calls with the same key never share a batch. */
   key(row: Row): string
   /**
-   * With `RETURNING … AS key` (text), a row counts as written if its key is returned, which reports who won a
-   * compare-and-set. Otherwise every row counts as written.
+   * With `returnsKeys`, the statement returns a text column `key`. A row whose key is missing from the result lost its
+   * compare-and-set. Without `returnsKeys`, every row counts as written.
    */
   statement(rows: readonly Row[]): BatchStatement
 }
@@ -38,7 +38,7 @@ export interface WriteBatch {
   write<Row>(kind: RowKind<Row>, row: Row): Promise<boolean>
   /** Writes all rows atomically. Resolves after the commit with one result per row. */
   writeTogether<Row>(kind: RowKind<Row>, rows: readonly Row[]): Promise<boolean[]>
-  /** True if no batch was committed within `PROOF_MS`, or the latest one failed. */
+  /** True if no batch reached the database within `PROOF_MS`, or if it was unavailable for the latest batch. */
   isInDoubt(): boolean
   flush(): Promise<void>
 }
@@ -46,7 +46,7 @@ export interface WriteBatch {
 interface Group {
   kind: RowKind<unknown>
   rows: readonly unknown[]
-  /** Names of the rows whose order matters. */
+  /** The kind and key of each row. Groups with a common key are written in order, in separate batches. */
   keys: readonly string[]
   bytes: number
   resolve(written: boolean[]): void
@@ -61,7 +61,7 @@ export function createWriteBatch(session: SqlSession): WriteBatch {
   let provenAt = Number.NEGATIVE_INFINITY
 
   const drain = async () => {
-    // Collects this turn's rows, and lets its provider calls start before the database uses a core.
+    // Collects this turn's rows. Also lets this turn's provider requests start before the database uses a core.
     await nextTurn()
     while (waiting.length > 0) {
       const rest = mayStartAt - performance.now()
@@ -81,7 +81,7 @@ export function createWriteBatch(session: SqlSession): WriteBatch {
 
   const writeTogether = <Row>(kind: RowKind<Row>, rows: readonly Row[]) =>
     new Promise<boolean[]>((resolve, reject) => {
-      // Measured here, so that a row that cannot be measured fails alone. `drain` must never throw.
+      // Measured here, so that only this call fails if a row cannot be measured. `drain` must never throw.
       const keys = rows.map((row) => `${kind.name}\n${kind.key(row)}`)
       waiting.push({ kind: kind as RowKind<unknown>, rows, keys, bytes: heldBytes(rows), resolve, reject })
       draining ??= drain()
@@ -127,7 +127,7 @@ async function commitBatch(session: SqlSession, groups: readonly Group[]): Promi
       for (const group of groups) group.reject(error)
       return !isAway
     }
-    // One group was rejected. Writing each alone protects the others.
+    // The database rejected at least one group. Each group is written alone, so that the others succeed.
     let isThere = true
     for (const group of groups) isThere = await commitBatch(session, [group])
     return isThere

@@ -1,4 +1,4 @@
-/** An API key. The clear key appears only in the response that creates it. */
+/** The row of an API key contains the key's hash and prefix, never the clear key. */
 
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
@@ -39,7 +39,7 @@ export function generateApiKey(): string {
   return text + checksumOf(text)
 }
 
-/** Checks the form and checksum, so that a malformed key is refused without a database query. */
+/** Checks the form and the checksum, without a database query. */
 export function isWellFormedApiKey(key: string): boolean {
   return keyForm.test(key) && checksumOf(key.slice(0, -checksumLength)) === key.slice(-checksumLength)
 }
@@ -53,7 +53,7 @@ export function apiKeyPrefix(key: string): string {
   return key.slice(0, 'stet_'.length + 4)
 }
 
-/** The cache scope that revoking or rotating a key drops. */
+/** Revoking, rotating or purging a key drops this cache scope. */
 export function keyScope(hash: string): string {
   return `key:${hash}`
 }
@@ -68,19 +68,19 @@ function checksumOf(text: string): string {
   return digits
 }
 
-/** Plans set the request rate limit, in requests per second. See section 8 of the interface document. */
+/** A pricing plan sets the rate limit, in requests per second. */
 export type Plan = KeyPlan
 
 const limits = { hobby: 10, team: 166, enterprise: 500 } as const
 
-/** @throws AppError BadRequestError for plan `custom` without a limit. */
+/** @throws AppError BadRequestError for the pricing plan `custom` without a limit. */
 export function limitOf(plan: Plan, customLimit: number | null | undefined): number {
   if (plan !== 'custom') return limits[plan]
   if (customLimit == null) throw refuse('invalid-body', issueAt('limit', 'required for plan custom'))
   return customLimit
 }
 
-/** @throws AppError ForbiddenError that names the first scope, unless the caller has one of them. */
+/** @throws AppError ForbiddenError that names the first key scope, unless the caller has one of them or `admin`. */
 export function requireScope({ scopes }: Caller, anyOf: readonly [Scope, ...Scope[]]): void {
   if (scopes.includes('admin')) return
   for (const scope of anyOf) if (scopes.includes(scope)) return

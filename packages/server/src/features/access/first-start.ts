@@ -11,13 +11,13 @@ export interface NewTenant {
   isGenerated: boolean
 }
 
-/** Returns null if any workspace exists. @param createProject runs in the same transaction. */
+/** Creates a workspace, its admin key and a project in one transaction. Returns null if any workspace exists. */
 export async function createFirstWorkspace(
   deps: Needs<'transaction' | 'clock'>,
   input: {
     adminKey?: string | undefined
     createProject: CreateProject
-    /** Runs before the commit. Otherwise a crash could leave a workspace whose key the operator never saw. */
+    /** Saves the key before the commit. Otherwise a crash could leave a workspace whose key the operator never saw. */
     keepKey(tenant: NewTenant): void
   },
 ): Promise<NewTenant | null> {
@@ -30,7 +30,7 @@ export async function createFirstWorkspace(
   })
 }
 
-/** Creates another workspace. @throws OperatorError when the name is taken. */
+/** Creates another workspace. @throws OperatorError if the name is taken. */
 export async function createWorkspace(
   deps: Needs<'transaction' | 'clock'>,
   input: { name: string; createProject: CreateProject },
@@ -44,7 +44,7 @@ export async function createWorkspace(
   })
 }
 
-/** Creates an admin key for a workspace whose keys were lost. @throws OperatorError for an unknown workspace. */
+/** Adds an admin key to the named or the first workspace. @throws OperatorError if the workspace does not exist. */
 export async function issueAdminKey(deps: Needs<'transaction'>, name: string | undefined): Promise<NewTenant> {
   return deps.transaction(async (stores) => {
     const { workspaces } = stores

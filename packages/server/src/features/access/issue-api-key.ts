@@ -1,5 +1,3 @@
-/** The clear key is returned once and never stored. */
-
 import { issueAt, refuse } from '../../shared/app-error.ts'
 import type { Author, Caller } from '../../shared/caller.ts'
 import type { Needs, Stores } from '../deps.ts'
@@ -24,7 +22,11 @@ interface IssueApiKeyInput {
   limit?: number
 }
 
-/** @throws AppError BadRequestError for an invalid expiry or plan `custom` without a limit; NotFoundError. */
+/**
+ * Returns the clear key. The table contains only the key's hash.
+ * @throws AppError BadRequestError for an invalid expiry, or for the pricing plan `custom` without a limit;
+ * NotFoundError for an unknown project.
+ */
 export async function issueApiKey(
   deps: Needs<'stores' | 'transaction' | 'clock' | 'logger'>,
   input: IssueApiKeyInput,
@@ -62,7 +64,7 @@ async function authorNamed({ workspaces }: Stores, workspaceId: number, name: st
   return known ?? workspaces.createAuthor(workspaceId, { name, email: `${mailboxOf(name)}@localhost` })
 }
 
-// Every version shows its author's email address, and legacy clients require one.
+// A version shows its author's email address. Legacy clients require the address.
 function mailboxOf(name: string): string {
   const ascii = name.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase()
   const words = ascii.match(/[a-z0-9]+/g) ?? ['key']

@@ -3,23 +3,22 @@ import type { ApiKey } from './api-key.ts'
 
 export type NewApiKey = Omit<ApiKey, 'id' | 'lastUsedAt' | 'revokedAt' | 'createdAt' | 'limit'> & {
   hash: string
-  /** Requests per second for plan `custom`; null for other plans. */
+  /** Requests per second for the pricing plan `custom`; null for other pricing plans. */
   customLimit: number | null
 }
 
 export interface ApiKeyStore {
-  /** The query itself excludes revoked and expired keys, so they take as long as unknown keys. */
+  /** The query itself excludes revoked and expired keys, so their lookup takes as long as that of unknown keys. */
   findUsable(hash: string, now: Date): Promise<ApiKey | null>
   list(workspaceId: number): Promise<ApiKey[]>
   findOptional(workspaceId: number, id: number): Promise<(ApiKey & { hash: string }) | null>
   create(workspaceId: number, input: NewApiKey): Promise<ApiKey>
   revoke(workspaceId: number, id: number, at: Date): Promise<void>
   setExpiry(workspaceId: number, id: number, expiresAt: Date): Promise<void>
-  /** Serializes revocations in a workspace. Otherwise two requests could each revoke one of the last two admin keys. */
+  /** Serializes revocations and rotations. Otherwise two requests could each revoke one of the last two admin keys. */
   lockAdminKeys(workspaceId: number): Promise<void>
   /** Counts the other usable admin keys that are not restricted to a project. */
   countOtherAdminKeys(workspaceId: number, exceptId: number, at: Date): Promise<number>
-  /** Called at most once a minute per key. */
   touch(id: number, at: Date): Promise<void>
 }
 
@@ -37,7 +36,7 @@ export interface WorkspaceStore {
   /** Returns the oldest author with that name. */
   findAuthorByName(workspaceId: number, name: string): Promise<Author | null>
   findFirstAuthor(workspaceId: number): Promise<Author | null>
-  /** Serializes the first start of several servers on one database. */
+  /** Serializes the creation of workspaces, for example by several starting servers. */
   lockCreation(): Promise<void>
 }
 

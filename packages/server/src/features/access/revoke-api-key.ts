@@ -1,5 +1,3 @@
-/** A workspace always keeps one usable admin key. */
-
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
 import type { Needs } from '../deps.ts'

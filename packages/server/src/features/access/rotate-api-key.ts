@@ -32,7 +32,7 @@ function successorOf(old: ApiKey, key: string) {
   return { workspaceId, name, scopes, projectId, plan, author, expiresAt, customLimit, ...secret }
 }
 
-// An overlap never extends a key's life.
+// The overlap never postpones the old key's expiry.
 async function endKey(stores: Stores, old: ApiKey, now: Date, overlapSeconds: number): Promise<void> {
   if (overlapSeconds === 0) return stores.apiKeys.revoke(old.workspaceId, old.id, now)
   const end = new Date(now.getTime() + overlapSeconds * 1000)

@@ -1,4 +1,4 @@
-/** All bad keys get the same error. A malformed key costs no query. */
+/** Malformed, unknown, revoked and expired keys get the same error. A malformed key costs no database query. */
 
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
@@ -38,10 +38,10 @@ async function findKnownKey(
   const scope = keyScope(hash)
   try {
     const known = await deps.liveCache.read(scope, 'caller', async () => {
-      // Only a cache miss checks the failure limit. A cached key passes even from a blocked address.
+      // A cached key skips this check, so it works even from a blocked address.
       await refuseFlood(deps, address())
       const key = await deps.stores.apiKeys.findUsable(hash, deps.clock.now())
-      // A failed load is not cached, so unknown keys cannot fill the memory.
+      // Throws, because a failed load is not cached. Unknown keys then cannot fill the memory.
       if (!key) throw new UnknownKey()
       return { key, caller: callerOf(key), touchedAtMs: key.lastUsedAt?.getTime() ?? 0 }
     })

@@ -12,11 +12,11 @@ import type { Annotation } from './ports.ts'
 
 interface AnnotateInput extends Omit<AnnotateBody, 'versionUuid'>, ConversationAddress {
   evaluationUuid: string
-  /** A uuid or `live`; the default is the conversation's version. */
+  /** A version uuid or `live`. The default is the conversation's version. */
   versionRef?: string
 }
 
-/** @throws AppError NotFoundError; UnprocessableEntityError for a score out of range. */
+/** @throws AppError NotFoundError for an unknown id or version; UnprocessableEntityError for an invalid score. */
 export async function annotate(
   deps: FindDeps & Needs<'stores' | 'transaction' | 'liveCache' | 'clock'>,
   input: AnnotateInput,

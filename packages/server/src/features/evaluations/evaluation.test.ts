@@ -70,7 +70,7 @@ describe('ratings', () => {
     [4, { maxThreshold: 3 }, 75, false],
     [0, { minRating: -10, maxRating: 10 }, 50, true],
     [0.2, { minRating: 0, maxRating: 0.3 }, 67, true],
-    // Rounding halves that floating point cannot represent exactly.
+    // These percentages end in exactly .5, which floating point computes inexactly.
     [1.14, {}, 4, true],
     [4.02, {}, 76, true],
     [4.98, { reverseScale: true }, 1, true],

@@ -1,4 +1,4 @@
-/** An evaluation defines how people score conversations. Its scale is complete and consistent. */
+/** An evaluation defines how people score conversations. */
 import type { EvaluationConfiguration as ConfigurationInput, EvaluationMetric } from '@stet/contract/vocabulary'
 import { issueAt, refuse } from '../../shared/app-error.ts'
 
@@ -25,7 +25,7 @@ export interface Evaluation {
 
 const defaultRange = { minRating: 1, maxRating: 5 } as const
 
-/** Adds defaults and drops keys that the metric does not use. @throws AppError BadRequestError. */
+/** Adds defaults and drops keys that the metric does not use. @throws AppError BadRequestError for an invalid range. */
 export function completeConfiguration(metric: Metric, given: ConfigurationInput): EvaluationConfiguration {
   const { minRating, maxRating, minThreshold, maxThreshold, ...texts } = { ...defaultRange, ...given }
   const configuration = { ...texts, reverseScale: given.reverseScale ?? false }
@@ -51,7 +51,7 @@ function refused(key: string, message: string): Error {
   return refuse('invalid-body', issueAt(`configuration.${key}`, message))
 }
 
-/** @throws AppError UnprocessableEntityError with `details: {min, max}`. */
+/** @throws AppError UnprocessableEntityError with `details: {min, max}` for a score that the scale excludes. */
 export function readScore(
   score: number,
   { metric, configuration }: Pick<Evaluation, 'metric' | 'configuration'>,
@@ -71,6 +71,6 @@ export function readScore(
 function normalize(score: number, min: number, max: number, reverseScale: boolean): number {
   const [lower, upper] = reverseScale ? [max, min] : [min, max]
   const percent = (Math.abs(score - lower) * 100) / Math.abs(upper - lower)
-  // Binary fractions are inexact: 1.14 on a scale of 1 to 5 is 3.5 %, but computes to slightly less.
+  // Floating point is inexact: 1.14 on a scale of 1 to 5 is 3.5 %, but the computed value is slightly less.
   return Math.round(Number(percent.toFixed(9)))
 }

@@ -1,4 +1,4 @@
-/** Finds the evaluations that a key may see. Foreign, hidden and malformed ids are treated as unknown. */
+/** Finds the evaluations that a key may see. All others count as unknown, as do those of deleted projects. */
 
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'

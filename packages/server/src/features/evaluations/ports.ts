@@ -1,6 +1,6 @@
 import type { Evaluation } from './evaluation.ts'
 
-/** A person's score for a conversation. Annotations are immutable; an evaluation's newest one counts. */
+/** A person's score for a conversation. Annotations are immutable. The newest one of each evaluation counts. */
 export interface Annotation {
   uuid: string
   conversationUuid: string

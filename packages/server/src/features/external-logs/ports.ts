@@ -1,7 +1,7 @@
 import type { NewConversation } from '../runs/ports.ts'
 import type { Message } from '../templates/message.ts'
 
-/** A position in a trace, in hex: 16 digits for the id and 32 for the trace. */
+/** One span of a trace. `id` has 16 hex digits, `traceId` has 32. */
 export interface Span {
   id: string
   traceId: string
@@ -27,6 +27,6 @@ export interface ExternalLog extends NewExternalLog {
 }
 
 export interface ExternalLogStore {
-  /** Writes both rows in one transaction. Resolves with the id after the commit. */
+  /** Writes the conversation and the external log atomically. Resolves with the external log's id. */
   create(conversation: LoggedConversation, entry: NewExternalLog): Promise<number>
 }

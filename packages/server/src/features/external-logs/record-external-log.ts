@@ -1,4 +1,4 @@
-/** Stores an execution from outside stet as a conversation. Nothing runs, and a chat can continue it. */
+/** Stores an external log as a conversation without a run. A chat can continue the conversation. */
 
 import { randomBytes } from 'node:crypto'
 import type { Caller } from '../../shared/caller.ts'
@@ -22,7 +22,7 @@ export interface RecordExternalLogInput {
   signal?: AbortSignal
 }
 
-/** @throws AppError NotFoundError (project, version, document). The document may have compile errors. */
+/** Accepts a document with compile errors. @throws AppError NotFoundError (project, version, document). */
 export async function recordExternalLog(
   deps: Needs<'stores' | 'liveCache' | 'templates' | 'externalLogs' | 'clock'>,
   input: RecordExternalLogInput,

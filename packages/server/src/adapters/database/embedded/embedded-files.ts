@@ -1,4 +1,4 @@
-/** Works on a closed embedded database. It loads PGlite, which a server loads only in its database thread. */
+/** Works on a closed embedded database. This file loads PGlite, which a server loads only in its database thread. */
 import { dirname, join, resolve } from 'node:path'
 import { backupDatabase, makeDatabaseTemplate, restoreDatabase } from '@stet/embedded-postgres/direct'
 import { makeFolder } from '../../../shared/make-folder.ts'

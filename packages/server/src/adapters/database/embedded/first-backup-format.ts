@@ -1,6 +1,6 @@
 /**
  * Backup format up to release 0.1: a magic line, a gzip stream, and the SHA-256 of both. The stream is a sequence of
- * entries: a JSON line with path and size, then the file's bytes.
+ * entries: a JSON line with path and size, then the file's bytes. A folder has no size and no bytes.
  */
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
@@ -18,7 +18,7 @@ interface Entry {
   size?: number
 }
 
-/** Returns false for another format. Rejects truncated and damaged files before it writes anything. */
+/** Returns false for another format. Rejects truncated and damaged files before writing anything. */
 export async function unpackFirstFormat(file: string, directory: string): Promise<boolean> {
   if (!(await readAt(file, 0, MAGIC.length)).equals(MAGIC)) return false
   const end = (await stat(file)).size - DIGEST_BYTES
@@ -50,7 +50,7 @@ async function writeEntries(bytes: AsyncIterable<Buffer>, directory: string): Pr
   for await (const chunk of bytes) {
     buffered.push(chunk)
     length += chunk.length
-    // Joins only when an entry may be complete, so that a large file is not copied once per chunk.
+    // Joins the chunks only when an entry may be complete, so that a large file is not copied once per chunk.
     if (entry?.size !== undefined && length < entry.size) continue
     let rest: Buffer = Buffer.concat(buffered)
     for (;;) {

@@ -2,7 +2,6 @@ import { type DatabaseFolder, EmbeddedPostgresError, openEmbeddedPostgres } from
 import { OperatorError } from '../../../shared/app-error.ts'
 import type { Engine } from '../engine.ts'
 
-/** @throws OperatorError */
 export async function openEmbedded(options: Parameters<typeof openEmbeddedPostgres>[0]): Promise<Engine> {
   const { isDiskLow, ...database } = await asOperatorError(() => openEmbeddedPostgres(options))
   return { kind: 'embedded', ...database, writesClosed: isDiskLow, checks: () => ({ disk: !isDiskLow() }) }

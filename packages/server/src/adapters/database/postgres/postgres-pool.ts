@@ -1,4 +1,4 @@
-/** PostgreSQL connections that are cut on silence, and a pool that one locked table cannot exhaust. */
+/** Cuts connections to a silent PostgreSQL server. One locked table cannot exhaust the pool. */
 import { Socket } from 'node:net'
 import pg from 'pg'
 import { afterListening } from '../../../shared/clock.ts'
@@ -10,7 +10,7 @@ function isLockTimeout(error: unknown): boolean {
 }
 
 export interface ConnectionConfig extends pg.ClientConfig {
-  /** Time limit for the server to accept the connection. */
+  /** Limit for connecting, in ms. `watchConnections` allows the same time for silence. */
   silenceMs: number
 }
 
@@ -22,7 +22,7 @@ export class Connection extends pg.Client {
     const socket = new Socket()
     super({ ...config, stream: () => socket })
     this.#socket = socket
-    // The connection has its own limit, because the pool's limit would also end waits for a free connection.
+    // The connection has its own limit, because the pool's limit also covers waits for a free connection.
     const stopTimer = afterListening(config.silenceMs, () => socket.destroy(new Error('timeout expired')))
     this.once('connect', stopTimer).once('end', stopTimer)
     const send = this.query.bind(this) as (...args: unknown[]) => unknown
@@ -50,8 +50,8 @@ interface Lane {
 }
 
 /**
- * A lane may use as many connections as remain free, so that several locked tables still leave one (ADR 48). After a
- * lock timeout, the lane's waiting statements are rejected too.
+ * A lane gets another connection only while it uses fewer than are free. So one lane uses at most half of the pool
+ * (ADR 48). After a lock timeout, the lane's waiting statements are rejected too.
  */
 export class SharedPool extends pg.Pool {
   readonly #lanes = new Map<string, Lane>()
@@ -78,7 +78,7 @@ export class SharedPool extends pg.Pool {
     }
   }
 
-  /** The callback form is used for a statement that already has a lane. */
+  /** `pg.Pool.query` passes a callback. Its statement already has a lane. */
   #connect(callback?: Parameters<pg.Pool['connect']>[0]): unknown {
     return callback ? super.connect(callback) : this.#connectTransaction()
   }
@@ -159,13 +159,13 @@ function refuseWaiting({ waiting }: Lane, error: unknown): void {
 
 /** Fractions of the allowed silence. All three together stay below 1. */
 const LOOK_EVERY = 0.15
-/** A connection in use for longer than this triggers a probe. */
+/** If a connection is in use for longer, a probe starts. */
 const SUSPICIOUS = 0.3
 const PROBE = 0.5
 
 /**
- * Cuts all connections of a frozen or unreachable server, because statements would otherwise wait for minutes. Slow and
- * lock-waiting statements continue. Returns a function that stops the watch.
+ * Cuts all connections to a frozen or unreachable server, because statements would otherwise wait for minutes. Slow and
+ * lock-waiting statements continue while the server responds to probes. Returns a function that stops the watch.
  */
 export function watchConnections(pool: pg.Pool, config: ConnectionConfig, log: Logger): () => void {
   const { silenceMs } = config

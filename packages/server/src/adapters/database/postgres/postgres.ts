@@ -7,7 +7,7 @@ import { Connection, SharedPool, watchConnections } from './postgres-pool.ts'
 import { ReplicaLock } from './replica-lock.ts'
 
 const STATEMENT_TIMEOUT_MS = 30_000
-/** stet's own locks are held for milliseconds. A longer wait means that another program holds the lock. */
+/** The server's statements hold locks for milliseconds. A longer wait means that another program holds the lock. */
 const LOCK_TIMEOUT_MS = 5_000
 const POOL_WAIT_MS = 30_000
 /** Well below the 100 connections that PostgreSQL allows by default. */

@@ -8,12 +8,12 @@ import type { Connection } from './postgres-pool.ts'
 const LOCK_KEY = 0x73746574
 const TRY_EVERY_MS = 100
 const RETRY_AFTER_FAILURE_MS = 500
-/** Frequent traffic also keeps firewalls from dropping the connection. */
+/** The frequent confirmations also keep firewalls from dropping the connection. */
 const CONFIRM_EVERY_MS = 200
 const CONFIRMED_FOR_MS = 600
-/** The wait after a predecessor that did not release the lock. It exceeds `CONFIRMED_FOR_MS`. */
+/** The wait after a predecessor that did not release the lock. Must exceed `CONFIRMED_FOR_MS`. */
 const TAKEOVER_WAIT_MS = 1_000
-/** The share of `silenceMs` that a request waits for a fresh confirmation. */
+/** The maximum share of `silenceMs` that `confirm` waits. */
 const CONFIRM_WAIT = 0.4
 const LOOK_MS = 20
 
@@ -25,7 +25,7 @@ const KEEP_ALIVE = [
   'SET tcp_user_timeout = 10000',
 ].join('; ')
 
-/** The id prefix of lease rows that mark a serving process. Such rows never own runs. */
+/** The id prefix of `instance` rows that mark a serving process. These rows never own runs. */
 const SERVING = 'serving:'
 
 export interface ReplicaLockOptions {
@@ -44,14 +44,14 @@ export interface ReplicaLockListener {
 interface Held {
   connection: Connection
   pid: number
-  /** Distinguishes this session from a later one with the same pid. */
+  /** The session's start time, which distinguishes it from a later session with the same pid. */
   since: string
 }
 
 /**
- * Without Redis, a second replica would have its own rate limits, caches and live runs. The lock belongs to one
- * database session and is confirmed every 200 ms. A process that was paused or disconnected has an expired confirmation
- * and rejects requests.
+ * Rate limits, caches and live runs are in memory, so only one server may use a database. The lock belongs to one
+ * database session and is confirmed every 200 ms. After a pause or a disconnect the confirmation has expired, and the
+ * server rejects requests.
  */
 export class ReplicaLock {
   readonly #options: ReplicaLockOptions
@@ -90,7 +90,10 @@ export class ReplicaLock {
     return this.isConfirmed()
   }
 
-  /** Does not wait for the lock, but waits until the previous holder's confirmation has expired. */
+  /**
+   * Returns false if another server has the lock. If the previous holder did not release the lock, waits until that
+   * holder's confirmation has expired.
+   */
   async tryTake(): Promise<boolean> {
     if (this.#held !== undefined) return true
     const connection = await this.#connected()
@@ -128,7 +131,7 @@ export class ReplicaLock {
     return false
   }
 
-  /** Records that this process is serving, for its successor. Requires the schema. */
+  /** Replaces the record of the previous serving process with this one's. Requires the schema. */
   async announce(connection = this.#held?.connection): Promise<void> {
     if (!connection) return
     await this.#query(connection, `DELETE FROM instance WHERE id LIKE '${SERVING}%' AND id <> $1`, [this.#id])
@@ -136,7 +139,7 @@ export class ReplicaLock {
     await this.#query(connection, sql, [this.#id])
   }
 
-  /** Releases the lock and lets the next server start immediately. */
+  /** Releases the lock, so that the next server can start immediately. Also ends the wait in `take`. */
   async release(): Promise<void> {
     if (this.#stopping.signal.aborted) return
     this.#stopping.abort()
@@ -145,7 +148,7 @@ export class ReplicaLock {
     this.#held = undefined
     if (!connection) return
     try {
-      // If this row remained, the next server would wait one second.
+      // If this row remained, the next server would wait for `TAKEOVER_WAIT_MS`.
       if (hasServed) await this.#query(connection, 'DELETE FROM instance WHERE id = $1', [this.#id])
       await connection.end()
     } catch {
@@ -178,7 +181,7 @@ export class ReplicaLock {
     }
   }
 
-  /** A holder that lost its session without noticing may serve until its last confirmation expires. */
+  /** A holder that has not noticed the loss of its session may serve until its last confirmation expires. */
   async #outlivePredecessor(connection: Connection): Promise<void> {
     const present = await this.#query(connection, `SELECT to_regclass('instance') IS NOT NULL AS present`)
     if (present.rows[0]?.['present'] !== true) return
@@ -235,7 +238,7 @@ export class ReplicaLock {
     const [holder] = (await this.#query(connection, HOLDER, [LOCK_KEY])).rows
     if (!holder) return 'unknown'
     if (Number(holder['pid']) !== lost.pid || holder['since'] !== lost.since) return 'superseded'
-    // This is our own broken connection's session, which PostgreSQL still considers alive.
+    // The holder is this server's own session. Its connection is broken, but PostgreSQL still considers it alive.
     await this.#query(connection, 'SELECT pg_terminate_backend($1)', [lost.pid])
     return 'unknown'
   }

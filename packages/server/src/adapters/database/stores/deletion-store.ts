@@ -13,7 +13,7 @@ import {
 
 const { rows: most, largeRows } = purgeBatch
 
-/** Maximum delay before a run that read its project before the deletion is stored. */
+/** A run that read its project before the deletion is stored within this time. */
 const lateRuns = "interval '10 minutes'"
 
 const isEnded = "c.deleted_at IS NULL AND c.status NOT IN ('queued', 'running')"
@@ -36,7 +36,7 @@ const hiding = (condition: string, order = '') => `
     ${order} LIMIT ${most} FOR NO KEY UPDATE SKIP LOCKED)
   RETURNING uuid::text AS uuid, created_at::text AS "createdAt"`
 
-// A conversation is created before it ends, so the indexed creation time can narrow the search.
+// `updated_at` is never earlier than `created_at`, so the indexed creation time narrows the search.
 const hidingExpired = hiding(
   `c.project_id = $1 AND c.created_at < now() - $2::int * interval '1 day'
     AND c.updated_at < now() - $2::int * interval '1 day' AND (c.created_at, c.uuid) > ($3::timestamptz, $4::uuid)`,
@@ -67,7 +67,7 @@ const belowProject: Record<ProjectTable, string> = {
   document: batchOf('document', 'project_id = $1'),
   version: batchOf('version', 'project_id = $1'),
   api_key: `${batchOf('api_key', 'project_id = $1')} RETURNING hash AS key`,
-  // Authors are named after keys. An author is deleted after its last key and version.
+  // An author's name comes from a key. An author is deleted after its last key and version.
   author: `DELETE FROM author WHERE id IN (SELECT a.id FROM project p JOIN author a ON a.workspace_id = p.workspace_id
     WHERE p.id = $1 AND NOT EXISTS (SELECT FROM api_key k WHERE k.author_id = a.id)
       AND NOT EXISTS (SELECT FROM version v WHERE v.author_id = a.id) LIMIT ${most})`,

@@ -1,4 +1,4 @@
-/** Stores documents as interval rows of merged texts, plus draft rows that overlay them (ADR 9). */
+/** A merged text is one row for an interval of version numbers. Draft rows overlay the live version's (ADR 9). */
 import { Prisma } from '../../../../generated/prisma/client.ts'
 import type { DocumentText } from '../../../features/documents/document.ts'
 import { openEnd } from '../../../features/documents/overlay.ts'
@@ -17,7 +17,7 @@ const merged = (projectId: number, number: number) =>
 
 const ofDraft = (id: number) => Prisma.sql`d.version_id = ${id} AND d.valid_from = 0`
 
-/** A draft consists of its own rows, plus live's rows at all other paths. */
+/** A draft shows its own rows, plus the live version's rows at all other paths. Its deleted rows hide live rows. */
 function shownRows(set: VersionSet, filter: Prisma.Sql): Prisma.Sql {
   if (set.number !== null)
     return Prisma.sql`SELECT d.* FROM document d WHERE ${merged(set.projectId, set.number)} ${filter}`
@@ -67,7 +67,7 @@ export function postgresDocumentStore(client: DatabaseClient): DocumentStore {
     listReferring: (workspaceId, set, paths) =>
       listShown(client, workspaceId, set, Prisma.sql`AND (d.refers OR d.path = ANY(${paths}::text[]))`),
     async listDifferingPaths(workspaceId, one, other) {
-      // A draft overlays live, which has the highest number.
+      // A draft overlays the live version, so it counts as higher than every version number.
       const [first, second] = [one.number ?? openEnd - 1, other.number ?? openEnd - 1]
       const [after, until] = [Math.min(first, second), Math.max(first, second)]
       const drafts = [one, other].flatMap(({ id, number }) => (number === null ? [id] : []))
@@ -124,7 +124,7 @@ export function postgresDocumentStore(client: DatabaseClient): DocumentStore {
 
 function listSlots(client: DatabaseClient): DocumentStore['listSlots'] {
   return async (workspaceId, draft, paths) => {
-    // Starts from the draft's rows and looks up each path by index, so the cost is linear in the draft.
+    // Without `paths`, looks up the path of each draft row by index, so the cost is linear in the draft.
     const live = paths
       ? Prisma.sql`SELECT d.* FROM document d WHERE d.path = ANY(${paths}::text[])`
       : Prisma.sql`SELECT d.* FROM document o JOIN document d ON d.path = o.path WHERE o.version_id = ${draft.id} AND o.valid_from = 0`
@@ -156,7 +156,7 @@ function saveDraft(client: DatabaseClient): DocumentStore['saveDraft'] {
 function publishDraft(client: DatabaseClient): DocumentStore['publishDraft'] {
   return async (workspaceId, draft, number, paths) => {
     const own = inProject(workspaceId, draft)
-    // Copies document ids while live's rows are open, then closes those rows to make room for the new ones.
+    // Gives the draft's rows the live rows' document ids. Then closes the live rows to make room for the draft's.
     await client.$executeRaw`
       UPDATE document d SET document_uuid = coalesce(
         (SELECT l.document_uuid FROM document l

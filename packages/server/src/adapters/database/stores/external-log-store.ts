@@ -1,4 +1,4 @@
-/** Stores each external log as a conversation without runs, plus a log entry. */
+/** Stores each external log as a conversation without runs, plus a row in `log_entry`. */
 import type { ExternalLogStore, LoggedConversation, NewExternalLog } from '../../../features/external-logs/ports.ts'
 import { storableJson } from '../../../shared/text-guards.ts'
 import type { Database, DatabaseClient } from '../database.ts'
@@ -10,7 +10,7 @@ interface Log {
   entry: NewExternalLog
 }
 
-// Epoch 0 and no events, so the first chat starts the first run.
+// The conversation has epoch 0, so a chat can start its first run.
 const logs: RowKind<Log> = {
   name: 'log',
   order: 10,
@@ -64,7 +64,7 @@ function externalLogStore(client: DatabaseClient, write: (log: Log) => Promise<u
     async create(conversation, entry) {
       await write({ conversation, entry })
       const where = { conversationUuid: conversation.uuid }
-      // The write batch does not return the row's id.
+      // `write` does not return the row's id.
       const { id } = await client.logEntry.findUniqueOrThrow({ where, select: { id: true } })
       return id
     },

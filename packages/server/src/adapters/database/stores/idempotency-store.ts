@@ -1,4 +1,4 @@
-/** Runs write their own idempotency records together with the run. */
+/** Inserts only idempotency records of requests without a run. `run-rows.ts` inserts the records of runs. */
 
 import type { SqlSession } from '@stet/embedded-postgres/sql-session'
 import type { IdempotencyRecord } from '../../../../generated/prisma/client.ts'
@@ -44,7 +44,7 @@ export function postgresIdempotencyStore(client: DatabaseClient): IdempotencySto
   }
 }
 
-/** @param session statements here do not count as request activity. */
+/** @param session does not count its statements as request activity. */
 export function postgresIdempotencyUpkeep(session: SqlSession): IdempotencyUpkeep {
   return {
     async releaseOthers(ownerId) {

@@ -1,4 +1,4 @@
-/** One statement renews a lease and reads requested stops, for any number of runs. */
+/** `renew` uses one statement to renew a lease and read stop requests, for any number of runs. */
 
 import type { SqlSession } from '@stet/embedded-postgres/sql-session'
 import type { LeaseStore } from '../../../features/runs/ports.ts'

@@ -25,7 +25,7 @@ export function postgresProjectStore(client: DatabaseClient): ProjectStore {
     },
     findOptional,
     async lock(workspaceId, id) {
-      // A separate statement, because one that waited for the lock would join the version from before the wait.
+      // Reads after the lock. A single statement that waited would join the live version from before the wait.
       await client.$queryRaw`SELECT id FROM project WHERE workspace_id = ${workspaceId} AND id = ${id} FOR UPDATE`
       return findOptional(workspaceId, id)
     },
@@ -49,7 +49,7 @@ export function postgresProjectStore(client: DatabaseClient): ProjectStore {
       return run !== null
     },
     async markDeleted(id) {
-      // Erases the project's own texts. Its rows are purged in batches, by the database's clock.
+      // Erases the project's own texts. `deleted_at` uses the database clock, as in `removeProject`.
       const [project] = await client.$queryRaw<{ deletedAt: Date }[]>`
         UPDATE project SET deleted_at = now(), name = '', default_provider = NULL, default_model = NULL
         WHERE id = ${id} RETURNING deleted_at AS "deletedAt"`

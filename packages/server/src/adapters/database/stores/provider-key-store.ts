@@ -21,7 +21,7 @@ export function postgresProviderKeyStore(client: DatabaseClient): ProviderKeySto
       return findOptional(workspaceId, id)
     },
     async create(workspaceId, { configuration, ...fields }, seal) {
-      // The sealed token is bound to the id, which the insert returns. The row is invisible until the commit.
+      // Sealing needs the id, which the insert returns. The caller's transaction hides the row until the commit.
       const data = { ...fields, workspaceId, nameKey: providerNameKey(fields.name), sealedToken: '' }
       const { id } = await uniqueName(fields.name, () =>
         client.providerKey.create({ data: { ...data, configuration: toJson(configuration) }, select: { id: true } }),

@@ -1,7 +1,7 @@
 /**
- * Each statement takes any number of rows as one JSON list. Joined lists have a condition that is true for every row,
- * so that PostgreSQL expects one row and uses the other table's index. Comparisons of states and times match most of
- * the table, so they are written to avoid an index.
+ * Each statement takes its rows as one JSON list. A list that is joined with a table has a condition that every row
+ * meets. PostgreSQL then expects few rows and uses the table's index. `IS NOT DISTINCT FROM` on a state or time avoids
+ * an index on that column, which would match most of the table.
  */
 import type { Claim } from '../../../features/idempotency/ports.ts'
 import type { NewConversation, NewQueuedRun, NewRun, RunEnd } from '../../../features/runs/ports.ts'
@@ -10,7 +10,7 @@ import { charactersIn } from '../../../shared/json-pieces.ts'
 import { storableJson } from '../../../shared/text-guards.ts'
 import type { RowKind } from '../write-batch.ts'
 
-/** A fragment of a batched statement: its fields of the input `i`, its columns and their values. */
+/** Parts of a statement: fields of the input `i`, columns of the table, and the columns' values. */
 export interface RowPart {
   input: string
   columns: string
@@ -99,7 +99,7 @@ export const firstRuns: RowKind<FirstRun> = {
   }),
 }
 
-/** Inserts the run and its idempotency record, or neither if the key was used before. */
+/** Inserts the conversation, the run and the idempotency record, or nothing if the record exists. */
 export const claimedFirstRuns: RowKind<FirstRun & { claim: Claim }> = {
   name: 'claimed-first-run',
   order: 10,
@@ -111,7 +111,7 @@ export const claimedFirstRuns: RowKind<FirstRun & { claim: Claim }> = {
   }),
 }
 
-// A record with a run needs no owner. Queued runs have no owner yet.
+// A record with a run needs no owner. It gets an empty one for a queued run, which has no owner yet.
 function claimRow({ id, requestHash }: Claim, run: NewRun | NewQueuedRun) {
   return { claim: id, request_hash: requestHash, claimant: 'ownerId' in run ? run.ownerId : '' }
 }
@@ -133,11 +133,11 @@ function startRow(run: NewRun | NewQueuedRun) {
 interface NextRun {
   run: NewRun
   added: readonly Message[]
-  /** If set, the run starts and stores its record only if the key is unused. */
+  /** If set, the run starts only if its idempotency record does not exist. The record is stored with the run. */
   claim?: Claim
 }
 
-/** Starts a conversation's next run by compare-and-set on the epoch. Only one concurrent request wins. */
+/** Starts a conversation's next run by compare-and-set on epoch and state. Only one concurrent request wins. */
 export const nextRuns: RowKind<NextRun> = {
   name: 'next-run',
   order: 20,
@@ -185,7 +185,7 @@ function nextRunRow(run: NewRun) {
   }
 }
 
-/** Uses compare-and-set on epoch, state and stop. A repeated claim also wins, because the row names its owner. */
+/** Uses compare-and-set on epoch, state and stop. A repeated claim also wins if the run already has this owner. */
 export const queueClaims: RowKind<{ run: NewRun; isRepeat: boolean }> = {
   name: 'queue-claim',
   order: 20,
@@ -259,8 +259,8 @@ const endAloneSql = endSql(true)
 const largeCharacters = 1_048_576
 
 /**
- * Uses compare-and-set on run, epoch and state. An owner's repeated end also wins, because the row has its end time.
- * Reapers' do not, because two of them may share a millisecond.
+ * Uses compare-and-set on run, epoch and state. An owner's repeated end also wins if the row has the same end time and
+ * last event. A reaper's repeated end never wins, because two reapers may use the same millisecond.
  */
 export const ends: RowKind<RunEnd> = {
   name: 'run-end',
@@ -268,10 +268,10 @@ export const ends: RowKind<RunEnd> = {
   key: (end) => end.runUuid,
   statement(rows) {
     const [first] = rows
-    // PostgreSQL copies a JSON list several times. A large end is alone, so its big values become parameters.
+    // PostgreSQL copies a JSON list several times, so a single end with large messages uses separate parameters.
     const alone =
       rows.length === 1 && first && charactersIn(first.messages, largeCharacters) > largeCharacters ? first : undefined
-    // One parameter with 1-based offsets keeps the statement and its query plan the same for any number of rows.
+    // All event logs are one parameter with 1-based offsets. The query plan is then the same for any number of rows.
     const logs: Uint8Array[] = []
     const list: object[] = []
     let logFrom = 1

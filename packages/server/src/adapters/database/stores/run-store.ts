@@ -21,10 +21,9 @@ const runFields = {
 
 type RunFields = Pick<Run, keyof typeof runFields>
 
-/** A join would build `jsonb`, which does not preserve key order. */
+/** Loads relations with separate queries. A join would build `jsonb`, which does not preserve key order. */
 const asWritten = { relationLoadStrategy: 'query' } as const
 
-/** Only the purge reads deleted conversations. */
 const shown = { deletedAt: null } as const
 
 export interface RunStoreDatabase {
@@ -70,7 +69,7 @@ export function postgresRunStore({ client, ownSession, writeBatch, writesClosed 
     async findConversation(workspaceId, uuid) {
       const row = await client.conversation.findFirst({ where: { workspaceId, uuid, ...shown } })
       if (!row) return null
-      // Prisma would load all runs for an included one. Two runs may share a millisecond, so the epoch orders them.
+      // With `include`, Prisma would load all runs. The epoch orders runs that share a millisecond.
       const latest = { where: { conversationUuid: uuid }, select: runFields, orderBy: { epoch: 'desc' } } as const
       return toConversation(row, await client.run.findFirst(latest))
     },

@@ -25,7 +25,7 @@ export function postgresToolCallStore({ client, ownSession, writeBatch }: ToolCa
       return found && { result: JSON.parse(found.result ?? 'null'), isError: found.isError }
     },
     async findProject(workspaceId, id) {
-      // PostgreSQL rejects NUL in text. Our ids never contain one.
+      // PostgreSQL rejects NUL in text. An issued id never contains NUL.
       if (id.includes('\0')) return null
       const where = { workspaceId, id, run: { conversation: { deletedAt: null } } }
       const found = await client.toolCall.findFirst({ where, select: { projectId: true } })
@@ -45,7 +45,7 @@ export function postgresToolCallStore({ client, ownSession, writeBatch }: ToolCa
 
 const issues: RowKind<NewToolCall> = {
   name: 'tool-call',
-  // Runs after the insert of their run.
+  // Above the orders of the run inserts, because each row references its run.
   order: 22,
   key: (call) => call.id,
   statement: (rows) => ({

@@ -47,7 +47,7 @@ export function postgresVersionStore(client: DatabaseClient): VersionStore {
       return toVersion(row)
     },
     async publish(workspaceId, projectId, id, { number, title, description, at }) {
-      // Rejects a second publication of a draft. A unique constraint rejects a used number.
+      // `number: null` matches only a draft. A unique constraint rejects a used number.
       const { count } = await client.version.updateMany({
         where: { ...inProject(workspaceId, projectId), id, number: null },
         data: { number, title, description, mergedAt: at, updatedAt: at },
