@@ -1,8 +1,8 @@
-/** Random base62 text. Reads the system's random source in blocks, because one call per id costs more than the id. */
+/** Creates random base62 text. Reads random bytes in blocks, because a call per id costs more than the rest. */
 import { randomFillSync } from 'node:crypto'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-// 248 is the largest multiple of 62 in a byte. Higher bytes would favor the first letters.
+// 248 is the largest multiple of 62 in a byte. Bytes from 248 on would favor the first characters of the alphabet.
 const unbiasedBelow = 248
 
 const pool = Buffer.alloc(4096)
@@ -24,7 +24,7 @@ export function randomText(length: number): string {
   return text
 }
 
-/** `call_` plus 24 base62 characters: unique on the server, and within every provider's limit of 40. */
+/** Returns an id that is unique on this server. Its 29 characters are within every provider's limit of 40. */
 export function newToolCallId(): string {
   return `call_${randomText(24)}`
 }

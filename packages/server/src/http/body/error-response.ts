@@ -124,8 +124,8 @@ const conversationPath = /^\/conversations\/([^/]+)\/(?:chat|attach)\/?$/
 const silent = new Set<ErrorCode>(['ForbiddenError', 'NotFoundError', 'InternalServerError', 'ServiceUnavailableError'])
 
 /**
- * Sets `X-Conversation-Uuid` on refused chat and attach requests, if the caller may see the conversation. A request with
- * an invalid body never reaches the handler that would set the header.
+ * Sets `X-Conversation-Uuid` on refused chat and attach requests, if the caller may see the conversation. A request
+ * with an invalid body never reaches the handler that would set the header.
  */
 export function nameConversation(deps: HttpDeps): ErrorRequestHandler {
   return async (error, req, res, next) => {
