@@ -52,7 +52,7 @@ export class HttpServer extends Server {
 
   /**
    * Ends idle connections with a 503 response, because a request may be in flight. Closes all connections after
-   * `lingerMs`, or once the idle ones are closed. Closing them directly could reset them before the response was read.
+   * `lingerMs`, or once the idle ones are closed. Closing a connection directly would reset a request in flight.
    */
   async endConnections(): Promise<void> {
     const idle = [...this.#open].filter(({ _httpMessage }) => !_httpMessage)

@@ -5,8 +5,8 @@ import type { Logger } from '../shared/logger.ts'
 import { failureFields } from './body/error-response.ts'
 
 /**
- * Every `beatMs`, a check pings the streams that were silent for `silentMs`. At most 15 s pass without a byte, unless the
- * reader stalls.
+ * Every `beatMs`, a check pings the streams that were silent for `silentMs`. At most 15 s pass without a byte, unless
+ * the reader stalls.
  */
 const beatMs = 5_000
 const silentMs = 10_000
@@ -160,8 +160,8 @@ function releaseHeld(): void {
 
 /**
  * Writes a text as one chunk directly to the socket. The headers must have been sent. `res.write` would send length,
- * bytes and end separately, which costs 1.5 times as much. Buffers are written with `res.write`, which does not copy
- * them.
+ * bytes and end separately, which costs 1.5 times as much. Buffers and HTTP/1.0 responses use `res.write`, which does
+ * not copy buffers.
  * @returns false if the socket's buffer is full.
  */
 function write(res: ServerResponse, text: string | Buffer): boolean {

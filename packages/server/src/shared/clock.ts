@@ -6,7 +6,10 @@ export const systemClock: Clock = { now: () => new Date() }
 
 const defaultTickMs = 25
 
-/** Calls `expire` after about `ms` with a responsive event loop. Returns a function that cancels the call. */
+/**
+ * Calls `expire` after about `ms`. Time in which the event loop was blocked does not count. Returns a function that
+ * cancels the call.
+ */
 export function afterListening(ms: number, expire: () => void, tickMs = defaultTickMs): () => void {
   let ticks = Math.ceil(ms / tickMs)
   const timer = setInterval(() => {

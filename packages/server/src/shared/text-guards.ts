@@ -1,4 +1,4 @@
-/** Guards against values that the database cannot store unchanged. Refuses them in requests, repairs model output. */
+/** Guards against values that the database cannot store unchanged. Requests are refused, model output is repaired. */
 export interface Refusal {
   path: (string | number)[]
   reason: string

@@ -20,7 +20,7 @@ export function encodeDocumentPathTail(method: string, url: string): string {
   if (method === 'POST' && postWords.has(tail.replace(/\/$/, ''))) return url
   const path = readTail(tail)
   if (path === '') return base + query
-  // The use case normalizes the path again and removes one trailing slash, so a path that ends with one gets another.
+  // Adds a second slash to a path that ends with a slash. The use case normalizes the path again and removes the second.
   return `${base}/${encodeURIComponent(path.endsWith('/') ? `${path}/` : path)}${query}`
 }
 

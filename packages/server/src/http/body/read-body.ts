@@ -129,7 +129,7 @@ export async function readBody(
 
 let uncollectedBytes = 0
 
-/** Each part leaves a buffer of 64 KB as garbage. V8 alone would collect them with pauses of 10 to 20 ms. */
+/** Each part leaves a buffer of 64 KB as garbage. V8's own collection of such buffers pauses for 10 to 20 ms. */
 function countReceived(part: Buffer): void {
   uncollectedBytes += part.length
   if (uncollectedBytes < collectAfterBytes) return

@@ -86,8 +86,8 @@ export class ResponseCache {
     const id = `${hash} ${url}`
     const kept = this.#kept.get(id)
     if (kept && this.#isCurrent(kept)) return kept
-    // Reads the drop count before authentication. A later revocation drops the key's cache scope, so the response is
-    // not cached.
+    // Reads the drop count before authentication. A later revocation drops the key's cache scope, which invalidates
+    // the response.
     contextOf(res).cachePlace = { id, scope: keyScope(hash), drops: liveCache.drops() }
     return undefined
   }

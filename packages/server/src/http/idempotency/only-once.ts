@@ -16,7 +16,10 @@ interface Call<S, B> {
   req: Request
   res: Response
   status: S
-  /** Returns the created object, if the path does not name it. Deleting the object also deletes the stored response. */
+  /**
+   * Returns the created object. Needed if the path does not name that object. Deleting the object also deletes the stored
+   * response.
+   */
   created?(body: NoInfer<B>): ResponseSubject
 }
 

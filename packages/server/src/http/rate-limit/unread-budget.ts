@@ -10,7 +10,7 @@ export interface UnreadSettings {
 }
 
 const lookMs = 250
-/** Garbage is collected after this many bytes. V8 alone lets the heap grow to four times the bytes in use. */
+/** Garbage is collected after this many bytes of large responses. V8 alone lets the heap grow to four times its use. */
 const collectAfterBytes = 12_582_912
 /** Consecutive checks without progress until a client counts as stalled. Its socket is polled between two checks. */
 const stalledLooks = 2
@@ -25,7 +25,7 @@ interface Watched {
   /** Number of checks since the last progress. */
   looks: number
   unsentBytes: number
-  /** The reserved bytes, or the size of a large body once known. Counts in addition to `unsentBytes`. */
+  /** The reserved bytes, or the size of a large body once known. Both count in addition to `unsentBytes`. */
   heldBytes: number
   apiKeyId: number | undefined
 }

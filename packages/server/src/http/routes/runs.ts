@@ -109,8 +109,8 @@ function follow({ drain, streams }: RunDeps, res: Response, isStream: boolean): 
 }
 
 /**
- * Returns the conversation's uuid once the run is queued. Legacy clients that request a stream of a background run get
- * its event stream.
+ * Returns the conversation's uuid once the run is queued. A legacy client with `backgroundStreams` gets the run's event
+ * stream instead, if it requests a stream.
  */
 async function runInBackground(
   deps: RunDeps,
