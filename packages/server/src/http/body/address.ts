@@ -20,7 +20,8 @@ export function encodeDocumentPathTail(method: string, url: string): string {
   if (method === 'POST' && postWords.has(tail.replace(/\/$/, ''))) return url
   const path = readTail(tail)
   if (path === '') return base + query
-  // Adds a second slash to a path that ends with a slash. The use case normalizes the path again and removes the second.
+  // The use case normalizes the path again, which removes one trailing slash. A path that ends with a slash therefore
+  // gets a second one here.
   return `${base}/${encodeURIComponent(path.endsWith('/') ? `${path}/` : path)}${query}`
 }
 

@@ -17,8 +17,8 @@ interface Call<S, B> {
   res: Response
   status: S
   /**
-   * Returns the created object. Needed if the path does not name that object. Deleting the object also deletes the stored
-   * response.
+   * Returns the created object. Needed if the path does not name that object. Deleting the object also deletes the
+   * stored response.
    */
   created?(body: NoInfer<B>): ResponseSubject
 }
