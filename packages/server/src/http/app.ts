@@ -1,4 +1,4 @@
-/** Assembles the request pipeline. Its order is the documented order of checks. */
+/** Assembles the request pipeline. Its order decides which error a request gets if several checks would fail. */
 import type { RequestListener, ServerResponse } from 'node:http'
 import { API_PREFIX, contract } from '@stet/contract'
 import express, { type Express, Router } from 'express'
@@ -30,7 +30,7 @@ export function createApp(deps: HttpDeps): RequestListener {
   const unread = new UnreadBudget(settings.unread)
   const general = expressApp(deps, responses, unread)
   const corsOrigins = new Set(settings.corsOrigins)
-  // Runs when a response was sent or its connection closed. All responses share one function.
+  // Listens to `close`, which follows a sent response or a closed connection. All responses share this function.
   function closed(this: ServerResponse): void {
     drain.leave(this)
     unread.leave(this)

@@ -7,11 +7,11 @@ interface HttpSettings {
   version: string
   /** Optional features of this server, listed by `/health` and `/me`. */
   features: readonly string[]
-  /** Exact origins that browsers may call from. Empty disables CORS. */
+  /** Exact origins that browsers may call from. An empty list disables CORS. */
   corsOrigins: readonly string[]
-  /** Bearer token for `/metrics`. Undefined restricts it to loopback. */
+  /** Bearer token for `/metrics`. Without a token, only loopback may read the metrics. */
   metricsToken: string | undefined
-  /** Maximum decompressed size of a request body. */
+  /** Maximum size of a request body, before and after decompression. */
   bodyLimitBytes: number
   trustProxy: number
   maxStreamsPerKey: number
@@ -20,9 +20,9 @@ interface HttpSettings {
   validateResponses: boolean
 }
 
-/** Without Redis, only one server may serve a database. Every API request first checks that it is this one. */
+/** Without Redis, only one server may serve a database. API requests check that this server is the one. */
 export interface Place {
-  /** True if no other server can be serving right now. Sends no query. */
+  /** True if this server may serve API requests now. Sends no query. */
   isConfirmed(): boolean
   /** Like `isConfirmed`, but queries the database if the last confirmation has expired. */
   confirm(): Promise<boolean>

@@ -1,4 +1,4 @@
-/** Mounts contract and handlers as routes. Only this file imports @ts-rest/express. */
+/** Mounts the contract's routes with their handlers. Only this file imports @ts-rest/express. */
 import type { RouteMetadata } from '@stet/contract'
 import type { AppRouter } from '@ts-rest/core'
 import { createExpressEndpoints } from '@ts-rest/express'
@@ -9,22 +9,22 @@ import { checkedBody, invalidRequest, type RequestIssue } from './body/check-inp
 
 export type Routes<T extends AppRouter> = Parameters<typeof createExpressEndpoints<T>>[1]
 
-/** @param before middleware for matched routes, which runs before validation and can read the route. */
 export function mountContract<T extends AppRouter>(options: {
   contract: T
   routes: Routes<T>
   router: Router
+  /** Middleware for matched routes. It runs before validation and can call `matchedRoute`. */
   before: RequestHandler[]
   validateResponses: boolean
 }): void {
-  // Options replace all defaults, so every option is listed here.
+  // These options replace all defaults of ts-rest, so every default is repeated here.
   createExpressEndpoints(withCheckedBodies(options.contract), options.routes, options.router, {
     logInitialization: false,
     jsonQuery: false,
     responseValidation: options.validateResponses,
     globalMiddleware: options.before as never[],
     requestValidationErrorHandler: (error, _req, _res, next) => {
-      // All schemas are zod's, whose issues have these fields.
+      // All schemas come from zod, so their issues have the fields of `RequestIssue`.
       const parts = [error.pathParams, error.query, error.headers, error.body]
       const issues = parts.flatMap((part) => (part ? (part.issues as readonly RequestIssue[]) : []))
       next(invalidRequest(error.query ? 'invalid-query' : 'invalid-body', issues))
@@ -32,7 +32,7 @@ export function mountContract<T extends AppRouter>(options: {
   })
 }
 
-// Keeps the contract's types, because a checked body has its schema's type.
+// The cast is safe, because a checked body accepts and returns the same values as its schema.
 function withCheckedBodies<T extends AppRouter>(contract: T): T {
   const entries = Object.entries(contract).map(([name, entry]) => {
     if (!('method' in entry)) return [name, withCheckedBodies(entry)]
@@ -54,7 +54,7 @@ export interface MatchedRoute {
   metadata: RouteMetadata
 }
 
-/** Responds 405 for a known path, otherwise 404. @param routes methods and paths with `:parameters`. */
+/** Throws a 405 error for a known path, otherwise a 404 error. @param routes paths may have `:parameters`. */
 export function unmatchedRoute(routes: readonly Pick<MatchedRoute, 'method' | 'path'>[]): RequestHandler {
   const known = routes.map(({ method, path }) => ({
     method,

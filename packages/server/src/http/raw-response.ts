@@ -6,8 +6,8 @@ import { charactersIn, evenTexts, jsonPieces } from '../shared/json-pieces.ts'
 import type { UnreadBudget } from './rate-limit/unread-budget.ts'
 
 /**
- * ts-rest only checks for `Stream` and calls `pipe`. A real Readable would be piped without content type, error
- * listener and cleanup.
+ * Writes itself to the response. ts-rest calls `pipe` on a body that is a `Stream`. A real Readable would be piped
+ * without content type, error listener and cleanup.
  */
 export class RawResponse extends Stream {
   readonly #write: (res: Response) => void
@@ -24,7 +24,7 @@ export class RawResponse extends Stream {
   }
 }
 
-/** Shorter bodies are sent as a string, because Node then sends headers and body in one write. */
+/** Bodies up to this length are sent as a string, because Node then sends headers and body in one write. */
 const joinedCharacters = 65_536
 
 /** Replaces Express's `res.json`, which recomputes settings, charset and freshness for every response. */
@@ -39,7 +39,10 @@ export function writeJson(this: Response, value: unknown): Response {
 const wholeCharacters = 1_048_576
 const pieceCharacters = 65_536
 
-/** Sends a large body in pieces and counts it against the budget until it has been read. */
+/**
+ * Returns a response that sends a large body in pieces. The body counts against the budget until the response closes.
+ * Returns a smaller body unchanged and releases its reservation.
+ */
 export function sizedBody<T>(unread: Pick<UnreadBudget, 'hold'>, res: Response, body: T): T | RawResponse {
   const characters = charactersIn(body)
   const isLarge = characters > wholeCharacters
@@ -51,6 +54,6 @@ export function sizedBody<T>(unread: Pick<UnreadBudget, 'hold'>, res: Response, 
 function writePieces(res: Response, body: unknown): void {
   res.setHeader('Content-Type', 'application/json; charset=utf-8')
   const texts = Readable.from(evenTexts(jsonPieces(body), pieceCharacters), { objectMode: true, highWaterMark: 1 })
-  // Fails only if the client disconnects, when no response is possible.
+  // Fails only if the client disconnects. No response is possible then.
   pipeline(texts, res).catch(() => undefined)
 }

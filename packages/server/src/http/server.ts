@@ -8,11 +8,11 @@ import { connectionOf } from './rate-limit/connection.ts'
 const keepAliveMs = 65_000
 const headerLimitBytes = 16_384
 const slowSenderMs = 30_000
-/** How long closed connections are still read. */
+/** How long ended connections may stay open until their clients close them. */
 const lingerMs = 1_000
 
 interface ServerLimits {
-  /** Defaults to 30 s for headers and bodies. Shorter in tests. */
+  /** Milliseconds to receive the headers, and to receive the complete request. Defaults to 30 s; shorter in tests. */
   slowSenderMs?: number
   maxConnections?: number
 }
@@ -29,13 +29,13 @@ export class HttpServer extends Server {
       headersTimeout: limitMs,
       requestTimeout: limitMs,
       connectionsCheckingInterval: Math.min(5_000, limitMs),
-      // Node rejects a missing Host without a body, so `hasValidHost` checks it.
+      // Node would reject a missing Host header without a response body, so `hasValidHost` checks the header.
       requireHostHeader: false,
     })
     const serve: RequestListener = (req, res) => {
-      // This request is pipelined behind an earlier one.
+      // A response has no socket while an earlier request on the connection is in progress.
       if (!res.socket) connectionOf(req.socket).queue(res)
-      // The connection was already ended with a response that the client has not read.
+      // The last response of this connection was already written, so a further request gets none.
       if (req.socket.writableEnded) return
       if (hasValidHost(req)) app(req, res)
       else answerInTurn(res)
@@ -51,8 +51,8 @@ export class HttpServer extends Server {
   }
 
   /**
-   * An idle connection may have a request in flight, so it gets a 503 and is read until the client closes it. Closing
-   * it directly would reset it.
+   * Ends idle connections with a 503 response, because a request may be in flight. Closes all connections after
+   * `lingerMs`, or once the idle ones are closed. Closing a connection directly would reset a request in flight.
    */
   async endConnections(): Promise<void> {
     const idle = [...this.#open].filter(({ _httpMessage }) => !_httpMessage)
@@ -63,7 +63,10 @@ export class HttpServer extends Server {
   }
 }
 
-/** RFC 9112, 3.2: one Host, optional in HTTP/1.0. Node drops a second one, but a proxy may route by it. */
+/**
+ * RFC 9112, 3.2 requires exactly one Host header; HTTP/1.0 requests may have none. Node ignores a second Host header,
+ * but a proxy may route by it.
+ */
 function hasValidHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   let hosts = 0
   for (let place = 0; place < rawHeaders.length; place += 2) {
@@ -73,7 +76,7 @@ function hasValidHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   return hosts === 1 || (hosts === 0 && httpVersion !== '1.1')
 }
 
-/** Node sends this after the responses to the connection's earlier requests. */
+/** Node sends this response after those to the connection's earlier requests. */
 function answerInTurn(res: ServerResponse): void {
   const { status, headers, text } = lastResponse('malformed-http')
   res.writeHead(status, headers).end(text)
@@ -81,14 +84,15 @@ function answerInTurn(res: ServerResponse): void {
 
 function answerParserError(error: NodeJS.ErrnoException, socket: AnsweringSocket): void {
   const open = socket._httpMessage
-  // A second head inside a started response would be read as its body.
+  // If a response has started, the client would read an error response as part of its body.
   if (error.code === 'ECONNRESET' || !socket.writable || open?.headersSent) socket.destroy()
-  // The invalid data follows a complete request. An error response now would be mistaken for that request's.
+  // The invalid data follows a complete request. An error response now would answer that request, so the connection
+  // closes after the real response.
   else if (open?.req.complete) open.setHeader('Connection', 'close')
   else socket.end(asText(causeOf(error.code)))
 }
 
-/** `_httpMessage` is the response that is currently due, if any. */
+/** Node sets `_httpMessage` to the response whose turn it is, if any. */
 type AnsweringSocket = Duplex & { _httpMessage?: ServerResponse | null }
 
 type ConnectionCause = 'malformed-http' | 'slow-request' | 'head-too-large' | 'server-stopping'
@@ -98,7 +102,7 @@ function causeOf(code: string | undefined): ConnectionCause {
   return code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'slow-request' : 'malformed-http'
 }
 
-/** The response that ends a connection. */
+/** Returns the response that ends a connection. */
 function lastResponse(cause: ConnectionCause) {
   const requestId = newRequestId()
   const { status, headers, body } = errorResponse(refuse(cause), requestId)

@@ -4,13 +4,16 @@ import type { RunFrames, StartedRun } from '../features/runs/events/watch-run.ts
 import type { Logger } from '../shared/logger.ts'
 import { failureFields } from './body/error-response.ts'
 
-/** Streams are checked every `beatMs` and pinged after `silentMs`, so at most 15 s pass without a byte. */
+/**
+ * Every `beatMs`, a check pings the streams that were silent for `silentMs`. At most 15 s pass without a byte, unless
+ * the reader stalls.
+ */
 const beatMs = 5_000
 const silentMs = 10_000
-/** Limit for a stalled reader, which can resume from its last event id. */
+/** A reader that stalls for this long is disconnected. The reader can resume from its last event id. */
 const stalledMs = 300_000
 
-/** Without a trailing blank line: after an event with an id, some parsers would emit an extra event. */
+/** Has no blank line at the end, because some parsers would emit an extra event after an event with an id. */
 const ping = ': ping\n'
 
 export type StreamedRun = Pick<StartedRun, 'conversationUuid' | 'frames'>
@@ -49,7 +52,7 @@ function beat(): void {
 function lookAfter(stream: OpenStream): void {
   const now = performance.now()
   if (stream.stalledSince !== undefined) {
-    // The timeout restarts when the caller sends its tool result. Until then the stream is not stalled.
+    // A caller may stop reading while it computes a tool result, so the timeout starts over until the result arrives.
     if (stream.frames.isCallerAwaited()) stream.stalledSince = now
     else if (now - stream.stalledSince >= stalledMs) stream.res.destroy()
   } else if (now - stream.lastByteAt >= silentMs && !stream.frames.hasMore()) {
@@ -58,7 +61,7 @@ function lookAfter(stream: OpenStream): void {
   }
 }
 
-/** Sends the headers immediately. Failures can no longer be reported afterwards. */
+/** Sends the headers immediately. A later failure to write can only close the connection. */
 export function writeRunStream(
   res: ServerResponse,
   run: StreamedRun,
@@ -69,7 +72,7 @@ export function writeRunStream(
   res.setHeader('Cache-Control', 'no-cache, no-transform')
   res.setHeader('X-Accel-Buffering', 'no')
   res.setHeader('X-Conversation-Uuid', run.conversationUuid)
-  // Set explicitly, because chunks are framed below.
+  // Set explicitly, because `write` frames the chunks itself.
   if (res.req.httpVersion === '1.1') res.setHeader('Transfer-Encoding', 'chunked')
   res.socket?.setNoDelay(true)
   res.flushHeaders()
@@ -77,7 +80,7 @@ export function writeRunStream(
   const lastByteAt = performance.now()
   const stream = { res, frames, logger, lastByteAt, stalledSince: undefined, isHeld: false }
   res.once('close', () => leave(stream))
-  // A reset connection also emits an error, but the `close` event is sufficient.
+  // A reset connection can emit an error. Without a listener, the error would end the process.
   res.on('error', () => leave(stream))
   if (isGone(res)) {
     leave(stream)
@@ -93,7 +96,7 @@ function leave(stream: OpenStream): void {
   stream.frames.release()
 }
 
-/** Writes the available frames. The run also calls this synchronously when it appends events. */
+/** Writes the available frames. Also called synchronously when the run appends events or ends. */
 function advance(stream: OpenStream): void {
   orClose(stream, writeNext)
 }
@@ -138,7 +141,7 @@ function send(stream: OpenStream, part: string | Buffer): void {
   })
 }
 
-// Streams that wrote in this tick. The first write of each is immediate.
+// Streams that have written in this tick. `releaseHeld` writes their later frames.
 let held: OpenStream[] = []
 
 function hold(stream: OpenStream): void {
@@ -156,20 +159,20 @@ function releaseHeld(): void {
 }
 
 /**
- * Writes one body chunk directly to the socket. The response would send length, bytes and end separately, at one and a
- * half times the cost. Requires that the headers were sent and the response owns the socket. Buffers are written
- * through the response, which does not copy them.
+ * Writes a text as one chunk directly to the socket. The headers must have been sent. `res.write` would send length,
+ * bytes and end separately, which costs 1.5 times as much. Buffers and HTTP/1.0 responses use `res.write`, which does
+ * not copy buffers.
  * @returns false if the socket's buffer is full.
  */
 function write(res: ServerResponse, text: string | Buffer): boolean {
   const { socket } = res
   if (typeof text !== 'string' || !socket || res.req.httpVersion !== '1.1') return res.write(text)
   const bytes = Buffer.byteLength(text)
-  // ASCII has the same bytes in both encodings, and latin1 is cheaper.
+  // ASCII text has the same bytes in both encodings, and latin1 is cheaper.
   return socket.write(`${bytes.toString(16)}\r\n${text}\r\n`, bytes === text.length ? 'latin1' : 'utf8')
 }
 
-/** @param wake not called if the response closes first. */
+/** Calls `wake` once when the buffer has drained, unless the response closes first. */
 function onceDrained(res: ServerResponse, wake: () => void): void {
   const { socket } = res
   const end = () => {
@@ -180,7 +183,8 @@ function onceDrained(res: ServerResponse, wake: () => void): void {
   let isWoken = false
   const drained = () => {
     end()
-    // The socket's drain event triggers the response's. A listener removed meanwhile is still called, so this can run twice.
+    // Node emits the response's event during the socket's event, which still calls its removed listener. So this can
+    // run twice.
     if (isWoken) return
     isWoken = true
     wake()

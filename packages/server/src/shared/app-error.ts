@@ -9,7 +9,7 @@ import {
 type Causes = typeof ERROR_CAUSES
 type DetailKey<C extends ErrorCause> = Causes[C] extends { details: readonly (infer K extends string)[] } ? K : never
 
-/** A failed run throws `RunError`. All other causes use `refuse`. */
+/** The causes that `refuse` accepts. A failed run throws `RunError` instead. */
 export type RefusalCause = { [C in ErrorCause]: Causes[C]['code'] extends 'DocumentRunError' ? never : C }[ErrorCause]
 
 export type ErrorDetails = Record<string, unknown>
@@ -30,7 +30,7 @@ export class AppError extends Error {
   }
 }
 
-/** The error's class, message and `details.reason` come from the contract's table. */
+/** Takes the error's code, message and `details.reason` from the contract's table of causes. */
 export function refuse<C extends RefusalCause>(
   cause: C,
   ...[details, options]: [DetailKey<C>] extends [never]
@@ -40,7 +40,7 @@ export function refuse<C extends RefusalCause>(
   return new AppError(cause, details, options)
 }
 
-/** The details of `invalid-body` and `invalid-query` for a rule that no schema can express. */
+/** Returns the details of an error for a rule that no schema can express. */
 export function issueAt(path: string, message: string): { issues: unknown[] } {
   return { issues: [{ path: path.split('.'), code: 'custom', message }] }
 }
@@ -63,12 +63,12 @@ export class RunError extends Error {
   }
 }
 
-/** A failure that ends a start or a command. The operator sees `message` without a stack. */
+/** A failure that ends the server or an operator command. The operator sees only `message`, without a stack. */
 export class OperatorError extends Error {
   override readonly name = 'OperatorError'
 }
 
-/** Replaces `{key}`, `{list.length}` and `{list.0.key}` with values from the details. */
+/** Replaces `{key}`, `{list.length}` and `{list.0.key}` with values from the details. Joins the items of a list. */
 function fillIn(template: string, details: ErrorDetails): string {
   return template.replace(/\{([\w.]+)\}/g, (_, place: string) => {
     const value = place.split('.').reduce<unknown>((found, key) => Object(found)[key], details)

@@ -1,4 +1,3 @@
-/** A caller, as identified by a valid API key. Every store call includes the caller's workspace. */
 import type { KeyScope } from '@stet/contract/vocabulary'
 
 export interface Author {
@@ -7,12 +6,13 @@ export interface Author {
   email: string
 }
 
+/** The sender of a request, identified by its API key. */
 export interface Caller {
   apiKeyId: number
   workspaceId: number
   author: Author
   scopes: readonly KeyScope[]
-  /** The only project that the key may see; null means every project of the workspace. */
+  /** The only project that the key can access. Null allows every project of the workspace. */
   projectId: number | null
   limit: number
   expiresAt: Date | null

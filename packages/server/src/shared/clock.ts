@@ -6,7 +6,10 @@ export const systemClock: Clock = { now: () => new Date() }
 
 const defaultTickMs = 25
 
-/** Like a timeout, but time with a blocked event loop does not count. Returns a function that stops it. */
+/**
+ * Calls `expire` after about `ms`. Time in which the event loop was blocked does not count. Returns a function that
+ * cancels the call.
+ */
 export function afterListening(ms: number, expire: () => void, tickMs = defaultTickMs): () => void {
   let ticks = Math.ceil(ms / tickMs)
   const timer = setInterval(() => {
@@ -18,13 +21,12 @@ export function afterListening(ms: number, expire: () => void, tickMs = defaultT
   return () => clearInterval(timer)
 }
 
-/** Repeated work that never overlaps itself. */
 export interface Repeated {
-  /** Resolves once no work is running. */
+  /** Starts no further work. Resolves once no work is running. */
   stop(): Promise<void>
 }
 
-/** @param work must not reject. It first runs after one interval. */
+/** Calls `work` at each interval, unless the previous call is still running. @param work must not reject. */
 export function repeat(everyMs: number, work: () => Promise<void>): Repeated {
   let running: Promise<void> | undefined
   const timer = setInterval(() => {

@@ -14,14 +14,12 @@ function depthOf(value: unknown): number {
   return 1 + Math.max(0, ...childrenOf(value).map(depthOf))
 }
 
-/** Counts items and members. An empty list or object counts as one more. */
 function valuesOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   const children = childrenOf(value)
   return Math.max(1, children.length) + children.reduce<number>((sum, child) => sum + valuesOf(child), 0)
 }
 
-/** Keys count as spelled in the text: a key with two spellings counts twice. */
 function keysOf(value: unknown, found = new Set<string>()): Set<string> {
   if (typeof value !== 'object' || value === null) return found
   if (!Array.isArray(value)) for (const key of Object.keys(value)) found.add(key)

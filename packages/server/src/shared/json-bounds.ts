@@ -13,15 +13,16 @@ const objectEnd = 0x7d
 
 export interface JsonBounds {
   depth: number
-  /** Array items and object members. An empty array or object counts one more. */
+  /** Array items and object members. An empty array or object adds one. */
   values: number
+  /** Different keys as spelled in the text. A key with two spellings counts twice. */
   keys: number
 }
 
-/** Limits for a body and for a parameter sent as JSON text. The cost after parsing depends on these counts. */
+/** Limits for a request body, and for a parameter sent as JSON text. The cost after parsing depends on these counts. */
 export const inputBounds: JsonBounds = { depth: maxJsonDepth, values: 50_000, keys: 5_000 }
 
-/** Counts while a text arrives, so that its rest need not be read. The result is unspecified for invalid JSON. */
+/** Counts while a text arrives, so that reading can stop early. The result is unspecified for invalid JSON. */
 export class JsonMeter {
   readonly #bounds: JsonBounds
   #depth = 0
@@ -66,7 +67,7 @@ export class JsonMeter {
     return undefined
   }
 
-  /** Returns the position of the closing quote, or the end of a part that ends inside the string. */
+  /** Returns the position of the closing quote. If the part ends inside the string, returns the part's length. */
   #leaveString(json: Uint8Array, start: number): number {
     const end = endOfString(json, start)
     this.#isInString = end >= json.length

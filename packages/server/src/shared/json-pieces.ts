@@ -1,14 +1,14 @@
-/** Measures values with large texts and writes their JSON in pieces, because each complete text costs another copy. */
+/** Measures values and serializes them in pieces, because the complete JSON would be another copy in memory. */
 
 const pieceCharacters = 65_536
 
 /**
- * Deeper values are written in one piece. Each piece passes one generator per level above it, so a model's JSON with
- * thousands of levels would take quadratic time and overflow the stack.
+ * Deeper values are written in one piece, because each piece passes one generator per level above it. Thousands of
+ * levels, which a model may send, would take quadratic time and overflow the stack.
  */
 const mostLevels = 64
 
-/** The concatenated pieces equal `JSON.stringify` of plain data. */
+/** For plain data, the concatenated pieces equal the result of `JSON.stringify`. */
 export function* jsonPieces(value: unknown, levels = mostLevels): Generator<string> {
   const isLarge = levels > 0 && charactersIn(value, pieceCharacters) > pieceCharacters
   if (!isLarge) yield JSON.stringify(value ?? null)
@@ -18,8 +18,8 @@ export function* jsonPieces(value: unknown, levels = mostLevels): Generator<stri
 }
 
 /**
- * Counts the characters of all strings in the value; stops soon after `most`. Not recursive: a model may send JSON with
- * thousands of levels, and a stack overflow in a background task would end the process.
+ * Counts the characters of all string values. Stops once the count exceeds `most`. Not recursive: a model may send JSON
+ * with thousands of levels, and a stack overflow in a background task would end the process.
  */
 export function charactersIn(value: unknown, most = Number.MAX_SAFE_INTEGER): number {
   const left = [value]
@@ -57,7 +57,7 @@ function* mapPieces(values: Record<string, unknown>, levels: number): Generator<
   yield '}'
 }
 
-/** The end of a part of at most `length` characters, or one more to keep a surrogate pair together. */
+/** Returns the end of a part of at most `length` characters, or of one more to keep a surrogate pair together. */
 export function endOfPart(text: string, start: number, length: number): number {
   const end = start + length
   if (end >= text.length) return text.length
@@ -87,7 +87,7 @@ export function* evenTexts(pieces: Iterable<string>, characters: number): Genera
   if (waiting !== '') yield waiting
 }
 
-/** Estimates memory: two bytes per character plus a cost per value. It is an upper bound for texts. */
+/** Estimates the memory of a value in bytes. The estimate for strings is an upper bound: two bytes per character. */
 export function heldBytes(value: unknown): number {
   const left = [value]
   let bytes = 0

@@ -1,4 +1,4 @@
-/** A structured logger: an event name and allowed plain fields. Never log bodies, prompts, messages or secrets. */
+/** Fields of one logger event. They must not contain bodies, prompts, messages or secrets. */
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>
 
 export interface Logger {

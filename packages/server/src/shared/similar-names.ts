@@ -1,7 +1,10 @@
-// Names may be as long as a request allows, so only their start is compared.
+// A name can be as long as a request body, so only its start is compared.
 const comparedCharacters = 512
 
-/** Returns the most similar candidates first. @param atLeast from 0 (any) to 1 (the same letter pairs). */
+/**
+ * Returns up to `limit` candidates, the most similar first.
+ * @param atLeast the minimum similarity, from 0 (any name) to 1 (the same letter pairs).
+ */
 export function similarNames(
   name: string,
   candidates: Iterable<string>,

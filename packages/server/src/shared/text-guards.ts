@@ -1,4 +1,4 @@
-/** Checks values that databases and JSON writers treat differently. Callers get an error; model output is repaired. */
+/** Guards against values that the database cannot store unchanged. Requests are refused, model output is repaired. */
 export interface Refusal {
   path: (string | number)[]
   reason: string
@@ -16,7 +16,7 @@ export function refuseText(text: string): string | undefined {
 
 /**
  * Finds the first invalid value in parsed JSON: NUL, lone surrogates, a key `__proto__`, non-finite numbers (`1e400`),
- * or nesting deeper than 64. The path is built on the way back, so that a valid value allocates nothing.
+ * or nesting deeper than 64. The path is built only for an invalid value, so that valid values are checked faster.
  */
 export function refuseValue(value: unknown, depth = 0): Refusal | undefined {
   if (typeof value !== 'object' || value === null) {
@@ -43,23 +43,23 @@ export function refuseValue(value: unknown, depth = 0): Refusal | undefined {
   return undefined
 }
 
-/** PostgreSQL text allows neither NUL nor lone surrogates, and a model may send both. */
+/** Replaces NUL and lone surrogates, because a model may send them and PostgreSQL does not store them. */
 export function storableJson(value: unknown): string {
   const text = JSON.stringify(value)
   return suspicious.test(text) ? JSON.stringify(JSON.parse(text, repair)) : text
 }
 
-/** Parses JSON to the value that PostgreSQL will return. @throws SyntaxError */
+/** Parses JSON. Replaces escaped NUL and lone surrogates, as `storableJson` does. @throws SyntaxError */
 export function parseStorable(json: string): unknown {
   return escapes.test(json) ? JSON.parse(json, repair) : JSON.parse(json)
 }
 
-/** Returns the text as PostgreSQL will return it. A truncated text may end with half a surrogate pair. */
+/** Replaces NUL and lone surrogates. A truncated text may end with half a surrogate pair. */
 export function storableText(text: string): string {
   return text.replace(unstorable, '\uFFFD')
 }
 
-// Other writers escape in either letter case, and escape surrogate pairs too.
+// Other JSON writers use either letter case, and escape surrogate pairs too.
 const escapes = /\\u(?:0000|d[89a-f])/i
 // JSON.stringify escapes lone surrogates in lower case and never escapes pairs.
 const suspicious = /\\u0000|\\ud[89a-f]/

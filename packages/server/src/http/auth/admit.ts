@@ -12,8 +12,8 @@ import { spendPoint } from '../rate-limit/rate-limit.ts'
 import { callerOf, contextOf } from './request-context.ts'
 
 /**
- * Checks, in this order: the server accepts work and owns its database, the key is valid and within its rate limit, the
- * path is well-formed.
+ * Runs before routing. Checks in this order: the server is not stopping, its database is available, the key is valid,
+ * its rate limit is not exceeded, the path is well-formed.
  */
 export function admit(deps: HttpDeps): RequestHandler {
   return async (req, res, next) => {
@@ -37,7 +37,7 @@ export function admit(deps: HttpDeps): RequestHandler {
 
 const workspacePath = /^\/(provider-api-keys|api-keys)(\/|$)/
 
-/** Checks, after routing: the key's permissions, then the query, then the body. */
+/** Runs after routing. Checks the key's permissions first, so that a refused request's body is never parsed. */
 export function admitToRoute({ place, settings }: Pick<HttpDeps, 'place' | 'settings'>): RequestHandler {
   return async (req, res, next) => {
     const route = matchedRoute(req)
@@ -50,13 +50,13 @@ export function admitToRoute({ place, settings }: Pick<HttpDeps, 'place' | 'sett
     refuseQuery(req.query)
     if (ignoresBody) req.body = {}
     else if (readsBody(req, route.metadata)) req.body = await readJsonBody(req, settings.bodyLimitBytes)
-    // Repeated, because a body can take half a minute to arrive, and the lock can be lost meanwhile.
+    // Checked again: receiving a body can take 30 seconds, and the server can lose its database lock in that time.
     if (!place.isConfirmed()) await requirePlace(place)
     next()
   }
 }
 
-/** Returns the complete header for another scheme, because it never equals a key. */
+/** For another scheme, returns the complete header. This text contains a space, so it is never a valid key. */
 export function bearerToken(header: string | undefined): string | undefined {
   const trimmed = header?.trim()
   if (trimmed === undefined || trimmed === '') return undefined

@@ -6,7 +6,7 @@ const allowedHeaders =
 const exposedHeaders =
   'X-Request-Id, X-Conversation-Uuid, ETag, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Idempotency-Replayed, X-Stet-Warning'
 
-/** Never sends `*` or allows credentials. @returns true if the request was a preflight and has been answered. */
+/** Allows only listed origins, without credentials. @returns true if it answered a preflight request. */
 export function answersPreflight(allowed: ReadonlySet<string>, req: IncomingMessage, res: ServerResponse): boolean {
   const { origin } = req.headers
   res.setHeader('Vary', 'Origin')

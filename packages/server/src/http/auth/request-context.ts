@@ -10,11 +10,11 @@ export interface RequestContext {
   startedAtMs: number
   client: ClientGeneration
   caller: Caller | undefined
-  /** Set once, because a request spends one rate-limit point on every path. */
+  /** Set by the first `spendPoint`, so that a request spends only one rate-limit point. */
   point: SpentPoint | undefined
-  /** The contract's path, e.g. `/projects/:projectId`. Set once a route matched. */
+  /** The path of the matched route, e.g. `/projects/:projectId`. */
   route: string | undefined
-  /** Where the response cache stores the response. Set before the key is checked. */
+  /** Where the response cache stores this response. Set on a cache miss, before authentication. */
   cachePlace: { id: string; scope: string; drops: number } | undefined
   open: AbortSignal | undefined
 }
@@ -25,9 +25,9 @@ type WithContext = ServerResponse & { [contextKey]?: RequestContext }
 
 const harmlessId = /^[A-Za-z0-9._-]{1,128}$/
 
-/** Call first: sets the request id and the headers of every response. */
+/** Sets the request id and the default headers. Must run before all other code that uses the request. */
 export function openContext(req: IncomingMessage, res: ServerResponse): void {
-  // Node joins repeated headers with these names into one string. Only its types allow lists.
+  // Node joins repeated headers with these names into one string, although its types also allow lists.
   const { 'x-request-id': givenId = '', 'x-latitude-sdk-version': sdkVersion } = req.headers
   const requestId = harmlessId.test(String(givenId)) ? String(givenId) : newRequestId()
   const open: WithContext = res
@@ -70,7 +70,7 @@ export function whileOpen(res: ServerResponse): AbortSignal {
   if (context.open) return context.open
   const controller = new AbortController()
   if (res.closed) controller.abort()
-  // Skipped after a complete response, because an abort creates an error with a stack, which is expensive.
+  // A complete response needs no abort. An abort creates an error with a stack, which is expensive.
   res.once('close', () => {
     if (!res.writableFinished) controller.abort()
   })

@@ -20,11 +20,11 @@ export function encodeDocumentPathTail(method: string, url: string): string {
   if (method === 'POST' && postWords.has(tail.replace(/\/$/, ''))) return url
   const path = readTail(tail)
   if (path === '') return base + query
-  // Paths are normalized again where they are used, which removes one more trailing slash.
+  // The use case normalizes the path again, which removes one trailing slash. A path that ends with a slash therefore
+  // gets a second one here.
   return `${base}/${encodeURIComponent(path.endsWith('/') ? `${path}/` : path)}${query}`
 }
 
-/** @throws AppError BadRequestError `Malformed path`. */
 function readTail(tail: string): string {
   let path: string
   try {
@@ -36,7 +36,10 @@ function readTail(tail: string): string {
   return normalizeDocumentPath(path)
 }
 
-/** Extracts path and query from a request target in absolute form (`GET http://host/path`, RFC 9112, 3.2.2). */
+/**
+ * Extracts path and query from a request target in absolute form (`GET http://host/path`, RFC 9112, 3.2.2). Returns
+ * other targets unchanged.
+ */
 export function originForm(url: string): string {
   if (url.startsWith('/')) return url
   const [origin] = /^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i.exec(url) ?? []
@@ -47,7 +50,7 @@ export function originForm(url: string): string {
 
 export const largestId = 2_147_483_647
 
-/** Parses a positive 32-bit id. A malformed id is an unknown id. @throws AppError `unknown`. */
+/** Parses an id from 1 to `largestId`. @throws AppError with the cause `unknown` for any other text. */
 export function pathId(text: string, unknown: 'unknown-project' | 'unknown-api-key' | 'unknown-provider-key'): number {
   const id = /^[1-9]\d{0,9}$/.test(text) ? Number(text) : Number.NaN
   if (!(id <= largestId)) throw refuse(unknown)
@@ -66,7 +69,7 @@ export function preconditions(req: Request) {
   }
 }
 
-/** Parses `Last-Event-ID`. Returns 0 if it is absent or not an integer. */
+/** Parses `Last-Event-ID`, a sequence of digits. Returns 0 for any other value, and without the header. */
 export function lastEventId(header: string | undefined): number {
   if (header === undefined || !/^\s*\d+\s*$/.test(header)) return 0
   return Math.min(Number(header), Number.MAX_SAFE_INTEGER)

@@ -29,11 +29,10 @@ export function refuseQuery(query: object): void {
   }
 }
 
-/** For a body with more values, only the first error is reported. */
+/** For a body with this many values or more, only the first invalid value is reported. */
 const fullyCheckedValues = 10_000
 
-// Two million invalid items would create as many issues. zod passes them as one call's arguments, which ends the
-// process.
+// Stops at the first invalid value. Otherwise a large body could create an issue for each of its values.
 const untilFirstIssue: z.core.ParseContextInternal<z.core.$ZodIssue> = { abortEarly: true }
 
 export function checkedBody(schema: z.ZodType): object {

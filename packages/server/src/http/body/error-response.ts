@@ -28,7 +28,10 @@ export class KeptFailure extends Error {
 
 const attachPath = /\/conversations\/[^/?]*\/attach\/?(?:\?|$)/
 
-/** @param requestId included in unexpected failures, so that the operator can find them in the log. */
+/**
+ * @param requestId included in the response to an unexpected failure, so that the operator can find the matching log
+ * line.
+ */
 export function errorResponse(error: unknown, requestId: string): ErrorResponse {
   if (error instanceof KeptFailure) return error.answer
   if (error instanceof RunError) return runErrorResponse(error)
@@ -45,7 +48,7 @@ export function errorHandler(log: Logger): ErrorRequestHandler {
       log.error('http.unforeseen-failure', { requestId, route, ...failureFields(error) })
     }
     if (res.headersSent) {
-      // The headers were already sent, so only closing the connection can signal the failure.
+      // Only closing the connection can still signal the failure.
       req.socket.destroy()
       next()
       return
@@ -60,7 +63,7 @@ export function errorHandler(log: Logger): ErrorRequestHandler {
   }
 }
 
-/** Writes the complete response, but ends it, and so the connection, only after the request body was received. */
+/** Writes the response now, but ends it after `discardBody`, because ending it closes the connection. */
 function answerWhileSending(req: Request, res: Response, text: string): void {
   res.setHeader('Connection', 'close')
   res.setHeader('Content-Type', 'application/json; charset=utf-8')
@@ -107,7 +110,7 @@ function isRefusedByRouter(error: unknown): boolean {
   return error instanceof URIError && 'status' in error && error.status === 400
 }
 
-/** Omits the message, because driver messages quote statements and values, which may contain prompts. */
+/** Omits the error's message, because driver messages quote statements and values, which may contain prompts. */
 export function failureFields(error: unknown): LogFields {
   if (!(error instanceof Error)) return { reason: typeof error, code: undefined, frames: undefined }
   const frames = error.stack?.split('\n').filter((line) => line.startsWith('    at '))
@@ -117,12 +120,12 @@ export function failureFields(error: unknown): LogFields {
 
 const conversationPath = /^\/conversations\/([^/]+)\/(?:chat|attach)\/?$/
 
-// Errors that may mean that the conversation is not visible to the caller or cannot be looked up.
+// After these errors, the conversation may be hidden from the caller, or the lookup may fail.
 const silent = new Set<ErrorCode>(['ForbiddenError', 'NotFoundError', 'InternalServerError', 'ServiceUnavailableError'])
 
 /**
- * Sets the conversation header on chat and attach errors. Runs before the error handler, because a rejected body never
- * reached its conversation.
+ * Sets `X-Conversation-Uuid` on refused chat and attach requests, if the caller may see the conversation. A request
+ * with an invalid body never reaches the handler that would set the header.
  */
 export function nameConversation(deps: HttpDeps): ErrorRequestHandler {
   return async (error, req, res, next) => {

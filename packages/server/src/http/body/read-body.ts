@@ -18,9 +18,9 @@ const decompressors = new Map<string, Decompress>([
   ['br', promisify(brotliDecompress)],
 ])
 
-/** A shorter body is checked after parsing. It may be nested too deeply, but has few values and keys. */
+/** A body up to this size cannot exceed the limits of values and keys. Its depth is checked after parsing. */
 const shortBytes = 32_768
-/** Beyond this size a connection is read once per event loop turn, so that other connections are not delayed. */
+/** After this many bytes, a body is read once per event loop turn, so that other connections are not delayed. */
 const unpacedBytes = 65_536
 const collectAfterBytes = 8_388_608
 const discardLimitBytes = 64 * 1024 * 1024
@@ -35,9 +35,9 @@ const refusals: Record<keyof JsonBounds, string> = {
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * An empty body counts as `{}`, and a missing content type as JSON. Counts depth and values while the body arrives,
- * because later work grows with them.
- * @throws AppError as `readBody`, UnsupportedMediaTypeError, BadRequestError.
+ * An empty body counts as `{}`, and a missing content type as JSON. Limits depth, values and keys, because the cost of
+ * later work depends on them.
+ * @throws AppError as `readBody`; UnsupportedMediaTypeError; BadRequestError for invalid JSON or a refused value.
  */
 export async function readJsonBody(req: IncomingMessage, limitBytes: number): Promise<unknown> {
   const { 'content-type': type } = req.headers
@@ -54,7 +54,7 @@ export async function readJsonBody(req: IncomingMessage, limitBytes: number): Pr
   if (bytes.length === 0) return {}
   if (meter && meter.members > inputBounds.keys && hasMoreKeys(bytes, inputBounds.keys))
     throw refused([], refusals.keys)
-  // Yields between the steps of a long body, so that other connections wait for one step at most.
+  // Yields after each step for a long body, so that other connections wait for one step at most.
   if (meter) await nextTurn()
   let value: unknown
   try {
@@ -84,9 +84,11 @@ function isJson(contentType: string | undefined): boolean {
 }
 
 /**
- * Never buffers more than the limit.
- * @param check called with each part of a body longer than `shortBytes`; if it throws, the rest is not received.
- * @throws AppError PayloadTooLargeError, UnsupportedMediaTypeError (encoding), BadRequestError (invalid compression).
+ * Stops once the body exceeds the limit, before or after decompression.
+ * @param check gets the parts of an uncompressed body, or the complete decompressed body, if longer than `shortBytes`.
+ * If `check` throws, reading stops.
+ * @throws AppError PayloadTooLargeError; UnsupportedMediaTypeError for an unknown encoding; BadRequestError for an
+ * incomplete body or invalid compression.
  */
 export async function readBody(
   req: IncomingMessage,
@@ -99,7 +101,7 @@ export async function readBody(
   const parts: Buffer[] = []
   let [size, checked] = [0, 0]
   try {
-    // Leaving the loop must not close the request, because the rest of a rejected body is discarded later.
+    // Leaving the loop must not close the request, because `discardBody` reads the rest of a rejected body.
     for await (const part of req.iterator({ destroyOnReturn: false })) {
       parts.push(part)
       size += part.length
@@ -127,7 +129,7 @@ export async function readBody(
 
 let uncollectedBytes = 0
 
-/** Each part leaves a 64 KB buffer. V8 alone would collect often, with pauses of 10 to 20 ms. */
+/** Each part leaves a buffer of 64 KB as garbage. V8's own collection of such buffers pauses for 10 to 20 ms. */
 function countReceived(part: Buffer): void {
   uncollectedBytes += part.length
   if (uncollectedBytes < collectAfterBytes) return
@@ -140,13 +142,13 @@ function tooLarge(limitBytes: number): AppError {
 }
 
 /**
- * Closing the connection earlier could reset it before the client has read the response. Resolves at the end of the
- * body or connection, or at the limits of bytes and time.
+ * Reads and drops the rest of a body. Resolves at the end of the body or connection, or at a limit of bytes or time.
+ * Closing the connection earlier could reset it before the client has read the response.
  */
 export function discardBody(req: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
     let size = 0
-    // Ignores time in which this process was too busy to receive.
+    // Does not count time in which this process was too busy to receive.
     const stopTimer = afterListening(discardLimitMs, finish, tickMs)
     function onData(part: Buffer): void {
       size += part.length
@@ -162,7 +164,7 @@ export function discardBody(req: IncomingMessage): Promise<void> {
       req.off('data', onData).off('end', finish).off('error', finish).off('close', finish)
       resolve()
     }
-    // Errors after `finish` are expected.
+    // `finish` removes its error listener. Without another one, a later error would end the process.
     req.on('error', () => undefined)
     req.on('data', onData).on('end', finish).on('error', finish).on('close', finish)
     if (req.destroyed || req.readableEnded) finish()

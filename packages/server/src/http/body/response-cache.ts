@@ -1,4 +1,4 @@
-/** Caches responses of `GET document`, so that a repeated read skips the router and the use case. */
+/** Caches responses of `documents.get`, so that a repeated read skips the router and the use case. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { API_PREFIX, contract } from '@stet/contract'
@@ -20,16 +20,17 @@ export interface ReadyResponse {
 
 interface Kept extends ReadyResponse {
   caller: Caller
-  /** The cache scopes that the response depends on, and the drop count before it was created. */
+  /** The cache scopes that the response depends on. */
   scopes: readonly string[]
+  /** The drop count before the response was created. */
   drops: number
 }
 
-// Excludes queries, because they have unlimited spellings.
+// Excludes addresses with a query, because the same query has unlimited spellings.
 const address = new RegExp(`^${API_PREFIX}/projects/\\d+/versions/[^/?]+/documents/[^?]+$`)
 const mostBytes = 33_554_432
 const entryBytes = 1_024
-/** Short enough for authentication to record the key's use on time. */
+/** A cached response skips authentication, which records the key's last use. A short time keeps that record recent. */
 const keptMs = 10_000
 
 export class ResponseCache {
@@ -38,7 +39,7 @@ export class ResponseCache {
     maxSize: mostBytes,
     sizeCalculation: ({ body }) => entryBytes + body.length,
     ttl: keptMs,
-    // Removes deleted texts from memory without another request.
+    // Removes expired responses without another request, because they may contain deleted text.
     ttlAutopurge: true,
   })
 
@@ -46,7 +47,7 @@ export class ResponseCache {
     this.#deps = deps
   }
 
-  /** Sends a cached response, or calls `next`, which owns all error responses. */
+  /** Sends a cached response. Calls `next` on a cache miss or a refusal, because Express sends all error responses. */
   async respond(req: IncomingMessage, res: ServerResponse, next: () => void): Promise<void> {
     try {
       const kept = this.#find(req, res)
@@ -85,7 +86,8 @@ export class ResponseCache {
     const id = `${hash} ${url}`
     const kept = this.#kept.get(id)
     if (kept && this.#isCurrent(kept)) return kept
-    // Counted before authentication, so that a key revoked meanwhile is not cached as valid.
+    // Reads the drop count before authentication. A later revocation drops the key's cache scope, which invalidates
+    // the response.
     contextOf(res).cachePlace = { id, scope: keyScope(hash), drops: liveCache.drops() }
     return undefined
   }
@@ -108,7 +110,7 @@ export function writeReady(res: ServerResponse, ready: ReadyResponse, ifNoneMatc
   res.end(ready.body)
 }
 
-/** Weak tags match the strong tag they contain. */
+/** Compares weakly, as RFC 9110, 13.1.2 requires: `W/"x"` matches `"x"`. */
 function matchesEtag(header: string, etag: string): boolean {
   return header.split(',').some((part) => {
     const tag = part.trim()

@@ -16,13 +16,19 @@ interface Call<S, B> {
   req: Request
   res: Response
   status: S
-  /** A created resource that the path does not name. Deleting it also deletes the stored response. */
+  /**
+   * Returns the created object. Needed if the path does not name that object. Deleting the object also deletes the
+   * stored response.
+   */
   created?(body: NoInfer<B>): ResponseSubject
 }
 
 const storedHeaders = ['ETag', 'Cache-Control'] as const
 
-/** @param work commits its writes together with its response, so it must not await anything afterwards. */
+/**
+ * @param work may use one transaction of `own` and must await nothing after it. The response is stored in the same
+ * transaction.
+ */
 export async function onlyOnce<S extends number, B>(
   deps: HttpDeps,
   { req, res, status, created }: Call<S, B>,
@@ -62,7 +68,10 @@ function replay(res: Response, { status, headers, body }: StoredResponse): void 
   res.status(status).json(body)
 }
 
-/** Starts a run, or joins an earlier request's run with the same `Idempotency-Key`. @throws the error of either. */
+/**
+ * Starts a run, or joins the run of an earlier request with the same `Idempotency-Key`.
+ * @throws KeptFailure if the stored response is an error; the errors of `startOnce` and `join`.
+ */
 export async function startedOnce<T>(
   deps: HttpDeps,
   res: Response,
@@ -76,7 +85,7 @@ export async function startedOnce<T>(
   return join(outcome.run)
 }
 
-/** Returns undefined without an `Idempotency-Key`. @throws AppError BadRequestError. */
+/** Returns undefined without an `Idempotency-Key`. @throws AppError BadRequestError for a malformed key. */
 export function idempotencyClaim(req: Request, res: Response): Claim | undefined {
   const key = req.headers['idempotency-key']
   if (key === undefined) return undefined

@@ -1,23 +1,23 @@
-/** Tracks responses while the server stops. */
+/** Tracks open responses, so that a stopping server can wait for them. */
 import type { ServerResponse } from 'node:http'
 
 export class Drain {
   readonly #open = new Set<ServerResponse>()
   readonly #followingRuns = new Set<ServerResponse>()
   isDraining = false
-  /** True while the API rejects further requests on open connections with 503. */
+  /** True once the API refuses further requests with 503. */
   isRefusing = false
 
   openResponses(): number {
     return this.#open.size
   }
 
-  /** Counts open responses that do not wait for a run. */
+  /** Counts the open responses that do not wait for a run. */
   openRequests(): number {
     return this.#open.size - this.#followingRuns.size
   }
 
-  /** From now on, connections close after their response. */
+  /** From now on, every response whose headers are not yet sent closes its connection. */
   begin(): void {
     this.isDraining = true
     for (const res of this.#open) if (!res.headersSent) res.setHeader('Connection', 'close')

@@ -53,17 +53,20 @@ function operationAnswers({ settings, readiness, metrics }: HttpDeps): Answers {
   }
 }
 
-/** A proxy on this machine adds one of these headers to forwarded requests. */
+/** A request with one of these headers came through a proxy, so its client may be remote. */
 const forwardingHeaders = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'] as const
 
-/** @throws AppError UnauthorizedError if a token is configured, otherwise ForbiddenError for remote clients. */
+/**
+ * @throws AppError UnauthorizedError for a missing or wrong token; ForbiddenError for a remote client if no token is
+ * configured.
+ */
 export function permitMetrics(configured: string | undefined, given: string | undefined, isLocal: boolean): void {
   if (configured === undefined) {
     if (isLocal) return
     throw refuse('metrics-loopback-only')
   }
   if (given === undefined) throw refuse('no-key')
-  // Hashed, because only buffers of the same length can be compared.
+  // `timingSafeEqual` requires buffers of the same length, so both tokens are hashed.
   const [wanted, actual] = [hash('sha256', configured, 'buffer'), hash('sha256', given, 'buffer')]
   if (!timingSafeEqual(wanted, actual)) throw refuse('wrong-metrics-token')
 }

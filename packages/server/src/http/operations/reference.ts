@@ -35,7 +35,7 @@ export const referencePolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-// Shared buffers, because a string would be encoded and buffered for each response.
+// Encoded once, because a string would be encoded again for each response.
 let description: Buffer | undefined
 let page: Buffer | undefined
 
@@ -81,7 +81,7 @@ function groupByTag(paths: Reference['paths']): Map<string, string[]> {
   return groups
 }
 
-// Shared parameters of a path are lists, operations are objects.
+// A path can also have shared `parameters`, which are a list. Its operations are objects.
 function isOperation(value: unknown): value is Operation {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -7,7 +7,7 @@ const mostAtOnce = 8
 export class Connection {
   readonly #socket: Socket
   #processed = 0
-  /** Requests that were read but not started. While there are any, the connection is not read. */
+  /** Number of requests that were read but not started. Above 0, the connection is not read. */
   #held = 0
   readonly #waiting: (() => void)[] = []
   readonly #queued = new Set<ServerResponse>()
@@ -22,7 +22,7 @@ export class Connection {
       this.#begin(res, answer)
       return
     }
-    // Pauses reading, so that at most one read of the connection waits here.
+    // Pauses the socket, so that only requests from data that Node has already read are added here.
     if (this.#held === 0) {
       this.#socket.on('resume', pauseAgain)
       this.#socket.pause()
@@ -41,14 +41,14 @@ export class Connection {
   #begin(res: ServerResponse, answer: (res: ServerResponse) => void): void {
     res.once('close', () => {
       const next = this.#waiting.shift()
-      // Deferred to the next turn, so that a connection with thousands of requests does not delay the others.
+      // Deferred to the next turn, so that a connection with thousands of requests does not delay other connections.
       if (next) setImmediate(next)
       else this.#processed -= 1
     })
     answer(res)
   }
 
-  /** Emits `close` on a queued response when the connection closes. Node does this only for the front response. */
+  /** Emits `close` on `res` when the connection closes. Node does this only for the response whose turn it is. */
   queue(res: ServerResponse): void {
     if (this.#queued.size === 0) this.#socket.once('close', this.#closeQueued)
     this.#queued.add(res)
@@ -60,14 +60,14 @@ export class Connection {
 
   readonly #closeQueued = (): void => {
     for (const res of this.#queued) {
-      // Repeats what Node does for the front response, because there is no public API.
+      // Sets the same fields as Node, because there is no public API.
       Object.assign(res, { destroyed: true, _closed: true })
       res.emit('close')
     }
   }
 }
 
-// Node resumes the socket after every response, even if we paused it.
+// Node resumes the socket after every response, even if this class has paused it.
 function pauseAgain(this: Socket): void {
   this.pause()
 }

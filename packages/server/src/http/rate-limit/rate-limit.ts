@@ -16,7 +16,7 @@ export async function spendPoint(deps: Pick<HttpDeps, 'rateLimiter'>, res: Serve
   return point
 }
 
-/** Limits open event streams per key, so that no key can use all sockets. */
+/** Limits open event streams per key, so that one key cannot use all sockets. */
 export class StreamLimit {
   readonly #maxPerKey: number
   readonly #open = new Map<number, number>()

@@ -1,4 +1,4 @@
-/** Limits the bytes of unread responses. Large responses wait for room, and stalled clients are disconnected. */
+/** Limits the bytes of unread responses. Conversation reads wait for room, and stalled clients are disconnected. */
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { refuse } from '../../shared/app-error.ts'
@@ -10,22 +10,22 @@ export interface UnreadSettings {
 }
 
 const lookMs = 250
-/** V8 lets copies of large bodies accumulate up to four times the used heap. */
+/** Garbage is collected after this many bytes of large responses. V8 alone lets the heap grow to four times its use. */
 const collectAfterBytes = 12_582_912
-/** Consecutive checks without progress until a client counts as stalled. Two, so that its socket is polled in between. */
+/** Consecutive checks without progress until a client counts as stalled. Its socket is polled between two checks. */
 const stalledLooks = 2
-/** While a conversation of 4 MB is read, its row and its value are in memory together. */
+/** A conversation of 4 MB is in memory twice while it is read: as a row and as a value. */
 const reservedBytes = 8_388_608
 const mostWaitingMs = 10_000
 
 interface Watched {
-  /** The socket's written bytes at the last progress. */
+  /** The result of `writtenBytes` at the last progress. */
   progress: number
   movedAt: number
-  /** Checks since the last progress. */
+  /** Number of checks since the last progress. */
   looks: number
   unsentBytes: number
-  /** Reserved bytes, or bytes used in addition to the unsent ones. */
+  /** The reserved bytes, or the size of a large body once known. Both count in addition to `unsentBytes`. */
   heldBytes: number
   apiKeyId: number | undefined
 }
@@ -71,9 +71,9 @@ export class UnreadBudget {
   }
 
   /**
-   * `hold` later sets the actual size. One key gets at most half of the budget, so that its slow readers do not delay
-   * other keys.
-   * @throws AppError ServiceUnavailableError if no room becomes free in time.
+   * Waits for room for one large response. `hold` later sets the actual size. Reservations of one key fill at most half
+   * of the budget, so that its slow readers do not delay other keys.
+   * @throws AppError ServiceUnavailableError if no room becomes free in time, or if the client disconnects.
    */
   async reserve(res: ServerResponse, apiKeyId: number): Promise<void> {
     const watched = this.#open.get(res)
@@ -162,7 +162,7 @@ function closeStalled(open: Map<ServerResponse, Watched>, { stallMs, mostBytes }
 function update(res: ServerResponse, watched: Watched, now: number): void {
   watched.unsentBytes = isEventStream(res) ? 0 : res.writableLength
   const progress = writtenBytes(res.req.socket)
-  // While nothing is unsent, the client waits for the server.
+  // A client without unsent bytes is not stalled, because it waits for the server.
   if (watched.unsentBytes > 0 && progress === watched.progress) {
     watched.looks += 1
     return
@@ -172,7 +172,7 @@ function update(res: ServerResponse, watched: Watched, now: number): void {
   watched.movedAt = now
 }
 
-// Event streams buffer little, and pause while their client executes a tool call. `sse.ts` limits them.
+// Event streams buffer little, and their clients may pause during a tool call. `sse.ts` has its own limit for them.
 function isEventStream(res: ServerResponse): boolean {
   return String(res.getHeader('content-type')).startsWith('text/event-stream')
 }

@@ -86,7 +86,7 @@ function tagged(res: Response, document: Document, bodyOf: (document: Document) 
   return bodyOf(document)
 }
 
-/** Reads the data for a body in advance, because nothing may be awaited after the write. */
+/** Reads the data for response bodies before the write, because `onlyOnce` allows no await after the write. */
 async function bodyFor(deps: HttpDeps, address: Address): Promise<(document: Document) => DocumentBody> {
   const { project } = await resolveVersion(deps, address)
   const providers = await listProviders(deps, address.caller.workspaceId)
@@ -101,7 +101,7 @@ async function bodyFor(deps: HttpDeps, address: Address): Promise<(document: Doc
   }
 }
 
-/** Includes the text of referenced prompts, if any. */
+/** Hashes the resolved content too, so that a changed reference changes the ETag. */
 function etagOf({ contentHash, resolvedContent, hasReferences }: Document): string {
   if (!hasReferences) return `"${contentHash}"`
   return `"${contentHash}.${hash('sha256', resolvedContent).slice(0, 16)}"`

@@ -44,7 +44,7 @@ export function providerKeyRoutes(deps: HttpDeps): Routes<typeof contract.provid
   }
 }
 
-// Provider keys without a row have id 0 in lists and cannot be changed.
+// Lists show providers from the environment with id 0. The use cases refuse to change a provider with this id.
 function entryId(text: string): number {
   return text === '0' ? 0 : pathId(text, 'unknown-provider-key')
 }

@@ -99,13 +99,19 @@ function runInput({ params, body, req, res }: RunCall) {
   }
 }
 
-/** Makes the drain wait for this response. @throws AppError RateLimitError above the key's stream limit. */
+/**
+ * Marks the response as one that waits for a run, and counts a stream against the key's limit.
+ * @throws AppError RateLimitError above the key's stream limit.
+ */
 function follow({ drain, streams }: RunDeps, res: Response, isStream: boolean): void {
   drain.followRun(res)
   if (isStream) streams.enter(callerOf(res).apiKeyId, res)
 }
 
-/** Responds with the run's uuid immediately. Legacy clients that expect a stream for background runs get one. */
+/**
+ * Returns the conversation's uuid once the run is queued. A legacy client with `backgroundStreams` gets the run's event
+ * stream instead, if it requests a stream.
+ */
 async function runInBackground(
   deps: RunDeps,
   res: Response,
@@ -131,7 +137,7 @@ interface RunStart {
   start(): Promise<StartedRun>
 }
 
-/** Responds once the run is stored, with its result or with its event stream. */
+/** Returns the event stream once the run is stored, or the result once the run has ended. */
 async function runResponse(
   deps: RunDeps,
   res: Response,
@@ -149,7 +155,7 @@ async function runResponse(
     res.setHeader('X-Conversation-Uuid', run.conversationUuid)
     return sizedBody(deps.unread, res, runResultBody(result, contextOf(res).client.declared))
   } catch (failure) {
-    // A failure also names the conversation, unless the run was never stored.
+    // An error response also names the conversation, if the run was stored.
     await run.committed.then(
       () => void res.setHeader('X-Conversation-Uuid', run.conversationUuid),
       () => undefined,
