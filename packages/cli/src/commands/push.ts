@@ -112,7 +112,7 @@ async function push(input: PushInput, ctx: Context): Promise<PushReport> {
   return { ...report, published: await publishVersion(ctx.reopened(), { ref: version.uuid }) }
 }
 
-// Opens the folder over live if the push needs a new draft, because a new draft starts from live.
+// Compares the folder with live if the push needs a new draft, because a new draft starts from live.
 async function openForPush(ctx: Context, input: PushInput): Promise<Workspace> {
   const workspace = await openWorkspace(ctx, input.draft)
   const { version } = workspace

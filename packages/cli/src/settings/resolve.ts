@@ -15,7 +15,7 @@ export interface Resolved<T> {
   origin: string
 }
 
-/** Resolved from flags, environment, files and defaults, in that order. */
+/** Values from flags, the environment, files and defaults, in this order of precedence. */
 export interface Settings {
   /** The configuration file's folder, or the working folder. */
   root: string

@@ -53,7 +53,7 @@ function touchesFile(action: PullAction): boolean {
   return action === 'write' || action === 'write-beside' || action === 'delete'
 }
 
-/** @returns why this file cannot be changed, or undefined. Throws other errors, such as a full disk. */
+/** Throws errors that the name does not cause, such as a full disk. @returns why this name is invalid, or undefined */
 async function changeFile(promptsDir: string, one: Compared, action: PullAction): Promise<string | undefined> {
   const file = fileOf(promptsDir, one)
   const beside = file.slice(0, -promptEnding.length) + remoteEnding

@@ -53,7 +53,7 @@ function issuesOf(details: unknown, changes: readonly Change[]): string[] {
   })
 }
 
-/** Edits a published version in place, prompt by prompt. This is the only way to change published text without publishing. */
+/** Edits a published version in place, one prompt at a time. No other command changes published text in place. */
 export async function sendToMerged(client: Stet, version: Version, changes: readonly Change[]): Promise<void> {
   const deleted = changes.find(({ status }) => status === 'deleted')
   if (deleted) {

@@ -122,8 +122,8 @@ export function selectPaths(
 }
 
 /**
- * Returns a filter over paths. Without names, the filter selects everything. @throws CliError not_found for a name
- * without a match
+ * Returns a filter over paths. Without names, the filter selects everything.
+ * @throws CliError not_found for a name without a match
  */
 export function selectorOf(
   names: readonly string[],

@@ -16,10 +16,7 @@ export interface Following {
   saveTo?: string | undefined
 }
 
-/**
- * Prints a run until it ends. The first Ctrl-C stops or leaves the run, as `onInterrupt` says. The second one ends the
- * program.
- */
+/** Prints a run until it ends. The first Ctrl-C stops or leaves the run (`onInterrupt`). The second ends the program. */
 export async function showRun(stream: RunStream, following: Following, ctx: Context): Promise<RunResult> {
   const output = new RunOutput(ctx, following.shown, following.head)
   const remembered = listen(stream, output, ctx)

@@ -20,7 +20,7 @@ const systemCommand = /(?:\x1b\]|\x9d)[^\x07\x1b\x9c\x9d]*(?:\x07|\x1b\\|\x9c)/g
 // Matches all control characters except tab, line feed, and the carriage return of a line ending.
 const control = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)/g
 
-/** Removes operating system commands and escapes other control characters as `\u001b`. The result is safe for a terminal. */
+/** Makes text safe for a terminal: removes operating system commands, and escapes other control characters as `\u001b`. */
 export function escapeControls(text: string): string {
   return text.replaceAll(systemCommand, '').replaceAll(control, asEscape)
 }

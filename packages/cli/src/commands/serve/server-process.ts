@@ -40,8 +40,8 @@ export function runServer(
       }
     }
     if (child.stdout) onLines(child.stdout, onStdoutLine)
-    // With --json, standard error before the start becomes part of a failed start's error. Later lines are the JSON
-    // logger output.
+    // With --json, collects standard error until the server listens. If the start fails, these lines become part of the
+    // error. Later lines are logger output, which is already JSON.
     const onStderrLine = (line: string): void => {
       if (address === undefined && flags.json) complaints.push(line)
       else io.err(`${line}\n`)

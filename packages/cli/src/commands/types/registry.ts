@@ -7,7 +7,7 @@ export interface TypedPrompt {
   parameters: readonly string[]
 }
 
-// The run option `userMessage` sets this variable. It is not a parameter.
+// The run option `userMessage` sets this variable, so the types omit it.
 const userMessage = 'LATITUDE_USER_MESSAGE'
 const fileType = 'string | { name: string; url: string; mimeType: string; size: number }'
 const declaredTypes: Readonly<Record<string, string>> = {
