@@ -9,7 +9,6 @@ export interface Sides {
   remote: string | undefined
 }
 
-/** The relation between one prompt's three sides. */
 export type State =
   | 'same'
   | 'local-edit'

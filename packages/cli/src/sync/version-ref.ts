@@ -19,7 +19,6 @@ export async function findVersion(client: Stet, ref: string): Promise<Version> {
   throw new CliError('usage', `Several versions begin with ${ref}`, { lines: matches.map(({ uuid }) => uuid) })
 }
 
-/** Returns live, or the newest draft if nothing was published. */
 export async function findLiveOrNewestDraft(client: Stet): Promise<Version> {
   const versions = await client.versions.list()
   const found = versions.find(({ isLive }) => isLive) ?? versions.find(({ status }) => status === 'draft')

@@ -34,7 +34,6 @@ export function importDotprompt(
   const { messages, references, types } = convertHandlebars(body, { isPartial, firstLine }, losses)
   return {
     path: path.replace(/(^|\/)_([^/]*)$/, '$1$2'),
-    // A partial keeps only its parameters.
     front: isPartial ? { parameters: front.parameters } : front,
     text: isPartial ? messages.map((one) => one.content.trim()).join('\n') : formatMessages(messages),
     references,
