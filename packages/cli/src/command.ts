@@ -14,7 +14,7 @@ export interface RawInput {
   flags: Readonly<Record<string, unknown>>
 }
 
-/** `parse` and `run` are separate from formatting, so that tests can assert on what `run` returns. */
+/** `run` is separate from `print`, so that tests can check the data that `run` returns. */
 export interface CommandDefinition<I, D> {
   summary: string
   examples: readonly string[]
@@ -22,9 +22,9 @@ export interface CommandDefinition<I, D> {
   flags?: readonly Flag[]
   /** Validates the input. Sends no request. */
   parse(raw: RawInput): I
-  /** Returns the data that `--json` prints. */
+  /** Returns the data. With `--json`, this data is printed as JSON if `print` is defined. */
   run(input: I, ctx: Context): Promise<D>
-  /** Prints for humans. Absent if `run` already writes while it works. */
+  /** Prints the data for humans. Absent if `run` writes its own output. */
   print?(data: D, ctx: Context, input: I): void | Promise<void>
   exitCode?(data: D, input: I): number
 }
@@ -72,7 +72,7 @@ export function hasFlag(raw: RawInput, name: string): boolean {
 
 const secondsOfUnit: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
 
-/** Parses `30s`, `15m`, `24h`, `90d` or `2w` into seconds. `flag` is for the error message. */
+/** Parses `30s`, `15m`, `24h`, `90d` or `2w` into seconds. The error message names `flag`. */
 export function parseDuration(text: string, flag: string): number {
   const [, count = '', unit = ''] = /^(\d{1,6})([smhdw])$/.exec(text) ?? []
   const seconds = secondsOfUnit[unit]

@@ -9,7 +9,7 @@ import { resolveSettings, type Settings } from './settings/resolve.ts'
 import { askChoice, askConfirmation, askText, type Choice, type Question } from './ui/questions.ts'
 import { asShown, createStyle, type Style } from './ui/terminal-style.ts'
 
-/** Creates settings and client on first use, so that help reads no files and opens no connection. */
+/** Creates settings and client on first use. A command that needs neither, such as `completion`, reads no files. */
 export interface Context {
   readonly io: Io
   readonly flags: GlobalFlags
@@ -18,18 +18,23 @@ export interface Context {
   readonly isInteractive: boolean
   settings(): Promise<Settings>
   client(): Promise<Stet>
-  /** Throws a usage error that names the flag if there is no project. */
+  /** Throws a usage error if no project is set. Its hint names `--project`. */
   projectId(): Promise<number>
-  /** Reads the files again after the lock or the configuration was written. */
+  /** Returns a new context that reads all files again. Necessary after writing the lock or the configuration. */
   reopened(changes?: Partial<GlobalFlags>): Context
   say(line: string): void
   /** Prints even with --quiet. */
   warn(message: string): void
-  /** Asks for yes or no. Without a terminal, the error names the flag to pass. */
+  /**
+   * Asks for yes or no. With `--yes`, returns true without asking. If questions are impossible, the error names `flag`.
+   */
   confirm(message: string, flag: string): Promise<boolean>
-  /** Asks for a value. Without a terminal, the error names the flag to pass. */
+  /** Asks for a value. If questions are impossible, the error names `flag`. */
   ask(question: Question & { flag: string }): Promise<string>
-  /** Asks for one of several. Without a terminal, the error lists them and names the flag. `--yes` has no effect. */
+  /**
+   * Asks for one of several choices. If questions are impossible, the error lists the choices and names `flag`. `--yes`
+   * has no effect.
+   */
   choose(message: string, choices: readonly Choice[], flag: string): Promise<string>
 }
 

@@ -52,7 +52,7 @@ export async function describeFailure(error: unknown): Promise<Failure> {
   if (error instanceof CliError) {
     return failure(error.code, error.message, { lines: error.lines, ...(error.hint && { next: error.hint }) })
   }
-  // Loaded here, so that commands without requests start without the SDK.
+  // Imported on demand, so that commands without requests start without the SDK.
   const sdk = await import('@stet/sdk')
   if (error instanceof sdk.ApiError) return describeAnswer(error, error instanceof sdk.RunError)
   if (error instanceof sdk.StreamInterruptedError) {
@@ -74,7 +74,7 @@ export async function describeFailure(error: unknown): Promise<Failure> {
 type ServerAnswer = Pick<ApiError, 'status' | 'errorCode' | 'message' | 'requestId' | 'serverResponse' | 'details'>
 
 function describeAnswer(error: ServerAnswer, isRunError: boolean): Failure {
-  // A prompt that does not compile fails before the run, although the response looks like a failed run.
+  // A prompt that does not compile fails before its run starts, although the SDK throws a RunError.
   const hasRun = isRunError && error.errorCode !== 'chain_compile_error'
   const code = hasRun ? 'run_failed' : codeOfStatus(error.status)
   const message = hasRun ? withoutRequestId(error) : messageOf(error.serverResponse)
@@ -98,14 +98,15 @@ function codeOfStatus(status: number): FailureCode {
   return status >= 502 && status <= 504 ? 'unreachable' : 'unexpected'
 }
 
-// The request id is printed separately, like the status. For a failed run, the SDK's message names the provider and the prompt.
+// Keeps the SDK's message of a failed run, which names the provider and the prompt. Removes the request id, because it
+// is printed separately.
 function withoutRequestId({ message, requestId }: ServerAnswer): string {
   const suffix = ` [${requestId}]`
   return message.endsWith(suffix) ? message.slice(0, -suffix.length) : message
 }
 
-// The SDK's message adds status and request id, which are printed separately. A response from elsewhere, such as a proxy's
-// page, has no server message.
+// Returns the server's own message, because the SDK's message adds status and request id. Returns undefined for other
+// responses, such as a proxy's error page.
 function messageOf(serverResponse: string): string | undefined {
   try {
     const body: unknown = JSON.parse(serverResponse)

@@ -3,16 +3,16 @@ import { createInterface } from 'node:readline'
 
 export type EndSignal = 'SIGINT' | 'SIGTERM'
 
-/** All effects of a command except files and network. Tests provide their own. */
+/** The environment and the standard streams of the process. Tests replace them. */
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly cwd: string
   readonly homeDir: string
   readonly platform: NodeJS.Platform
   readonly tty: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean }
-  /** Writes data for pipes and files. */
+  /** Writes data to standard output. */
   out(text: string): void
-  /** Writes messages for the user. */
+  /** Writes messages for the user to standard error. */
   err(text: string): void
   /** Reads standard input to its end. Repeated calls return the same bytes. */
   readStdin(): Promise<Uint8Array>
@@ -23,9 +23,9 @@ export interface Io {
 
 export interface LineListeners {
   onLine(text: string): void
-  /** Called on Ctrl-C: no signal is sent while lines are read. */
+  /** Called on Ctrl-C. The terminal sends no signal while readline reads lines. */
   onInterrupt(): void
-  /** Called on Ctrl-D or at the end of the input. */
+  /** Called on Ctrl-D, at the end of the input, and after `close`. */
   onEnd(): void
 }
 
@@ -57,7 +57,8 @@ export function systemIo(): Io {
   }
 }
 
-// If a reader closes the pipe early (`| head`), the program ends silently. A full disk is an error.
+// If a reader closes the pipe early (`| head`), the program ends silently. Other errors, such as a full disk, are
+// reported.
 function endOnBrokenOutput(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') process.exit(0)
   process.stderr.write(`Cannot write the output: ${error.message}\n`)
@@ -69,7 +70,7 @@ function isTerminal({ isTTY }: { isTTY?: boolean }): boolean {
 }
 
 function openLines({ onLine, onInterrupt, onEnd }: LineListeners): LineInput {
-  // Echo is written to standard error, like all messages.
+  // The prompt and the echo go to standard error, like all messages.
   const lines = createInterface({ input: process.stdin, output: process.stderr })
   lines.on('line', onLine).on('SIGINT', onInterrupt).on('close', onEnd)
   return {
@@ -87,7 +88,9 @@ async function readAll(): Promise<Uint8Array> {
   return Buffer.concat(chunks)
 }
 
-/** Questions are asked only if all three streams are terminals. Every question passes this check. */
+/**
+ * Returns whether questions are possible: all three streams are terminals, and no flag or variable forbids questions.
+ */
 export function isInteractive(io: Io, wanted: { json: boolean; input: boolean }): boolean {
   if (!wanted.input || wanted.json || isOn(io.env['STET_NO_INPUT'])) return false
   if (isOn(io.env['CI']) || io.env['TERM'] === 'dumb') return false

@@ -8,15 +8,15 @@ if (argv[0] === '--version') process.stdout.write(`${version}\n`)
 else {
   const [{ run }, { systemIo }] = await Promise.all([import('./program.ts'), import('./io.ts')])
   const exitCode = await run(argv, systemIo())
-  // Flushes the pipes: `exit` would cut them off.
+  // Waits until all output is written. Otherwise `exit` would truncate output to pipes.
   await Promise.all([process.stdout, process.stderr].map(written))
-  // A tool of `run --tools` may leave handles open. They must not keep the process alive.
+  // A tool handler of `run --tools` may leave handles open, which would keep the process alive.
   process.exit(exitCode)
 }
 
 function written(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((done) => {
-    // Needed even without pending writes: an earlier write reports its error asynchronously.
+    // Writes even if no write is pending: an earlier write may report its error asynchronously.
     stream.write('', () => done())
   })
 }

@@ -48,12 +48,12 @@ export function countOf(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`
 }
 
-/** Keeps the first eight digits, enough to type. */
+/** Returns the first eight digits, which are enough to name the object in a command. */
 export function shortUuid(uuid: string): string {
   return uuid.slice(0, 8)
 }
 
-/** Relative to the working folder, with `/` on every system. */
+/** Returns the path relative to the working folder, with `/` on every system. */
 export function shownFile(file: string, cwd: string): string {
   return relative(cwd, file).split(sep).join('/')
 }

@@ -30,7 +30,7 @@ export async function run(argv: readonly string[], system: Io): Promise<number> 
   }
 }
 
-/** Reports an invalid command line in the same format as every other failure. */
+/** Converts commander's message to a CliError, so that usage errors have the same format as other failures. */
 function usageFailure(text: string): CliError {
   const [, said = '', suggestion] = /^(?:error: )?(.*?)(?:\n\(Did you mean (.*)\?\))?$/s.exec(text) ?? []
   const hint = suggestion === undefined ? 'run stet --help' : `did you mean ${suggestion}?`
@@ -56,7 +56,8 @@ function createProgram(host: Host): Commander {
   const program = new Commander('stet').description('The command line of stet, the self-hosted prompt service.')
   prepare(program, host)
   for (const flag of globalFlags) program.addOption(optionOf(flag))
-  // Handles `--version` after a command. `main.ts` handles the bare flag without loading anything.
+  // Handles `--version` after other words. `main.ts` handles `--version` as the first word without loading other
+  // modules.
   program.version(version, '--version', 'print the version').helpCommand(false)
   const groups = new Map<string, Commander>([['', program]])
   for (const [name, entry] of Object.entries(commandTable)) {
@@ -81,7 +82,7 @@ function prepare(target: Commander, { io, isJson }: Host): Commander {
     .configureOutput({
       writeOut: (text) => io.out(text),
       writeErr: (text) => !isJson && io.err(text),
-      // stet prints usage errors in its own format.
+      // `report` prints usage errors instead.
       outputError: () => {},
     })
     .hook('preSubcommand', async (_, child) => {

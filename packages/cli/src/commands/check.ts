@@ -77,7 +77,8 @@ function serverProblems({ scan, remote }: Workspace): Problem[] {
     )
 }
 
-// Prompts that do not compile have no types. They are already reported.
+// With --local, skips the check if any file fails to compile: its types are unknown, and its errors are already
+// reported.
 async function checkTypes({ problems }: Found, isLocal: boolean, ctx: Context): Promise<CheckData['types']> {
   const { config } = await ctx.settings()
   const isBroken = problems.some(({ severity, file }) => severity === 'error' && file !== null)

@@ -63,7 +63,7 @@ export const command = defineCommand({
     const { project, version } = await chooseProject(client, input.create, former, settings, ctx)
     await writeConfig(settings, project.id, input.dir ?? former?.rootFolder)
     await saveLock({ settings }, version, version.isLive, {})
-    // The new files change the settings, so they are resolved again.
+    // The new files change the settings, so the next context resolves the settings again.
     const next = ctx.reopened({ project: String(project.id) })
     const written = [configFileName, relative(settings.root, settings.lockFile)]
     const report = input.wantsPull ? await pull(next, { names: [], isPruning: false, isDry: false }) : undefined
@@ -78,7 +78,7 @@ export const command = defineCommand({
   exitCode: ({ pull }) => (pull && pull.refused.length > 0 ? exitCodes.unexpected : exitCodes.success),
 })
 
-// Only offered: ids of another server mean nothing on this one.
+// Adopts the old lock only if the user agrees: its ids may belong to another server.
 async function findFormerLock(
   { readsLatitude, create }: InitInput,
   { root }: Settings,
@@ -124,7 +124,7 @@ async function askForProject(projects: readonly Project[], ctx: Context): Promis
   return Number(await ctx.choose('Which project?', choices, flags))
 }
 
-// Resumes only a draft, and only on the server that the lock belongs to.
+// Returns the old lock's version if it is a draft on this server.
 async function findFormerVersion(client: Stet, former: LatitudeLock | undefined): Promise<Version | undefined> {
   if (!former) return undefined
   const versions = await client.versions.list({ status: 'draft' })

@@ -47,7 +47,8 @@ export const command = defineCommand({
   },
 })
 
-// Only asks for values without a flag or variable.
+// Asks for the key unless a flag or a variable provides it. Asks for the server first if only a default or a project
+// file names it.
 async function chooseServerAndKey(
   settings: Settings,
   ctx: Context,

@@ -56,7 +56,7 @@ export const command = defineCommand({
   print: (report, ctx) => sayPublished(report, ctx),
 })
 
-/** Afterwards the lock follows live. */
+/** Publishes a draft. If this folder's lock names the draft, the lock follows live afterwards. */
 export async function publishVersion(ctx: Context, input: PublishInput): Promise<PublishReport> {
   const client = await ctx.client()
   const version = await findDraft(ctx, client, input.ref)
@@ -102,7 +102,7 @@ async function findDraft(ctx: Context, client: Stet, named: string | undefined):
   })
 }
 
-// The folder matters only if its lock names this draft.
+// Returns undefined if this folder's lock names another version.
 async function workspaceOf(ctx: Context, version: Version): Promise<Workspace | undefined> {
   const settings = await ctx.settings()
   if (settings.lock?.version.uuid !== version.uuid) return undefined
@@ -147,7 +147,10 @@ async function checkDraft(
   throw new CliError('invalid', 'The draft does not compile', { lines })
 }
 
-/** Lists the next steps after a publish conflict. They require a folder that follows the draft. */
+/**
+ * Returns the error for a publish conflict. Its hint lists the next steps, which require a folder that follows the
+ * draft.
+ */
 async function liveConflict(version: Version, lines: string[], ctx: Context): Promise<CliError> {
   const { lock } = await ctx.settings()
   const isFollowed = lock?.version.uuid === version.uuid
@@ -158,7 +161,7 @@ async function liveConflict(version: Version, lines: string[], ctx: Context): Pr
   })
 }
 
-// Someone may publish between the check and this request.
+// Another user may publish between the check and this request. The result is a conflict.
 async function publishOrRefuse(
   client: Stet,
   version: Version,

@@ -108,7 +108,7 @@ function isOpenAction(action: string): boolean {
   return action === 'merge-conflict' || action === 'merge-blocked' || action === 'merge-restore'
 }
 
-// Repeats a merge that was not pushed yet only with --theirs or --ours.
+// Repeats an unpushed merge only with --theirs or --ours, and only for named paths or files with conflict markers.
 function isToMerge(
   { path, isMerged }: LiveConflict,
   { compared }: Workspace,

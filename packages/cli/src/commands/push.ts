@@ -105,14 +105,14 @@ async function push(input: PushInput, ctx: Context): Promise<PushReport> {
     refused: [...workspace.scan.refused, ...clashing],
     durationMs: Math.round(performance.now() - startedMs),
   }
-  // Without changes, live already has everything and there may be no draft.
+  // Only a draft can be published. Without changes, push opens no draft.
   if (!input.publishes || input.isDry || version.status !== 'draft') return report
   // Printed now, because publishing may fail.
   if (!ctx.flags.json) sayPushed(report, ctx, true)
   return { ...report, published: await publishVersion(ctx.reopened(), { ref: version.uuid }) }
 }
 
-// A new draft starts from live, even if the folder follows another version.
+// Compares the folder with live if the push needs a new draft, because a new draft starts from live.
 async function openForPush(ctx: Context, input: PushInput): Promise<Workspace> {
   const workspace = await openWorkspace(ctx, input.draft)
   const { version } = workspace
@@ -144,7 +144,7 @@ function lineOf({ path, hasLeftover, hasMarkers }: Compared): string {
   return hasMarkers ? `${path}  (conflict markers)` : path
 }
 
-// Publishing would refuse these prompts after everything was sent.
+// Throws if some changes would not be sent: publishing would refuse these prompts after the push.
 function refuseRest({ compared }: Workspace, changes: readonly Change[]): void {
   const sent = new Set(changes.map(({ path }) => path))
   const rest = compared.filter((one) => !sent.has(one.path) && isUnpushed(one))
@@ -167,7 +167,8 @@ async function agreedDeletions({ deletions }: PushPlan, input: PushInput, ctx: C
   return []
 }
 
-// Two prompts that differ only in case are one file on some systems. On those systems, a pull would write neither.
+// Finds new prompts that differ from another prompt only in case. Some systems store both as one file, so a pull would
+// write neither.
 function clashesOf(changes: readonly Change[], deletions: readonly Change[], { remote }: Workspace): Refusal[] {
   const deleted = new Set(deletions.map(({ path }) => path))
   const left = [...remote.keys()].filter((path) => !deleted.has(path))
@@ -211,7 +212,8 @@ async function send({ client }: Workspace, version: Version, changes: readonly C
   else await sendToMerged(client, version, changes)
 }
 
-// Lists the prompts again to get their ids and compile errors.
+// Saves the lock and returns the compile errors of the pushed prompts. After a change, lists the prompts again to get
+// their ids and errors.
 async function finish(
   workspace: Workspace,
   { version, isNew }: Target,
@@ -223,7 +225,7 @@ async function finish(
   const prompts = changes.length > 0 ? await client.prompts.list({ versionUuid: version.uuid }) : [...remote.values()]
   const after = new Map(prompts.map((prompt) => [prompt.path, prompt]))
   const isSameDraft = workspace.settings.lock?.version.uuid === version.uuid
-  // Until now, the draft showed live's text for this prompt. That text is the base of its change.
+  // Before its first change in this draft, a prompt has live's text. This text is the base of the change.
   const baseInLive = (path: string): string | undefined => {
     const known = isSameDraft ? entries[path]?.live : undefined
     if (known !== undefined) return known

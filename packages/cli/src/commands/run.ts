@@ -112,7 +112,10 @@ async function startInBackground(
   ctx.io.out(ctx.flags.json ? `${JSON.stringify({ uuid })}\n` : `${uuid}\n`)
 }
 
-/** Handlers are the module's exported functions and those of an exported default object. */
+/**
+ * Handlers are the module's exported functions and the functions of its default export object. Named exports take
+ * precedence.
+ */
 export async function loadToolHandlers(file: string, cwd: string): Promise<ToolMap> {
   let module: Record<string, unknown>
   try {

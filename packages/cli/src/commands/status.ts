@@ -25,7 +25,8 @@ interface StatusData {
 }
 
 const letters: Partial<Record<StatusEntry['state'], string>> = {
-  // Both sides are equal here, but a merge with live is not pushed or a `.remote` file remains.
+  // In the next four states, both sides agree. A prompt is listed with such a state only if its merge with live was not
+  // pushed.
   same: 'M',
   'same-edit': 'M',
   'same-new': 'A',

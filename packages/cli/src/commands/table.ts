@@ -1,6 +1,6 @@
 import type { TableEntry } from '../command.ts'
 
-/** Modules load when their command runs, which keeps startup fast. */
+/** Each module loads only when its command runs, which keeps startup fast. */
 export const commandTable: Readonly<Record<string, TableEntry>> = {
   login: { summary: 'check an API key and save it', load: () => import('./login.ts') },
   logout: { summary: 'remove a saved API key', load: () => import('./logout.ts') },

@@ -10,9 +10,10 @@ type Finding = Omit<Problem, 'frame'>
 /** Prints annotations in GitHub Actions only. GitHub shows each one at its line. */
 export function annotate(findings: readonly Finding[], { io }: Pick<Context, 'io'>): void {
   if (!isOn(io.env['GITHUB_ACTIONS'])) return
-  // GitHub resolves paths from the checkout's root. It reads both streams, and standard output contains the data.
+  // GitHub resolves paths from the checkout's root.
   const root = io.env['GITHUB_WORKSPACE'] || io.cwd
   for (const finding of findings) {
+    // GitHub reads both streams. Standard output contains the command's data.
     if (finding.file !== null) io.err(annotationOf(finding, relative(root, finding.file).replaceAll('\\', '/')))
   }
 }

@@ -3,7 +3,7 @@ import type { LocalPrompt } from '../sync/scan.ts'
 
 /** The engine is most of the program's size, so only commands that compile load it. */
 export async function loadEngine(): Promise<Pick<typeof import('@stet/template'), 'scan' | 'resolveReferencePath'>> {
-  // With named imports, the bundler can drop the rest.
+  // Destructuring lets the bundler drop the unused exports.
   const { scan, resolveReferencePath } = await import('@stet/template')
   return { scan, resolveReferencePath }
 }
@@ -32,14 +32,14 @@ export interface Problem {
   column: number
   code: string
   message: string
-  /** The source line with a caret under the column. */
+  /** The source line and the line before it, with a caret under the column. */
   frame: string
   severity: 'error' | 'warning'
 }
 
 type Issue = PromptScan['errors'][number]
 
-/** Sorted by path. A prompt's problem is reported once, even if several prompts reference it. */
+/** Returns the problems by path and line. Returns a problem once, even if several prompts reference the prompt. */
 export function problemsOf(scans: ReadonlyMap<string, PromptScan>, files: ReadonlyMap<string, LocalPrompt>): Problem[] {
   const found = new Map<string, Problem>()
   const add = (issue: Issue, severity: Problem['severity']): void => {

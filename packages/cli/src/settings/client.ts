@@ -21,7 +21,7 @@ export async function createClient(ctx: { flags: GlobalFlags; io: Io }, settings
   return new Stet(options)
 }
 
-// Omits headers that contain secrets.
+// Prints no headers, because they contain the API key.
 function debugHooks(io: Io): Hooks {
   return {
     onRequest: ({ method, url, attempt }) => io.err(`> ${method} ${url} (attempt ${attempt}, key masked)\n`),

@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { CliError } from '../exit-code.ts'
 import { isJsonObject, parseJsonObject, readTextIfPresent } from './json-file.ts'
 
-/** Searched in the working folder and its parents, up to the root of the git checkout. */
+/** Commands search for this file in the working folder and its parents, up to the root of the git checkout. */
 export const configFileName = 'stet.config.json'
 
 export interface Config {
@@ -12,7 +12,7 @@ export interface Config {
   promptsDir: string
   include: string[]
   ignore: string[]
-  /** `out` is relative to the project. With `strictPaths`, unknown paths are type errors. */
+  /** `out` is relative to the configuration file's folder. With `strictPaths`, unknown paths are type errors. */
   types: { out: string; strictPaths: boolean; isConfigured: boolean }
   profiles: Record<string, { baseUrl?: string; projectId?: number }>
 }
@@ -33,7 +33,10 @@ export function findConfigFile(folder: string): string | undefined {
   return findUpwards(folder, configFileName)
 }
 
-/** Returns the value of `$schema`: the relative path of the installed CLI's schema. Undefined if it is not installed. */
+/**
+ * Returns the value of `$schema`: the relative path of the installed CLI's schema. Returns undefined if no parent
+ * folder has the CLI in `node_modules`.
+ */
 export function schemaSeenFrom(folder: string): string | undefined {
   const file = findUpwards(folder, join('node_modules', '@stet', 'cli', 'schema', 'config.json'))
   if (file === undefined) return undefined

@@ -18,7 +18,9 @@ export function credentialsFileOf(io: Io): string {
   return join(io.env['XDG_CONFIG_HOME'] || windows || join(io.homeDir, '.config'), 'stet', 'credentials.json')
 }
 
-/** Returns all logins by profile. If other users can read the file, warns and restricts its mode. */
+/**
+ * Returns all logins by profile. If other users can read the file or its folder, warns and tries to restrict the mode.
+ */
 export async function readCredentials(
   file: string,
   warn: (message: string) => void,
@@ -38,7 +40,7 @@ export async function readCredentials(
 
 async function closeToOthers(path: string, mode: number, warn: (message: string) => void): Promise<void> {
   if (((await stat(path)).mode & 0o077) === 0) return
-  // A file in a read-only folder, such as a mounted secret, keeps its mode.
+  // `chmod` fails on a read-only file system, such as a mounted secret. The mode then stays.
   const isCorrected = await chmod(path, mode).then(
     () => true,
     () => false,
@@ -63,7 +65,7 @@ export async function writeCredentials(file: string, credentials: Record<string,
   }
 }
 
-/** An unreadable home counts as empty, because keys from flags or the environment need no home. */
+/** Returns no logins if reading the file is not permitted, because keys from flags or the environment need no file. */
 export async function readLogins(file: string, warn: (message: string) => void): Promise<Record<string, Credential>> {
   try {
     return await readCredentials(file, warn)
@@ -82,7 +84,7 @@ function isCredential(value: unknown): value is Credential {
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const checksumLength = 6
 
-/** A key is `stet_`, 30 characters, and their CRC32 in 6 base62 digits. */
+/** A key is `stet_`, 30 characters, and a checksum: the CRC32 of all characters before, in 6 base62 digits. */
 export function isWellFormedApiKey(key: string): boolean {
   return /^stet_[0-9A-Za-z]{36}$/.test(key) && key.endsWith(checksumOf(key.slice(0, -checksumLength)))
 }

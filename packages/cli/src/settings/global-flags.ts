@@ -1,4 +1,4 @@
-/** `value` is the flag's placeholder. A flag without one is a switch. */
+/** `value` is the placeholder for the flag's value. A flag without `value` is a switch. */
 export interface Flag {
   long: string
   short?: string
@@ -46,7 +46,7 @@ export const globalFlags: readonly Flag[] = [
   { long: '--no-retry', summary: 'do not retry failed requests' },
 ]
 
-/** An absent key falls back to the environment, files and defaults. */
+/** If a key is absent, the environment, files and defaults decide. */
 export interface GlobalFlags {
   baseUrl?: string
   apiKey?: string

@@ -5,14 +5,14 @@ import { isJsonObject, parseJsonObject, readTextIfPresent } from './json-file.ts
 import { writeFileAtomically } from './write-file.ts'
 
 export interface LockEntry {
-  /** The content hash at the last pull or push. Absent if both sides created the prompt. */
+  /** The content hash at the last pull or push. Absent if both sides have no common text yet. */
   hash?: string
   documentUuid?: string
   /** The server's hash in an unresolved conflict. */
   theirs?: string
   /** Draft only: the hash of the live text that the draft's change builds on. Empty if live had no such prompt. */
   live?: string
-  /** Draft only: the hash of the live text that `pull` merged into the file. The next push sends it. */
+  /** Draft only: the hash of the live text that `pull` merged into the file. The next push sends this hash. */
   merged?: string
 }
 

@@ -18,7 +18,7 @@ function recentFileOf(io: Io): string {
   return join(io.env['XDG_STATE_HOME'] || join(io.homeDir, '.local', 'state'), 'stet', 'recent.json')
 }
 
-// A damaged file or another file version counts as empty: the list is only a convenience.
+// A damaged or unreadable file counts as empty, because the list is only a convenience.
 async function readRecent(io: Io): Promise<Recent[]> {
   try {
     const value: unknown = JSON.parse((await readTextIfPresent(recentFileOf(io))) ?? '[]')
@@ -28,7 +28,7 @@ async function readRecent(io: Io): Promise<Recent[]> {
   }
 }
 
-/** Lets users type only the first digits of the uuid later. */
+/** Saves the uuid, so that later commands accept its first digits. */
 export async function rememberConversation(uuid: string, ctx: Context): Promise<void> {
   const { baseUrl } = await ctx.settings()
   const others = (await readRecent(ctx.io)).filter((one) => one.uuid !== uuid)
@@ -59,7 +59,7 @@ export async function findConversation(ref: string, ctx: Context): Promise<strin
   throw new CliError('usage', `Several conversations begin with ${ref}`, { lines: matches.map(({ uuid }) => uuid) })
 }
 
-// Also searches the server's newest conversations if the file has no match. A key without access to them cannot use prefixes.
+// Returns the server's newest conversations, or an empty list if the key may not read them.
 async function newestOfServer(ctx: Context): Promise<{ uuid: string }[]> {
   const client = await ctx.client()
   const { ForbiddenError } = await import('@stet/sdk')

@@ -15,7 +15,7 @@ export interface Resolved<T> {
   origin: string
 }
 
-/** Resolved from flags, environment, files and defaults, in that order. */
+/** Values from flags, the environment, files and defaults, in this order of precedence. */
 export interface Settings {
   /** The configuration file's folder, or the working folder. */
   root: string
@@ -27,10 +27,10 @@ export interface Settings {
   apiKey: Resolved<string> | undefined
   /** Explains why an existing key is not sent to this address. */
   withheld: { message: string; hint: string } | undefined
-  /** True if the address comes only from a project file and matches no login. */
+  /** True if the address comes only from a project file, matches no login and is not the default. */
   isAddressForeign: boolean
   projectId: Resolved<number> | undefined
-  /** From the flag or the environment only. The lock contains its own version. */
+  /** Comes only from the flag or the environment. The lock has its own version. */
   versionRef: Resolved<string> | undefined
   lockFile: string
   lock: Lock | undefined
@@ -47,7 +47,7 @@ export interface Surroundings {
 
 const defaultAddress = 'http://127.0.0.1:8787'
 
-/** These files belong to a checkout, so they are untrusted. */
+/** Origins of values from project files. These files belong to a checkout, so their values are untrusted. */
 const projectOrigins = { config: 'configuration', lock: 'lock file' }
 
 export async function resolveSettings({ io, flags, warn, say }: Surroundings): Promise<Settings> {
@@ -112,7 +112,10 @@ export async function resolveSettings({ io, flags, warn, say }: Surroundings): P
   return settings
 }
 
-/** A checkout's files and links are untrusted: they must not make stet read or write outside the project. */
+/**
+ * Throws if a configured folder or file is outside the project. A checkout is untrusted, so its paths and links must
+ * stay inside.
+ */
 export async function refusePathsOutside({
   root,
   config,
@@ -129,7 +132,7 @@ export async function refusePathsOutside({
   }
 }
 
-/** Adds the API prefix and removes a trailing slash. */
+/** Removes trailing slashes, and adds the API prefix if it is missing. */
 export function normalizeAddress(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !/^https?:$/.test(url.protocol))
@@ -162,7 +165,7 @@ async function givenKey(
   return variable && { ...variable, value: checkForm(variable.value) }
 }
 
-// A stored key is sent only to the address it was stored for.
+// A given key is not sent to a foreign address. A stored key is sent only to the address of its login.
 function resolveKey(
   given: Resolved<string> | undefined,
   credential: Credential | undefined,
@@ -185,7 +188,7 @@ function resolveKey(
   return { apiKey: undefined, withheld: { message, hint } }
 }
 
-/** Throws for a malformed key before any request. */
+/** Returns the key. Throws if the key is malformed, so that no request is sent. */
 export function checkForm(key: string): string {
   if (isWellFormedApiKey(key)) return key
   throw new CliError('not_allowed', 'Not a stet API key (stet_ and 36 characters, including a checksum)', {

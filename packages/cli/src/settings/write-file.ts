@@ -33,7 +33,7 @@ export async function writeFileAtomically(file: string, text: string, mode?: num
   }
 }
 
-/** For files named on the command line: follows links, and writes to devices and pipes without replacing them. */
+/** Writes a file named on the command line. Follows links, and writes to devices and pipes without replacing them. */
 export async function writeNamedFile(file: string, text: string): Promise<void> {
   const former = await stat(file).catch(() => undefined)
   if (former?.isFile()) return writeFileAtomically(await realpath(file), text)
@@ -43,7 +43,7 @@ export async function writeNamedFile(file: string, text: string): Promise<void> 
   })
 }
 
-/** Returns undefined for a missing file, and for devices and pipes, because reading them may never end. */
+/** Returns undefined for missing files, devices and pipes. Reading a device or a pipe may never end. */
 export async function readFormerText(file: string): Promise<string | undefined> {
   try {
     const former = await stat(file)
@@ -54,7 +54,10 @@ export async function readFormerText(file: string): Promise<string | undefined> 
   }
 }
 
-/** Creates parents too. Node's recursive mkdir loops forever below folders such as /proc, which cannot have children. */
+/**
+ * Also creates the parents. Node's recursive mkdir loops forever below folders such as /proc, which cannot have
+ * children.
+ */
 export async function makeFolder(folder: string, mode?: number): Promise<void> {
   const code = await tryFolder(folder, mode)
   if (code === 'ENOENT' && dirname(folder) !== folder) {
@@ -65,14 +68,15 @@ export async function makeFolder(folder: string, mode?: number): Promise<void> {
   }
 }
 
-/** @returns ENOENT if a parent is missing. An existing folder is not an error. */
+/** @returns ENOENT if a parent is missing. Returns undefined if the folder was created or already exists. */
 async function tryFolder(folder: string, mode: number | undefined): Promise<string | undefined> {
   try {
     await mkdir(folder, { mode })
     return undefined
   } catch (error) {
     const code = codeOf(error)
-    // The folder may exist even if its parent is not writable. The write itself reports any problem.
+    // mkdir may fail although the folder exists, for example below a parent that is not writable. The write itself
+    // reports any problem.
     const isThere = code !== 'ENOENT' && (await stat(folder).catch(() => undefined))?.isDirectory()
     if (!isThere && code !== 'ENOENT') throw error
     return isThere ? undefined : code
@@ -109,7 +113,10 @@ function codeOf(error: unknown): string | undefined {
   return isJsonObject(error) && typeof error['code'] === 'string' ? error['code'] : undefined
 }
 
-/** Resolves links. If the file is missing, its nearest existing parent decides. */
+/**
+ * Returns whether `file` is inside `folder`, after resolving links. For a missing file, its nearest existing parent
+ * decides.
+ */
 export async function isWithin(folder: string, file: string): Promise<boolean> {
   const root = await realpathOfNearest(folder)
   const target = await realpathOfNearest(file)
@@ -118,7 +125,8 @@ export async function isWithin(folder: string, file: string): Promise<boolean> {
   return way === '' || !(way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way))
 }
 
-// A missing file cannot be a link, so its nearest existing parent decides. A dangling link counts as outside.
+// For a missing file, resolves its nearest existing parent. Returns undefined for a dangling link and for a cycle of
+// links.
 async function realpathOfNearest(file: string): Promise<string | undefined> {
   try {
     return await realpath(file)

@@ -11,7 +11,7 @@ export interface PullStep {
   action: PullAction
 }
 
-/** Returns where an existing or new prompt is stored. */
+/** Returns the file of a prompt: the existing file, or the path of a new one. */
 export function fileOf(promptsDir: string, { localFile, path }: Pick<Compared, 'localFile' | 'path'>): string {
   return localFile ?? join(promptsDir, path + promptEnding)
 }
@@ -26,7 +26,7 @@ export async function problemOfFile(
   return (await isWithin(promptsDir, fileOf(promptsDir, one))) ? undefined : 'is outside the folder'
 }
 
-/** Writes the files before the lock, so that an interrupted pull can be repeated. */
+/** Writes only the files. The caller saves the lock file afterwards, so that an interrupted pull can be repeated. */
 export async function applyPull(
   promptsDir: string,
   steps: readonly PullStep[],
@@ -53,7 +53,7 @@ function touchesFile(action: PullAction): boolean {
   return action === 'write' || action === 'write-beside' || action === 'delete'
 }
 
-/** Throws if the disk is full or read-only. @returns why this file cannot be created, or undefined */
+/** Throws errors that the name does not cause, such as a full disk. @returns why this name is invalid, or undefined */
 async function changeFile(promptsDir: string, one: Compared, action: PullAction): Promise<string | undefined> {
   const file = fileOf(promptsDir, one)
   const beside = file.slice(0, -promptEnding.length) + remoteEnding

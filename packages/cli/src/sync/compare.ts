@@ -4,12 +4,11 @@ import type { Change } from '@stet/sdk'
 export interface Sides {
   /** The hash after the last pull or push. */
   base: string | undefined
-  /** All accepted hashes of the local file, for example with either line ending. */
+  /** All accepted hashes of the local file: with its stored line endings and with LF. */
   local: ReadonlySet<string> | undefined
   remote: string | undefined
 }
 
-/** How one prompt's three sides relate. Each state is a row of the three-way table. */
 export type State =
   | 'same'
   | 'local-edit'
@@ -33,7 +32,7 @@ export const conflictStates: ReadonlySet<State> = new Set<State>([
   'delete-against-edit',
 ])
 
-/** Both sides are equal in these states. */
+/** In these states, the file and the server agree. */
 export const inStep: ReadonlySet<State> = new Set<State>(['same', 'same-edit', 'same-new', 'both-deleted'])
 
 /** Status, pull, push and publish share this decision. Returns undefined if the prompt exists nowhere. */
@@ -59,7 +58,7 @@ function compareNew(local: ReadonlySet<string> | undefined, remote: string | und
 export interface Compared {
   path: string
   state: State
-  /** The file name on disk. Its Unicode form may differ from the path's. */
+  /** The file on disk. The Unicode form of its name may differ from the path's form. */
   localFile: string | undefined
   localText: string | undefined
   localHash: string | undefined
@@ -69,7 +68,7 @@ export interface Compared {
   remoteUpdatedAt: string | undefined
   /** True if an unresolved conflict has left a `.remote` file. */
   hasLeftover: boolean
-  /** True if the file contains unresolved conflict markers that the server's text lacks. */
+  /** True if the file contains conflict markers and the server's text contains none. */
   hasMarkers: boolean
   /** The hash of the live text merged into the file. Set if a push must send it. */
   mergedLive: string | undefined
@@ -79,11 +78,11 @@ export interface PushPlan {
   changes: Change[]
   deletions: Change[]
   conflicts: Compared[]
-  /** A push does not touch prompts that changed on the server only. */
+  /** Prompts that changed only on the server. A push does not touch these prompts. */
   remoteOnly: Compared[]
 }
 
-/** `isForced` drops the base hashes and overwrites conflicts. */
+/** With `isForced`, overwrites conflicts and omits the base hashes. */
 export function planPush(compared: readonly Compared[], isForced: boolean): PushPlan {
   const plan: PushPlan = { changes: [], deletions: [], conflicts: [], remoteOnly: [] }
   for (const one of compared) {
@@ -95,12 +94,12 @@ export function planPush(compared: readonly Compared[], isForced: boolean): Push
   return plan
 }
 
-/** Returns whether only a human can resolve the prompt's conflict. */
+/** Returns whether the prompt has a conflict that the user must resolve. */
 export function isUnsettled({ state, hasLeftover, hasMarkers }: Compared): boolean {
   return conflictStates.has(state) || hasLeftover || hasMarkers
 }
 
-// Sent even if the text equals the draft's: a publish conflict needs live's hash.
+// A merge is sent even if the text equals the draft's text, because live's hash resolves the publish conflict.
 function isMergeToSend({ mergedLive, state }: Compared): boolean {
   return mergedLive !== undefined && inStep.has(state)
 }
@@ -128,8 +127,8 @@ export type Preference = 'ours' | 'theirs' | undefined
 export type PullAction = 'write' | 'keep' | 'lock-only' | 'write-beside' | 'delete' | 'settle' | 'keep-deleted' | 'none'
 
 /**
- * Plans a pull of one prompt. `delete` still needs confirmation or a flag. `settle` makes the server's text the new base
- * and keeps the file, so that the next push sends it.
+ * Plans a pull of one prompt. `delete` still needs confirmation or a flag. `settle` keeps the file and makes the
+ * server's text the new base, so that the next push sends the file's text.
  */
 export function planPull(one: Compared, preference: Preference, isNamed: boolean): PullAction {
   switch (one.state) {

@@ -6,7 +6,7 @@ export interface Matcher {
   idle(): string[]
 }
 
-/** Patterns match `/` paths relative to one folder. @throws CliError usage */
+/** Matches paths with `/` relative to one folder. @throws CliError usage if a pattern is too complex */
 export function matcherOf(patterns: readonly string[]): Matcher {
   const idle = new Set(patterns)
   const matchers = patterns.map((pattern) => ({ pattern, isMatch: compile(pattern) }))
@@ -18,11 +18,11 @@ export function matcherOf(patterns: readonly string[]): Matcher {
   return Object.assign(matches, { idle: () => [...idle] })
 }
 
-// A leading "!" is literal. As negation it would match all other paths, which an ignore list never means.
+// A leading "!" is literal. As a negation, one ignore pattern would match all other paths.
 const options = { dot: true, nonegate: true, noextglob: true }
 
 // Patterns are untrusted input from a checkout. picomatch compiles them to regular expressions that backtrack over each
-// wildcard: three cost up to 0.1 s for one name, five cost minutes.
+// wildcard. Three wildcards cost up to 0.1 s for one name, five cost minutes.
 const maxWildcards = 3
 const maxLength = 256
 
@@ -58,7 +58,7 @@ function segmentsOf(pattern: string): string[] {
   return /[{[][^{[}\]]*\//.test(pattern) ? [pattern] : pattern.split('/')
 }
 
-/** `./drafts/` matches everything in `drafts`. */
+/** Rewrites `./drafts/` to `drafts/**`. */
 function normalized(pattern: string): string {
   const below = pattern.replace(/^(\.\/+)+/, '')
   return below.endsWith('/') ? `${below}**` : below

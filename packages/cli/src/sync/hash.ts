@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto'
 
 export interface HashedText {
-  /** Uses LF line endings and has no byte order mark. */
+  /** The text with LF line endings and without a byte order mark. */
   text: string
   /** The hash of `text`, which is the server's hash after a push. */
   hash: string
-  /** Includes the CRLF form: a checkout may convert line endings, and the server may have such text. */
+  /**
+   * Hashes of the text with and without the file's own line endings and byte order mark. The server may have any of
+   * these forms.
+   */
   hashes: ReadonlySet<string>
 }
 

@@ -12,12 +12,15 @@ export const remoteEnding = `${promptEnding}.remote`
 const segmentForm = /^[\p{L}\p{M}\p{Nd}_.-]+$/u
 const maxPathBytes = 512
 
-/** File systems allow 255 bytes, including the extension. */
+/** File systems allow 255 bytes for a name, including the extension. */
 const maxSegmentBytes = 255 - promptEnding.length
 
 const reserved = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i
 
-/** Explains why a path is invalid. Windows' rules apply everywhere, because checkouts move between systems. */
+/**
+ * Explains why a path is invalid, or returns undefined. Windows' rules apply everywhere, because checkouts move between
+ * systems.
+ */
 export function problemOfPath(path: string): string | undefined {
   for (const segment of path.split('/')) {
     if (segment === '' || segment === '.' || segment === '..') return 'is outside the folder'
@@ -30,7 +33,7 @@ export function problemOfPath(path: string): string | undefined {
   return Buffer.byteLength(path) > maxPathBytes ? `is longer than ${maxPathBytes} bytes` : undefined
 }
 
-/** Finds paths that differ only in case or Unicode form. On some systems they are one file. */
+/** Finds paths that differ only in case or Unicode form. Some systems treat such paths as one file. */
 export function findCaseClashes(paths: Iterable<string>): Set<string> {
   const byFolded = new Map<string, string[]>()
   for (const path of paths) {
@@ -53,7 +56,7 @@ export function promptPathsOf(name: string, promptsDir: string, cwd: string): [s
   return isFile ? [below, path] : [path, below]
 }
 
-/** Resolves a path or a file name. The file need not exist. */
+/** Returns the prompt path for a path or a file name. The file may be missing. */
 export async function promptNamed(name: string, ctx: Pick<Context, 'settings' | 'io'>): Promise<string> {
   const promptsDir = promptsDirOf(await ctx.settings())
   const [first, ...others] = promptPathsOf(name, promptsDir, ctx.io.cwd)

@@ -80,7 +80,7 @@ function clashOf(path: string, names: readonly string[]): string {
     : 'differs from another path only in case'
 }
 
-/** A skipped path may still exist, so it must not count as deleted. */
+/** Returns whether the scan skipped a path. A skipped path may still exist, so it must not count as deleted. */
 export function isLeftOut(path: string, refused: readonly Refusal[]): boolean {
   return refused.some((one) => one.path === path || (one.path.endsWith('/') && path.startsWith(one.path)))
 }
@@ -106,11 +106,11 @@ async function listFiles(root: string, below: string, listing: Listing): Promise
   return names
 }
 
-// Follows links to files only: a link to a parent folder would recurse forever.
+// Accepts only links to files inside the folder. Following a link to a parent folder would never end.
 async function leadsToFile(root: string, name: string, { isIgnored, refused }: Listing): Promise<boolean> {
   const target = await stat(join(root, name)).catch(() => undefined)
   if (await isWithin(root, join(root, name))) return target?.isFile() === true
-  // Other links, such as one to a license, are ignored.
+  // Reports a link that leads outside if it is a prompt or a folder. Ignores other links, such as a link to a license.
   const isPrompt = name.endsWith(promptEnding)
   if ((isPrompt || target?.isDirectory()) && !isIgnored(isPrompt ? name : `${name}/x${promptEnding}`)) {
     refused.push({ path: isPrompt ? pathOf(name) : `${name}/`, reason: 'is a link that leads outside the folder' })

@@ -10,7 +10,7 @@ const maxChanges = 1000
 
 const inParts = 'push in parts: run stet push <folder or prompt...>'
 
-/** Checked before a draft is opened, because every server refuses such a push. */
+/** Throws if a push has more changes than the server accepts. */
 export function refuseTooMany(changes: readonly Change[]): void {
   if (changes.length <= maxChanges) return
   throw new CliError('invalid', `${changes.length} changes exceed the limit of ${maxChanges} per push`, {
@@ -18,7 +18,7 @@ export function refuseTooMany(changes: readonly Change[]): void {
   })
 }
 
-/** Sends changes to a draft atomically. A concurrent change becomes a conflict that names the prompts. */
+/** Sends changes to a draft, all or nothing. If the prompts changed on the server, the error names these prompts. */
 export async function sendToDraft(client: Stet, version: Version, changes: readonly Change[]): Promise<void> {
   const { ApiError, ConflictError } = await import('@stet/sdk')
   try {
@@ -53,7 +53,7 @@ function issuesOf(details: unknown, changes: readonly Change[]): string[] {
   })
 }
 
-/** Edits a published version in place, prompt by prompt. This is the only way to change published text without publishing. */
+/** Edits a published version in place, one prompt at a time. No other command changes published text in place. */
 export async function sendToMerged(client: Stet, version: Version, changes: readonly Change[]): Promise<void> {
   const deleted = changes.find(({ status }) => status === 'deleted')
   if (deleted) {
@@ -66,7 +66,10 @@ export async function sendToMerged(client: Stet, version: Version, changes: read
   }
 }
 
-/** Pushed prompts and prompts equal on both sides get a new base. Others keep theirs. */
+/**
+ * Returns the lock's entries after a push. Pushed prompts get a new base. Prompts that agree on both sides also get
+ * one, except with a pending merge.
+ */
 export function entriesAfterPush(
   before: Readonly<Record<string, LockEntry>>,
   compared: readonly Compared[],
@@ -101,7 +104,7 @@ function setEntry(
   else delete entries[path]
 }
 
-/** Returns each prompt in a conflict response once. */
+/** Returns the path of each prompt in a conflict response once. */
 export function conflictPaths(details: unknown): string[] {
   if (typeof details !== 'object' || details === null || !('conflicts' in details)) return []
   const { conflicts } = details

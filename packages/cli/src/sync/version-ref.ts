@@ -4,7 +4,7 @@ import { CliError } from '../exit-code.ts'
 
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** `ref` is `live`, a uuid or a sufficiently long prefix. */
+/** `ref` is `live`, a uuid, or at least its first 8 digits. */
 export async function findVersion(client: Stet, ref: string): Promise<Version> {
   if (ref === 'live' || uuidForm.test(ref)) return client.versions.get(ref)
   if (!/^[0-9a-f-]{8,}$/i.test(ref)) {
@@ -19,7 +19,6 @@ export async function findVersion(client: Stet, ref: string): Promise<Version> {
   throw new CliError('usage', `Several versions begin with ${ref}`, { lines: matches.map(({ uuid }) => uuid) })
 }
 
-/** Falls back to the newest draft if nothing was published. */
 export async function findLiveOrNewestDraft(client: Stet): Promise<Version> {
   const versions = await client.versions.list()
   const found = versions.find(({ isLive }) => isLive) ?? versions.find(({ status }) => status === 'draft')

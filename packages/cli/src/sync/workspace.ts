@@ -25,7 +25,7 @@ export interface Workspace {
   compared: Compared[]
 }
 
-/** Reads all three sides. `ref` overrides the lock's version. */
+/** Reads all three sides. `ref` overrides the version of the flag, the environment and the lock. */
 export async function openWorkspace(ctx: Context, ref?: string): Promise<Workspace> {
   const settings = await ctx.settings()
   await ctx.projectId()
@@ -59,7 +59,8 @@ export async function openWorkspace(ctx: Context, ref?: string): Promise<Workspa
   }
 }
 
-// Live may have changed since the lock was written. In an open draft, such a change appears as a conflict.
+// Returns whether live may have changed since the lock was written. In an open draft, such a change appears as a
+// conflict.
 function mayLackBase(version: Version, lock: Lock | undefined, compared: readonly Compared[]): boolean {
   const isNamed = lock?.version.uuid === version.uuid
   if (version.isLive) return !isNamed && compared.some(({ state }) => !inStep.has(state))
@@ -88,7 +89,7 @@ function compareAll(
     if (!state && mergedLive === undefined) continue
     compared.push({
       path,
-      // A confirmed deletion exists on no side, but it must still be sent against live's new text.
+      // The prompt is on no side, but a push must still send its deletion with live's hash.
       state: state ?? 'both-deleted',
       localFile: local?.file,
       localText: local?.text,
@@ -110,7 +111,7 @@ function baseOf(entry: LockEntry | undefined, hasLeftover: boolean): string | un
   return !hasLeftover && entry?.theirs !== undefined ? entry.theirs : entry?.hash
 }
 
-/** Names may be prompts, files or folders. No names select everything. */
+/** Names may be prompts, files or folders. Without names, selects everything. */
 export function selectPaths(
   compared: readonly Compared[],
   names: readonly string[],
@@ -120,7 +121,10 @@ export function selectPaths(
   return compared.filter(({ path }) => isSelected(path))
 }
 
-/** Returns a filter over paths. No names select everything. @throws CliError not_found for a name without a match */
+/**
+ * Returns a filter over paths. Without names, the filter selects everything.
+ * @throws CliError not_found for a name without a match
+ */
 export function selectorOf(
   names: readonly string[],
   paths: ReadonlySet<string>,
@@ -139,7 +143,10 @@ export function selectorOf(
   return (path) => wanted.some((name) => matches(path, name))
 }
 
-/** Updates the base of texts that are equal on both sides. Otherwise a lock with a new version would have stale bases. */
+/**
+ * Returns the entries with a new base for each prompt that agrees on both sides. A lock of a new version would
+ * otherwise have stale bases.
+ */
 export function entriesInStep({
   entries,
   compared,
@@ -153,7 +160,7 @@ export function entriesInStep({
   return settled
 }
 
-/** Writes the lock for one version. It contains the entries in `prompts`. */
+/** Writes the lock for one version with the entries `prompts`. A draft gets the name `newTitle` at publication. */
 export async function saveLock(
   workspace: Pick<Workspace, 'settings'>,
   version: Version,
@@ -180,13 +187,13 @@ export async function saveLock(
   await writeLockFile(settings.lockFile, lock)
 }
 
-// A draft's bases do not apply to a folder that follows a published version.
+// `live` and `merged` apply to drafts only.
 function withoutDraftNotes(prompts: Readonly<Record<string, LockEntry>>): Record<string, LockEntry> {
   const entries = Object.entries(prompts).map(([path, { live: _, merged: __, ...entry }]) => [path, entry] as const)
   return Object.fromEntries(entries)
 }
 
-/** A lock of another server or project is not a base: every prompt would look deleted. */
+/** Throws if the lock belongs to another server or project. With such a lock, every prompt would look deleted. */
 export function refuseOtherLock({ lock, baseUrl, projectId, lockFile }: Settings): void {
   if (!lock) return
   if (lock.baseUrl !== baseUrl.value) {

@@ -16,7 +16,7 @@ export interface Talk {
 const help =
   '/exit quits, /stop stops the answer, /messages shows the conversation, /save <file> saves it, \\ at the end of a line continues it'
 
-/** Queues keyboard events until they are read. */
+/** Queues typed lines until they are read. */
 class Keyboard {
   readonly #lines: string[] = []
   #wake = (): void => {}
@@ -43,7 +43,7 @@ class Keyboard {
   }
 }
 
-/** Runs until the user leaves. Ctrl-C interrupts a response; without a response it ends the loop. */
+/** Runs until the user leaves. Ctrl-C stops a running response. Without a running response, Ctrl-C ends the loop. */
 export async function chatLoop(talk: Talk, ctx: Context): Promise<void> {
   const keyboard = new Keyboard()
   let stopAnswer: ((signal: EndSignal) => void) | undefined
@@ -58,7 +58,7 @@ export async function chatLoop(talk: Talk, ctx: Context): Promise<void> {
     },
     onEnd: () => keyboard.finish('ended'),
   })
-  // In raw mode, Ctrl-C sends no signal, so this function passes it to the response.
+  // In raw mode, Ctrl-C sends no signal. The handler is saved here, so that the line listeners can call it.
   const onInterrupt = (handler: (signal: EndSignal) => void): (() => void) => {
     stopAnswer = handler
     return () => {

@@ -12,7 +12,7 @@ function contentText({ content }: Message): string {
   return typeof content === 'string' ? content : content.map(partText).join('\n')
 }
 
-// A media part may be a data URL of several megabytes, so only its type is printed.
+// A data URL may have several megabytes. Prints only the type of a media part, and the address if it is an HTTP URL.
 function partText(part: ContentPart): string {
   switch (part.type) {
     case 'text':

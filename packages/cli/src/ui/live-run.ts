@@ -16,7 +16,7 @@ export interface Following {
   saveTo?: string | undefined
 }
 
-/** Prints a run until it ends. The first Ctrl-C stops reading; the second one ends the program. */
+/** Prints a run until it ends. The first Ctrl-C stops or leaves the run (`onInterrupt`). The second ends the program. */
 export async function showRun(stream: RunStream, following: Following, ctx: Context): Promise<RunResult> {
   const output = new RunOutput(ctx, following.shown, following.head)
   const remembered = listen(stream, output, ctx)
@@ -24,7 +24,7 @@ export async function showRun(stream: RunStream, following: Following, ctx: Cont
   const release = ctx.io.onInterrupt((signal) => {
     release()
     interruption = interrupt(stream, following, codeOf(signal))
-    // Awaited below, unless the run ends before the server responds to the stop.
+    // Prevents an unhandled rejection: nothing awaits `interruption` if the run succeeds.
     interruption.catch(() => {})
   })
   let result: RunResult
@@ -69,7 +69,7 @@ export async function showWholeRun(
   }
 }
 
-/** Follows a run by uuid. A failure message names the prompt if the key may read the conversation. */
+/** Calls `follow`. Adds the prompt's path to the message of a RunError, if the key may read the conversation. */
 export async function namingPrompt<T>(client: Stet, uuid: string, follow: () => Promise<T>): Promise<T> {
   try {
     return await follow()
@@ -86,7 +86,7 @@ export async function namingPrompt<T>(client: Stet, uuid: string, follow: () => 
   }
 }
 
-/** Inserts the prompt before the request id. */
+/** Inserts the path before the request id, or at the end if the message has no request id. */
 function withPrompt(message: string, path: string): string {
   const end = message.endsWith(']') ? message.lastIndexOf(' [') : message.length
   const at = end === -1 ? message.length : end
@@ -97,7 +97,7 @@ function codeOf(signal: EndSignal): FailureCode {
   return signal === 'SIGINT' ? 'interrupted' : 'terminated'
 }
 
-/** @returns the write of the recent-conversations file. It must finish before the program exits. */
+/** @returns `last`, the latest write of the recent-conversations file. Await this write before the program exits. */
 function listen(stream: RunStream, output: RunOutput, ctx: Context): { last: Promise<void> } {
   const remembered = { last: Promise.resolve() }
   stream.on('started', (uuid) => {
@@ -113,18 +113,18 @@ function listen(stream: RunStream, output: RunOutput, ctx: Context): { last: Pro
   return remembered
 }
 
-/** Stops reading and, if requested, the run. Returns the failure to report. */
+/** Stops reading. If `onInterrupt` is `stop`, also stops the run. Returns the failure to report. */
 async function interrupt(stream: RunStream, { client, onInterrupt }: Following, code: FailureCode): Promise<CliError> {
   if (onInterrupt === 'leave') {
     const uuid = stream.detach()
     return new CliError(code, 'Detached; the run continues', { hint: `run stet attach ${uuid ?? ''}`.trim() })
   }
-  // The uuid arrives with the response headers. Without it, the run cannot be stopped.
+  // Waits for the uuid, which arrives with the response headers. The stop request needs this uuid.
   const uuid = await stream.started()
   stream.detach()
   const conversation = { lines: [`conversation ${uuid}`] }
   try {
-    // stream.abort() would hide a failed stop.
+    // Reports a failed stop, which `stream.abort()` would hide.
     await client.runs.stop(uuid)
     return new CliError(code, 'Stopped', conversation)
   } catch (error) {

@@ -6,7 +6,7 @@ import { CliError } from '../exit-code.ts'
 import type { Flag } from '../settings/global-flags.ts'
 import { isJsonObject } from '../settings/json-file.ts'
 
-/** One `-p` flag. The value is literal text, a file's content or JSON. */
+/** One `-p` flag. `value` is literal text, the name of a file, or JSON. */
 export interface ParameterArgument {
   name: string
   kind: 'text' | 'file' | 'json'
@@ -34,7 +34,7 @@ export function parseParameters(raw: RawInput): ParameterInput {
   return { named: listFlag(raw, 'param').map(parseParameter), file: textFlag(raw, 'params') }
 }
 
-/** Reads the files. A `-p` overrides the parameters file. */
+/** Reads the parameters. A `-p` flag overrides the parameters file. */
 export async function gatherParameters(
   { named, file }: ParameterInput,
   ctx: Context,
@@ -87,7 +87,7 @@ function parseParameterFile(text: string): Record<string, unknown> {
   throw new CliError('usage', '--params must be a JSON object of names and values')
 }
 
-// Binary content becomes a data URL for image and file parameters.
+// Returns a data URL for known media types and for content that is not UTF-8. Returns other content as text.
 async function readFileValue(file: string, name: string): Promise<string> {
   let bytes: Buffer
   try {
@@ -112,7 +112,11 @@ function parseJson(text: string, what: string): unknown {
   }
 }
 
-/** Asks for missing parameters. The server reports them before a run starts, so only incomplete runs cost a second request. */
+/**
+ * Starts a run. If the server reports missing parameters, asks for them and starts again. Only incomplete calls cost a
+ * second request.
+ * @throws CliError usage if parameters are missing and questions are impossible
+ */
 export async function withMissingParameters<T>(
   start: (parameters: Record<string, unknown>) => Promise<T>,
   parameters: Record<string, unknown>,

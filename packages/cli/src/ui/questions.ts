@@ -8,7 +8,7 @@ export interface Question {
   initialValue?: string
 }
 
-/** A canceled question is a usage error. */
+/** @throws CliError usage if the user cancels */
 export async function askText(question: Question): Promise<string> {
   const clack = await import('@clack/prompts')
   const ends = terminal()

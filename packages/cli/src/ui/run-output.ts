@@ -26,7 +26,7 @@ export interface RunHead {
   versionName?: string
 }
 
-/** Prints a run as it happens: data on standard output, everything else on standard error. */
+/** Prints a run: data on standard output, everything else on standard error. */
 export class RunOutput {
   readonly #ctx: Context
   readonly #shown: Shown
@@ -55,11 +55,12 @@ export class RunOutput {
     this.#isAtLineStart = delta.endsWith('\n')
   }
 
-  /** Reports a broken connection. Text that is already printed stays. */
+  /** Reports an attempt to reconnect. Text that is already printed stays. */
   reconnecting(attempt: number, attempts: number): void {
     const { flags, io, say, warn } = this.#ctx
     const text = `reconnecting (${attempt}/${attempts})`
-    // On a terminal both streams share a line. A file with the answer must not get this line feed.
+    // On a terminal, both streams share a line, so the message starts on a new one. A redirected answer needs no line
+    // feed.
     if (!this.#isAtLineStart && io.tty.stdout) io.err('\n')
     if (flags.json) warn(text)
     else say(`… ${text}`)

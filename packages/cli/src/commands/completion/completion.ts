@@ -3,7 +3,7 @@ import { CliError } from '../../exit-code.ts'
 import { globalFlags } from '../../settings/global-flags.ts'
 import { type CompletionWords, completionScript, shells } from '../completion/script.ts'
 
-/** Takes the table as a parameter, because importing it would be circular: it contains this command. */
+/** The table is a parameter, because importing the table here would be circular. */
 export function commandOf(table: Readonly<Record<string, TableEntry>>, groups: CompletionWords['groups']): Command {
   return defineCommand({
     summary: 'Prints a script that completes commands, flags and prompt paths in a shell.',

@@ -9,7 +9,8 @@ export interface CompletionWords {
   globalFlags: readonly Flag[]
 }
 
-// Lists files without a request. Prompt paths contain only letters, digits, ".", "-", "_" and "/".
+// Lists local files without a request. Needs no quoting: prompt paths contain only letters, digits, ".", "-", "_" and
+// "/".
 const listPaths = 'command stet prompts list --local 2>/dev/null'
 
 /** The script starts stet only to complete a prompt path. */
@@ -42,8 +43,8 @@ function candidatesOf({ commands, globalFlags }: CompletionWords): Map<string, C
   return found
 }
 
-// Words without flags select the command. Words after a command's own name are its arguments. zsh reserves names such as
-// "words", hence the prefix `stet_`.
+// Returns shell code that collects the command's words and skips flags. Words after a complete command are its
+// arguments. zsh reserves names such as "words", so the variables begin with `stet_`.
 function shellFunction(words: CompletionWords, typed: string, answer: (candidates: Candidates) => string): string {
   const cases = [...candidatesOf(words)].map(([key, candidates]) => `    '${key}') ${answer(candidates)} ;;`)
   const names = words.commands.map((one) => `'${one.words}'`).join('|')
@@ -65,7 +66,7 @@ ${cases.join('\n')}
   esac`
 }
 
-// Omits a flag that takes a value in one command but not in another, because a switch must not consume a word.
+// Omits a flag that takes a value in one command but not in another, because a switch must not skip the next word.
 function flagsWithValue({ commands, globalFlags }: CompletionWords): string[] {
   const all = [...globalFlags, ...commands.flatMap(({ flags }) => flags)]
   const switches = new Set(all.filter(({ value }) => value === undefined).map(({ long }) => long))

@@ -22,7 +22,7 @@ export function checkPrograms(): Result {
   return ok(`node ${process.versions.node} · stet ${version} · sdk ${sdkVersion}`)
 }
 
-/** An invalid configuration ends the program before this check. */
+/** Warns if there is no configuration file. An invalid file already fails in `ctx.settings()`. */
 export function checkConfig({ configFile }: Settings, { io }: Context): Result {
   return configFile ? ok(shownFile(configFile, io.cwd)) : warn('no stet.config.json: run stet init')
 }
@@ -48,7 +48,7 @@ export async function checkServer({ baseUrl }: Settings, client: Stet): Promise<
   }
 }
 
-/** Compares the response's `Date` with the middle of the request. All values are in milliseconds. */
+/** Compares the response's `Date` with the local time of the request. All values are in milliseconds. */
 export function clockOf(date: number, startedAt: number, tookMs: number): Result {
   const ahead = Math.round((date - (startedAt + tookMs / 2)) / 1000)
   if (Math.abs(date - startedAt) <= CLOCK_TOLERANCE_MS + tookMs) return ok('in sync with the server')

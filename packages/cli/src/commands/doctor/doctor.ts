@@ -90,7 +90,7 @@ async function reachServer(findings: Finding[], settings: Settings, ctx: Context
   return isThere
 }
 
-// Reachability needs no key. The key check reports a missing key.
+// The health check needs no key. The `auth` check reports a missing key.
 function anyClient(settings: Settings, ctx: Context): Promise<Stet> {
   return settings.apiKey
     ? ctx.client()

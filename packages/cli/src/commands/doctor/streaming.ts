@@ -1,21 +1,21 @@
 import type { Stet, StreamEvent } from '@stet/sdk'
 import type { Finding } from './checks.ts'
 
-/** Times are in milliseconds of the monotonic clock. */
+/** `startedAt`, `firstAt` and `lastAt` are milliseconds of the monotonic clock. */
 export interface StreamTimes {
   startedAt: number
   firstAt: number
   lastAt: number
-  /** Time between the server's first and last event, by the server's clock. */
+  /** Milliseconds between the server's first and last event, by the server's clock. */
   madeMs: number
   contentType: string
-  /** Live streams have no length. Only a buffering proxy adds one. */
+  /** True if the response has a content length. A live stream has none, but a buffering proxy adds one. */
   hasLength: boolean
 }
 
-/** Shorter streams end too early to show whether they arrive in pieces. */
+/** Shorter streams end too early to show whether a proxy buffers them. */
 const MIN_LIVE_MS = 400
-/** A live stream spreads its arrival over at least this share of its production time. */
+/** The events of a live stream arrive over at least this share of the time in which the server produced them. */
 const MIN_SPREAD = 0.1
 
 export async function checkStreaming(
@@ -57,7 +57,7 @@ export function judge(times: StreamTimes | undefined, isLive: boolean): Finding 
   return { name: 'stream', status: 'ok', message: `events arrive live, over ${seconds}` }
 }
 
-// Compares with production time instead of the wait: a slow start is not buffering.
+// Compares with the production time instead of the total time, because a slow start is not buffering.
 function cameAtOnce({ firstAt, lastAt, madeMs, hasLength }: StreamTimes): boolean {
   return !hasLength && madeMs >= MIN_LIVE_MS && lastAt - firstAt < MIN_SPREAD * madeMs
 }

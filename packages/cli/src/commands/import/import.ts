@@ -21,7 +21,7 @@ interface ImportedFile {
 
 interface Loss {
   path: string
-  /** Relative to the source argument. */
+  /** The source file, relative to the source argument. */
   source: string | null
   line: number | null
   message: string
@@ -107,7 +107,7 @@ function oneLine(text: string): string {
   return text.replaceAll(/[\0-\x1f\x7f-\x9f]/g, ' ')
 }
 
-// The default folder may be a symbolic link from the checkout.
+// The default folder may be a symbolic link from the checkout, so the link is checked.
 async function promptsFolder(ctx: Context): Promise<string> {
   const settings = await ctx.settings()
   await refusePathsOutside(settings)
@@ -119,7 +119,7 @@ function placeOf({ source, line }: Loss): string {
   return ` (${line === null ? source : `${source}:${line}`})`
 }
 
-/** @returns why this file cannot be created, or undefined */
+/** @returns the outcome, or the reason why this file cannot be created */
 async function writePrompt(
   { path, content }: ImportedPrompt,
   target: string,
@@ -157,7 +157,7 @@ function builtInTools(tools: unknown): string[] {
   return members.flatMap((member) => {
     if (typeof member === 'string') return [member]
     if (!isJsonObject(member)) return []
-    // A list configures provider tools. A string names one of the service's tools.
+    // An object defines a client tool. Any other value enables a tool of a provider or of the service.
     return Object.entries(member).flatMap(([name, definition]) => (isJsonObject(definition) ? [] : [name]))
   })
 }

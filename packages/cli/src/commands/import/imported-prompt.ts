@@ -9,7 +9,7 @@ export interface ForeignPrompt {
   text: string
   references?: readonly Reference[]
   types?: ReadonlyMap<string, string>
-  /** The source file, relative to the source argument. Absent if the file is the prompt itself. */
+  /** The source file, relative to the source argument. Absent for prompts of the discontinued service. */
   source?: string
   line?: number
   /** One sentence for each part that could not be converted. */

@@ -6,7 +6,7 @@ export interface JsonEntry {
   line: number
 }
 
-/** The entries are the top-level list, the list under one of `keys`, or the whole text. */
+/** Parses JSON. The entries are the top-level list, the list under one of `keys`, or the whole value as one entry. */
 export function parseEntries(text: string, file: string, keys: readonly string[]): JsonEntry[] {
   const plain = text.replace(/^\uFEFF/, '')
   const value = parse(plain, file)
@@ -32,7 +32,7 @@ function lineOf({ message }: SyntaxError, text: string): number {
   const [, position] = /at position (\d+)/.exec(message) ?? []
   if (position !== undefined) return lineAt(text, Number(position))
   const lines = text.trimEnd().split('\n')
-  // Finds the first line where parsing a prefix fails differently. Every earlier prefix is only incomplete.
+  // Finds the first line whose prefix contains a wrong token. Every shorter prefix is only incomplete.
   let [fine, broken] = message.startsWith('Unexpected token') ? [0, lines.length] : [lines.length - 1, lines.length]
   while (broken - fine > 1) {
     const middle = Math.floor((fine + broken) / 2)

@@ -111,16 +111,16 @@ function linkVerbatim(
   })
 }
 
-// Relative paths let the files move together.
+// Uses relative paths, so that the files can move together.
 function relativePath(target: string, from: string): string {
   return posix.relative(posix.dirname(from), target)
 }
 
-// Below the limits of file systems and the server, with room for an extension and a number.
+// These limits are below those of file systems and the server. They leave room for an extension and a number.
 const maxSegmentBytes = 200
 const maxPathBytes = 480
 
-/** Converts names to paths, in order. The server and every file system accept them. Collisions get a suffix. */
+/** Converts names to paths that the server and every file system accept. Repeated paths get a number as a suffix. */
 export function settlePaths(names: readonly string[]): string[] {
   // Ignores case, because some file systems do.
   const taken = new Set<string>()

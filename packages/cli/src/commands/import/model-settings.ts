@@ -3,7 +3,7 @@ import { isJsonObject } from '../../settings/json-file.ts'
 /** Maps another tool's names to front matter keys. */
 export type KeyMap = Readonly<Record<string, string>>
 
-/** Sampling settings as named by the OpenAI API and related tools. */
+/** Settings as named by the OpenAI API and related tools. */
 export const openAiKeys: KeyMap = {
   model: 'model',
   provider: 'provider',

@@ -27,14 +27,17 @@ const languageTags =
   'message|system|developer|user|assistant|tool|tool-call|content|content-text|content-image|content-file|prompt|step|scope'
 const meaningful = new RegExp(`\\\\|\\{\\{|/\\*|<!--|</?(?=(?:${languageTags})[\\s/>])`, 'g')
 
-/** Escapes tags, comments, expressions and escapes. */
+/** Escapes the tags, comments, expressions and backslashes of stet's language. */
 export function escapeText(text: string): string {
   return text.replaceAll(meaningful, (token) => `\\${token}`)
 }
 
 const placeholder = /\{\{\s*([^{}\s][^{}]*?)\s*\}\}/g
 
-/** Converts `{{ name }}` placeholders as in Langfuse and OpenAI. Renames and reports names that are not valid variables. */
+/**
+ * Converts `{{ name }}` placeholders as in Langfuse and OpenAI. Renames and reports invalid variable names, and escapes
+ * all other text.
+ */
 export function convertPlaceholders(text: string, losses: string[]): string {
   let converted = ''
   let done = 0
@@ -68,11 +71,14 @@ export interface Reference {
   target: string
   /** Maps the included prompt's variables to expressions. */
   passed: ReadonlyMap<string, string>
-  /** An expression for the object that contains all other variables. By default they come from the including prompt. */
+  /**
+   * An expression for the object that contains all other variables. By default, the including prompt provides these
+   * variables.
+   */
   context?: string
 }
 
-/** @returns a mark that differs from every tag in converted text */
+/** @returns a mark. Converted text cannot contain the same tag, because its tags are escaped. */
 export function markReference(reference: Reference, references: Reference[]): string {
   references.push(reference)
   return `<prompt path="${references.length - 1}" />`

@@ -13,10 +13,10 @@ import { parseEntries } from './json-entries.ts'
 export const sourceKinds = ['latitude', 'langfuse', 'openai', 'dotprompt'] as const
 export type SourceKind = (typeof sourceKinds)[number]
 
-/** Every server refuses longer prompts, and converting them is slow. */
+/** The maximum number of characters. The server refuses longer prompts, and converting them is slow. */
 const maxPromptLength = 262_144
 
-/** @param source a file or folder; for `latitude` also an address */
+/** @param source a file or folder; for `latitude`, a folder or a URL */
 export async function readSource(
   kind: SourceKind,
   source: string,
@@ -47,7 +47,7 @@ export async function readSource(
       found.prompts.push(...prompts.map((prompt) => ({ ...prompt, source: file })))
       found.refused.push(...refused.map((one) => ({ ...one, path: `${file}, ${one.path}` })))
     } catch (error) {
-      // One broken file must not block the others.
+      // In a folder, one broken file must not block the others.
       const failure = error instanceof RangeError ? new CliError('invalid', `${file}: nested too deeply`) : error
       if (!isFolder || !(failure instanceof CliError)) throw failure
       found.refused.push({ path: file, reason: failure.message.replace(`${file}: `, '') })

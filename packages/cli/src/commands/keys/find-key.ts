@@ -11,7 +11,7 @@ export async function findKey(client: Stet, ref: string): Promise<ApiKeyInfo> {
     : []
   const [only, ...others] = matches
   if (only && others.length === 0) return only
-  // The error omits the reference: it may be a whole key.
+  // The error omits `ref`, which may be a whole key.
   if (!only) throw new CliError('not_found', 'No API key has this id or prefix', { hint: 'run stet keys list' })
   const lines = matches.map(({ id, prefix, name }) => `${id}  ${prefix}  ${name}`)
   throw new CliError('usage', 'Several API keys have this prefix', { lines, hint: 'use the id' })

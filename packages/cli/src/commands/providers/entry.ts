@@ -31,7 +31,7 @@ export function parseEntry(raw: RawInput): EntryInput {
   }
 }
 
-/** Reads standard input: a flag would expose the token in the process list and the shell history. */
+/** Reads the token from standard input. A flag would expose the token in the process list and the shell history. */
 export async function readToken(ctx: Context): Promise<string> {
   if (ctx.flags.apiKeyStdin) throw new CliError('usage', '--token-stdin and --api-key-stdin both read standard input')
   const token = new TextDecoder().decode(await ctx.io.readStdin()).trim()
@@ -39,7 +39,9 @@ export async function readToken(ctx: Context): Promise<string> {
   return token
 }
 
-/** Ignores case. Provider keys from the server's settings cannot be changed. */
+/**
+ * Finds a stored provider key by name, ignoring case. Throws if only the server's settings contain the provider key.
+ */
 export async function findEntry(client: Stet, name: string): Promise<ProviderKeyInfo> {
   const isNamed = (one: ProviderKeyInfo): boolean => one.name.toLowerCase() === name.toLowerCase()
   const entries = (await client.providerKeys.list()).filter(isNamed)

@@ -91,7 +91,7 @@ async function findServerBin(cwd: string): Promise<string> {
   })
 }
 
-// Serving works without a browser, so failures are not errors.
+// Serving works without a browser, so a failure is only a warning.
 function openInBrowser(url: string, { io, warn }: Context): void {
   const openers: Partial<Record<NodeJS.Platform, [string, ...string[]]>> = {
     darwin: ['open'],
@@ -133,7 +133,7 @@ async function keepOrShow(key: string, address: string, ctx: Context): Promise<b
   }
 }
 
-// Prints only the parts of a database address that are not secret.
+// Returns only the parts of a database address that are not secret.
 function describeData({ data, databaseUrl }: ServeInput, { io: { env } }: Context): string {
   const url = databaseUrl ?? env['DATABASE_URL']
   if (!url) return data ?? env['STET_DATA_DIR'] ?? './.stet'
@@ -145,12 +145,12 @@ function describeData({ data, databaseUrl }: ServeInput, { io: { env } }: Contex
 /** `serve` saves a first key in this profile. */
 export const localProfile = 'local'
 
-/** Only a first start prints a key. */
+/** Returns the first API key, or undefined. The server prints this key only on a first start. */
 export function findFirstKey(news: readonly string[]): string | undefined {
   return /stet_[0-9A-Za-z]{36}/.exec(news.join('\n'))?.[0]
 }
 
-/** Asks first. @returns whether the key was saved */
+/** Saves the key if the user agrees or passed --yes. @returns whether the key was saved */
 export async function keepFirstKey(apiKey: string, address: string, ctx: Context): Promise<boolean> {
   if (!ctx.isInteractive && !ctx.flags.yes) return false
   const { credentialsFile } = await ctx.settings()

@@ -7,7 +7,7 @@ import { CliError } from '../../exit-code.ts'
 export interface Started {
   /** Excludes the API prefix. */
   address: string
-  /** The output of a first start: created objects and the first key. Empty on later starts. */
+  /** The server's output before it listens. On a first start, this names created objects and the first key. */
   news: string[]
 }
 
@@ -23,8 +23,8 @@ export function runServer(
   { io, flags }: Context,
 ): Promise<number> {
   return new Promise((done, fail) => {
-    // The channel closes when this process ends, even by SIGKILL, and the server then stops. At a terminal, the output is
-    // piped through this process, which escapes control characters.
+    // The IPC channel closes when this process ends, even by SIGKILL. The server then stops. At a terminal, the output
+    // is piped through this process, which escapes control characters.
     const stdio: StdioOptions = ['ignore', 'pipe', flags.json || io.tty.stderr ? 'pipe' : 'inherit', 'ipc']
     const child = spawn(process.execPath, ['--expose-gc', bin], { cwd: io.cwd, env, stdio })
     const news: string[] = []
@@ -40,7 +40,8 @@ export function runServer(
       }
     }
     if (child.stdout) onLines(child.stdout, onStdoutLine)
-    // If the start fails, its output becomes part of the JSON error. Later log lines are already JSON.
+    // With --json, collects standard error until the server listens. If the start fails, these lines become part of the
+    // error. Later lines are logger output, which is already JSON.
     const onStderrLine = (line: string): void => {
       if (address === undefined && flags.json) complaints.push(line)
       else io.err(`${line}\n`)

@@ -10,8 +10,9 @@ interface Scope {
 }
 
 /**
- * Returns the TypeScript type for a JSON Schema on one line. Supports objects, arrays, tuples, `enum`, `const`, `anyOf`,
- * `oneOf`, `allOf`, `nullable`, type lists and references within the schema. Everything else becomes `unknown`.
+ * Returns the TypeScript type for a JSON Schema on one line. Supports scalars, objects, arrays, tuples, `enum`,
+ * `const`, `anyOf`, `oneOf`, `allOf`, `nullable`, type lists and references within the schema. Everything else becomes
+ * `unknown`.
  * @example typeOfSchema({ type: 'object', properties: { a: { type: 'integer' } } }) // '{ a?: number }'
  */
 export function typeOfSchema(schema: unknown): string {

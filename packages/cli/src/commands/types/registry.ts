@@ -7,7 +7,7 @@ export interface TypedPrompt {
   parameters: readonly string[]
 }
 
-// The run option `userMessage` sets this variable. It is not a parameter.
+// The run option `userMessage` sets this variable, so the types omit it.
 const userMessage = 'LATITUDE_USER_MESSAGE'
 const fileType = 'string | { name: string; url: string; mimeType: string; size: number }'
 const declaredTypes: Readonly<Record<string, string>> = {
@@ -24,7 +24,7 @@ const declaredTypes: Readonly<Record<string, string>> = {
 }
 
 /**
- * Returns a module that fills the SDK's `PromptRegistry`. The order of the prompts does not matter.
+ * Returns a module that fills the SDK's `PromptRegistry`. Sorts the prompts by path.
  * @param fileOf returns the file name for a prompt's comment
  */
 export function formatRegistry(
@@ -62,7 +62,7 @@ function parametersOf(config: TypedPrompt['config'], names: readonly string[]): 
   return [...found].map((name) => {
     const declaration = Object.hasOwn(declared, name) ? declared[name] : undefined
     if (!isJsonObject(declaration)) return { name, isOptional: true, type: 'unknown' }
-    // A property with a default may be omitted, even if it is required.
+    // A parameter with a default may be omitted, even if it is required.
     const isOptional = declaration['required'] !== true || declaration['default'] !== undefined
     return { name, isOptional, type: declaredTypes[String(declaration['type'] ?? 'text')] ?? 'unknown' }
   })

@@ -11,7 +11,7 @@ export const command = defineCommand({
   async run({ name, isUsed }, ctx) {
     await ctx.projectId()
     const version = await (await ctx.client()).versions.create(name)
-    // The draft equals live, so switching to it loses no more than a forced switch.
+    // Switches even if changes were not pushed, because the switch itself changes no files.
     if (isUsed) await useVersion(ctx, version.uuid, true)
     return { version, isUsed }
   },

@@ -5,14 +5,14 @@ import type { Stet } from '@stet/sdk'
 const execute = promisify(execFile)
 const maxOutputBytes = 64 * 1024 * 1024
 
-// A partial clone fetches missing objects. The fetch must not ask for a password or wait forever.
+// In a partial clone, git fetches missing objects. This fetch must not ask for a password or wait forever.
 const patience = ['-c', 'http.lowSpeedLimit=1', '-c', 'http.lowSpeedTime=30']
 const ssh = 'ssh -oBatchMode=yes -oConnectTimeout=30 -oServerAliveInterval=10'
 const environment = () => ({ GIT_SSH_COMMAND: ssh, ...process.env, GIT_TERMINAL_PROMPT: '0' })
 
 /**
- * Returns git's output. Rejects if git is missing, outside a checkout, or if the command fails. There is no timeout,
- * because a partial result would look like missing history.
+ * Returns git's output. Rejects if git is missing, the folder is outside a checkout, or the command fails. There is no
+ * timeout, because callers would mistake a timeout for missing history.
  */
 export async function git(folder: string, ...args: string[]): Promise<string> {
   const { stdout } = await execute('git', [...patience, ...args], {
@@ -23,7 +23,10 @@ export async function git(folder: string, ...args: string[]): Promise<string> {
   return stdout.trim()
 }
 
-/** `commit` may be a hash prefix. HEAD counts as its own ancestor. A shallow clone has few ancestors. */
+/**
+ * Returns whether `commit` is HEAD or one of its ancestors. `commit` may be a hash prefix. A shallow clone lacks older
+ * ancestors.
+ */
 export async function isInHistory(folder: string, commit: string): Promise<boolean> {
   try {
     await git(folder, 'merge-base', '--is-ancestor', commit, 'HEAD')
@@ -37,7 +40,7 @@ export async function isShallow(folder: string): Promise<boolean> {
   return (await git(folder, 'rev-parse', '--is-shallow-repository').catch(() => '')) === 'true'
 }
 
-/** Returns the files below a folder at a commit. Names are relative to the folder. */
+/** Returns the wanted files below a folder at a commit. Names are relative to the folder. */
 export async function readFilesOf(
   commit: string,
   folder: string,
@@ -88,15 +91,15 @@ async function readBlobs(folder: string, ids: readonly string[]): Promise<Map<st
   return contents
 }
 
-/** Uses the git branch and commit, or the key's name. */
+/** Returns the git branch and commit. Outside a checkout, returns a name that contains the key's name. */
 export async function defaultDraftName(folder: string, client: Stet): Promise<string> {
   try {
     const branch = await git(folder, 'rev-parse', '--abbrev-ref', 'HEAD')
     const commit = await git(folder, 'rev-parse', '--short', 'HEAD')
-    // A later checkout finds its base by the full commit hash.
+    // Shortens only the branch, because `findPublished` later reads the commit from the name.
     return `${branch.slice(0, 255 - commit.length)}@${commit}`
   } catch {
-    // There is no git, no checkout or no commit yet.
+    // Git is missing, or the folder has no checkout or no commit yet.
   }
   return `draft of ${(await client.me()).apiKey.name}`.slice(0, 256)
 }

@@ -4,7 +4,7 @@ import { hashBytes } from '../hash.ts'
 import { promptEnding } from '../prompt-path.ts'
 import { git, isInHistory, readFilesOf } from './git.ts'
 
-/** Ignores older publications, because each may cost a git call. */
+/** Searches at most this many publications, because each may cost a git call. */
 const maxVersions = 50
 
 export interface PublishedSources {
@@ -19,10 +19,10 @@ export interface PublishedSources {
 type RemotePrompt = Pick<Prompt, 'path' | 'contentHash' | 'documentUuid' | 'commitId'>
 
 /**
- * Updates the entries of a stale lock. CI, for example, publishes from this repository and discards its lock. A version is
- * named after the commit that it was pushed from. The newest version whose commit is in this checkout's history is
- * therefore such a publication. If a prompt's text in it equals the commit's text, that text is the base of both sides.
- * All other prompts keep the lock's base.
+ * Updates the entries of a stale lock. CI, for example, publishes from this repository and discards its lock. By
+ * default, a version is named after the commit that it was pushed from. The newest version whose commit is in this
+ * checkout's history is therefore such a publication. If a prompt's text in this version equals its text in the commit,
+ * this text is the base of both sides. All other prompts keep the lock's base.
  */
 export async function entriesSincePublished(sources: PublishedSources): Promise<Record<string, LockEntry>> {
   const before = sources.lock?.prompts ?? {}
@@ -35,7 +35,7 @@ export async function entriesSincePublished(sources: PublishedSources): Promise<
   const isOlder = version.status === 'draft' ? await olderBases(sources, published) : () => true
   const entries = { ...before }
   for (const { path, contentHash, documentUuid } of then) {
-    // An unresolved conflict already has its base.
+    // Skips unresolved conflicts, which already have a base. Also skips prompts whose base is not older.
     if (entries[path]?.theirs !== undefined || !isOlder(path)) continue
     const bytes = files.get(`${path}${promptEnding}`)
     if (bytes && hashBytes(bytes)?.hashes.has(contentHash)) entries[path] = { hash: contentHash, documentUuid }
@@ -46,7 +46,7 @@ export async function entriesSincePublished(sources: PublishedSources): Promise<
 interface Publication {
   version: Version
   commit: string
-  /** Earlier versions, used to date a lock. */
+  /** Versions before the publication. `olderBases` compares the lock with these versions. */
   older: Version[]
 }
 
@@ -57,11 +57,12 @@ async function findPublished(sources: PublishedSources): Promise<Publication | u
   const versions = await client.versions.list({ status: 'merged' })
   const numberOf = (uuid: string | null | undefined): number | null | undefined =>
     versions.find((one) => one.uuid === uuid)?.version
-  // A draft starts from the version that was live when it was opened. Before the first publication there is none.
+  // A draft starts from the version that was live when it was opened. Before the first publication, no version was
+  // live.
   const isOpen = compared.status === 'draft'
   const start = isOpen ? compared.parentCommitUuid : lock?.version.uuid
   const known = start === null || start === undefined ? 0 : numberOf(start)
-  // A draft's lock that is compared with live already has its own base.
+  // The start is not a published version: the lock belongs to a draft and already has its own base.
   if (known === undefined || known === null) return undefined
   const newer = versions
     .filter(({ version }) => (version ?? 0) > known)
@@ -76,8 +77,9 @@ async function findPublished(sources: PublishedSources): Promise<Publication | u
 }
 
 /**
- * Finds prompts whose base in an open draft's lock is older than the publication. A lock has no date: it is older if it
- * contains a text from a version before the publication. The draft's own changes never match a publication.
+ * Returns a function that checks whether a prompt's base in an open draft's lock is older than the publication. A lock
+ * has no date. A base is older if it equals the prompt's text in an earlier version. Prompts that the draft itself
+ * changed are never older.
  */
 async function olderBases(
   { client, version, remote, lock }: PublishedSources,

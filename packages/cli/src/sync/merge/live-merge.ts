@@ -14,11 +14,11 @@ export interface LiveConflict {
   liveText: string | undefined
   /** Empty if live has no such prompt. */
   liveHash: string
-  /** True if the file already contains live's text and waits for a push. */
+  /** True if live's current text was already merged and the merge waits for a push. */
   isMerged: boolean
 }
 
-/** `blocked` names the step that the user must take first. */
+/** For `merge-blocked`, `reason` explains why the merge cannot proceed and, where possible, names the next step. */
 export type MergeOutcome =
   | { action: 'merge' | 'merge-conflict' | 'merge-ours' | 'merge-theirs' | 'merge-restore'; path: string }
   | { action: 'merge-blocked'; path: string; reason: string }
@@ -38,7 +38,10 @@ export async function findLiveConflicts({ client, version, entries }: Workspace)
     }))
 }
 
-/** Merges new live texts into a draft's files and records them in the lock. */
+/**
+ * Merges live's new texts into a draft's files and records each merge in `entries`. A dry run only returns the
+ * outcomes.
+ */
 export async function mergeLive(
   workspace: Workspace,
   conflicts: readonly LiveConflict[],
@@ -85,11 +88,12 @@ async function decide(
   preference: Preference,
   findBase: () => Promise<string | undefined>,
 ): Promise<Decision> {
-  // The file may be older than the draft. It may also be missing in a folder that follows the draft for the first time.
+  // Without a local change, uses the draft's text: the file may be older, or missing in a folder that newly follows the
+  // draft.
   const mine = one?.state.startsWith('local-') ? one.localText : draftText
   if (preference === 'theirs') return { outcome: { action: 'merge-theirs', path }, isWritten: true, text: liveText }
   if (preference === 'ours') {
-    // A file with conflict markers is not a version of the prompt, so "ours" means the draft's text.
+    // A file with conflict markers is not a version of the prompt, so "ours" restores the draft's text.
     return { outcome: { action: 'merge-ours', path }, isWritten: one?.hasMarkers === true, text: draftText }
   }
   const blocked = (reason: string): Decision => ({
@@ -110,10 +114,13 @@ async function decide(
   return { outcome: { action: isClean ? 'merge' : 'merge-conflict', path }, isWritten: true, text }
 }
 
-/** Older publications are not searched for the draft's base text. */
+/** Searches at most this many publications for the draft's base text. */
 const maxVersions = 50
 
-/** The base is the text that the lock names, or the only text that live had before its current one. */
+/**
+ * Returns a function that finds the base: the text that the lock names, or the only text that live had before its
+ * current one.
+ */
 function baseFinder({ client, version }: Workspace) {
   let published: Promise<Version[]> | undefined
   const textIn = async (path: string, versionUuid: string) => {
@@ -140,7 +147,8 @@ function baseFinder({ client, version }: Workspace) {
       }
       return undefined
     }
-    // Without a record, any text that live had since the draft was opened may be the base. A wrong guess would undo edits.
+    // Without a recorded hash, any text that live had since the draft was opened may be the base. If there are several,
+    // there is no base, because a wrong guess would undo edits.
     const opened = all.find(({ uuid }) => uuid === parent)?.version ?? 0
     const later = all.filter((one) => (one.version ?? 0) > opened)
     if (later.length > maxVersions) return undefined
@@ -178,7 +186,7 @@ export async function rebaseOnLive(overLive: Workspace, open: Version): Promise<
   const { changes } = await overLive.client.versions.diff(open.uuid)
   const entries: Record<string, LockEntry> = { ...overLive.entries }
   for (const { path, documentUuid, before, after, conflict } of changes) {
-    // A colleague changed the prompt in the draft and this folder did not pull it: the base is older than the draft's text.
+    // Keeps the older base if this folder has not pulled a colleague's change to the draft.
     if (entries[path]?.hash !== after?.contentHash) continue
     if (before === null || conflict) delete entries[path]
     else entries[path] = entryOf(before.contentHash, documentUuid)

@@ -1,4 +1,4 @@
-/** `base` is the common ancestor. It is undefined if both sides are new. */
+/** `base` is the common ancestor. It is undefined if both sides are new or the ancestor was not found. */
 export interface MergeSides {
   base: string | undefined
   mine: string
@@ -24,7 +24,7 @@ export async function mergeTexts({
   return { text: merged.join('\n'), isClean: regions.every(({ conflict }) => !conflict) }
 }
 
-/** Returns whether all three markers that git and `stet pull` write appear in order. */
+/** Returns whether the three markers that git and `stet pull` write follow one another in order. */
 export function hasConflictMarkers(text: string): boolean {
   const markers = text.match(/^(?:<{7}(?= )|={7}(?=\r?$)|>{7}(?= ))/gm) ?? []
   return markers.some((_, index) => {

@@ -5,8 +5,9 @@ import { formatMessages } from '../prompt-text.ts'
 import { convertHandlebars } from './handlebars.ts'
 
 /**
- * Imports a dotprompt (Genkit) file: front matter with `model`, `config`, `input`, `output` and `tools`, and a Handlebars
- * template. A partial is a file whose name begins with `_`. Its prompt drops the `_`, because templates refer to it without.
+ * Imports a dotprompt (Genkit) file: front matter with `model`, `config`, `input`, `output` and `tools`, and a
+ * Handlebars template. A file whose name begins with `_` is a partial. Its prompt's path omits the `_`, because
+ * templates name partials without the `_`.
  * Source: google.github.io/dotprompt/reference/frontmatter, …/template and …/picoschema.
  */
 export function importDotprompt(
@@ -33,7 +34,6 @@ export function importDotprompt(
   const { messages, references, types } = convertHandlebars(body, { isPartial, firstLine }, losses)
   return {
     path: path.replace(/(^|\/)_([^/]*)$/, '$1$2'),
-    // A partial has no settings.
     front: isPartial ? { parameters: front.parameters } : front,
     text: isPartial ? messages.map((one) => one.content.trim()).join('\n') : formatMessages(messages),
     references,
@@ -84,8 +84,10 @@ function noteTools(tools: unknown, losses: string[]): void {
 const scalars = new Set(['string', 'boolean', 'null', 'number', 'integer'])
 
 /**
- * Converts dotprompt's compact schemas to JSON Schema. Full JSON Schema passes unchanged.
- * Forms: `name?: type, description`, `name(array, …)`, `name(object, …)`, `name(enum, …)`, `(*)` for further properties.
+ * Converts dotprompt's compact schemas to JSON Schema. Keeps full JSON Schema, and adds `type: 'object'` if only
+ * `properties` is given.
+ * Forms: `name?: type, description`, `name(array, …)`, `name(object, …)`, `name(enum, …)`, `(*)` for further
+ * properties.
  * Reports schemas that are defined in code. Source: google.github.io/dotprompt/reference/picoschema.
  */
 export function convertPicoschema(schema: unknown, losses: string[]): Record<string, unknown> | undefined {

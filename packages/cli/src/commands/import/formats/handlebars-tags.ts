@@ -1,6 +1,6 @@
 import { type AST, parseWithoutProcessing } from '@handlebars/parser'
 
-/** TypeScript cannot narrow the parser's own types by `type`. */
+/** TypeScript can narrow this union by `type`, unlike the parser's own types. */
 export type Value = AST.PathExpression | AST.StringLiteral | AST.NumberLiteral | AST.BooleanLiteral | Nothing
 
 interface Nothing extends AST.Expression {
@@ -51,7 +51,7 @@ export function* splitTags(template: string): Generator<{ before: string; source
   yield { before: template.slice(done), source: '' }
 }
 
-/** Parses each tag alone. The parser has no error recovery, so one broken tag would lose the whole template. */
+/** Parses one tag alone. The parser has no error recovery, so one broken tag would lose the whole template. */
 export function readTag(source: string): Tag {
   if (source.startsWith('\\')) return { kind: 'text', text: source.slice(1) }
   if (source.startsWith('{{{{')) return { kind: 'unknown' }
@@ -80,7 +80,7 @@ export function readTag(source: string): Tag {
 
 interface Statement extends AST.Node {
   path?: AST.Expression
-  /** Only partials have a `name`, instead of a `path`. */
+  /** A partial has a `name` instead of a `path`. */
   name?: AST.Expression
   params?: AST.Expression[]
   hash?: AST.Hash

@@ -20,7 +20,8 @@ interface State {
 
 /**
  * Converts a Handlebars template with dotprompt helpers to messages. Supports variables, `if`, `unless`, `each`,
- * `ifEquals`, `unlessEquals`, `role`, `media`, `json` and partials. Reports all other helpers and escapes them as text.
+ * `ifEquals`, `unlessEquals`, `role`, `media`, `json` and partials. Drops comments and reports everything else.
+ * Unknown helpers stay as escaped text.
  */
 export function convertHandlebars(
   template: string,
@@ -113,7 +114,8 @@ function conditionOf(state: State, helper: string, args: readonly Value[]): stri
 
 function convertPartial(state: State, { callee, args, named }: Call): string {
   const passed = new Map([...named].map(([key, value]) => [variableName(key, state.losses), translate(state, value)]))
-  // A partial reads its variables from the given object, or else from the surrounding context.
+  // A partial reads its variables from the given object. Without one, it reads them from the item of the surrounding
+  // `each`.
   let context = state.blocks.findLast(({ item }) => item !== undefined)?.item
   const [given] = args
   if (given && !isThis(given)) {
@@ -165,7 +167,7 @@ function isThis(value: Value): boolean {
   return value.type === 'PathExpression' && /^(this|\.)$/.test(value.original)
 }
 
-/** Inside `each`, a bare name refers to the item. */
+/** Returns the value as an expression of stet's language. Inside `each`, a bare name refers to the item. */
 function translate(state: State, value: Value): string {
   switch (value.type) {
     case 'StringLiteral':

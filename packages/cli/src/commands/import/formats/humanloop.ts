@@ -28,7 +28,7 @@ export function importHumanloop(
   return { path, front, text: formatMessages(messagesOf(body, losses)), losses }
 }
 
-/** Reports constructs of other template languages. They stay in the text. */
+/** Reports constructs of other template languages. The constructs stay in the text. */
 function unconverted(body: string, language: string, firstLine: number): string[] {
   const found: string[] = []
   for (const [index, line] of body.split('\n').entries()) {

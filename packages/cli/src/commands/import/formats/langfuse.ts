@@ -41,7 +41,7 @@ export function importLangfuse(entries: readonly JsonEntry[]): ReadSource {
   return { prompts, refused }
 }
 
-/** @returns a string if the entry is not a prompt: the reason */
+/** @returns the prompt, or the reason why the entry is not a prompt */
 function readPrompt({ value: raw, line }: JsonEntry): LangfusePrompt | string {
   if (!isJsonObject(raw)) return 'is not an object'
   if (typeof raw['name'] !== 'string' || raw['name'] === '') return 'has no "name": add one to the export'
@@ -85,7 +85,8 @@ function convertChosen(
     losses.push(`The tags ${raw['tags'].join(', ')} were dropped`)
   const front = configOf(raw['config'], losses)
   const { prompt } = raw
-  // An included prompt must stay plain text: messages cannot nest, and a line cannot contain a line break.
+  // An included prompt must stay plain text: messages cannot nest, and message tags would add line breaks to the
+  // including text.
   const text =
     typeof prompt === 'string' && included.has(name)
       ? convertText(prompt, all, found)
@@ -101,7 +102,7 @@ function configOf(config: unknown, losses: string[]): Record<string, unknown> {
   return { ...taken, tools: convertTools(tools, losses), schema: convertResponseFormat(format, losses) ?? schema }
 }
 
-// A text prompt has no role. Callers send it as the user message.
+// A text prompt has no role, so it becomes a user message.
 function messagesOf(prompt: unknown, all: Chosen, found: Found): TextMessage[] {
   if (typeof prompt === 'string') return [{ role: 'user', content: convertText(prompt, all, found) }]
   const messages: TextMessage[] = []
@@ -115,7 +116,7 @@ function messagesOf(prompt: unknown, all: Chosen, found: Found): TextMessage[] {
   return messages
 }
 
-// A parameter cannot be a list of messages, but it can be their JSON.
+// A parameter cannot insert a list of messages, so it inserts the JSON of the list.
 function placeholderMessage(name: string, { losses, types }: Found): TextMessage {
   const variable = variableName(name, losses)
   types.set(variable, 'array')

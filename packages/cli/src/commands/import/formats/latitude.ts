@@ -19,9 +19,9 @@ export async function readLatitudeFolder(folder: string): Promise<{ prompts: For
 }
 
 /**
- * Fetches documents through API v3 of the discontinued service: `GET …/projects/{id}/versions/{uuid}/documents`. Uses live
- * unless the address names a version.
- * @param key sent to that address only
+ * Fetches prompts through API v3 of the discontinued service: `GET …/projects/{id}/versions/{uuid}/documents`. Uses
+ * live unless the address names a version.
+ * @param key sent only to this address
  */
 export async function readLatitudeServer(address: string, key: string): Promise<ForeignPrompt[]> {
   const match = /^(https?:\/\/[^@]+?\/projects\/\d+)(?:\/versions\/([^/]+))?\/?$/.exec(address)

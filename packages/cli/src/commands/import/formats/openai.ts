@@ -4,16 +4,17 @@ import type { JsonEntry } from '../json-entries.ts'
 import { convertResponseFormat, convertTools, openAiKeys, takeSettings } from '../model-settings.ts'
 import { convertPlaceholders, formatMessages, type TextMessage, variableName } from '../prompt-text.ts'
 
-// The service adds this metadata to stored prompts.
+// These keys are metadata, not settings, so they are not reported as losses.
 const bookkeeping = new Set(
   'id object name version created_at updated_at createdAt updatedAt is_default status store stream metadata'.split(' '),
 )
 
 /**
- * Imports reusable OpenAI prompts as JSON: one object, a list, or `{ data: […] }`. OpenAI has no export call. JSON copied
- * from its dashboard has the fields of a Responses request: `model`, `instructions`, `input` (or `messages`) with
- * `{{variable}}` in any text, `tools`, `text.format`, `reasoning`. Sources: developers.openai.com/api/docs/guides/prompting,
- * …/prompting/migrate-from-prompt-object, and the prompt reference (`id`, `version`, `variables`) of the API's schema.
+ * Imports reusable OpenAI prompts from JSON: one object, a list, or `{ data: […] }`. OpenAI has no export API. JSON
+ * copied from its dashboard has the fields of a Responses request: `model`, `instructions`, `input` (or `messages`)
+ * with `{{variable}}` in any text, `tools`, `text.format`, `reasoning`. Sources:
+ * developers.openai.com/api/docs/guides/prompting, …/prompting/migrate-from-prompt-object, and the prompt reference
+ * (`id`, `version`, `variables`) of the API's schema.
  */
 export function importOpenAi(entries: readonly JsonEntry[]): ReadSource {
   const read: ReadSource = { prompts: [], refused: [] }
@@ -25,7 +26,7 @@ export function importOpenAi(entries: readonly JsonEntry[]): ReadSource {
   return read
 }
 
-/** @returns a string if the entry is not a prompt: the reason */
+/** @returns the prompt, or the reason why the entry is not a prompt */
 function convertPrompt(raw: Record<string, unknown>): ForeignPrompt | string {
   const { instructions, input, messages, prompt, variables, tools, text, response_format, reasoning, ...rest } = raw
   const losses: string[] = []

@@ -8,7 +8,8 @@ import { importHumanloop } from './humanloop.ts'
 const frontMatter = /^\uFEFF?\s*---[ \t]*\r?\n([\s\S]*?)\r?\n?---[ \t]*(?:\r?\n|$)/
 
 /**
- * Two tools use the extension `.prompt`. Humanloop puts messages into tags; dotprompt uses Handlebars with `{{role "…"}}`.
+ * Imports a `.prompt` file of Humanloop or dotprompt. Humanloop puts messages into tags; dotprompt uses Handlebars with
+ * `{{role "…"}}`.
  * @param path without the extension
  */
 export function importPromptFile(path: string, text: string): ForeignPrompt {
