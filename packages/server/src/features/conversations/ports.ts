@@ -2,7 +2,7 @@ import type { ConversationOrigin } from '../runs/ports.ts'
 import type { RunStatus } from '../runs/run.ts'
 import type { StoredSummary } from './conversation.ts'
 
-/** All given fields must match. Instants are inclusive. */
+/** All given fields must match. `from` and `to` are inclusive. `hiddenProjects` are excluded. */
 export interface ConversationFilter {
   projectId?: number
   versionUuid?: string

@@ -197,7 +197,7 @@ export type EventPiece = string | readonly [from: number, to: number]
 export interface LogEntry {
   id: number
   pieces: string | readonly EventPiece[]
-  /** The pieces for legacy clients. Absent if only the referenced messages differ. */
+  /** Separate pieces for legacy clients. Absent if legacy clients get `pieces`. */
   declaredPieces?: readonly EventPiece[]
   /** True if legacy clients do not get this event. */
   isUndeclaredOnly?: true
@@ -250,7 +250,7 @@ export interface RunLogReader {
   release(): void
 }
 
-/** Only the process that owns the run, or that ends it without an owner, writes. */
+/** Only one process writes: the run's owner, or the process that ends a run without an owner. */
 export interface RunLogWriter {
   append(messages: readonly EncodedMessage[], entries: readonly LogEntry[]): void
   setCallerAwaited(isAwaited: boolean): void

@@ -92,7 +92,7 @@ export interface ToolCallStore {
   close(call: { id: string; workspaceId: number }): Promise<boolean>
   findAnswer(workspaceId: number, id: string): Promise<ToolAnswer | null>
   findProject(workspaceId: number, id: string): Promise<number | null>
-  /** Drops one batch of answers in runs that ended in `[from, before)`. Returns the number of answers. The calls stay. */
+  /** Drops one batch of answers in runs that ended in `[from, before)`. Returns their number. The calls stay. */
   dropAnswers(from: Date, before: Date): Promise<number>
 }
 
