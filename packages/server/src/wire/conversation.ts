@@ -42,7 +42,7 @@ export function summaryBody(conversation: StoredSummary): SummaryBody {
 }
 
 function errorBody(error: NonNullable<StoredRunResult['error']>): SummaryBody['error'] {
-  // Another release may have stored a code that is unknown here. It is shown as `unknown_error`.
+  // Another release may have stored a code that is unknown here. This code is shown as `unknown_error`.
   const { data: errorCode = 'unknown_error' } = RunErrorCode.safeParse(error.code)
   return { errorCode, message: error.message }
 }

@@ -18,10 +18,10 @@ const packing = { plain: 2, deflated: 3 } as const
 
 // Below this size, compression costs more than it saves.
 const plainLimitBytes = 1_024
-// Up to this size, logs are compressed on this thread. For 10 KB, this takes 25 µs of CPU instead of 305 µs.
+// Up to this size, compresses on this thread. For 10 KB, this takes 25 µs of CPU; zlib's thread takes 305 µs.
 const sameThreadLimitBytes = 65_536
 const options = { level: 3 }
-// For small logs, a better compression level saves only a few bytes but allocates more memory.
+// For small event logs, a better compression level saves only a few bytes but allocates more memory.
 const smallOptions = { level: 1, windowBits: 13, memLevel: 6, chunkSize: 4_096 }
 // Larger event logs are built and compressed in pieces. Otherwise the text would be in memory four times.
 const wholeLimitCharacters = 1_048_576

@@ -1,4 +1,4 @@
-/** Encodes a run's events as event stream frames, once for all readers. Frames refer to messages by position. */
+/** Encodes a run's events as event stream frames, once for all readers. Pieces refer to messages by position. */
 import type { RunFailure } from '@stet/contract/vocabulary'
 import type { ProviderEvent, RunEvent } from '../features/runs/events/run-event.ts'
 import type { EncodedMessage, EventPiece, LogEntry, MessageForm, StoredFrames } from '../features/runs/ports.ts'

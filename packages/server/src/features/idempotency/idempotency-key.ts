@@ -1,4 +1,4 @@
-/** Creates claims from requests, and encodes stored responses. Responses with a secret are sealed. */
+/** Hashes requests for idempotency records, and encodes stored responses. Responses with a secret are sealed. */
 import { hash } from 'node:crypto'
 import { type AppError, issueAt, refuse } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
@@ -65,7 +65,7 @@ export function readResponse(
   try {
     return JSON.parse(isSecret ? deps.secrets.open(answer, contextOf(id)) : answer) as StoredResponse
   } catch {
-    // The first request was executed, so a retry must not be. A response without the secret would be useless.
+    // The request was already executed, so it must not run again. A response without the secret would be useless.
     throw refuse('idempotency-unreadable')
   }
 }

@@ -37,7 +37,7 @@ export interface StartRunInput {
 const mostLogged = 20
 
 /**
- * @throws the errors of `prepareRun` and `renderAhead`; AppError ConflictError if the claim was already used;
+ * @throws the errors of `prepareRun` and `renderAhead`; AppError ConflictError if the Idempotency-Key was used;
  * ServiceUnavailableError while runs cannot be stored. No provider was called before these errors.
  */
 export async function startRun(

@@ -126,7 +126,7 @@ async function executeToEnd(deps: ExecuteDeps, own: OwnRun): Promise<Ending> {
   }
   try {
     const completion = await executeRun(deps, plan, progress, { showEvents, signal })
-    // Ignores a stop that arrives after the last event, so that the answer is kept. An outgrown event log still fails.
+    // Ignores a stop that arrives after the last event, so that the answer is kept. Exceeded limits still fail the run.
     if (isOutgrown) signal.throwIfAborted()
     return { completion }
   } catch (error) {

@@ -6,7 +6,7 @@ export type { ProviderEvent, ToolSource } from '@stet/contract/vocabulary'
 
 type AddedByEncoding = 'timestamp' | 'uuid' | 'messages' | 'providerLogUuid' | 'source'
 
-/** The contract's event without the keys that encoding adds. `response` is encoded, `error` is the run's failure. */
+/** The contract's event without the keys that encoding adds. `response` is already encoded. `error` is the failure. */
 type Unencoded<Event extends WireEvent> = Event extends WireEvent
   ? {
       [Key in keyof Event as Exclude<Key, AddedByEncoding>]-?: Key extends 'response'

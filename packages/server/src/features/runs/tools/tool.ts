@@ -16,7 +16,7 @@ export interface AgentTool {
   path: string
   template: TemplateSource
   scan: TemplateScan
-  /** The project's defaults. A chat's plan has none, because its stored configuration already includes the defaults. */
+  /** The project's defaults. A chat's run plan has none: the stored configuration includes the defaults. */
   projectDefaults: ProjectDefaults
 }
 
