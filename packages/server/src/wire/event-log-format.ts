@@ -18,7 +18,7 @@ const packing = { plain: 2, deflated: 3 } as const
 
 // Below this size, compression costs more than it saves.
 const plainLimitBytes = 1_024
-// Up to this size, compresses on this thread. For 10 KB, this takes 25 µs of CPU; zlib's thread takes 305 µs.
+// Up to this size, compresses on this thread. For 10 KB, this took 25 µs of CPU; zlib's thread took 305 µs.
 const sameThreadLimitBytes = 65_536
 const options = { level: 3 }
 // For small event logs, a better compression level saves only a few bytes but allocates more memory.

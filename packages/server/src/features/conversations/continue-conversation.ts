@@ -21,8 +21,8 @@ export interface ContinueInput extends ConversationAddress {
 }
 
 /**
- * @throws AppError NotFoundError; ConflictError while a run is active or if the Idempotency-Key was used; BadRequestError
- * for an unknown tool call; ServiceUnavailableError while runs cannot be stored.
+ * @throws AppError NotFoundError; ConflictError while a run is active or if the Idempotency-Key was used;
+ * BadRequestError for an unknown tool call; ServiceUnavailableError while runs cannot be stored.
  */
 export async function continueConversation(deps: ExecuteDeps, input: ContinueInput): Promise<StartedRun> {
   deps.runs.store.assertOpen()

@@ -6,8 +6,8 @@ import { prepareRun, requireFirstUse, type StartRunInput } from '../start-run.ts
 import { startedConversation } from '../supervise-run.ts'
 
 /**
- * @throws the errors of `prepareRun`; AppError ConflictError if the Idempotency-Key was used; ServiceUnavailableError if
- * the API key has too many queued runs, or while runs cannot be stored.
+ * @throws the errors of `prepareRun`; AppError ConflictError if the Idempotency-Key was used;
+ * ServiceUnavailableError if the API key has too many queued runs, or while runs cannot be stored.
  */
 export async function queueRun(deps: ExecuteDeps, input: StartRunInput): Promise<ClaimedRun> {
   deps.runs.store.assertOpen()

@@ -91,7 +91,7 @@ export async function nextStep(
     const { held } = steps
     if (!held) return step
     if (step.done) return { done: true, added: held.show(step.added) }
-    // The input includes the added messages. If the input is too large, the first `show` throws before anything is built.
+    // The input includes the added messages. If the input is too large, this `show` throws before anything is built.
     return { ...step, input: held.show(step.input), added: held.show(step.added) }
   }
   const compiled = step.done ? { input: step.added, config: prompt.config, state: undefined } : step
