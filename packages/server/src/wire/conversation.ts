@@ -14,11 +14,11 @@ export function conversationBody(conversation: StoredConversation, isDeclared: b
   return { uuid, conversation: shownMessages(conversation.messages, isDeclared), ...summary }
 }
 
-/** Usage and cost are those of the latest run, and zero while it is active. */
+/** Usage and cost are those of the latest run. Both are zero without a run, and while the run is active. */
 export function summaryBody(conversation: StoredSummary): SummaryBody {
   const { documentUuid, versionUuid, latestRun } = conversation
   const { error, toolRequests = [], tokenUsage = usageOf({}), cost = 0 } = latestRun?.result ?? {}
-  // An external log has no run. It is recorded after its end.
+  // An external log has no run. Its creation time counts as its end.
   const endedAt = latestRun ? latestRun.endedAt : conversation.createdAt
   return {
     uuid: conversation.uuid,
@@ -42,7 +42,7 @@ export function summaryBody(conversation: StoredSummary): SummaryBody {
 }
 
 function errorBody(error: NonNullable<StoredRunResult['error']>): SummaryBody['error'] {
-  // Rows outlive releases, so an unknown code is shown as the general one.
+  // Another release may have stored a code that is unknown here. This code is shown as `unknown_error`.
   const { data: errorCode = 'unknown_error' } = RunErrorCode.safeParse(error.code)
   return { errorCode, message: error.message }
 }

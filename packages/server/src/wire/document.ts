@@ -4,7 +4,7 @@ import { providerKind } from './legacy-clients.ts'
 
 const maxErrors = 20
 
-/** @param kind the type of the document's provider key; undefined if there is none. */
+/** @param kind the type of the document's provider key; undefined if the document has no provider key. */
 export function documentBody(document: Document, kind: string | undefined): DocumentBody {
   const provider = providerKind(kind)
   return {

@@ -24,7 +24,7 @@ export function annotationBody(annotation: Annotation): AnnotationBody {
     normalizedScore: annotation.normalizedScore,
     metadata: annotation.metadata,
     hasPassed: annotation.hasPassed,
-    // Legacy clients require the key, although an annotation cannot fail.
+    // Legacy clients require this field, although an annotation cannot fail.
     error: null,
     versionUuid: annotation.versionUuid,
     conversationUuid: annotation.conversationUuid,

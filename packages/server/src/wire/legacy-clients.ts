@@ -1,15 +1,15 @@
-/** Legacy clients: which one is calling (`X-Latitude-SDK-Version`), and the shapes that their models need. */
+/** Recognizes legacy clients by `X-Latitude-SDK-Version` and adapts responses to their models. */
 import { ProviderKind, type RunResult as RunResultBody } from '@stet/contract'
 import type { Message, MessagePart, Role } from '../features/templates/message.ts'
 
 export interface ClientGeneration {
-  /** True if the header is present. Strict client models then parse the responses. */
+  /** True if the header is present. Such clients parse responses with strict models. */
   declared: boolean
   /** True for SDK 5.0.x and 5.1.x, which read the event stream of a background run. */
   backgroundStreams: boolean
 }
 
-// Every real semver is shorter. The limits keep the pattern cheap for hostile headers.
+// The length limits keep the pattern cheap for hostile headers. Real versions are shorter.
 const semver = /^(\d{1,9})\.(\d{1,9})\.\d{1,9}(?:[-+][0-9A-Za-z.+-]{0,100})?$/
 
 export function clientGeneration(header: string | undefined): ClientGeneration {
@@ -18,7 +18,7 @@ export function clientGeneration(header: string | undefined): ClientGeneration {
   return { declared: true, backgroundStreams: Number(major) === 5 && (Number(minor) === 0 || Number(minor) === 1) }
 }
 
-/** Legacy clients accept only the listed types, so an unknown type is omitted. */
+/** Returns undefined for an unknown type, because legacy clients accept only the listed types. */
 export function providerKind(kind: string | undefined): ProviderKind | undefined {
   const parsed = ProviderKind.safeParse(kind)
   return parsed.success ? parsed.data : undefined

@@ -1,4 +1,4 @@
-/** Encodes a run's events as event stream frames, once for all readers. Frames refer to messages by position. */
+/** Encodes a run's events as event stream frames, once for all readers. Pieces refer to messages by position. */
 import type { RunFailure } from '@stet/contract/vocabulary'
 import type { ProviderEvent, RunEvent } from '../features/runs/events/run-event.ts'
 import type { EncodedMessage, EventPiece, LogEntry, MessageForm, StoredFrames } from '../features/runs/ports.ts'
@@ -58,7 +58,7 @@ export function encodeEvent(event: RunEvent, id: number, at: Date, run: RunSourc
     return entry
   }
   const entry: LogEntry = { id, pieces: [...head, ...responsePieces(response, 'whole'), end] }
-  // Messages outside the conversation are part of the text, so the text exists once per form.
+  // Messages outside the conversation are part of the pieces, so each form needs its own pieces.
   const { input, output } = response.response
   if (!input.every(isRange) || !output.every(isRange)) {
     entry.declaredPieces = [...head, ...responsePieces(response, 'declared'), end]
@@ -100,7 +100,7 @@ export function bytesOf({ pieces }: LogEntry): number {
   return bytes
 }
 
-/** All readers share these pieces, so a long conversation is never joined per reader. */
+/** Adds pieces that all readers share, so that a long conversation is not joined for each reader. */
 export function addFrame(
   into: (string | Buffer)[],
   entry: LogEntry | StoredFrames,

@@ -15,7 +15,7 @@ import {
 
 /**
  * The caller counts as a reader immediately. @param afterId skips events up to this id; 0 = all of the latest run.
- * @throws AppError NotFoundError; ServiceUnavailableError if another process supervises or abandoned the run.
+ * @throws AppError NotFoundError; ServiceUnavailableError if the run is active, but not in this process.
  */
 export async function attachStream(
   deps: FindDeps,
@@ -25,7 +25,10 @@ export async function attachStream(
   return { conversationUuid: conversation.uuid, frames: (form) => framesOf(deps.runs.codec, reader, form) }
 }
 
-/** @throws AppError as `attachStream`; RunError of a failed run, with `details.conversationUuid`. */
+/**
+ * @throws the errors of `attachStream`; AppError if the client disconnects or the run's end was not stored; RunError if
+ * the run failed, with `details.conversationUuid`.
+ */
 export async function attachResult(
   deps: FindDeps,
   address: ConversationAddress,
@@ -36,7 +39,7 @@ export async function attachResult(
     await untilEnd(reader, signal)
     const ended = await findConversation(deps, address)
     if (!isActive(ended)) return runResult(ended)
-    // If a newer chat has become the latest run, follow that one.
+    // If a newer chat has become the latest run, the loop follows that run.
     if (ended.latestRun?.uuid === conversation.latestRun?.uuid) throw refuse('run-not-stored')
   }
 }
@@ -55,7 +58,7 @@ async function follow(
   address: ConversationAddress,
   afterId: number,
 ): Promise<{ conversation: StoredConversation; reader: RunLogReader }> {
-  // The live event log can disappear between the two reads. The second attempt then finds the stored one.
+  // The live event log can disappear between the two reads. The second attempt then finds the stored event log.
   for (let attempt = 0; attempt < 2; attempt += 1) {
     const conversation = await findConversation(deps, address)
     const reader = await readerOf(deps, conversation, afterId)
@@ -79,15 +82,15 @@ async function readerOf(
 const lookAgainMs = 250
 
 /**
- * If another process supervises the run, its events are readable once it ends.
- * @param signal aborted when the caller disconnects. @throws AppError NotFoundError.
+ * Follows a run to its end. If another process supervises the run, waits until the run has ended.
+ * @param signal aborted when the caller disconnects. @throws AppError NotFoundError, or if the caller disconnects.
  */
 export async function joinRun(
   deps: FindDeps,
   { mode, ...address }: RunAddress & { mode: 'json' | 'stream' },
   signal: AbortSignal,
 ): Promise<StartedRun> {
-  // A caller that wants the result skips all events.
+  // In JSON mode, the reader skips all events.
   const reader = await followRun(deps, address, mode === 'stream' ? 0 : Number.MAX_SAFE_INTEGER, signal)
   return {
     conversationUuid: address.conversationUuid,

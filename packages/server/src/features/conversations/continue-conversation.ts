@@ -20,7 +20,10 @@ export interface ContinueInput extends ConversationAddress {
   claim?: Claim | undefined
 }
 
-/** @throws AppError NotFoundError; ConflictError while a run is active; BadRequestError for an unknown tool call. */
+/**
+ * @throws AppError NotFoundError; ConflictError while a run is active or if the Idempotency-Key was used;
+ * BadRequestError for an unknown tool call; ServiceUnavailableError while runs cannot be stored.
+ */
 export async function continueConversation(deps: ExecuteDeps, input: ContinueInput): Promise<StartedRun> {
   deps.runs.store.assertOpen()
   const found = await findConversation(deps, input)
@@ -36,7 +39,7 @@ export async function continueConversation(deps: ExecuteDeps, input: ContinueInp
     firstEventId: found.lastEventId + 1,
     createdAt: deps.clock.now(),
   }
-  // Unlike a first run, this run can lose to another chat. It is stored before the provider is called.
+  // A concurrent chat may start first, so this run is stored before the provider is called.
   const isStored = await storedOrAbandoned(deps, run, deps.runs.store.createNext(run, added, input.claim))
   if (!isStored) throw await changedMeanwhile(deps, found)
   deps.runs.active.forget(found.uuid)
@@ -66,7 +69,7 @@ export async function continueConversation(deps: ExecuteDeps, input: ContinueInp
 }
 
 /**
- * Creates an error result for each unanswered tool call, so that every call has exactly one result.
+ * Creates an error result for each earlier tool call without a result.
  * @throws AppError BadRequestError for a result without its call.
  */
 export function answerPendingCalls(conversation: readonly Message[], added: readonly Message[]): Message[] {

@@ -12,7 +12,7 @@ export interface ConversationAddress {
 
 export type FindDeps = Needs<'runs' | 'stores' | 'liveCache'>
 
-/** @throws AppError NotFoundError, also for foreign and malformed ids. */
+/** @throws AppError NotFoundError, also for malformed ids and for conversations that are hidden from the key. */
 export async function findConversation(
   deps: FindDeps,
   { caller, conversationUuid }: ConversationAddress,
@@ -32,7 +32,7 @@ export interface RunAddress extends ConversationAddress {
   runUuid: string
 }
 
-/** Returns the conversation as of one of its runs. @throws AppError NotFoundError. */
+/** Returns the conversation as it was after one of its runs, or during this run. @throws AppError NotFoundError. */
 export async function findRun(
   deps: FindDeps,
   { caller: { workspaceId }, conversationUuid, runUuid }: RunAddress,
@@ -50,7 +50,7 @@ export function isActive({ status }: StoredConversation): boolean {
   return status === 'queued' || status === 'running'
 }
 
-/** The reason why a write found a changed conversation: another chat or deletion was faster, or memory was outdated. */
+/** Returns the error for a write that found a changed conversation: busy, or unknown if it was deleted. */
 export async function changedMeanwhile(
   deps: Needs<'runs'>,
   { workspaceId, uuid }: StoredConversation,

@@ -1,4 +1,4 @@
-/** Pages are sorted newest first. New conversations do not shift them. */
+/** Lists conversations in pages, newest first. New conversations do not shift later pages. */
 
 import { issueAt, refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
@@ -8,7 +8,7 @@ import { normalizeDocumentPath } from '../documents/document-path.ts'
 import { deletedProjects, findProject } from '../documents/version-ref.ts'
 import type { ConversationFilter, ConversationPlace, StoredSummary } from './ports.ts'
 
-// PostgreSQL cannot parse JavaScript's ISO strings for year 0 and for five-digit years.
+// Limits instants in filters, because PostgreSQL cannot parse JavaScript's ISO strings for year 0 and five-digit years.
 const instants = { first: 0, last: Date.UTC(9999, 0) } as const
 
 /** @throws AppError NotFoundError for the project, BadRequestError for the cursor. */
@@ -59,7 +59,7 @@ function writeCursor(deps: Needs<'secrets'>, workspaceId: number, place: Convers
   return deps.secrets.seal(`${place.createdAt.getTime()} ${place.uuid}`, contextOf(workspaceId))
 }
 
-/** @throws AppError BadRequestError unless this server created the cursor for the workspace. */
+/** @throws AppError BadRequestError if the cursor was not created for this workspace. */
 function readCursor(deps: Needs<'secrets'>, workspaceId: number, cursor: string): ConversationPlace {
   try {
     const [time = '', uuid = ''] = deps.secrets.open(cursor, contextOf(workspaceId)).split(' ')

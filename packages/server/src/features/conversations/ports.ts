@@ -5,7 +5,7 @@ export type StoredSummary = Omit<StoredConversation, 'messages' | 'config' | 'ep
   latestRun: (Pick<StoredRun, 'endedAt'> & { result: Omit<StoredRunResult, 'response' | 'costUnknown'> | null }) | null
 }
 
-/** All given fields must match. Instants are inclusive. */
+/** All given fields must match. `from` and `to` are inclusive. `hiddenProjects` are excluded. */
 export interface ConversationFilter {
   projectId?: number
   versionUuid?: string

@@ -10,26 +10,27 @@ type OnceDeps = Needs<'stores' | 'secrets' | 'runs' | 'idempotency'> & Transacti
 
 interface AnswerOnceInput {
   claim: Claim
-  /** Returns the created object, if it differs from the claim's subject. */
+  /** Returns the object that `work` created, as an addition to the claim's subject. */
   subjectOf?(): ResponseSubject
   /**
-   * Uses at most one transaction and awaits nothing after it. A transaction that failed by throwing does not count.
-   * The transaction stays open until the response exists and is stored, so that a crash keeps either both or neither.
+   * Executes the request. `workInTransaction` stores the returned response in the same transaction, so that a crash
+   * keeps either both or neither. At most one transaction may succeed. Nothing is awaited after this transaction,
+   * because it stays open until the response is stored.
    */
   work(own: TransactionDeps): Promise<StoredResponse>
   failure(error: unknown): StoredResponse
 }
 
 /**
- * @throws AppError ConflictError: `in_progress` while the first request works, `unreadable` if the key of a sealed
- * response is lost. UnprocessableEntityError for another body. Errors of `work`.
+ * @throws AppError ConflictError: `in_progress` while another request owns the record, `unreadable` if the key of a
+ * sealed response is lost. UnprocessableEntityError for another body. Errors of `work`.
  */
 export async function answerOnce(deps: OnceDeps, input: AnswerOnceInput): Promise<StoredResponse> {
   const { id, requestHash } = input.claim
   const { claimsInWork } = deps.idempotency
   const inWork = claimsInWork.get(id)
   if (inWork !== undefined) throw inWork === requestHash ? inProgress() : otherRequest()
-  // Set before the first await. A record of this process that is missing from the map counts as abandoned.
+  // Sets the entry before the first await, because a record of this process without an entry counts as abandoned.
   claimsInWork.set(id, requestHash)
   try {
     return (await findEarlier(deps, input.claim)) ?? (await workOnce(deps, input))
@@ -64,7 +65,7 @@ async function workOnce(deps: OnceDeps, { claim, work, failure, subjectOf }: Ans
     idempotency.complete(claim.id, ownerId, { ...subject, text: writeResponse(deps, claim, response) })
   try {
     return await workInTransaction(deps, work, async (stores, response) => {
-      // Roll back, because another process has taken over the record.
+      // Another process has taken over the record. The error rolls the transaction back.
       if (!(await store(stores, response, subjectOf?.()))) throw inProgress()
     })
   } catch (error) {
@@ -78,7 +79,7 @@ async function workOnce(deps: OnceDeps, { claim, work, failure, subjectOf }: Ans
   }
 }
 
-/** @throws errors of `work`; then nothing was written. */
+/** Commits the writes of `work` together with its response. If `work` or `store` throws, nothing is committed. */
 async function workInTransaction(
   deps: OnceDeps,
   work: AnswerOnceInput['work'],
@@ -101,7 +102,7 @@ async function workInTransaction(
         refuseWrite(reason)
       })
     })
-  // Use cases log and drop caches after their transaction, so both wait for the real commit.
+  // `work` logs and drops caches after its transaction, so both are deferred until the real commit.
   const responding = work({
     transaction,
     liveCache: { ...deps.liveCache, drop: (scope) => void scopes.add(scope) },
@@ -119,7 +120,7 @@ async function workInTransaction(
     await held.commit?.catch(() => undefined)
     throw error
   } finally {
-    // Drop the caches after a failure too: if the connection broke during the commit, the outcome is unknown.
+    // Drops the caches after a failure too: if the connection broke during the commit, the outcome is unknown.
     for (const scope of scopes) deps.liveCache.drop(scope)
   }
 }

@@ -1,4 +1,4 @@
-/** Responses with a secret are sealed. */
+/** Hashes requests for idempotency records, and encodes stored responses. Responses with a secret are sealed. */
 import { hash } from 'node:crypto'
 import { type AppError, issueAt, refuse } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
@@ -34,7 +34,7 @@ export function otherRequest(): AppError {
   return refuse('idempotency-key-reused')
 }
 
-/** Equal JSON values give the same text: sorted keys, no spaces. */
+/** Returns the same text for equal JSON values: keys are sorted, and there are no spaces. */
 function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, item: unknown) => {
     if (typeof item !== 'object' || item === null || Array.isArray(item)) return item
@@ -65,7 +65,7 @@ export function readResponse(
   try {
     return JSON.parse(isSecret ? deps.secrets.open(answer, contextOf(id)) : answer) as StoredResponse
   } catch {
-    // The work is done, so it must not run again. A response without the secret would be useless.
+    // The request was already executed, so it must not run again. A response without the secret would be useless.
     throw refuse('idempotency-unreadable')
   }
 }

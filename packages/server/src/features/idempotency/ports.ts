@@ -1,4 +1,4 @@
-/** Port for idempotency records: one for each used key, kept for a day. */
+/** Port for idempotency records. Each used key has one record, which is kept for a day. */
 
 /** The object that a response belongs to. Deleting the object also deletes the response. */
 export interface ResponseSubject {
@@ -27,7 +27,7 @@ export interface ClaimedRun {
   runUuid: string
 }
 
-/** A record has a run or a response. It has neither while its owner works on it. */
+/** A finished record has a run or a response. An unfinished record has neither. */
 export interface IdempotencyRecord {
   requestHash: string
   ownerId: string
@@ -41,24 +41,24 @@ export interface IdempotencyRecord {
 export interface IdempotencyStore {
   /** Returns false if a record exists. A unique constraint decides between concurrent requests. */
   claim(claim: Claim, ownerId: string, answer?: string): Promise<boolean>
-  /** Returns null and drops the record if its subject was deleted. */
+  /** Returns null if there is no record. If the record's subject was deleted, drops the record and returns null. */
   find(id: string): Promise<IdempotencyRecord | null>
-  /** Changes the owner of an unfinished record. Returns false if it is finished or `from` is not its owner. */
+  /** Changes the owner of an unfinished record. Returns false if the record is finished or `from` is not its owner. */
   takeOver(id: string, from: string, ownerId: string): Promise<boolean>
-  /** Stores the response. Returns false if the record has another owner or already a response. */
+  /** Stores the response. Returns false if the record is finished, missing or has another owner. */
   complete(id: string, ownerId: string, answer: ResponseSubject & { text: string }): Promise<boolean>
   release(id: string, ownerId: string): Promise<void>
 }
 
 export interface IdempotencyUpkeep {
-  /** Drops unfinished records whose owners have no lease. Returns their number. */
+  /** Drops unfinished records of other owners without a valid lease. Returns the number of dropped records. */
   releaseOthers(ownerId: string): Promise<number>
-  /** Drops one batch of records older than `before`. Returns their number. */
+  /** Drops one batch of records older than `before`. Returns the number of dropped records. */
   dropBefore(before: Date): Promise<number>
 }
 
 export interface IdempotencyDeps {
   upkeep: IdempotencyUpkeep
-  /** Maps the records in progress in this process to their request hashes. */
+  /** Maps the ids of records that this process works on to their request hashes. */
   claimsInWork: Map<string, string>
 }

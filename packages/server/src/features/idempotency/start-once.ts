@@ -21,7 +21,7 @@ export async function startOnce<T>(
     if (!isStored(response)) throw error
     const text = writeResponse(deps, claim, response)
     if (await deps.stores.idempotency.claim(claim, deps.runs.settings.instanceId, text)) throw error
-    // Another request was faster.
+    // Another request has stored its record first.
     const other = await findEarlier(deps, claim)
     if (other) return other
     throw error

@@ -10,7 +10,7 @@ import type { ServerTools, ToolCallStore, ToolSignals } from './tools/tool.ts'
 
 export interface RunSettings {
   instanceId: string
-  /** How long a foreground run continues without a reader; 0 stops it immediately. */
+  /** How long a foreground run continues without a reader; 0 cancels the run immediately. */
   graceMs: number
   runTimeoutMs: number
   maxEvents: number
@@ -18,7 +18,7 @@ export interface RunSettings {
   toolWaitMs: number
   /** How long a stop request waits for the end of the run. */
   stopWaitMs: number
-  /** How long a finished run waits for an unavailable database before it is abandoned. */
+  /** How long storing a run's end, or claiming a queued run, is retried while the database is unavailable. */
   storeWaitMs: number
   /** True if other processes may own runs in the same database. The lease is then renewed even without runs. */
   sharesDatabase: boolean
@@ -39,7 +39,7 @@ export interface NewConversation {
   contentHash: string
   customIdentifier: string | null
   origin: ConversationOrigin
-  /** Effective configuration, which later chats use. */
+  /** The effective configuration. Later chats use it. */
   config: Record<string, unknown>
   createdAt: Date
 }
@@ -49,7 +49,7 @@ export interface NewRun {
   conversationUuid: string
   workspaceId: number
   ownerId: string
-  /** The epoch that this run takes: 1 for the first run, the conversation's next epoch for a chat. */
+  /** A new conversation starts with epoch 1. A chat, or the claim of a queued run, takes the next epoch. */
   epoch: number
   firstEventId: number
   createdAt: Date
@@ -65,14 +65,14 @@ export interface QueuedRun {
   apiKeyId: number
 }
 
-/** The terminal event without its messages. */
+/** A run's result without messages. The terminal event can be rebuilt from this result. */
 export interface StoredRunResult {
   response?: StepResponse
   toolRequests: ToolCall[]
   tokenUsage: Usage
   cost: number
   costUnknown: boolean
-  /** The last provider-completed event, for reads after the event log was dropped. */
+  /** Identifies the last `provider-completed` event, for reads after the event log was dropped. */
   completed?: { eventId: number; covers: number }
   /** The number of messages when the run ended. Later runs add more. */
   covers?: number
@@ -84,9 +84,9 @@ export interface RunEnd {
   runUuid: string
   conversationUuid: string
   epoch: number
-  /** A queued run can be stopped before it starts. */
+  /** The expected state. A queued run can be stopped before it starts. */
   from: 'queued' | 'running'
-  /** The conversation's next epoch. An owner keeps it; a reaper raises it. */
+  /** The conversation's epoch after the end. Only a reaper takes the next epoch. */
   epochAfter: number
   status: Exclude<RunStatus, 'queued' | 'running'>
   messages: Message[]
@@ -124,12 +124,12 @@ export interface RunStore {
   create(conversation: NewConversation, run: NewRun | NewQueuedRun, claim?: Claim | undefined): Promise<boolean>
   /** @throws AppError ServiceUnavailableError while the server is read-only. */
   assertOpen(): void
-  /** True if no write has succeeded recently. A run must then be stored before its provider is called. */
+  /** True if no write has succeeded recently or the latest one failed. Runs must then be stored before a model call. */
   isStorageInDoubt(): boolean
   /**
-   * Starts a conversation's next run. Returns false if another run took the epoch or is active, or if its idempotency
-   * record exists.
-   * @param added the run's first messages. They are stored with it, so they survive every kind of end.
+   * Starts a conversation's next run. Returns false if another run took the epoch or is active, if the conversation was
+   * deleted, or if the idempotency record exists.
+   * @param added the run's first messages. They are stored with the run, so they survive every kind of end.
    */
   createNext(run: NewRun, added: readonly Message[], claim?: Claim | undefined): Promise<boolean>
   /** Lists queued runs in creation order. */
@@ -139,46 +139,46 @@ export interface RunStore {
   findInput(runUuid: string): Promise<PromptInput | null>
   /**
    * Claims a queued run. Returns false if another owner claimed it or a stop was requested.
-   * @param isRepeat the response to the same claim was lost, so the claim may have succeeded.
+   * @param isRepeat true if the response to an earlier attempt was lost. That attempt may have succeeded.
    */
   startQueued(run: NewRun, isRepeat: boolean): Promise<boolean>
-  /** Records a stop request. Returns false if the run has ended or already has one. */
+  /** Records a stop request. Returns false if the run has ended or already has a stop request. */
   requestStop(runUuid: string): Promise<boolean>
-  /** Returns false and writes nothing if this owner has lost the run. */
+  /** Returns false and writes nothing if the run's epoch or state has changed. An owner may repeat a successful end. */
   end(end: RunEnd): Promise<boolean>
   findConversation(workspaceId: number, uuid: string): Promise<StoredConversation | null>
-  /** Returns the conversation as of that run, which is its `latestRun`. */
+  /** Returns the conversation as it was after that run. `latestRun` is that run. */
   findRun(workspaceId: number, runUuid: string): Promise<StoredConversation | null>
-  /** Lists conversations with an orphaned run: `running`, and its owner's lease has expired. */
+  /** Lists conversations with an orphaned run: `running`, and the owner has no valid lease. Skips runs of `ownerId`. */
   listOrphaned(ownerId: string): Promise<StoredConversation[]>
   findEventLog(workspaceId: number, runUuid: string): Promise<Uint8Array | null>
-  /** Drops one batch of event logs of runs that ended in `[from, before)`. Returns their number. */
+  /** Drops one batch of event logs of runs that ended in `[from, before)`. Returns the number of dropped event logs. */
   dropEventLogs(from: Date, before: Date): Promise<number>
 }
 
 /** The leases of processes, by the database clock. */
 export interface LeaseStore {
-  /** Renews the lease of `ownerId`. Returns its running runs that have a stop request. */
+  /** Renews the lease of `ownerId`. Returns the uuids of the owner's running runs with a stop request. */
   renew(ownerId: string, leaseMs: number): Promise<string[]>
-  /** Ends the lease when the process ends. Its remaining runs are orphaned immediately. */
+  /** Ends the owner's lease. The owner's remaining runs are orphaned immediately. */
   release(ownerId: string): Promise<void>
-  /** For a database with a single process, where every other lease belongs to a dead process. */
+  /** Ends all leases. Only for a database with a single process, where existing leases belong to dead processes. */
   endAll(): Promise<void>
 }
 
-/** This server's queued runs, in order. Their rows are the durable copy. */
+/** This server's queued runs, in order. The rows of the runs are the durable copy. */
 export interface RunQueue {
-  /** Reserves a place for the API key. Returns false if the key is at its limit. */
+  /** Reserves a place for the run. Returns false if the API key already has its maximum of queued runs. */
   reserve(runUuid: string, apiKeyId: number): boolean
-  /** Makes a stored run ready to start. Works without a reservation. A run that is already queued keeps its place. */
+  /** Makes a stored run ready to start. A reserved or queued run keeps its place. A started run is ignored. */
   add(run: QueuedRun): void
   remove(runUuid: string): void
-  /** Starts the workers. `start` resolves when its run no longer occupies a worker. */
+  /** Starts queued runs, up to the number of workers. A run occupies a worker until its `start` settles. */
   work(start: (runUuid: string) => Promise<void>): void
   stop(): void
 }
 
-/** Wakes a run's owner. An early signal waits for its listener. */
+/** Delivers stop signals to a run's owner. A signal without a listener is kept for a minute. */
 export interface RunSignals {
   stop(runUuid: string): void
   onStop(runUuid: string, hear: () => void): () => void
@@ -197,7 +197,7 @@ export type EventPiece = string | readonly [from: number, to: number]
 export interface LogEntry {
   id: number
   pieces: string | readonly EventPiece[]
-  /** Pieces for legacy clients, if they differ in more than the messages. */
+  /** Separate pieces for legacy clients. Absent if legacy clients get `pieces`. */
   declaredPieces?: readonly EventPiece[]
   /** True if legacy clients do not get this event. */
   isUndeclaredOnly?: true
@@ -214,15 +214,15 @@ export interface StoredFrames {
 /** The kind of reader: legacy clients get only messages and events that their models accept. */
 export type MessageForm = keyof EncodedMessage
 
-/** Encodes runs for readers and for storage. Features pass its output on without reading it. */
+/** Encodes runs for readers and for storage. */
 export interface EventCodec {
   encodeMessage(message: Message): EncodedMessage
   encodeResponse(response: StepResponse, conversationUuid: string): EncodedResponse
-  /** @param run the conversation's uuid, and the document and version for every event. */
+  /** @param run the conversation's uuid and source. Every `latitude-event` contains both. */
   encodeEvent(event: RunEvent, id: number, at: Date, run: RunSource & { uuid: string }): LogEntry
-  /** The size in UTF-8 bytes, without messages that the entry refers to by position. */
+  /** Returns the size in UTF-8 bytes, without messages that the entry refers to by position. */
   bytesOf(entry: LogEntry): number
-  /** Adds an entry's frame, or stored frames. Adds nothing for an entry that is hidden from this form. */
+  /** Adds an entry's frame, or stored frames, to `into`. Adds nothing if `form` hides the entry. */
   addFrame(
     into: (string | Buffer)[],
     entry: LogEntry | StoredFrames,
@@ -230,47 +230,47 @@ export interface EventCodec {
     form: MessageForm,
   ): void
   packEventLog(messages: readonly EncodedMessage[], entries: readonly LogEntry[]): Promise<Uint8Array>
-  /** Returns null for an obsolete format. */
+  /** Returns null for an unknown format. */
   unpackEventLog(file: Uint8Array): Promise<StoredLog | null>
   entriesAfter(log: StoredLog, afterId: number): readonly (LogEntry | StoredFrames)[]
 }
 
-/** A reader's position in an event log. It counts as a reader of the run until its release. */
+/** A reader of an event log. Counts as a reader of the run until `release`. */
 export interface RunLogReader {
   readonly messages: readonly EncodedMessage[]
-  /** Returns at most `limit` entries and moves the position. */
+  /** Returns the next entries, at most `limit`. */
   take(limit: number): readonly (LogEntry | StoredFrames)[]
-  /** Resolves on new entries, at the end of the log, or after `release`. */
+  /** Resolves when there are new entries, when the event log has ended, or after `release`. */
   changed(): Promise<void>
-  /** Calls `hear` synchronously after every append and at the end of the log. */
+  /** Calls `hear` synchronously after every append and when the event log ends. */
   listen(hear: () => void): void
-  /** True once the log has ended and everything was taken. */
+  /** True once the event log has ended and all entries were taken. */
   isAtEnd(): boolean
   isCallerAwaited(): boolean
   release(): void
 }
 
-/** Only the run's owner writes. */
+/** Only one process writes: the run's owner, or the process that ends a run without an owner. */
 export interface RunLogWriter {
   append(messages: readonly EncodedMessage[], entries: readonly LogEntry[]): void
   setCallerAwaited(isAwaited: boolean): void
-  /** Readers end after the existing events. */
+  /** Ends the event log. Readers can still take the existing entries. */
   close(): void
   readonly messages: readonly EncodedMessage[]
   readonly entries: readonly LogEntry[]
 }
 
-/** The live events of runs, kept for a minute after their end. */
+/** The live event logs of runs. Small event logs stay here for a minute after the run's end. */
 export interface RunEventLog {
   /** Registers a queued run, so that its readers wait for the first event. */
   expect(runUuid: string): void
-  /** Releases the readers of a run that will not start here. An open log stays. */
+  /** Releases the readers of a run that will not start here. Does nothing if the event log is open. */
   forget(runUuid: string): void
-  /** Drops an ended run's log. Existing readers keep it. */
+  /** Drops an ended run's event log. Existing readers can still read this event log. */
   drop(runUuid: string): void
-  /** @param onListeners called with the number of readers whenever it changes. */
+  /** @param onListeners called with the number of readers after every change, until `close`. */
   open(runUuid: string, onListeners: (count: number) => void): RunLogWriter
-  /** Returns the events after `afterId`, then live ones. Returns undefined if this process does not have the log. */
+  /** Returns a reader of all events after `afterId`. Returns undefined if this process does not have the event log. */
   follow(runUuid: string, afterId: number): RunLogReader | undefined
 }
 
@@ -280,7 +280,7 @@ export interface StoredLog {
 }
 
 export interface StoredLogs {
-  /** Returns null if the event log was dropped or is unreadable. Readers share it while any of them references it. */
+  /** Returns null if the event log was dropped or has an unknown format. Current readers share one unpacked copy. */
   open(workspaceId: number, runUuid: string): Promise<StoredLog | null>
 }
 
@@ -304,19 +304,19 @@ export type AbandonedRun = Pick<ActiveRun, 'runUuid' | 'conversationUuid' | 'wor
 
 export interface ActiveRuns {
   add(run: ActiveRun): void
-  /** @param outcome the stored conversation; undefined if nothing was stored here. */
+  /** @param outcome the ended conversation; undefined if this process did not store the end. */
   remove(run: Pick<ActiveRun, 'runUuid' | 'conversationUuid'>, outcome: StoredConversation | undefined): void
-  /** Registers a run whose end could not be stored. The reaper ends it. */
+  /** Registers a run that may still be active in the database, because a write failed. The reaper ends such runs. */
   abandon(run: AbandonedRun): void
   takeAbandoned(): AbandonedRun[]
   find(workspaceId: number, conversationUuid: string): ActiveRun | undefined
   /** Finds a conversation that was recently queued or ended here. */
   findIdle(workspaceId: number, conversationUuid: string): StoredConversation | undefined
-  /** @param isAlone if no other process changes the row, the conversation is read from memory until the run starts. */
+  /** @param isAlone true if no other process can change the row. `findIdle` may then return the queued conversation. */
   rememberQueued(runUuid: string, queued: QueuedHere, isAlone: boolean): void
-  /** Returns a run only once. If its row differs, the row is right. */
+  /** Returns a run only once. The run's row may have changed since `rememberQueued`. */
   takeQueued(runUuid: string): QueuedHere | undefined
-  /** Drops the cached conversation, because its next run has started. */
+  /** Drops the cached conversation, because its row has changed. */
   forget(conversationUuid: string): void
   /** Drops all cached conversations, because another server may have continued them. */
   forgetAll(): void
@@ -328,7 +328,7 @@ export interface EndedModelCall {
   model: string
   outcome: 'completed' | 'aborted' | 'failed' | ProviderErrorKind
   seconds: number
-  /** Undefined for a plain response, or if no text arrived. */
+  /** Undefined if the response was not streamed or no text arrived. */
   firstTextSeconds: number | undefined
   usage: Usage | undefined
 }

@@ -10,7 +10,7 @@ import type { SlotPlan, TemplateSource } from '../templates/template-engine.ts'
 
 /**
  *   queued ──▶ running ──▶ completed   (also with tool requests)
- *      │          ├──────▶ error       (`worker_lost` when its owner died)
+ *      │          ├──────▶ error       (`worker_lost` if the run's owner died)
  *      └──────────┴──────▶ stopped     (ended by `abort_error`)
  */
 export type RunStatus = RunState
@@ -23,7 +23,10 @@ export interface RunSource {
 /** Messages as ranges `[from, to)` of the conversation. A message outside the conversation is included in full. */
 export type MessageSlice = readonly (readonly [from: number, to: number] | Message)[]
 
-/** A step's stored response. Ranges refer to its messages. `object` is the parsed text of an `object` response. */
+/**
+ * A step's stored response. Its ranges refer to the conversation's messages. `object` is the parsed text of an `object`
+ * response.
+ */
 export interface StepResponse
   extends Omit<TextResponse, 'streamType' | 'provider' | 'documentLogUuid' | 'input' | 'output'> {
   streamType: WireResponse['streamType']
@@ -34,7 +37,10 @@ export interface StepResponse
   output: MessageSlice
 }
 
-/** A response and its JSON without the messages. Two events share this JSON. */
+/**
+ * A response and the start of its JSON (`head`), without messages and closing brace. `provider-completed` and
+ * `chain-completed` share this text.
+ */
 export interface EncodedResponse {
   response: StepResponse
   head: string
@@ -78,11 +84,11 @@ export interface ToolScope {
   projectId: number
   versionUuid: string
   conversationUuid: string
-  /** Null in an agent's run. Its tool calls are hidden, so no caller can answer them. */
+  /** Null in an agent's run. An agent's tool calls are hidden, so no caller can answer them. */
   runUuid: string | null
-  /** Client tools whose calls wait for a result. */
+  /** Names of the client tools whose calls wait for the caller's result. */
   awaited: readonly string[]
-  /** The paths from the started document down to this one. */
+  /** The document paths from the started prompt to the current prompt. */
   lineage: readonly string[]
 }
 
@@ -95,14 +101,14 @@ export interface PromptSteps {
   slots?: SlotPlan | undefined
   parameters: Record<string, unknown>
   usesSteps: boolean
-  /** Used if no step is rendered. */
+  /** The configuration if rendering ends without a step. */
   config: Record<string, unknown>
   /** The caller's messages, appended after the compiled prompt. */
   messages: Message[]
 }
 
 export interface PromptInput extends PromptSteps {
-  /** Here `awaited` has all names that the caller sent, in every mode. */
+  /** `awaited` contains all tool names that the caller sent, in every mode. `planOf` clears the list in JSON mode. */
   tools: Omit<ToolScope, 'runUuid'>
   projectDefaults: ProjectDefaults
   declaredSdk: boolean

@@ -1,5 +1,3 @@
-/** Starts a prompt's run. All errors for the caller occur here; later failures are run errors. */
-
 import { randomUUID } from 'node:crypto'
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
@@ -26,10 +24,10 @@ export interface StartRunInput {
   messages: Message[]
   userMessage?: string
   customIdentifier?: string
-  /** Names of tools whose results the caller posts during the run. */
+  /** Names of client tools whose results the caller posts during the run. JSON mode ignores this list. */
   tools?: readonly string[]
   declaredSdk: boolean
-  /** The request's idempotency record is stored with the run. */
+  /** The idempotency record to store together with the run. */
   claim?: Claim | undefined
   warn?: (warning: string) => void
   /** Aborted when the caller disconnects. Cancels the preparation, but not the run. */
@@ -39,8 +37,8 @@ export interface StartRunInput {
 const mostLogged = 20
 
 /**
- * @throws as `prepareRun`; ConflictError for a claim that was already used; ServiceUnavailableError, before any
- * provider call, while runs cannot be stored. Later failures are run errors.
+ * @throws the errors of `prepareRun` and `renderAhead`; AppError ConflictError if the Idempotency-Key was used;
+ * ServiceUnavailableError while runs cannot be stored. No provider was called before these errors.
  */
 export async function startRun(
   deps: ExecuteDeps,
@@ -55,7 +53,7 @@ export async function startRun(
   await renderAhead(deps, plan, input.signal)
   const mustBeStored = input.claim !== undefined || deps.runs.store.isStorageInDoubt()
   const created = deps.runs.store.create(conversation, run, input.claim)
-  // Otherwise the row is written during the provider call, so that the call does not wait for a commit.
+  // Other runs are stored during the first model call, so that this call does not wait for a commit.
   if (mustBeStored) requireFirstUse(await storedOrAbandoned(deps, run, created))
   return watchRun(deps.runs.codec, superviseRun(deps, { conversation, run, plan, stored: created }))
 }
@@ -116,7 +114,7 @@ export function requireFirstUse(isStored: boolean): void {
   if (!isStored) throw refuse('idempotency-in-progress', { retryAfter: 1 })
 }
 
-/** If the database's confirmation is lost, the row may exist without an owner. The reaper then ends the run. */
+/** Abandons the run if `stored` fails, because the row may exist nevertheless. The reaper then ends the run. */
 export async function storedOrAbandoned<T>(deps: Needs<'runs'>, run: NewRun, stored: Promise<T>): Promise<T> {
   try {
     return await stored
@@ -160,7 +158,7 @@ export function newConversation(
 const mostNamed = 5
 const longestName = 64
 
-/** Returns one ASCII line that names the unknown parameters and suggests known ones. */
+/** Returns one ASCII line that names the first unknown parameters and suggests similar known names. */
 function unknownParameters(unknown: readonly string[], known: ReadonlySet<string>): string {
   const sentences = unknown.slice(0, mostNamed).map((name) => {
     const [meant] = similarNames(name, known, { limit: 1, atLeast: 0.5 })
@@ -169,7 +167,7 @@ function unknownParameters(unknown: readonly string[], known: ReadonlySet<string
   return sentences.join('; ')
 }
 
-/** Escapes non-ASCII characters, because Node rejects many of them in headers. */
+/** Shortens and quotes the name. Escapes non-ASCII characters, because Node rejects many of them in headers. */
 function quoted(name: string): string {
   return JSON.stringify(name.slice(0, longestName)).replace(
     /[^\x20-\x7e]/g,

@@ -15,7 +15,7 @@ export interface SuperviseInput {
   plan: RunPlan
   /** The messages that precede the first event. */
   messages?: readonly Message[]
-  /** Resolves when the run's row is committed. Undefined if it already is. */
+  /** Resolves when the run's row is committed. Undefined if the row was committed before. */
   stored?: Promise<unknown>
   /** True if the run continues without readers. */
   isBackground?: true
@@ -24,9 +24,9 @@ export interface SuperviseInput {
 export interface SupervisedRun {
   conversationUuid: string
   committed: Promise<unknown>
-  /** Counts as a reader from the start. The receiver must read it or release it. */
+  /** Already counts as a reader of the run. The receiver must release this reader. */
   reader: RunLogReader
-  /** The ended conversation, after the terminal event is visible. Rejects if the end could not be stored. */
+  /** The ended conversation, once readers can read the terminal event. Rejects if the end was not stored. */
   ending: Promise<StoredConversation>
 }
 
@@ -35,13 +35,13 @@ interface OwnRun extends SuperviseInput {
   controller: AbortController
   committed: Promise<unknown>
   recorder: RunRecorder
-  /** The timer while the run has no reader. */
+  /** The timer that cancels the run if no reader returns. */
   grace: NodeJS.Timeout | undefined
-  /** True once execution ended. No time limit applies to storing the end. */
+  /** True once execution has ended. Afterwards, a missing reader does not cancel the run. */
   isExecuted: boolean
 }
 
-/** Supervises a run from its first event to its stored end, with or without readers. Returns immediately. */
+/** Supervises a run from its first event to its stored end. Returns immediately. */
 export function superviseRun(deps: ExecuteDeps, input: SuperviseInput): SupervisedRun {
   const { run } = input
   const { eventLog, settings, active, codec } = deps.runs
@@ -53,7 +53,7 @@ export function superviseRun(deps: ExecuteDeps, input: SuperviseInput): Supervis
     controller.abort(failure)
     throw failure
   })
-  // Prevents an unhandled rejection; the run's end reports the failure too.
+  // Prevents an unhandled rejection. `ending` rejects with the same failure.
   committed.catch(() => undefined)
   const progress = createRunProgress(codec, input.messages ?? [])
   const log = eventLog.open(run.uuid, (count) => limitAbsence(own, settings.graceMs, count))
@@ -78,7 +78,7 @@ export function superviseRun(deps: ExecuteDeps, input: SuperviseInput): Supervis
 
 const unfinished = { lastEventId: null, result: null, stopRequestedAt: null, endedAt: null } as const
 
-/** The conversation when its run is stored. */
+/** Returns the conversation at the start of a run, without messages. */
 export function startedConversation(
   conversation: NewConversation,
   { uuid, epoch, firstEventId, createdAt }: Omit<NewRun, 'ownerId'>,
@@ -99,7 +99,7 @@ async function superviseToEnd(deps: ExecuteDeps, own: OwnRun): Promise<StoredCon
   try {
     return await storeAndShow(deps, own, await executeToEnd(deps, own))
   } catch (failure) {
-    // Readers never see an end that is not stored. They may attach again later.
+    // Closes the event log without a terminal event, because the end was not stored. Readers may attach again later.
     const { uuid: conversationUuid, workspaceId } = own.conversation
     const run = { runUuid: own.run.uuid, conversationUuid, workspaceId }
     deps.runs.active.remove(run, undefined)
@@ -126,11 +126,11 @@ async function executeToEnd(deps: ExecuteDeps, own: OwnRun): Promise<Ending> {
   }
   try {
     const completion = await executeRun(deps, plan, progress, { showEvents, signal })
-    // After the last event, the signal is ignored, so that a late stop does not discard the answer.
+    // Ignores a stop that arrives after the last event, so that the answer is kept. Exceeded limits still fail the run.
     if (isOutgrown) signal.throwIfAborted()
     return { completion }
   } catch (error) {
-    // After an abort, any other error is only a consequence.
+    // The abort reason is the cause of every error that follows an abort.
     const failure = toRunFailure(signal.aborted ? signal.reason : error)
     if (failure.code === 'unknown_error') logUnforeseen(deps, run.uuid, failure.cause)
     return { failure }
@@ -170,7 +170,7 @@ function limitAbsence(own: OwnRun, graceMs: number, readers: number): void {
   else own.grace = setTimeout(leave, graceMs)
 }
 
-/** Stores the end, then shows the terminal event. After that, the conversation can be read and continued. */
+/** Stores the end, then shows the terminal event. A client that sees this event can continue the conversation. */
 async function storeAndShow(deps: ExecuteDeps, own: OwnRun, ending: Ending): Promise<StoredConversation> {
   const { conversation, run, recorder } = own
   const { log, progress, completed } = recorder
@@ -183,7 +183,7 @@ async function storeAndShow(deps: ExecuteDeps, own: OwnRun, ending: Ending): Pro
   const eventLog = await progress.codec.packEventLog(log.messages, [...log.entries, terminal])
   const from = 'running' as const
   const end = { ...ids, ...shared, from, epochAfter: run.epoch, messages, result, eventLog, endedAt }
-  // The start and the end may share one write batch. If the start fails, so does the end.
+  // Does not wait until the run's row is committed, so that both writes can share one batch.
   const attempt = deps.runs.store.end(end)
   attempt.catch(() => undefined)
   await own.committed
@@ -241,7 +241,7 @@ export function stopped(): RunError {
   return new RunError('abort_error', 'The run was stopped', { details: { reason: 'stop' } })
 }
 
-/** Unforeseen failures do not expose their message, because it may quote statements and addresses. */
+/** Hides the message of an unforeseen failure, because the message may quote SQL statements or addresses. */
 function toRunFailure(failure: unknown): RunError {
   if (failure instanceof RunError) return failure
   const message = failure instanceof AppError ? failure.message : 'The run failed unexpectedly'

@@ -1,4 +1,4 @@
-/** Deleted conversations become unreadable immediately; a background job purges their rows. */
+/** Deleted conversations become unreadable immediately. A background job purges their rows. */
 
 import type { ErasedConversations } from '@stet/contract/vocabulary'
 import type { Caller } from '../../../shared/caller.ts'
@@ -24,7 +24,7 @@ export async function deleteConversation(
   const { uuid, workspaceId } = found
   if (isActive(found)) throw busy()
   if (!(await deps.deletions.store.hideConversation(workspaceId, uuid))) throw await changedMeanwhile(deps, found)
-  // If a chat has just ended in the database, its process has not cached the ended conversation yet. Wait for that.
+  // A run that has just ended may still put the conversation into the cache. Waits for that before clearing the cache.
   await deps.runs.active.find(workspaceId, uuid)?.ended
   deps.runs.active.forget(uuid)
   const { apiKeyId: by } = address.caller
@@ -77,7 +77,7 @@ async function hideErased(deps: EraseDeps, request: ErasureRequest): Promise<num
   }
 }
 
-/** This process's runs count as active until their terminal event is visible, even if their rows have ended. */
+/** A run of this process counts as active until its removal from `active`, even if its row has already ended. */
 function activeHere(deps: Needs<'runs'>, request: ErasureRequest): string[] {
   return deps.runs.active
     .list()

@@ -1,4 +1,4 @@
-/** Readers and restricted keys lose access immediately; a background job purges the rows. */
+/** Readers and restricted keys lose access immediately. A background job purges the rows. */
 
 import { refuse } from '../../../shared/app-error.ts'
 import type { Caller } from '../../../shared/caller.ts'
@@ -7,7 +7,7 @@ import type { Needs } from '../../deps.ts'
 import { assertVisible, deletedProjectsScope, projectScope } from '../../documents/version-ref.ts'
 
 /**
- * @param input with the project's name, to guard against a mistyped id.
+ * `name` must be the project's name, which guards against a mistyped id.
  * @throws AppError NotFoundError; BadRequestError for another name; ConflictError while runs are active.
  */
 export async function deleteProject(
@@ -31,7 +31,7 @@ export async function deleteProject(
     })
     deps.logger.info('audit.project-deleted', { workspaceId, projectId, by: apiKeyId })
   } finally {
-    // Drop the caches after a failure too: if the connection broke during the commit, the outcome is unknown.
+    // Drops the caches after a failure too: if the connection broke during the commit, the outcome is unknown.
     for (const scope of [deletedProjectsScope, projectScope(projectId)]) deps.liveCache.drop(scope)
     for (const hash of keyHashes) deps.liveCache.drop(keyScope(hash))
     deps.deletions.work.wake()

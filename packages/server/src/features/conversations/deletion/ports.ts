@@ -23,7 +23,7 @@ export interface SweepPlace {
   uuid: string
 }
 
-/** Tables that refer to a conversation, in purge order. The conversation itself is last. */
+/** Tables that refer to a conversation, in purge order. The table of conversations is last. */
 export const conversationTables = [
   'tool_call',
   'annotation',
@@ -53,14 +53,14 @@ export interface PurgedRows {
 }
 
 export interface DeletionStore {
-  /** False if the conversation is active, unknown or already hidden. */
+  /** Hides a conversation. Returns false if the conversation is active, unknown or already hidden. */
   hideConversation(workspaceId: number, uuid: string): Promise<boolean>
-  /** Hides one batch of ended conversations, except `active`. An empty batch means that all are hidden. */
+  /** Hides one batch of ended conversations, except `active`. An empty batch leaves only active and locked ones. */
   hideErased(erasure: ErasureRequest, active: readonly string[]): Promise<string[]>
   hideOfProject(projectId: number): Promise<string[]>
   /** Hides one batch of expired conversations, starting after `after`. Expiry uses the database clock. */
   hideExpired(project: RetainedProject, after: SweepPlace | undefined): Promise<SweepPlace[]>
-  /** Lists the conversations that an erasure skipped because they have an active run. */
+  /** Lists the conversations that an erasure has not hidden, because their runs were active. */
   listLeft(erasure: ErasureRequest): Promise<string[]>
 
   beginErasure(erasure: ErasureRequest): Promise<number>
@@ -70,29 +70,29 @@ export interface DeletionStore {
   /** @param serverDays applies to projects without their own value; 0 = keep forever. */
   listRetained(serverDays: number): Promise<RetainedProject[]>
 
-  /** Lists some hidden conversations, the earliest hidden first. */
+  /** Lists one batch of hidden conversations, the earliest hidden first. */
   listHidden(): Promise<string[]>
-  /** Purges one batch. A batch smaller than `purgeBatch` is the last one for that table. */
+  /** Purges one batch. A batch with fewer rows than `purgeBatch.largeRows` is the last one for that table. */
   purgeConversations(table: ConversationTable, uuids: readonly string[]): Promise<PurgedRows>
   listActiveRuns(projectId: number): Promise<string[]>
   hasConversations(projectId: number): Promise<boolean>
   purgeProject(table: ProjectTable, projectId: number): Promise<PurgedRows>
-  /** Removes a project's row once it was deleted long enough ago. Returns false until then. */
+  /** Removes a deleted project's row after a delay, once no conversation is left. Returns false until then. */
   removeProject(projectId: number): Promise<boolean>
 }
 
-/** Rows per statement. Runs and conversations have large values, so they use the smaller batch. */
+/** The maximum of rows per statement. Runs and conversations have large values, so their batches are smaller. */
 export const purgeBatch = { rows: 500, largeRows: 100 } as const
 
 export interface DeletionWork {
-  /** Starts a purge after something was hidden. */
+  /** Starts a purge. Called after every deletion. */
   wake(): void
   onWake(hear: () => void): void
   erasing: Set<number>
 }
 
 export interface DeletionDeps {
-  /** Not part of `stores`, because it commits its own batches. */
+  /** Not part of `stores`, because this store commits its own batches. */
   store: DeletionStore
   work: DeletionWork
 }

@@ -1,4 +1,4 @@
-/** If the process dies, the next one continues the purge. */
+/** Purges hidden conversations and deleted projects. If the process dies, the next process continues the purge. */
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Repeated } from '../../../shared/clock.ts'
@@ -12,7 +12,7 @@ export type PurgeDeps = Needs<'deletions' | 'runs' | 'stores' | 'liveCache' | 'l
 
 const purgeEveryMs = 60_000
 
-/** Runs at the start, after every deletion, and once a minute. */
+/** Purges at the start, after every deletion, and once a minute. */
 export function purgeDeleted(deps: PurgeDeps): Repeated {
   const stopping = new AbortController()
   let isWoken = false
@@ -68,7 +68,7 @@ async function purgeProject(deps: PurgeDeps, projectId: number, signal: AbortSig
     for (const uuid of hidden) deps.runs.active.forget(uuid)
     await purgeHidden(deps, signal)
   }
-  // These runs started while the project was being deleted. The next pass finds them ended.
+  // Stops runs that started while the project was being deleted. A later purge removes these runs.
   for (const runUuid of await deps.deletions.store.listActiveRuns(projectId)) {
     await deps.runs.store.requestStop(runUuid)
     deps.runs.signals.stop(runUuid)
@@ -81,7 +81,7 @@ async function purgeProject(deps: PurgeDeps, projectId: number, signal: AbortSig
   if (await deps.deletions.store.removeProject(projectId)) deps.liveCache.drop(deletedProjectsScope)
 }
 
-/** Pauses as long as each batch took, which leaves half of the database time to requests. */
+/** After each batch, pauses for as long as the batch took. This leaves half of the database's time to requests. */
 async function purgeTable(signal: AbortSignal, purge: () => Promise<PurgedRows>): Promise<string[]> {
   const keys: string[] = []
   for (;;) {

@@ -6,7 +6,7 @@ export type { ProviderEvent, ToolSource } from '@stet/contract/vocabulary'
 
 type AddedByEncoding = 'timestamp' | 'uuid' | 'messages' | 'providerLogUuid' | 'source'
 
-/** The contract's event without the keys that encoding adds, with an encoded response and the failure itself. */
+/** The contract's event without the keys that encoding adds. `response` is already encoded. `error` is the failure. */
 type Unencoded<Event extends WireEvent> = Event extends WireEvent
   ? {
       [Key in keyof Event as Exclude<Key, AddedByEncoding>]-?: Key extends 'response'
@@ -17,7 +17,7 @@ type Unencoded<Event extends WireEvent> = Event extends WireEvent
     }
   : never
 
-/** A `latitude-event`. Each includes the conversation so far. Legacy clients do not get `tools-requested`. */
+/** A `latitude-event`. Its encoding includes all messages so far. Legacy clients do not get `tools-requested`. */
 export type LatitudeEvent = Unencoded<WireEvent>
 
 export type RunEvent =

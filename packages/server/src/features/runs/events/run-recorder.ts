@@ -12,12 +12,12 @@ export interface RunRecorder {
   readonly clock: Clock
   readonly bounds: Pick<RunSettings, 'maxEvents' | 'maxEventBytes'>
   lastId: number
-  /** The size of all events without their messages, in bytes. */
+  /** The size of all recorded events in bytes, without the messages that they refer to. */
   bytes: number
   completed: StoredRunResult['completed']
 }
 
-/** Returns false and records nothing if the run exceeds its limits. */
+/** Returns false and records nothing if the run has reached its limits. */
 export function record(recorder: RunRecorder, events: readonly RunEvent[]): boolean {
   const { log, bounds, progress } = recorder
   if (log.entries.length + events.length >= bounds.maxEvents || recorder.bytes > bounds.maxEventBytes) return false
@@ -34,13 +34,13 @@ export function record(recorder: RunRecorder, events: readonly RunEvent[]): bool
   return true
 }
 
-/** Encodes the next event without showing it; `appendEntries` shows it. */
+/** Encodes the next event. `appendEntries` shows the event later. */
 export function encodeNext(recorder: RunRecorder, event: RunEvent): LogEntry {
   recorder.lastId += 1
   return recorder.progress.codec.encodeEvent(event, recorder.lastId, recorder.clock.now(), recorder.conversation)
 }
 
-/** Appends messages before the events that cover them. */
+/** Appends new messages together with the entries, so that readers find every message that an event covers. */
 export function appendEntries({ log, progress }: RunRecorder, entries: readonly LogEntry[]): void {
   const known = log.messages.length
   log.append(known < progress.encoded.length ? progress.encoded.slice(known) : [], entries)

@@ -1,4 +1,4 @@
-/** The stored event logs of ended runs. All readers of a run share one unpacked copy. Old logs are dropped. */
+/** The stored event logs of ended runs. All readers of a run share one unpacked copy. Old event logs are dropped. */
 
 import { RunError } from '../../../shared/app-error.ts'
 import { type Repeated, repeat } from '../../../shared/clock.ts'
@@ -19,7 +19,7 @@ import { createRunProgress, nothingSpent } from '../steps/run-progress.ts'
 import { terminalEvent } from '../supervise-run.ts'
 
 export function createStoredLogs(runs: Pick<RunStore, 'findEventLog'>, codec: EventCodec): StoredLogs {
-  // Weak references, so that readers do not have to release a log.
+  // Weak references free an unpacked event log without an explicit release.
   const opened = new Map<string, WeakRef<StoredLog>>()
   const opening = new Map<string, Promise<StoredLog | null>>()
   const collected = new FinalizationRegistry<string>((runUuid) => {
@@ -51,7 +51,7 @@ export function storedReader(codec: EventCodec, log: StoredLog, afterId: number)
   const entries = codec.entriesAfter(log, afterId)
   let place = 0
   return {
-    // This reference to the log keeps it alive for other readers.
+    // Refers to `log`, so that the shared copy stays in memory while this reader is used.
     get messages() {
       return log.messages
     },
@@ -95,7 +95,7 @@ export function endOfRun(
   return { messages: progress.encoded, entries }
 }
 
-/** An external log, which stet did not run, as a run with two events. */
+/** Represents an external log as a completed run with two events. */
 export function loggedRun(conversation: StoredConversation): StoredRun {
   const { uuid, createdAt } = conversation
   const unstarted = { epoch: 0, stopRequestedAt: null, createdAt, endedAt: createdAt }

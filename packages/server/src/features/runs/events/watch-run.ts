@@ -5,16 +5,16 @@ import { type RunResult, resolveSlice } from '../run.ts'
 import type { SupervisedRun } from '../supervise-run.ts'
 import { resultOfLog } from './stored-events.ts'
 
-/** A run's frames. The caller counts as a reader until `release`. A slow reader delays only itself. */
+/** A run's frames for one reader. Counts as a reader of the run until `release`. A slow reader delays only itself. */
 export interface RunFrames {
-  /** Returns the next part as text or UTF-8; empty if nothing is new. It may end inside a frame or a character. */
+  /** Returns the next part; empty if nothing is new. A part may end inside a frame, and a Buffer inside a character. */
   take(): string | Buffer
-  /** True if a frame is only partly taken. Nothing else may be written before its rest. */
+  /** True if the last part may end inside a frame. The next part must then be written before anything else. */
   hasMore(): boolean
-  /** Calls `hear` on new data and at the end of the run. `hear` must not block. */
+  /** Calls `hear` after every append and when the event log ends. `hear` must not block. */
   listen(hear: () => void): void
   isAtEnd(): boolean
-  /** True while the run waits for a tool result. Legacy clients stop reading while they compute it. */
+  /** True while the run waits for the caller's tool result. Legacy clients do not read during the tool call. */
   isCallerAwaited(): boolean
   release(): void
 }
@@ -22,17 +22,17 @@ export interface RunFrames {
 /** A run in progress. Use either `result` or `frames`, once. */
 export interface StartedRun {
   conversationUuid: string
-  /** Resolves when the run is stored. Responses must not name the run earlier. @throws AppError InternalServerError */
+  /** Resolves when the run is stored. Responses must not name the run before. @throws AppError InternalServerError */
   committed: Promise<unknown>
-  /** @throws RunError with `details.conversationUuid`; AppError InternalServerError if no end could be stored. */
+  /** @throws RunError with `details.conversationUuid`; AppError InternalServerError if the end was not stored. */
   result(signal?: AbortSignal): Promise<RunResult>
   frames(form: MessageForm): RunFrames
 }
 
-// Large enough to save writes, small enough to keep in memory for a slow reader.
+// Batches are large enough to save writes and small enough to keep in memory for a slow reader.
 const batchEntries = 256
 const batchCharacters = 65_536
-// Each part counts as progress, so parts must be small enough for a slow reader.
+// A slow reader must receive each part before the stream counts as stalled, so parts are small.
 const partBytes = 262_144
 
 export function watchRun(
@@ -61,7 +61,7 @@ export async function releasedAfter<T>(reader: RunLogReader, work: Promise<T>, s
 }
 
 export function framesOf(codec: EventCodec, reader: RunLogReader, form: MessageForm): RunFrames {
-  /** Taken from the log but not returned yet, starting at `offset` of the piece at `place`. */
+  /** Pieces taken from the event log. The unreturned rest starts at `offset` in the piece at `place`. */
   let pieces: (string | Buffer)[] = []
   let place = 0
   let offset = 0

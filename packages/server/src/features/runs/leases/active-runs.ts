@@ -8,7 +8,7 @@ const lately = { ttl: 60_000, ttlAutopurge: true, max: 1_000 } as const
 // Larger conversations are read from the database, so that a few of them do not evict all others.
 const maxRememberedBytes = 131_072
 
-/** @param maxBytes a positive integer that limits queued runs and ended conversations separately. */
+/** @param maxBytes a positive integer that limits queued runs and idle conversations separately. */
 export function createActiveRuns(maxBytes: number): ActiveRuns {
   const active = new Map<string, ActiveRun>()
   const abandoned: AbandonedRun[] = []

@@ -11,12 +11,12 @@ import { endOf, stopped, terminalEvent } from '../supervise-run.ts'
 type EndDeps = Needs<'runs' | 'clock'>
 type OrphanDeps = EndDeps & Needs<'templates'>
 
-// The dead owner may have streamed events that it did not store. The gap puts the terminal event's id above theirs.
+// The dead owner may have streamed events without storing them. The gap puts the terminal event's id above their ids.
 const reapedEventGap = 1_000_000
 
 /**
  * Returns false if the run has already ended. Takes the next epoch, so that an owner that wakes up cannot write. The
- * conversation keeps its messages; a background run keeps its first messages.
+ * conversation keeps its messages. If there are none, a background run's first messages are rendered again.
  */
 export async function endOrphaned(deps: OrphanDeps, lost: StoredConversation, run: StoredRun): Promise<boolean> {
   const messages = lost.messages.length > 0 ? lost.messages : await firstMessages(deps, run)
@@ -26,19 +26,19 @@ export async function endOrphaned(deps: OrphanDeps, lost: StoredConversation, ru
   return endUnsupervised(deps, conversation, run, { failure, from: 'running', firstEventId, epochAfter: run.epoch + 1 })
 }
 
-/** Renders a queued run's first messages from its input. Other runs' callers still have the request. */
+/** Renders a background run's first messages from its stored input. Returns none for a run without a stored input. */
 async function firstMessages(deps: OrphanDeps, run: StoredRun): Promise<Message[]> {
   const input = await deps.runs.store.findInput(run.uuid)
   if (!input) return []
   const plan = planOf(deps, input, { runUuid: run.uuid, stream: true })
   return nextStep(deps, plan, undefined, { isRun: true }).then(
     ({ added }) => added,
-    // The prompt may have killed the process, or may not render. The run must end anyway.
+    // The run must end even if its prompt cannot be rendered.
     () => [],
   )
 }
 
-/** Returns false if the run was started or ended in the meantime. */
+/** Ends a queued run as stopped. Returns false if the run was started or ended in the meantime. */
 export function endQueued(deps: EndDeps, conversation: StoredConversation, run: StoredRun): Promise<boolean> {
   const { epoch: epochAfter, firstEventId } = run
   return endUnsupervised(deps, conversation, run, { failure: stopped(), from: 'queued', firstEventId, epochAfter })
@@ -66,12 +66,12 @@ async function endUnsupervised(
   if (!(await deps.runs.store.end({ ...ids, ...place, ...endOf({ failure }, progress), eventLog }))) return false
   deps.runs.active.forget(conversation.uuid)
   if (from === 'queued') {
-    // Readers wait for the first event, which is also the last.
+    // Shows the terminal event to waiting readers. This event is the only one of the run.
     const log = deps.runs.eventLog.open(run.uuid, () => {})
     log.append(encoded, [terminal])
     log.close()
   } else {
-    // Releases readers that wait for the dead owner's first event. They then read the stored end.
+    // Releases readers in this process that wait for the first event. The stored event log has the end.
     deps.runs.eventLog.forget(run.uuid)
   }
   return true

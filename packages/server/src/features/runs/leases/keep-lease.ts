@@ -1,4 +1,4 @@
-/** One lease per process covers all of its runs. It is renewed every 3 s. */
+/** One lease per process covers all of its runs. The process renews its lease every 3 s. */
 import { type Repeated, repeat } from '../../../shared/clock.ts'
 import type { Needs } from '../../deps.ts'
 import { endOrphaned } from './end-orphaned.ts'
@@ -8,7 +8,7 @@ type LeaseDeps = Needs<'runs' | 'templates' | 'clock' | 'logger'>
 const renewEveryMs = 3_000
 const leaseMs = 10_000
 const reapEveryMs = 5_000
-/** A longer gap may mean that the machine was suspended. Other owners then get time to renew their leases. */
+/** A longer gap between renewals may mean a suspended machine. Other owners then get time to renew their leases. */
 const standstillMs = leaseMs - renewEveryMs - 1_000
 
 /** Call this before the process owns anything that others could treat as orphaned. */
@@ -17,10 +17,10 @@ export async function takeLease(deps: Needs<'runs'>): Promise<void> {
   if (sharesDatabase) await deps.runs.leases.renew(instanceId, leaseMs)
 }
 
-/** Call this after `takeLease`. `stop` resolves when neither renewing nor reaping is in progress. */
+/** Renews the lease and ends orphaned runs regularly. `stop` resolves when both kinds of work are idle. */
 export function keepLease(deps: LeaseDeps): Repeated {
   const { settings } = deps.runs
-  /** Every renewal since then has succeeded; undefined after a failure. */
+  /** The start of an unbroken series of successful renewals; undefined after a failure. */
   let healthySince: number | undefined = performance.now()
   let renewedAt = healthySince
 
@@ -29,7 +29,7 @@ export function keepLease(deps: LeaseDeps): Repeated {
     try {
       const toStop = await deps.runs.leases.renew(settings.instanceId, leaseMs)
       const now = performance.now()
-      // After a standstill the count restarts, because this process may have lost its own runs.
+      // After a standstill the series restarts, so that other owners can renew their leases before a reap.
       if (now - renewedAt > standstillMs) healthySince = now
       renewedAt = now
       for (const runUuid of toStop) deps.runs.signals.stop(runUuid)
@@ -41,7 +41,7 @@ export function keepLease(deps: LeaseDeps): Repeated {
 
   const reap = async () => {
     await endAbandoned(deps)
-    // After a database outage, owners must renew first. Otherwise healthy runs would be reaped.
+    // After a database outage, waits until other owners could renew. Otherwise healthy runs would be reaped.
     const now = performance.now()
     const isHealthy = healthySince !== undefined && now - healthySince >= leaseMs && now - renewedAt <= standstillMs
     if (settings.sharesDatabase && isHealthy) await endOrphanedRuns(deps)
@@ -56,7 +56,7 @@ export function keepLease(deps: LeaseDeps): Repeated {
   }
 }
 
-/** Ends the runs that this process abandoned. Its own valid lease hides them from other processes. */
+/** Ends the runs that this process abandoned. Other processes do not end these runs while this process has a lease. */
 async function endAbandoned(deps: LeaseDeps): Promise<void> {
   for (const run of deps.runs.active.takeAbandoned()) {
     try {
@@ -70,7 +70,7 @@ async function endAbandoned(deps: LeaseDeps): Promise<void> {
   }
 }
 
-/** Ends runs whose owner's lease has expired, as `worker_lost`. @returns their number. */
+/** Ends other owners' runs without a valid lease, as `worker_lost`. @returns the number of ended runs. */
 export async function endOrphanedRuns(deps: Needs<'runs' | 'templates' | 'clock' | 'logger'>): Promise<number> {
   let ended = 0
   for (const conversation of await deps.runs.store.listOrphaned(deps.runs.settings.instanceId)) {

@@ -5,7 +5,10 @@ import type { ExecuteDeps } from '../execute-run.ts'
 import { prepareRun, requireFirstUse, type StartRunInput } from '../start-run.ts'
 import { startedConversation } from '../supervise-run.ts'
 
-/** @throws as `startRun`; AppError ServiceUnavailableError, nothing stored, if the key has too many queued runs. */
+/**
+ * @throws the errors of `prepareRun`; AppError ConflictError if the Idempotency-Key was used;
+ * ServiceUnavailableError if the API key has too many queued runs, or while runs cannot be stored.
+ */
 export async function queueRun(deps: ExecuteDeps, input: StartRunInput): Promise<ClaimedRun> {
   deps.runs.store.assertOpen()
   const { conversation, prompt } = await prepareRun(deps, input, 'background')

@@ -1,4 +1,4 @@
-/** Starts every queued run, including those of an earlier process and those whose job was lost. */
+/** Starts every queued run. A regular sweep also finds runs that another process queued or whose start failed. */
 
 import { type Repeated, repeat } from '../../../shared/clock.ts'
 import type { ExecuteDeps } from '../execute-run.ts'
@@ -11,12 +11,12 @@ import { superviseRun, whileAway } from '../supervise-run.ts'
 
 const sweepEveryMs = 5_000
 
-/** Resolves when all stored queued runs are in the queue, in creation order. */
+/** Resolves when all stored queued runs are in the queue, in creation order, and the queue has started. */
 export async function workRunQueue(deps: ExecuteDeps): Promise<Repeated> {
   await enterQueued(deps)
   deps.runs.queue.work((runUuid) =>
     startQueuedRun(deps, runUuid).catch((error: unknown) => {
-      // The row is still queued, so the next sweep queues it again.
+      // If the row is still `queued`, the next sweep queues the run again.
       deps.logger.warn('run.start-failed', { runUuid, reason: error instanceof Error ? error.name : '' })
     }),
   )
@@ -38,7 +38,10 @@ async function enterQueued(deps: ExecuteDeps): Promise<void> {
   }
 }
 
-/** Starts a queued run at most once; resolves at its end. @throws AppError ServiceUnavailableError if still queued. */
+/**
+ * Starts a queued run at most once. Resolves when the run has ended, or immediately if the run cannot start here.
+ * @throws AppError ServiceUnavailableError if the database is unavailable.
+ */
 export async function startQueuedRun(deps: ExecuteDeps, runUuid: string): Promise<void> {
   const known = deps.runs.active.takeQueued(runUuid)
   if (known && (await superviseQueued(deps, known.conversation, JSON.parse(known.input) as PromptInput))) return
@@ -49,7 +52,7 @@ export async function startQueuedRun(deps: ExecuteDeps, runUuid: string): Promis
   else await superviseQueued(deps, found.conversation, found.input)
 }
 
-/** Returns false if the run is no longer queued or a stop was requested. */
+/** Returns true at the run's end. Returns false if the run is no longer queued or a stop was requested. */
 async function superviseQueued(
   deps: ExecuteDeps,
   conversation: StoredConversation,
@@ -64,12 +67,12 @@ async function superviseQueued(
   const plan = planOf(deps, input, { runUuid: uuid, stream: true })
   const supervised = superviseRun(deps, { conversation, run, plan, isBackground: true })
   supervised.reader.release()
-  // The failure is already logged and stored with the run's end.
+  // `ending` rejects only if the end was not stored. The run is then already abandoned.
   await supervised.ending.catch(() => undefined)
   return true
 }
 
-// If the response to a claim was lost, the run may already be ours. A repeated claim recognizes it and succeeds.
+// If the response to a claim was lost, this process may already own the run. A repeated claim then succeeds.
 function claimQueued(deps: ExecuteDeps, run: NewRun): Promise<boolean> {
   const claim = (isRepeat: boolean) => deps.runs.store.startQueued(run, isRepeat)
   return storedOrAbandoned(

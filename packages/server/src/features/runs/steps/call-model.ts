@@ -1,4 +1,4 @@
-/** Collects the chunks of one model call into a message and shows them. A failed call keeps its partial message. */
+/** Collects a model call's chunks into a message and shows them as events. A failed call keeps its partial message. */
 
 import { RunError } from '../../../shared/app-error.ts'
 import { newToolCallId } from '../../../shared/random-text.ts'
@@ -26,7 +26,7 @@ export interface ModelCall {
   signal: AbortSignal
 }
 
-/** @throws RunError, or the reason of `signal`. */
+/** @throws RunError if the provider failed; the reason of `signal` after an abort; other errors unchanged. */
 export async function callModel(deps: ShowDeps, call: ModelCall): Promise<ModelAnswer> {
   const { prompt, provider, model, toolbox } = call.setUp
   const answer = createModelAnswer(call.callNumber, toolbox)
@@ -52,7 +52,7 @@ export async function callModel(deps: ShowDeps, call: ModelCall): Promise<ModelA
       usage: outcome === 'completed' ? answer.usage : undefined,
     })
   try {
-    // Shows chunks in the event-loop turn that read them. Tool calls are stored first.
+    // Shows chunks synchronously when they arrive. Chunks with tool calls are shown after the calls are stored.
     await provider.driver.call(request, (chunks) => {
       const events: RunEvent[] = []
       const known = answer.calls.length
@@ -86,7 +86,7 @@ export interface FaultyCall extends ToolCall {
 }
 
 export interface ModelAnswer {
-  /** The model call's index within its step. Part ids contain it. */
+  /** The model call's index within its step. The ids of text and reasoning parts contain this index. */
   readonly callNumber: number
   readonly tools: ReadonlyMap<string, { source: ToolSource }>
   readonly message: Message
@@ -181,7 +181,7 @@ type ToolCallChunk = Extract<ModelChunk, { type: 'tool-call' }>
 
 function takeCall(answer: ModelAnswer, chunk: ToolCallChunk): ProviderEvent {
   const known = toolIdOf(answer, chunk.id)
-  // Two calls with one provider id stay two calls.
+  // A repeated provider id gets a new wire id, so that both calls stay separate.
   const id = [...answer.calls, ...answer.faultyCalls].some((call) => call.id === known) ? newToolCallId() : known
   const source = answer.tools.get(chunk.toolName)?.source
   const { args = {} } = chunk
@@ -222,7 +222,7 @@ function toRunError(failure: ProviderError, model: string): RunError {
   }
   const { provider, status, providerMessage } = failure
   const details = { provider, model, ...defined({ status, providerMessage }) }
-  // Many clients show only the message, so it includes the provider and the status.
+  // Many clients show only the message, so the message includes the provider and the status.
   const message = providerMessage ? `${provider}: ${status ?? 'error'} ${providerMessage}` : failure.message
   if (failure.kind === 'rate_limited') {
     const retryAfter =
@@ -249,7 +249,7 @@ const fence = '```'
 const opening = /^\s*```[\w-]*[ \t]*\r?\n/
 const shownCharacters = 2_000
 
-// Avoids a regular expression for the closing fence, because it would backtrack over long runs of blanks.
+// A regular expression for the closing fence would backtrack over long runs of blanks.
 function withoutFence(text: string): string {
   const opened = opening.exec(text)
   const rest = text.trimEnd()
@@ -257,7 +257,7 @@ function withoutFence(text: string): string {
   return rest.slice(opened[0].length, -fence.length)
 }
 
-/** @throws RunError `invalid_response_format_error` */
+/** @throws RunError `invalid_response_format_error` if the text is not JSON. */
 export function readStructuredAnswer(text: string): unknown {
   try {
     return parseStorable(withoutFence(text))

@@ -26,11 +26,11 @@ export interface RunPlan extends Pick<PromptInput, 'apiKeyId' | 'projectDefaults
   path: string
   tools: ToolScope
   steps: RenderedSteps | ChatStep
-  /** False requests plain responses from providers. */
+  /** True if providers send streams. False if providers send plain responses. */
   stream: boolean
 }
 
-/** @param mode without `stream`, providers send plain responses and no tool call waits for the caller. */
+/** Without `stream`, providers send plain responses and no tool call waits for the caller. */
 export function planOf(
   deps: Needs<'clock'>,
   input: PromptInput,
@@ -54,7 +54,7 @@ export function renderedSteps(deps: Needs<'clock'>, prompt: PromptSteps): Render
   return { prompt, now, rendered: 0, state: undefined, held: undefined, ahead: undefined }
 }
 
-/** @param answer the messages of the previous step. */
+/** @param answer the output messages of the previous step; undefined for the first step. */
 export async function nextStep(
   deps: Needs<'templates'>,
   { steps }: RunPlan,
@@ -71,7 +71,7 @@ export async function nextStep(
     return ahead
   }
   const isFirst = steps.rendered === 0
-  // A prompt without steps has exactly one model step.
+  // A prompt without steps is rendered only once.
   if (!isFirst && !prompt.usesSteps) return { done: true, added: [] }
   const { source, slots, parameters, workspaceId, apiKeyId } = prompt
   if (answer) steps.held ??= heldFiles()
@@ -91,7 +91,7 @@ export async function nextStep(
     const { held } = steps
     if (!held) return step
     if (step.done) return { done: true, added: held.show(step.added) }
-    // The input includes the added messages, so `show` checks its size before anything is built.
+    // The input includes the added messages. If the input is too large, this `show` throws before anything is built.
     return { ...step, input: held.show(step.input), added: held.show(step.added) }
   }
   const compiled = step.done ? { input: step.added, config: prompt.config, state: undefined } : step
@@ -102,7 +102,7 @@ export async function nextStep(
 
 /**
  * Renders the first step before the run is stored, so that an overloaded server can refuse the run with 503.
- * @throws AppError ServiceUnavailableError. Every other failure is a run error.
+ * @throws AppError ServiceUnavailableError. Every other failure becomes a run error later.
  */
 export async function renderAhead(
   deps: Needs<'templates'>,

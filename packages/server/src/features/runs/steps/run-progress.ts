@@ -19,7 +19,7 @@ export interface RunProgress {
   /** The conversation's messages. The list is append-only, and `append` encodes each message once. */
   readonly messages: Message[]
   readonly encoded: EncodedMessage[]
-  /** The first position of each message, by object and by encoded text. */
+  /** The position of each message: the latest by object, the first by encoded text. */
   readonly places: Map<Message | string, number>
   spending: RunSpending
   /** Shared with the runs of agents. */
@@ -57,16 +57,16 @@ export function append({ codec, messages, encoded, places }: RunProgress, added:
   }
 }
 
-/** Converts messages to ranges of the conversation. A message outside of it is included in full. */
+/** Converts messages to ranges of the conversation. A message outside the conversation is included in full. */
 export function locate({ codec, messages, encoded, places }: RunProgress, wanted: readonly Message[]): MessageSlice {
   const slice: (readonly [number, number] | Message)[] = []
   let open: [number, number] | undefined
   for (const message of wanted) {
     const next = open?.[1]
-    // Tries the next position first, because equal messages may occur several times.
+    // Tries the next position first, so that a range continues if equal messages occur several times.
     let place = next !== undefined && messages[next] === message ? next : places.get(message)
     if (place === undefined) {
-      // A message may have megabytes, so only one that was never appended is encoded again.
+      // Encodes only messages that were never appended, because a message may have megabytes.
       const { whole } = codec.encodeMessage(message)
       place = next !== undefined && encoded[next]?.whole === whole ? next : places.get(whole)
     }
@@ -106,7 +106,7 @@ export function nothingSpent(): RunSpending {
 function addSpending(left: RunSpending, right: RunSpending): RunSpending {
   return {
     tokenUsage: addUsage(left.tokenUsage, right.tokenUsage),
-    // Sums of binary fractions drift. Prices have 12 decimals.
+    // Rounds to 12 decimals, because sums of binary fractions drift.
     cost: Math.round((left.cost + right.cost) * 1e12) / 1e12,
     costUnknown: left.costUnknown || right.costUnknown,
   }

@@ -1,4 +1,4 @@
-/** One step of a run: repeats model calls and tool calls until the model needs no tool, or only the caller's tools. */
+/** Runs one step: repeats model calls until one has no tool calls, or has a tool request for the caller. */
 
 import { RunError } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
@@ -68,7 +68,7 @@ export async function runStep(
       const requests = answer.calls.filter(({ name }) => isRequest(toolbox.get(name)))
       const calls = answer.calls.filter((call) => !requests.includes(call))
       if (calls.length > 0 || faultyCalls.length > 0) {
-        // Skips the tools if no model call is left to read their results.
+        // Fails before the tools run if no model call is left for the results.
         if (requests.length === 0) assertMayCall(progress, setUp, callNumber + 1)
         await answerCalls(deps, { plan, progress, toolbox, shown, calls, faultyCalls, execute, ...watch, step })
         if (requests.length === 0) continue

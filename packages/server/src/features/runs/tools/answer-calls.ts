@@ -20,7 +20,7 @@ export interface ToolAnswers extends RunWatch {
   progress: RunProgress
   toolbox: Toolbox
   shown: ShownCalls
-  /** Calls that the run itself answers, or that wait for the caller. */
+  /** Calls that the server answers, or that wait for the caller's result. */
   calls: readonly ToolCall[]
   /** Calls that were already shown as errors. */
   faultyCalls: readonly FaultyCall[]
@@ -28,7 +28,7 @@ export interface ToolAnswers extends RunWatch {
   step: StepTotals
 }
 
-/** @throws the reason of `signal`; earlier results stay in the conversation. */
+/** @throws the reason of `own.signal`, or the first error of a call. Earlier results stay in the conversation. */
 export async function answerCalls(deps: AnswerDeps, own: ToolAnswers): Promise<void> {
   const { progress, step, faultyCalls, calls, showEvents } = own
   const outcomes = new Map<string, ToolOutcome>()
@@ -37,7 +37,7 @@ export async function answerCalls(deps: AnswerDeps, own: ToolAnswers): Promise<v
   for (const { id, reason } of faultyCalls) outcomes.set(id, { result: reason, isError: true })
   const pending = calls.map(async (call) => {
     const outcome = await answer(deps, own, call, signal)
-    // The spending of a call counts even if the run has ended.
+    // The spending of an agent counts even if the run was aborted.
     if (outcome.spending) spend(progress, step, outcome.spending)
     signal.throwIfAborted()
     outcomes.set(call.id, outcome)
@@ -95,7 +95,7 @@ async function runServerTool(
   const both = AbortSignal.any([signal, limit])
   const context = { signal: both, toolCallId: call.id, conversationUuid, workspaceId, projectId }
   try {
-    // Async, so that a synchronous throw becomes a rejection.
+    // The async function turns a synchronous throw into a rejection.
     const executing = (async () => tool.execute(call.arguments, context))()
     const value = await Promise.race([executing, rejection(both)])
     return { result: plainJson(value), isError: false }

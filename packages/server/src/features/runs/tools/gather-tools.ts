@@ -46,7 +46,7 @@ export async function gatherTools(deps: ToolboxDeps, scope: ToolScope, prompt: P
   return toolbox
 }
 
-// Models accept only letters, digits, underscores and dashes.
+// Models accept only letters, digits, underscores and dashes in tool names.
 function modelName(name: string): string {
   return name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, maxNameLength)
 }
@@ -90,7 +90,7 @@ async function findPrompt(deps: ToolboxDeps, scope: ToolScope, path: string) {
   }
 }
 
-/** Resolves a path written in the document `from`. Returns undefined if it is empty or leaves the root. */
+/** Resolves a path written in the document `from`. Returns undefined if the path is empty or leaves the root. */
 function resolvePath(written: string, from: string): string | undefined {
   const segments = written.startsWith('/') ? [] : from.split('/').slice(0, -1)
   for (const segment of written.split('/')) {

@@ -1,4 +1,4 @@
-/** Runs another prompt to answer a tool call. A failure becomes an error result. The parent run pays the cost. */
+/** Runs another prompt to answer a tool call. A failure becomes an error result. The cost counts for the parent run. */
 
 import { AppError, RunError } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
@@ -8,7 +8,7 @@ import { type RunPlan, renderedSteps } from '../steps/run-plan.ts'
 import { createRunProgress, type RunCompletion, type RunProgress, type RunWatch } from '../steps/run-progress.ts'
 import type { AgentTool, ToolOutcome } from './tool.ts'
 
-/** `executeRun` as a parameter, which avoids an import cycle. */
+/** The type of `executeRun`. Passing this function as a parameter avoids an import cycle. */
 export type ExecuteRun = (plan: RunPlan, progress: RunProgress, watch: RunWatch) => Promise<RunCompletion>
 
 export interface AgentCall {
@@ -20,7 +20,7 @@ export interface AgentCall {
   signal: AbortSignal
 }
 
-/** @throws only the reason of `signal`. */
+/** Returns an error result after every failure and after an abort, so that the agent's spending always counts. */
 export async function runAgent(deps: Needs<'templates' | 'clock' | 'logger'>, call: AgentCall): Promise<ToolOutcome> {
   const { agent, plan, signal } = call
   const progress = createRunProgress(call.progress.codec, [], call.progress.budget)

@@ -1,4 +1,4 @@
-/** The tool calls of one model call. Each is stored before it is shown, then awaited, then answered once. */
+/** Stores a model call's tool calls before readers see them, and waits for the caller's results. */
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { isUnavailable } from '../../../shared/app-error.ts'
@@ -16,7 +16,7 @@ interface WaitingCall {
   stop(): void
 }
 
-// Limits the delay after a lost wake-up.
+// The longest delay after a lost wake-up.
 const lookAgainMs = 3_000
 
 export interface ShownCalls {
@@ -26,7 +26,7 @@ export interface ShownCalls {
   waiting: Map<string, WaitingCall>
 }
 
-/** Resolves when the calls are stored and may be shown. */
+/** Resolves when the calls may be shown. Stores the calls first, except in an agent's run, which is hidden. */
 export async function showCalls(deps: ShowDeps, shown: ShownCalls, calls: readonly ToolCall[]): Promise<void> {
   const { workspaceId, projectId, runUuid } = shown.scope
   if (runUuid === null) return
@@ -58,7 +58,7 @@ export async function answerOf(
   if (!waiting) throw new Error('Only a call that was shown can be waited for')
   const call = { id, workspaceId: shown.scope.workspaceId }
   let woken = waiting.changed.then(() => {
-    // The signal comes once. After it, only the timer counts.
+    // The wake-up resolves only once. Afterwards, only the timer ends a pause.
     woken = new Promise(() => {})
   })
   try {
@@ -71,7 +71,7 @@ export async function answerOf(
       if (answer) return answer
       if (performance.now() < waiting.deadline) continue
       if (await deps.runs.toolCalls.close(call)) return timedOut(deps.runs.settings.toolWaitMs)
-      // The answer arrived before the close, so read it.
+      // An answer was stored before the close. The next round reads that answer.
       waiting.deadline = performance.now() + lookAgainMs
     }
   } finally {
@@ -95,7 +95,7 @@ async function findAnswer(
   try {
     return await deps.runs.toolCalls.findAnswer(workspaceId, id)
   } catch (error) {
-    // Retry until the deadline while the database is unavailable.
+    // `answerOf` retries until the deadline while the database is unavailable.
     if (isUnavailable(error)) return null
     throw error
   }

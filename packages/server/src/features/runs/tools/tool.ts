@@ -16,7 +16,7 @@ export interface AgentTool {
   path: string
   template: TemplateSource
   scan: TemplateScan
-  /** The agent's own project defaults. A chat's stored configuration contains only its prompt's defaults. */
+  /** The project's defaults. A chat's run plan has none: the stored configuration includes the defaults. */
   projectDefaults: ProjectDefaults
 }
 
@@ -34,13 +34,13 @@ export type Toolbox = ReadonlyMap<string, StepTool>
 export interface ToolOutcome {
   result: unknown
   isError: boolean
-  /** The reason, if there is no result. */
+  /** The reason, if there is no result. Readers then get a `tool-error` event. */
   failure?: string
   spending?: RunSpending
 }
 
 export interface ServerToolContext {
-  /** Aborted when the run ends or the tool exceeds its time limit. */
+  /** Aborted when the run is aborted or the tool exceeds its time limit. */
   signal: AbortSignal
   toolCallId: string
   conversationUuid: string
@@ -67,7 +67,7 @@ export interface NewToolCall {
   workspaceId: number
   projectId: number
   runUuid: string
-  /** True if the run waits for the caller's result. Otherwise results are refused. */
+  /** True if the run waits for the caller's result. Otherwise a result is not stored. */
   isWaiting: boolean
   createdAt: Date
 }
@@ -86,13 +86,13 @@ export interface GivenAnswer extends ToolAnswer {
 /** Every write resolves after its commit. */
 export interface ToolCallStore {
   issue(calls: readonly NewToolCall[]): Promise<void>
-  /** Uses compare-and-set. Returns false if the call is unknown, answered or closed, or its run has ended. */
+  /** Uses compare-and-set. Returns false if the call is unknown, answered or closed, or if the call's run has ended. */
   answer(answer: GivenAnswer): Promise<boolean>
-  /** Uses compare-and-set. Returns false if an answer was already stored. Later answers are refused. */
+  /** Uses compare-and-set. Returns false if the call was not waiting. Later answers are not stored. */
   close(call: { id: string; workspaceId: number }): Promise<boolean>
   findAnswer(workspaceId: number, id: string): Promise<ToolAnswer | null>
   findProject(workspaceId: number, id: string): Promise<number | null>
-  /** Drops one batch of answers in runs that ended in `[from, before)`; returns their number. The calls stay. */
+  /** Drops one batch of answers in runs that ended in `[from, before)`. Returns their number. The calls stay. */
   dropAnswers(from: Date, before: Date): Promise<number>
 }
 
