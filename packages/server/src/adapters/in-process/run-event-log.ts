@@ -15,7 +15,7 @@ interface Log {
 
 interface Waiting {
   wake?: (() => void) | undefined
-  hear?: (() => void) | undefined
+  listener?: (() => void) | undefined
 }
 
 // Ended event logs stay in memory for 60 s. Later readers use the stored event log.
@@ -81,7 +81,7 @@ function wakeAll({ readers }: Log): void {
   for (const reader of readers) {
     reader.wake?.()
     reader.wake = undefined
-    reader.hear?.()
+    reader.listener?.()
   }
 }
 
@@ -107,8 +107,8 @@ function createReader(log: Log, afterId: number): RunLogReader {
         waiting.wake = resolve
       })
     },
-    listen(hear) {
-      waiting.hear = hear
+    listen(listener) {
+      waiting.listener = listener
     },
     isCallerAwaited() {
       return log.isCallerAwaited
@@ -119,7 +119,7 @@ function createReader(log: Log, afterId: number): RunLogReader {
     },
     release() {
       if (!log.readers.delete(waiting)) return
-      waiting.hear = undefined
+      waiting.listener = undefined
       waiting.wake?.()
       log.onListeners?.(log.readers.size)
     },

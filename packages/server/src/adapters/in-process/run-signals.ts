@@ -10,15 +10,15 @@ export function createRunSignals(): RunSignals {
   const early = new LRUCache<string, true>(unheard)
   return {
     stop(runUuid) {
-      const hear = listeners.get(runUuid)
-      if (hear) hear()
+      const listener = listeners.get(runUuid)
+      if (listener) listener()
       else early.set(runUuid, true)
     },
-    onStop(runUuid, hear) {
-      listeners.set(runUuid, hear)
+    onStop(runUuid, listener) {
+      listeners.set(runUuid, listener)
       if (early.get(runUuid)) {
         early.delete(runUuid)
-        hear()
+        listener()
       }
       return () => listeners.delete(runUuid)
     },

@@ -181,7 +181,7 @@ export interface RunQueue {
 /** Delivers stop signals to a run's owner. A signal without a listener is kept for a minute. */
 export interface RunSignals {
   stop(runUuid: string): void
-  onStop(runUuid: string, hear: () => void): () => void
+  onStop(runUuid: string, listener: () => void): () => void
 }
 
 /** A message encoded for current readers (`whole`) and legacy clients (`declared`). Equal texts are shared. */
@@ -242,8 +242,8 @@ export interface RunLogReader {
   take(limit: number): readonly (LogEntry | StoredFrames)[]
   /** Resolves when there are new entries, when the event log has ended, or after `release`. */
   changed(): Promise<void>
-  /** Calls `hear` synchronously after every append and when the event log ends. */
-  listen(hear: () => void): void
+  /** Calls `listener` synchronously after every append and when the event log ends. */
+  listen(listener: () => void): void
   /** True once the event log has ended and all entries were taken. */
   isAtEnd(): boolean
   isCallerAwaited(): boolean

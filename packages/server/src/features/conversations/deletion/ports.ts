@@ -87,7 +87,7 @@ export const purgeBatch = { rows: 500, largeRows: 100 } as const
 export interface DeletionWork {
   /** Starts a purge. Called after every deletion. */
   wake(): void
-  onWake(hear: () => void): void
+  onWake(listener: () => void): void
   erasing: Set<number>
 }
 

@@ -98,8 +98,8 @@ export function createDeletionWork(): DeletionWork {
   let purge = () => {}
   return {
     wake: () => purge(),
-    onWake(hear) {
-      purge = hear
+    onWake(listener) {
+      purge = listener
     },
     erasing: new Set(),
   }

@@ -11,8 +11,8 @@ export interface RunFrames {
   take(): string | Buffer
   /** True if the last part may end inside a frame. The next part must then be written before anything else. */
   hasMore(): boolean
-  /** Calls `hear` after every append and when the event log ends. `hear` must not block. */
-  listen(hear: () => void): void
+  /** Calls `listener` after every append and when the event log ends. `listener` must not block. */
+  listen(listener: () => void): void
   isAtEnd(): boolean
   /** True while the run waits for the caller's tool result. Legacy clients do not read during the tool call. */
   isCallerAwaited(): boolean
@@ -97,7 +97,7 @@ export function framesOf(codec: EventCodec, reader: RunLogReader, form: MessageF
       return text
     },
     hasMore: () => place < pieces.length,
-    listen: (hear) => reader.listen(hear),
+    listen: (listener) => reader.listen(listener),
     isAtEnd: () => reader.isAtEnd() && place >= pieces.length,
     isCallerAwaited: () => reader.isCallerAwaited(),
     release: () => reader.release(),
