@@ -1,7 +1,8 @@
 const HIDDEN = '***'
 
 // `key` is the secret of a new API key, `token` that of a provider key.
-const SECRET_NAMES = /^(key|token|password|secret|authorization|api[-_]?key|access[-_]?token|client[-_]?secret)$/i
+const names = 'key|token|password|secret|authorization|api[-_]?key|access[-_]?token|client[-_]?secret'
+const SECRET_NAMES = new RegExp(`^(${names})$`, 'i')
 const WHOLLY_SECRET = /^(mcpHeaders|headers)$/
 const SECRET_FORMS = /\b(stet_[\w-]{8,}|sk-[\w-]{8,}|Bearer\s+[\w.~+/=-]{8,})/g
 
@@ -21,12 +22,18 @@ function field(name: string, child: unknown, secrets: readonly string[]): unknow
   return withoutSecrets(child, secrets)
 }
 
-// Matches secret fields in text, because event streams are text with embedded JSON.
-const SECRET_FIELDS = /"(key|token|password|secret|authorization|api[-_]?key)":\s*"(?:[^"\\]|\\.)*"/gi
+// Match secret fields in text, because event streams are text with embedded JSON.
+const STRING = String.raw`"(?:[^"\\]|\\.)*"`
+const SECRET_FIELDS = new RegExp(`"(${names})":\\s*${STRING}`, 'gi')
+const SECRET_HEADERS = /"(mcpHeaders|headers)":\s*\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}/g
+const FIELD = new RegExp(`(${STRING}):\\s*${STRING}`, 'g')
 
 function hidden(text: string, secrets: readonly string[]): string {
   const known = secrets
     .filter((secret) => secret !== '')
     .reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), text)
-  return known.replace(SECRET_FORMS, HIDDEN).replace(SECRET_FIELDS, `"$1":"${HIDDEN}"`)
+  return known
+    .replace(SECRET_FORMS, HIDDEN)
+    .replace(SECRET_FIELDS, `"$1":"${HIDDEN}"`)
+    .replace(SECRET_HEADERS, (headers) => headers.replace(FIELD, `$1:"${HIDDEN}"`))
 }

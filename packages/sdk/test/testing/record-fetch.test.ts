@@ -102,11 +102,14 @@ it('plays each recording once', async () => {
 
 it('records no secret', async () => {
   const file = cassetteFile()
+  const args = { access_token: 'event-secret-1', headers: { 'x-own': 'event-secret-2' } }
+  const streamed = runEvents(['Your key is stet_abcdefghijk.'])
+  streamed.splice(4, 0, ['provider-event', { type: 'tool-call', toolCallId: 'call_1', toolName: 'fetch', args }])
   const server = await localServer(
     json({ id: 1, key: 'stet_freshly_issued_key' }),
     json({ id: 1, token: 'sk-…1234', name: 'openai' }),
     json({ message: `The key ${KEY} is known`, note: 'Bearer abcdefgh12345' }),
-    events(frames(runEvents(['Your key is stet_abcdefghijk.']))),
+    events(frames(streamed)),
   )
   const recording = new Stet({ apiKey: KEY, baseUrl: server.url, projectId: 1, fetch: recordFetch(file) })
   await recording.apiKeys.create({ name: 'web' })
@@ -123,6 +126,7 @@ it('records no secret', async () => {
     'sk-',
     'abcdefgh12345',
     'mcp-secret',
+    'event-secret',
     'stet_abc',
     'idempotency',
   ]) {
