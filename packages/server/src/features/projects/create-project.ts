@@ -1,15 +1,8 @@
+import type { CreateProjectBody } from '@stet/contract/vocabulary'
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
 import type { Needs, Stores } from '../deps.ts'
 import type { Project, Version } from './project.ts'
-
-export interface CreateProjectInput {
-  caller: Caller
-  name: string
-  defaultProvider?: string
-  defaultModel?: string
-  retentionDays?: number
-}
 
 interface NewProjectWithDraft {
   project: Project
@@ -19,7 +12,7 @@ interface NewProjectWithDraft {
 /** @throws AppError ForbiddenError for a key that is restricted to one project. */
 export async function createProject(
   deps: Needs<'transaction' | 'clock'>,
-  { caller, ...input }: CreateProjectInput,
+  { caller, ...input }: CreateProjectBody & { caller: Caller },
 ): Promise<NewProjectWithDraft> {
   if (caller.projectId !== null) throw refuse('restricted-key')
   const { workspaceId, author } = caller
@@ -30,7 +23,7 @@ export async function createProject(
 /** For callers with an open transaction, such as the creation of a workspace with its project. */
 export async function addProject(
   stores: Pick<Stores, 'projects' | 'versions'>,
-  input: Omit<CreateProjectInput, 'caller'> & { workspaceId: number; authorId: number; at: Date },
+  input: CreateProjectBody & { workspaceId: number; authorId: number; at: Date },
 ): Promise<NewProjectWithDraft> {
   const { workspaceId, authorId, at, name } = input
   const project = await stores.projects.create(workspaceId, {

@@ -48,12 +48,8 @@ export interface ServerToolContext {
   projectId: number
 }
 
-export interface ServerTool {
-  /** The name in prompts, for example `latitude/search`. */
-  name: string
-  description?: string
-  /** JSON Schema of the arguments. */
-  parameters: Record<string, unknown>
+/** `name` is the name in prompts, for example `latitude/search`. */
+export interface ServerTool extends ToolDefinition {
   execute(args: Record<string, unknown>, context: ServerToolContext): unknown
 }
 
