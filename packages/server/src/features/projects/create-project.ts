@@ -4,16 +4,11 @@ import type { Caller } from '../../shared/caller.ts'
 import type { Needs, Stores } from '../deps.ts'
 import type { Project, Version } from './project.ts'
 
-interface NewProjectWithDraft {
-  project: Project
-  version: Version
-}
-
 /** @throws AppError ForbiddenError for a key that is restricted to one project. */
 export async function createProject(
   deps: Needs<'transaction' | 'clock'>,
   { caller, ...input }: CreateProjectBody & { caller: Caller },
-): Promise<NewProjectWithDraft> {
+): ReturnType<typeof addProject> {
   if (caller.projectId !== null) throw refuse('restricted-key')
   const { workspaceId, author } = caller
   const at = deps.clock.now()
@@ -24,7 +19,7 @@ export async function createProject(
 export async function addProject(
   stores: Pick<Stores, 'projects' | 'versions'>,
   input: CreateProjectBody & { workspaceId: number; authorId: number; at: Date },
-): Promise<NewProjectWithDraft> {
+): Promise<{ project: Project; version: Version }> {
   const { workspaceId, authorId, at, name } = input
   const project = await stores.projects.create(workspaceId, {
     name,

@@ -44,13 +44,9 @@ export async function onlyOnce<S extends number, B>(
       return { status, headers: storedHeadersOf(res), body: fresh.body }
     },
     subjectOf: () => (fresh.body === undefined ? {} : (created?.(fresh.body) ?? {})),
-    failure: (error) => failureResponse(res, error),
+    failure: (error) => errorResponse(error, contextOf(res).requestId),
   })
   return { status, body: fresh.body ?? new RawResponse((response) => replay(response, answer)) }
-}
-
-function failureResponse(res: Response, error: unknown): StoredResponse {
-  return { ...errorResponse(error, contextOf(res).requestId) }
 }
 
 function markReplayed(res: Response): void {
@@ -78,7 +74,8 @@ export async function startedOnce<T>(
   { claim, start, join }: { claim: Claim | undefined; start(): Promise<T>; join(run: ClaimedRun): Promise<T> },
 ): Promise<T> {
   if (!claim) return start()
-  const outcome = await startOnce(deps, { claim, start, failure: (error) => failureResponse(res, error) })
+  const failure = (error: unknown) => errorResponse(error, contextOf(res).requestId)
+  const outcome = await startOnce(deps, { claim, start, failure })
   if ('started' in outcome) return outcome.started
   markReplayed(res)
   if ('response' in outcome) throw new KeptFailure(outcome.response)

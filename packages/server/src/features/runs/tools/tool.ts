@@ -20,13 +20,7 @@ export interface AgentTool {
   projectDefaults: ProjectDefaults
 }
 
-export interface OperatorTool {
-  source: 'serverTool'
-  definition: ToolDefinition
-  tool: ServerTool
-}
-
-export type StepTool = ClientTool | AgentTool | OperatorTool
+export type StepTool = ClientTool | AgentTool | { source: 'serverTool'; definition: ToolDefinition; tool: ServerTool }
 
 /** Keyed by the name that the model sees. */
 export type Toolbox = ReadonlyMap<string, StepTool>
