@@ -1,4 +1,3 @@
-/** An evaluation defines how people score conversations. */
 import type { EvaluationConfiguration as ConfigurationInput, EvaluationMetric } from '@stet/contract/vocabulary'
 import { issueAt, refuse } from '../../shared/app-error.ts'
 

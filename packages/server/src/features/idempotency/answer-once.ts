@@ -1,5 +1,3 @@
-/** Executes a request once per Idempotency-Key. Repeated requests get the stored response. */
-
 import { refuse } from '../../shared/app-error.ts'
 import type { Needs, Stores } from '../deps.ts'
 import { isStored, readResponse, writeResponse } from './idempotency-key.ts'
