@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { Change } from '@stet/contract/vocabulary'
 import { expect } from 'vitest'
 import { openDatabase } from '../../src/adapters/database/database.ts'
 import { createLiveCache } from '../../src/adapters/in-process/live-cache.ts'
@@ -12,7 +13,7 @@ import type { Version } from '../../src/features/projects/project.ts'
 import { createVersion } from '../../src/features/versions/create-version.ts'
 import { diffVersions } from '../../src/features/versions/diff-versions.ts'
 import { publishVersion } from '../../src/features/versions/publish-version.ts'
-import { type Change, pushChanges } from '../../src/features/versions/push-changes.ts'
+import { pushChanges } from '../../src/features/versions/push-changes.ts'
 import { revertDraft } from '../../src/features/versions/revert-draft.ts'
 import type { RefusalCause } from '../../src/shared/app-error.ts'
 import type { Caller } from '../../src/shared/caller.ts'
@@ -138,7 +139,7 @@ export async function newBench({ deps, caller }: Pick<Workbench, 'deps' | 'calle
       Object.fromEntries((await listDocuments(deps, at(ref))).map(({ path, content }) => [path, content])),
     publish: (ref, more = {}) => publishVersion(deps, { ...at(ref), force: false, ...more }),
     push: (ref, changes) => pushChanges(deps, { ...at(ref), changes }),
-    revert: (ref, paths) => revertDraft(deps, { ...at(ref), ...(paths && { paths }) }),
+    revert: (ref, paths) => revertDraft(deps, { ...at(ref), ...(paths && { paths: [...paths] }) }),
     diff: (ref, base) => diffVersions(deps, { ...at(ref), ...(base && { base: base === 'live' ? base : base.uuid }) }),
   }
 }

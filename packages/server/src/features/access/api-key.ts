@@ -7,18 +7,16 @@ import { issueAt, refuse } from '../../shared/app-error.ts'
 import type { Author, Caller } from '../../shared/caller.ts'
 import { randomText } from '../../shared/random-text.ts'
 
-export type Scope = KeyScope
-
-export const defaultScopes: readonly Scope[] = ['read', 'run', 'write', 'publish']
+export const defaultScopes: readonly KeyScope[] = ['read', 'run', 'write', 'publish']
 
 export interface ApiKey {
   id: number
   workspaceId: number
   name: string
   prefix: string
-  scopes: readonly Scope[]
+  scopes: readonly KeyScope[]
   projectId: number | null
-  plan: Plan
+  plan: KeyPlan
   /** Requests per second. */
   limit: number
   author: Author
@@ -68,20 +66,18 @@ function checksumOf(text: string): string {
   return digits
 }
 
-/** A pricing plan sets the rate limit, in requests per second. */
-export type Plan = KeyPlan
-
+/** The rate limits of the pricing plans, in requests per second. */
 const limits = { hobby: 10, team: 166, enterprise: 500 } as const
 
 /** @throws AppError BadRequestError for the pricing plan `custom` without a limit. */
-export function limitOf(plan: Plan, customLimit: number | null | undefined): number {
+export function limitOf(plan: KeyPlan, customLimit: number | null | undefined): number {
   if (plan !== 'custom') return limits[plan]
   if (customLimit == null) throw refuse('invalid-body', issueAt('limit', 'required for plan custom'))
   return customLimit
 }
 
 /** @throws AppError ForbiddenError that names the first key scope, unless the caller has one of them or `admin`. */
-export function requireScope({ scopes }: Caller, anyOf: readonly [Scope, ...Scope[]]): void {
+export function requireScope({ scopes }: Caller, anyOf: readonly [KeyScope, ...KeyScope[]]): void {
   if (scopes.includes('admin')) return
   for (const scope of anyOf) if (scopes.includes(scope)) return
   throw refuse('missing-scope', { required: anyOf[0] })

@@ -1,26 +1,8 @@
+import type { CreateApiKeyBody } from '@stet/contract/vocabulary'
 import { issueAt, refuse } from '../../shared/app-error.ts'
 import type { Author, Caller } from '../../shared/caller.ts'
 import type { Needs, Stores } from '../deps.ts'
-import {
-  type ApiKey,
-  apiKeyPrefix,
-  defaultScopes,
-  generateApiKey,
-  hashApiKey,
-  limitOf,
-  type Plan,
-  type Scope,
-} from './api-key.ts'
-
-interface IssueApiKeyInput {
-  caller: Caller
-  name: string
-  scopes?: readonly Scope[]
-  projectId?: number
-  expiresAt?: Date | undefined
-  plan?: Plan
-  limit?: number
-}
+import { type ApiKey, apiKeyPrefix, defaultScopes, generateApiKey, hashApiKey, limitOf } from './api-key.ts'
 
 /**
  * Returns the clear key. The table contains only the key's hash.
@@ -29,7 +11,7 @@ interface IssueApiKeyInput {
  */
 export async function issueApiKey(
   deps: Needs<'stores' | 'transaction' | 'clock' | 'logger'>,
-  input: IssueApiKeyInput,
+  input: Omit<CreateApiKeyBody, 'expiresAt'> & { caller: Caller; expiresAt?: Date | undefined },
 ): Promise<{ apiKey: ApiKey; key: string }> {
   const { caller, name, scopes = defaultScopes, projectId = null, expiresAt, plan = 'team', limit } = input
   const { workspaceId } = caller

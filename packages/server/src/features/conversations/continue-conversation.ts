@@ -9,6 +9,7 @@ import { type StartedRun, watchRun } from '../runs/events/watch-run.ts'
 import type { ExecuteDeps } from '../runs/execute-run.ts'
 import { storedOrAbandoned } from '../runs/start-run.ts'
 import { superviseRun } from '../runs/supervise-run.ts'
+import type { ToolAnswer } from '../runs/tools/tool.ts'
 import type { Message, MessagePart } from '../templates/message.ts'
 import { busy, type ConversationAddress, changedMeanwhile, findConversation, isActive } from './find-conversation.ts'
 
@@ -97,10 +98,9 @@ function missingResult({ toolCallId, toolName }: ToolCallPart): MessagePart {
  */
 export async function answerToolCall(
   deps: Needs<'runs' | 'stores' | 'liveCache' | 'clock'>,
-  { caller, ...given }: { caller: Caller; toolCallId: string; result: unknown; isError: boolean },
+  { caller, toolCallId: id, result, isError }: ToolAnswer & { caller: Caller; toolCallId: string },
 ): Promise<void> {
   const { workspaceId } = caller
-  const { toolCallId: id, result, isError } = given
   const projectId = await deps.runs.toolCalls.findProject(workspaceId, id)
   const isSeen = projectId !== null && (caller.projectId === null || caller.projectId === projectId)
   if (!isSeen || (await deletedProjects(deps)).has(projectId)) throw refuse('unissued-tool-call')

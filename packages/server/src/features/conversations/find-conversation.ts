@@ -3,6 +3,7 @@ import type { Caller } from '../../shared/caller.ts'
 import { readUuid } from '../../shared/text-guards.ts'
 import type { Needs } from '../deps.ts'
 import { deletedProjects } from '../documents/version-ref.ts'
+import type { ClaimedRun } from '../idempotency/ports.ts'
 import type { StoredConversation } from '../runs/ports.ts'
 
 export interface ConversationAddress {
@@ -28,9 +29,7 @@ export async function findConversation(
   return found
 }
 
-export interface RunAddress extends ConversationAddress {
-  runUuid: string
-}
+export type RunAddress = ConversationAddress & ClaimedRun
 
 /** Returns the conversation as it was after one of its runs, or during this run. @throws AppError NotFoundError. */
 export async function findRun(

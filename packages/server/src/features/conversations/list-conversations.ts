@@ -14,13 +14,9 @@ const instants = { first: 0, last: Date.UTC(9999, 0) } as const
 /** @throws AppError NotFoundError for the project, BadRequestError for the cursor. */
 export async function listConversations(
   deps: Needs<'stores' | 'liveCache' | 'secrets'>,
-  {
-    caller,
-    limit = 25,
-    cursor,
-    ...input
-  }: { caller: Caller; filter: ConversationFilter; limit?: number; cursor?: string },
+  input: { caller: Caller; filter: ConversationFilter; limit?: number; cursor?: string },
 ): Promise<{ items: StoredSummary[]; nextCursor: string | null }> {
+  const { caller, limit = 25, cursor } = input
   const { workspaceId } = caller
   if (input.filter.projectId !== undefined) await findProject(deps, caller, input.filter.projectId)
   const after = cursor === undefined ? undefined : readCursor(deps, workspaceId, cursor)

@@ -13,8 +13,8 @@ import {
 } from '../templates/template-engine.ts'
 import type { Document, DocumentText } from './document.ts'
 
-export interface CheckedText {
-  text: DocumentText
+export interface CheckedText<T = DocumentText> {
+  text: T
   source: TemplateSource
   scan: TemplateScan
 }
@@ -26,22 +26,13 @@ const maxRounds = 12
 // Keeps every template worker busy without a long queue ahead of other requests.
 const parallelChecks = 8
 
-export async function checkText(
+export async function checkText<T extends Pick<DocumentText, 'path' | 'content'>>(
   deps: Needs<'templates'>,
-  text: DocumentText,
+  text: T,
   load: LoadTexts,
   owner: EvaluationOwner,
-): Promise<CheckedText> {
-  return { text, ...(await scanText(deps, text, load, owner)) }
-}
-
-export async function scanText(
-  deps: Needs<'templates'>,
-  { path, content }: Pick<DocumentText, 'path' | 'content'>,
-  load: LoadTexts,
-  owner: EvaluationOwner,
-): Promise<Omit<CheckedText, 'text'>> {
-  let source: TemplateSource = { path, content, documents: {} }
+): Promise<CheckedText<T>> {
+  let source: TemplateSource = { path: text.path, content: text.content, documents: {} }
   let scan = await deps.templates.scan(source, owner)
   for (let round = 0; round < maxRounds && scan.missing.length > 0; round += 1) {
     const found = await load(scan.missing)
@@ -50,7 +41,7 @@ export async function scanText(
     source = { ...source, documents: { ...source.documents, ...added } }
     scan = await deps.templates.scan(source, owner)
   }
-  return { source, scan }
+  return { text, source, scan }
 }
 
 export async function checkTexts(

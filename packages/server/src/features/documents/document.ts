@@ -1,3 +1,4 @@
+import type { WireParameter } from '../templates/parameters.ts'
 import type { CompileIssue } from '../templates/template-engine.ts'
 
 export interface DocumentText {
@@ -21,6 +22,6 @@ export interface Document extends DocumentText {
   /** True if the text references other prompts. `resolvedContent` can then change while the text stays the same. */
   hasReferences: boolean
   config: Record<string, unknown>
-  parameters: Record<string, { type: 'text' | 'image' | 'file'; [extra: string]: unknown }>
+  parameters: Record<string, WireParameter>
   errors: CompileIssue[]
 }

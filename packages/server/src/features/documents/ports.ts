@@ -1,11 +1,8 @@
+import type { Version } from '../projects/project.ts'
 import type { DocumentText } from './document.ts'
 
 /** Identifies a version's texts: a draft over live (`number` is null), or a numbered merged set. */
-export interface VersionSet {
-  id: number
-  projectId: number
-  number: number | null
-}
+export type VersionSet = Pick<Version, 'id' | 'projectId' | 'number'>
 
 /** A draft's own row at one path: an edit, an addition, or (with `deletedAt`) a soft delete. */
 export interface DraftRow extends DocumentText {

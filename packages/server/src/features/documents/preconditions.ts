@@ -1,15 +1,10 @@
 /** A writer's preconditions. `liveHash` applies to live's text, the other three to the replaced text. */
+import type { ExpectedHashes } from '@stet/contract/vocabulary'
 import { refuse } from '../../shared/app-error.ts'
 
 export interface Preconditions extends ExpectedHashes {
   ifMatch?: string
   ifNoneMatch?: string
-}
-
-/** Hashes from the request body. An empty hash expects that no document exists. */
-export interface ExpectedHashes {
-  baseHash?: string
-  liveHash?: string
 }
 
 export interface ActualHashes {

@@ -44,7 +44,8 @@ export async function listDocuments(deps: Reads, input: VersionAddress & { prefi
 }
 
 export async function readDocument(deps: Reads, input: PromptAddress): Promise<Document> {
-  return describePrompt(await preparePrompt(deps, input))
+  const prompt = await preparePrompt(deps, input)
+  return describeChecked(prompt.version, prompt)
 }
 
 /** Reads through the cache. Compile errors are returned in `scan.errors`. @throws AppError NotFoundError. */
@@ -88,10 +89,6 @@ async function loadPrompt(deps: Reads, input: PromptAddress, path: string): Prom
   // The worker process may have failed for other reasons than the text. The drop keeps this result out of the cache.
   if (checked.scan.errors.some(({ code }) => code === 'limit-exceeded')) deps.liveCache.drop(projectScope(project.id))
   return { project, version, ...checked, loggedWarnings: new Set() }
-}
-
-export function describePrompt(prompt: PreparedPrompt): Document {
-  return describeChecked(prompt.version, prompt)
 }
 
 // Limits the candidates, so that suggestions stay cheap in a large project.

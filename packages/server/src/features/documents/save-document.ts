@@ -3,13 +3,13 @@ import { AppError, refuse } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import type { Version } from '../projects/project.ts'
 import { changeProject, type ProjectWriter } from './change-project.ts'
-import { describeChecked, hashContent, loadFromVersion, loadWith, scanText } from './check-document.ts'
+import { checkText, describeChecked, hashContent, loadFromVersion, loadWith } from './check-document.ts'
 import type { Document, DocumentText } from './document.ts'
 import { assertCreatablePath, normalizeDocumentPath } from './document-path.ts'
 import { deleteText, editMerged, hashesOf, type NewText, shownIn, writeText } from './overlay.ts'
 import type { Slot } from './ports.ts'
 import { assertPreconditions, type Preconditions } from './preconditions.ts'
-import { describePrompt, documentNotFound, findPrompt } from './read-document.ts'
+import { documentNotFound, findPrompt } from './read-document.ts'
 import { findVersionRow, ownerOf, resolveVersion, type VersionAddress } from './version-ref.ts'
 
 type Writes = Needs<'stores' | 'transaction' | 'liveCache' | 'templates' | 'clock' | 'logger'>
@@ -39,7 +39,7 @@ export async function getOrCreateDocument(deps: Writes, input: DocumentInput): P
   assertCreatablePath(normalizeDocumentPath(input.path))
   for (;;) {
     const existing = await findPrompt(deps, input)
-    if (existing) return describePrompt(existing)
+    if (existing) return describeChecked(existing.version, existing)
     try {
       return await createDocument(deps, input)
     } catch (error) {
@@ -74,7 +74,7 @@ async function saveDocument(
   const { version: addressed } = await resolveVersion(deps, input)
   const written = { path, content: input.content }
   const load = loadWith(written, loadFromVersion(deps, input.caller.workspaceId, addressed))
-  const { scan } = await scanText(deps, written, load, ownerOf(input))
+  const { scan } = await checkText(deps, written, load, ownerOf(input))
   return changeProject(deps, input, async (writer) => {
     const version = await findVersionRow(writer.stores, input)
     return describeChecked(version, { text: await write(writer, version, path), scan })
@@ -143,15 +143,10 @@ function newText({ at }: ProjectWriter, { content }: DocumentInput, path: string
   return { path, content, contentHash: hashContent(content), documentUuid: randomUUID(), at }
 }
 
-export interface DeleteDocumentInput extends VersionAddress {
-  path: string
-  ifMatch?: string
-}
-
 /** @throws AppError BadRequestError for a merged version, NotFoundError, PreconditionFailedError. */
 export async function deleteDocument(
   deps: Needs<'transaction' | 'liveCache' | 'clock' | 'logger'>,
-  { ifMatch, ...input }: DeleteDocumentInput,
+  { ifMatch, ...input }: VersionAddress & { path: string; ifMatch?: string },
 ): Promise<{ documentUuid: string; path: string }> {
   const path = normalizeDocumentPath(input.path)
   const { workspaceId } = input.caller

@@ -18,7 +18,7 @@ type Reader = Pick<Caller, 'workspaceId' | 'projectId'> & Partial<Pick<Caller, '
 
 export type ReadableVersion = Omit<VersionAddress, 'caller'> & { caller: Reader }
 
-const largestId = 2_147_483_647
+export const largestId = 2_147_483_647
 
 export async function findProject(
   deps: Needs<'stores' | 'liveCache'>,

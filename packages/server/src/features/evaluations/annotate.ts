@@ -1,5 +1,3 @@
-/** Each call creates a new, immutable annotation. */
-
 import { randomUUID } from 'node:crypto'
 import type { AnnotateBody } from '@stet/contract/vocabulary'
 import { refuse } from '../../shared/app-error.ts'

@@ -1,8 +1,5 @@
-/** An evaluation defines how people score conversations. */
 import type { EvaluationConfiguration as ConfigurationInput, EvaluationMetric } from '@stet/contract/vocabulary'
 import { issueAt, refuse } from '../../shared/app-error.ts'
-
-export type Metric = EvaluationMetric
 
 /** Only the metric `rating` uses ratings and thresholds. Missing thresholds default to the ends of the range. */
 export interface EvaluationConfiguration extends ConfigurationInput {
@@ -17,7 +14,7 @@ export interface Evaluation {
   documentUuid: string | null
   name: string
   description: string | null
-  metric: Metric
+  metric: EvaluationMetric
   configuration: EvaluationConfiguration
   createdAt: Date
   updatedAt: Date
@@ -26,7 +23,7 @@ export interface Evaluation {
 const defaultRange = { minRating: 1, maxRating: 5 } as const
 
 /** Adds defaults and drops keys that the metric does not use. @throws AppError BadRequestError for an invalid range. */
-export function completeConfiguration(metric: Metric, given: ConfigurationInput): EvaluationConfiguration {
+export function completeConfiguration(metric: EvaluationMetric, given: ConfigurationInput): EvaluationConfiguration {
   const { minRating, maxRating, minThreshold, maxThreshold, ...texts } = { ...defaultRange, ...given }
   const configuration = { ...texts, reverseScale: given.reverseScale ?? false }
   if (metric === 'binary') return configuration

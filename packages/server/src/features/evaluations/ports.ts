@@ -1,3 +1,4 @@
+import type { ConversationFilter } from '../conversations/ports.ts'
 import type { Evaluation } from './evaluation.ts'
 
 /** A person's score for a conversation. Annotations are immutable. The newest one of each evaluation counts. */
@@ -15,10 +16,7 @@ export interface Annotation {
   createdAt: Date
 }
 
-export interface EvaluationFilter {
-  projectId?: number
-  documentUuid?: string
-}
+export type EvaluationFilter = Pick<ConversationFilter, 'projectId' | 'documentUuid'>
 
 export interface EvaluationStore {
   list(workspaceId: number, filter: EvaluationFilter): Promise<Evaluation[]>

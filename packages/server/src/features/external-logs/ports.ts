@@ -1,11 +1,6 @@
+import type { Span } from '@stet/contract/vocabulary'
 import type { NewConversation } from '../runs/ports.ts'
 import type { Message } from '../templates/message.ts'
-
-/** One span of a trace. `id` has 16 hex digits, `traceId` has 32. */
-export interface Span {
-  id: string
-  traceId: string
-}
 
 export interface LoggedConversation extends NewConversation {
   origin: 'log'

@@ -1,17 +1,14 @@
 /** Stores an external log as a conversation without a run. A chat can continue the conversation. */
 
 import { randomBytes } from 'node:crypto'
-import type { Caller } from '../../shared/caller.ts'
 import type { Needs } from '../deps.ts'
 import { preparePrompt } from '../documents/read-document.ts'
+import type { VersionAddress } from '../documents/version-ref.ts'
 import { newConversation } from '../runs/start-run.ts'
 import type { Message } from '../templates/message.ts'
 import type { ExternalLog, LoggedConversation, NewExternalLog } from './ports.ts'
 
-export interface RecordExternalLogInput {
-  caller: Caller
-  projectId: number
-  versionRef: string
+export interface RecordExternalLogInput extends VersionAddress {
   path: string
   messages: readonly Message[]
   /** Becomes the last assistant message. */
@@ -19,7 +16,6 @@ export interface RecordExternalLogInput {
   parameters: Record<string, unknown>
   customIdentifier?: string
   durationMs?: number
-  signal?: AbortSignal
 }
 
 /** Accepts a document with compile errors. @throws AppError NotFoundError (project, version, document). */

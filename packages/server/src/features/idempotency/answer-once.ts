@@ -1,8 +1,6 @@
-/** Executes a request once per Idempotency-Key. Repeated requests get the stored response. */
-
 import { refuse } from '../../shared/app-error.ts'
 import type { Needs, Stores } from '../deps.ts'
-import { isStored, otherRequest, readResponse, writeResponse } from './idempotency-key.ts'
+import { isStored, readResponse, writeResponse } from './idempotency-key.ts'
 import type { Claim, ResponseSubject, StoredResponse } from './ports.ts'
 
 type TransactionDeps = Needs<'transaction' | 'liveCache' | 'externalLogs' | 'logger'>
@@ -29,7 +27,7 @@ export async function answerOnce(deps: OnceDeps, input: AnswerOnceInput): Promis
   const { id, requestHash } = input.claim
   const { claimsInWork } = deps.idempotency
   const inWork = claimsInWork.get(id)
-  if (inWork !== undefined) throw inWork === requestHash ? inProgress() : otherRequest()
+  if (inWork !== undefined) throw inWork === requestHash ? inProgress() : refuse('idempotency-key-reused')
   // Sets the entry before the first await, because a record of this process without an entry counts as abandoned.
   claimsInWork.set(id, requestHash)
   try {

@@ -1,6 +1,6 @@
 /** Hashes requests for idempotency records, and encodes stored responses. Responses with a secret are sealed. */
 import { hash } from 'node:crypto'
-import { type AppError, issueAt, refuse } from '../../shared/app-error.ts'
+import { issueAt, refuse } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import type { Claim, IdempotencyRecord, ResponseSubject, StoredResponse } from './ports.ts'
 
@@ -30,10 +30,6 @@ export function claimFor({
   return { id, requestHash: hash('sha256', canonicalJson(body)), ...rest }
 }
 
-export function otherRequest(): AppError {
-  return refuse('idempotency-key-reused')
-}
-
 /** Returns the same text for equal JSON values: keys are sorted, and there are no spaces. */
 function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, item: unknown) => {
@@ -60,7 +56,7 @@ export function readResponse(
   { id, isSecret, requestHash }: Claim,
   { requestHash: recorded, answer }: IdempotencyRecord,
 ): StoredResponse | undefined {
-  if (requestHash !== recorded) throw otherRequest()
+  if (requestHash !== recorded) throw refuse('idempotency-key-reused')
   if (answer === null) return undefined
   try {
     return JSON.parse(isSecret ? deps.secrets.open(answer, contextOf(id)) : answer) as StoredResponse

@@ -1,12 +1,10 @@
-/** Port for idempotency records. Each used key has one record, which is kept for a day. */
-
 /** The object that a response belongs to. Deleting the object also deletes the response. */
 export interface ResponseSubject {
   projectId?: number
   conversationUuid?: string
 }
 
-/** The record that a request with an Idempotency-Key creates. */
+/** The record that a request with an Idempotency-Key creates. Each used key has one record, kept for a day. */
 export interface Claim extends ResponseSubject {
   /** SHA-256 of API key, method, path and Idempotency-Key. */
   id: string

@@ -1,26 +1,14 @@
+import type { CreateProjectBody } from '@stet/contract/vocabulary'
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
 import type { Needs, Stores } from '../deps.ts'
 import type { Project, Version } from './project.ts'
 
-export interface CreateProjectInput {
-  caller: Caller
-  name: string
-  defaultProvider?: string
-  defaultModel?: string
-  retentionDays?: number
-}
-
-interface NewProjectWithDraft {
-  project: Project
-  version: Version
-}
-
 /** @throws AppError ForbiddenError for a key that is restricted to one project. */
 export async function createProject(
   deps: Needs<'transaction' | 'clock'>,
-  { caller, ...input }: CreateProjectInput,
-): Promise<NewProjectWithDraft> {
+  { caller, ...input }: CreateProjectBody & { caller: Caller },
+): ReturnType<typeof addProject> {
   if (caller.projectId !== null) throw refuse('restricted-key')
   const { workspaceId, author } = caller
   const at = deps.clock.now()
@@ -30,8 +18,8 @@ export async function createProject(
 /** For callers with an open transaction, such as the creation of a workspace with its project. */
 export async function addProject(
   stores: Pick<Stores, 'projects' | 'versions'>,
-  input: Omit<CreateProjectInput, 'caller'> & { workspaceId: number; authorId: number; at: Date },
-): Promise<NewProjectWithDraft> {
+  input: CreateProjectBody & { workspaceId: number; authorId: number; at: Date },
+): Promise<{ project: Project; version: Version }> {
   const { workspaceId, authorId, at, name } = input
   const project = await stores.projects.create(workspaceId, {
     name,

@@ -1,25 +1,15 @@
-/** Updates a project. Absent fields stay unchanged. */
-
+import type { UpdateProjectBody } from '@stet/contract/vocabulary'
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
 import type { Needs } from '../deps.ts'
 import type { Project, ProjectChange } from './project.ts'
 
-export interface UpdateProjectInput {
-  caller: Caller
-  projectId: number
-  name?: string
-  /** `''` clears the default, also for `defaultModel`. */
-  defaultProvider?: string
-  defaultModel?: string
-  /** Null restores the server's setting. */
-  retentionDays?: number | null
-}
-
+/** Absent fields stay unchanged. An empty default is cleared. */
 export async function updateProject(
   deps: Needs<'transaction' | 'liveCache' | 'clock'>,
-  { caller, projectId, name, defaultProvider, defaultModel, retentionDays }: UpdateProjectInput,
+  { caller, projectId, ...body }: UpdateProjectBody & { caller: Caller; projectId: number },
 ): Promise<Project> {
+  const { name, defaultProvider, defaultModel, retentionDays } = body
   if (caller.projectId !== null && caller.projectId !== projectId) throw refuse('unknown-project')
   const change: ProjectChange = {
     ...(name === undefined ? {} : { name }),

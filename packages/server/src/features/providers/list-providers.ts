@@ -6,11 +6,7 @@ import type { Needs } from '../deps.ts'
 import type { ProviderSettings } from './model-driver.ts'
 import { type ListedProviderKey, maskToken, type ProviderKey, providerNameKey } from './provider-key.ts'
 
-export interface ProviderEntry {
-  name: string
-  kind: string
-  defaultModel: string | null
-  isDemo: boolean
+export interface ProviderEntry extends Pick<ProviderSettings, 'name' | 'kind' | 'defaultModel' | 'isDemo'> {
   key: ProviderKey | ProviderSettings
   /** Cache key of the resolved provider. Changes with a stored key's name, token, URL or configuration. */
   revision: string

@@ -1,30 +1,21 @@
 /** The port to model providers. A driver sends stet's messages and passes on the response as batches of chunks. */
 import type { FinishReason } from '@stet/contract/vocabulary'
 import type { Message } from '../templates/message.ts'
+import type { ToolDefinition } from '../templates/prompt-tools.ts'
+import type { ProviderKey } from './provider-key.ts'
 import type { Usage } from './usage.ts'
 
 /** A provider's settings for model calls. `token` is clear text and must be sent only to the provider. */
-export interface ProviderSettings {
-  name: string
+export interface ProviderSettings extends Pick<ProviderKey, 'name' | 'url' | 'defaultModel' | 'configuration'> {
   /** The kind on the wire, for example `openai`. The demo provider uses `custom`. */
   kind: string
   isDemo: boolean
   token: string
-  url: string | null
-  defaultModel: string | null
-  configuration: Record<string, unknown>
   /** True if the operator set `url` in an environment variable. This address may be private. */
   trustedAddress: boolean
 }
 
-export interface ToolDefinition {
-  name: string
-  description?: string
-  /** JSON Schema of the arguments. */
-  parameters: Record<string, unknown>
-}
-
-export type { FinishReason }
+export type { FinishReason, ToolDefinition }
 
 export interface ModelRequest {
   model: string

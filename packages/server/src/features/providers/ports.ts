@@ -62,9 +62,7 @@ export interface PriceBook {
   pricesOf(provider: ProviderSettings): ModelPrices
 }
 
-export interface ResolvedProvider {
-  name: string
-  kind: string
+export interface ResolvedProvider extends Pick<ProviderSettings, 'name' | 'kind'> {
   driver: ModelDriver
   prices: ModelPrices
 }

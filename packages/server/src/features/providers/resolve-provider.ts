@@ -1,4 +1,3 @@
-/** Chooses a prompt's provider and model. Caches resolved providers. */
 import { RunError } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import type { ProviderEntry } from './list-providers.ts'

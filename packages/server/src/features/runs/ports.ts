@@ -1,11 +1,11 @@
 import type { ConversationOrigin, RunErrorCode } from '@stet/contract/vocabulary'
 import type { RunError } from '../../shared/app-error.ts'
-import type { Claim } from '../idempotency/ports.ts'
+import type { Claim, ClaimedRun } from '../idempotency/ports.ts'
 import type { ProviderErrorKind } from '../providers/provider-error.ts'
 import type { Usage } from '../providers/usage.ts'
 import type { Message, ToolCall } from '../templates/message.ts'
 import type { RunEvent } from './events/run-event.ts'
-import type { EncodedResponse, PromptInput, RunSource, RunStatus, StepResponse } from './run.ts'
+import type { EncodedResponse, PromptInput, RunSource, RunSpending, RunStatus, StepResponse } from './run.ts'
 import type { ServerTools, ToolCallStore, ToolSignals } from './tools/tool.ts'
 
 export interface RunSettings {
@@ -26,8 +26,6 @@ export interface RunSettings {
   retentionDays: number
   eventRetentionMs: number
 }
-
-export type { ConversationOrigin }
 
 export interface NewConversation {
   uuid: string
@@ -66,12 +64,9 @@ export interface QueuedRun {
 }
 
 /** A run's result without messages. The terminal event can be rebuilt from this result. */
-export interface StoredRunResult {
+export interface StoredRunResult extends RunSpending {
   response?: StepResponse
   toolRequests: ToolCall[]
-  tokenUsage: Usage
-  cost: number
-  costUnknown: boolean
   /** Identifies the last `provider-completed` event, for reads after the event log was dropped. */
   completed?: { eventId: number; covers: number }
   /** The number of messages when the run ended. Later runs add more. */
@@ -80,9 +75,7 @@ export interface StoredRunResult {
 }
 
 /** The end of a run, written by compare-and-set on (run, epoch, state). */
-export interface RunEnd {
-  runUuid: string
-  conversationUuid: string
+export interface RunEnd extends ClaimedRun {
   epoch: number
   /** The expected state. A queued run can be stopped before it starts. */
   from: 'queued' | 'running'
@@ -96,15 +89,11 @@ export interface RunEnd {
   endedAt: Date
 }
 
-export interface StoredRun {
-  uuid: string
+export interface StoredRun extends Pick<NewRun, 'uuid' | 'epoch' | 'firstEventId' | 'createdAt'> {
   status: RunStatus
-  epoch: number
-  firstEventId: number
   lastEventId: number | null
   result: StoredRunResult | null
   stopRequestedAt: Date | null
-  createdAt: Date
   endedAt: Date | null
 }
 
@@ -242,10 +231,11 @@ export interface RunLogReader {
   take(limit: number): readonly (LogEntry | StoredFrames)[]
   /** Resolves when there are new entries, when the event log has ended, or after `release`. */
   changed(): Promise<void>
-  /** Calls `listener` synchronously after every append and when the event log ends. */
+  /** Calls `listener` synchronously after every append and when the event log ends. `listener` must not block. */
   listen(listener: () => void): void
   /** True once the event log has ended and all entries were taken. */
   isAtEnd(): boolean
+  /** True while the run waits for the caller's tool result. Legacy clients do not read during the tool call. */
   isCallerAwaited(): boolean
   release(): void
 }
@@ -284,9 +274,7 @@ export interface StoredLogs {
   open(workspaceId: number, runUuid: string): Promise<StoredLog | null>
 }
 
-export interface ActiveRun {
-  runUuid: string
-  conversationUuid: string
+export interface ActiveRun extends ClaimedRun {
   workspaceId: number
   view(): StoredConversation
   /** Settles when this process no longer supervises the run. */
@@ -300,12 +288,12 @@ export interface QueuedHere {
   input: string
 }
 
-export type AbandonedRun = Pick<ActiveRun, 'runUuid' | 'conversationUuid' | 'workspaceId'>
+export type AbandonedRun = Pick<ActiveRun, keyof ClaimedRun | 'workspaceId'>
 
 export interface ActiveRuns {
   add(run: ActiveRun): void
   /** @param outcome the ended conversation; undefined if this process did not store the end. */
-  remove(run: Pick<ActiveRun, 'runUuid' | 'conversationUuid'>, outcome: StoredConversation | undefined): void
+  remove(run: ClaimedRun, outcome: StoredConversation | undefined): void
   /** Registers a run that may still be active in the database, because a write failed. The reaper ends such runs. */
   abandon(run: AbandonedRun): void
   takeAbandoned(): AbandonedRun[]

@@ -1,3 +1,4 @@
+import type { ParameterType } from '@stet/contract/vocabulary'
 import { declaredType, readParameters } from '@stet/template/parameters'
 import { refuse } from '../../shared/app-error.ts'
 import { exceededBound, inputBounds } from '../../shared/json-bounds.ts'
@@ -5,7 +6,7 @@ import { refuseValue } from '../../shared/text-guards.ts'
 import type { TemplateScan } from './template-engine.ts'
 
 /** A parameter on the wire. Legacy clients accept only these three types. */
-export type WireParameter = { type: 'text' | 'image' | 'file' } & Record<string, unknown>
+export type WireParameter = { type: ParameterType } & Record<string, unknown>
 
 /**
  * Converts values to their declared types. Undeclared values stay unchanged.
@@ -62,7 +63,7 @@ function declaredKeys(keys: unknown): Record<string, unknown> {
   return typeof required === 'boolean' ? keys : others
 }
 
-function wireType(type: string): WireParameter['type'] {
+function wireType(type: string): ParameterType {
   return type === 'image' || type === 'file' ? type : 'text'
 }
 
@@ -70,21 +71,14 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-const schemaTypes: Readonly<Record<string, string>> = {
-  number: 'number',
-  integer: 'integer',
-  boolean: 'boolean',
-  object: 'object',
-  array: 'array',
-  null: 'null',
-}
+const schemaTypes = new Set<unknown>(['number', 'integer', 'boolean', 'object', 'array', 'null'])
 
 export function argumentsOf({ config, parameters }: Pick<TemplateScan, 'config' | 'parameters'>): {
   type: 'object'
   [key: string]: unknown
 } {
   const declared = isObject(config['parameters']) ? config['parameters'] : {}
-  const names = [...new Set([...Object.keys(declared), ...parameters])]
+  const names = [...parameterNames(config, parameters)]
   const properties = Object.fromEntries(names.map((name) => [name, propertyOf(declared[name])]))
   return { type: 'object', properties, required: names, additionalProperties: false }
 }
@@ -93,6 +87,5 @@ export function argumentsOf({ config, parameters }: Pick<TemplateScan, 'config' 
 function propertyOf(declaration: unknown): Record<string, unknown> {
   const keys = isObject(declaration) ? declaration : { type: declaration }
   const { type, description } = keys
-  const known = typeof type === 'string' && Object.hasOwn(schemaTypes, type) ? schemaTypes[type] : undefined
-  return { type: known ?? 'string', ...(typeof description === 'string' ? { description } : {}) }
+  return { type: schemaTypes.has(type) ? type : 'string', ...(typeof description === 'string' ? { description } : {}) }
 }

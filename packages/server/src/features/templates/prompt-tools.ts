@@ -15,18 +15,13 @@ export function isToolName(name: string): boolean {
   return TOOL_NAME.test(name)
 }
 
-interface ReadTools {
-  tools: ToolDefinition[]
-  serverTools: string[]
-}
-
 /**
  * @param supplied names of the operator's tools
  * @throws RunError `document_config_error`, or `unsupported_feature_error` with the tool's name.
  */
-export function readTools(tools: unknown, path: string, supplied: readonly string[]): ReadTools {
+export function readTools(tools: unknown, path: string, supplied: readonly string[]) {
   const entries = tools === undefined || tools === null ? [] : entriesOf(tools, path)
-  const found: ReadTools = { tools: [], serverTools: [] }
+  const found: { tools: ToolDefinition[]; serverTools: string[] } = { tools: [], serverTools: [] }
   const names = new Set<string>()
   for (const [name, definition] of entries) {
     if (names.has(name)) throw configError(path, `tools.${name}`, `The tool '${name}' is defined twice`)
@@ -69,9 +64,7 @@ function suppliedUnder(name: string, supplied: readonly string[], path: string):
 
 function toolOf(name: string, definition: unknown, path: string): ToolDefinition {
   if (name.includes('/') || Array.isArray(definition)) throw unsupportedTool(name)
-  if (!isToolName(name)) {
-    throw configError(path, `tools.${name}`, `Tool names are ${toolNames}`)
-  }
+  if (!isToolName(name)) throw configError(path, `tools.${name}`, `Tool names are ${toolNames}`)
   const keys = definition ?? {}
   if (typeof keys !== 'object') throw configError(path, `tools.${name}`, `The tool '${name}' must be defined by a map`)
   const { description, parameters, handler } = keys as Record<string, unknown>

@@ -1,19 +1,13 @@
-/** Creates a new draft over live. */
-
+import type { CreateVersionBody } from '@stet/contract/vocabulary'
 import type { Caller } from '../../shared/caller.ts'
 import type { Needs } from '../deps.ts'
 import { changeProject } from '../documents/change-project.ts'
 import type { Version } from '../projects/project.ts'
 
-export interface CreateVersionInput {
-  caller: Caller
-  projectId: number
-  name: string
-}
-
+/** Creates a new draft over live. */
 export async function createVersion(
   deps: Needs<'transaction' | 'liveCache' | 'clock' | 'logger'>,
-  input: CreateVersionInput,
+  input: CreateVersionBody & { caller: Caller; projectId: number },
 ): Promise<Version> {
   const { workspaceId, author } = input.caller
   return changeProject(deps, input, async ({ stores, project, at, touch }) => {

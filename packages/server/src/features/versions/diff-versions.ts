@@ -1,4 +1,4 @@
-import type { DiffSide } from '@stet/contract/vocabulary'
+import type { DiffSide, DiffVersionsQuery, VersionDiff } from '@stet/contract/vocabulary'
 import type { Needs } from '../deps.ts'
 import type { DocumentText } from '../documents/document.ts'
 import { comparePaths } from '../documents/document-path.ts'
@@ -6,27 +6,12 @@ import { isConflict } from '../documents/overlay.ts'
 import { resolveVersion, type VersionAddress } from '../documents/version-ref.ts'
 import type { Version } from '../projects/project.ts'
 
-export interface DiffChange {
-  path: string
-  documentUuid: string
-  status: 'added' | 'modified' | 'deleted'
-  before: DiffSide | null
-  after: DiffSide | null
-  /** True if publishing needs force. Only a draft compared with live can have conflicts. */
-  conflict: boolean
-}
-
-export interface DiffVersionsInput extends VersionAddress {
-  /** A version uuid or `live`. Default: live for a draft, the previous merged version for a merged one. */
-  base?: string
-}
-
+type DiffChanges = VersionDiff['changes']
+type DiffVersionsInput = VersionAddress & DiffVersionsQuery
 type Reads = Needs<'stores' | 'liveCache'>
 
-export async function diffVersions(
-  deps: Reads,
-  input: DiffVersionsInput,
-): Promise<{ base: string | null; head: string; changes: DiffChange[] }> {
+/** Only a draft compared with live can have conflicts. */
+export async function diffVersions(deps: Reads, input: DiffVersionsInput): Promise<VersionDiff> {
   const { version: head } = await resolveVersion(deps, input)
   const base = await findBase(deps, input, head)
   const { workspaceId } = input.caller
@@ -61,14 +46,14 @@ function compareSets(
   before: readonly DocumentText[],
   after: readonly DocumentText[],
   conflicts: ReadonlySet<string>,
-): DiffChange[] {
+): DiffChanges {
   const old = new Map(before.map((text) => [text.path, text]))
   const now = new Map(after.map((text) => [text.path, text]))
   const paths = [...new Set([...old.keys(), ...now.keys()])].sort(comparePaths)
   return paths.flatMap((path) => compareTexts(old.get(path) ?? null, now.get(path) ?? null, conflicts.has(path)))
 }
 
-function compareTexts(before: DocumentText | null, after: DocumentText | null, conflict: boolean): DiffChange[] {
+function compareTexts(before: DocumentText | null, after: DocumentText | null, conflict: boolean): DiffChanges {
   const text = after ?? before
   if (text === null || before?.contentHash === after?.contentHash) return []
   const { path, documentUuid } = text

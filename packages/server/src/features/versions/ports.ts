@@ -3,19 +3,8 @@
 import type { VersionStatus } from '@stet/contract/vocabulary'
 import type { Version } from '../projects/project.ts'
 
-export interface NewVersion {
-  title: string
-  authorId: number
-  parentVersionUuid: string | null
-  at: Date
-}
-
-export interface Publication {
-  number: number
-  title: string
-  description: string | null
-  at: Date
-}
+type NewVersion = Pick<Version, 'title' | 'parentVersionUuid'> & { authorId: number; at: Date }
+type Publication = Pick<Version, 'title' | 'description'> & { number: number; at: Date }
 
 /** Writers must lock the project's row first (`ProjectStore.lock`). No method here takes that lock. */
 export interface VersionStore {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { ChangeStatus } from '@stet/contract/vocabulary'
+import type { Change, PushResult as PushBody } from '@stet/contract/vocabulary'
 import { issueAt, refuse } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import { changeProject } from '../documents/change-project.ts'
@@ -7,25 +7,11 @@ import { hashContent } from '../documents/check-document.ts'
 import { assertCreatablePath, normalizeDocumentPath } from '../documents/document-path.ts'
 import { deleteText, hashesOf, shownIn, writeText } from '../documents/overlay.ts'
 import type { DraftWrite, Slot } from '../documents/ports.ts'
-import { assertHashes, type ExpectedHashes } from '../documents/preconditions.ts'
+import { assertHashes } from '../documents/preconditions.ts'
 import { findVersionRow, type VersionAddress } from '../documents/version-ref.ts'
 
-export interface Change extends ExpectedHashes {
-  path: string
-  /** `added` and `modified` both create or replace. */
-  status: ChangeStatus
-  content?: string
-}
-
-export interface PushResult {
-  versionUuid: string
-  /** The number of entries that are not `unchanged`. */
-  documentsProcessed: number
-  /** `added`, `modified` and `deleted` count the documents whose text changed. */
-  added: number
-  modified: number
-  deleted: number
-}
+/** `documentsProcessed` counts the changes that are not `unchanged`, the other numbers the changed texts. */
+export type PushResult = Omit<PushBody, 'commitUuid'>
 
 /** @throws AppError BadRequestError, NotFoundError, ConflictError with all mismatched `baseHash` and `liveHash`. */
 export async function pushChanges(
@@ -61,11 +47,8 @@ function readChanges(changes: readonly Change[]): Map<string, Change> {
   return wanted
 }
 
-interface Plan {
+interface Plan extends Pick<PushResult, 'added' | 'modified' | 'deleted'> {
   writes: DraftWrite[]
-  added: number
-  modified: number
-  deleted: number
 }
 
 function planChanges(changes: ReadonlyMap<string, Change>, slots: ReadonlyMap<string, Slot>, at: Date): Plan {

@@ -1,4 +1,5 @@
 /** Drops a draft's changes. A deleted prompt that only the draft had is restored if `paths` names it. */
+import type { RevertResult, RevertVersionBody } from '@stet/contract/vocabulary'
 import { refuse } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import { changeProject } from '../documents/change-project.ts'
@@ -7,22 +8,11 @@ import { isChange } from '../documents/overlay.ts'
 import type { DraftRow, Slot } from '../documents/ports.ts'
 import { findVersionRow, type VersionAddress } from '../documents/version-ref.ts'
 
-export interface Reverted {
-  path: string
-  documentUuid: string
-  action: 'restored' | 'reset' | 'removed'
-}
-
-export interface RevertDraftInput extends VersionAddress {
-  /** If absent, every change is reverted. Paths without a change are skipped. */
-  paths?: readonly string[]
-}
-
-/** @throws AppError BadRequestError for a merged version, NotFoundError for the project or the version. */
+/** Skips paths without a change. @throws AppError BadRequestError for a merged version, NotFoundError for the project or the version. */
 export async function revertDraft(
   deps: Needs<'transaction' | 'liveCache' | 'clock' | 'logger'>,
-  input: RevertDraftInput,
-): Promise<{ versionUuid: string; reverted: Reverted[] }> {
+  input: VersionAddress & RevertVersionBody,
+): Promise<RevertResult> {
   const { workspaceId, apiKeyId } = input.caller
   const paths = input.paths && [...new Set(input.paths.map(normalizeDocumentPath))]
   return changeProject(deps, input, async ({ stores, at, touch, audit }) => {
@@ -50,7 +40,7 @@ interface RevertStep {
   /** The row to keep, with its deletion undone. If null, the row is dropped. */
   keep: DraftRow | null
   /** Null for a row that equals live, because dropping that row changes nothing. */
-  reverted: Reverted | null
+  reverted: RevertResult['reverted'][number] | null
 }
 
 function planRevert({ path, draft, live }: Slot, isByPath: boolean): RevertStep[] {

@@ -1,5 +1,6 @@
 import type { Request } from 'express'
 import { normalizeDocumentPath } from '../../features/documents/document-path.ts'
+import { largestId } from '../../features/documents/version-ref.ts'
 import { refuse } from '../../shared/app-error.ts'
 import { refuseText } from '../../shared/text-guards.ts'
 
@@ -47,8 +48,6 @@ export function originForm(url: string): string {
   const rest = url.slice(origin.length)
   return rest.startsWith('/') ? rest : `/${rest}`
 }
-
-export const largestId = 2_147_483_647
 
 /** Parses an id from 1 to `largestId`. @throws AppError with the cause `unknown` for any other text. */
 export function pathId(text: string, unknown: 'unknown-project' | 'unknown-api-key' | 'unknown-provider-key'): number {

@@ -1,12 +1,12 @@
 /** Executes a request once per `Idempotency-Key`. Repeated requests get the stored response or join the run. */
 import type { Request, Response } from 'express'
+import { largestId } from '../../features/documents/version-ref.ts'
 import { answerOnce } from '../../features/idempotency/answer-once.ts'
 import { claimFor } from '../../features/idempotency/idempotency-key.ts'
 import type { Claim, ClaimedRun, ResponseSubject, StoredResponse } from '../../features/idempotency/ports.ts'
 import { startOnce } from '../../features/idempotency/start-once.ts'
 import { readUuid } from '../../shared/text-guards.ts'
 import { callerOf, contextOf } from '../auth/request-context.ts'
-import { largestId } from '../body/address.ts'
 import { errorResponse, KeptFailure } from '../body/error-response.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { matchedRoute } from '../mount.ts'
@@ -44,13 +44,9 @@ export async function onlyOnce<S extends number, B>(
       return { status, headers: storedHeadersOf(res), body: fresh.body }
     },
     subjectOf: () => (fresh.body === undefined ? {} : (created?.(fresh.body) ?? {})),
-    failure: (error) => failureResponse(res, error),
+    failure: (error) => errorResponse(error, contextOf(res).requestId),
   })
   return { status, body: fresh.body ?? new RawResponse((response) => replay(response, answer)) }
-}
-
-function failureResponse(res: Response, error: unknown): StoredResponse {
-  return { ...errorResponse(error, contextOf(res).requestId) }
 }
 
 function markReplayed(res: Response): void {
@@ -78,7 +74,8 @@ export async function startedOnce<T>(
   { claim, start, join }: { claim: Claim | undefined; start(): Promise<T>; join(run: ClaimedRun): Promise<T> },
 ): Promise<T> {
   if (!claim) return start()
-  const outcome = await startOnce(deps, { claim, start, failure: (error) => failureResponse(res, error) })
+  const failure = (error: unknown) => errorResponse(error, contextOf(res).requestId)
+  const outcome = await startOnce(deps, { claim, start, failure })
   if ('started' in outcome) return outcome.started
   markReplayed(res)
   if ('response' in outcome) throw new KeptFailure(outcome.response)

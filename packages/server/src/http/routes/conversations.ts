@@ -33,10 +33,8 @@ export function conversationRoutes(deps: HttpDeps, unread: UnreadBudget): Routes
     },
     erase: async ({ query: { customIdentifier, projectId }, res }) => {
       const project = projectId === undefined ? {} : { projectId: pathId(projectId, 'unknown-project') }
-      return {
-        status: 200,
-        body: await eraseConversations(deps, { caller: callerOf(res), customIdentifier, ...project }),
-      }
+      const erased = await eraseConversations(deps, { caller: callerOf(res), customIdentifier, ...project })
+      return { status: 200, body: erased }
     },
     delete: async ({ params: { conversationUuid }, res }) => {
       const { uuid } = await deleteConversation(deps, { caller: callerOf(res), conversationUuid })

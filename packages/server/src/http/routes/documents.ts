@@ -11,7 +11,7 @@ import {
 } from '../../features/documents/save-document.ts'
 import { projectScope, resolveVersion } from '../../features/documents/version-ref.ts'
 import { listProviders, type ProviderEntry, workspaceScope } from '../../features/providers/list-providers.ts'
-import { chooseProvider } from '../../features/providers/resolve-provider.ts'
+import { type Choice, chooseProvider } from '../../features/providers/resolve-provider.ts'
 import { RunError } from '../../shared/app-error.ts'
 import { documentBody } from '../../wire/document.ts'
 import { callerOf, whileOpen } from '../auth/request-context.ts'
@@ -107,10 +107,7 @@ function etagOf({ contentHash, resolvedContent, hasReferences }: Document): stri
   return `"${contentHash}.${hash('sha256', resolvedContent).slice(0, 16)}"`
 }
 
-function providerKindOf(
-  providers: readonly ProviderEntry[],
-  choice: Parameters<typeof chooseProvider>[1],
-): string | undefined {
+function providerKindOf(providers: readonly ProviderEntry[], choice: Choice): string | undefined {
   try {
     return chooseProvider(providers, choice).kind
   } catch (error) {

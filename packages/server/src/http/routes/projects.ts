@@ -25,10 +25,8 @@ export function projectRoutes(deps: HttpDeps): Routes<typeof contract.projects> 
     },
     update: async ({ params, body, res }) => {
       const projectId = pathId(params.projectId, 'unknown-project')
-      return {
-        status: 200,
-        body: projectBody(await updateProject(deps, { ...body, caller: callerOf(res), projectId })),
-      }
+      const project = await updateProject(deps, { ...body, caller: callerOf(res), projectId })
+      return { status: 200, body: projectBody(project) }
     },
     delete: async ({ params, body, res }) => {
       const projectId = pathId(params.projectId, 'unknown-project')

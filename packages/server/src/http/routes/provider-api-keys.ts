@@ -27,19 +27,13 @@ export function providerKeyRoutes(deps: HttpDeps): Routes<typeof contract.provid
     },
     update: async ({ params, body, res }) => {
       const { workspaceId, apiKeyId } = callerOf(res)
-      return {
-        status: 200,
-        body: providerKeyBody(
-          await updateProviderKey(deps, { ...body, workspaceId, apiKeyId, id: entryId(params.id) }),
-        ),
-      }
+      const key = await updateProviderKey(deps, { ...body, workspaceId, apiKeyId, id: entryId(params.id) })
+      return { status: 200, body: providerKeyBody(key) }
     },
     delete: async ({ params, res }) => {
       const { workspaceId, apiKeyId } = callerOf(res)
-      return {
-        status: 200,
-        body: providerKeyBody(await deleteProviderKey(deps, { workspaceId, apiKeyId, id: entryId(params.id) })),
-      }
+      const key = await deleteProviderKey(deps, { workspaceId, apiKeyId, id: entryId(params.id) })
+      return { status: 200, body: providerKeyBody(key) }
     },
   }
 }

@@ -1,5 +1,6 @@
+import type { KeyPlan, KeyScope } from '@stet/contract/vocabulary'
 import type { Prisma } from '../../../../generated/prisma/client.ts'
-import { type ApiKey, limitOf, type Plan, type Scope } from '../../../features/access/api-key.ts'
+import { type ApiKey, limitOf } from '../../../features/access/api-key.ts'
 import type { ApiKeyStore } from '../../../features/access/ports.ts'
 import { refuse } from '../../../shared/app-error.ts'
 import type { DatabaseClient } from '../database.ts'
@@ -69,6 +70,6 @@ export function postgresApiKeyStore(client: DatabaseClient): ApiKeyStore {
 }
 
 function toApiKey({ authorId: _authorId, customLimit, hash: _hash, ...row }: ApiKeyRow): ApiKey {
-  const plan = row.plan as Plan
-  return { ...row, plan, limit: limitOf(plan, customLimit), scopes: row.scopes as Scope[] }
+  const plan = row.plan as KeyPlan
+  return { ...row, plan, limit: limitOf(plan, customLimit), scopes: row.scopes as KeyScope[] }
 }

@@ -5,7 +5,6 @@ import type {
   ConversationStore,
   StoredSummary,
 } from '../../../features/conversations/ports.ts'
-import type { ConversationOrigin } from '../../../features/runs/ports.ts'
 import type { RunStatus } from '../../../features/runs/run.ts'
 import type { DatabaseClient } from '../database.ts'
 
@@ -59,5 +58,5 @@ async function listResults(client: DatabaseClient, uuids: readonly string[]): Pr
 
 function toSummary({ runs: [run], ...row }: SummaryRow, results: ReadonlyMap<string, ShownResult>): StoredSummary {
   const latestRun = run ? { endedAt: run.endedAt, result: results.get(run.uuid) ?? null } : null
-  return { ...row, status: row.status as RunStatus, origin: row.origin as ConversationOrigin, latestRun }
+  return { ...row, status: row.status as RunStatus, origin: row.origin as StoredSummary['origin'], latestRun }
 }

@@ -1,5 +1,5 @@
 import type { Annotation as AnnotationRow, Evaluation as EvaluationRow } from '../../../../generated/prisma/client.ts'
-import type { Evaluation, Metric } from '../../../features/evaluations/evaluation.ts'
+import type { Evaluation } from '../../../features/evaluations/evaluation.ts'
 import type { Annotation, AnnotationStore, EvaluationStore } from '../../../features/evaluations/ports.ts'
 import { type DatabaseClient, fromJson, toJson } from '../database.ts'
 import { codeOf } from '../database-error.ts'
@@ -60,7 +60,7 @@ export function postgresAnnotationStore(client: DatabaseClient): AnnotationStore
 }
 
 function toEvaluation({ id: _id, metric, configuration, ...row }: EvaluationRow): Evaluation {
-  return { ...row, metric: metric as Metric, configuration: fromJson(configuration) }
+  return { ...row, metric: metric as Evaluation['metric'], configuration: fromJson(configuration) }
 }
 
 function toAnnotation({ id: _id, workspaceId: _workspaceId, metadata, ...row }: AnnotationRow): Annotation {

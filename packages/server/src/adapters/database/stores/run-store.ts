@@ -1,6 +1,6 @@
 import type { SqlSession } from '@stet/embedded-postgres/sql-session'
 import type { Conversation, Run } from '../../../../generated/prisma/client.ts'
-import type { ConversationOrigin, RunStore, StoredConversation, StoredRun } from '../../../features/runs/ports.ts'
+import type { RunStore, StoredConversation, StoredRun } from '../../../features/runs/ports.ts'
 import type { PromptInput, RunStatus } from '../../../features/runs/run.ts'
 import { type DatabaseClient, fromJson } from '../database.ts'
 import { diskFull } from '../database-error.ts'
@@ -126,7 +126,7 @@ function toConversation({ deletedAt: _deletedAt, ...row }: Conversation, latest:
     ...row,
     config: fromJson(row.config),
     messages: fromJson(row.messages),
-    origin: row.origin as ConversationOrigin,
+    origin: row.origin as StoredConversation['origin'],
     status: row.status as RunStatus,
     latestRun: latest ? toRun(latest) : null,
   }

@@ -24,9 +24,7 @@ export async function deleteProject(
       if (project.name !== name) throw refuse('wrong-project-name')
       // Runs that are not stored yet exist only in this process.
       const isActiveHere = deps.runs.active.list().some((run) => run.view().projectId === projectId)
-      if (isActiveHere || (await projects.hasActiveRuns(projectId))) {
-        throw refuse('project-busy')
-      }
+      if (isActiveHere || (await projects.hasActiveRuns(projectId))) throw refuse('project-busy')
       keyHashes = await projects.markDeleted(projectId)
     })
     deps.logger.info('audit.project-deleted', { workspaceId, projectId, by: apiKeyId })

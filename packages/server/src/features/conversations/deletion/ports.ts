@@ -9,10 +9,6 @@ export interface ErasureRequest {
   createdAt: Date
 }
 
-export interface Erasure extends ErasureRequest {
-  id: number
-}
-
 export interface RetainedProject {
   id: number
   days: number
@@ -65,7 +61,7 @@ export interface DeletionStore {
 
   beginErasure(erasure: ErasureRequest): Promise<number>
   endErasure(id: number): Promise<void>
-  listErasures(): Promise<Erasure[]>
+  listErasures(): Promise<(ErasureRequest & { id: number })[]>
 
   /** @param serverDays applies to projects without their own value; 0 = keep forever. */
   listRetained(serverDays: number): Promise<RetainedProject[]>

@@ -6,17 +6,11 @@ import type { SupervisedRun } from '../supervise-run.ts'
 import { resultOfLog } from './stored-events.ts'
 
 /** A run's frames for one reader. Counts as a reader of the run until `release`. A slow reader delays only itself. */
-export interface RunFrames {
+export interface RunFrames extends Pick<RunLogReader, 'listen' | 'isAtEnd' | 'isCallerAwaited' | 'release'> {
   /** Returns the next part; empty if nothing is new. A part may end inside a frame, and a Buffer inside a character. */
   take(): string | Buffer
   /** True if the last part may end inside a frame. The next part must then be written before anything else. */
   hasMore(): boolean
-  /** Calls `listener` after every append and when the event log ends. `listener` must not block. */
-  listen(listener: () => void): void
-  isAtEnd(): boolean
-  /** True while the run waits for the caller's tool result. Legacy clients do not read during the tool call. */
-  isCallerAwaited(): boolean
-  release(): void
 }
 
 /** A run in progress. Use either `result` or `frames`, once. */

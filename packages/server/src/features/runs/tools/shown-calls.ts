@@ -6,7 +6,7 @@ import type { Needs } from '../../deps.ts'
 import type { ToolCall } from '../../templates/message.ts'
 import type { ToolScope } from '../run.ts'
 import type { RunProgress } from '../steps/run-progress.ts'
-import type { StepTool, ToolAnswer, Toolbox, ToolOutcome } from './tool.ts'
+import type { StepTool, Toolbox, ToolOutcome } from './tool.ts'
 
 export type ShowDeps = Needs<'runs' | 'clock'>
 
@@ -67,7 +67,8 @@ export async function answerOf(
       const paused = pause(Math.min(leftMs, lookAgainMs), undefined, { signal, ref: false })
       await Promise.race([woken, paused.catch(() => undefined)])
       signal.throwIfAborted()
-      const answer = await findAnswer(deps, call)
+      // Retries until the deadline while the database is unavailable.
+      const answer = await deps.runs.toolCalls.findAnswer(call.workspaceId, id).catch(nullIfUnavailable)
       if (answer) return answer
       if (performance.now() < waiting.deadline) continue
       if (await deps.runs.toolCalls.close(call)) return timedOut(deps.runs.settings.toolWaitMs)
@@ -88,17 +89,9 @@ export function isAwaited(tool: StepTool | undefined): boolean {
   return tool?.source === 'client' && tool.isAwaited
 }
 
-async function findAnswer(
-  deps: Needs<'runs'>,
-  { id, workspaceId }: { id: string; workspaceId: number },
-): Promise<ToolAnswer | null> {
-  try {
-    return await deps.runs.toolCalls.findAnswer(workspaceId, id)
-  } catch (error) {
-    // `answerOf` retries until the deadline while the database is unavailable.
-    if (isUnavailable(error)) return null
-    throw error
-  }
+function nullIfUnavailable(error: unknown): null {
+  if (isUnavailable(error)) return null
+  throw error
 }
 
 export function timedOut(waitMs: number): ToolOutcome {

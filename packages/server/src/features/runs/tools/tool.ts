@@ -20,13 +20,7 @@ export interface AgentTool {
   projectDefaults: ProjectDefaults
 }
 
-export interface OperatorTool {
-  source: 'serverTool'
-  definition: ToolDefinition
-  tool: ServerTool
-}
-
-export type StepTool = ClientTool | AgentTool | OperatorTool
+export type StepTool = ClientTool | AgentTool | { source: 'serverTool'; definition: ToolDefinition; tool: ServerTool }
 
 /** Keyed by the name that the model sees. */
 export type Toolbox = ReadonlyMap<string, StepTool>
@@ -48,12 +42,8 @@ export interface ServerToolContext {
   projectId: number
 }
 
-export interface ServerTool {
-  /** The name in prompts, for example `latitude/search`. */
-  name: string
-  description?: string
-  /** JSON Schema of the arguments. */
-  parameters: Record<string, unknown>
+/** `name` is the name in prompts, for example `latitude/search`. */
+export interface ServerTool extends ToolDefinition {
   execute(args: Record<string, unknown>, context: ServerToolContext): unknown
 }
 
