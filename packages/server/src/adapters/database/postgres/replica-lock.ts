@@ -29,7 +29,6 @@ const KEEP_ALIVE = [
 const SERVING = 'serving:'
 
 export interface ReplicaLockOptions {
-  connect(): Connection
   silenceMs: number
   log: Logger
 }
@@ -54,6 +53,7 @@ interface Held {
  * server rejects requests.
  */
 export class ReplicaLock {
+  readonly #connect: () => Connection
   readonly #options: ReplicaLockOptions
   readonly #id = `${SERVING}${randomUUID()}`
   readonly #stopping = new AbortController()
@@ -63,7 +63,8 @@ export class ReplicaLock {
   #confirmedAt = Number.NEGATIVE_INFINITY
   #asking: Promise<void> | undefined
 
-  constructor(options: ReplicaLockOptions) {
+  constructor(connect: () => Connection, options: ReplicaLockOptions) {
+    this.#connect = connect
     this.#options = options
     const timer = setInterval(() => void this.#ask(), CONFIRM_EVERY_MS).unref()
     this.#stopping.signal.addEventListener('abort', () => clearInterval(timer))
@@ -158,7 +159,7 @@ export class ReplicaLock {
 
   async #connected(): Promise<Connection> {
     if (this.#candidate) return this.#candidate
-    const connection = this.#options.connect()
+    const connection = this.#connect()
     connection.on('error', () => undefined)
     connection.once('end', () => this.#onEnd(connection))
     try {
