@@ -13,9 +13,6 @@ const CONFIRM_EVERY_MS = 200
 const CONFIRMED_FOR_MS = 600
 /** The wait after a predecessor that did not release the lock. Must exceed `CONFIRMED_FOR_MS`. */
 const TAKEOVER_WAIT_MS = 1_000
-/** The maximum share of `silenceMs` that `confirm` waits. */
-const CONFIRM_WAIT = 0.4
-const LOOK_MS = 20
 
 /** Lets PostgreSQL detect a dead machine within about 10 s and release its lock. */
 const KEEP_ALIVE = [
@@ -79,14 +76,15 @@ export class ReplicaLock {
     return this.#held !== undefined && performance.now() - this.#confirmedAt < CONFIRMED_FOR_MS
   }
 
-  /** Like `isConfirmed`, but queries the database if the last confirmation has expired. */
+  /** Like `isConfirmed`, but queries the database first if the last confirmation has expired. */
   async confirm(): Promise<boolean> {
     if (this.isConfirmed()) return true
     let isOver = false
-    const stopTimer = afterListening(this.#options.silenceMs * CONFIRM_WAIT, () => {
+    // Waits for at most 40% of the allowed silence.
+    const stopTimer = afterListening(this.#options.silenceMs * 0.4, () => {
       isOver = true
     })
-    while (this.#held !== undefined && !this.isConfirmed() && !isOver) await Promise.race([this.#ask(), delay(LOOK_MS)])
+    while (this.#held !== undefined && !this.isConfirmed() && !isOver) await Promise.race([this.#ask(), delay(20)])
     stopTimer()
     return this.isConfirmed()
   }
