@@ -1,4 +1,5 @@
 import { Server as NetServer } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Config } from './config.ts'
 import { keepAdminKey } from './data-files.ts'
 import { createFirstWorkspace } from './features/access/first-start.ts'
@@ -141,7 +142,9 @@ async function drainAndClose(input: ShutDownInput, drainDelayMs: number): Promis
   await queueWork.stop()
   // `http.Server.close` would destroy idle connections, which may have unsent bytes or a request in flight.
   const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()))
-  await requestsEnd(drain)
+  // Requests that do not wait for a run are usually short.
+  const closingAt = performance.now()
+  while (drain.openRequests() > 0 && performance.now() - closingAt < answersWaitMs) await pause(lookMs)
   // Active runs keep their lease after the handover, so the next server does not end them.
   await handOver()
   await runsAndAnswersEnd(drain, deps)
@@ -149,12 +152,6 @@ async function drainAndClose(input: ShutDownInput, drainDelayMs: number): Promis
   await closed
   await close()
   deps.logger.info('server.closed')
-}
-
-/** Waits up to `answersWaitMs` for open requests that do not wait for a run. Such requests are usually short. */
-async function requestsEnd(drain: Drain): Promise<void> {
-  const startedAt = performance.now()
-  while (drain.openRequests() > 0 && performance.now() - startedAt < answersWaitMs) await pause(lookMs)
 }
 
 /** Polls, because an open request may still start a run. After `runsWaitMs`, aborts the active runs. */
@@ -171,8 +168,4 @@ async function runsAndAnswersEnd(drain: Drain, deps: ShutDownInput['deps']): Pro
     }
     await Promise.race([pause(lookMs), ...(runs.length > 0 ? [Promise.all(runs.map((run) => run.ended))] : [])])
   }
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms))
 }

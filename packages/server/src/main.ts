@@ -50,17 +50,14 @@ function tellFirstKey(work: StartedWork | undefined): void {
   if (work?.firstKey !== undefined) process.stdout.write(`${work.firstKey}\n`)
 }
 
-async function listen(server: Server, config: Config): Promise<void> {
+async function listen(server: Server, { host, port }: Config): Promise<void> {
   try {
-    await once(server.listen(config.port, config.host), 'listening')
+    await once(server.listen(port, host), 'listening')
   } catch (error) {
-    throw new OperatorError(listenFailure(error as NodeJS.ErrnoException, config))
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === 'EADDRINUSE') throw new OperatorError(`Port ${port} of ${host} is in use; set PORT to another one`)
+    throw new OperatorError(`Cannot listen on HOST ${host}, PORT ${port} (${message})`)
   }
-}
-
-function listenFailure(error: NodeJS.ErrnoException, { host, port }: Config): string {
-  if (error.code === 'EADDRINUSE') return `Port ${port} of ${host} is in use; set PORT to another one`
-  return `Cannot listen on HOST ${host}, PORT ${port} (${error.message})`
 }
 
 function addressOf(server: Server, config: Config): string {

@@ -4,13 +4,11 @@ export interface Clock {
 
 export const systemClock: Clock = { now: () => new Date() }
 
-const defaultTickMs = 25
-
 /**
  * Calls `expire` after about `ms`. Time in which the event loop was blocked does not count. Returns a function that
  * cancels the call.
  */
-export function afterListening(ms: number, expire: () => void, tickMs = defaultTickMs): () => void {
+export function afterListening(ms: number, expire: () => void, tickMs = 25): () => void {
   let ticks = Math.ceil(ms / tickMs)
   const timer = setInterval(() => {
     ticks -= 1

@@ -1,6 +1,3 @@
-// A name can be as long as a request body, so only its start is compared.
-const comparedCharacters = 512
-
 /**
  * Returns up to `limit` candidates, the most similar first.
  * @param atLeast the minimum similarity, from 0 (any name) to 1 (the same letter pairs).
@@ -27,7 +24,8 @@ function likeness(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
 }
 
 function pairsOf(name: string): Set<string> {
-  const text = ` ${name.slice(0, comparedCharacters).toLowerCase()} `
+  // A name can be as long as a request body, so only its start is compared.
+  const text = ` ${name.slice(0, 512).toLowerCase()} `
   const pairs = new Set<string>()
   for (let index = 0; index < text.length - 1; index += 1) pairs.add(text.slice(index, index + 2))
   return pairs

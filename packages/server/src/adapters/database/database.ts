@@ -8,7 +8,6 @@ import { embeddedFolder, openEmbedded } from './embedded/open-embedded.ts'
 import type { Engine } from './engine.ts'
 import { migrate } from './migrate.ts'
 import { openPostgres } from './postgres/postgres.ts'
-import type { ReplicaLock } from './postgres/replica-lock.ts'
 import { gatedAdapter, gatedSession, type StatementGate, statementGate, throwUncarried } from './statement-gate.ts'
 import { createWriteBatch, type WriteBatch } from './write-batch.ts'
 
@@ -39,18 +38,15 @@ export interface DatabaseOptions<Stores> {
   log: Logger
 }
 
-export interface Database<Stores> {
-  kind: Engine['kind']
+/** Has a `lock` on PostgreSQL with `onlyReplica`. */
+export interface Database<Stores> extends Pick<Engine, 'kind' | 'lock' | 'writesClosed' | 'backup'> {
   client: DatabaseClient
   stores: Stores
   session: SqlSession
   /** Used by background loops. `statementCount` excludes its statements, so that an idle server is recognized. */
   ownSession: SqlSession
   writeBatch: WriteBatch
-  writesClosed(): boolean
   transaction<T>(work: (stores: Stores) => Promise<T>): Promise<T>
-  /** Present on PostgreSQL with `onlyReplica`. */
-  lock?: ReplicaLock
   /** True if `connectDatabase` took the lock, or if no lock is needed. */
   isTaken: boolean
   /** Waits for the lock, then migrates once. Resolves with false if the lock was released first, as `close` does. */
@@ -59,11 +55,8 @@ export interface Database<Stores> {
   ready(): Promise<Record<string, boolean>>
   /** The number of SQL statements since the start, without those of `ownSession`. */
   statementCount(): number
-  backup?: (file: string) => Promise<void>
   close(): Promise<void>
 }
-
-const TRANSACTION_TIMEOUTS = { maxWait: 30_000, timeout: 30_000 }
 
 export async function openDatabase<Stores>(options: DatabaseOptions<Stores>): Promise<Database<Stores>> {
   const database = await connectDatabase(options)
@@ -147,7 +140,7 @@ function useEngine<Stores>(engine: Engine, isTaken: boolean, options: DatabaseOp
 function createClient(engine: Engine, gate: StatementGate): PrismaClient {
   const client = new PrismaClient({
     adapter: gatedAdapter(engine.adapter, gate),
-    transactionOptions: TRANSACTION_TIMEOUTS,
+    transactionOptions: { maxWait: 30_000, timeout: 30_000 },
     errorFormat: 'minimal',
   })
   const extended = client.$extends({

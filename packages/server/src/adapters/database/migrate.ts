@@ -18,12 +18,7 @@ const CREATE_TABLE = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
   applied_steps_count INTEGER NOT NULL DEFAULT 0
 )`
 
-interface Migration {
-  name: string
-  sql: string
-  /** SHA-256 of migration.sql in hex, as Prisma stores it. */
-  checksum: string
-}
+type Migration = Awaited<ReturnType<typeof readMigrations>>[number]
 
 /**
  * Applies each missing migration in its own transaction. Returns the names of the applied migrations. Several servers
@@ -79,13 +74,14 @@ async function readApplied(queries: SqlQueries, migrations: Migration[]): Promis
   return new Set(rows.map((row) => String(row['migration_name'])))
 }
 
-async function readMigrations(folder: string): Promise<Migration[]> {
+async function readMigrations(folder: string) {
   const entries = await readdir(folder, { withFileTypes: true })
   const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name)
   if (names.length === 0) throw new Error(`No migrations found in ${folder}`)
   return Promise.all(
     names.sort().map(async (name) => {
       const sql = await readFile(join(folder, name, 'migration.sql'), 'utf8')
+      // The checksum has the form that Prisma stores.
       return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') }
     }),
   )

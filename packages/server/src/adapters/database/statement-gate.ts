@@ -10,13 +10,7 @@ import { AppError } from '../../shared/app-error.ts'
 import { databaseAway, diskFull, translateDatabaseError, translating } from './database-error.ts'
 import type { Engine } from './engine.ts'
 
-/** Counts SQL statements, and rejects writes while the disk is almost full. */
-export interface StatementGate {
-  pass(sql: string): void
-  /** Rejects if another server may have the lock. A write could make that server's cache stale. */
-  confirmLock(): Promise<void>
-  count(): number
-}
+export type StatementGate = ReturnType<typeof statementGate>
 
 const WRITES = /^\s*(INSERT|UPDATE|DELETE|WITH\b[\s\S]*?\b(?:INSERT|UPDATE|DELETE)\b)/i
 
@@ -43,13 +37,15 @@ export function throwUncarried(error: unknown): never {
   throw error instanceof CarriedRefusal ? error.refusal : translateDatabaseError(error)
 }
 
-export function statementGate({ writesClosed, lock }: Pick<Engine, 'writesClosed' | 'lock'>): StatementGate {
+/** Counts SQL statements, and rejects writes while the disk is almost full. */
+export function statementGate({ writesClosed, lock }: Pick<Engine, 'writesClosed' | 'lock'>) {
   let sent = 0
   return {
-    pass(sql) {
+    pass(sql: string) {
       if (writesClosed() && WRITES.test(sql)) throw diskFull()
       sent += 1
     },
+    /** Rejects if another server may have the lock. A write could make that server's cache stale. */
     async confirmLock() {
       if (lock && !(await lock.confirm())) throw databaseAway()
     },

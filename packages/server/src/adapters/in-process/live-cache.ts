@@ -8,11 +8,6 @@ interface Entry {
   bytes: number
 }
 
-interface Load {
-  since: number
-  value: Promise<unknown>
-}
-
 /** Maximum number of dropped cache scopes to track. At this number, the next drop clears the whole cache. */
 const mostDrops = 50_000
 
@@ -28,7 +23,7 @@ export function createLiveCache(limits: { maxEntries?: number; maxBytes?: number
       if (ids?.delete(id) && ids.size === 0) idsOf.delete(scope)
     },
   })
-  const loads = new Map<string, Load>()
+  const loads = new Map<string, { since: number; value: Promise<unknown> }>()
   // The value of `drops` at each cache scope's last drop. A load is current if the load began after that drop.
   const droppedAt = new Map<string, number>()
   let drops = 0
@@ -68,10 +63,7 @@ export function createLiveCache(limits: { maxEntries?: number; maxBytes?: number
       return value
     },
     drop(scope) {
-      if (droppedAt.size >= mostDrops) {
-        clear()
-        return
-      }
+      if (droppedAt.size >= mostDrops) return clear()
       drops += 1
       droppedAt.set(scope, drops)
       for (const id of idsOf.get(scope) ?? []) kept.delete(id)

@@ -20,8 +20,6 @@ interface Waiting {
 
 // Ended event logs stay in memory for 60 s. Later readers use the stored event log.
 const afterEnd = { ttl: 60_000, ttlAutopurge: true, max: 1_000 } as const
-// A larger event log is dropped when it ends, so that a few large ones do not evict the others.
-const maxEndedBytes = 131_072
 
 export function createRunEventLog(maxBytes: number): RunEventLog {
   const live = new Map<string, Log>()
@@ -60,7 +58,8 @@ export function createRunEventLog(maxBytes: number): RunEventLog {
           log.onListeners = undefined
           live.delete(runUuid)
           const size = heldBytes(log.messages) + heldBytes(log.entries)
-          if (size <= maxEndedBytes) ended.set(runUuid, log, { size })
+          // Drops larger event logs, so that a few large ones do not evict the others.
+          if (size <= 131_072) ended.set(runUuid, log, { size })
           wakeAll(log)
         },
       }

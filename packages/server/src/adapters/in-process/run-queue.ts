@@ -1,16 +1,11 @@
 /** Queues the runs of one process, first in, first out. Each queued run has a row in state `queued`. */
 import type { QueuedRun, RunQueue } from '../../features/runs/ports.ts'
 
-export interface RunQueueOptions {
-  workers: number
-  maxQueuedPerKey: number
-}
-
 interface Job extends QueuedRun {
   isReady: boolean
 }
 
-export function createRunQueue(options: RunQueueOptions): RunQueue {
+export function createRunQueue(options: { workers: number; maxQueuedPerKey: number }): RunQueue {
   const waiting = new Map<string, Job>()
   const started = new Set<string>()
   const perKey = new Map<number, number>()

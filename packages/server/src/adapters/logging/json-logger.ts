@@ -5,10 +5,6 @@ import type { LogFields, Logger } from '../../shared/logger.ts'
 const levels = { error: 50, warn: 40, info: 30, debug: 20, off: 100 } as const
 export type LogLevel = keyof typeof levels
 
-const bufferLimitBytes = 1_048_576
-/** Lines of this period are written together, because each write blocks the process. Errors are written immediately. */
-const gatherMs = 20
-
 // Patterns of stet's API keys, bearer tokens and common provider keys. All apply to the finished line.
 const secrets = [/stet_[0-9A-Za-z]{36}/g, /bearer\s+[^\s"\\]+/gi, /\b(?:sk|pk|gsk|xai|pplx)-[0-9A-Za-z_-]{12,}/g]
 
@@ -27,7 +23,7 @@ export function createJsonLogger(output: Writable, least: LogLevel): Logger {
   }
   const write = (level: Exclude<LogLevel, 'off'>, event: string, fields: LogFields = {}): void => {
     if (levels[level] < levels[least]) return
-    if (output.writableLength + gathered.length > bufferLimitBytes) {
+    if (output.writableLength + gathered.length > 1_048_576) {
       dropped += 1
       return
     }
@@ -37,7 +33,8 @@ export function createJsonLogger(output: Writable, least: LogLevel): Logger {
     if (level === 'error') flush()
     else if (!unwritten.has(flush)) {
       unwritten.add(flush)
-      setTimeout(flush, gatherMs).unref()
+      // Gathers lines, because each write blocks the process.
+      setTimeout(flush, 20).unref()
     }
   }
   return {

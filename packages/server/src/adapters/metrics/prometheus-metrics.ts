@@ -14,15 +14,8 @@ interface ProcessState {
   statementCount(): number
 }
 
-interface EndedRequest {
-  method: string
-  route: string
-  status: number
-  seconds: number
-}
-
 export interface PrometheusMetrics extends RunMetrics {
-  requestEnded(request: EndedRequest): void
+  requestEnded(request: { method: string; route: string; status: number; seconds: number }): void
   readonly contentType: string
   text(): Promise<string>
 }

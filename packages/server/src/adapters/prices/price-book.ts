@@ -24,9 +24,6 @@ const tableNames: Readonly<Record<string, string>> = {
   anthropic_vertex: 'google',
 }
 
-/** Longer names have no table price. Matching a name of several megabytes would take almost a second. */
-const maxNameLength = 500
-
 const decimals = 12
 
 type Rates = Omit<PriceRule, 'model'>
@@ -73,7 +70,8 @@ function entryCost(entry: Provider, model: string, call: PricedCall): Cost {
 }
 
 function findInTable(provider: ProviderSettings, named: string, at: Date): ModelPrices['costOf'] {
-  const source = named.length > maxNameLength ? undefined : tableSource(provider)
+  // Longer names have no table price. Matching a name of several megabytes would take almost a second.
+  const source = named.length > 500 ? undefined : tableSource(provider)
   // Google's endpoints also accept names with the prefix `models/` or `google/`.
   const model = provider.kind.startsWith('google') ? named.replace(/^(models|google)\//, '') : named
   const found = source && askTable({}, model, { ...source, timestamp: at })

@@ -51,9 +51,6 @@ export function protocolDriver(deps: CallDeps, provider: ProviderSettings, proto
   }
 }
 
-const longestBackoffMs = 8_000
-const longestRetryAfterMs = 60_000
-
 /**
  * Retries only until a response with a success status starts. No other part of the server retries model calls.
  * @throws ProviderError of the last attempt, also for an error status. After an abort, the error can have any type.
@@ -83,9 +80,9 @@ async function sendWithRetries(
 function waitBefore(error: unknown, retries: number, backoffMs: number): number | undefined {
   if (!(error instanceof ProviderError) || !isRepeatable(error)) return undefined
   const { retryAfterMs } = error
-  if (retryAfterMs !== undefined) return retryAfterMs <= longestRetryAfterMs ? retryAfterMs : undefined
+  if (retryAfterMs !== undefined) return retryAfterMs <= 60_000 ? retryAfterMs : undefined
   // Shortens the wait by up to a quarter, so that clients that failed together do not retry together.
-  return Math.min(backoffMs * 2 ** retries, longestBackoffMs) * (1 - Math.random() / 4)
+  return Math.min(backoffMs * 2 ** retries, 8_000) * (1 - Math.random() / 4)
 }
 
 function isRepeatable({ kind, status }: ProviderError): boolean {

@@ -6,13 +6,11 @@ import { openaiDriver } from './openai/client.ts'
 import type { GuardSettings } from './transport/address-guard.ts'
 import { leanTransport, type ProviderLimits, providerLimits } from './transport/transport.ts'
 
-export interface ModelDriversSettings {
+export function createModelDrivers(settings: {
   guard: GuardSettings
   clock: Clock
   limits?: Partial<ProviderLimits>
-}
-
-export function createModelDrivers(settings: ModelDriversSettings): ModelDrivers & { close(): Promise<void> } {
+}): ModelDrivers & { close(): Promise<void> } {
   const limits = { ...providerLimits, ...settings.limits }
   const transport = leanTransport(settings.guard, limits)
   const deps = { transport, clock: settings.clock, limits }

@@ -29,8 +29,6 @@ interface Workers {
   proven: LRUCache<string, true>
 }
 
-const MAX_PROVEN = 10_000
-const REFUSED = 'This prompt ended its evaluation several times within a minute; try again in a minute'
 const INVALID_REPLY = 'The evaluation gave no valid answer'
 
 export function createTemplateEngine(options: PoolOptions): TemplateEngine {
@@ -42,7 +40,7 @@ export function createTemplateEngine(options: PoolOptions): TemplateEngine {
   const workers: Workers = {
     pool: createTemplatePool(options),
     deaths: createDeathRecord(),
-    proven: new LRUCache({ max: MAX_PROVEN }),
+    proven: new LRUCache({ max: 10_000 }),
   }
   const scans = createScanCache()
   return {
@@ -101,7 +99,9 @@ async function evaluate<T>(
   { text, cause, ...call }: Omit<PoolCall, 'isProven'> & { text: string; cause: () => string },
 ): Promise<{ result: T } | { issue: CompileIssue }> {
   const failed = (message: string) => ({ issue: startIssue(call.request.source, message) })
-  if (deaths.isRefused(text, cause)) return failed(REFUSED)
+  if (deaths.isRefused(text, cause)) {
+    return failed('This prompt ended its evaluation several times within a minute; try again in a minute')
+  }
   const key = call.request.operation + text
   const outcome = await pool.call({ ...call, isProven: proven.has(key) })
   proven.delete(key)
@@ -134,7 +134,6 @@ function startIssue({ path, content }: TemplateSource, message: string): Compile
 }
 
 const WINDOW_MS = 60_000
-const MAX_RECORDS = 20_000
 
 /**
  * Records evaluations that crashed their worker process or reached the time limit. `text` identifies the workspace and
@@ -142,7 +141,7 @@ const MAX_RECORDS = 20_000
  */
 export function createDeathRecord(now = () => performance.now()) {
   // Holds the times of the last three deaths for each text and cause, and an empty list for each text.
-  const deaths = new LRUCache<string, number[]>({ max: MAX_RECORDS })
+  const deaths = new LRUCache<string, number[]>({ max: 20_000 })
   return {
     note(text: string, cause: string): void {
       const key = `${text} ${cause}`

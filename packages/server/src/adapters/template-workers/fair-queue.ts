@@ -147,12 +147,8 @@ export interface Turn<Seat, Result> extends QueuedJob {
   fail(error: AppError): void
 }
 
-/** Maximum queue time, in multiples of the call timeout. A late tick of the clock counts as one timeout. */
-const MAX_WAIT_FACTOR = 10
-const RETRY_AFTER_SECONDS = 1
-
 export function tooMany(limitOf: string): AppError {
-  return refuse('too-many-evaluations', { limitOf, retryAfter: RETRY_AFTER_SECONDS })
+  return refuse('too-many-evaluations', { limitOf, retryAfter: 1 })
 }
 
 /**
@@ -193,7 +189,8 @@ export function waitForTurn<Seat, Result>(
     const limitOf = queue.add(turn)
     if (limitOf) return reject(tooMany(limitOf))
     signal?.addEventListener('abort', cancel, { once: true })
-    if (timeoutMs) stopClock = afterListening(timeoutMs * MAX_WAIT_FACTOR, () => leave(tooMany('server')), timeoutMs)
+    // A late tick of the clock counts as one timeout.
+    if (timeoutMs) stopClock = afterListening(timeoutMs * 10, () => leave(tooMany('server')), timeoutMs)
   })
 }
 

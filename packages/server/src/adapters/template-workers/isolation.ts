@@ -14,9 +14,8 @@ export interface Isolation {
 
 export type LaunchedWorker = ChildProcessByStdio<Writable, Readable, null>
 
-/** Limits the data segment: heap, thread stacks and buffers. Node 24 maps 580 MB at start. */
-const MAX_DATA_BYTES = 1_024 * 1024 * 1024
-const LIMITS = ['prlimit', '--core=0', '--fsize=0', '--nofile=64', `--data=${MAX_DATA_BYTES}`]
+// The data segment consists of heap, thread stacks and buffers. Node 24 maps 580 MB at start.
+const LIMITS = ['prlimit', '--core=0', '--fsize=0', '--nofile=64', `--data=${1_024 * 1024 * 1024}`]
 
 let known: Promise<Isolation> | undefined
 
@@ -43,17 +42,14 @@ function works(prefix: readonly string[]): Promise<boolean> {
   return new Promise((resolve) => execFile(program, args, { env: {}, timeout: 10_000 }, (error) => resolve(!error)))
 }
 
-/** Node 22.13 renamed `--experimental-permission` to `--permission`. */
-function permissionFlag(): string {
-  return process.allowedNodeEnvironmentFlags.has('--permission') ? '--permission' : '--experimental-permission'
-}
-
 export function launchWorker(workerFile: string, { prefix }: Isolation): LaunchedWorker {
   const file = realpathSync(workerFile)
+  // Node 22.13 renamed `--experimental-permission` to `--permission`.
+  const isRenamed = process.allowedNodeEnvironmentFlags.has('--permission')
   const [program = process.execPath, ...args] = [
     ...prefix,
     process.execPath,
-    permissionFlag(),
+    isRenamed ? '--permission' : '--experimental-permission',
     `--allow-fs-read=${file}`,
     '--disallow-code-generation-from-strings',
     '--disable-proto=delete',

@@ -10,7 +10,6 @@ import { type CallOutcome, startWorker, type WorkerProcess } from './worker-proc
 
 export interface PoolOptions {
   workerFile: string
-  /** Maximum worker processes per workspace. The pool starts one more. */
   poolSize: number
   timeoutMs: number
   maxPerKey: number
@@ -40,10 +39,6 @@ interface Pool {
   sleeping: (() => void)[]
   isClosed: boolean
 }
-
-const MAX_RESTART_DELAY_MS = 5_000
-/** Time for a canceled evaluation to finish. Replacing the process would cost about as much CPU. */
-const CANCEL_GRACE_MS = 100
 
 export function createTemplatePool(options: PoolOptions) {
   const { poolSize: running, maxPerKey: perKey, maxPerWorkspace: perWorkspace } = options
@@ -107,7 +102,7 @@ async function restart(pool: Pool, slot: Slot): Promise<void> {
     }
     if (pool.isClosed) return
     log.error('template.worker-did-not-start', { attempt })
-    await delay(Math.min(MAX_RESTART_DELAY_MS, 100 * attempt), undefined, { ref: false })
+    await delay(Math.min(5_000, 100 * attempt), undefined, { ref: false })
   }
 }
 
@@ -144,7 +139,8 @@ async function callOnce(pool: Pool, { worker }: Slot, { request, owner: { signal
   if (signal?.aborted) return { kind: 'canceled' }
   let graceTimer: NodeJS.Timeout | undefined
   const cancel = (): void => {
-    graceTimer = setTimeout(() => worker.kill(), CANCEL_GRACE_MS)
+    // Gives the evaluation time to finish. Replacing the process would cost about as much CPU.
+    graceTimer = setTimeout(() => worker.kill(), 100)
   }
   signal?.addEventListener('abort', cancel, { once: true })
   const outcome = await worker.call(request, pool.options.timeoutMs)

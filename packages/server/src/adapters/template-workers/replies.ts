@@ -1,11 +1,10 @@
 /** Validates the replies of worker processes. A prompt may have compromised its worker, so no reply is trusted. */
 import { z } from 'zod'
-import type { WorkerReply } from './protocol.ts'
 import { slotMessages } from './slot-plan.ts'
 
 const record = z.record(z.string(), z.unknown())
 
-const issue = z.strictObject({
+export const issueResult = z.strictObject({
   code: z.string(),
   message: z.string(),
   path: z.string(),
@@ -28,8 +27,8 @@ export const scanResult = z.strictObject({
   references: z.array(z.string()),
   missing: z.array(z.string()),
   usesSteps: z.boolean(),
-  errors: z.array(issue),
-  warnings: z.array(issue),
+  errors: z.array(issueResult),
+  warnings: z.array(issueResult),
   /** Present only for a prompt of text, role tags and plain variable names. */
   slots: slotMessages.optional(),
 })
@@ -45,8 +44,6 @@ export const stepResult = z.union([
   z.strictObject({ done: z.literal(true), added: z.array(message) }),
 ])
 
-export const issueResult = issue
-
 const head = { id: z.int(), residentBytes: z.int(), heapBytes: z.int() }
 const reply = z.union([
   z.strictObject({ ...head, result: z.unknown() }),
@@ -54,10 +51,7 @@ const reply = z.union([
   z.strictObject({ ...head, failure: z.string() }),
 ])
 
-export function parseReply(
-  line: string,
-  expectedId: number | undefined,
-): { reply: WorkerReply; residentBytes: number; heapBytes: number } | undefined {
+export function parseReply(line: string, expectedId: number | undefined) {
   try {
     const read = reply.parse(JSON.parse(line))
     if (read.id !== expectedId) return undefined

@@ -7,13 +7,10 @@ export interface ScanReading {
   isLasting: boolean
 }
 
-const MAX_ENTRIES = 2_000
-const MAX_TOTAL_CHARS = 16 * 1024 * 1024
-
 export function createScanCache() {
   const kept = new LRUCache<string, TemplateScan>({
-    max: MAX_ENTRIES,
-    maxSize: MAX_TOTAL_CHARS,
+    max: 2_000,
+    maxSize: 16 * 1024 * 1024,
     // Measures the complete scan, because a short text may resolve to a large one.
     sizeCalculation: (scan) => JSON.stringify(scan).length,
   })

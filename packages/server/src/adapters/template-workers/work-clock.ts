@@ -1,9 +1,6 @@
 /** Limits a call's CPU time instead of elapsed time, so that a busy machine does not fail a valid prompt. */
 import { readFileSync } from 'node:fs'
 
-/** USER_HZ is 100 on every Linux that Node supports. */
-const MS_PER_TICK = 10
-
 export interface CpuShare {
   usedMs: number
   isRunnable: boolean
@@ -17,7 +14,8 @@ export function cpuShareOf(pid: number | undefined): CpuShare | undefined {
     // After the command's closing bracket, user time is the 12th field and system time the 13th. A process that waits
     // for a disk (D) counts as runnable, like one that runs or waits for a core (R).
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-    return { usedMs: (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK, isRunnable: /[RD]/.test(fields[0] ?? '') }
+    // A tick has 10 ms, because USER_HZ is 100 on every Linux that Node supports.
+    return { usedMs: (Number(fields[11]) + Number(fields[12])) * 10, isRunnable: /[RD]/.test(fields[0] ?? '') }
   } catch {
     return undefined
   }
@@ -26,7 +24,7 @@ export function cpuShareOf(pid: number | undefined): CpuShare | undefined {
 /** `spent`: the worker used its time or is stuck. `starved`: the machine was too busy to give the worker its time. */
 export type WorkEnd = 'spent' | 'starved'
 
-export interface WorkClockOptions {
+interface WorkClockOptions {
   /** Milliseconds of CPU time, or of elapsed time if the system does not report CPU time. */
   limitMs: number
   shareOf: () => CpuShare | undefined

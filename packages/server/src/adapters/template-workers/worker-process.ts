@@ -6,21 +6,7 @@ import { cpuShareOf, startWorkClock, type WorkEnd } from './work-clock.ts'
 /** `starved`: the machine was too busy to give the worker its CPU time. The prompt may be valid. */
 export type CallOutcome = { kind: 'reply'; reply: WorkerReply } | { kind: 'timeout' | 'starved' | 'died' }
 
-export interface WorkerProcess {
-  /** Resolves to false if the process ended before it was ready. */
-  ready: Promise<boolean>
-  exited: Promise<void>
-  call(request: Omit<WorkerRequest, 'id'>, timeoutMs: number): Promise<CallOutcome>
-  /** True after the first call. Earlier calls may have left data in the worker's memory. */
-  isUsed(): boolean
-  isWorn(): boolean
-  kill(): void
-}
-
-const MAX_CALLS = 10_000
-const MAX_RESIDENT_BYTES = 200 * 1024 * 1024
-/** Half of the heap limit, because the next call may need the other half. */
-const MAX_HEAP_BYTES = 48 * 1024 * 1024
+export type WorkerProcess = ReturnType<typeof startWorker>
 
 interface WorkerState {
   isAlive: boolean
@@ -32,7 +18,7 @@ interface WorkerState {
   kill(): void
 }
 
-export function startWorker(workerFile: string, isolation: Isolation): WorkerProcess {
+export function startWorker(workerFile: string, isolation: Isolation) {
   const worker = launchWorker(workerFile, isolation)
   const state: WorkerState = {
     ...{ isAlive: true, calls: 0, residentBytes: 0, heapBytes: 0, pending: undefined },
@@ -57,15 +43,18 @@ export function startWorker(workerFile: string, isolation: Isolation): WorkerPro
   // A write to a worker that just died fails. The exit of the worker process settles the call.
   worker.stdin.on('error', state.kill)
   return {
+    /** Resolves to false if the process ended before it was ready. */
     ready,
     exited,
-    call: (request, timeoutMs) => callWorker(worker, state, request, timeoutMs),
+    call: (request: Omit<WorkerRequest, 'id'>, timeoutMs: number) => callWorker(worker, state, request, timeoutMs),
+    /** True after the first call. Earlier calls may have left data in the worker's memory. */
     isUsed: () => state.calls > 0,
     isWorn: () =>
       !state.isAlive ||
-      state.calls >= MAX_CALLS ||
-      state.residentBytes > MAX_RESIDENT_BYTES ||
-      state.heapBytes > MAX_HEAP_BYTES,
+      state.calls >= 10_000 ||
+      state.residentBytes > 200 * 1024 * 1024 ||
+      // Half of the heap limit, because the next call may need the other half.
+      state.heapBytes > 48 * 1024 * 1024,
     kill: state.kill,
   }
 }

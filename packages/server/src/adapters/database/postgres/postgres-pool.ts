@@ -40,8 +40,6 @@ export class Connection extends pg.Client {
   }
 }
 
-const TRANSACTIONS = 'transactions'
-
 /** Groups statements with the same SQL text, or all transactions. */
 interface Lane {
   name: string
@@ -84,7 +82,7 @@ export class SharedPool extends pg.Pool {
   }
 
   async #connectTransaction(): Promise<pg.PoolClient> {
-    const lane = await this.#enter(TRANSACTIONS)
+    const lane = await this.#enter('transactions')
     try {
       const client = (await super.connect()) as pg.PoolClient & Connection
       client.onLockTimeout = (error) => refuseWaiting(lane, error)

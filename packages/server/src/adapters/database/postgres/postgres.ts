@@ -1,44 +1,28 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import type { SqlQueries, SqlSession } from '@stet/embedded-postgres/sql-session'
 import type pg from 'pg'
-import type { Logger } from '../../../shared/logger.ts'
 import type { Engine } from '../engine.ts'
 import { Connection, SharedPool, watchConnections } from './postgres-pool.ts'
-import { ReplicaLock } from './replica-lock.ts'
-
-const STATEMENT_TIMEOUT_MS = 30_000
-/** The server's statements hold locks for milliseconds. A longer wait means that another program holds the lock. */
-const LOCK_TIMEOUT_MS = 5_000
-const POOL_WAIT_MS = 30_000
-/** Well below the 100 connections that PostgreSQL allows by default. */
-const POOL_SIZE = 16
-const KEEP_ALIVE_MS = 5_000
-
-export interface PostgresOptions {
-  url: string
-  onlyReplica: boolean
-  silenceMs: number
-  log: Logger
-}
+import { ReplicaLock, type ReplicaLockOptions } from './replica-lock.ts'
 
 /** Creates the pool, which connects on first use. Does not take the replica lock yet. */
-export function openPostgres(options: PostgresOptions): Engine {
+export function openPostgres(options: ReplicaLockOptions & { url: string; onlyReplica: boolean }): Engine {
   const connection = {
     connectionString: options.url,
     application_name: 'stet',
     keepAlive: true,
-    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    keepAliveInitialDelayMillis: 5_000,
     silenceMs: options.silenceMs,
   }
-  const lock = options.onlyReplica
-    ? new ReplicaLock({ ...options, connect: () => new Connection(connection) })
-    : undefined
+  const lock = options.onlyReplica ? new ReplicaLock(() => new Connection(connection), options) : undefined
   const pool = new SharedPool({
     ...connection,
-    max: POOL_SIZE,
-    connectionTimeoutMillis: POOL_WAIT_MS,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    lock_timeout: LOCK_TIMEOUT_MS,
+    // Well below the 100 connections that PostgreSQL allows by default.
+    max: 16,
+    connectionTimeoutMillis: 30_000,
+    statement_timeout: 30_000,
+    // The server's statements hold locks for milliseconds. A longer wait means that another program holds the lock.
+    lock_timeout: 5_000,
   })
   // The pool replaces broken idle connections. An unhandled error event would end the process.
   pool.on('error', (error) => options.log.warn('database.connection-lost', { reason: error.message }))

@@ -13,9 +13,6 @@ const CONFIRM_EVERY_MS = 200
 const CONFIRMED_FOR_MS = 600
 /** The wait after a predecessor that did not release the lock. Must exceed `CONFIRMED_FOR_MS`. */
 const TAKEOVER_WAIT_MS = 1_000
-/** The maximum share of `silenceMs` that `confirm` waits. */
-const CONFIRM_WAIT = 0.4
-const LOOK_MS = 20
 
 /** Lets PostgreSQL detect a dead machine within about 10 s and release its lock. */
 const KEEP_ALIVE = [
@@ -29,7 +26,6 @@ const KEEP_ALIVE = [
 const SERVING = 'serving:'
 
 export interface ReplicaLockOptions {
-  connect(): Connection
   silenceMs: number
   log: Logger
 }
@@ -54,6 +50,7 @@ interface Held {
  * server rejects requests.
  */
 export class ReplicaLock {
+  readonly #connect: () => Connection
   readonly #options: ReplicaLockOptions
   readonly #id = `${SERVING}${randomUUID()}`
   readonly #stopping = new AbortController()
@@ -63,7 +60,8 @@ export class ReplicaLock {
   #confirmedAt = Number.NEGATIVE_INFINITY
   #asking: Promise<void> | undefined
 
-  constructor(options: ReplicaLockOptions) {
+  constructor(connect: () => Connection, options: ReplicaLockOptions) {
+    this.#connect = connect
     this.#options = options
     const timer = setInterval(() => void this.#ask(), CONFIRM_EVERY_MS).unref()
     this.#stopping.signal.addEventListener('abort', () => clearInterval(timer))
@@ -78,14 +76,15 @@ export class ReplicaLock {
     return this.#held !== undefined && performance.now() - this.#confirmedAt < CONFIRMED_FOR_MS
   }
 
-  /** Like `isConfirmed`, but queries the database if the last confirmation has expired. */
+  /** Like `isConfirmed`, but queries the database first if the last confirmation has expired. */
   async confirm(): Promise<boolean> {
     if (this.isConfirmed()) return true
     let isOver = false
-    const stopTimer = afterListening(this.#options.silenceMs * CONFIRM_WAIT, () => {
+    // Waits for at most 40% of the allowed silence.
+    const stopTimer = afterListening(this.#options.silenceMs * 0.4, () => {
       isOver = true
     })
-    while (this.#held !== undefined && !this.isConfirmed() && !isOver) await Promise.race([this.#ask(), delay(LOOK_MS)])
+    while (this.#held !== undefined && !this.isConfirmed() && !isOver) await Promise.race([this.#ask(), delay(20)])
     stopTimer()
     return this.isConfirmed()
   }
@@ -158,7 +157,7 @@ export class ReplicaLock {
 
   async #connected(): Promise<Connection> {
     if (this.#candidate) return this.#candidate
-    const connection = this.#options.connect()
+    const connection = this.#connect()
     connection.on('error', () => undefined)
     connection.once('end', () => this.#onEnd(connection))
     try {

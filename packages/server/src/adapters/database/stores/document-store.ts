@@ -33,9 +33,7 @@ const mergedText = {
   include: { version: { select: { mergedAt: true } } },
 } as const
 
-type MergedRow = Prisma.DocumentGetPayload<typeof mergedText>
-
-function toMergedText({ version, validTo, ...row }: MergedRow): MergedText {
+function toMergedText({ version, validTo, ...row }: Prisma.DocumentGetPayload<typeof mergedText>): MergedText {
   return { ...row, mergedAt: version.mergedAt, validTo: validTo ?? openEnd }
 }
 

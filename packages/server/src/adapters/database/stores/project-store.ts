@@ -7,8 +7,6 @@ const shown = {
   include: { liveVersion: { select: { uuid: true } } },
 } as const
 
-type ProjectRow = Prisma.ProjectGetPayload<typeof shown>
-
 export function postgresProjectStore(client: DatabaseClient): ProjectStore {
   const findOptional = async (workspaceId: number, id: number): Promise<Project | null> => {
     const row = await client.project.findFirst({ where: { workspaceId, id, deletedAt: null }, ...shown })
@@ -66,6 +64,6 @@ export function postgresProjectStore(client: DatabaseClient): ProjectStore {
   }
 }
 
-function toProject({ liveVersion, ...row }: ProjectRow): Project {
+function toProject({ liveVersion, ...row }: Prisma.ProjectGetPayload<typeof shown>): Project {
   return { ...row, liveVersionUuid: liveVersion?.uuid ?? null }
 }

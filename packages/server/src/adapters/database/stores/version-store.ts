@@ -10,8 +10,6 @@ const shown = {
   liveOf: { select: { id: true } },
 } as const satisfies Prisma.VersionInclude
 
-type VersionRow = Prisma.VersionGetPayload<{ include: typeof shown }>
-
 export function postgresVersionStore(client: DatabaseClient): VersionStore {
   const inProject = (workspaceId: number, projectId: number) => ({ projectId, project: { workspaceId } })
   const findFirst = async (where: Prisma.VersionWhereInput) => {
@@ -65,6 +63,10 @@ export function postgresVersionStore(client: DatabaseClient): VersionStore {
   }
 }
 
-function toVersion({ authorId: _authorId, liveOf, ...row }: VersionRow): Version {
+function toVersion({
+  authorId: _authorId,
+  liveOf,
+  ...row
+}: Prisma.VersionGetPayload<{ include: typeof shown }>): Version {
   return { ...row, isLive: liveOf !== null }
 }

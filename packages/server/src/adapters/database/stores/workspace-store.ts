@@ -1,9 +1,6 @@
 import type { WorkspaceStore } from '../../../features/access/ports.ts'
 import type { DatabaseClient } from '../database.ts'
 
-// An arbitrary number that no other advisory lock of stet uses.
-const creationLock = 7_358_801
-
 export function postgresWorkspaceStore(client: DatabaseClient): WorkspaceStore {
   const shown = { id: true, name: true } as const
   const author = { id: true, name: true, email: true } as const
@@ -22,7 +19,8 @@ export function postgresWorkspaceStore(client: DatabaseClient): WorkspaceStore {
     findFirstAuthor: (workspaceId) =>
       client.author.findFirst({ where: { workspaceId }, select: author, orderBy: { id: 'asc' } }),
     async lockCreation() {
-      await client.$executeRaw`SELECT pg_advisory_xact_lock(${creationLock})`
+      // An arbitrary number that no other advisory lock of stet uses.
+      await client.$executeRaw`SELECT pg_advisory_xact_lock(7358801)`
     },
   }
 }

@@ -11,14 +11,16 @@ import { answerInstruction, answerTool, answerToolName } from './structured.ts'
 
 export type AnthropicBody = Anthropic.MessageCreateParams
 
-const apiVersion = '2023-06-01'
-const ownAddress = 'https://api.anthropic.com'
-
 export function anthropicDriver(deps: CallDeps, provider: ProviderSettings): ModelDriver {
   return protocolDriver(deps, provider, {
     build: async (request) => ({
-      url: messagesUrl(provider.url ?? ownAddress),
-      headers: requestHeaders(provider, request, { 'x-api-key': provider.token }, { 'anthropic-version': apiVersion }),
+      url: messagesUrl(provider.url ?? 'https://api.anthropic.com'),
+      headers: requestHeaders(
+        provider,
+        request,
+        { 'x-api-key': provider.token },
+        { 'anthropic-version': '2023-06-01' },
+      ),
       body: JSON.stringify(anthropicBody(provider, request)),
     }),
     readerOf: ({ schema }) => new MessageReader(provider, schema),
@@ -48,7 +50,6 @@ const defaultLimits = [
   [/claude-(3-(opus|sonnet|haiku)|2|instant)/, 4_096],
   [/claude-3-5/, 8_192],
 ] as const
-const defaultLimit = 16_384
 
 /** @throws ProviderError `unsupported` for a part that the protocol cannot represent. */
 export function anthropicBody(provider: ProviderSettings, request: ModelRequest): AnthropicBody {
@@ -75,7 +76,7 @@ export function anthropicBody(provider: ProviderSettings, request: ModelRequest)
 
 /** Thinking counts as output, so the limit must exceed the thinking budget. */
 function limitOf(model: string, settings: Json, budget: number): number {
-  const limit = tokenLimit(settings) ?? defaultLimits.find(([pattern]) => pattern.test(model))?.[1] ?? defaultLimit
+  const limit = tokenLimit(settings) ?? defaultLimits.find(([pattern]) => pattern.test(model))?.[1] ?? 16_384
   return limit > budget ? limit : limit + budget
 }
 

@@ -15,8 +15,6 @@ import { tokenLimit } from '../request/settings.ts'
 import { toolChoiceOf } from '../request/tools.ts'
 import { instanceOf } from './instance.ts'
 
-const chunksPerBatch = 2
-const pauseMs = 4
 const introduction = "I'm the demo provider, not a real model."
 const longestEcho = 400
 
@@ -26,10 +24,10 @@ export function demoDriver(): ModelDriver {
       const { signal, stream } = request
       signal.throwIfAborted()
       const chunks = demoChunks(request)
-      const batchSize = stream ? chunksPerBatch : chunks.length
+      const batchSize = stream ? 2 : chunks.length
       for (let from = 0; from < chunks.length; from += batchSize) {
         await take(chunks.slice(from, from + batchSize))
-        if (stream) await delay(pauseMs)
+        if (stream) await delay(4)
         signal.throwIfAborted()
       }
     },

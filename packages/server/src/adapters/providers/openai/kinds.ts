@@ -39,11 +39,7 @@ const elsewhere = 'thinkingConfig safetySettings'
 const unsampled = `${elsewhere} topK top_k thinking`
 
 const traits: Readonly<Record<string, KindTraits>> = {
-  openai: {
-    baseUrl: 'https://api.openai.com/v1',
-    takesDeveloper: true,
-    refused: keys(unsampled),
-  },
+  openai: { baseUrl: 'https://api.openai.com/v1', takesDeveloper: true, refused: keys(unsampled) },
   azure: { takesDeveloper: true, namesDeployments: true, refused: keys(unsampled) },
   groq: {
     baseUrl: 'https://api.groq.com/openai/v1',
@@ -90,11 +86,7 @@ const traits: Readonly<Record<string, KindTraits>> = {
     refused: keys(`${unsampled} presencePenalty frequencyPenalty seed`),
     countsThoughtsInTotal: true,
   },
-  google_vertex: {
-    roles: 'leading-system',
-    refused: keys(unsampled),
-    countsThoughtsInTotal: true,
-  },
+  google_vertex: { roles: 'leading-system', refused: keys(unsampled), countsThoughtsInTotal: true },
 }
 
 const unknown: KindTraits = { refused: new Set() }

@@ -18,7 +18,6 @@ export class AddressRefused extends Error {
 }
 
 const refusal = 'The address is not allowed: it leads into a private or reserved network'
-const resolveMs = 2_000
 
 export function addressGuard({ allowedPrivateHosts, resolve = lookup }: GuardSettings): AddressGuard {
   return {
@@ -38,7 +37,7 @@ export function addressGuard({ allowedPrivateHosts, resolve = lookup }: GuardSet
 /** Returns an empty list if the name does not resolve within 2 seconds. Each connection is checked again. */
 function resolveAll(resolve: typeof lookup, host: string): Promise<string[]> {
   return new Promise((done) => {
-    const timer = setTimeout(done, resolveMs, [])
+    const timer = setTimeout(done, 2_000, [])
     resolve(host, { all: true }, (error, addresses) => {
       clearTimeout(timer)
       done(error ? [] : addresses.map(({ address }) => address))

@@ -22,8 +22,6 @@ const compiled = new LRUCache<string, CompiledPrompt>({
 const WARM_UP = '---\nmodel: none\n---\n{{ if a }}<user>{{ a.b }}</user>{{ else }}<step>{{ b = [1] }}</step>{{ endif }}'
 
 const { stdin, stdout } = process
-const CALLS_PER_MEASUREMENT = 16
-const EXPENSIVE_MS = 5
 
 let current: number | undefined
 let startedMs = 0
@@ -53,9 +51,9 @@ async function reply(request: WorkerRequest): Promise<WorkerReply> {
   }
 }
 
-/** Measures long calls and every 16th call. A measurement costs as much as a small render. */
+/** Measures after calls of 5 ms or more and after every 16th call. A measurement costs as much as a small render. */
 function memory(): typeof measured {
-  if (calls % CALLS_PER_MEASUREMENT === 0 || performance.now() - startedMs >= EXPENSIVE_MS) {
+  if (calls % 16 === 0 || performance.now() - startedMs >= 5) {
     const { rss, heapUsed } = process.memoryUsage()
     measured = { residentBytes: rss, heapBytes: heapUsed }
   }

@@ -31,9 +31,7 @@ interface ChatMessage {
   prefix?: boolean
 }
 
-interface ChatToolCall extends OpenAI.ChatCompletionMessageFunctionToolCall {
-  extra_content?: object
-}
+type ChatToolCall = OpenAI.ChatCompletionMessageFunctionToolCall & { extra_content?: object }
 
 export type ChatBody = Omit<OpenAI.ChatCompletionCreateParams, 'messages'> & { messages: ChatMessage[] }
 
