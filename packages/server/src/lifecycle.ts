@@ -1,5 +1,4 @@
 import { Server as NetServer } from 'node:net'
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Config } from './config.ts'
 import { keepAdminKey } from './data-files.ts'
 import { createFirstWorkspace } from './features/access/first-start.ts'
@@ -168,4 +167,9 @@ async function runsAndAnswersEnd(drain: Drain, deps: ShutDownInput['deps']): Pro
     }
     await Promise.race([pause(lookMs), ...(runs.length > 0 ? [Promise.all(runs.map((run) => run.ended))] : [])])
   }
+}
+
+// The global timer, because tests replace it.
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
 }
