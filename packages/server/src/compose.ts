@@ -46,7 +46,7 @@ import type { Deps, Stores } from './features/deps.ts'
 import { environmentProviders } from './features/providers/environment-providers.ts'
 import { createStoredLogs } from './features/runs/events/stored-events.ts'
 import { createActiveRuns } from './features/runs/leases/active-runs.ts'
-import type { RunMetrics } from './features/runs/ports.ts'
+import type { RunMetrics, RunSettings } from './features/runs/ports.ts'
 import type { ServerTools } from './features/runs/tools/tool.ts'
 import { createApp } from './http/app.ts'
 import type { Place } from './http/http-deps.ts'
@@ -60,6 +60,11 @@ import { eventCodec } from './wire/event-codec.ts'
 
 export type Composition = Awaited<ReturnType<typeof compose>>
 
+const maxEvents = 500_000
+const maxEventBytes = 32 * 1024 * 1024
+const stopWaitMs = 2_000
+const storeWaitMs = 60_000
+const toolWaitMs = 300_000
 const features = [
   'stream',
   'background',
@@ -129,8 +134,7 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>) 
     const { writesClosed } = database
     const isSuccessor = !database.isTaken
     work = await startUp({ deps, config, isSuccessor, writesClosed })
-    const { backupDir: directory, backupHours: everyHours, backupKeep: keep } = config
-    work.upkeep.push(startSnapshots(database, { directory, everyHours, keep, owner: 'stet', log: logger }))
+    work.upkeep.push(startSnapshots(database, snapshotOptions(config, logger)))
     return work
   }
   const close = async (): Promise<void> => {
@@ -138,9 +142,7 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>) 
     await database.lock?.release()
     await work?.queueWork.stop()
     for (const loop of work?.upkeep ?? []) await loop.stop()
-    const { leases, settings } = deps.runs
-    // If the release fails, the lease expires on its own.
-    if (work) await leases.release(settings.instanceId).catch(() => logger.warn('server.lease-not-released'))
+    if (work) await releaseLease(deps)
     await deps.templates.close()
     await deps.providers.drivers.close()
     await database.close()
@@ -229,6 +231,25 @@ function placeOf({ lock }: Database<Stores>, hasStarted: () => boolean): Place {
   }
 }
 
+function snapshotOptions(config: Config, logger: Logger) {
+  return {
+    directory: config.backupDir,
+    everyHours: config.backupHours,
+    keep: config.backupKeep,
+    owner: 'stet',
+    log: logger,
+  }
+}
+
+// If the release fails, the lease expires on its own.
+async function releaseLease(deps: Deps): Promise<void> {
+  try {
+    await deps.runs.leases.release(deps.runs.settings.instanceId)
+  } catch {
+    deps.logger.warn('server.lease-not-released')
+  }
+}
+
 interface Parts {
   config: Config
   database: Database<Stores>
@@ -258,19 +279,7 @@ function createDeps(parts: Parts) {
       codec: eventCodec,
       active: createActiveRuns(endedRunShare(config)),
       metrics: parts.metrics,
-      settings: {
-        instanceId: randomUUID(),
-        graceMs: config.graceMs,
-        runTimeoutMs: config.runTimeoutSeconds * 1000,
-        maxEvents: 500_000,
-        maxEventBytes: 32 * 1024 * 1024,
-        stopWaitMs: 2_000,
-        storeWaitMs: 60_000,
-        toolWaitMs: 300_000,
-        sharesDatabase: database.kind === 'postgres',
-        retentionDays: config.retentionDays,
-        eventRetentionMs: config.eventRetentionHours * 3_600_000,
-      },
+      settings: runSettings(config, database),
       toolCalls: postgresToolCallStore(database),
       toolSignals: createToolSignals(),
       serverTools: parts.serverTools,
@@ -303,4 +312,20 @@ function createDeps(parts: Parts) {
 /** A third each for event logs, conversations and queued runs. At least 1, because 0 means no limit in lru-cache. */
 function endedRunShare(config: Config): number {
   return Math.max(1, Math.floor(config.endedRunBytes / 3))
+}
+
+function runSettings(config: Config, database: Database<Stores>): RunSettings {
+  return {
+    instanceId: randomUUID(),
+    graceMs: config.graceMs,
+    runTimeoutMs: config.runTimeoutSeconds * 1000,
+    maxEvents,
+    maxEventBytes,
+    stopWaitMs,
+    storeWaitMs,
+    toolWaitMs,
+    sharesDatabase: database.kind === 'postgres',
+    retentionDays: config.retentionDays,
+    eventRetentionMs: config.eventRetentionHours * 3_600_000,
+  }
 }
