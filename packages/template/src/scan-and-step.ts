@@ -5,7 +5,7 @@ import { type RenderedStep, renderStep, type StepInput } from './rendering/rende
 export interface PromptScan {
   /** The parsed front matter; `{}` if it is missing or invalid. */
   config: Record<string, unknown>
-  /** All free variables, including those of references, in order of appearance. */
+  /** All free variables in order of appearance, including those in the attributes of references. */
   parameters: string[]
   /** The content without comments and with references inlined; unchanged if parsing or inlining fails. */
   resolvedContent: string
