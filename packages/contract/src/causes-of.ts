@@ -3,7 +3,7 @@ import { ERROR_CAUSES, type ErrorCause } from './vocabulary/error-causes.ts'
 
 /**
  * Causes that no route declares. The first six concern the request itself, before the handler of a route runs. The last
- * three occur when a run's end cannot be stored, when clients leave too many large responses unread, and when the
+ * three occur when a run or its end cannot be stored, when clients leave too many large responses unread, and when the
  * client has disconnected.
  */
 export const CAUSES_OUTSIDE_ROUTES: readonly ErrorCause[] = [
@@ -55,8 +55,8 @@ const ofParameter: Readonly<Record<string, readonly ErrorCause[]>> = {
 }
 
 /**
- * Returns every cause with which a route can refuse a request. Most causes follow from the route's shape and metadata.
- * `metadata.errors` lists the others.
+ * Returns the error causes of a route, except those in CAUSES_OUTSIDE_ROUTES. Most follow from the route's shape and
+ * metadata. `metadata.errors` lists the others.
  *
  * @example
  * causesOf(contract.projects.update, contract.projects.update.metadata) // ['refused-query', …, 'unknown-project']

@@ -3,7 +3,7 @@ import type { ErrorCause } from './vocabulary/error-causes.ts'
 import type { RunErrorCode } from './vocabulary/error-codes.ts'
 
 interface Explanation {
-  /** A clause without a capital letter and a full stop, for the OpenAPI document and docs/errors.md. */
+  /** A clause without a capital letter or a full stop, for the OpenAPI document and docs/errors.md. */
   when: string
   next: string
 }

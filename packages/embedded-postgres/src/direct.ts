@@ -1,3 +1,3 @@
-/** Opens databases in the calling thread, which loads PGlite. Commands and builds use this module. */
+/** Opens databases in the calling thread. Importing this module loads PGlite. Commands and builds use it. */
 export { backupDatabase, restoreDatabase } from './backup/backup.ts'
 export { makeDatabaseTemplate } from './directory/database-template.ts'

@@ -13,5 +13,5 @@ export class DatabaseSilentError extends Error {
   }
 }
 
-/** The exit code after a failure of the running database: `EX_IOERR` from `sysexits.h`. */
+/** The exit code after a fatal failure of the database: `EX_IOERR` from `sysexits.h`. */
 export const IO_FAILURE = 74

@@ -42,7 +42,7 @@ const FRAME_WIDTH_CHARS = 120
 /** Limits the length, because the engine's messages quote prompt values of any size. */
 const MAX_MESSAGE_CHARS = 1_000
 
-/** Converts `\r\n` and lone `\r` to `\n`, so line numbers do not change. */
+/** Converts `\r\n` and lone `\r` to `\n`. Line numbers do not change. */
 export function normaliseLineEnds(content: string): string {
   return content.includes('\r') ? content.replace(/\r\n?/g, '\n') : content
 }

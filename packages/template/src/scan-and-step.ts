@@ -3,11 +3,11 @@ import { type CompiledPrompt, compilePrompt, type PromptSource } from './compile
 import { type RenderedStep, renderStep, type StepInput } from './rendering/render-step.ts'
 
 export interface PromptScan {
-  /** The unmodified front matter; `{}` if it is missing or invalid. */
+  /** The parsed front matter; `{}` if it is missing or invalid. */
   config: Record<string, unknown>
-  /** All free variables, including those of references, in order of appearance. */
+  /** All free variables in order of appearance, including those in the attributes of references. */
   parameters: string[]
-  /** The content without comments and with references inlined; unchanged if it cannot be parsed. */
+  /** The content without comments and with references inlined; unchanged if parsing or inlining fails. */
   resolvedContent: string
   /** Paths of the document's own references, relative to the project's root. */
   references: string[]

@@ -7,7 +7,7 @@ export interface CompileIssue {
   message: string
   line: number
   column: number
-  /** The lines around the error, with a marker below the error. */
+  /** The line of the error and the line before it, with a marker below the error. */
   frame: string
 }
 

@@ -42,7 +42,7 @@ function isLogSegment({ path, pieces }: ArchivedFile): boolean {
   return pieces !== undefined && path.startsWith(`${LOG}/`)
 }
 
-/** Skips segments after `last`: PostgreSQL allocates them in advance and they are empty. */
+/** Skips segments after `last`, because the backup does not need them. */
 function* logBetween(directory: string, first: string, last: string): Generator<ArchivedFile> {
   const names = readdirSync(join(directory, LOG)).sort()
   const segments = names.filter((name) => name.length === first.length && name >= first && name <= last)

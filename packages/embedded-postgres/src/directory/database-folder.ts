@@ -7,8 +7,8 @@ import { join } from 'node:path'
 export interface DatabaseFolder {
   path: string
   /**
-   * The name of the program that owns the database. Prefixes this package's entries and the lines on stderr before an
-   * exit.
+   * The name of the program that owns the database. It begins the names of this package's entries and the messages on
+   * stderr.
    */
   owner: string
 }
@@ -25,7 +25,7 @@ export function isOwnEntry({ owner }: DatabaseFolder, name: string): boolean {
   return name.startsWith(`${owner}-`)
 }
 
-/** Returns a temporary folder with an unused name. The next start deletes such folders. */
+/** Returns a new path for temporary files, without creating it. The next start deletes leftovers. */
 export function workFolder(folder: DatabaseFolder): DatabaseFolder {
   return { ...folder, path: join(folder.path, ownNames(folder).work + randomBytes(6).toString('hex')) }
 }

@@ -17,7 +17,7 @@ interface Holder {
   bootId: string | null
 }
 
-/** Another process holds the lock, or deleted our folder, which looks dead until its socket listens. */
+/** Error codes if another process holds the lock, or deleted our folder before its socket listened. */
 const LOST_RACE = new Set(['ENOTEMPTY', 'EEXIST', 'ENOENT'])
 const SOCKET = '.sock'
 const DESCRIPTION = '.json'
@@ -55,10 +55,10 @@ async function take(directory: string, shortDirectory: string, lock: string): Pr
     await mkdir(own, { mode: 0o700 })
     const self: Holder = { pid: process.pid, host: hostname(), bootId: bootId() }
     await writeFile(join(own, `${name}${DESCRIPTION}`), `${JSON.stringify(self)}\n`, { mode: 0o600 })
-    // Listens before the rename, so that a lock never exists without a listening holder.
+    // Listens before the rename, so that a new lock always has a listening holder.
     server = await listenAt(directory, join(shortDirectory, `${lock}-${name}`, `${name}${SOCKET}`))
     await chmod(join(own, `${name}${SOCKET}`), 0o600)
-    // `rename` replaces only an empty or absent folder, so only one process succeeds.
+    // `rename` fails if the target folder has entries, so only one process succeeds.
     await rename(own, join(directory, lock))
   } catch (error) {
     if (server) await close(server)

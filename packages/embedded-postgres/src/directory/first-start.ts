@@ -30,7 +30,7 @@ export async function isDatabase(folder: DatabaseFolder): Promise<boolean> {
   return true
 }
 
-/** Builds in a temporary folder, then durably moves the entries. The directory stays, because it may be a mount. */
+/** Builds in a temporary folder, then durably moves the entries. Keeps the directory itself, because it may be a mount. */
 export async function buildDatabase(
   folder: DatabaseFolder,
   build: (work: DatabaseFolder) => Promise<void>,

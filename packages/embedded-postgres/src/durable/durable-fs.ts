@@ -22,8 +22,8 @@ const FAILURE_LINE = /(?:FATAL|PANIC): {2}(.*)/
 const NO_DIRECTORY_SYNC = new Set(['EPERM', 'EISDIR', 'EINVAL', 'EBADF'])
 
 /**
- * A file system whose syncs reach the disk, because PGlite reports success without syncing. The class depends on two
- * undocumented parts of PGlite. Therefore PGlite's version is exact, and each start tests the syncs.
+ * A file system whose syncs reach the disk. PGlite alone reports success without syncing. The class depends on two
+ * undocumented parts of PGlite. Therefore PGlite's version is pinned, and each start tests the syncs.
  */
 export class DurableFs extends NodeFS {
   syncCount = 0

@@ -85,7 +85,7 @@ function arrayElement(value: unknown): string {
 
 type BackendMessages = Awaited<ReturnType<PGlite['execProtocol']>>['messages']
 
-/** Each statement's response begins with a row description or a no-data message. */
+/** Each statement's response has one row description or no-data message, before any rows. */
 function rowsOf(messages: BackendMessages): Record<string, unknown>[][] {
   const results: { columns: string[]; rows: Record<string, unknown>[] }[] = []
   for (const message of messages) {

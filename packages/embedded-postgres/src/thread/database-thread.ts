@@ -151,7 +151,7 @@ function requestsOf(worker: Worker): Requests {
 /** Pending requests were never acknowledged, and the next start runs crash recovery. */
 function endProcess(owner: string, code: number, failure: Error | undefined): never {
   const reason = failure?.stack ?? `exit code ${code}`
-  // With this code, the thread has already reported the failed write or sync.
+  // With this code, the thread has already reported the failure.
   if (code !== IO_FAILURE) writeSync(2, `${owner}: the embedded database exited unexpectedly: ${reason}\n`)
   process.exit(IO_FAILURE)
 }

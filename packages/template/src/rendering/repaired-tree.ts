@@ -171,7 +171,7 @@ function place(at: Expression): { start: number; end: number; loc?: NonNullable<
   return { start: at.start, end: at.end, ...(at.loc ? { loc: at.loc } : {}) }
 }
 
-/** Returns a new Date for each evaluation, so that evaluations never share a mutable object. */
+/** Yields a new Date for each evaluation, so that evaluations never share a mutable object. */
 function clock(at: Expression, repair: Repair): Expression {
   repair.usesClock = true
   return Object.defineProperty(literal(undefined, at), 'value', { get: () => new Date(repair.trace.now) })

@@ -10,7 +10,7 @@ export interface RenderedMessage {
   [extra: string]: unknown
 }
 
-/** Thrown if the arguments of a tool call are not an object, because the engine accepts other values. */
+/** Thrown if the arguments of a tool call are not an object. The engine accepts other values. */
 export class ToolArgumentsError extends Error {
   override readonly name = 'ToolArgumentsError'
 }

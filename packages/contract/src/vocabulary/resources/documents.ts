@@ -35,7 +35,7 @@ export interface Document {
   projectId: number
   /** The parsed front matter. Empty if the front matter is missing or invalid. */
   config: Record<string, unknown>
-  /** Declared parameters and all free variables, including those of referenced prompts. */
+  /** Declared parameters and all free variables, including those in the attributes of references. */
   parameters: Record<string, DocumentParameter>
   /** Absent if no configured provider key matches. */
   provider?: ProviderKind

@@ -24,7 +24,7 @@ export interface TextResponse extends StepResponse {
   streamType: 'text'
 }
 
-/** A JSON response. `text` is the JSON text, `object` is its value, and `toolCalls` is empty. */
+/** A JSON response. `object` is the JSON value in `text`, which may include a code fence. `toolCalls` is empty. */
 export interface ObjectResponse extends StepResponse {
   streamType: 'object'
   object: unknown

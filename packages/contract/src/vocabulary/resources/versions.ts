@@ -120,7 +120,7 @@ export interface VersionDiff {
     status: 'added' | 'modified' | 'deleted'
     before: DiffSide | null
     after: DiffSide | null
-    /** True if live has changed the prompt that this change is based on. Publishing then requires `force`. */
+    /** True if live has changed the prompt that this change is based on. Publishing is then refused without `force`. */
     conflict: boolean
   }[]
 }
