@@ -67,7 +67,7 @@ export class Stet<R = PromptRegistry> {
   }
 
   /**
-   * Returns the same client for another project.
+   * Returns a client with the same options for another project.
    *
    * @example await stet.project(2).prompts.run('support/reply')
    */
@@ -76,7 +76,7 @@ export class Stet<R = PromptRegistry> {
   }
 
   /**
-   * Returns the same client for another version.
+   * Returns a client with the same options for another version.
    *
    * @example await stet.version(draft.uuid).prompts.list()
    */

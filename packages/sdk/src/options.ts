@@ -29,7 +29,7 @@ export interface Scope {
 /** Options that every call accepts. */
 export interface RequestOptions {
   signal?: AbortSignal
-  /** Milliseconds per attempt until the whole JSON body has arrived, or until the response head of a stream. */
+  /** Milliseconds per attempt to receive the whole JSON body, or the response head of a stream. */
   timeout?: number
   maxRetries?: number
   /** Set a header to null to remove a default. */
@@ -72,7 +72,7 @@ export interface StreamDefaults {
   resume?: boolean | ResumeOptions
   /** Milliseconds without data before the client treats the stream as broken. Default: 45_000. */
   idleTimeout?: number
-  /** If false, the stream stores no events, and late readers start at the current event. Default: true. */
+  /** If false, the stream stores no events, and late readers start at the next event. Default: true. */
   bufferEvents?: boolean
   /** The maximum number of chat requests that one call sends with tool results. Default: 10. */
   maxToolRounds?: number
@@ -147,7 +147,10 @@ export type RunOptions<R, P, O extends OutputKind = OutputOf<R, P>> = Scope &
      * result.
      */
     stream?: boolean
-    /** If true, `run()` immediately resolves to a job, and a run of `stream()` continues if its reader disconnects. */
+    /**
+     * If true, `run()` resolves to a job as soon as the server has accepted the run, and a run of `stream()` continues
+     * if its reader disconnects.
+     */
     background?: boolean
     mcpHeaders?: Record<string, Record<string, string>>
   }

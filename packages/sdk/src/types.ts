@@ -36,8 +36,8 @@ import type {
 } from '@stet/contract/vocabulary'
 import type { IsText, OutputKind } from './registry.ts'
 
-// The contract defines the wire types. The types below are wider, so that compiled code also works with a newer server.
-// New codes and providers are plain strings, and any message from the server can be sent back.
+// The contract defines the wire types. Some types below are wider, so that compiled code also works with a newer
+// server. New codes and providers are plain strings, and any message from the server can be sent back.
 export type {
   Annotation,
   Change,
@@ -149,7 +149,7 @@ export type ProjectDefaults = Pick<CreateProjectBody, 'defaultProvider' | 'defau
 
 export type ApiKeyInfo = ApiKey
 
-/** A provider key with a masked `token`. Its id is 0 if it comes from the server's environment, or is `demo`. */
+/** A provider key with a masked `token`. The id is 0 for keys from the server's environment and for `demo`. */
 export interface ProviderKeyInfo extends Omit<ProviderKey, 'provider'> {
   provider: string
 }

@@ -56,7 +56,7 @@ export class PromptCache {
     return outcomeOf(entry, 'stale')
   }
 
-  /** Evicts every prompt with this key prefix. The results of pending requests are not stored. */
+  /** Evicts every prompt with this key prefix. The results of their pending requests are not stored. */
   async drop(keyPrefix: string, about: Pick<CacheRequest, 'options' | 'logger'>): Promise<void> {
     for (const key of this.#flights.keys()) if (key.startsWith(keyPrefix)) this.#flights.delete(key)
     await this.#try(about, (store) => store.delete(keyPrefix))

@@ -1,8 +1,8 @@
 const ORDERED = ['retry-after-ms', 'retry-after', 'x-ratelimit-reset']
 
 /**
- * Wraps `fetch`. Adds a `retry-after-ms` header to error responses without a retry delay: `retryMs`, doubled with each
- * retry. A broken connection has no response, so the client's usual delay applies.
+ * Wraps `fetch`. If an error response has no retry delay, adds a `retry-after-ms` header. Its value is `retryMs` and
+ * doubles with each retry. A broken connection has no response, so the client's usual delay applies.
  */
 export function delayFirstRetry(own: typeof globalThis.fetch | undefined, retryMs: number): typeof globalThis.fetch {
   return async (input, init) => {

@@ -9,7 +9,7 @@ export interface LatitudeOptions extends Omit<StetOptions, 'apiKey'> {
     gateway?: { host: string; port?: number; ssl: boolean }
     /** Ignored. */
     source?: LogSource
-    /** Milliseconds before the first retry of an error response. The delay doubles with each retry. */
+    /** Milliseconds before the first retry, if the error response sets no delay. Doubles with each retry. */
     retryMs?: number
   }
 }

@@ -3,7 +3,7 @@ import type { RenderToolHandler } from '../render/index.ts'
 import type { LatitudeOptions } from './options.ts'
 import type { LatitudeToolContext } from './tools.ts'
 
-// These types keep the published clients' names, so that applications only change the import.
+// These types keep the published clients' names, so that applications need to change only the import.
 
 /** The options of `Latitude`. */
 export type Options = LatitudeOptions

@@ -58,7 +58,7 @@ export class Prompts<R = PromptRegistry> {
   }
 
   /**
-   * Lists all prompts of the version, ordered by path.
+   * Lists the version's prompts, ordered by path.
    *
    * @example const replies = await stet.prompts.list({ prefix: 'support/' })
    */
@@ -125,7 +125,7 @@ export class Prompts<R = PromptRegistry> {
 
   /**
    * Runs a prompt and resolves when the run ends. Rejects with RunError if the run fails. With `background`, resolves
-   * to a job immediately.
+   * to a job as soon as the server has accepted the run.
    *
    * @example
    * const { response, cost } = await stet.prompts.run('support/reply', { parameters: { ticket } })

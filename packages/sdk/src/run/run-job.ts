@@ -18,7 +18,7 @@ export interface RunJob<O extends OutputKind = 'text'> {
   /** The conversation's uuid. */
   readonly uuid: string
   /**
-   * Streams the run's events, starting with the first.
+   * Streams the run's events, from the first one or after `lastEventId`.
    *
    * @example for await (const text of job.attach().textStream) process.stdout.write(text)
    */

@@ -39,7 +39,8 @@ export function resultOf<O extends OutputKind>(data: Completed, progress: Progre
   return {
     uuid: data.uuid,
     conversation: data.messages,
-    // The server validated the response against the prompt's schema.
+    // The prompt's schema determines this type. The server checks only that the response is JSON, not that it matches
+    // the schema.
     response: response as RunResult<O>['response'],
     toolRequests: data.toolRequests ?? [],
     source: data.source,

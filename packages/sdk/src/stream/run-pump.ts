@@ -42,8 +42,8 @@ export interface StreamSource<O extends OutputKind> {
 type Ending = 'finished' | 'errored' | 'aborted' | 'detached'
 
 /**
- * The usual sequence is connecting → streaming → finished. In between, the state can be reconnecting or tools. Every
- * state can change to errored, aborted or detached.
+ * The usual sequence is connecting → streaming → finished. In between, the state can be reconnecting or tools. Each
+ * state before the end can change to errored, aborted or detached.
  */
 export type StreamState = 'connecting' | 'streaming' | 'reconnecting' | 'tools' | Ending
 
@@ -157,8 +157,8 @@ export class RunPump<O extends OutputKind> {
   }
 
   /**
-   * Answers the tool calls of a round. Returns the function that opens the next round, or undefined if a handler
-   * paused.
+   * Answers the tool calls of a round. Returns the function that opens the next round. If a handler paused, ends the
+   * stream and returns undefined.
    */
   async #nextTurn(end: Completed, signal: AbortSignal): Promise<(() => Promise<Answer>) | undefined> {
     this.#phase = 'tools'
@@ -183,7 +183,7 @@ export class RunPump<O extends OutputKind> {
     const event = this.#decode(frame)
     if (event.id && !isOld) this.lastEventId = event.id
     try {
-      // Of the events that were processed before, handle only the terminal event, so that the stream ends.
+      // If the event was processed before, handle only a terminal event, so that the stream ends.
       if (isOld) this.#conclude(event, head)
       else if (event.event === 'latitude-event' || event.event === 'provider-event') this.#accept(event, head)
       else this.listeners.emit('event', event)

@@ -9,8 +9,9 @@ import { RunPump, type StreamSource, type StreamState } from './run-pump.ts'
 import { readableOf, textOf } from './views.ts'
 
 /**
- * A run in progress. The client reads the run to its end even if you do not iterate. Every view starts at the first
- * event, so you can combine several views. The stream is not a promise: await `finalResult()` or another result.
+ * A run in progress. The client reads the run to its end even if you do not iterate. Unless
+ * `bufferEvents` is false, every view starts at the first event, so you can combine several views. The stream is not a
+ * promise: await `finalResult()` or another result.
  *
  * @example
  * const stream = stet.prompts.stream('support/reply', { parameters: { ticket } })
@@ -64,7 +65,8 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
   }
 
   /**
-   * Creates a reader that starts at the first event. Breaking out of the loop ends only this reader, not the run.
+   * Creates a reader, which starts at the first event unless `bufferEvents` is false. Breaking out of the loop ends
+   * only this reader, not the run.
    */
   [Symbol.asyncIterator](): AsyncIterator<StreamEvent> {
     return this.#events()

@@ -17,7 +17,7 @@ export function readableOf<T>(source: AsyncIterable<T>, ping?: () => T): AsyncIt
   let timer: ReturnType<typeof setInterval> | undefined
   const stream = new ReadableStream<T>({
     async pull(controller) {
-      // Ping only while a reader waits. Otherwise an unread stream would fill up and keep the process alive.
+      // Ping only while the queue has room. Otherwise, the pings of an unread stream would pile up.
       if (ping) timer = setInterval(() => controller.desiredSize && controller.enqueue(ping()), PING_MS)
       try {
         const { done, value } = await iterator.next()

@@ -4,7 +4,7 @@ import { type MockCall, type MockReply, respond } from './mock-reply.ts'
 
 /** A client that needs no server. */
 export interface MockStet<R = PromptRegistry> extends Stet<R> {
-  /** All requests so far, in order. */
+  /** All requests since the start or the last `reset()`, in order. */
   readonly calls: readonly MockCall[]
   /**
    * Clears `calls`.

@@ -14,7 +14,7 @@ export function pausedResult<O extends OutputKind>(data: Failed, { text }: Progr
   return {
     uuid,
     conversation: messages,
-    // A stopped run reports no model. Callers use this result only for the tool calls.
+    // A stopped run reports no model, so `model` and `provider` are empty.
     response: { ...response, model: '', provider: '', documentLogUuid: uuid, input: messages, output: [] } as never,
     toolRequests: toolCalls,
     source,

@@ -65,7 +65,7 @@ export class ToolLoop<O extends OutputKind> {
     }
   }
 
-  /** True if a chat can continue the conversation: with `turns`, a handler for every call, and rounds left. */
+  /** True if a chat can follow: the run waits for no tools, every call has a handler, and rounds are left. */
   goesOn(calls: readonly ToolCall[] = []): boolean {
     const isAnswerable = calls.length > 0 && calls.every(({ name }) => this.#tools[name])
     return !this.#isInline && isAnswerable && this.rounds < this.#maxRounds

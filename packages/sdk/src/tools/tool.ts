@@ -1,7 +1,7 @@
 import type { Nothing } from '../registry.ts'
 import type { Message, ToolCall } from '../types.ts'
 
-/** The interface that all common schema libraries implement (standardschema.dev). */
+/** The interface that common schema libraries implement (standardschema.dev). */
 export interface StandardSchema<I = unknown, O = I> {
   readonly '~standard': {
     readonly version: 1
@@ -26,7 +26,7 @@ type SchemaOut<S> = S extends StandardSchema<Untyped, infer O> ? O : never
 export interface ToolContext extends ToolCall {
   conversationUuid: string
   messages: Message[]
-  /** Aborts when the stream ends or the tool times out. */
+  /** Aborts if the call is aborted, the stream fails or is detached, or the tool times out. */
   signal: AbortSignal
   /**
    * Leaves this call and the round's other unanswered calls open, and ends the run. A later `chat()` can answer the

@@ -32,7 +32,7 @@ export class Api {
 
   /**
    * Calls an operation and parses its JSON response. Also sends the options, except for those in `RequestOptions`.
-   * Rejects invalid input before any request.
+   * Rejects missing or invalid path parameters before any request.
    */
   call<K extends OperationName, O extends RequestOptions>(
     name: K,

@@ -8,8 +8,8 @@ type Of<T extends StreamEvent['type']> = Extract<StreamEvent['data'], { type: T 
 const FAILED = 'The run failed'
 
 /**
- * Returns the part of an event that a page may see, or undefined if the whole event is hidden. Copies only the keys
- * that are listed in this file, so new keys and event types of a newer server stay hidden.
+ * Returns the part of an event that a page may see, or undefined if the whole event is hidden. Unless `expose` is true,
+ * copies only the keys that are listed in this file, so new keys and event types of a newer server stay hidden.
  */
 export function pageEvent(event: StreamEvent, { expose = [] }: ForwardOptions = {}): StreamEvent | undefined {
   if (expose === true) return event
