@@ -14,7 +14,7 @@ export interface RawInput {
   flags: Readonly<Record<string, unknown>>
 }
 
-/** `run` is separate from `print`, so that tests can check the data that `run` returns. */
+/** `run` is separate from `print`, so that `--json` can print the data that `run` returns. */
 export interface CommandDefinition<I, D> {
   summary: string
   examples: readonly string[]

@@ -39,7 +39,7 @@ export interface Problem {
 
 type Issue = PromptScan['errors'][number]
 
-/** Returns the problems by path and line. Returns a problem once, even if several prompts reference the prompt. */
+/** Sorts the problems by path and line. Returns each problem once, even if several prompts reference its prompt. */
 export function problemsOf(scans: ReadonlyMap<string, PromptScan>, files: ReadonlyMap<string, LocalPrompt>): Problem[] {
   const found = new Map<string, Problem>()
   const add = (issue: Issue, severity: Problem['severity']): void => {

@@ -4,7 +4,7 @@ import type { Io } from '../io.ts'
 import type { GlobalFlags } from './global-flags.ts'
 import type { Settings } from './resolve.ts'
 
-/** Attempts to reconnect a broken stream. Each new event resets the count. */
+/** The maximum number of attempts to reconnect a broken stream. Each new event resets the count. */
 export const maxReconnects = 3
 
 export async function createClient(ctx: { flags: GlobalFlags; io: Io }, settings: Settings): Promise<Stet> {

@@ -34,8 +34,8 @@ export function findConfigFile(folder: string): string | undefined {
 }
 
 /**
- * Returns the value of `$schema`: the relative path of the installed CLI's schema. Returns undefined if no parent
- * folder has the CLI in `node_modules`.
+ * Returns the value of `$schema`: the relative path of the installed CLI's schema. Returns undefined if neither the
+ * folder nor its parents in the checkout have the CLI in `node_modules`.
  */
 export function schemaSeenFrom(folder: string): string | undefined {
   const file = findUpwards(folder, join('node_modules', '@stet', 'cli', 'schema', 'config.json'))

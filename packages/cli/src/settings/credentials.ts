@@ -19,7 +19,7 @@ export function credentialsFileOf(io: Io): string {
 }
 
 /**
- * Returns all logins by profile. If other users can read the file or its folder, warns and tries to restrict the mode.
+ * Returns all logins by profile. If others have access to the file or its folder, warns and tries to restrict the mode.
  */
 export async function readCredentials(
   file: string,

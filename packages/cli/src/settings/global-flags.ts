@@ -46,7 +46,7 @@ export const globalFlags: readonly Flag[] = [
   { long: '--no-retry', summary: 'do not retry failed requests' },
 ]
 
-/** If a key is absent, the environment, files and defaults decide. */
+/** If a property is absent, the environment, files and defaults decide. */
 export interface GlobalFlags {
   baseUrl?: string
   apiKey?: string

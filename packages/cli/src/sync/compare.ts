@@ -4,7 +4,7 @@ import type { Change } from '@stet/sdk'
 export interface Sides {
   /** The hash after the last pull or push. */
   base: string | undefined
-  /** All accepted hashes of the local file: with its stored line endings and with LF. */
+  /** All accepted hashes of the local file, as in `HashedText.hashes`. */
   local: ReadonlySet<string> | undefined
   remote: string | undefined
 }

@@ -5,7 +5,7 @@ import type { Settings } from '../settings/resolve.ts'
 
 export const promptEnding = '.promptl'
 
-/** In a conflict, the server's text is saved next to the file with this extension. */
+/** The extension of the file that holds the server's text in a conflict. It is saved next to the prompt's file. */
 export const remoteEnding = `${promptEnding}.remote`
 
 /** The server's rules for characters and path length. */

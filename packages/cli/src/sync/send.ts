@@ -53,7 +53,7 @@ function issuesOf(details: unknown, changes: readonly Change[]): string[] {
   })
 }
 
-/** Edits a published version in place, one prompt at a time. No other command changes published text in place. */
+/** Edits a published version in place, one prompt at a time. Only `stet push --force` does this. */
 export async function sendToMerged(client: Stet, version: Version, changes: readonly Change[]): Promise<void> {
   const deleted = changes.find(({ status }) => status === 'deleted')
   if (deleted) {
@@ -67,8 +67,8 @@ export async function sendToMerged(client: Stet, version: Version, changes: read
 }
 
 /**
- * Returns the lock's entries after a push. Pushed prompts get a new base. Prompts that agree on both sides also get
- * one, except with a pending merge.
+ * Returns the lock file's entries after a push. Pushed prompts get a new base, and deleted prompts lose their entry.
+ * Prompts whose file and server text already agreed also get a new base, unless a merge is pending.
  */
 export function entriesAfterPush(
   before: Readonly<Record<string, LockEntry>>,
@@ -104,7 +104,7 @@ function setEntry(
   else delete entries[path]
 }
 
-/** Returns the path of each prompt in a conflict response once. */
+/** Returns the distinct prompt paths of a conflict response. */
 export function conflictPaths(details: unknown): string[] {
   if (typeof details !== 'object' || details === null || !('conflicts' in details)) return []
   const { conflicts } = details

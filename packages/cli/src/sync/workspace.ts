@@ -89,7 +89,7 @@ function compareAll(
     if (!state && mergedLive === undefined) continue
     compared.push({
       path,
-      // The prompt is on no side, but a push must still send its deletion with live's hash.
+      // Without a state, the prompt exists nowhere. A push must still send its deletion with live's hash.
       state: state ?? 'both-deleted',
       localFile: local?.file,
       localText: local?.text,
@@ -144,8 +144,8 @@ export function selectorOf(
 }
 
 /**
- * Returns the entries with a new base for each prompt that agrees on both sides. A lock of a new version would
- * otherwise have stale bases.
+ * Returns the entries with a new base for each prompt whose file and server text agree. Otherwise, the lock file would
+ * keep stale bases when it moves to another version.
  */
 export function entriesInStep({
   entries,

@@ -12,7 +12,7 @@ function contentText({ content }: Message): string {
   return typeof content === 'string' ? content : content.map(partText).join('\n')
 }
 
-// A data URL may have several megabytes. Prints only the type of a media part, and the address if it is an HTTP URL.
+// A data URL may have several megabytes. Returns only the type of a media part, and the address if it is an HTTP URL.
 function partText(part: ContentPart): string {
   switch (part.type) {
     case 'text':

@@ -29,7 +29,7 @@ export const command = defineCommand({
   },
 })
 
-/** Points the lock at another version and keeps its base, so that the next pull detects the differences. */
+/** Points the lock at another version. Prompts that differ keep their base, so the next pull detects differences. */
 export async function useVersion(ctx: Context, ref: string, isForced: boolean): Promise<Version> {
   const workspace = await openWorkspace(ctx)
   if (!workspace.settings.lock)

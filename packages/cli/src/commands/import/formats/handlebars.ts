@@ -2,7 +2,7 @@ import { escapeText, markReference, type Reference, type TextMessage, variableNa
 import { type Call, readTag, splitTags, type Tag, type Value } from './handlebars-tags.ts'
 
 interface Block {
-  /** Names inside the block refer to this object. Absent if the block does not change the context. */
+  /** Names inside the block refer to properties of this object. Absent if the block does not change the context. */
   item?: string
   /** The closing tag in stet's language. Empty if stet has no equivalent. */
   end: string
@@ -167,7 +167,7 @@ function isThis(value: Value): boolean {
   return value.type === 'PathExpression' && /^(this|\.)$/.test(value.original)
 }
 
-/** Returns the value as an expression of stet's language. Inside `each`, a bare name refers to the item. */
+/** Returns the value as an expression of stet's language. Inside `each`, a bare name is a property of the item. */
 function translate(state: State, value: Value): string {
   switch (value.type) {
     case 'StringLiteral':
