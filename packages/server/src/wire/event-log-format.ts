@@ -34,8 +34,8 @@ interface FramePlace extends Omit<StoredFrames, 'bytes'> {
 }
 
 /**
- * @returns the format byte, then plain or compressed: one JSON line `{messages, entries}` and the raw frames. Entries
- * refer to frames by number of bytes. Messages have their `whole` form, and `unpackEventLog` derives the other form.
+ * @returns the format byte and the content, which may be compressed. The content is one JSON line `{messages, entries}`
+ * and the raw frames. Messages have their `whole` form, and `unpackEventLog` derives the other form.
  */
 export async function packEventLog(
   messages: readonly EncodedMessage[],

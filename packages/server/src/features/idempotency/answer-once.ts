@@ -8,7 +8,7 @@ type OnceDeps = Needs<'stores' | 'secrets' | 'runs' | 'idempotency'> & Transacti
 
 interface AnswerOnceInput {
   claim: Claim
-  /** Returns the object that `work` created, as an addition to the claim's subject. */
+  /** Returns the project or conversation that the response belongs to. Needed if the claim does not name it. */
   subjectOf?(): ResponseSubject
   /**
    * Executes the request. `workInTransaction` stores the returned response in the same transaction, so that a crash

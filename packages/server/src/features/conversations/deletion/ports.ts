@@ -30,7 +30,10 @@ export const conversationTables = [
 ] as const
 export type ConversationTable = (typeof conversationTables)[number]
 
-/** Tables that refer to a project, in purge order, after its conversations. */
+/**
+ * Tables with a project's other rows, in purge order. They are purged after the project's conversations. Authors come
+ * last, because API keys and versions refer to them.
+ */
 export const projectTables = [
   'idempotency_record',
   'evaluation',

@@ -81,7 +81,7 @@ async function purgeProject(deps: PurgeDeps, projectId: number, signal: AbortSig
   if (await deps.deletions.store.removeProject(projectId)) deps.liveCache.drop(deletedProjectsScope)
 }
 
-/** After each batch, pauses for as long as the batch took. This leaves half of the database's time to requests. */
+/** Between batches, pauses for as long as the last one took. This leaves half of the database's time to requests. */
 async function purgeTable(signal: AbortSignal, purge: () => Promise<PurgedRows>): Promise<string[]> {
   const keys: string[] = []
   for (;;) {

@@ -1,4 +1,4 @@
-/** One lease per process covers all of its runs. The process renews its lease every 3 s. */
+/** One lease per process covers all of its runs. */
 import { type Repeated, repeat } from '../../../shared/clock.ts'
 import type { Needs } from '../../deps.ts'
 import { endOrphaned } from './end-orphaned.ts'
@@ -70,7 +70,7 @@ async function endAbandoned(deps: LeaseDeps): Promise<void> {
   }
 }
 
-/** Ends other owners' runs without a valid lease, as `worker_lost`. @returns the number of ended runs. */
+/** Ends, as `worker_lost`, the runs of other owners that have no valid lease. @returns the number of ended runs. */
 export async function endOrphanedRuns(deps: Needs<'runs' | 'templates' | 'clock' | 'logger'>): Promise<number> {
   let ended = 0
   for (const conversation of await deps.runs.store.listOrphaned(deps.runs.settings.instanceId)) {

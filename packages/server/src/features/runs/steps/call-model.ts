@@ -99,7 +99,7 @@ export interface ModelAnswer {
   finishReason: FinishReason
   usage: Usage
   cacheWriteTokens: number
-  /** The model name in the response, if it differs from the requested one. */
+  /** The model behind a deployment, as named in the response. Undefined if the service has no deployments or names no model. */
   servedModel: string | undefined
 }
 

@@ -66,7 +66,7 @@ export function locate({ codec, messages, encoded, places }: RunProgress, wanted
     // Tries the next position first, so that a range continues if equal messages occur several times.
     let place = next !== undefined && messages[next] === message ? next : places.get(message)
     if (place === undefined) {
-      // Encodes only messages that were never appended, because a message may have megabytes.
+      // Encodes only messages that were never appended, because a message may be several megabytes.
       const { whole } = codec.encodeMessage(message)
       place = next !== undefined && encoded[next]?.whole === whole ? next : places.get(whole)
     }
