@@ -17,8 +17,8 @@ interface Call<S, B> {
   res: Response
   status: S
   /**
-   * Returns the created object. Needed if the path does not name that object. Deleting the object also deletes the
-   * stored response.
+   * Returns the project or conversation that the response belongs to. Needed if the path does not name it. Purging it
+   * also deletes the stored response.
    */
   created?(body: NoInfer<B>): ResponseSubject
 }
@@ -26,7 +26,7 @@ interface Call<S, B> {
 const storedHeaders = ['ETag', 'Cache-Control'] as const
 
 /**
- * @param work may use one transaction of `own` and must await nothing after it. The response is stored in the same
+ * @param work may commit one transaction of `own` and must await nothing after it. The response is stored in the same
  * transaction.
  */
 export async function onlyOnce<S extends number, B>(
