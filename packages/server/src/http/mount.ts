@@ -17,7 +17,7 @@ export function mountContract<T extends AppRouter>(options: {
   before: RequestHandler[]
   validateResponses: boolean
 }): void {
-  // These options replace all defaults of ts-rest, so every default is repeated here.
+  // These options replace the defaults of ts-rest as a whole, so no default applies.
   createExpressEndpoints(withCheckedBodies(options.contract), options.routes, options.router, {
     logInitialization: false,
     jsonQuery: false,

@@ -14,7 +14,7 @@ export type RefusalCause = { [C in ErrorCause]: Causes[C]['code'] extends 'Docum
 
 export type ErrorDetails = Record<string, unknown>
 
-/** `message` and `details` are sent to callers, so they must not contain driver text, paths or secrets. */
+/** `message` and `details` are sent to callers, so they must not contain driver text, file paths or secrets. */
 export class AppError extends Error {
   override readonly name = 'AppError'
   readonly reason: RefusalCause

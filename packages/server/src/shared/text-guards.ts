@@ -43,7 +43,7 @@ export function refuseValue(value: unknown, depth = 0): Refusal | undefined {
   return undefined
 }
 
-/** Replaces NUL and lone surrogates, because a model may send them and PostgreSQL does not store them. */
+/** Serializes to JSON. Replaces NUL and lone surrogates: a model may send them, and PostgreSQL cannot store them. */
 export function storableJson(value: unknown): string {
   const text = JSON.stringify(value)
   return suspicious.test(text) ? JSON.stringify(JSON.parse(text, repair)) : text

@@ -18,7 +18,7 @@ interface Waiting {
   listener?: (() => void) | undefined
 }
 
-// Ended event logs stay in memory for 60 s. Later readers use the stored event log.
+// Ended event logs stay in memory for up to 60 s. Later readers use the stored event log.
 const afterEnd = { ttl: 60_000, ttlAutopurge: true, max: 1_000 } as const
 
 export function createRunEventLog(maxBytes: number): RunEventLog {
@@ -125,7 +125,7 @@ function createReader(log: Log, afterId: number): RunLogReader {
   }
 }
 
-// The ids of one live event log have no gaps.
+// The ids of an event log in memory have no gaps.
 function firstAfter(entries: readonly LogEntry[], afterId: number): number | undefined {
   const [first] = entries
   return first && Math.max(0, afterId + 1 - first.id)

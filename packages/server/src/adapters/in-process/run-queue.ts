@@ -1,4 +1,4 @@
-/** Queues the runs of one process, first in, first out. Each queued run has a row in state `queued`. */
+/** Queues the runs of one process, first in, first out. A run that is not yet ready is skipped. */
 import type { QueuedRun, RunQueue } from '../../features/runs/ports.ts'
 
 interface Job extends QueuedRun {

@@ -1,6 +1,6 @@
 /**
- * Evaluates prompts in sandboxed worker processes. Slot plans are joined here instead. The server process never loads
- * the template engine.
+ * Evaluates prompts in sandboxed worker processes. Most slot plans are joined here instead. The server process never
+ * loads the template engine.
  */
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'

@@ -1,5 +1,5 @@
 /**
- * Starts worker processes with an empty environment. A worker process may only read its own file. If the OS permits,
+ * Starts worker processes with an empty environment. A worker process can read only its own file. If the OS permits,
  * the process also has kernel limits and no network.
  */
 import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process'

@@ -3,7 +3,7 @@ import type { TemplateScan } from '../../features/templates/template-engine.ts'
 
 export interface ScanReading {
   scan: TemplateScan
-  /** False for a failure that may not happen again. */
+  /** False for a failure that may be temporary. */
   isLasting: boolean
 }
 

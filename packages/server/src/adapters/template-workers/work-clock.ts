@@ -39,7 +39,7 @@ const MAX_WAIT_FACTOR = 10
 /** The share of `limitMs` between two checks of a sleeping worker. A worker without CPU use in between is stuck. */
 const IDLE_SHARE = 0.2
 const MIN_LOOK_MS = 20
-/** Time of the first CPU reading. A reading costs as much as a small render, so shorter calls need none. */
+/** Latest time of the first CPU reading. A reading costs as much as a small render, so shorter calls skip it. */
 const FIRST_LOOK_MS = 20
 
 /** Calls `onEnd` once, after `limitMs` at the earliest. Returns a function that stops the clock. */
@@ -48,7 +48,7 @@ export function startWorkClock({ limitMs, shareOf, onEnd }: WorkClockOptions): (
   let first: CpuShare | undefined
   let isStopped = false
   let waitedMs = firstLookMs
-  /** The CPU time used by the last check, if the worker was asleep then. */
+  /** The worker's CPU time at the last check, if the worker was asleep then. */
   let asleepAtMs: number | undefined
 
   const endOf = (now: CpuShare | undefined): WorkEnd | undefined => {

@@ -38,7 +38,7 @@ function differs(expected: string | undefined, actual: string | null): expected 
   return expected !== undefined && hashIn(expected) !== (actual ?? '')
 }
 
-// Drops the references' hash, which may end an ETag. A write replaces only the text.
+// An ETag may end with a hash of the resolved content. It is dropped, because a write replaces only the text.
 function hashIn(tag: string): string {
   return tag.slice(0, 64)
 }

@@ -8,7 +8,7 @@ import type { EvaluationOwner } from '../templates/template-engine.ts'
 export interface VersionAddress {
   caller: Caller
   projectId: number
-  /** A uuid in any letter case, or `live`. */
+  /** A uuid or `live`, in any letter case. */
   versionRef: string
   signal?: AbortSignal | undefined
   isRun?: boolean
@@ -71,7 +71,7 @@ export function ownerOf({ caller, signal, isRun }: Omit<ReadableVersion, 'projec
   return { workspaceId, apiKeyId, signal, isRun }
 }
 
-/** The cache scope that every write in a project drops. */
+/** The cache scope that every change of the project, its versions or its documents drops. */
 export function projectScope(projectId: number): string {
   return `project:${projectId}`
 }
@@ -79,7 +79,7 @@ export function projectScope(projectId: number): string {
 /** The cache scope that a project's deletion drops at its start and at its end. */
 export const deletedProjectsScope = 'deleted-projects'
 
-/** Returns deleted projects that still have rows, from the cache. Lookups by an object's id must exclude them. */
+/** Returns the ids of deleted projects that still have rows. Lookups by an object's id must exclude these projects. */
 export function deletedProjects(deps: Needs<'stores' | 'liveCache'>): Promise<ReadonlySet<number>> {
   return deps.liveCache.read(deletedProjectsScope, 'ids', async () => new Set(await deps.stores.projects.listDeleted()))
 }

@@ -39,7 +39,7 @@ export interface ProjectStore {
   /** Lists by last edit, newest first. @param onlyId the project to which the caller's key is restricted, if any. */
   list(workspaceId: number, onlyId?: number | null): Promise<Project[]>
   findOptional(workspaceId: number, id: number): Promise<Project | null>
-  /** Locks the project's row until the transaction ends, then reads it. Every write in a project starts here. */
+  /** Locks and returns the project's row. The lock ends with the transaction. Document and version writes need it. */
   lock(workspaceId: number, id: number): Promise<Project | null>
   create(workspaceId: number, input: NewProject): Promise<Project>
   update(workspaceId: number, id: number, change: ProjectChange, at: Date): Promise<Project | null>

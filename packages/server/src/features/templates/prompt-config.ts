@@ -54,9 +54,9 @@ const keysByCheck: [Check, string[]][] = [
 ]
 const checks = new Map(keysByCheck.flatMap(([check, keys]) => keys.map((key) => [key, check] as const)))
 
-/** Keys of `PromptConfig` that are not sent to the provider. */
+/** Keys that become fields of `PromptConfig` and not `settings`. */
 const promptKeys = new Set('provider model maxSteps maxRetries type name description agents schema'.split(' '))
-/** Other keys of the front matter that are not sent to the provider. */
+/** Other keys of the front matter that do not become `settings`. */
 const otherKeys = new Set(['parameters', 'tools', 'isolated', 'mcpHeaders'])
 
 const camelNames = new Map([...checks.keys()].map((key) => [snakeCase(key), key]))

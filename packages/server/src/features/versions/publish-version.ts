@@ -81,7 +81,7 @@ async function publishCompiled(
   return version
 }
 
-/** Returns the changes that the draft would publish. @throws AppError BadRequestError, ConflictError. */
+/** Returns the draft, its slots, and those that would change live. @throws AppError BadRequestError, ConflictError. */
 async function readDraft(
   stores: Stores,
   input: PublishVersionInput,

@@ -25,7 +25,7 @@ type WithContext = ServerResponse & { [contextKey]?: RequestContext }
 
 const harmlessId = /^[A-Za-z0-9._-]{1,128}$/
 
-/** Sets the request id and the default headers. Must run before all other code that uses the request. */
+/** Sets the request id and the default headers. Must run before any call of `contextOf`. */
 export function openContext(req: IncomingMessage, res: ServerResponse): void {
   // Node joins repeated headers with these names into one string, although its types also allow lists.
   const { 'x-request-id': givenId = '', 'x-latitude-sdk-version': sdkVersion } = req.headers

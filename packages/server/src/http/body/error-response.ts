@@ -1,4 +1,4 @@
-/** Converts failures to status, headers and error body. Removes driver messages, paths and secrets. */
+/** Converts failures to status, headers and error body. Hides the messages of unexpected failures. */
 import { statusOf } from '@stet/contract'
 import type { ErrorBody, ErrorCode } from '@stet/contract/vocabulary'
 import type { ErrorRequestHandler, Request, Response } from 'express'

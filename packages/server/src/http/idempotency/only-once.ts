@@ -26,7 +26,7 @@ interface Call<S, B> {
 const storedHeaders = ['ETag', 'Cache-Control'] as const
 
 /**
- * @param work may use one transaction of `own` and must await nothing after it. The response is stored in the same
+ * @param work may commit one transaction of `own` and must await nothing after it. The response is stored in the same
  * transaction.
  */
 export async function onlyOnce<S extends number, B>(

@@ -101,7 +101,7 @@ async function bodyFor(deps: HttpDeps, address: Address): Promise<(document: Doc
   }
 }
 
-/** Hashes the resolved content too, so that a changed reference changes the ETag. */
+/** If the text has references, also hashes the resolved content, so that a changed reference changes the ETag. */
 function etagOf({ contentHash, resolvedContent, hasReferences }: Document): string {
   if (!hasReferences) return `"${contentHash}"`
   return `"${contentHash}.${hash('sha256', resolvedContent).slice(0, 16)}"`

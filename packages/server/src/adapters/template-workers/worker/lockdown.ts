@@ -31,7 +31,7 @@ export function closeModules(): void {
 }
 
 /**
- * Replaces each function and accessor of a module and its objects with a function that throws. On class prototypes,
+ * Replaces the functions and accessors of a module and its objects with a function that throws. On class prototypes,
  * only the methods in `OF_INSTANCES` are replaced.
  */
 function empty(holder: Holder, seen: Set<unknown>): void {
@@ -95,8 +95,8 @@ function hiddenIntrinsics(): unknown[] {
 }
 
 /**
- * Replaces each property of `prototype` with a permanent accessor. Its setter defines an own property on the assigned
- * object, so the built-in itself cannot change.
+ * Replaces the writable properties of `prototype` with permanent accessors. A setter defines an own property on the
+ * assigned object, so the built-in itself cannot change.
  */
 function keepAssignable(prototype: object): void {
   for (const key of Reflect.ownKeys(prototype)) {

@@ -103,7 +103,7 @@ stdin.on(
 )
 closeModules()
 lockDown()
-// The engine's first call is slow. The warm-up makes that call before the worker process accepts requests.
+// The engine's first call is slow. The warm-up makes that call before the worker process reports `ready`.
 await renderStep(await compilePrompt({ path: 'warm-up', content: WARM_UP, documents: {} }), {
   parameters: {},
   now: new Date().toISOString(),
