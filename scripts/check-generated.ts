@@ -1,4 +1,4 @@
-/** Fails if a generated file differs from its source. */
+/** Fails if a generated file does not match its source. */
 import { spawnSync } from 'node:child_process'
 
 const checks: readonly [file: string, script: string][] = [

@@ -34,7 +34,7 @@ for (const [name, command, ...args] of steps) {
   console.log(`== ${name}: ${verdict} in ${((Date.now() - startedMs) / 1000).toFixed(1)} s`)
   if (status === 0) continue
   failed.push(name)
-  // All later checks need the build's output.
+  // Most later checks need the build's output.
   if (name === 'build') break
 }
 

@@ -1,5 +1,5 @@
 /**
- * `pnpm bench`: every bench in short rounds. `pnpm bench:bars`: the benches that the bars need, in longer rounds. Both
+ * `pnpm bench`: most benches, in short rounds. `pnpm bench:bars`: the benches that the bars need, in longer rounds. Both
  * end with tables of the bars, the cost of a call and the capacity of one core. Exit code 1 if a bench failed or a bar
  * was missed, otherwise 2 if a bench was noisy.
  */

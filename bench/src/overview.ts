@@ -6,7 +6,7 @@ type Medians = Readonly<Record<string, Figures>>
 interface Question {
   title: string
   bench: RegExp
-  /** @returns undefined if the candidate was not measured. */
+  /** @returns undefined if a required figure was not measured. */
   answer(figures: Figures | undefined, medians: Medians): number | undefined
   digits: number
 }

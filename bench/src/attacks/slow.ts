@@ -1,5 +1,5 @@
 /**
- * `pnpm bench:slow`: many readers next to one client of a 20 MB stream, which either never reads or reads everything.
+ * `pnpm bench:slow`: many readers next to one client of a 20 MB stream. The client reads either nothing or everything.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { Pool } from 'undici'

@@ -6,7 +6,7 @@ export interface ReadStream {
   firstTextMs: number
   wholeMs: number
   gapsMs: number[]
-  /** The read time of each event id, by `performance.now()`. Empty for streams without ids. */
+  /** The read time of each event id, by `performance.now()`. Empty unless `withIds` is set. */
   idsAtMs: Map<number, number>
   bytes: number
 }

@@ -1,6 +1,6 @@
 /**
- * `pnpm bench:run`: plain runs of stet and of its controls: the provider itself, a raw proxy, Express and the Portkey
- * gateway. `BASELINE=<checkout>` adds another checkout's built server.
+ * `pnpm bench:run`: plain runs of stet and of its controls (the provider itself, a raw proxy, Express and the Portkey
+ * gateway). `BASELINE=<checkout>` adds another checkout's built server.
  */
 import { atBothLatencies, withColumnsAt0 } from '../measuring/latencies.ts'
 import { type LoadRequest, requestLoad } from '../measuring/load.ts'

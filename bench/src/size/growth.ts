@@ -1,4 +1,4 @@
-/** `pnpm bench:growth`: each endpoint on a project with many rows per resource, compared with ten rows. */
+/** `pnpm bench:growth`: common requests on a project with many rows per resource, compared with ten rows. */
 
 import { requestLoad } from '../measuring/load.ts'
 import { compare, loadMeasures } from '../measuring/rounds.ts'

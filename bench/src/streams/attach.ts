@@ -64,7 +64,7 @@ async function compareReaders(): Promise<void> {
   await closeAll(stet, upstream)
 }
 
-/** Returns, for each event that all readers received live, the delay in ms between the first and the last delivery. */
+/** Returns the delay in ms between the first and the last delivery of each event, except at the beginning of the run. */
 function lagsOf(readers: readonly ReadStream[]): number[] {
   const [first] = readers
   // Skips the beginning. Readers attach one after the other, so some get the beginning as history.

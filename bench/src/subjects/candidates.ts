@@ -1,4 +1,4 @@
-/** The candidates of all benches: the controls, and stet with all features enabled and one live prompt. */
+/** The candidates of most benches: the controls, and stet with one live prompt. */
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

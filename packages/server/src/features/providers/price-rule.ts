@@ -22,7 +22,7 @@ export function priceRuleProblem(value: unknown): string | undefined {
   return undefined
 }
 
-/** Returns the first matching rule for a model in `configuration.prices`. Invalid rules are ignored. */
+/** Returns the first rule in `configuration.prices` that matches the model. Invalid rules are ignored. */
 export function findPriceRule(prices: unknown, model: string): PriceRule | undefined {
   if (!Array.isArray(prices)) return undefined
   return prices.find((rule): rule is PriceRule => priceRuleProblem(rule) === undefined && fits(rule.model, model))

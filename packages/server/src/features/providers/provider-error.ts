@@ -21,7 +21,7 @@ export class ProviderError extends Error {
   readonly retryAfterMs: number | undefined
   /** The provider's own text, truncated to 2,000 characters and without secrets. */
   readonly providerMessage: string | undefined
-  /** The provider's name for the unsupported content, for example `audio`. */
+  /** The type of the unsupported content, for example `audio`. */
   readonly contentType: string | undefined
 
   constructor(kind: ProviderErrorKind, message: string, details: Details = {}) {

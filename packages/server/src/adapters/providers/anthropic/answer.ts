@@ -23,13 +23,13 @@ export class MessageReader implements AnswerReader {
   readonly #open = new Map<number, Block>()
   readonly #types = new Set<string>()
   readonly #usages: Json[] = []
-  /** Text beside a structured answer. `finish` returns this text only if no structured answer arrived. */
+  /** Text beside a structured answer. `finish` adds this text only if no structured answer arrived. */
   #heldText = ''
   #hasAnswer = false
   #hasCalls = false
   #reason = ''
 
-  /** @param schema of a structured answer. The answer arrives as tool input and is returned as text. */
+  /** @param schema of a structured answer. The answer arrives as tool input and is passed on as text. */
   constructor(provider: ProviderSettings, schema: Json | undefined) {
     this.#provider = provider
     this.#schema = schema

@@ -45,7 +45,7 @@ export function filesFromUser(messages: readonly Message[]): readonly Message[] 
     }
     held = media
     const content = message.content.filter((part) => !isMedia(part))
-    // Drops a message that has only reasoning left, because services reject such messages.
+    // Drops a message without text or tool calls, because services reject such messages.
     if (content.some(({ type }) => type === 'text' || type === 'tool-call')) shown.push({ ...message, content })
   }
   if (held.length > 0) shown.push({ role: 'user', content: held })

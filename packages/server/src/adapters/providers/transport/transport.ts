@@ -57,7 +57,7 @@ export function leanTransport(guard: GuardSettings, limits: ProviderLimits) {
   const checked = new Agent({ ...options, connect: guardedConnect(guard, limits.connectMs) })
   const trusted = new Agent({ ...options, connect: { timeout: limits.connectMs } })
   return {
-    /** @throws ProviderError. After an abort by `signal`, the error comes from undici. */
+    /** @throws ProviderError. After an abort by `signal`, the error can have any type. */
     async send({ url, headers, body, isStream, isTrusted, signal }: LeanRequest): Promise<LeanResponse> {
       try {
         return await (isTrusted ? trusted : checked).request({

@@ -2,7 +2,7 @@ import type OpenAI from 'openai'
 import { addressOf, dataUrl, type Media, type MediaPart, mediaOf, unsupported } from '../../request/parts.ts'
 import type { OpenaiService } from '../service.ts'
 
-/** OpenAI's parts, and the parts of other services, which the client's types lack. */
+/** OpenAI's parts, and parts of other services that the client's types lack. */
 export type ChatPart =
   | OpenAI.ChatCompletionContentPart
   | { type: 'document_url'; document_url: string }

@@ -1,4 +1,4 @@
-/** Builds a call to the Responses API. The provider stores nothing, so each call has the complete conversation. */
+/** Builds a call to the Responses API. `store` is false by default, so each call has the complete conversation. */
 import type OpenAI from 'openai'
 import type { ModelRequest, ToolDefinition } from '../../../../features/providers/model-driver.ts'
 import type { Message, MessagePart } from '../../../../features/templates/message.ts'
@@ -39,7 +39,7 @@ export function responsesBody(provider: OpenaiService, request: ModelRequest): R
   }
 }
 
-// The provider stores nothing, so stet can send reasoning back only in encrypted form. `include` asks for this form.
+// Without storage at the provider, stet can send reasoning back only in encrypted form. `include` asks for this form.
 function reasoningOf(settings: Json): object {
   const { reasoningEffort: effort, reasoningSummary: summary } = settings
   const reasoning = {
