@@ -19,7 +19,7 @@ import type { Logger } from './shared/logger.ts'
 interface StartUpInput {
   deps: Deps
   config: Config
-  /** True if this server waited for another server's lock. That server's runs may still be ending. */
+  /** True if other servers may still have runs: this server waited for another one's lock, or is one of several. */
   isSuccessor: boolean
   writesClosed(): boolean
 }

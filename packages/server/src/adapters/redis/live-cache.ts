@@ -21,89 +21,106 @@ export interface SharedLiveCache extends LiveCache {
   sync(): Promise<void>
 }
 
-export function createSharedLiveCache({
-  requests,
-  prefix,
-}: Pick<RedisConnections, 'requests' | 'prefix'>): SharedLiveCache {
+export function createSharedLiveCache(connections: Pick<RedisConnections, 'requests' | 'prefix'>): SharedLiveCache {
   const local = createLiveCache()
-  const log = `${prefix}:drops`
-  /** The last entry that was applied; undefined before the first read and after a failure. */
-  let applied: string | undefined
-  let clearedAt = Number.NEGATIVE_INFINITY
+  const log = new DropLog(connections)
   let unsent = new Set<string>()
+  let clearedAt = Number.NEGATIVE_INFINITY
   let next: Promise<void> | undefined
 
   const clear = () => {
     local.clear()
     clearedAt = performance.now()
   }
-  const send = (scopes: Iterable<string>) => {
-    const pipeline = requests.pipeline()
-    for (const scope of scopes) pipeline.xadd(log, 'MAXLEN', '~', keptDrops, '*', 'scope', scope)
-    return pipeline.exec().then((results) => {
-      for (const [error] of results ?? []) if (error) throw error
-    })
-  }
-  const sendUnsent = async () => {
-    if (unsent.size === 0) return
-    const scopes = unsent
-    unsent = new Set()
-    await send(scopes).catch((error: unknown) => {
-      keepUnsent(scopes)
+  const apply = (scope: string) => (scope === everything ? clear() : local.dropHere(scope))
+  const send = async (scopes: ReadonlySet<string>) => {
+    try {
+      await log.add(scopes)
+    } catch (error) {
+      for (const scope of scopes) unsent.add(scope)
+      if (unsent.size > mostUnsent) unsent = new Set([everything])
       throw error
-    })
-  }
-  const keepUnsent = (scopes: Iterable<string>) => {
-    for (const scope of scopes) unsent.add(scope)
-    if (unsent.size > mostUnsent) unsent = new Set([everything])
-  }
-
-  /** Starts to follow the log at its end. Everything that was cached before may be outdated. */
-  const begin = async () => {
-    const [last] = (await requests.xrevrange(log, '+', '-', 'COUNT', 1)) as Entry[]
-    clear()
-    if (last) applied = last[0]
-    // The next read needs an entry to find, as proof that the log was not lost in between.
-    else applied = String(await requests.xadd(log, '*', 'scope', everything))
-  }
-  const read = async () => {
-    await sendUnsent()
-    if (applied === undefined) return begin()
-    for (;;) {
-      const since: string = applied
-      const entries = (await requests.xrange(log, since, '+', 'COUNT', entriesPerRead)) as Entry[]
-      // A log without the last applied entry was trimmed or lost: drops may be missing.
-      if (entries[0]?.[0] !== since) return begin()
-      for (const [id, fields] of entries.slice(1)) {
-        const scope = fields[1]
-        if (scope === everything) clear()
-        else if (scope !== undefined) local.dropHere(scope)
-        applied = id
-      }
-      if (entries.length < entriesPerRead) return
     }
   }
-  const readOrAge = () =>
-    read().catch((error: unknown) => {
-      applied = undefined
+  const sendUnsent = async () => {
+    const scopes = unsent
+    unsent = new Set()
+    if (scopes.size > 0) await send(scopes)
+  }
+  const syncOrAge = async () => {
+    try {
+      await sendUnsent()
+      for (const scope of await log.read()) apply(scope)
+    } catch (error) {
+      log.lose()
       // Fails all later commands immediately until Redis answers again, so that a request waits only once.
-      if (error instanceof Error && error.message === 'Command timed out') requests.disconnect(true)
+      if (error instanceof Error && error.message === 'Command timed out') connections.requests.disconnect(true)
       if (performance.now() - clearedAt >= withoutRedisMs) clear()
-    })
+    }
+  }
 
   return {
     ...local,
     async drop(scope) {
       local.dropHere(scope)
-      await send([scope]).catch(() => keepUnsent([scope]))
+      await send(new Set([scope])).catch(() => undefined)
     },
     // Requests of one tick share a read, because none of them began after it was sent.
     sync() {
       next ??= Promise.resolve().then(() => {
         next = undefined
-        return readOrAge()
+        return syncOrAge()
       })
       return next
     },
+  }
+}
+
+/** The drops of all servers, in a Redis Stream. */
+class DropLog {
+  readonly #redis: RedisConnections['requests']
+  readonly #key: string
+  /** The last entry that was read; undefined before the first read and after a failure. */
+  #last: string | undefined
+
+  constructor({ requests, prefix }: Pick<RedisConnections, 'requests' | 'prefix'>) {
+    this.#redis = requests
+    this.#key = `${prefix}:drops`
+  }
+
+  async add(scopes: Iterable<string>): Promise<void> {
+    const pipeline = this.#redis.pipeline()
+    for (const scope of scopes) pipeline.xadd(this.#key, 'MAXLEN', '~', keptDrops, '*', 'scope', scope)
+    for (const [error] of (await pipeline.exec()) ?? []) if (error) throw error
+  }
+
+  /** Returns the cache scopes that were dropped since the last read. */
+  async read(): Promise<string[]> {
+    const scopes: string[] = []
+    while (this.#last !== undefined) {
+      const since = this.#last
+      const entries = (await this.#redis.xrange(this.#key, since, '+', 'COUNT', entriesPerRead)) as Entry[]
+      // A log without the last entry was trimmed or lost, so drops may be missing.
+      if (entries[0]?.[0] !== since) this.#last = undefined
+      else {
+        for (const [id, fields] of entries.slice(1)) {
+          this.#last = id
+          scopes.push(fields[1] ?? everything)
+        }
+        if (entries.length < entriesPerRead) return scopes
+      }
+    }
+    await this.#startAtEnd()
+    return [everything]
+  }
+
+  lose(): void {
+    this.#last = undefined
+  }
+
+  async #startAtEnd(): Promise<void> {
+    const [newest] = (await this.#redis.xrevrange(this.#key, '+', '-', 'COUNT', 1)) as Entry[]
+    // The next read needs an entry to find, as proof that the log was not lost in between.
+    this.#last = newest?.[0] ?? String(await this.#redis.xadd(this.#key, '*', 'scope', everything))
   }
 }

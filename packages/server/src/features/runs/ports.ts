@@ -123,6 +123,7 @@ export interface RunStore {
   createNext(run: NewRun, added: readonly Message[], claim?: Claim | undefined): Promise<boolean>
   /** Lists queued runs in creation order. */
   listQueued(): Promise<QueuedRun[]>
+  countQueued(apiKeyId: number): Promise<number>
   findQueued(runUuid: string): Promise<{ conversation: StoredConversation; input: PromptInput } | null>
   /** Returns the input of a run that was queued, until the run ends. Returns null for other runs. */
   findInput(runUuid: string): Promise<PromptInput | null>

@@ -27,6 +27,8 @@ const SERVING = 'serving:'
 
 export interface ReplicaLockOptions {
   silenceMs: number
+  /** True for one of several servers: they share the lock, which keeps a server without Redis away. */
+  isShared?: boolean
   log: Logger
 }
 
@@ -97,7 +99,8 @@ export class ReplicaLock {
     if (this.#held !== undefined) return true
     const connection = await this.#connected()
     try {
-      const { rows } = await this.#query(connection, 'SELECT pg_try_advisory_lock($1) AS taken', [LOCK_KEY])
+      const tryLock = this.#options.isShared ? 'pg_try_advisory_lock_shared' : 'pg_try_advisory_lock'
+      const { rows } = await this.#query(connection, `SELECT ${tryLock}($1) AS taken`, [LOCK_KEY])
       if (rows[0]?.['taken'] !== true) return false
       await this.#outlivePredecessor(connection)
       const askedAt = performance.now()
@@ -134,6 +137,7 @@ export class ReplicaLock {
   async announce(connection = this.#held?.connection): Promise<void> {
     if (!connection) return
     await this.#query(connection, `DELETE FROM instance WHERE id LIKE '${SERVING}%' AND id <> $1`, [this.#id])
+    if (this.#options.isShared) return
     const sql = 'INSERT INTO instance (id, lease_until) VALUES ($1, now()) ON CONFLICT DO NOTHING'
     await this.#query(connection, sql, [this.#id])
   }
