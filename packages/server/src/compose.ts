@@ -197,8 +197,8 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>) 
 }
 
 /**
- * If the embedded database has no usable key file, migrates the database first to check whether it has a workspace. A
- * database with a workspace must not get a new key.
+ * If there is no encryption key yet, migrates the database first to check whether it has a workspace. A database with a
+ * workspace must not get a new key.
  */
 async function connectWithKeys(config: Config, logger: Logger) {
   const database = await connectDatabase(databaseOptions(config, logger))
