@@ -26,5 +26,5 @@ async function verifyArchive(file: string): Promise<void> {
     if (error.syscall !== undefined) throw error
     throw new EmbeddedPostgresError(`${file} is truncated, damaged or not a backup (${error.message})`)
   })
-  if (refused !== undefined) throw new EmbeddedPostgresError(`${file} is no backup (${refused})`)
+  if (refused !== undefined) throw new EmbeddedPostgresError(`${file} is not a backup (${refused})`)
 }
