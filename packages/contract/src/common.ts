@@ -50,7 +50,10 @@ export interface RawResponse {
   pipe(destination: never, ...rest: never[]): unknown
 }
 
-/** Lets a handler return a {@link RawResponse} where the contract declares a schema. The schema's output type does not change. */
+/**
+ * Lets a handler return a {@link RawResponse} where the contract declares a schema. The schema's output type does not
+ * change.
+ */
 export function orRaw<S extends z.ZodType>(schema: S): z.ZodType<z.output<S>, z.input<S> | RawResponse> {
   // The server detects a raw response before validation, so the schema never receives one.
   return schema as z.ZodType<z.output<S>, z.input<S> | RawResponse>
