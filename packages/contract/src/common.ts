@@ -127,7 +127,7 @@ export const Timestamp = z.iso.datetime({ precision: 3 }).meta({ pattern: undefi
 /** SHA-256 in lower-case hex. */
 export const ContentHash = z.string().regex(/^[0-9a-f]{64}$/)
 
-/** Hashes of the texts that a write is based on. The server responds 409 if such a text has changed. */
+/** Hashes of the texts that a write is based on. The server responds with 409 if such a text has changed. */
 export const expectedHashes = {
   baseHash: z.string().exactOptional().meta({
     description: 'The `contentHash` that the change is based on; `""` if you expect no prompt at the path.',

@@ -40,7 +40,7 @@ export async function readCredentials(
 
 async function closeToOthers(path: string, mode: number, warn: (message: string) => void): Promise<void> {
   if (((await stat(path)).mode & 0o077) === 0) return
-  // `chmod` fails on a read-only file system, such as a mounted secret. The mode then stays.
+  // `chmod` fails on a read-only file system, such as a mounted secret. The mode then stays unchanged.
   const isCorrected = await chmod(path, mode).then(
     () => true,
     () => false,

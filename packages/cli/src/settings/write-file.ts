@@ -5,7 +5,7 @@ import { CliError } from '../exit-code.ts'
 import { isJsonObject, isMissing } from './json-file.ts'
 
 /**
- * Writes a temporary file and renames it, so that a reader never sees a partial text. Replaces a symbolic link instead of
+ * Writes a temporary file and renames it, so that a reader never sees partial text. Replaces a symbolic link instead of
  * following it: the link may belong to a checkout. Keeps an existing file's mode unless `mode` is given.
  */
 export async function writeFileAtomically(file: string, text: string, mode?: number): Promise<void> {
