@@ -84,7 +84,7 @@ function isCredential(value: unknown): value is Credential {
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const checksumLength = 6
 
-/** A key is `stet_`, 30 characters, and a checksum: the CRC32 of all characters before, in 6 base62 digits. */
+/** A key is `stet_`, 30 characters, and a checksum: the CRC32 of all preceding characters, in 6 base62 digits. */
 export function isWellFormedApiKey(key: string): boolean {
   return /^stet_[0-9A-Za-z]{36}$/.test(key) && key.endsWith(checksumOf(key.slice(0, -checksumLength)))
 }

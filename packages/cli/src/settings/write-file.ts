@@ -99,7 +99,7 @@ export function problemOfName(error: unknown): string | undefined {
 
 function unwritable(file: string, error: unknown): CliError {
   const text = error instanceof Error ? error.message : String(error)
-  // "ENOSPC: no space left on device, write" names a system call and perhaps the temporary file, so only the reason is kept.
+  // Keeps only the reason: "ENOSPC: no space left on device, write" names a system call and perhaps the temporary file.
   const [, reason = text] = /^E[A-Z0-9]+: ([^,]+)/.exec(text) ?? []
   return new CliError('unexpected', `Cannot write ${file}: ${reason}`, { cause: error })
 }
