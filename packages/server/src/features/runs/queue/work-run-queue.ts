@@ -25,7 +25,7 @@ export async function workRunQueue(deps: ExecuteDeps): Promise<Repeated> {
   )
   return {
     async stop() {
-      deps.runs.queue.stop()
+      await deps.runs.queue.stop()
       await sweeping.stop()
     },
   }
