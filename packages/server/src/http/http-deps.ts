@@ -20,7 +20,7 @@ interface HttpSettings {
   validateResponses: boolean
 }
 
-/** Only one server may serve a database at a time. API requests check that this server is the one. */
+/** Without Redis, only one server may serve a database. API requests check that this server is the one. */
 export interface Place {
   /** True if this server may serve API requests now. Sends no query. */
   isConfirmed(): boolean
