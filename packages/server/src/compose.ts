@@ -174,7 +174,7 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>) 
     app,
     deps,
     database,
-    /** True if another server owned the database at the start. The API then responds with 503 until `started` resolves. */
+    /** True if another server owned the database at the start. The API then returns 503 until `started` resolves. */
     isWaiting: !database.isTaken,
     /** Resolves when the start-up work is done, or with undefined if the server was closed first. */
     started,
