@@ -164,7 +164,7 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>) 
     app,
     deps,
     database,
-    /** True if another server owned the database at the start. The API then responds with 503 until `started`. */
+    /** True if another server owned the database at the start. The API then returns 503 until `started` resolves. */
     isWaiting: !database.isTaken,
     /** Resolves when the start-up work is done, or with undefined if the server was closed first. */
     started,
@@ -187,8 +187,8 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>) 
 }
 
 /**
- * If the embedded database has no usable key file, migrates the database first to check whether it has a workspace. A
- * database with a workspace must not get a new key.
+ * If there is no encryption key yet, migrates the database first to check whether it has a workspace. A database with a
+ * workspace must not get a new key.
  */
 async function connectWithKeys(config: Config, logger: Logger) {
   const database = await connectDatabase(databaseOptions(config, logger))

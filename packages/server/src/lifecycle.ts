@@ -122,7 +122,7 @@ export async function shutDown(input: ShutDownInput, closingMs = runsWaitMs + cl
   const limitMs = drainDelayMs + closingMs
   let timer: NodeJS.Timeout | undefined
   const deadline = new Promise<never>((_, reject) => {
-    const message = `Not everything closed within ${limitMs / 1000} s after the signal: the process ends`
+    const message = `Shutdown did not finish within ${limitMs / 1000} s after the signal; exiting`
     timer = setTimeout(() => reject(new OperatorError(message)), limitMs)
   })
   try {
@@ -169,7 +169,7 @@ async function runsAndAnswersEnd(drain: Drain, deps: ShutDownInput['deps']): Pro
   }
 }
 
-// The global timer, because tests replace it.
+// Uses the global timer, because tests replace it.
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms))
 }

@@ -46,7 +46,7 @@ export interface Database<Stores> extends Pick<Engine, 'kind' | 'lock' | 'writes
   client: DatabaseClient
   stores: Stores
   session: SqlSession
-  /** Used by background loops. `statementCount` excludes its statements, so that an idle server is recognized. */
+  /** Used by background loops. `statementCount` excludes its statements, so that an idle server counts as idle. */
   ownSession: SqlSession
   writeBatch: WriteBatch
   transaction<T>(work: (stores: Stores) => Promise<T>): Promise<T>
