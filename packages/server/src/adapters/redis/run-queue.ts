@@ -1,6 +1,6 @@
 /**
- * Hands queued runs to the servers through BullMQ. The rows of the runs are the durable copy, so a lost job is only
- * late: the sweep of any server queues the run again.
+ * Distributes queued runs over the servers through BullMQ. The rows of the runs are the durable copy: after a lost job,
+ * the sweep of any server queues the run again.
  */
 import { Queue, Worker } from 'bullmq'
 import type { RunQueue } from '../../features/runs/ports.ts'
