@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ActiveRun } from './bench-run.ts'
 
@@ -31,6 +32,8 @@ export async function driveLoad(
   const active = new Set<ActiveRun>()
   const over = new AbortController()
   const ended = AbortSignal.any([over.signal, signal])
+  // Every pausing slot listens.
+  setMaxListeners(0, ended)
   let started = 0
   const slot = async (): Promise<void> => {
     let failures = 0
