@@ -67,6 +67,28 @@ test('a load never has more active runs than it may, and starts exactly its runs
   expect({ active, most, started }).toEqual({ active: 0, most: 7, started: 100 })
 })
 
+test.each([
+  ['after the duration', undefined, { afterEndMs: 20, afterInterruptMs: 60_000 }],
+  ['after Ctrl-C', 'interrupt', { afterEndMs: 60_000, afterInterruptMs: 20 }],
+])('runs that do not end are stopped %s, and no further ones start', async (_, interrupt, waits) => {
+  const interruption = new AbortController()
+  const outcomes: RunOutcome[] = []
+  let started = 0
+  const start = (): ActiveRun => {
+    started += 1
+    if (interrupt && started === 3) setImmediate(() => interruption.abort())
+    let end = (_: RunOutcome): void => {}
+    const outcome = new Promise<RunOutcome>((resolve) => {
+      end = resolve
+    })
+    outcome.then((ended) => outcomes.push(ended))
+    return { outcome, stop: async () => end({ kind: 'stopped' }) }
+  }
+  await driveLoad({ concurrency: 3, durationMs: interrupt ? 60_000 : 20 }, start, interruption.signal, waits)
+  expect(started).toBe(3)
+  expect(outcomes).toEqual(Array(3).fill({ kind: 'stopped' }))
+})
+
 test('a load that was interrupted before it began starts no run', async () => {
   const start = (): ActiveRun => expect.unreachable()
   await driveLoad({ concurrency: 7, runs: 100 }, start, AbortSignal.abort())

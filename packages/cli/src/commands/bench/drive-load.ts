@@ -10,10 +10,14 @@ export interface Load {
   durationMs?: number | undefined
 }
 
-/** How long the load waits for active runs after its end, before it stops them. */
-const END_WAIT_MS = 30_000
-/** The same after Ctrl-C. Also bounds the wait for the server's answers to the stops. */
-const INTERRUPTED_WAIT_MS = 5000
+/** How long the load waits for active runs before it stops them. */
+export interface EndWaits {
+  afterEndMs: number
+  /** Also bounds the wait for the server's answers to the stops. */
+  afterInterruptMs: number
+}
+
+const defaultWaits: EndWaits = { afterEndMs: 30_000, afterInterruptMs: 5000 }
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 // Without a pause, a server that refuses at once would get as many requests as this machine can send.
@@ -28,6 +32,7 @@ export async function driveLoad(
   { concurrency, runs = Number.POSITIVE_INFINITY, durationMs = LONGEST_TIMER_MS }: Load,
   start: () => ActiveRun,
   signal: AbortSignal,
+  { afterEndMs, afterInterruptMs } = defaultWaits,
 ): Promise<void> {
   const active = new Set<ActiveRun>()
   const over = new AbortController()
@@ -50,9 +55,9 @@ export async function driveLoad(
   const slots = Promise.all(Array.from({ length: Math.min(concurrency, runs) }, slot))
   await settlesWithin(slots, durationMs, signal)
   over.abort()
-  if (!signal.aborted && (await settlesWithin(slots, END_WAIT_MS, signal))) return
-  if (signal.aborted && (await settlesWithin(slots, INTERRUPTED_WAIT_MS))) return
-  await settlesWithin(Promise.all([...active].map((run) => run.stop())), INTERRUPTED_WAIT_MS)
+  if (!signal.aborted && (await settlesWithin(slots, afterEndMs, signal))) return
+  if (signal.aborted && (await settlesWithin(slots, afterInterruptMs))) return
+  await settlesWithin(Promise.all([...active].map((run) => run.stop())), afterInterruptMs)
   await slots
 }
 
