@@ -2,7 +2,6 @@ import type { Stet } from '@stet/sdk'
 import type { Context } from '../../context.ts'
 import { type ActiveRun, type BenchPrompt, startBenchRun } from './bench-run.ts'
 import { driveLoad, type Load } from './drive-load.ts'
-import { shownSeconds } from './report.ts'
 import { Tally } from './tally.ts'
 
 export interface LoadSetUp {
@@ -69,6 +68,6 @@ export function* takeTurns<T>(items: readonly T[]): Generator<T, never> {
 
 function sayProgress({ done, failed }: Tally, seconds: number, ctx: Context): void {
   if (!ctx.io.tty.stderr) return
-  const parts = [shownSeconds(seconds), `${done} runs`, `${(done / seconds).toFixed(1)}/s`, `${failed} failed`]
+  const parts = [`${Math.round(seconds)} s`, `${done} runs`, `${(done / seconds).toFixed(1)}/s`, `${failed} failed`]
   ctx.say(ctx.style.dim(`  ${parts.join(' · ')}`))
 }

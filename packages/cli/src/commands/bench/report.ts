@@ -154,7 +154,7 @@ function shownMs(ms: number): string {
   return ms < 10_000 ? `${ms.toFixed(ms < 10 ? 1 : 0)} ms` : shownSeconds(ms / 1000)
 }
 
-export function shownSeconds(seconds: number): string {
+function shownSeconds(seconds: number): string {
   return `${seconds.toFixed(1)} s`
 }
 
