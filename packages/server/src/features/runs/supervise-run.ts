@@ -15,7 +15,7 @@ export interface SuperviseInput {
   plan: RunPlan
   /** The messages that precede the first event. */
   messages?: readonly Message[]
-  /** Resolves when the run's row is committed. Undefined if the row was committed before. */
+  /** Resolves when the run's row is committed. Undefined if the row is already committed. */
   stored?: Promise<unknown>
   /** True if the run continues without readers. */
   isBackground?: true

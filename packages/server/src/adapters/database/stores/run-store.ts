@@ -49,6 +49,7 @@ export function postgresRunStore({ client, ownSession, writeBatch, writesClosed 
       )
       return rows.map((row) => ({ runUuid: String(row['run']), apiKeyId: Number(row['queued_by']) }))
     },
+    countQueued: (apiKeyId) => client.run.count({ where: { status: 'queued', endedAt: null, queuedBy: apiKeyId } }),
     async findQueued(runUuid) {
       const run = await client.run.findFirst({
         ...asWritten,
