@@ -99,8 +99,8 @@ under \`parameters\`, as \`text\` unless their use shows another type. Files and
 first text, latency, errors by cause, and its own CPU. [Performance](performance.md#measure-your-installation) shows a report.
 
 - Every run is a real one: the server stores it, and its provider is called. Before the first run, \`bench\` asks for confirmation (or needs
-  \`--yes\`) unless every provider key that the prompt can use is \`demo\` or has a URL on this machine or in a private network. A key without the scopes
-  \`read\` and \`admin\` cannot look this up, so \`bench\` asks then too, except for prompts that name \`demo\`.
+  \`--yes\`) unless every provider key that the prompt can use is \`demo\` or has a URL on this machine or in a private network. A key without the
+  scope \`admin\` can look this up only for prompts that name \`demo\`, and a key without \`read\` not at all; \`bench\` asks then too.
 - Failed requests are not repeated, and broken streams are not joined again: each is a failed run. A slot pauses 100 ms after a failed run,
   doubling to 1 s.
 - The warm-up runs the prompt once on each server, then with the full concurrency. A first run that fails ends the command with its error.
