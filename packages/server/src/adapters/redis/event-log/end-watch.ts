@@ -29,6 +29,7 @@ interface Waiting {
 export function createEndWatch({ runUuid, channel, signalMs, onUnread }: EndWatchOptions): EndWatch {
   const readers = new Set<Waiting>()
   let isEnded = false
+  let isClosed = false
   let lookMs = firstLookMs
   let signalledAt = Number.NEGATIVE_INFINITY
   let timer: NodeJS.Timeout | undefined
@@ -46,6 +47,7 @@ export function createEndWatch({ runUuid, channel, signalMs, onUnread }: EndWatc
     if (performance.now() - signalledAt >= signalMs) signal()
     const [first] = readers
     const found = await first?.find().catch(() => 'active' as const)
+    if (isClosed) return
     if (found !== undefined && found !== 'active') {
       isEnded = true
       for (const reader of readers) notify(reader)
@@ -60,6 +62,7 @@ export function createEndWatch({ runUuid, channel, signalMs, onUnread }: EndWatc
     timer = setTimeout(() => void look(), lookMs).unref()
   }
   const close = () => {
+    isClosed = true
     clearTimeout(timer)
     readers.clear()
     onUnread()

@@ -32,6 +32,8 @@ export interface PublisherOptions {
 const liveSeconds = 120
 const endedSeconds = 60
 const repeatEveryMs = 1_000
+/** A batch that times out may have arrived. After this many copies, the stream is trimmed. */
+const mostCopies = 3
 const firstRetryMs = 50
 const longestRetryMs = 1_000
 
@@ -47,6 +49,7 @@ export function createEventPublisher({ redis, key, find, unheardMs, ...options }
   let hasNews = false
   let isStopped = false
   let repeatedAt = Number.NEGATIVE_INFINITY
+  let repeating: NodeJS.Timeout | undefined
   let running: Promise<void> | undefined
 
   const unheard = setTimeout(() => {
@@ -84,6 +87,7 @@ export function createEventPublisher({ redis, key, find, unheardMs, ...options }
   }
   const publish = async () => {
     let retryMs = firstRetryMs
+    let timeouts = 0
     for (;;) {
       // Collects the events of this turn.
       await turn()
@@ -92,8 +96,10 @@ export function createEventPublisher({ redis, key, find, unheardMs, ...options }
       try {
         if (!(await publishNext()) && !hasNews) break
         retryMs = firstRetryMs
-      } catch {
+      } catch (error) {
         // The event log itself is the buffer. A batch that arrived in spite of the failure is sent twice.
+        if (error instanceof Error && error.message === 'Command timed out') timeouts += 1
+        if (timeouts % mostCopies === 0 && timeouts > 0) isStarting = true
         isInDoubt = true
         await pause(retryMs, undefined, { ref: false })
         retryMs = Math.min(2 * retryMs, longestRetryMs)
@@ -105,6 +111,13 @@ export function createEventPublisher({ redis, key, find, unheardMs, ...options }
     hasNews = true
     if (isHeard && !isStopped) running ??= publish()
   }
+  const repeatNow = () => {
+    repeating = undefined
+    repeatedAt = performance.now()
+    log ??= find()
+    isStarting = true
+    wake()
+  }
   return {
     hear() {
       isHeard = true
@@ -114,18 +127,16 @@ export function createEventPublisher({ redis, key, find, unheardMs, ...options }
     },
     isHeard: () => isHeard,
     repeat() {
-      const now = performance.now()
-      if (now - repeatedAt < repeatEveryMs) return
-      repeatedAt = now
-      log ??= find()
-      isStarting = true
-      wake()
+      if (repeating || isStopped) return
+      const waitMs = Math.max(0, repeatedAt + repeatEveryMs - performance.now())
+      repeating = setTimeout(repeatNow, waitMs).unref()
     },
     wake,
     stop() {
       isStopped = true
       log = undefined
       clearTimeout(unheard)
+      clearTimeout(repeating)
     },
     published: () => running ?? Promise.resolve(),
   }

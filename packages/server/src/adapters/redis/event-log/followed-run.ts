@@ -45,6 +45,8 @@ export function createFollowedRun(options: FollowedRunOptions): FollowedRun {
   /** Readers that have seen everything that the hub has delivered. */
   const atLiveEdge = new Set<RemoteReader>()
   const fetching = new Set<RemoteReader>()
+  /** Readers that have missed events and wait until the owner repeats them. */
+  const missing = new Set<RemoteReader>()
   let newest = beforeStream
   let isCallerAwaited = false
   let hasNews = true
@@ -81,8 +83,11 @@ export function createFollowedRun(options: FollowedRunOptions): FollowedRun {
   const hand = (reader: RemoteReader, batch: StreamBatch, hasMessages: boolean): boolean => {
     if (!isAfter(batch.id, reader.cursor)) return true
     const result = reader.accept(batch, hasMessages)
-    if (result === 'gap') askAgain()
-    if (reader.isAtEnd()) remove(reader)
+    if (result === 'gap') {
+      missing.add(reader)
+      askAgain()
+    } else missing.delete(reader)
+    if (result === 'ended') remove(reader)
     return result !== 'full'
   }
   const leaveEdge = (reader: RemoteReader) => {
@@ -120,6 +125,7 @@ export function createFollowedRun(options: FollowedRunOptions): FollowedRun {
   const remove = (reader: RemoteReader) => {
     if (!readers.delete(reader)) return
     leaveEdge(reader)
+    missing.delete(reader)
     if (readers.size > 0) return
     clearTimeout(timer)
     onUnread()
@@ -150,11 +156,10 @@ export function createFollowedRun(options: FollowedRunOptions): FollowedRun {
     hasNews = false
     waitMs = wasSilent ? Math.min(waitMs * watchGrowth, times.longestWatchMs) : times.watchMs
     if (wasSilent || performance.now() - signalledAt >= times.signalMs) signal()
-    if (wasSilent) {
-      for (const reader of readers.keys()) if (reader.isWaiting()) void catchUp(reader)
-      // If the database is unavailable, the next round looks again.
-      await lookForEnd().catch(() => undefined)
-    }
+    if (missing.size > 0) askAgain()
+    for (const reader of readers.keys()) if (reader.isWaiting()) void catchUp(reader)
+    // If the database is unavailable, the next round looks again.
+    if (wasSilent) await lookForEnd().catch(() => undefined)
     if (readers.size > 0) plan()
   }
   const plan = () => {
@@ -194,6 +199,7 @@ export function createFollowedRun(options: FollowedRunOptions): FollowedRun {
     signal,
     restart() {
       newest = beforeStream
+      signal()
       for (const reader of readers.keys()) {
         reader.restart()
         leaveEdge(reader)

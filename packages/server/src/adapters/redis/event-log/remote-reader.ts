@@ -9,8 +9,10 @@ export interface RemoteReader extends RunLogReader {
   readonly lastId: number
   /** The number of batches that probably fit. */
   readonly wanted: number
-  /** Takes over a batch, or returns `full`. Returns `gap` if earlier events are missing, and ignores the batch. */
-  accept(batch: StreamBatch, hasMessages: boolean): 'accepted' | 'full' | 'gap'
+  /**
+   * Takes over a batch, or returns `full`. Returns `gap` if earlier events are missing, and `ended` if none will follow.
+   */
+  accept(batch: StreamBatch, hasMessages: boolean): 'accepted' | 'ended' | 'full' | 'gap'
   /** True if this reader has taken everything and the event log has not ended. */
   isWaiting(): boolean
   /** Reads the stream from its start. Events that were received are ignored. */
@@ -88,7 +90,7 @@ export function createRemoteReader(options: RemoteReaderOptions): RemoteReader {
         isEnded = true
       }
       if (held.length > before || isEnded) notify()
-      return 'accepted'
+      return isEnded ? 'ended' : 'accepted'
     },
     isWaiting: () => isEmpty() && !isEnded && !stored && !isReleased,
     restart() {
