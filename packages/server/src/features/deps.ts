@@ -37,9 +37,9 @@ export interface Stores {
 export interface LiveCache {
   /** Returns the value of `key` in the cache scope. Concurrent misses share one load. A failed load is not cached. */
   read<T>(scope: string, key: string, load: () => Promise<T>): Promise<T>
-  /** Resolves when no server uses the dropped values for a new request. While Redis is away, that takes up to 5 s. */
+  /** Resolves when no server uses the dropped values for a new request. While Redis is unavailable, that takes up to 5 s. */
   drop(scope: string): Promise<void>
-  /** Drops only this server's values: those that cannot be used, although nothing was written. */
+  /** Drops values of this server only. For values that became unusable without a write. */
   dropHere(scope: string): void
   /** Applies the drops of other servers. Call it before the first read of a request. Absent on a single server. */
   sync?(): Promise<void>

@@ -1,15 +1,15 @@
-/** The Redis connections of one server. Each has the timeouts that its commands can afford. */
+/** The Redis connections of one server. Their timeouts differ by how long a caller may wait. */
 import { Redis, type RedisOptions } from 'ioredis'
 import type { Logger } from '../../shared/logger.ts'
 
 export interface RedisAddress {
   url: string
-  /** Starts every key and channel, so that several installations can share one Redis. */
+  /** The prefix of every key and channel. Lets several installations share one Redis. */
   prefix: string
 }
 
 export interface RedisConnections {
-  /** For commands that a request waits for: fails within 50 ms, and immediately while Redis is away. */
+  /** For commands that a request waits for. Fails within 50 ms, and immediately while Redis is unavailable. */
   requests: Redis
   /** For event logs, which no request waits for. Fails within 1 s. */
   events: Redis
@@ -25,8 +25,8 @@ const requestTimeoutMs = 50
 const eventTimeoutMs = 1_000
 const longestRetryMs = 1_000
 
-/** Without an offline queue and retries, a command fails instead of waiting for a Redis that is away or frozen. */
-export const failFast = { enableOfflineQueue: false, maxRetriesPerRequest: 0 } as const satisfies ConnectionOptions
+/** Without an offline queue and retries, a command fails instead of waiting for an unavailable or frozen Redis. */
+const failFast = { enableOfflineQueue: false, maxRetriesPerRequest: 0 } as const satisfies ConnectionOptions
 
 export function connectRedis({ url, prefix }: RedisAddress, log: Logger): RedisConnections {
   const opened: Redis[] = []

@@ -1,17 +1,17 @@
 /**
- * The cache of one server, kept current by a log of drops that all servers share. A server reads the log before it
- * uses the cache for a request, so the request sees every write that was answered before.
+ * The cache of one server, kept current by a drop log that all servers share. A server reads the drop log before it
+ * uses the cache for a request, so the request sees every write whose response was sent before the request began.
  */
 import type { LiveCache } from '../../features/deps.ts'
 import { createLiveCache } from '../in-process/live-cache.ts'
 import type { RedisConnections } from './connections.ts'
 
-/** Approximate length of the log. A server that was away for longer clears its whole cache. */
+/** Approximate length of the drop log. A server that missed more drops clears its whole cache. */
 const keptDrops = 10_000
 const entriesPerRead = 1_000
-/** While Redis is away, entries of the cache are at most this old. */
+/** The maximum age of cached values while Redis is unavailable. */
 const withoutRedisMs = 5_000
-/** Drops to send once Redis is back. With more, the other servers clear their whole cache. */
+/** Maximum number of unsent drops while Redis is unavailable. Beyond it, all servers clear their caches. */
 const mostUnsent = 10_000
 const everything = '*'
 
@@ -100,7 +100,7 @@ class DropLog {
     while (this.#last !== undefined) {
       const since = this.#last
       const entries = (await this.#redis.xrange(this.#key, since, '+', 'COUNT', entriesPerRead)) as Entry[]
-      // A log without the last entry was trimmed or lost, so drops may be missing.
+      // If the last entry is gone, the drop log was trimmed or lost, so drops may be missing.
       if (entries[0]?.[0] !== since) this.#last = undefined
       else {
         for (const [id, fields] of entries.slice(1)) {
@@ -120,7 +120,7 @@ class DropLog {
 
   async #startAtEnd(): Promise<void> {
     const [newest] = (await this.#redis.xrevrange(this.#key, '+', '-', 'COUNT', 1)) as Entry[]
-    // The next read needs an entry to find, as proof that the log was not lost in between.
+    // An empty drop log gets an entry, so that the next read can detect a lost one.
     this.#last = newest?.[0] ?? String(await this.#redis.xadd(this.#key, '*', 'scope', everything))
   }
 }

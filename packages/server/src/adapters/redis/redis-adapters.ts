@@ -27,7 +27,7 @@ export function createRedisAdapters(options: RedisOptions): LiveAdapters {
   const liveCache = createSharedLiveCache(connections)
   const queue = createSharedRunQueue({ ...options, connections })
   const count = async () => {
-    // Keeps the last number while Redis is away, because then the limits depend on it.
+    // Keeps the last number while Redis is unavailable, because the limits then depend on it.
     servers = await channel.countServers().catch(() => servers)
   }
   const upkeep: Repeated[] = [
@@ -52,7 +52,7 @@ export function createRedisAdapters(options: RedisOptions): LiveAdapters {
   }
 }
 
-/** An evicted queue entry or event log is only late, but the operator should know why. */
+/** An evicted job or event log only causes delays, but the operator should learn the reason. */
 async function warnOfEviction(redis: Redis, log: Logger): Promise<void> {
   const memory = await redis.info('memory').catch(() => '')
   const policy = /^maxmemory_policy:(\S+)/m.exec(memory)?.[1]

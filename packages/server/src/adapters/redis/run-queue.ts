@@ -1,6 +1,6 @@
 /**
- * Hands queued runs to the servers through BullMQ. The rows of the runs are the durable copy, so a lost job is only
- * late: the sweep of any server queues the run again.
+ * Distributes queued runs over the servers through BullMQ. The rows of the runs are the durable copy: after a lost job,
+ * the sweep of any server queues the run again.
  */
 import { Queue, Worker } from 'bullmq'
 import type { RunQueue } from '../../features/runs/ports.ts'
@@ -20,8 +20,8 @@ export interface SharedRunQueue extends RunQueue {
 }
 
 /** BullMQ must never run a job twice by itself: a run may call a paid model. */
-export const jobOptions = { attempts: 1, removeOnComplete: true, removeOnFail: true } as const
-export const workerOptions = { maxStalledCount: 0, lockDuration: 10_000, stalledInterval: 5_000 } as const
+const jobOptions = { attempts: 1, removeOnComplete: true, removeOnFail: true } as const
+const workerOptions = { maxStalledCount: 0, lockDuration: 10_000, stalledInterval: 5_000 } as const
 
 const queueName = 'runs'
 

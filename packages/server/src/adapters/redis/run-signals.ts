@@ -1,6 +1,6 @@
 /**
- * Stop signals and wake-ups for tool results between servers. Both are stored in the database before they are sent, so
- * a lost signal is found by the next renewal of the owner's lease, or by the waiting run itself.
+ * Stop signals and wake-ups for tool results between servers. Both are stored in the database before they are sent.
+ * After a lost signal, the renewal of the owner's lease finds the stop request, and the waiting run finds the result.
  */
 import type { RunSignals } from '../../features/runs/ports.ts'
 import type { ToolSignals } from '../../features/runs/tools/tool.ts'
@@ -20,7 +20,7 @@ export function createSharedRunSignals(channel: SignalChannel): RunSignals {
         unlisten()
       }
     },
-    // A run of this server is stopped even while Redis is away.
+    // Stops a run of this server without Redis, so that it works while Redis is unavailable.
     stop(runUuid) {
       if (runsHere.has(runUuid)) local.stop(runUuid)
       else channel.publish('stop', runUuid)

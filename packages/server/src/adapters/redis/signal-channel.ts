@@ -1,6 +1,6 @@
 /**
- * Wake-ups between the servers of an installation, on one Pub/Sub channel. A wake-up can be lost, so the receiver must
- * also look for itself from time to time.
+ * Signals between the servers of an installation, on one Pub/Sub channel. A signal can be lost, so its receiver must also
+ * poll.
  */
 import type { RedisConnections } from './connections.ts'
 
@@ -10,7 +10,7 @@ export interface SignalChannel {
   /** Reaches every server, including this one. */
   publish(kind: SignalKind, id: string): void
   on(kind: SignalKind, listener: (id: string) => void): void
-  /** Returns the number of subscribed servers, at least 1. @throws while Redis is away. */
+  /** Returns the number of subscribed servers, at least 1. @throws while Redis is unavailable. */
   countServers(): Promise<number>
 }
 

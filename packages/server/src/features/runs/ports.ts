@@ -276,7 +276,7 @@ export interface RunEventLog {
   followElsewhere?(runUuid: string, afterId: number, find: FindEnd): RunLogReader
 }
 
-/** Returns what the database knows about a run: it is active, it was deleted, or all its events. */
+/** Returns a run's state in the database: active, deleted, or all of its events. */
 export type FindEnd = () => Promise<'active' | 'deleted' | StoredLog>
 
 export interface StoredLog {

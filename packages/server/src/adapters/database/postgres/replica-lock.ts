@@ -47,9 +47,9 @@ interface Held {
 }
 
 /**
- * Rate limits, caches and active runs are in memory, so only one server may use a database. The lock belongs to one
- * database session and is confirmed every 200 ms. If the process pauses or loses its connection, the confirmation
- * expires and the server rejects requests.
+ * Without Redis, rate limits, caches and active runs are in memory, so only one server may use a database. The lock
+ * belongs to one database session and is confirmed every 200 ms. If the process pauses or loses its connection, the
+ * confirmation expires and the server rejects requests. Servers with Redis share the lock and need no confirmation.
  */
 export class ReplicaLock {
   readonly #connect: () => Connection
