@@ -15,13 +15,15 @@ const withoutRedisMs = 5_000
 const mostUnsent = 10_000
 const everything = '*'
 
+type CacheConnections = Pick<RedisConnections, 'requests' | 'answering' | 'prefix'>
+
 type Entry = [id: string, fields: string[]]
 
 export interface SharedLiveCache extends LiveCache {
   sync(): Promise<void>
 }
 
-export function createSharedLiveCache(connections: Pick<RedisConnections, 'requests' | 'prefix'>): SharedLiveCache {
+export function createSharedLiveCache(connections: CacheConnections): SharedLiveCache {
   const local = createLiveCache()
   const log = new DropLog(connections)
   let unsent = new Set<string>()
@@ -51,10 +53,8 @@ export function createSharedLiveCache(connections: Pick<RedisConnections, 'reque
     try {
       await sendUnsent()
       for (const scope of await log.read()) apply(scope)
-    } catch (error) {
+    } catch {
       log.lose()
-      // Fails all later commands immediately until Redis answers again, so that a request waits only once.
-      if (error instanceof Error && error.message === 'Command timed out') connections.requests.disconnect(true)
       if (performance.now() - clearedAt >= withoutRedisMs) clear()
     }
   }
@@ -78,20 +78,22 @@ export function createSharedLiveCache(connections: Pick<RedisConnections, 'reque
 
 /** The drops of all servers, in a Redis Stream. */
 class DropLog {
-  readonly #redis: RedisConnections['requests']
+  readonly #redis: CacheConnections['requests']
+  readonly #answering: CacheConnections['answering']
   readonly #key: string
   /** The last entry that was read; undefined before the first read and after a failure. */
   #last: string | undefined
 
-  constructor({ requests, prefix }: Pick<RedisConnections, 'requests' | 'prefix'>) {
+  constructor({ requests, answering, prefix }: CacheConnections) {
     this.#redis = requests
+    this.#answering = answering
     this.#key = `${prefix}:drops`
   }
 
   async add(scopes: Iterable<string>): Promise<void> {
     const pipeline = this.#redis.pipeline()
     for (const scope of scopes) pipeline.xadd(this.#key, 'MAXLEN', '~', keptDrops, '*', 'scope', scope)
-    for (const [error] of (await pipeline.exec()) ?? []) if (error) throw error
+    for (const [error] of (await this.#answering(pipeline.exec())) ?? []) if (error) throw error
   }
 
   /** Returns the cache scopes that were dropped since the last read. */
@@ -99,7 +101,9 @@ class DropLog {
     const scopes: string[] = []
     while (this.#last !== undefined) {
       const since = this.#last
-      const entries = (await this.#redis.xrange(this.#key, since, '+', 'COUNT', entriesPerRead)) as Entry[]
+      const entries = (await this.#answering(
+        this.#redis.xrange(this.#key, since, '+', 'COUNT', entriesPerRead),
+      )) as Entry[]
       // If the last entry is gone, the drop log was trimmed or lost, so drops may be missing.
       if (entries[0]?.[0] !== since) this.#last = undefined
       else {
@@ -119,8 +123,8 @@ class DropLog {
   }
 
   async #startAtEnd(): Promise<void> {
-    const [newest] = (await this.#redis.xrevrange(this.#key, '+', '-', 'COUNT', 1)) as Entry[]
+    const [newest] = (await this.#answering(this.#redis.xrevrange(this.#key, '+', '-', 'COUNT', 1))) as Entry[]
     // An empty drop log gets an entry, so that the next read can detect a lost one.
-    this.#last = newest?.[0] ?? String(await this.#redis.xadd(this.#key, '*', 'scope', everything))
+    this.#last = newest?.[0] ?? String(await this.#answering(this.#redis.xadd(this.#key, '*', 'scope', everything)))
   }
 }

@@ -27,7 +27,7 @@ const queueName = 'runs'
 
 export function createSharedRunQueue(options: SharedRunQueueOptions): SharedRunQueue {
   const { connections, workers, maxQueuedPerKey, countQueued } = options
-  const { requests, events, prefix, open } = connections
+  const { requests, answering, events, prefix, open } = connections
   const shared = { prefix: `${prefix}:queue` }
   // No request waits for the job itself, so its commands may take longer.
   const queue = new Queue(queueName, { ...shared, connection: events, defaultJobOptions: jobOptions })
@@ -42,7 +42,7 @@ export function createSharedRunQueue(options: SharedRunQueueOptions): SharedRunQ
     async reserve(runUuid, apiKeyId) {
       reserved.set(runUuid, apiKeyId)
       try {
-        const [queued] = await Promise.all([countQueued(apiKeyId), answering(requests.ping())])
+        const [queued] = await Promise.all([countQueued(apiKeyId), mustAnswer(answering(requests.ping()))])
         if (queued + reservedBy(apiKeyId) <= maxQueuedPerKey) return true
       } catch (error) {
         reserved.delete(runUuid)
@@ -82,7 +82,7 @@ export function createSharedRunQueue(options: SharedRunQueueOptions): SharedRunQ
   }
 }
 
-async function answering<T>(command: Promise<T>): Promise<T> {
+async function mustAnswer<T>(command: Promise<T>): Promise<T> {
   try {
     return await command
   } catch (cause) {
