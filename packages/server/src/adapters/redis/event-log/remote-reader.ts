@@ -33,7 +33,7 @@ interface RemoteReaderOptions {
 }
 
 /** Small batches are collected up to this size. */
-const heldCharacters = 2 * batchCharacters
+const heldCharacters = batchCharacters
 const mostWanted = 16
 
 export function createRemoteReader(options: RemoteReaderOptions): RemoteReader {
