@@ -88,7 +88,7 @@ export default defineConfig({
         ? [
             {
               extends: true as const,
-              test: { name: 'redis', include: ['test/redis/**/*.test.ts'], env: { STET_TEST_DATABASE_URL: '' } },
+              test: { name: 'redis', include: ['test/redis/**/*.test.ts'] },
             },
           ]
         : []),

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import type { Logger } from '../../../shared/logger.ts'
-import { failFast, type RedisConnections } from '../connections.ts'
+import type { RedisConnections } from '../connections.ts'
 import { beforeStream, readBatch, type StreamBatch } from './event-batch.ts'
 
 export interface EventHub {
@@ -67,7 +67,7 @@ export function createEventHub({ connections, log, onReconnected }: HubOptions):
   }
   // Opened by the first reader, because many servers never follow a run of another one.
   const connect = (): Redis => {
-    const opened = connections.open({ ...failFast, commandTimeout: silenceMs })
+    const opened = connections.open({ commandTimeout: silenceMs, maxRetriesPerRequest: null })
     let wasReady = false
     opened.on('ready', () => {
       if (wasReady) onReconnected()
