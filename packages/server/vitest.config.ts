@@ -20,6 +20,11 @@ if (!postgres) {
   console.warn('\n*** SKIPPED: the suites on PostgreSQL. Set STET_TEST_DATABASE_URL to run them. ***\n')
 }
 
+const redis = process.env['STET_TEST_REDIS_URL']
+if (!redis) {
+  console.warn('\n*** SKIPPED: the suites on Redis. Set STET_TEST_REDIS_URL to run them. ***\n')
+}
+
 /** For processes of one file each, which end before they could gain by optimised WebAssembly: see `support/child-program.ts`. */
 const shortLived = ['--liftoff-only']
 
@@ -41,7 +46,13 @@ export default defineConfig({
         test: {
           name: 'embedded',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: ['test/database/**', 'test/serial/**', 'test/clients/**', ...(postgres ? onlyShared : [])],
+          exclude: [
+            'test/database/**',
+            'test/serial/**',
+            'test/clients/**',
+            'test/redis/**',
+            ...(postgres ? onlyShared : []),
+          ],
           env: { STET_TEST_DATABASE_URL: '' },
         },
       },
@@ -73,6 +84,14 @@ export default defineConfig({
         extends: true,
         test: { name: 'database', include: ['test/database/**/*.test.ts'], isolate: true, execArgv: shortLived },
       },
+      ...(redis
+        ? [
+            {
+              extends: true as const,
+              test: { name: 'redis', include: ['test/redis/**/*.test.ts'] },
+            },
+          ]
+        : []),
       ...(postgres
         ? [
             {

@@ -33,7 +33,7 @@ const eventTimeoutMs = 1_000
 const longestRetryMs = 1_000
 
 /** Without an offline queue and retries, a command fails instead of waiting for an unavailable or frozen Redis. */
-export const failFast = { enableOfflineQueue: false, maxRetriesPerRequest: 0 } as const satisfies ConnectionOptions
+const failFast = { enableOfflineQueue: false, maxRetriesPerRequest: 0 } as const satisfies ConnectionOptions
 
 export function connectRedis({ url, prefix }: RedisAddress, log: Logger): RedisConnections {
   const opened: Redis[] = []
