@@ -39,7 +39,8 @@ export const runCauses: Record<string, Scenario> = {
   },
   'runs.run queue-unavailable': async (world) => {
     const { runs, logger } = world.bench.server.deps
-    const connections = connectRedis({ url: `redis://127.0.0.1:${await closedPort()}`, prefix: 'stet' }, logger)
+    const url = `redis://127.0.0.1:${await closedPort()}`
+    const connections = connectRedis({ url, prefix: 'stet', timeoutMs: 50 }, logger)
     const unavailable = createSharedRunQueue({
       connections,
       workers: 1,
