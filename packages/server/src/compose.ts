@@ -329,7 +329,7 @@ async function openLiveAdapters(config: Config, runs: RunStore, log: Logger): Pr
   if (config.redisUrl === undefined) return createLiveAdapters(options)
   const { createRedisAdapters } = await import('./adapters/redis/redis-adapters.ts')
   const address = { url: config.redisUrl, prefix: config.redisPrefix, timeoutMs: config.redisTimeoutMs }
-  return createRedisAdapters({ ...options, ...address, countQueued: runs.countQueued, log })
+  return createRedisAdapters({ ...options, ...address, codec: eventCodec, countQueued: runs.countQueued, log })
 }
 
 /** A third each for event logs, conversations and queued runs. At least 1, because 0 means no limit in lru-cache. */

@@ -139,6 +139,8 @@ export interface RunStore {
   findConversation(workspaceId: number, uuid: string): Promise<StoredConversation | null>
   /** Returns the conversation as it was after that run. `latestRun` is that run. */
   findRun(workspaceId: number, runUuid: string): Promise<StoredConversation | null>
+  /** Returns null for an unknown or deleted run. */
+  findRunStatus(workspaceId: number, runUuid: string): Promise<RunStatus | null>
   /** Lists conversations with an orphaned run: `running`, and the owner has no valid lease. Skips runs of `ownerId`. */
   listOrphaned(ownerId: string): Promise<StoredConversation[]>
   findEventLog(workspaceId: number, runUuid: string): Promise<Uint8Array | null>

@@ -82,6 +82,11 @@ export function postgresRunStore({ client, ownSession, writeBatch, writesClosed 
       })
       return run && asRunLeftIt(toConversation(run.conversation, run))
     },
+    async findRunStatus(workspaceId, runUuid) {
+      const where = { uuid: runUuid, workspaceId, conversation: shown }
+      const run = await client.run.findFirst({ where, select: { status: true } })
+      return run && (run.status as RunStatus)
+    },
     async listOrphaned(ownerId) {
       const { rows } = await ownSession.query(
         `SELECT r.conversation_uuid::text AS uuid FROM run r LEFT JOIN instance i ON i.id = r.owner_id
