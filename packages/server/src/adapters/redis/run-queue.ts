@@ -20,8 +20,8 @@ export interface SharedRunQueue extends RunQueue {
 }
 
 /** BullMQ must never run a job twice by itself: a run may call a paid model. */
-const jobOptions = { attempts: 1, removeOnComplete: true, removeOnFail: true } as const
-const workerOptions = { maxStalledCount: 0, lockDuration: 10_000, stalledInterval: 5_000 } as const
+export const jobOptions = { attempts: 1, removeOnComplete: true, removeOnFail: true } as const
+export const workerOptions = { maxStalledCount: 0, lockDuration: 10_000, stalledInterval: 5_000 } as const
 
 const queueName = 'runs'
 
