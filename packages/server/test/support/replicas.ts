@@ -46,6 +46,8 @@ export interface ReplicasOptions {
   environment?: Record<string, string>
   /** Default: the shared Redis server. */
   redisUrl?: string
+  /** Returns the address through which the servers reach the database. */
+  databaseThrough?: (databaseUrl: string) => Promise<string>
 }
 
 export async function openReplicas(prompts: Record<string, string>, options: ReplicasOptions = {}): Promise<Replicas> {
@@ -57,6 +59,7 @@ export async function openReplicas(prompts: Record<string, string>, options: Rep
   const adminKey = generateApiKey()
   const shared = {
     ...settingsFor(storage),
+    ...(options.databaseThrough && { DATABASE_URL: await options.databaseThrough(databaseUrl) }),
     REDIS_URL: redis.url,
     STET_REDIS_PREFIX: redis.prefix,
     STET_REDIS_TIMEOUT_MS: String(patientMs),
