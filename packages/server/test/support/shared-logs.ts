@@ -44,7 +44,7 @@ export const shortTimes: EventLogTimes = { signalMs: 500, unheardMs: 5_000, watc
 export async function logServers({ urls, times, ...options }: LogServersOptions): Promise<LogServers> {
   const prefix = options.prefix ?? `stet-test-${randomUUID()}`
   const servers = urls.map((url): LogServer => {
-    const connections = connectRedis({ url, prefix }, silent)
+    const connections = connectRedis({ url, prefix, timeoutMs: 1_000 }, silent)
     const channel = createSignalChannel(connections)
     const settings = { codec: eventCodec, maxBytes: 10_000_000, log: silent, ...(times && { times }) }
     return { connections, channel, log: createSharedRunEventLog({ connections, channel, ...settings }) }
@@ -53,7 +53,7 @@ export async function logServers({ urls, times, ...options }: LogServersOptions)
     await until(() => connections.events.status === 'ready' && connections.requests.status === 'ready')
     await until(async () => (await channel.countServers().catch(() => 0)) >= servers.length)
   }
-  const own = connectRedis({ url: redisUrl, prefix }, silent)
+  const own = connectRedis({ url: redisUrl, prefix, timeoutMs: 1_000 }, silent)
   const flush = async () => {
     await until(() => own.events.status === 'ready')
     const keys = await own.events.keys(`${prefix}:*`)
