@@ -31,7 +31,8 @@ import { createRunEventLog } from './adapters/in-process/run-event-log.ts'
 import { createRunQueue } from './adapters/in-process/run-queue.ts'
 import { createRunSignals, createToolSignals } from './adapters/in-process/run-signals.ts'
 import { createJsonLogger } from './adapters/logging/json-logger.ts'
-import { createPrometheusMetrics } from './adapters/metrics/prometheus-metrics.ts'
+import type { ProcessState } from './adapters/metrics/process-state.ts'
+import { createPrometheusMetrics, type PrometheusMetrics } from './adapters/metrics/prometheus-metrics.ts'
 import { priceBook } from './adapters/prices/price-book.ts'
 import { createModelDrivers } from './adapters/providers/registry.ts'
 import { addressGuard } from './adapters/providers/transport/address-guard.ts'
@@ -46,7 +47,7 @@ import type { Deps, Stores } from './features/deps.ts'
 import { environmentProviders } from './features/providers/environment-providers.ts'
 import { createStoredLogs } from './features/runs/events/stored-events.ts'
 import { createActiveRuns } from './features/runs/leases/active-runs.ts'
-import type { RunMetrics, RunSettings } from './features/runs/ports.ts'
+import type { RunSettings } from './features/runs/ports.ts'
 import type { ServerTools } from './features/runs/tools/tool.ts'
 import { createApp } from './http/app.ts'
 import type { Place } from './http/http-deps.ts'
@@ -120,14 +121,12 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>) 
   for (const unknown of config.unknownVariables) logger.warn('config.unknown-variable', { ...unknown })
   if (!canCollectGarbage) logger.warn('server.without-gc', { advice: 'start Node with --expose-gc to use less memory' })
   const serverTools = await loadServerTools(config.tools)
-  const { database, encryptionKeys } = await connectWithKeys(config, logger)
+  const metrics = createPrometheusMetrics(config)
+  const { database, encryptionKeys } = await connectWithKeys(config, { ...databaseOptions(config, logger), metrics })
   let work: StartedWork | undefined
   const isReadOnly = () => database.writesClosed() || work?.queueWork.hasBegun() === false
-  const metrics = createPrometheusMetrics({
-    activeRuns: () => deps.runs.active.list().length,
-    statementCount: () => database.statementCount(),
-  })
   const deps = createDeps({ config, database, encryptionKeys, serverTools, logger, metrics, limits, isReadOnly })
+  metrics.watch(processState(deps, database))
   const drain = new Drain()
   const start = async (): Promise<StartedWork | undefined> => {
     if (!(await database.take())) return undefined
@@ -146,6 +145,7 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>) 
     await deps.templates.close()
     await deps.providers.drivers.close()
     await database.close()
+    metrics.close()
   }
   const superseded = forgetWithLock(deps, database)
   const started = start()
@@ -200,8 +200,8 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>) 
  * If the embedded database has no usable key file, migrates the database first to check whether it has a workspace. A
  * database with a workspace must not get a new key.
  */
-async function connectWithKeys(config: Config, logger: Logger) {
-  const database = await connectDatabase(databaseOptions(config, logger))
+async function connectWithKeys(config: Config, options: DatabaseOptions<Stores>) {
+  const database = await connectDatabase(options)
   try {
     const encryptionKeys = await encryptionKeysOf(config, async () => {
       await database.take()
@@ -241,6 +241,17 @@ function snapshotOptions(config: Config, logger: Logger) {
   }
 }
 
+function processState({ runs, templates }: ReturnType<typeof createDeps>, database: Database<Stores>): ProcessState {
+  return {
+    activeRuns: () => runs.active.list().length,
+    queuedRuns: runs.queue.depth,
+    eventLogReaders: runs.eventLog.readerCount,
+    templatesWaiting: templates.waiting,
+    statementCount: database.statementCount,
+    connections: database.connections,
+  }
+}
+
 // If the release fails, the lease expires on its own.
 async function releaseLease(deps: Deps): Promise<void> {
   try {
@@ -256,7 +267,7 @@ interface Parts {
   encryptionKeys: readonly string[]
   serverTools: ServerTools
   logger: Logger
-  metrics: RunMetrics
+  metrics: PrometheusMetrics
   limits: Partial<ProviderLimits> | undefined
   /** True if the disk is almost full, or if the recovery at the start is incomplete. */
   isReadOnly(): boolean
@@ -303,6 +314,7 @@ function createDeps(parts: Parts) {
       maxPerKey: config.maxEvaluationsPerKey,
       maxPerWorkspace: config.maxEvaluationsPerWorkspace,
       log: logger,
+      metrics: parts.metrics,
     }),
     clock: systemClock,
     logger,

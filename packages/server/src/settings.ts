@@ -103,6 +103,9 @@ export const settings = {
   metricsToken: setting('STET_METRICS_TOKEN', optionalText).describe(
     'Bearer token of `/metrics`. Not set: loopback only.',
   ),
+  metricsPrompts: setting('STET_METRICS_PROMPTS', whole(0, 10_000).prefault('200')).describe(
+    'Maximum number of prompts with a label of their own in `stet_runs_total`; the others share `other`.',
+  ),
   trustProxy: setting('STET_TRUST_PROXY', whole(0, 10).prefault('0')).describe(
     'Number of proxies in front of the server, for reading `X-Forwarded-For`.',
   ),

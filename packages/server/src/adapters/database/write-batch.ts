@@ -53,8 +53,13 @@ interface Group {
   reject(error: unknown): void
 }
 
+export interface BatchMetrics {
+  /** @param batch `seconds` is the time from sending to the commit or the failure. */
+  batchEnded(batch: { rows: number; seconds: number; isCommitted: boolean }): void
+}
+
 /** Writes immediately when idle. Under load, writes a batch every few milliseconds. */
-export function createWriteBatch(session: SqlSession): WriteBatch {
+export function createWriteBatch(session: SqlSession, metrics?: BatchMetrics): WriteBatch {
   let waiting: Group[] = []
   let draining: Promise<void> | undefined
   let mayStartAt = Number.NEGATIVE_INFINITY
@@ -72,6 +77,9 @@ export function createWriteBatch(session: SqlSession): WriteBatch {
       const isStored = await commitBatch(session, taken)
       const end = performance.now()
       provenAt = isStored ? end : Number.NEGATIVE_INFINITY
+      let rows = 0
+      for (const group of taken) rows += group.rows.length
+      metrics?.batchEnded({ rows, seconds: (end - start) / 1000, isCommitted: isStored })
       const { least, most } = LOAD_INTERVAL_MS
       const share = taken.length > 1 ? Math.min(most, LOAD_INTERVAL_COMMITS * (end - start)) : 0
       mayStartAt = start + Math.max(least, share)

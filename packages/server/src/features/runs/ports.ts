@@ -165,6 +165,8 @@ export interface RunQueue {
   /** Starts queued runs, up to the number of workers. A run occupies a worker until its `start` settles. */
   work(start: (runUuid: string) => Promise<void>): void
   stop(): void
+  /** The number of runs that wait in this process. */
+  depth(): number
 }
 
 /** Delivers stop signals to a run's owner. A signal without a listener is kept for a minute. */
@@ -262,6 +264,8 @@ export interface RunEventLog {
   open(runUuid: string, onListeners: (count: number) => void): RunLogWriter
   /** Returns a reader of all events after `afterId`. Returns undefined if this process does not have the event log. */
   follow(runUuid: string, afterId: number): RunLogReader | undefined
+  /** The number of readers in this process that were not released. */
+  readerCount(): number
 }
 
 export interface StoredLog {
@@ -319,10 +323,20 @@ export interface EndedModelCall {
   /** Undefined if the response was not streamed or no text arrived. */
   firstTextSeconds: number | undefined
   usage: Usage | undefined
+  /** In US dollars. Undefined if the call did not complete or the price is unknown. */
+  cost: number | undefined
+}
+
+export interface EndedRun extends Pick<NewConversation, 'projectId' | 'path'> {
+  status: RunEnd['status']
+  mode: 'json' | 'sse' | 'background'
+  seconds: number
 }
 
 export interface RunMetrics {
-  runEnded(status: RunEnd['status'], seconds: number): void
+  runEnded(run: EndedRun): void
+  /** @param seconds how long a background run waited for its start. */
+  runDequeued(seconds: number): void
   modelCallEnded(call: EndedModelCall): void
 }
 

@@ -195,7 +195,9 @@ async function storeAndShow(deps: ExecuteDeps, own: OwnRun, ending: Ending): Pro
   appendEntries(recorder, [terminal])
   log.close()
   const durationMs = endedAt.getTime() - run.createdAt.getTime()
-  deps.runs.metrics.runEnded(status, durationMs / 1000)
+  const { projectId, path } = conversation
+  const mode = own.isBackground ? 'background' : own.plan.stream ? 'sse' : 'json'
+  deps.runs.metrics.runEnded({ status, mode, projectId, path, seconds: durationMs / 1000 })
   deps.logger.info('run.ended', { ...ids, status, durationMs })
   return outcome
 }

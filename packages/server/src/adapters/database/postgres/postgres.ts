@@ -34,6 +34,7 @@ export function openPostgres(options: ReplicaLockOptions & { url: string; onlyRe
     session: poolSession(pool),
     writesClosed: () => false,
     checks: () => (lock === undefined ? {} : { onlyReplica: lock.isConfirmed() }),
+    connections: () => pool.use(),
     ...(lock && { lock }),
     async close() {
       stopWatching()

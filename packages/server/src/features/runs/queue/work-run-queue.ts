@@ -64,6 +64,8 @@ async function superviseQueued(
   const ownerId = deps.runs.settings.instanceId
   const run = { uuid, conversationUuid, workspaceId, ownerId, epoch: queued.epoch + 1, firstEventId, createdAt }
   if (!(await claimQueued(deps, run))) return false
+  // Another process may have queued the run, and its clock may be ahead.
+  deps.runs.metrics.runDequeued(Math.max(0, deps.clock.now().getTime() - createdAt.getTime()) / 1000)
   const plan = planOf(deps, input, { runUuid: uuid, stream: true })
   const supervised = superviseRun(deps, { conversation, run, plan, isBackground: true })
   supervised.reader.release()

@@ -4,6 +4,7 @@ import { RunError } from '../../../shared/app-error.ts'
 import { newToolCallId } from '../../../shared/random-text.ts'
 import { parseStorable, storableText } from '../../../shared/text-guards.ts'
 import type { FinishReason, GeneratedFile, ModelChunk, PartSeal } from '../../providers/model-driver.ts'
+import type { ModelPrices } from '../../providers/ports.ts'
 import { ProviderError } from '../../providers/provider-error.ts'
 import { type Usage, usageOf } from '../../providers/usage.ts'
 import type { Message, MessagePart, ToolCall } from '../../templates/message.ts'
@@ -50,6 +51,7 @@ export async function callModel(deps: ShowDeps, call: ModelCall): Promise<ModelA
       seconds: (performance.now() - startedAt) / 1000,
       firstTextSeconds: firstTextAt === undefined ? undefined : (firstTextAt - startedAt) / 1000,
       usage: outcome === 'completed' ? answer.usage : undefined,
+      cost: answer.price.known ? answer.price.cost : undefined,
     })
   try {
     // Shows chunks synchronously when they arrive. Chunks with tool calls are shown after the calls are stored.
@@ -66,7 +68,6 @@ export async function callModel(deps: ShowDeps, call: ModelCall): Promise<ModelA
       if (events.length > 0) call.showEvents(events)
       return undefined
     })
-    report('completed')
   } catch (failure) {
     report(call.signal.aborted ? 'aborted' : failure instanceof ProviderError ? failure.kind : 'failed')
     const partial = partialMessage(answer)
@@ -75,6 +76,9 @@ export async function callModel(deps: ShowDeps, call: ModelCall): Promise<ModelA
     call.showEvents([{ provider: failureEvent(failure) }])
     throw toRunError(failure, model)
   }
+  const { usage, cacheWriteTokens, servedModel } = answer
+  answer.price = provider.prices.costOf({ model, servedModel, usage, cacheWriteTokens, at: deps.clock.now() })
+  report('completed')
   if (answer.message.content.length === 0) answer.message.content.push({ type: 'text', text: '' })
   call.showEvents([{ provider: { type: 'finish-step', finishReason: answer.finishReason, usage: answer.usage } }])
   return answer
@@ -101,6 +105,7 @@ export interface ModelAnswer {
   cacheWriteTokens: number
   /** The model behind a deployment, as named in the response. Undefined if the service has no deployments or names no model. */
   servedModel: string | undefined
+  price: ReturnType<ModelPrices['costOf']>
 }
 
 export function createModelAnswer(callNumber: number, tools: ModelAnswer['tools']): ModelAnswer {
@@ -117,6 +122,7 @@ export function createModelAnswer(callNumber: number, tools: ModelAnswer['tools'
     usage: usageOf({}),
     cacheWriteTokens: 0,
     servedModel: undefined,
+    price: { cost: 0, known: false },
   }
 }
 
