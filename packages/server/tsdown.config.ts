@@ -17,7 +17,7 @@ export default defineConfig([
       ...shared,
       name,
       entry: { [name]: file },
-      deps: { alwaysBundle: [/^@stet\//], onlyBundle: false as const },
+      deps: { alwaysBundle: [/^@stet\//, /^@opentelemetry\//], onlyBundle: false as const },
       outputOptions: { chunkFileNames: '[name].mjs' },
     })),
   {

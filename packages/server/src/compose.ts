@@ -57,6 +57,7 @@ import { type StartedWork, shutDown, startUp } from './lifecycle.ts'
 import { systemClock } from './shared/clock.ts'
 import { canCollectGarbage } from './shared/collect-garbage.ts'
 import type { Logger } from './shared/logger.ts'
+import { noTracer, type Tracer } from './shared/tracer.ts'
 import { eventCodec } from './wire/event-codec.ts'
 
 export type Composition = Awaited<ReturnType<typeof compose>>
@@ -117,15 +118,15 @@ function databaseOptions(config: Config, logger: Logger): DatabaseOptions<Stores
  * database. @param limits replaces limits of provider requests in tests.
  */
 export async function compose(config: Config, limits?: Partial<ProviderLimits>) {
-  const logger = createJsonLogger(process.stderr, config.logLevel)
+  const { endTelemetry, ...telemetry } = await openTelemetry(config)
+  const { logger, metrics } = telemetry
   for (const unknown of config.unknownVariables) logger.warn('config.unknown-variable', { ...unknown })
   if (!canCollectGarbage) logger.warn('server.without-gc', { advice: 'start Node with --expose-gc to use less memory' })
   const serverTools = await loadServerTools(config.tools)
-  const metrics = createPrometheusMetrics(config)
   const { database, encryptionKeys } = await connectWithKeys(config, { ...databaseOptions(config, logger), metrics })
   let work: StartedWork | undefined
   const isReadOnly = () => database.writesClosed() || work?.queueWork.hasBegun() === false
-  const deps = createDeps({ config, database, encryptionKeys, serverTools, logger, metrics, limits, isReadOnly })
+  const deps = createDeps({ config, database, encryptionKeys, serverTools, ...telemetry, limits, isReadOnly })
   metrics.watch(processState(deps, database))
   const drain = new Drain()
   const start = async (): Promise<StartedWork | undefined> => {
@@ -145,7 +146,7 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>) 
     await deps.templates.close()
     await deps.providers.drivers.close()
     await database.close()
-    metrics.close()
+    await endTelemetry()
   }
   const superseded = forgetWithLock(deps, database)
   const started = start()
@@ -241,6 +242,19 @@ function snapshotOptions(config: Config, logger: Logger) {
   }
 }
 
+/** Loads OpenTelemetry only if traces are exported. */
+async function openTelemetry(config: Config) {
+  const logger = createJsonLogger(process.stderr, config.logLevel)
+  const metrics = createPrometheusMetrics(config)
+  const { otlpEndpoint } = config
+  if (otlpEndpoint === undefined)
+    return { logger, metrics, tracer: noTracer, endTelemetry: async () => metrics.close() }
+  const { createOtelTracing } = await import('./adapters/tracing/otel-tracing.ts')
+  const { tracer, close } = createOtelTracing({ ...config, otlpEndpoint }, logger, metrics)
+  const endTelemetry = () => close().finally(metrics.close)
+  return { logger, metrics, tracer, endTelemetry }
+}
+
 function processState({ runs, templates }: ReturnType<typeof createDeps>, database: Database<Stores>): ProcessState {
   return {
     activeRuns: () => runs.active.list().length,
@@ -268,6 +282,7 @@ interface Parts {
   serverTools: ServerTools
   logger: Logger
   metrics: PrometheusMetrics
+  tracer: Tracer
   limits: Partial<ProviderLimits> | undefined
   /** True if the disk is almost full, or if the recovery at the start is incomplete. */
   isReadOnly(): boolean
@@ -318,6 +333,7 @@ function createDeps(parts: Parts) {
     }),
     clock: systemClock,
     logger,
+    tracer: parts.tracer,
   } satisfies Deps
 }
 

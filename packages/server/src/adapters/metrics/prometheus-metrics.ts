@@ -21,6 +21,7 @@ export interface PrometheusMetrics extends RunMetrics {
   evaluationEnded(evaluation: { operation: string; waitSeconds: number; seconds: number }): void
   workerDied(reason: string): void
   batchEnded(batch: { rows: number; seconds: number; isCommitted: boolean }): void
+  spansEnded(result: string, count: number): void
   readonly contentType: string
   text(): Promise<string>
   /** Adds the gauges of a composed server. */
@@ -81,6 +82,9 @@ export function createPrometheusMetrics({ metricsPrompts }: MetricsSettings): Pr
       series.batchRows.observe(rows)
       series.commitDuration.observe(seconds)
       if (!isCommitted) series.commitFailures.inc()
+    },
+    spansEnded(result, count) {
+      series.spans.inc({ result }, count)
     },
   }
 }

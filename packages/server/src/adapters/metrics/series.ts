@@ -87,7 +87,7 @@ function modelSeries({ counter, histogram }: Declare) {
   }
 }
 
-/** The template workers and the database. */
+/** The template workers, the database and the traces. */
 function workSeries({ counter, histogram }: Declare) {
   return {
     templateWait: histogram(
@@ -112,6 +112,7 @@ function workSeries({ counter, histogram }: Declare) {
       [],
       fastBuckets,
     ),
+    spans: counter('stet_trace_spans_total', 'Spans by result of their export.', ['result']),
     commitFailures: counter(
       'stet_database_commit_failures_total',
       'Write batches that failed because the database was unavailable.',

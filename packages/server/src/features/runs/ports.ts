@@ -1,5 +1,6 @@
 import type { ConversationOrigin, RunErrorCode } from '@stet/contract/vocabulary'
 import type { RunError } from '../../shared/app-error.ts'
+import type { Span } from '../../shared/tracer.ts'
 import type { Claim, ClaimedRun } from '../idempotency/ports.ts'
 import type { ProviderErrorKind } from '../providers/provider-error.ts'
 import type { Usage } from '../providers/usage.ts'
@@ -107,10 +108,15 @@ export interface StoredConversation extends NewConversation {
   latestRun: StoredRun | null
 }
 
-/** Every write resolves after its commit. */
+/** Every write resolves after its commit. With a `span`, the commit becomes a child of that span. */
 export interface RunStore {
   /** Stores a conversation and its first run. Returns false and stores nothing if the idempotency record exists. */
-  create(conversation: NewConversation, run: NewRun | NewQueuedRun, claim?: Claim | undefined): Promise<boolean>
+  create(
+    conversation: NewConversation,
+    run: NewRun | NewQueuedRun,
+    claim?: Claim | undefined,
+    span?: Span | undefined,
+  ): Promise<boolean>
   /** @throws AppError ServiceUnavailableError while the server is read-only. */
   assertOpen(): void
   /** True if no write has succeeded recently or the latest one failed. Runs must then be stored before a model call. */
@@ -120,7 +126,12 @@ export interface RunStore {
    * deleted, or if the idempotency record exists.
    * @param added the run's first messages. They are stored with the run, so they survive every kind of end.
    */
-  createNext(run: NewRun, added: readonly Message[], claim?: Claim | undefined): Promise<boolean>
+  createNext(
+    run: NewRun,
+    added: readonly Message[],
+    claim?: Claim | undefined,
+    span?: Span | undefined,
+  ): Promise<boolean>
   /** Lists queued runs in creation order. */
   listQueued(): Promise<QueuedRun[]>
   findQueued(runUuid: string): Promise<{ conversation: StoredConversation; input: PromptInput } | null>
@@ -130,11 +141,11 @@ export interface RunStore {
    * Claims a queued run. Returns false if another owner claimed it or a stop was requested.
    * @param isRepeat true if the response to an earlier attempt was lost. That attempt may have succeeded.
    */
-  startQueued(run: NewRun, isRepeat: boolean): Promise<boolean>
+  startQueued(run: NewRun, isRepeat: boolean, span?: Span | undefined): Promise<boolean>
   /** Records a stop request. Returns false if the run has ended or already has a stop request. */
   requestStop(runUuid: string): Promise<boolean>
   /** Returns false and writes nothing if the run's epoch or state has changed. An owner may repeat a successful end. */
-  end(end: RunEnd): Promise<boolean>
+  end(end: RunEnd, span?: Span | undefined): Promise<boolean>
   findConversation(workspaceId: number, uuid: string): Promise<StoredConversation | null>
   /** Returns the conversation as it was after that run. `latestRun` is that run. */
   findRun(workspaceId: number, runUuid: string): Promise<StoredConversation | null>

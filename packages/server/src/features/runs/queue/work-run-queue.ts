@@ -1,6 +1,8 @@
 /** Starts every queued run. A regular sweep also finds runs that another process queued or whose start failed. */
 
 import { type Repeated, repeat } from '../../../shared/clock.ts'
+import type { Span } from '../../../shared/tracer.ts'
+import type { Needs } from '../../deps.ts'
 import type { ExecuteDeps } from '../execute-run.ts'
 import { endQueued } from '../leases/end-orphaned.ts'
 import type { NewRun, StoredConversation } from '../ports.ts'
@@ -9,10 +11,12 @@ import { storedOrAbandoned } from '../start-run.ts'
 import { planOf } from '../steps/run-plan.ts'
 import { superviseRun, whileAway } from '../supervise-run.ts'
 
+type QueueDeps = ExecuteDeps & Needs<'tracer'>
+
 const sweepEveryMs = 5_000
 
 /** Resolves when all stored queued runs are in the queue, in creation order, and the queue has started. */
-export async function workRunQueue(deps: ExecuteDeps): Promise<Repeated> {
+export async function workRunQueue(deps: QueueDeps): Promise<Repeated> {
   await enterQueued(deps)
   deps.runs.queue.work((runUuid) =>
     startQueuedRun(deps, runUuid).catch((error: unknown) => {
@@ -31,7 +35,7 @@ export async function workRunQueue(deps: ExecuteDeps): Promise<Repeated> {
   }
 }
 
-async function enterQueued(deps: ExecuteDeps): Promise<void> {
+async function enterQueued(deps: QueueDeps): Promise<void> {
   for (const run of await deps.runs.store.listQueued()) {
     deps.runs.eventLog.expect(run.runUuid)
     deps.runs.queue.add(run)
@@ -42,7 +46,7 @@ async function enterQueued(deps: ExecuteDeps): Promise<void> {
  * Starts a queued run at most once. Resolves when the run has ended, or immediately if the run cannot start here.
  * @throws AppError ServiceUnavailableError if the database is unavailable.
  */
-export async function startQueuedRun(deps: ExecuteDeps, runUuid: string): Promise<void> {
+export async function startQueuedRun(deps: QueueDeps, runUuid: string): Promise<void> {
   const known = deps.runs.active.takeQueued(runUuid)
   if (known && (await superviseQueued(deps, known.conversation, JSON.parse(known.input) as PromptInput))) return
   const found = await deps.runs.store.findQueued(runUuid)
@@ -54,7 +58,7 @@ export async function startQueuedRun(deps: ExecuteDeps, runUuid: string): Promis
 
 /** Returns true at the run's end. Returns false if the run is no longer queued or a stop was requested. */
 async function superviseQueued(
-  deps: ExecuteDeps,
+  deps: QueueDeps,
   conversation: StoredConversation,
   input: PromptInput,
 ): Promise<boolean> {
@@ -63,20 +67,30 @@ async function superviseQueued(
   const { uuid, firstEventId, createdAt } = queued
   const ownerId = deps.runs.settings.instanceId
   const run = { uuid, conversationUuid, workspaceId, ownerId, epoch: queued.epoch + 1, firstEventId, createdAt }
-  if (!(await claimQueued(deps, run))) return false
+  const { traceparent } = input
+  const span = traceparent === undefined ? undefined : deps.tracer.start('queued run', traceparent, 'internal')
+  const isClaimed = await claimQueued(deps, run, span).catch((error: unknown) => {
+    span?.end('not_claimed')
+    throw error
+  })
+  if (!isClaimed) {
+    span?.end('not_claimed')
+    return false
+  }
   // Another process may have queued the run, and its clock may be ahead.
   deps.runs.metrics.runDequeued(Math.max(0, deps.clock.now().getTime() - createdAt.getTime()) / 1000)
   const plan = planOf(deps, input, { runUuid: uuid, stream: true })
-  const supervised = superviseRun(deps, { conversation, run, plan, isBackground: true })
+  const supervised = superviseRun(deps, { conversation, run, plan, isBackground: true, span })
   supervised.reader.release()
   // `ending` rejects only if the end was not stored. The run is then already abandoned.
   await supervised.ending.catch(() => undefined)
+  span?.end()
   return true
 }
 
 // If the response to a claim was lost, this process may already own the run. A repeated claim then succeeds.
-function claimQueued(deps: ExecuteDeps, run: NewRun): Promise<boolean> {
-  const claim = (isRepeat: boolean) => deps.runs.store.startQueued(run, isRepeat)
+function claimQueued(deps: QueueDeps, run: NewRun, span: Span | undefined): Promise<boolean> {
+  const claim = (isRepeat: boolean) => deps.runs.store.startQueued(run, isRepeat, span)
   return storedOrAbandoned(
     deps,
     run,
