@@ -18,6 +18,8 @@ export default defineConfig([
       name,
       entry: { [name]: file },
       deps: { alwaysBundle: [/^@stet\//, /^@opentelemetry\//], onlyBundle: false as const },
+      // OpenTelemetry's CommonJS files would need four times the space, and fail because of their cycles.
+      inputOptions: { resolve: { mainFields: ['module', 'main'] } },
       outputOptions: { chunkFileNames: '[name].mjs' },
     })),
   {
