@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { parser } from '@prometheus-io/lezer-promql'
 import { expect, it, onTestFinished } from 'vitest'
 import { parse } from 'yaml'
+import { otlpCollector } from '../support/otlp-collector.ts'
 import { endless } from '../templates/support/engine.ts'
 import { prompt, runBench } from './run-bench.ts'
 
@@ -57,12 +58,14 @@ it('is documented', () => {
 
 /** Makes each kind of request and run. Returns each exported metric with its labels. */
 async function labelsAfterLoad(): Promise<Map<string, Set<string>>> {
-  const bench = await runBench({
+  const collector = await otlpCollector()
+  const prompts = {
     hello: prompt('<user>Hi</user>'),
     computed: prompt('<user>{{ 1 + 2 }}</user>'),
     endless: prompt(`<user>${endless}</user>`),
-  })
-  onTestFinished(() => bench.close())
+  }
+  const bench = await runBench(prompts, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url })
+  onTestFinished(() => bench.close().finally(collector.close))
   bench.fake.enqueue({ text: 'One' }, { text: 'Two' }, { text: 'Three' }, { status: 400, body: {} })
   await bench.run('hello')
   await bench.stream('computed')
@@ -71,6 +74,7 @@ async function labelsAfterLoad(): Promise<Map<string, Set<string>>> {
   expect((await bench.run('hello')).status).toBe(422)
   expect((await bench.run('endless')).status).toBe(422)
   for (let read = 0; read < 3; read += 1) await bench.api('GET', `${bench.live}/documents/hello`)
+  await collector.traceWith('run')
   const text = await (await fetch(`${bench.server.url}/metrics`)).text()
   const exported = new Map<string, Set<string>>()
   for (const line of text.split('\n').filter((each) => each !== '' && !each.startsWith('#'))) {
