@@ -19,6 +19,7 @@ const steps: readonly [name: string, command: string, ...args: string[]][] = [
   ['links', 'tsx', 'scripts/check-links.ts'],
   ['install scripts', 'tsx', 'scripts/check-install-scripts.ts'],
   ['run path', 'tsx', 'scripts/check-run-path.ts'],
+  ['migrations', 'tsx', 'scripts/check-migrations.ts'],
   ['generated files', 'tsx', 'scripts/check-generated.ts'],
   ['drift', 'tsx', 'scripts/check-drift.ts'],
   ['tests', 'pnpm', 'test', '--', ...repeatOnce],

@@ -60,7 +60,7 @@ export function liveCacheContract(create: () => LiveCache): void {
       const cache = create()
       await cache.read('s', 'k', async () => 1)
       await cache.read('t', 'k', async () => 1)
-      cache.drop('s')
+      await cache.drop('s')
       expect(await cache.read('s', 'k', async () => 2)).toBe(2)
       expect(await cache.read('t', 'k', async () => 2)).toBe(1)
     })
@@ -72,7 +72,7 @@ export function liveCacheContract(create: () => LiveCache): void {
         await gate.opened
         return 'old'
       })
-      cache.drop('s')
+      await cache.drop('s')
       const late = cache.read('s', 'k', async () => 'new')
       expect(await late).toBe('new')
       gate.open()
@@ -87,18 +87,18 @@ export function liveCacheContract(create: () => LiveCache): void {
         await gate.opened
         return 'old'
       })
-      cache.drop('s')
+      await cache.drop('s')
       gate.open()
       await early
       expect(await cache.read('s', 'k', async () => 'new')).toBe('new')
     })
   })
 
-  it('lists the cache scopes dropped since a given drop count', () => {
+  it('lists the cache scopes dropped since a given drop count', async () => {
     const cache = create()
     const first = cache.drops()
     expect(cache.areCurrent(['s', 't'], first)).toBe(true)
-    cache.drop('s')
+    await cache.drop('s')
     const second = cache.drops()
     expect(cache.areCurrent(['s', 't'], first)).toBe(false)
     expect(cache.areCurrent(['t'], first)).toBe(true)

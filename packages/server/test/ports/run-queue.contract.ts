@@ -35,7 +35,7 @@ export function describeRunQueue(name: string, create: (options: Options) => Run
       for (const uuid of ['a', 'b', 'c', 'd']) queue.add(run(uuid))
       queue.work(start)
       await expect.poll(() => started).toEqual(['a', 'b'])
-      expect(queue.depth()).toBe(2)
+      expect(await queue.depth()).toBe(2)
       finish('b')
       await expect.poll(() => started).toEqual(['a', 'b', 'c'])
       finish('a')
@@ -70,7 +70,7 @@ export function describeRunQueue(name: string, create: (options: Options) => Run
     it('skips a reserved run until its row is stored', async () => {
       const { queue, started, start } = open()
       queue.work(start)
-      expect(queue.reserve('a', 1)).toBe(true)
+      expect(await queue.reserve('a', 1)).toBe(true)
       queue.add(run('b'))
       await expect.poll(() => started).toEqual(['b'])
       queue.add(run('a'))
@@ -82,15 +82,19 @@ export function describeRunQueue(name: string, create: (options: Options) => Run
       queue.work(start)
       queue.add(run('running'))
       await expect.poll(() => started).toEqual(['running'])
-      expect([queue.reserve('a', 1), queue.reserve('b', 1), queue.reserve('c', 1)]).toEqual([true, true, false])
-      expect(queue.reserve('d', 2)).toBe(true)
+      expect([await queue.reserve('a', 1), await queue.reserve('b', 1), await queue.reserve('c', 1)]).toEqual([
+        true,
+        true,
+        false,
+      ])
+      expect(await queue.reserve('d', 2)).toBe(true)
       queue.remove('a')
-      expect(queue.reserve('c', 1)).toBe(true)
+      expect(await queue.reserve('c', 1)).toBe(true)
       queue.add(run('b'))
       finish('running')
       await expect.poll(() => started).toEqual(['running', 'b'])
-      expect(queue.reserve('e', 1)).toBe(true)
-      expect(queue.reserve('f', 1)).toBe(false)
+      expect(await queue.reserve('e', 1)).toBe(true)
+      expect(await queue.reserve('f', 1)).toBe(false)
     })
 
     it('never starts a removed run', async () => {
@@ -108,7 +112,7 @@ export function describeRunQueue(name: string, create: (options: Options) => Run
       queue.add(run('a'))
       queue.add(run('b'))
       await expect.poll(() => started).toEqual(['a'])
-      queue.stop()
+      await queue.stop()
       finish('a')
       queue.add(run('c'))
       // A worker would have started a run by then.

@@ -116,7 +116,7 @@ it('passes parameters to the prompt with their keys in order', async () => {
 it('lets exactly one of many concurrent claims of a queued run win', async () => {
   const { deps } = bench.server
   const calls = bench.fake.requests.length
-  deps.runs.queue.stop()
+  await deps.runs.queue.stop()
   const uuid = await bench.background('hello')
   const [queued] = await deps.runs.store.listQueued()
   await Promise.all(Array.from({ length: 5 }, () => startQueuedRun(deps, queued?.runUuid ?? '')))
@@ -126,7 +126,7 @@ it('lets exactly one of many concurrent claims of a queued run win', async () =>
 
 it('starts a run queued in the same process without reading its row, unless its input is large', async () => {
   const { deps } = bench.server
-  deps.runs.queue.stop()
+  await deps.runs.queue.stop()
   let reads = 0
   const findQueued = (runUuid: string) => {
     reads += 1

@@ -4,7 +4,8 @@ import { Counter, Gauge, type Registry } from 'prom-client'
 
 export interface ProcessState {
   activeRuns(): number
-  queuedRuns(): number
+  /** May fail while the queue is unavailable. */
+  queuedRuns(): number | Promise<number>
   eventLogReaders(): number
   templatesWaiting(): number
   statementCount(): number
@@ -15,7 +16,7 @@ export interface ProcessState {
 export function registerProcessState(registry: Registry, state: ProcessState): void {
   const { gauge, counter } = readers(registry)
   gauge('stet_runs_active', 'Runs that this process supervises.', state.activeRuns)
-  gauge('stet_runs_queued', 'Background runs that wait in this process.', state.queuedRuns)
+  gauge('stet_runs_queued', 'Background runs that wait, of all servers that share the queue.', state.queuedRuns)
   gauge('stet_event_log_readers', 'Open readers of event logs in memory.', state.eventLogReaders)
   gauge('stet_template_queue_depth', 'Evaluations that wait for a template worker.', state.templatesWaiting)
   counter('stet_sql_statements_total', 'SQL statements sent.', state.statementCount)
@@ -60,11 +61,16 @@ export function registerProcess(registry: Registry): () => void {
 function readers(registry: Registry) {
   const registers = [registry]
   return {
-    gauge: (name: string, help: string, read: () => number) =>
+    gauge: (name: string, help: string, read: () => number | Promise<number>) =>
       new Gauge({
         ...{ name, help, registers },
-        collect() {
-          this.set(read())
+        async collect() {
+          try {
+            this.set(await read())
+          } catch {
+            // A missing value must not fail the scrape, and an old one must not look current.
+            this.set(Number.NaN)
+          }
         },
       }),
     counter: (name: string, help: string, read: () => number) =>
