@@ -7,6 +7,7 @@ import { type LoadRequest, requestLoad, streamLoad } from '../measuring/load.ts'
 import { type Comparison, compare, type Figures, loadMeasures, percentile } from '../measuring/rounds.ts'
 import { type ReadStream, readStream } from '../measuring/stream-reader.ts'
 import { attachRequest, closeAll, runRequest, startUpstream } from '../subjects/candidates.ts'
+import { cpuMsOfProgram } from '../subjects/process-figures.ts'
 import { type Servers, startServers } from './servers.ts'
 
 const total = Number(process.env['REQUESTS'] ?? 3_000)
@@ -19,9 +20,15 @@ const upstream = await startUpstream({ CHUNKS: String(chunks) })
 const single = await startServers(upstream.url, 0)
 const scaled = await Promise.all([1, 2, 3].map((count) => startServers(upstream.url, count)))
 
+const engineMeasures: Comparison['measures'] = [
+  ...loadMeasures,
+  { name: 'postgresMicros', title: 'PostgreSQL µs', digits: 1, isCompared: false },
+  { name: 'redisMicros', title: 'Redis µs', digits: 1, isCompared: false },
+]
+
 await compare({
   bench: `scale, plain runs, ${parallel} at once`,
-  measures: loadMeasures,
+  measures: engineMeasures,
   control: { name: single.name, round: () => runs(single) },
   others: [
     // The load that each of three servers has. With less load, fewer runs share a statement.
@@ -31,7 +38,7 @@ await compare({
 })
 await compare({
   bench: `scale, ${streams} streams`,
-  measures: loadMeasures,
+  measures: engineMeasures,
   control: { name: single.name, round: () => pacedStreams(single) },
   others: scaled.map((group) => ({ name: group.name, round: () => pacedStreams(group) })),
 })
@@ -44,13 +51,28 @@ async function runs({ servers, headers }: Servers, part = 1): Promise<Figures> {
   const perServer = part / servers.length
   const share = { total: Math.ceil(total * perServer), parallel: Math.ceil(parallel * perServer) }
   const request = runRequest(false, headers, { latencyMs })
-  return combined(await Promise.all(servers.map((server) => requestLoad(server, request, share))))
+  return withEngines(share.total * servers.length, () =>
+    Promise.all(servers.map((server) => requestLoad(server, request, share))),
+  )
 }
 
 async function pacedStreams({ servers, headers }: Servers): Promise<Figures> {
   const share = { streams: Math.ceil(streams / servers.length), chunks }
   const request = runRequest(true, headers, { latencyMs })
-  return combined(await Promise.all(servers.map((server) => streamLoad(server, request, share))))
+  return withEngines(share.streams * servers.length * chunks, () =>
+    Promise.all(servers.map((server) => streamLoad(server, request, share))),
+  )
+}
+
+/** Adds the CPU time of all PostgreSQL and Redis processes of this machine per unit, so nothing else may use them. */
+async function withEngines(units: number, work: () => Promise<readonly Figures[]>): Promise<Figures> {
+  const before = { postgres: cpuMsOfProgram('postgres'), redis: cpuMsOfProgram('redis-server') }
+  const parts = await work()
+  return {
+    ...combined(parts),
+    postgresMicros: ((cpuMsOfProgram('postgres') - before.postgres) * 1000) / units,
+    redisMicros: ((cpuMsOfProgram('redis-server') - before.redis) * 1000) / units,
+  }
 }
 
 /** Every server has the same share of the units. */

@@ -11,7 +11,7 @@ export interface RedisAddress {
 export interface RedisConnections {
   /** For commands that a request waits for. Fails within 50 ms, and immediately while Redis is unavailable. */
   requests: Redis
-  /** For event logs, which no request waits for. Fails within 1 s. */
+  /** For event logs and jobs, which no request waits for. Fails within 1 s. */
   events: Redis
   prefix: string
   /** Opens a connection for blocking commands, for subscriptions, or for a library. */

@@ -27,9 +27,10 @@ const queueName = 'runs'
 
 export function createSharedRunQueue(options: SharedRunQueueOptions): SharedRunQueue {
   const { connections, workers, maxQueuedPerKey, countQueued } = options
-  const { requests, prefix, open } = connections
+  const { requests, events, prefix, open } = connections
   const shared = { prefix: `${prefix}:queue` }
-  const queue = new Queue(queueName, { ...shared, connection: requests, defaultJobOptions: jobOptions })
+  // No request waits for the job itself, so its commands may take longer.
+  const queue = new Queue(queueName, { ...shared, connection: events, defaultJobOptions: jobOptions })
   queue.on('error', () => undefined)
   let worker: Worker | undefined
   let isStopped = false
