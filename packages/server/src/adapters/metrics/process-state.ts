@@ -26,7 +26,8 @@ export function registerProcessState(registry: Registry, state: ProcessState): v
   gauge('stet_database_waiting', 'Statements and transactions that wait for a connection.', connections('waiting'))
 }
 
-const resolutionMs = 20
+/** Each tick costs about 60 µs of CPU, so an idle server spends 0.1 % of a core on it. */
+const resolutionMs = 50
 
 /** Returns a function that stops the measurement. */
 export function registerProcess(registry: Registry): () => void {
