@@ -105,7 +105,7 @@ async function sharedEventLog(): Promise<Figures> {
 }
 
 function openEventLog(prefix: string) {
-  const connections = connectRedis({ url, prefix }, silent)
+  const connections = connectRedis({ url, timeoutMs: 1_000, prefix }, silent)
   const channel = createSignalChannel(connections)
   const log = createSharedRunEventLog({ connections, channel, codec: eventCodec, maxBytes: 1_000_000, log: silent })
   return { connections, channel, log }
@@ -146,7 +146,7 @@ async function reserve(queue: SharedRunQueue, runUuid: string): Promise<void> {
 }
 
 async function sharedQueue(): Promise<Figures> {
-  const connections = connectRedis({ url, prefix: `bench-${randomUUID()}` }, silent)
+  const connections = connectRedis({ url, timeoutMs: 1_000, prefix: `bench-${randomUUID()}` }, silent)
   await new Promise((resolve) => connections.requests.once('ready', resolve))
   const queue = createSharedRunQueue({ connections, workers, maxQueuedPerKey: jobs, countQueued: async () => 0 })
   const work = new Promise<void>((resolve) => {

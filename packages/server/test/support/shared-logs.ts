@@ -44,7 +44,7 @@ export const shortTimes: EventLogTimes = { signalMs: 500, unheardMs: 5_000, watc
 export async function logServers({ urls, times, ...options }: LogServersOptions): Promise<LogServers> {
   const prefix = options.prefix ?? `stet-test-${randomUUID()}`
   const servers = urls.map((url): LogServer => {
-    const connections = connectRedis({ url, prefix }, silent)
+    const connections = connectRedis({ url, prefix, timeoutMs: 1_000 }, silent)
     const channel = createSignalChannel(connections)
     const settings = { codec: eventCodec, maxBytes: 10_000_000, log: silent, ...(times && { times }) }
     return { connections, channel, log: createSharedRunEventLog({ connections, channel, ...settings }) }
@@ -68,7 +68,7 @@ export async function logServers({ urls, times, ...options }: LogServersOptions)
 
 /** Deletes everything in Redis whose name starts with the prefix. */
 export async function deleteKeys(prefix: string): Promise<void> {
-  const { events, close } = connectRedis({ url: redisUrl, prefix }, silent)
+  const { events, close } = connectRedis({ url: redisUrl, prefix, timeoutMs: 1_000 }, silent)
   await until(() => events.status === 'ready')
   const keys = await events.keys(`${prefix}:*`)
   if (keys.length > 0) await events.unlink(...keys)

@@ -5,6 +5,7 @@
 import type { LiveCache } from '../../features/deps.ts'
 import { createLiveCache } from '../in-process/live-cache.ts'
 import type { RedisConnections } from './connections.ts'
+import { RedisTimeout } from './timed-redis.ts'
 
 /** Approximate length of the drop log. A server that missed more drops clears its whole cache. */
 const keptDrops = 10_000
@@ -15,15 +16,13 @@ const withoutRedisMs = 5_000
 const mostUnsent = 10_000
 const everything = '*'
 
-type CacheConnections = Pick<RedisConnections, 'requests' | 'answering' | 'prefix'>
-
 type Entry = [id: string, fields: string[]]
 
 export interface SharedLiveCache extends LiveCache {
   sync(): Promise<void>
 }
 
-export function createSharedLiveCache(connections: CacheConnections): SharedLiveCache {
+export function createSharedLiveCache(connections: Pick<RedisConnections, 'requests' | 'prefix'>): SharedLiveCache {
   const local = createLiveCache()
   const log = new DropLog(connections)
   let unsent = new Set<string>()
@@ -53,8 +52,10 @@ export function createSharedLiveCache(connections: CacheConnections): SharedLive
     try {
       await sendUnsent()
       for (const scope of await log.read()) apply(scope)
-    } catch {
+    } catch (error) {
       log.lose()
+      // Fails all later commands immediately until Redis answers again, so that a request waits only once.
+      if (error instanceof RedisTimeout) connections.requests.disconnect(true)
       if (performance.now() - clearedAt >= withoutRedisMs) clear()
     }
   }
@@ -78,22 +79,20 @@ export function createSharedLiveCache(connections: CacheConnections): SharedLive
 
 /** The drops of all servers, in a Redis Stream. */
 class DropLog {
-  readonly #redis: CacheConnections['requests']
-  readonly #answering: CacheConnections['answering']
+  readonly #redis: RedisConnections['requests']
   readonly #key: string
   /** The last entry that was read; undefined before the first read and after a failure. */
   #last: string | undefined
 
-  constructor({ requests, answering, prefix }: CacheConnections) {
+  constructor({ requests, prefix }: Pick<RedisConnections, 'requests' | 'prefix'>) {
     this.#redis = requests
-    this.#answering = answering
     this.#key = `${prefix}:drops`
   }
 
   async add(scopes: Iterable<string>): Promise<void> {
     const pipeline = this.#redis.pipeline()
     for (const scope of scopes) pipeline.xadd(this.#key, 'MAXLEN', '~', keptDrops, '*', 'scope', scope)
-    for (const [error] of (await this.#answering(pipeline.exec())) ?? []) if (error) throw error
+    for (const [error] of (await pipeline.exec()) ?? []) if (error) throw error
   }
 
   /** Returns the cache scopes that were dropped since the last read. */
@@ -101,9 +100,7 @@ class DropLog {
     const scopes: string[] = []
     while (this.#last !== undefined) {
       const since = this.#last
-      const entries = (await this.#answering(
-        this.#redis.xrange(this.#key, since, '+', 'COUNT', entriesPerRead),
-      )) as Entry[]
+      const entries = (await this.#redis.xrange(this.#key, since, '+', 'COUNT', entriesPerRead)) as Entry[]
       // If the last entry is gone, the drop log was trimmed or lost, so drops may be missing.
       if (entries[0]?.[0] !== since) this.#last = undefined
       else {
@@ -123,8 +120,8 @@ class DropLog {
   }
 
   async #startAtEnd(): Promise<void> {
-    const [newest] = (await this.#answering(this.#redis.xrevrange(this.#key, '+', '-', 'COUNT', 1))) as Entry[]
+    const [newest] = (await this.#redis.xrevrange(this.#key, '+', '-', 'COUNT', 1)) as Entry[]
     // An empty drop log gets an entry, so that the next read can detect a lost one.
-    this.#last = newest?.[0] ?? String(await this.#answering(this.#redis.xadd(this.#key, '*', 'scope', everything)))
+    this.#last = newest?.[0] ?? String(await this.#redis.xadd(this.#key, '*', 'scope', everything))
   }
 }

@@ -7,12 +7,12 @@ import type { FailureLimiter, RateLimiter } from '../../features/access/ports.ts
 import { failureLimiterOn, rateLimiterOn } from '../in-process/rate-limiter.ts'
 import type { RedisConnections } from './connections.ts'
 
-export type SharedCounters = Pick<RedisConnections, 'requests' | 'answering' | 'prefix'> & {
+export type SharedCounters = Pick<RedisConnections, 'requests' | 'prefix'> & {
   /** The number of servers that share the limits. */
   servers(): number
 }
 
-export function createSharedRateLimiter({ requests, answering, prefix, servers }: SharedCounters): RateLimiter {
+export function createSharedRateLimiter({ requests, prefix, servers }: SharedCounters): RateLimiter {
   return rateLimiterOn((limit) => {
     const share = new RateLimiterMemory({ points: limit, duration: 1 })
     const limiter = new RateLimiterRedis({
@@ -26,27 +26,23 @@ export function createSharedRateLimiter({ requests, answering, prefix, servers }
     return {
       consume(key) {
         share.points = Math.ceil(limit / servers())
-        return answering(limiter.consume(key))
+        return limiter.consume(key)
       },
     }
   })
 }
 
 /** @param limit allowed failures per address in 10 s; 0 disables the counter. */
-export function createSharedFailureLimiter(
-  limit: number,
-  { requests, answering, prefix }: SharedCounters,
-): FailureLimiter {
+export function createSharedFailureLimiter(limit: number, { requests, prefix }: SharedCounters): FailureLimiter {
   const options = { points: Math.max(1, limit), duration: 10 }
-  const limiter = new RateLimiterRedis({
-    ...options,
-    storeClient: requests,
-    keyPrefix: `${prefix}:failures`,
-    rejectIfRedisNotReady: true,
-    insuranceLimiter: new RateLimiterMemory(options),
-  })
-  return failureLimiterOn(limit, {
-    get: (address) => answering(limiter.get(address)),
-    consume: (address) => answering(limiter.consume(address)),
-  })
+  return failureLimiterOn(
+    limit,
+    new RateLimiterRedis({
+      ...options,
+      storeClient: requests,
+      keyPrefix: `${prefix}:failures`,
+      rejectIfRedisNotReady: true,
+      insuranceLimiter: new RateLimiterMemory(options),
+    }),
+  )
 }

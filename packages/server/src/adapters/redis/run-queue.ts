@@ -20,14 +20,14 @@ export interface SharedRunQueue extends RunQueue {
 }
 
 /** BullMQ must never run a job twice by itself: a run may call a paid model. */
-const jobOptions = { attempts: 1, removeOnComplete: true, removeOnFail: true } as const
-const workerOptions = { maxStalledCount: 0, lockDuration: 10_000, stalledInterval: 5_000 } as const
+export const jobOptions = { attempts: 1, removeOnComplete: true, removeOnFail: true } as const
+export const workerOptions = { maxStalledCount: 0, lockDuration: 10_000, stalledInterval: 5_000 } as const
 
 const queueName = 'runs'
 
 export function createSharedRunQueue(options: SharedRunQueueOptions): SharedRunQueue {
   const { connections, workers, maxQueuedPerKey, countQueued } = options
-  const { requests, answering, events, prefix, open } = connections
+  const { requests, events, prefix, open } = connections
   const shared = { prefix: `${prefix}:queue` }
   // No request waits for the job itself, so its commands may take longer.
   const queue = new Queue(queueName, { ...shared, connection: events, defaultJobOptions: jobOptions })
@@ -42,7 +42,7 @@ export function createSharedRunQueue(options: SharedRunQueueOptions): SharedRunQ
     async reserve(runUuid, apiKeyId) {
       reserved.set(runUuid, apiKeyId)
       try {
-        const [queued] = await Promise.all([countQueued(apiKeyId), mustAnswer(answering(requests.ping()))])
+        const [queued] = await Promise.all([countQueued(apiKeyId), mustAnswer(requests.ping())])
         if (queued + reservedBy(apiKeyId) <= maxQueuedPerKey) return true
       } catch (error) {
         reserved.delete(runUuid)

@@ -14,7 +14,7 @@ export interface SignalChannel {
   countServers(): Promise<number>
 }
 
-export function createSignalChannel({ requests, answering, prefix, open }: RedisConnections): SignalChannel {
+export function createSignalChannel({ requests, prefix, open }: RedisConnections): SignalChannel {
   const channel = `${prefix}:signals`
   const listeners = new Map<string, Set<(id: string) => void>>()
   // Subscribes again after every reconnect.
@@ -33,7 +33,7 @@ export function createSignalChannel({ requests, answering, prefix, open }: Redis
       listeners.set(kind, known.add(listener))
     },
     async countServers() {
-      const [, count] = (await answering(requests.pubsub('NUMSUB', channel))) as [string, number]
+      const [, count] = (await requests.pubsub('NUMSUB', channel)) as [string, number]
       return Math.max(1, Number(count))
     },
   }
