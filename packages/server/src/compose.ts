@@ -357,7 +357,7 @@ async function openLiveAdapters(config: Config, runs: RunStore, log: Logger): Pr
   const options = { ...config, endedLogBytes: endedRunShare(config) }
   if (config.redisUrl === undefined) return createLiveAdapters(options)
   const { createRedisAdapters } = await import('./adapters/redis/redis-adapters.ts')
-  const address = { url: config.redisUrl, prefix: config.redisPrefix }
+  const address = { url: config.redisUrl, prefix: config.redisPrefix, timeoutMs: config.redisTimeoutMs }
   return createRedisAdapters({ ...options, ...address, codec: eventCodec, countQueued: runs.countQueued, log })
 }
 

@@ -70,6 +70,9 @@ export const settings = {
       .regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, `.`, `-` or `_`')
       .prefault('stet'),
   ).describe('Start of all keys in Redis, so that several installations can share one.'),
+  redisTimeoutMs: setting('STET_REDIS_TIMEOUT_MS', whole(10, 10_000).prefault('50')).describe(
+    'How long a request waits for Redis before it continues without it, in ms.',
+  ),
   databaseSilenceMs: setting('STET_DATABASE_SILENCE_MS', whole(100, 60_000).prefault('1000')).describe(
     'How long to wait for any response from PostgreSQL before failing queries with 503, in ms.',
   ),

@@ -20,8 +20,8 @@ export interface SharedRunQueue extends RunQueue {
 }
 
 /** BullMQ must never run a job twice by itself: a run may call a paid model. */
-const jobOptions = { attempts: 1, removeOnComplete: true, removeOnFail: true } as const
-const workerOptions = { maxStalledCount: 0, lockDuration: 10_000, stalledInterval: 5_000 } as const
+export const jobOptions = { attempts: 1, removeOnComplete: true, removeOnFail: true } as const
+export const workerOptions = { maxStalledCount: 0, lockDuration: 10_000, stalledInterval: 5_000 } as const
 
 const queueName = 'runs'
 
@@ -42,7 +42,7 @@ export function createSharedRunQueue(options: SharedRunQueueOptions): SharedRunQ
     async reserve(runUuid, apiKeyId) {
       reserved.set(runUuid, apiKeyId)
       try {
-        const [queued] = await Promise.all([countQueued(apiKeyId), answering(requests.ping())])
+        const [queued] = await Promise.all([countQueued(apiKeyId), mustAnswer(requests.ping())])
         if (queued + reservedBy(apiKeyId) <= maxQueuedPerKey) return true
       } catch (error) {
         reserved.delete(runUuid)
@@ -83,7 +83,7 @@ export function createSharedRunQueue(options: SharedRunQueueOptions): SharedRunQ
   }
 }
 
-async function answering<T>(command: Promise<T>): Promise<T> {
+async function mustAnswer<T>(command: Promise<T>): Promise<T> {
   try {
     return await command
   } catch (cause) {
