@@ -91,10 +91,6 @@ export class FollowedRun {
     }
   }
 
-  readerCount(): number {
-    return this.#readers.size
-  }
-
   close(): void {
     for (const reader of [...this.#readers.keys()]) this.#remove(reader)
   }
