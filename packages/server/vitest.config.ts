@@ -29,6 +29,10 @@ if (!postgres || !redis) {
   )
 }
 
+if (!redis) {
+  console.warn('\n*** SKIPPED: the suites on Redis. Set STET_TEST_REDIS_URL to run them. ***\n')
+}
+
 /** For processes of one file each, which end before they could gain by optimised WebAssembly: see `support/child-program.ts`. */
 const shortLived = ['--liftoff-only']
 
@@ -53,8 +57,9 @@ export default defineConfig({
           exclude: [
             'test/database/**',
             'test/serial/**',
-            'test/scaled/**',
             'test/clients/**',
+            'test/redis/**',
+            'test/scaled/**',
             ...(postgres ? onlyShared : []),
           ],
           env: { STET_TEST_DATABASE_URL: '' },
@@ -88,6 +93,14 @@ export default defineConfig({
         extends: true,
         test: { name: 'database', include: ['test/database/**/*.test.ts'], isolate: true, execArgv: shortLived },
       },
+      ...(redis
+        ? [
+            {
+              extends: true as const,
+              test: { name: 'redis', include: ['test/redis/**/*.test.ts'] },
+            },
+          ]
+        : []),
       ...(postgres
         ? [
             {

@@ -139,7 +139,7 @@ it('starts a run queued in the same process without reading its row, unless its 
     const started = await startQueuedRun({ ...deps, runs: { ...deps.runs, store } }, queued?.runUuid ?? '')
     await started?.ending
     expect(reads).toBe(expected)
-    expect(JSON.stringify(bench.fake.requests.at(-1)?.body['messages'])).toContain(`Hi ${name}`)
     expect((await bench.attach(uuid)).status).toBe(200)
+    expect(JSON.stringify(bench.fake.requests.at(-1)?.body['messages'])).toContain(`Hi ${name}`)
   }
 })

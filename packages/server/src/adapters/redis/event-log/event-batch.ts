@@ -33,6 +33,13 @@ export interface StreamBatch extends EventBatch {
   characters: number
 }
 
+export interface BatchText {
+  text: string
+  /** The place after the batch. */
+  to: Place
+  isLast: boolean
+}
+
 /** A message with equal forms is sent once. */
 type PackedMessage = [whole: string, declared?: string]
 
@@ -40,7 +47,7 @@ type PackedMessage = [whole: string, declared?: string]
 export const batchCharacters = 32_768
 
 /** Returns undefined if nothing is new. A batch contains entries only after all messages that they may refer to. */
-export function nextBatch(log: OwnedLog, from: Place): { text: string; to: Place; isLast: boolean } | undefined {
+export function nextBatch(log: OwnedLog, from: Place): BatchText | undefined {
   const room = { left: batchCharacters, isEmpty: true }
   const messages = takeFitting(log.messages, from.messages, messageCharacters, room)
   const areAllIncluded = from.messages + messages.length === log.messages.length

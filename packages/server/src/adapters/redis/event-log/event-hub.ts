@@ -3,34 +3,17 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
 import type { Logger } from '../../../shared/logger.ts'
-import { failFast, type RedisConnections } from '../connections.ts'
+import type { RedisConnections } from '../connections.ts'
 import { beforeStream, readBatch, type StreamBatch } from './event-batch.ts'
 
-export interface EventHub {
-  /** Delivers the batches after `cursor`, until `leave`. */
-  join(key: string, cursor: string, deliver: (batches: readonly StreamBatch[]) => void): void
-  leave(key: string): void
-  /** Returns the id of the last delivered batch. Returns undefined if the stream was not joined. */
-  cursorOf(key: string): string | undefined
-  /** Returns up to `count` batches after `cursor`. Readers with the same cursor share the result. */
-  read(key: string, cursor: string, count: number): Promise<readonly StreamBatch[]>
-  /** Returns the last batch of the stream. */
-  readLast(key: string): Promise<StreamBatch | undefined>
-  close(): void
-}
-
-interface HubOptions {
+export interface HubOptions {
   connections: RedisConnections
   log: Logger
   /** Called after a connection to Redis was lost. The ids of its streams may have started over. */
   onReconnected(): void
 }
 
-interface Joined {
-  cursor: string
-  deliver(batches: readonly StreamBatch[]): void
-}
-
+type Deliver = (batches: readonly StreamBatch[]) => void
 type Entry = [id: string, fields: string[]]
 type Streams = [key: string, entries: Entry[]][]
 
@@ -43,109 +26,133 @@ const batchesPerRead = 16
 const readsAtOnce = 8
 const controlSeconds = 60
 
-export function createEventHub({ connections, log, onReconnected }: HubOptions): EventHub {
-  const { events, prefix } = connections
-  const joined = new Map<string, Joined>()
+export class EventHub {
+  readonly #options: HubOptions
+  readonly #joined = new Map<string, { cursor: string; deliver: Deliver }>()
+  readonly #pending = new Map<string, Promise<readonly StreamBatch[]>>()
+  readonly #limited = limit(readsAtOnce)
   /** An entry in this stream ends a blocking read, so that the next read includes newly joined streams. */
-  const control = `${prefix}:hub:${randomUUID()}`
-  let controlCursor = beforeStream
-  let isInterrupted = false
-  let connection: Redis | undefined
-  let isReading = false
-  let isClosed = false
+  readonly #control: string
+  #controlCursor = beforeStream
+  #isInterrupted = false
+  #connection: Redis | undefined
+  #isReading = false
+  #isClosed = false
 
-  const parse = (entries: readonly Entry[]): StreamBatch[] => {
+  constructor(options: HubOptions) {
+    this.#options = options
+    this.#control = `${options.connections.prefix}:hub:${randomUUID()}`
+  }
+
+  /** Delivers the batches after `cursor`, until `leave`. */
+  join(key: string, cursor: string, deliver: Deliver): void {
+    this.#joined.set(key, { cursor, deliver })
+    if (this.#isReading) this.#interrupt()
+    else if (!this.#isClosed) void this.#readOn()
+  }
+
+  leave(key: string): void {
+    this.#joined.delete(key)
+  }
+
+  /** Returns the id of the last delivered batch. Returns undefined if the stream was not joined. */
+  cursorOf(key: string): string | undefined {
+    return this.#joined.get(key)?.cursor
+  }
+
+  /** Returns up to `count` batches after `cursor`. Readers with the same cursor share the result. */
+  read(key: string, cursor: string, count: number): Promise<readonly StreamBatch[]> {
+    const { events } = this.#options.connections
+    const name = `${key} ${cursor} ${count}`
+    const pending =
+      this.#pending.get(name) ??
+      this.#limited(() => events.xrange(key, `(${cursor}`, '+', 'COUNT', count))
+        .then((entries) => this.#parse(entries as Entry[]))
+        .finally(() => this.#pending.delete(name))
+    this.#pending.set(name, pending)
+    return pending
+  }
+
+  /** Returns the last batch of the stream. */
+  async readLast(key: string): Promise<StreamBatch | undefined> {
+    const { events } = this.#options.connections
+    const entries = (await this.#limited(() => events.xrevrange(key, '+', '-', 'COUNT', 1))) as Entry[]
+    return this.#parse(entries)[0]
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#connection?.disconnect()
+  }
+
+  // Opened by the first reader, because many servers never follow a run of another one.
+  #connect(): Redis {
+    const opened = this.#options.connections.open({ commandTimeout: silenceMs, maxRetriesPerRequest: null })
+    let wasReady = false
+    opened.on('ready', () => {
+      if (wasReady) this.#options.onReconnected()
+      wasReady = true
+    })
+    return opened
+  }
+
+  async #readOn(): Promise<void> {
+    this.#isReading = true
+    this.#connection ??= this.#connect()
+    while (this.#joined.size > 0 && !this.#isClosed) {
+      try {
+        await this.#readJoined(this.#connection)
+      } catch (error) {
+        // A frozen Redis would answer later commands late as well.
+        if (error instanceof Error && error.message === 'Command timed out') this.#connection.disconnect(true)
+        await pause(retryMs, undefined, { ref: false })
+      }
+    }
+    this.#isReading = false
+  }
+
+  async #readJoined(redis: Redis): Promise<void> {
+    const asked = [...this.#joined].map(([key, { cursor }]) => ({ key, cursor }))
+    const count = Math.max(1, Math.floor(batchesPerRead / asked.length))
+    const cursors = new Map([[this.#control, this.#controlCursor]])
+    for (const { key, cursor } of asked) cursors.set(key, cursor)
+    this.#isInterrupted = false
+    const streams = [...cursors.keys(), ...cursors.values()]
+    const reply = await redis.xread('COUNT', count, 'BLOCK', blockMs, 'STREAMS', ...streams)
+    for (const [key, entries] of (reply ?? []) as Streams) {
+      const last = entries.at(-1)?.[0]
+      if (last === undefined) continue
+      if (key === this.#control) this.#controlCursor = last
+      const stream = this.#joined.get(key)
+      // The stream may have been left in the meantime, or joined again at another place.
+      if (!stream || stream.cursor !== cursors.get(key)) continue
+      stream.cursor = last
+      stream.deliver(this.#parse(entries))
+    }
+  }
+
+  #interrupt(): void {
+    if (this.#isInterrupted) return
+    this.#isInterrupted = true
+    const pipeline = this.#options.connections.events.pipeline()
+    pipeline.xadd(this.#control, 'MAXLEN', 1, '*', 'joined', '')
+    // Without this entry, the next blocking read still begins within a second.
+    pipeline
+      .expire(this.#control, controlSeconds)
+      .exec()
+      .catch(() => undefined)
+  }
+
+  #parse(entries: readonly Entry[]): StreamBatch[] {
     const batches: StreamBatch[] = []
     for (const [id, [, text = '']] of entries) {
       try {
         batches.push(readBatch(id, text))
       } catch {
-        log.warn('events.unreadable-batch')
+        this.#options.log.warn('events.unreadable-batch')
       }
     }
     return batches
-  }
-  // Opened by the first reader, because many servers never follow a run of another one.
-  const connect = (): Redis => {
-    const opened = connections.open({ ...failFast, commandTimeout: silenceMs })
-    let wasReady = false
-    opened.on('ready', () => {
-      if (wasReady) onReconnected()
-      wasReady = true
-    })
-    return opened
-  }
-  const readJoined = async (redis: Redis) => {
-    const asked = [...joined].map(([key, { cursor }]) => ({ key, cursor }))
-    const count = Math.max(1, Math.floor(batchesPerRead / asked.length))
-    const keys = [control, ...asked.map(({ key }) => key)]
-    const cursors = [controlCursor, ...asked.map(({ cursor }) => cursor)]
-    isInterrupted = false
-    const reply = await redis.xread('COUNT', count, 'BLOCK', blockMs, 'STREAMS', ...keys, ...cursors)
-    for (const [key, entries] of (reply ?? []) as Streams) {
-      const last = entries.at(-1)?.[0]
-      if (last === undefined) continue
-      if (key === control) controlCursor = last
-      const stream = joined.get(key)
-      // The stream may have been left in the meantime, or joined again at another place.
-      if (!stream || stream.cursor !== cursors[keys.indexOf(key)]) continue
-      stream.cursor = last
-      stream.deliver(parse(entries))
-    }
-  }
-  const readOn = async () => {
-    isReading = true
-    connection ??= connect()
-    while (joined.size > 0 && !isClosed) {
-      try {
-        await readJoined(connection)
-      } catch (error) {
-        // A frozen Redis would answer later commands late as well.
-        if (error instanceof Error && error.message === 'Command timed out') connection.disconnect(true)
-        await pause(retryMs, undefined, { ref: false })
-      }
-    }
-    isReading = false
-  }
-  const interrupt = () => {
-    if (isInterrupted) return
-    isInterrupted = true
-    const pipeline = events.pipeline().xadd(control, 'MAXLEN', 1, '*', 'joined', '')
-    // Without this entry, the next blocking read still begins within a second.
-    pipeline
-      .expire(control, controlSeconds)
-      .exec()
-      .catch(() => undefined)
-  }
-
-  const running = new Map<string, Promise<readonly StreamBatch[]>>()
-  const limited = limit(readsAtOnce)
-  return {
-    join(key, cursor, deliver) {
-      joined.set(key, { cursor, deliver })
-      if (isReading) interrupt()
-      else if (!isClosed) void readOn()
-    },
-    leave: (key) => void joined.delete(key),
-    cursorOf: (key) => joined.get(key)?.cursor,
-    read(key, cursor, count) {
-      const name = `${key} ${cursor} ${count}`
-      const pending =
-        running.get(name) ??
-        limited(() => events.xrange(key, `(${cursor}`, '+', 'COUNT', count))
-          .then((entries) => parse(entries as Entry[]))
-          .finally(() => running.delete(name))
-      running.set(name, pending)
-      return pending
-    },
-    async readLast(key) {
-      const entries = (await limited(() => events.xrevrange(key, '+', '-', 'COUNT', 1))) as Entry[]
-      return parse(entries)[0]
-    },
-    close() {
-      isClosed = true
-      connection?.disconnect()
-    },
   }
 }
 

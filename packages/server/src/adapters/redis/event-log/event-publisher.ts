@@ -1,22 +1,7 @@
 /** Publishes the event log of one run to its Redis Stream while other servers follow it. */
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
-import { nextBatch, type OwnedLog, startOfLog } from './event-batch.ts'
-
-export interface EventPublisher {
-  /** Publishes new events for another while. Called when a follower signals that it has readers. */
-  hear(): void
-  /** True if a follower was heard within `unheardMs`. */
-  isHeard(): boolean
-  /** Publishes everything again, because a follower has missed events. */
-  repeat(): void
-  /** Call after every change of the event log. */
-  wake(): void
-  /** Publishes nothing more, and no end. */
-  stop(): void
-  /** Resolves when nothing is left to publish, or while Redis is away only after `stop`. */
-  published(): Promise<void>
-}
+import { type BatchText, nextBatch, type OwnedLog, startOfLog } from './event-batch.ts'
 
 export interface PublisherOptions {
   redis: Redis
@@ -32,34 +17,128 @@ export interface PublisherOptions {
 const liveSeconds = 120
 const endedSeconds = 60
 const repeatEveryMs = 1_000
-/** A batch that times out may have arrived. After this many copies, the stream is trimmed. */
-const mostCopies = 3
 const firstRetryMs = 50
 const longestRetryMs = 1_000
+/** A batch that times out may have arrived. After this many copies, the stream is trimmed. */
+const mostCopies = 3
 
-export function createEventPublisher({ redis, key, find, unheardMs, ...options }: PublisherOptions): EventPublisher {
+export class EventPublisher {
+  readonly #options: PublisherOptions
+  readonly #unheard: NodeJS.Timeout
   /** Undefined once everything was published, so that this does not keep a large event log in memory. */
-  let log: OwnedLog | undefined = options.log
-  let place = startOfLog
+  #log: OwnedLog | undefined
+  #place = startOfLog
   /** True if the stream must be written from the start. */
-  let isStarting = true
+  #isStarting = true
   /** True if the stream may have expired or may be lost. */
-  let isInDoubt = false
-  let isHeard = false
-  let hasNews = false
-  let isStopped = false
-  let repeatedAt = Number.NEGATIVE_INFINITY
-  let repeating: NodeJS.Timeout | undefined
-  let running: Promise<void> | undefined
+  #isInDoubt = false
+  #isHeard = false
+  #hasNews = false
+  #isStopped = false
+  #timeouts = 0
+  #repeatedAt = Number.NEGATIVE_INFINITY
+  #repeating: NodeJS.Timeout | undefined
+  #running: Promise<void> | undefined
 
-  const unheard = setTimeout(() => {
-    isHeard = false
-    options.onUnheard()
-  }, unheardMs).unref()
+  constructor(options: PublisherOptions) {
+    this.#options = options
+    this.#log = options.log
+    this.#unheard = setTimeout(() => {
+      this.#isHeard = false
+      options.onUnheard()
+    }, options.unheardMs).unref()
+  }
 
-  const send = async ({ text, to, isLast }: NonNullable<ReturnType<typeof nextBatch>>) => {
-    const wasStarting = isStarting
-    isStarting = false
+  /** True if a follower was heard within `unheardMs`. */
+  get isHeard(): boolean {
+    return this.#isHeard
+  }
+
+  /** Publishes new events for another while. Called when a follower signals that it has readers. */
+  hear(): void {
+    this.#isHeard = true
+    this.#isInDoubt = true
+    this.#unheard.refresh()
+    this.wake()
+  }
+
+  /** Call after every change of the event log. */
+  wake(): void {
+    this.#hasNews = true
+    if (this.#isHeard && !this.#isStopped) this.#running ??= this.#publish()
+  }
+
+  /** Publishes everything again, because a follower has missed events. */
+  repeat(): void {
+    if (this.#repeating || this.#isStopped) return
+    const waitMs = Math.max(0, this.#repeatedAt + repeatEveryMs - performance.now())
+    this.#repeating = setTimeout(() => {
+      this.#repeating = undefined
+      this.#repeatedAt = performance.now()
+      this.#log ??= this.#options.find()
+      this.#isStarting = true
+      this.wake()
+    }, waitMs).unref()
+  }
+
+  /** Publishes nothing more, and no end. */
+  stop(): void {
+    this.#isStopped = true
+    this.#log = undefined
+    clearTimeout(this.#unheard)
+    clearTimeout(this.#repeating)
+  }
+
+  /** Resolves when nothing is left to publish, or while Redis is away only after `stop`. */
+  async published(): Promise<void> {
+    await this.#running
+  }
+
+  async #publish(): Promise<void> {
+    let retryMs = firstRetryMs
+    for (;;) {
+      // Collects the events of this turn.
+      await turn()
+      if (!this.#isHeard || this.#isStopped) break
+      this.#hasNews = false
+      try {
+        const isComplete = !(await this.#publishNext())
+        if (isComplete && !this.#hasNews) break
+        retryMs = firstRetryMs
+      } catch (error) {
+        this.#noteFailure(error)
+        await pause(retryMs, undefined, { ref: false })
+        retryMs = Math.min(2 * retryMs, longestRetryMs)
+      }
+    }
+    this.#running = undefined
+  }
+
+  /** The event log itself is the buffer. A batch that arrived in spite of the failure is sent twice. */
+  #noteFailure(error: unknown): void {
+    this.#isInDoubt = true
+    if (!(error instanceof Error) || error.message !== 'Command timed out') return
+    this.#timeouts += 1
+    if (this.#timeouts % mostCopies === 0) this.#isStarting = true
+  }
+
+  /** Returns false if nothing is new. */
+  async #publishNext(): Promise<boolean> {
+    const { redis, key } = this.#options
+    if (this.#isInDoubt && this.#log) {
+      this.#isInDoubt = false
+      if (!this.#isStarting && (await redis.expire(key, liveSeconds)) === 0) this.#isStarting = true
+    }
+    if (this.#isStarting) this.#place = startOfLog
+    const batch = this.#log && nextBatch(this.#log, this.#place)
+    if (batch) await this.#send(batch)
+    return batch !== undefined
+  }
+
+  async #send({ text, to, isLast }: BatchText): Promise<void> {
+    const { redis, key } = this.#options
+    const wasStarting = this.#isStarting
+    this.#isStarting = false
     const pipeline = redis.pipeline()
     // Trimming keeps the last id of the stream, so that the new batches come after the cursors of all readers.
     if (wasStarting) pipeline.xtrim(key, 'MAXLEN', 0)
@@ -68,76 +147,10 @@ export function createEventPublisher({ redis, key, find, unheardMs, ...options }
     try {
       for (const [error] of (await pipeline.exec()) ?? []) if (error) throw error
     } catch (error) {
-      isStarting ||= wasStarting
+      this.#isStarting ||= wasStarting
       throw error
     }
-    place = to
-    if (isLast && !isStarting) log = undefined
-  }
-  /** Returns false if nothing is new. */
-  const publishNext = async (): Promise<boolean> => {
-    if (isInDoubt && log) {
-      isInDoubt = false
-      if (!isStarting && (await redis.expire(key, liveSeconds)) === 0) isStarting = true
-    }
-    if (isStarting) place = startOfLog
-    const batch = log && nextBatch(log, place)
-    if (batch) await send(batch)
-    return batch !== undefined
-  }
-  const publish = async () => {
-    let retryMs = firstRetryMs
-    let timeouts = 0
-    for (;;) {
-      // Collects the events of this turn.
-      await turn()
-      if (!isHeard || isStopped) break
-      hasNews = false
-      try {
-        if (!(await publishNext()) && !hasNews) break
-        retryMs = firstRetryMs
-      } catch (error) {
-        // The event log itself is the buffer. A batch that arrived in spite of the failure is sent twice.
-        if (error instanceof Error && error.message === 'Command timed out') timeouts += 1
-        if (timeouts % mostCopies === 0 && timeouts > 0) isStarting = true
-        isInDoubt = true
-        await pause(retryMs, undefined, { ref: false })
-        retryMs = Math.min(2 * retryMs, longestRetryMs)
-      }
-    }
-    running = undefined
-  }
-  const wake = () => {
-    hasNews = true
-    if (isHeard && !isStopped) running ??= publish()
-  }
-  const repeatNow = () => {
-    repeating = undefined
-    repeatedAt = performance.now()
-    log ??= find()
-    isStarting = true
-    wake()
-  }
-  return {
-    hear() {
-      isHeard = true
-      isInDoubt = true
-      unheard.refresh()
-      wake()
-    },
-    isHeard: () => isHeard,
-    repeat() {
-      if (repeating || isStopped) return
-      const waitMs = Math.max(0, repeatedAt + repeatEveryMs - performance.now())
-      repeating = setTimeout(repeatNow, waitMs).unref()
-    },
-    wake,
-    stop() {
-      isStopped = true
-      log = undefined
-      clearTimeout(unheard)
-      clearTimeout(repeating)
-    },
-    published: () => running ?? Promise.resolve(),
+    this.#place = to
+    if (isLast && !this.#isStarting) this.#log = undefined
   }
 }

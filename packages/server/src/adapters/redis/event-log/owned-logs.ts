@@ -4,7 +4,7 @@ import type { LogEntry, RunEventLog, RunLogReader, RunLogWriter } from '../../..
 import type { RedisConnections } from '../connections.ts'
 import type { SignalChannel } from '../signal-channel.ts'
 import type { OwnedLog } from './event-batch.ts'
-import { createEventPublisher, type EventPublisher } from './event-publisher.ts'
+import { EventPublisher } from './event-publisher.ts'
 
 export interface OwnedLogs {
   open: RunEventLog['open']
@@ -53,7 +53,7 @@ export function createOwnedLogs({ local, connections, channel, unheardMs }: Owne
       if (!open.has(runUuid)) stop(runUuid)
     }
     const key = streamKey(prefix, runUuid)
-    const created = createEventPublisher({ redis, key, log, find: () => find(runUuid), unheardMs, onUnheard })
+    const created = new EventPublisher({ redis, key, log, find: () => find(runUuid), unheardMs, onUnheard })
     publishers.set(runUuid, created)
     return created
   }
@@ -81,7 +81,7 @@ export function createOwnedLogs({ local, connections, channel, unheardMs }: Owne
           open.delete(runUuid)
           endPresence(own)
           clearTimeout(own.absence)
-          if (publishers.get(runUuid)?.isHeard() === false) stop(runUuid)
+          if (publishers.get(runUuid)?.isHeard === false) stop(runUuid)
         },
       })
     },

@@ -8,8 +8,8 @@ import { createRunEventLog } from '../../in-process/run-event-log.ts'
 import type { RedisConnections } from '../connections.ts'
 import type { SignalChannel } from '../signal-channel.ts'
 import { createEndWatch, type EndWatch } from './end-watch.ts'
-import { createEventHub } from './event-hub.ts'
-import { createFollowedRun, type FollowedRun, type FollowTimes } from './followed-run.ts'
+import { EventHub } from './event-hub.ts'
+import { FollowedRun, type FollowTimes } from './followed-run.ts'
 import { createOwnedLogs, streamKey } from './owned-logs.ts'
 
 export interface SharedRunEventLogOptions {
@@ -42,7 +42,7 @@ export function createSharedRunEventLog(options: SharedRunEventLogOptions): Shar
   const onReconnected = () => {
     for (const run of followed.values()) run.restart()
   }
-  const hub = createEventHub({ connections, log, onReconnected })
+  const hub = new EventHub({ connections, log, onReconnected })
 
   channel.on('opened', (runUuid) => {
     followed.get(runUuid)?.signal()
@@ -52,7 +52,7 @@ export function createSharedRunEventLog(options: SharedRunEventLogOptions): Shar
   const follow = (runUuid: string): FollowedRun => {
     const onUnread = () => void followed.delete(runUuid)
     const key = streamKey(connections.prefix, runUuid)
-    const run = followed.get(runUuid) ?? createFollowedRun({ runUuid, key, hub, channel, codec, times, onUnread })
+    const run = followed.get(runUuid) ?? new FollowedRun({ runUuid, key, hub, channel, codec, times, onUnread })
     followed.set(runUuid, run)
     return run
   }
@@ -78,6 +78,10 @@ export function createSharedRunEventLog(options: SharedRunEventLogOptions): Shar
       // Such a reader skips all events, so the owner need not publish them.
       if (afterId === Number.MAX_SAFE_INTEGER) return watchEnd(runUuid).follow(find)
       return follow(runUuid).follow(afterId, find)
+    },
+    readerCount() {
+      const remote = [...followed.values(), ...endWatches.values()]
+      return remote.reduce((sum, run) => sum + run.readerCount(), local.readerCount())
     },
     async close() {
       for (const run of [...followed.values()]) run.close()
