@@ -1,4 +1,6 @@
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'tsdown'
+import { bundledLicenses } from '../../scripts/release/bundled-licenses.ts'
 import { routes } from '../contract/src/routes.ts'
 
 const sharedRegistry = {
@@ -51,4 +53,5 @@ export default defineConfig({
   // `require`. The package that contains a declaration file decides its format, not the importer.
   inputOptions: (options) => ({ ...options, plugins: [sharedRegistry, clientRoutes, options.plugins] }),
   sourcemap: false,
+  plugins: [bundledLicenses(fileURLToPath(new URL('.', import.meta.url)))],
 })
