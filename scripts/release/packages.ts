@@ -1,6 +1,6 @@
 /** The packages that a release publishes, in the order in which they depend on each other. */
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -66,15 +66,6 @@ export function repack(packed: readonly Packed[], version: string, folder: strin
     rmSync(work, { recursive: true })
     return { name, version, tarball: target }
   })
-}
-
-/** Unpacks a tarball. @returns the folder of the package */
-export function unpack(tarball: string, folder: string): string {
-  mkdirSync(folder, { recursive: true })
-  execFileSync('tar', ['-xzf', tarball, '-C', folder])
-  const target = join(folder, 'unpacked')
-  cpSync(join(folder, 'package'), target, { recursive: true })
-  return target
 }
 
 function tarballName(name: string, version: string): string {
