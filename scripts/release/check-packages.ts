@@ -1,5 +1,5 @@
 /** Checks the tarballs before they are published: manifests, legal files, publint, and attw for the one with types. */
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { publint } from 'publint'
@@ -17,9 +17,14 @@ export async function checkPackages(packed: readonly Packed[], folder: string): 
     problems.push(...messages.map((message) => `${name}: ${formatMessage(message, pkg)}`))
     problems.push(...faultsOf(unpacked, version).map((fault) => `${name}: ${fault}`))
     // Only the SDK is imported. Node 10's rules for subpaths do not matter to Node 20.19 and later.
-    if (name === '@stet/sdk') execFileSync('attw', [tarball, '--profile', 'node16'], { stdio: 'inherit' })
+    if (name === '@stet/sdk') attw(tarball)
   }
   if (problems.length > 0) throw new Error(problems.join('\n'))
+}
+
+function attw(tarball: string): void {
+  const { status, stdout, stderr } = spawnSync('attw', [tarball, '--profile', 'node16'], { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`${stdout}${stderr}`)
 }
 
 function faultsOf(unpacked: string, version: string): string[] {

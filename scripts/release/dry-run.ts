@@ -46,9 +46,9 @@ try {
   say(`no install scripts; ${components} components with accepted licenses in release/sbom.cdx.json`)
 
   const user = emptyFolder('user')
-  const answeredMs = await walkNewUser(user, `${INSTALL} @stet/cli @stet/server`)
+  const { answeredMs, port } = await walkNewUser(user, `${INSTALL} @stet/cli @stet/server`)
   say(`from an empty folder to an answer in ${(answeredMs / 1000).toFixed(1)} s`)
-  await walkNodes(user)
+  await walkNodes(user, port)
   await walkTarballs(emptyFolder('tarballs'), registry)
   await walkUpgrade(emptyFolder('upgrade'), {
     before: `${INSTALL} @stet/cli@previous @stet/server@previous`,
@@ -81,14 +81,14 @@ function requireSize(name: string, target: string, limit: number): void {
   if (bytes > limit) throw new Error(`${name} is too large`)
 }
 
-async function walkNodes(user: string): Promise<void> {
+async function walkNodes(user: string, port: string): Promise<void> {
   const found = new Map(nodes().map((node) => [majorOf(node), node]))
   const missing = SUPPORTED_NODES.filter((major) => !found.has(major))
   if (missing.length > 0) {
     const advice = 'pnpm install --ignore-workspace --frozen-lockfile --dir packages/sdk/test/runtimes'
     console.warn(`\n*** SKIPPED: the packages on Node ${missing.join(', ')}. To install them: ${advice} ***\n`)
   }
-  for (const [major, node] of found) if (major !== majorOf(process.execPath)) await walkOtherNode(user, node)
+  for (const [major, node] of found) if (major !== majorOf(process.execPath)) await walkOtherNode(user, port, node)
 }
 
 function majorOf(node: string): number {

@@ -1,5 +1,5 @@
 /** The first minutes of a new user, who has Node, npm and the registry, and no clone. */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { run, say, withServer } from '../walk/commands.ts'
 
@@ -30,20 +30,25 @@ if (pieces < 2 || response.text === '') throw new Error('the answer was not stre
 /** The environment of a person without this clone: its programs are not on `PATH`. */
 export function userEnvironment(node = process.execPath): NodeJS.ProcessEnv {
   const machine = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules'))
-  return { PATH: [dirname(node), ...machine].join(delimiter), NODE_PATH: '' }
+  return { PATH: [dirname(node), ...machine].join(delimiter), NODE_PATH: '', STET_LOG_LEVEL: 'warn' }
 }
 
-/** From an empty folder to a streamed answer, and on to an application. @returns milliseconds until the answer */
-export async function walkNewUser(folder: string, install: string): Promise<number> {
+/**
+ * From an empty folder to a streamed answer, and on to an application.
+ * @returns milliseconds until the answer, and the server's port, which the login is for
+ */
+export async function walkNewUser(folder: string, install: string): Promise<{ answeredMs: number; port: string }> {
   mkdirSync(join(folder, 'prompts', 'support'), { recursive: true })
   writeFileSync(join(folder, 'prompts', 'support', 'reply.promptl'), PROMPT)
   const startedMs = Date.now()
   await run(install, folder, userEnvironment())
   let answeredMs = 0
+  let port = ''
   await withServer(
     'npx stet serve',
     folder,
     async (address) => {
+      port = new URL(address).port
       await publishPrompt(folder, address)
       await runPrompt(folder, address)
       answeredMs = Date.now() - startedMs
@@ -52,7 +57,7 @@ export async function walkNewUser(folder: string, install: string): Promise<numb
     userEnvironment(),
   )
   if (answeredMs > FIRST_ANSWER_LIMIT_MS) throw new Error(`the first answer took ${answeredMs / 1000} s`)
-  return answeredMs
+  return { answeredMs, port }
 }
 
 export async function publishPrompt(folder: string, address: string): Promise<void> {
@@ -68,8 +73,9 @@ export async function publishPrompt(folder: string, address: string): Promise<vo
 
 /** Runs the published prompt. @returns the conversation */
 export async function runPrompt(folder: string, address: string, node = process.execPath): Promise<string> {
-  const command = `npx stet run support/reply --json -p ticket="${TICKET}"`
-  const lines = (await run(command, folder, at(address, node))).trim().split('\n')
+  const command = `npx stet run support/reply --json -p ticket="${TICKET}" > answer.ndjson`
+  await run(command, folder, at(address, node))
+  const lines = readFileSync(join(folder, 'answer.ndjson'), 'utf8').trim().split('\n')
   const events = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
   const answered = JSON.stringify(events.at(-1))
   if (events.length < 3 || !answered.includes(TICKET)) throw new Error(`the run printed ${lines.join('\n')}`)
@@ -85,7 +91,7 @@ export async function runApplication(folder: string, address: string, node = pro
 }
 
 /** Starts the installed server with another Node, and uses it with the installed command line and SDK. */
-export async function walkOtherNode(folder: string, node: string): Promise<void> {
+export async function walkOtherNode(folder: string, port: string, node: string): Promise<void> {
   await withServer(
     'npx stet serve',
     folder,
@@ -93,7 +99,7 @@ export async function walkOtherNode(folder: string, node: string): Promise<void>
       await runPrompt(folder, address, node)
       await runApplication(folder, address, node)
     },
-    userEnvironment(node),
+    { ...userEnvironment(node), PORT: port },
   )
   say(`server, command line and SDK on ${node}`)
 }

@@ -25,10 +25,14 @@ export async function startRegistry(folder: string): Promise<Registry> {
   writeFileSync(config, CONFIG)
   const port = await freePort()
   const url = `http://127.0.0.1:${port}/`
-  const child = spawn(process.execPath, [verdaccio(), '--config', config, '--listen', `127.0.0.1:${port}`], {
-    cwd: folder,
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
+  const child = spawn(
+    process.execPath,
+    ['--no-warnings', verdaccio(), '--config', config, '--listen', `127.0.0.1:${port}`],
+    {
+      cwd: folder,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    },
+  )
   await answers(`${url}-/ping`, child)
   // npm wants a token to publish; the registry takes any.
   const npmrc = `@stet:registry=${url}\n//127.0.0.1:${port}/:_authToken=loopback\n`

@@ -32,7 +32,9 @@ interface Component {
 export async function writeSbom(folder: string, file: string): Promise<number> {
   const tool = join(root, 'node_modules', '@cyclonedx', 'cyclonedx-npm', 'bin', 'cyclonedx-npm-cli.js')
   const options = ['--omit', 'dev', '--spec-version', '1.6', '--output-reproducible', '--output-file', file]
-  execFileSync(process.execPath, [tool, ...options], { cwd: folder, stdio: ['ignore', 'inherit', 'inherit'] })
+  // Under `pnpm run` the variable names pnpm, and the tool would call it instead of npm.
+  const { npm_execpath: _, ...env } = process.env
+  execFileSync(process.execPath, [tool, ...options], { cwd: folder, env, stdio: ['ignore', 'inherit', 'inherit'] })
   const bom = JSON.parse(readFileSync(file, 'utf8')) as { components: Component[] }
   for (const each of released) addBundled(bom.components, each, folder)
   const text = `${JSON.stringify(bom, null, 1)}\n`

@@ -13,11 +13,13 @@ export async function walkUpgrade(
   writeFileSync(join(folder, 'prompts', 'support', 'reply.promptl'), PROMPT)
   let conversation = ''
   let told = ''
+  let port = '0'
   await run(before, folder, userEnvironment())
   await withServer(
     'npx stet serve',
     folder,
     async (address) => {
+      port = new URL(address).port
       if ((await serverVersion(address)) === version) throw new Error('the server before the upgrade is not older')
       await publishPrompt(folder, address)
       conversation = await runPrompt(folder, address)
@@ -39,7 +41,7 @@ export async function walkUpgrade(
       if (kept !== told) throw new Error(`the conversation was\n${told}\nand is\n${kept}`)
       await runApplication(folder, address)
     },
-    userEnvironment(),
+    { ...userEnvironment(), PORT: port },
   )
   say('upgrade')
 }
