@@ -14,7 +14,7 @@ import { runServer, type Started } from './server-process.ts'
 
 const serverPackage = '@stet/server'
 
-/** The commands that work before the first release. With it, they become `npm install @stet/server` (CONTRIBUTING.md). */
+/** The commands that work before the first release. CONTRIBUTING.md says what to change with it. */
 const SERVER_INSTALL =
   'the packages are not in the npm registry yet. In a clone of stet, run npx -y pnpm@10.34.9 release:pack. ' +
   `Here, run npm install <clone>/release/stet-server-${version}.tgz`
