@@ -60,8 +60,15 @@ module.exports = {
     {
       name: 'adapters-do-not-call-each-other',
       severity: 'error',
-      from: { path: `${S}/adapters/([^/]+)/` },
+      from: { path: `${S}/adapters/([^/]+)/`, pathNot: `${S}/adapters/redis/` },
       to: { path: `${S}/adapters/`, pathNot: `${S}/adapters/$1/` },
+    },
+    {
+      // Each shared adapter extends what a single server keeps in memory.
+      name: 'redis-extends-in-process',
+      severity: 'error',
+      from: { path: `${S}/adapters/redis/` },
+      to: { path: `${S}/adapters/`, pathNot: `${S}/adapters/(redis|in-process)/` },
     },
     {
       name: 'wire-sees-only-ports-and-entities',

@@ -21,6 +21,7 @@ const steps: readonly [name: string, command: string, ...args: string[]][] = [
   ['workflows', 'tsx', 'scripts/check-workflows.ts'],
   ['install commands', 'tsx', 'scripts/check-install-commands.ts'],
   ['run path', 'tsx', 'scripts/check-run-path.ts'],
+  ['migrations', 'tsx', 'scripts/check-migrations.ts'],
   ['generated files', 'tsx', 'scripts/check-generated.ts'],
   ['drift', 'tsx', 'scripts/check-drift.ts'],
   ['tests', 'pnpm', 'test', '--', ...repeatOnce],

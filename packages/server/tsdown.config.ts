@@ -6,6 +6,8 @@ import { bundledLicenses } from '../../scripts/release/bundled-licenses.ts'
 const shared = { format: 'esm', platform: 'node', target: 'node20', dts: false, clean: false, outDir: 'dist' } as const
 const plugins = [bundledLicenses(fileURLToPath(new URL('.', import.meta.url)))]
 
+/** Below it, npm would install a package with an install script. */
+const bullmq = ['bullmq', 'cron-parser', 'luxon', 'msgpackr', 'node-abort-controller', 'semver', 'tslib']
 const adapterUtils = ['@prisma/debug', '@prisma/driver-adapter-utils', 'postgres-array']
 
 /**
@@ -15,7 +17,7 @@ const adapterUtils = ['@prisma/debug', '@prisma/driver-adapter-utils', 'postgres
 const programs = {
   main: {
     file: 'src/main.ts',
-    bundled: ['@prisma/adapter-pg', '@prisma/client', '@prisma/client-runtime-utils', ...adapterUtils],
+    bundled: ['@prisma/adapter-pg', '@prisma/client', '@prisma/client-runtime-utils', ...adapterUtils, ...bullmq],
   },
   'database-thread': {
     file: '../embedded-postgres/src/thread/main.ts',

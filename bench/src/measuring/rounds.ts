@@ -30,7 +30,7 @@ export interface Comparison {
   limit?: number
 }
 
-/** A subject near 100 % of its core limits the throughput. */
+/** A subject near 100% of its core limits the throughput. */
 export const loadMeasures: Comparison['measures'] = [
   { name: 'cpuMicros', title: 'CPU µs/unit', digits: 1, isCompared: true },
   { name: 'unitsPerSecond', title: 'units/s', digits: 0, isCompared: true },

@@ -1,6 +1,6 @@
 type Rows = readonly (readonly string[])[]
 
-/** Prints aligned columns: the first one to the left, the others to the right. */
+/** Prints the first column left-aligned and the others right-aligned. */
 export function printTable(rows: Rows): void {
   for (const cells of padded(rows)) console.log(cells.join('  '))
 }

@@ -4,11 +4,11 @@ export interface Frame {
   functionName: string
   /** Empty for V8 internals and native code. */
   url: string
-  /** The first line is 0. */
+  /** Lines start at 0. */
   lineNumber: number
 }
 
-/** The time in which exactly this stack was active. The innermost frame comes first. */
+/** The time during which exactly this stack was active. The innermost frame comes first. */
 export interface TimedStack {
   frames: readonly Frame[]
   micros: number

@@ -17,11 +17,11 @@ const codeMeanings: Record<keyof typeof exitCodes, string> = {
   not_found: 'no such project, version, prompt, conversation, API key or provider key',
   conflict: 'both sides changed, the version is published, or live changed',
   invalid: 'a prompt that does not compile, or invalid input',
-  run_failed: 'the run failed',
+  run_failed: 'the run failed, or any run of `bench`',
   unreachable: 'server not reachable, time limit exceeded, stream lost',
   rate_limited: 'still over the rate limit after the retries',
   interrupted: 'stopped by Ctrl-C',
-  terminated: 'stopped by SIGTERM, which `run`, `chat` and `attach` treat like Ctrl-C',
+  terminated: 'stopped by SIGTERM, which `run`, `chat`, `attach` and `bench` treat like Ctrl-C',
 }
 
 const sections: string[] = []
@@ -37,6 +37,7 @@ Use \`stet\` to keep prompts as files in sync with a project, publish drafts, an
   \`{"api","data","firstKey","profile"}\` when it listens.
 - Colors are used only on terminals, separately for each output. The order is \`NO_COLOR\`, the flags, \`FORCE_COLOR\`.
 - Ctrl-C during \`run\` and \`chat\` stops the run on the server, and a second one exits at once. In \`attach\` it only detaches.
+  In \`bench\` it ends the load, and the report is still printed.
 - If a connection breaks during a run, the CLI reconnects up to three times in a row: \`… reconnecting (1/3)\`.
 - Name versions and conversations by their uuid or its first 8 digits, and prompts by path, file or folder, from any folder:
   \`support/reply\`, \`prompts/support/reply.promptl\`, \`.\`. After \`--\` a name may begin with a dash.
@@ -91,6 +92,23 @@ under \`parameters\`, as \`text\` unless their use shows another type. Files and
 | \`langfuse\` | JSON of the export, of one prompt, or of an API page | the production version of each prompt; a text prompt becomes a user message, or stays text if others include it |
 | \`openai\` | JSON of prompt objects: \`model\`, \`instructions\`, \`input\`, \`tools\`, \`text.format\`, \`variables\` | values of variables become defaults |
 | \`dotprompt\` | \`.prompt\` files of dotprompt and of Humanloop | Picoschema becomes parameters and \`schema\`, Handlebars blocks become PromptL blocks |
+
+## Load tests
+
+\`stet bench\` keeps \`--concurrency\` runs of a prompt active against a running server, or against several in turn, and reports runs per second,
+first text, latency, errors by cause, and its own CPU. [Performance](performance.md#measure-your-installation) shows a report.
+
+- Every run is a real one: the server stores it, and its provider is called. Before the first run, \`bench\` asks for confirmation (or needs
+  \`--yes\`) unless every provider key that the prompt can use is \`demo\` or has a URL on this machine or in a private network. A key without the
+  scope \`admin\` can look this up only for prompts that name \`demo\`, and a key without \`read\` not at all; \`bench\` asks then too.
+- Failed requests are not repeated, and broken streams are not joined again: each is a failed run. A slot pauses 100 ms after a failed run,
+  doubling to 1 s.
+- The warm-up runs the prompt once on each server, then with the full concurrency. A first run that fails ends the command with its error.
+- The end of \`--duration\`, or \`--runs\`, starts no further run. \`bench\` waits 30 s for active runs (5 s after Ctrl-C), then stops them. A run of
+  \`--no-stream\` has no uuid yet; the server ends it after its grace period (\`STET_GRACE_MS\`).
+- The exit code is 8 if any run failed or had to be stopped. With \`--json\`, the report is one document on standard output; times are
+  milliseconds.
+- Percentiles cover successful runs only.
 
 ## Exit codes
 

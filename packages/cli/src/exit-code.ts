@@ -1,4 +1,5 @@
 import type { ApiError } from '@stet/sdk'
+import type { EndSignal } from './io.ts'
 
 export const exitCodes = {
   success: 0,
@@ -17,6 +18,10 @@ export const exitCodes = {
 } as const
 
 export type FailureCode = Exclude<keyof typeof exitCodes, 'success'>
+
+export function codeOfSignal(signal: EndSignal): FailureCode {
+  return signal === 'SIGINT' ? 'interrupted' : 'terminated'
+}
 
 /** The message explains what failed and why. The hint names the next step. */
 export class CliError extends Error {

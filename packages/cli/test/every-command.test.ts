@@ -127,6 +127,14 @@ const rows: Record<string, Row> = {
     keys: 'status stopped uuid',
     lacking: [[() => [], "'conversation'"]],
   },
+  bench: {
+    argv: () => ['echo', '-p', 'text=hi', '--runs', '2'],
+    keys: 'concurrency cost errors failed firstText generator interruptedBy latency mode path runs runsPerSecond seconds servers stopped stream versionUuid warmUp',
+    lacking: [
+      [() => [], "'path'"],
+      [() => ['echo', '--yes'], '-p text='],
+    ],
+  },
   'prompts list': { argv: () => [], keys: 'prompts' },
   'versions list': { argv: () => [], keys: 'current versions' },
   'versions show': { argv: () => ['live'], keys: 'changes version' },

@@ -50,7 +50,10 @@ export interface RawResponse {
   pipe(destination: never, ...rest: never[]): unknown
 }
 
-/** Lets a handler return a {@link RawResponse} where the contract declares a schema. The schema's output type does not change. */
+/**
+ * Lets a handler return a {@link RawResponse} where the contract declares a schema. The schema's output type does not
+ * change.
+ */
 export function orRaw<S extends z.ZodType>(schema: S): z.ZodType<z.output<S>, z.input<S> | RawResponse> {
   // The server detects a raw response before validation, so the schema never receives one.
   return schema as z.ZodType<z.output<S>, z.input<S> | RawResponse>
@@ -124,7 +127,7 @@ export const Timestamp = z.iso.datetime({ precision: 3 }).meta({ pattern: undefi
 /** SHA-256 in lower-case hex. */
 export const ContentHash = z.string().regex(/^[0-9a-f]{64}$/)
 
-/** Hashes of the texts that a write is based on. The server responds 409 if such a text has changed. */
+/** Hashes of the texts that a write is based on. The server responds with 409 if such a text has changed. */
 export const expectedHashes = {
   baseHash: z.string().exactOptional().meta({
     description: 'The `contentHash` that the change is based on; `""` if you expect no prompt at the path.',

@@ -92,7 +92,7 @@ export const routes = {
   runs: {
     run: { method: 'POST', path: '/projects/:projectId/versions/:versionUuid/documents/run', scope: 'run',
       rateLimited: true, idempotent: true, streams: true, showsMessages: true,
-      errors: ['messages-with-steps', 'unknown-document', 'missing-parameters', 'invalid-parameters', 'prompt-does-not-compile', 'run-failed', 'queue-full', 'too-many-evaluations'] },
+      errors: ['messages-with-steps', 'unknown-document', 'missing-parameters', 'invalid-parameters', 'prompt-does-not-compile', 'run-failed', 'queue-full', 'queue-unavailable', 'too-many-evaluations'] },
     chat: { method: 'POST', path: '/conversations/:conversationUuid/chat', scope: 'run', rateLimited: true,
       idempotent: true, streams: true, showsMessages: true,
       errors: ['unknown-tool-call', 'conversation-busy', 'run-failed'] },

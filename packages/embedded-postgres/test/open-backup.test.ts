@@ -165,7 +165,7 @@ describe('restoring a hostile archive', () => {
       header.encode()
       const file = join(folder, 'hostile.tar')
       await writeFile(file, Buffer.concat([header.block ?? Buffer.alloc(0), Buffer.alloc(1024)]))
-      await expect(readArchive(file, join(folder, 'copy'))).rejects.toThrow(`no backup (${path} is `)
+      await expect(readArchive(file, join(folder, 'copy'))).rejects.toThrow(`not a backup (${path} is `)
       expect(await readdir(folder)).toEqual(['hostile.tar'])
     })
   }

@@ -25,11 +25,7 @@ import { postgresRunStore } from './adapters/database/stores/run-store.ts'
 import { postgresToolCallStore } from './adapters/database/stores/tool-call-store.ts'
 import { postgresVersionStore } from './adapters/database/stores/version-store.ts'
 import { postgresWorkspaceStore } from './adapters/database/stores/workspace-store.ts'
-import { createLiveCache } from './adapters/in-process/live-cache.ts'
-import { createFailureLimiter, createRateLimiter } from './adapters/in-process/rate-limiter.ts'
-import { createRunEventLog } from './adapters/in-process/run-event-log.ts'
-import { createRunQueue } from './adapters/in-process/run-queue.ts'
-import { createRunSignals, createToolSignals } from './adapters/in-process/run-signals.ts'
+import { createLiveAdapters, type LiveAdapters } from './adapters/in-process/live-adapters.ts'
 import { createJsonLogger } from './adapters/logging/json-logger.ts'
 import { createPrometheusMetrics } from './adapters/metrics/prometheus-metrics.ts'
 import { priceBook } from './adapters/prices/price-book.ts'
@@ -46,7 +42,7 @@ import type { Deps, Stores } from './features/deps.ts'
 import { environmentProviders } from './features/providers/environment-providers.ts'
 import { createStoredLogs } from './features/runs/events/stored-events.ts'
 import { createActiveRuns } from './features/runs/leases/active-runs.ts'
-import type { RunMetrics, RunSettings } from './features/runs/ports.ts'
+import type { RunMetrics, RunSettings, RunStore } from './features/runs/ports.ts'
 import type { ServerTools } from './features/runs/tools/tool.ts'
 import { createApp } from './http/app.ts'
 import type { Place } from './http/http-deps.ts'
@@ -96,7 +92,7 @@ export function storesFor(client: DatabaseClient): Stores {
 
 /** Opens the stores for an operator command. Takes no replica lock, so on PostgreSQL the server can keep running. */
 export async function openStores(config: Config, logger: Logger): Promise<Database<Stores>> {
-  return openDatabase({ ...databaseOptions(config, logger), onlyReplica: false })
+  return openDatabase({ ...databaseOptions(config, logger), sharing: 'all' })
 }
 
 function databaseOptions(config: Config, logger: Logger): DatabaseOptions<Stores> {
@@ -104,7 +100,7 @@ function databaseOptions(config: Config, logger: Logger): DatabaseOptions<Stores
     ...(config.databaseUrl !== undefined && { url: config.databaseUrl }),
     directory: join(config.dataDir, 'db'),
     packageRoot: config.packageRoot,
-    onlyReplica: true,
+    sharing: config.redisUrl === undefined ? 'none' : 'replicas',
     silenceMs: config.databaseSilenceMs,
     storesFor,
     log: logger,
@@ -122,31 +118,25 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>) 
   const serverTools = await loadServerTools(config.tools)
   const { database, encryptionKeys } = await connectWithKeys(config, logger)
   let work: StartedWork | undefined
+  // True if the disk is almost full, or if the recovery at the start is incomplete.
   const isReadOnly = () => database.writesClosed() || work?.queueWork.hasBegun() === false
   const metrics = createPrometheusMetrics({
     activeRuns: () => deps.runs.active.list().length,
     statementCount: () => database.statementCount(),
   })
-  const deps = createDeps({ config, database, encryptionKeys, serverTools, logger, metrics, limits, isReadOnly })
+  const runs = postgresRunStore({ ...database, writesClosed: isReadOnly })
+  const live = await openLiveAdapters(config, runs, logger)
+  const deps = createDeps({ config, database, encryptionKeys, serverTools, logger, metrics, limits, runs, live })
   const drain = new Drain()
   const start = async (): Promise<StartedWork | undefined> => {
     if (!(await database.take())) return undefined
     const { writesClosed } = database
-    const isSuccessor = !database.isTaken
+    const isSuccessor = !database.isTaken || config.redisUrl !== undefined
     work = await startUp({ deps, config, isSuccessor, writesClosed })
     work.upkeep.push(startSnapshots(database, snapshotOptions(config, logger)))
     return work
   }
-  const close = async (): Promise<void> => {
-    // `release` also ends this server's own wait for the lock, so that no work starts during the close.
-    await database.lock?.release()
-    await work?.queueWork.stop()
-    for (const loop of work?.upkeep ?? []) await loop.stop()
-    if (work) await releaseLease(deps)
-    await deps.templates.close()
-    await deps.providers.drivers.close()
-    await database.close()
-  }
+  const close = () => closeAll({ database, deps, live, work })
   const superseded = forgetWithLock(deps, database)
   const started = start()
   try {
@@ -155,13 +145,13 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>) 
     await close()
     throw error
   }
-  const place = placeOf(database, () => work !== undefined)
+  const place = placeOf(config, database, () => work !== undefined)
   const app = createApp({
     ...deps,
     drain,
     place,
-    rateLimiter: createRateLimiter(),
-    failures: createFailureLimiter(config.authFailureLimit),
+    rateLimiter: live.rateLimiter,
+    failures: live.failures,
     settings: { ...config, features, unread: { stallMs: config.stallSeconds * 1_000, mostBytes: config.unreadBytes } },
     readiness: async () => ({
       accepting: work !== undefined && !drain.isDraining,
@@ -174,7 +164,7 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>) 
     app,
     deps,
     database,
-    /** True if another server owned the database at the start. The API then responds with 503 until `started`. */
+    /** True if another server owned the database at the start. The API then returns 503 until `started` resolves. */
     isWaiting: !database.isTaken,
     /** Resolves when the start-up work is done, or with undefined if the server was closed first. */
     started,
@@ -197,8 +187,8 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>) 
 }
 
 /**
- * If the embedded database has no usable key file, migrates the database first to check whether it has a workspace. A
- * database with a workspace must not get a new key.
+ * If there is no encryption key yet, migrates the database first to check whether it has a workspace. A database with a
+ * workspace must not get a new key.
  */
 async function connectWithKeys(config: Config, logger: Logger) {
   const database = await connectDatabase(databaseOptions(config, logger))
@@ -223,8 +213,12 @@ function forgetWithLock(deps: Deps, { lock }: Database<Stores>): Promise<void> {
   return new Promise((onSuperseded) => lock?.listen({ onChange, onSuperseded }))
 }
 
-/** A server serves the API only after its start-up work, and only while its lock, if any, is confirmed. */
-function placeOf({ lock }: Database<Stores>, hasStarted: () => boolean): Place {
+/**
+ * A server serves the API only after its start-up work. Without Redis, it also needs a confirmed lock, because no other
+ * server may serve.
+ */
+function placeOf({ redisUrl }: Config, database: Database<Stores>, hasStarted: () => boolean): Place {
+  const lock = redisUrl === undefined ? database.lock : undefined
   return {
     isConfirmed: () => hasStarted() && (lock === undefined || lock.isConfirmed()),
     confirm: async () => hasStarted() && (lock === undefined || (await lock.confirm())),
@@ -239,6 +233,26 @@ function snapshotOptions(config: Config, logger: Logger) {
     owner: 'stet',
     log: logger,
   }
+}
+
+interface Opened {
+  database: Database<Stores>
+  deps: ReturnType<typeof createDeps>
+  live: LiveAdapters
+  /** Undefined if the start-up work has not begun. */
+  work: StartedWork | undefined
+}
+
+async function closeAll({ database, deps, live, work }: Opened): Promise<void> {
+  // `release` also ends this server's own wait for the lock, so that no work starts during the close.
+  await database.lock?.release()
+  await work?.queueWork.stop()
+  for (const loop of work?.upkeep ?? []) await loop.stop()
+  if (work) await releaseLease(deps)
+  await deps.templates.close()
+  await deps.providers.drivers.close()
+  await live.close()
+  await database.close()
 }
 
 // If the release fails, the lease expires on its own.
@@ -258,30 +272,30 @@ interface Parts {
   logger: Logger
   metrics: RunMetrics
   limits: Partial<ProviderLimits> | undefined
-  /** True if the disk is almost full, or if the recovery at the start is incomplete. */
-  isReadOnly(): boolean
+  runs: RunStore
+  live: LiveAdapters
 }
 
 function createDeps(parts: Parts) {
-  const { config, database, logger, limits } = parts
+  const { config, database, logger, limits, runs, live } = parts
   const guard = { allowedPrivateHosts: config.allowedPrivateHosts }
-  const runs = postgresRunStore({ ...database, writesClosed: parts.isReadOnly })
   return {
     stores: database.stores,
     transaction: database.transaction,
     runs: {
       store: runs,
-      queue: createRunQueue(config),
-      signals: createRunSignals(),
+      queue: live.queue,
+      signals: live.signals,
       leases: postgresLeaseStore(database.ownSession),
-      eventLog: createRunEventLog(endedRunShare(config)),
+      eventLog: live.eventLog,
       storedLogs: createStoredLogs(runs, eventCodec),
       codec: eventCodec,
-      active: createActiveRuns(endedRunShare(config)),
+      // Other servers may continue a conversation, so one of several servers keeps none that is idle.
+      active: createActiveRuns(config.redisUrl === undefined ? endedRunShare(config) : 1),
       metrics: parts.metrics,
       settings: runSettings(config, database),
       toolCalls: postgresToolCallStore(database),
-      toolSignals: createToolSignals(),
+      toolSignals: live.toolSignals,
       serverTools: parts.serverTools,
     },
     deletions: { store: postgresDeletionStore(database.ownSession), work: createDeletionWork() },
@@ -295,7 +309,7 @@ function createDeps(parts: Parts) {
       prices: priceBook(),
     },
     secrets: secretBox(parts.encryptionKeys),
-    liveCache: createLiveCache(),
+    liveCache: live.liveCache,
     templates: createTemplateEngine({
       workerFile: join(config.packageRoot, 'dist', 'template-worker.mjs'),
       poolSize: config.templateWorkers,
@@ -307,6 +321,15 @@ function createDeps(parts: Parts) {
     clock: systemClock,
     logger,
   } satisfies Deps
+}
+
+/** Loads the Redis adapters only if they are used, because they take memory and time at the start. */
+async function openLiveAdapters(config: Config, runs: RunStore, log: Logger): Promise<LiveAdapters> {
+  const options = { ...config, endedLogBytes: endedRunShare(config) }
+  if (config.redisUrl === undefined) return createLiveAdapters(options)
+  const { createRedisAdapters } = await import('./adapters/redis/redis-adapters.ts')
+  const address = { url: config.redisUrl, prefix: config.redisPrefix, timeoutMs: config.redisTimeoutMs }
+  return createRedisAdapters({ ...options, ...address, codec: eventCodec, countQueued: runs.countQueued, log })
 }
 
 /** A third each for event logs, conversations and queued runs. At least 1, because 0 means no limit in lru-cache. */

@@ -45,6 +45,9 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
       'STET_ENCRYPTION_KEY is required with DATABASE_URL; make one with: stet-server generate-key encryption',
     )
   }
+  if (config.redisUrl !== undefined && config.databaseUrl === undefined) {
+    problems.push('REDIS_URL requires DATABASE_URL: several servers share a PostgreSQL database')
+  }
   if (problems.length > 0) throw new OperatorError(problems.join('\n'))
   const packageRoot = findPackageRoot()
   return Object.freeze({

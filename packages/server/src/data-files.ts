@@ -50,8 +50,8 @@ export async function encryptionKeysOf(config: Config, isUsed: () => Promise<boo
 }
 
 function lostKey(file: string, kept: string | undefined): string {
-  const state = kept === undefined ? 'is missing' : kept === '' ? 'is empty' : 'does not hold 32 bytes in base64'
-  return `${file} ${state}, and only the key of the first start opens stored provider tokens. Put that file back, or set STET_ENCRYPTION_KEY. If the key is lost, put the output of "stet-server generate-key encryption" there, start, and store the tokens again`
+  const state = kept === undefined ? 'is missing' : kept === '' ? 'is empty' : 'does not contain 32 bytes in base64'
+  return `${file} ${state}, and only the key from the first start decrypts stored provider tokens. Restore that file, or set STET_ENCRYPTION_KEY. If the key is lost, write the output of "stet-server generate-key encryption" to the file, start, and store the tokens again`
 }
 
 /** Writes `admin.key` in embedded mode. Returns the message for the operator, which includes a generated key. */

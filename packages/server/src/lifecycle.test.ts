@@ -20,5 +20,5 @@ it('rejects if a resource does not close in time', async () => {
     },
     100,
   )
-  await expect(closing).rejects.toThrow('Not everything closed within 0.1 s after the signal: the process ends')
+  await expect(closing).rejects.toThrow('Shutdown did not finish within 0.1 s after the signal; exiting')
 })

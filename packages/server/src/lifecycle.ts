@@ -19,7 +19,7 @@ import type { Logger } from './shared/logger.ts'
 interface StartUpInput {
   deps: Deps
   config: Config
-  /** True if this server waited for another server's lock. That server's runs may still be ending. */
+  /** True if other servers may still have runs: this server waited for another one's lock, or is one of several. */
   isSuccessor: boolean
   writesClosed(): boolean
 }
@@ -122,7 +122,7 @@ export async function shutDown(input: ShutDownInput, closingMs = runsWaitMs + cl
   const limitMs = drainDelayMs + closingMs
   let timer: NodeJS.Timeout | undefined
   const deadline = new Promise<never>((_, reject) => {
-    const message = `Not everything closed within ${limitMs / 1000} s after the signal: the process ends`
+    const message = `Shutdown did not finish within ${limitMs / 1000} s after the signal; exiting`
     timer = setTimeout(() => reject(new OperatorError(message)), limitMs)
   })
   try {
@@ -169,7 +169,7 @@ async function runsAndAnswersEnd(drain: Drain, deps: ShutDownInput['deps']): Pro
   }
 }
 
-// The global timer, because tests replace it.
+// Uses the global timer, because tests replace it.
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms))
 }

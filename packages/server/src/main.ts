@@ -11,7 +11,8 @@ import { AppError, OperatorError } from './shared/app-error.ts'
 
 const [command = 'start', ...args] = process.argv.slice(2)
 
-// Awaiting a thread or a compiler does not keep the process alive. This timer does, so that errors are printed.
+// Awaiting a thread or a WebAssembly compilation does not keep the process alive. This timer does, so that errors are
+// printed.
 const awake = setInterval(() => undefined, 100)
 try {
   if (command === 'start') await serve(readConfig(process.env))
@@ -24,7 +25,7 @@ try {
 async function serve(config: Config): Promise<void> {
   makeDataFolder(config)
   const composition = await compose(config)
-  // Listening may fail, so the first key is printed before. The key is printed only once.
+  // Prints the first key before listening, because listening may fail and the key is shown only once.
   if (!composition.isWaiting) tellFirstKey(await composition.started)
   const server = new HttpServer(composition.app, { maxConnections: config.maxConnections })
   try {
@@ -33,7 +34,7 @@ async function serve(config: Config): Promise<void> {
     await composition.close()
     throw error
   }
-  // A supervisor may send a signal once a line is printed, so the signal handlers are installed before.
+  // A supervisor may send a signal as soon as an address is printed, so the signal handlers are installed first.
   const stop = drainOnSignal(server, composition)
   const address = addressOf(server, config)
   if (composition.isWaiting) {

@@ -42,7 +42,7 @@ export async function runOperatorCommand(command: string, args: readonly string[
   if (command === 'new-admin-key') return printTenant((database) => issueAdminKey(database, first))
   if (command === 'workspace' && first === 'create' && second !== undefined) {
     return printTenant(async (database, config) => {
-      // As the first start does, creates a missing encryption key, or fails if the database already has a workspace.
+      // Creates a missing encryption key, like the first start does. Fails instead if the database has a workspace.
       await encryptionKeysOf(config, async () => (await database.stores.workspaces.findFirst()) !== null)
       return createWorkspace({ ...database, clock: systemClock }, { name: second, createProject: addProject })
     })

@@ -45,6 +45,25 @@ export const settings = {
       .regex(/^postgres(ql)?:\/\//, 'must start with postgres:// or postgresql://')
       .optional(),
   ).describe('PostgreSQL 15 or later. Not set: the embedded database in `STET_DATA_DIR`.'),
+  redisUrl: setting(
+    'REDIS_URL',
+    z
+      .string()
+      .regex(/^rediss?:\/\//, 'must start with redis:// or rediss://')
+      .optional(),
+  ).describe(
+    'Redis 7 or later, for several servers on one database. Requires `DATABASE_URL`. Not set: one server. See docs/scaling.md.',
+  ),
+  redisPrefix: setting(
+    'STET_REDIS_PREFIX',
+    z
+      .string()
+      .regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, `.`, `-` or `_`')
+      .prefault('stet'),
+  ).describe('Start of all keys in Redis, so that several installations can share one.'),
+  redisTimeoutMs: setting('STET_REDIS_TIMEOUT_MS', whole(10, 10_000).prefault('50')).describe(
+    'How long a request waits for Redis before it continues without it, in ms.',
+  ),
   databaseSilenceMs: setting('STET_DATABASE_SILENCE_MS', whole(100, 60_000).prefault('1000')).describe(
     'How long to wait for any response from PostgreSQL before failing queries with 503, in ms.',
   ),

@@ -17,6 +17,7 @@ export const commandTable: Readonly<Record<string, TableEntry>> = {
   chat: { summary: 'continue a conversation', load: () => import('./chat.ts') },
   attach: { summary: 'follow a run, or replay it', load: () => import('./attach.ts') },
   stop: { summary: 'stop a run', load: () => import('./stop.ts') },
+  bench: { summary: 'measure a running server under load', load: () => import('./bench/bench.ts') },
   'prompts list': { summary: 'list the prompts of a version', load: () => import('./prompts/list.ts') },
   'versions list': { summary: 'list drafts and published versions', load: () => import('./versions/list.ts') },
   'versions show': {
@@ -95,7 +96,7 @@ export const helpGroups: Readonly<Record<string, readonly string[]>> = {
     'prompts',
     'versions',
   ],
-  'Runs:': ['run', 'chat', 'attach', 'stop', 'conversations', 'logs', 'annotate', 'evaluations'],
+  'Runs:': ['run', 'chat', 'attach', 'stop', 'bench', 'conversations', 'logs', 'annotate', 'evaluations'],
   'Code and CI:': ['check', 'types', 'import', 'export'],
   'Account and server:': ['login', 'logout', 'whoami', 'projects', 'keys', 'providers', 'serve'],
   'This program:': ['config', 'doctor', 'completion'],

@@ -40,7 +40,7 @@ export async function readCredentials(
 
 async function closeToOthers(path: string, mode: number, warn: (message: string) => void): Promise<void> {
   if (((await stat(path)).mode & 0o077) === 0) return
-  // `chmod` fails on a read-only file system, such as a mounted secret. The mode then stays.
+  // `chmod` fails on a read-only file system, such as a mounted secret. The mode then stays unchanged.
   const isCorrected = await chmod(path, mode).then(
     () => true,
     () => false,
@@ -84,7 +84,7 @@ function isCredential(value: unknown): value is Credential {
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const checksumLength = 6
 
-/** A key is `stet_`, 30 characters, and a checksum: the CRC32 of all characters before, in 6 base62 digits. */
+/** A key is `stet_`, 30 characters, and a checksum: the CRC32 of all preceding characters, in 6 base62 digits. */
 export function isWellFormedApiKey(key: string): boolean {
   return /^stet_[0-9A-Za-z]{36}$/.test(key) && key.endsWith(checksumOf(key.slice(0, -checksumLength)))
 }

@@ -5,7 +5,7 @@ import { isJsonObject, parseJsonObject, readTextIfPresent } from './json-file.ts
 import { writeFileAtomically } from './write-file.ts'
 
 export interface LockEntry {
-  /** The content hash at the last pull or push. Absent if both sides have no common text yet. */
+  /** The content hash at the last pull or push. Absent if the two sides have no common text yet. */
   hash?: string
   documentUuid?: string
   /** The server's hash in an unresolved conflict. */

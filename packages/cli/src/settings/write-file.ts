@@ -5,7 +5,7 @@ import { CliError } from '../exit-code.ts'
 import { isJsonObject, isMissing } from './json-file.ts'
 
 /**
- * Writes a temporary file and renames it, so that a reader never sees a partial text. Replaces a symbolic link instead of
+ * Writes a temporary file and renames it, so that a reader never sees partial text. Replaces a symbolic link instead of
  * following it: the link may belong to a checkout. Keeps an existing file's mode unless `mode` is given.
  */
 export async function writeFileAtomically(file: string, text: string, mode?: number): Promise<void> {
@@ -99,7 +99,7 @@ export function problemOfName(error: unknown): string | undefined {
 
 function unwritable(file: string, error: unknown): CliError {
   const text = error instanceof Error ? error.message : String(error)
-  // "ENOSPC: no space left on device, write" names a system call and perhaps the temporary file, so only the reason is kept.
+  // Keeps only the reason: "ENOSPC: no space left on device, write" names a system call and perhaps the temporary file.
   const [, reason = text] = /^E[A-Z0-9]+: ([^,]+)/.exec(text) ?? []
   return new CliError('unexpected', `Cannot write ${file}: ${reason}`, { cause: error })
 }

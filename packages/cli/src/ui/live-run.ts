@@ -1,8 +1,7 @@
 import { resolve } from 'node:path'
 import type { RunResult, RunStream, Stet } from '@stet/sdk'
 import type { Context } from '../context.ts'
-import { CliError, type FailureCode } from '../exit-code.ts'
-import type { EndSignal } from '../io.ts'
+import { CliError, codeOfSignal, type FailureCode } from '../exit-code.ts'
 import { maxReconnects } from '../settings/client.ts'
 import { rememberConversation } from '../settings/recent.ts'
 import { writeNamedFile } from '../settings/write-file.ts'
@@ -23,7 +22,7 @@ export async function showRun(stream: RunStream, following: Following, ctx: Cont
   let interruption: Promise<CliError> | undefined
   const release = ctx.io.onInterrupt((signal) => {
     release()
-    interruption = interrupt(stream, following, codeOf(signal))
+    interruption = interrupt(stream, following, codeOfSignal(signal))
     // Prevents an unhandled rejection: nothing awaits `interruption` if the run succeeds.
     interruption.catch(() => {})
   })
@@ -52,7 +51,7 @@ export async function showWholeRun(
   const controller = new AbortController()
   let leftBy: FailureCode | undefined
   const release = ctx.io.onInterrupt((signal) => {
-    leftBy = codeOf(signal)
+    leftBy = codeOfSignal(signal)
     controller.abort()
   })
   try {
@@ -91,10 +90,6 @@ function withPrompt(message: string, path: string): string {
   const end = message.endsWith(']') ? message.lastIndexOf(' [') : message.length
   const at = end === -1 ? message.length : end
   return `${message.slice(0, at)} (prompt ${path})${message.slice(at)}`
-}
-
-function codeOf(signal: EndSignal): FailureCode {
-  return signal === 'SIGINT' ? 'interrupted' : 'terminated'
 }
 
 /** @returns `last`, the latest write of the recent-conversations file. Await this write before the program exits. */

@@ -251,6 +251,11 @@ export const ERROR_CAUSES = {
     message: 'Too many queued runs for this API key',
     details: ['retryAfter'],
   },
+  'queue-unavailable': {
+    code: 'ServiceUnavailableError',
+    message: 'The queue for background runs is not available; nothing was queued',
+    details: ['retryAfter'],
+  },
   'too-many-evaluations': {
     code: 'ServiceUnavailableError',
     message: 'Too many prompt evaluations for this {limitOf}',

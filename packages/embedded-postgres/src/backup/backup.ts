@@ -66,7 +66,7 @@ async function isThere({ path }: DatabaseFolder): Promise<boolean> {
 async function unpackAndOpen({ file, probe, unpackOther }: ClosedBackup, work: DatabaseFolder): Promise<void> {
   if (!(await unpackOther?.(file, work.path))) await readArchive(file, work.path)
   // PGlite would create a new database in an empty directory.
-  if (!(await isDatabase(work))) throw new EmbeddedPostgresError(`${file} is no backup (it has no database)`)
+  if (!(await isDatabase(work))) throw new EmbeddedPostgresError(`${file} is not a backup (it has no database)`)
   const pglite = await openPglite(work)
   try {
     await pglite.query(probe)

@@ -13,8 +13,8 @@ export async function* closedFiles(folder: DatabaseFolder): AsyncGenerator<Archi
 }
 
 /**
- * Reads the files with PostgreSQL's online backup. Files may change meanwhile. The write-ahead log is read last, so
- * that PostgreSQL can repair the copy at the copy's first start. Checkpoints must wait, because they delete the log.
+ * Reads the files with PostgreSQL's online backup. Files may change during the copy. The write-ahead log is read last,
+ * so that PostgreSQL can repair the copy at the copy's first start. Checkpoints must wait, because they delete the log.
  */
 export async function* openFiles(pglite: PGlite, folder: DatabaseFolder): AsyncGenerator<ArchivedFile> {
   const begin = await pglite.query<{ segment: string }>(

@@ -24,7 +24,7 @@ async function verifyArchive(file: string): Promise<void> {
   }
   await list({ file, strict: true, onReadEntry }).catch((error: NodeJS.ErrnoException) => {
     if (error.syscall !== undefined) throw error
-    throw new EmbeddedPostgresError(`${file} is cut, damaged or no backup (${error.message})`)
+    throw new EmbeddedPostgresError(`${file} is truncated, damaged or not a backup (${error.message})`)
   })
-  if (refused !== undefined) throw new EmbeddedPostgresError(`${file} is no backup (${refused})`)
+  if (refused !== undefined) throw new EmbeddedPostgresError(`${file} is not a backup (${refused})`)
 }

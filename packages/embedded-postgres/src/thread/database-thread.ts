@@ -84,7 +84,7 @@ export function startDatabaseThread(file: string, owner: string): DatabaseThread
       silence = watchSilence({ isAsked: requests.areSent, ping, refuse: requests.refuse, end }, limits)
     },
     async close() {
-      // A silent database is ended as in a crash, and the next start runs crash recovery.
+      // A silent database cannot close. It is terminated, and the next start runs crash recovery.
       if (state === 'open')
         await ask('close', undefined).catch((error: unknown) => {
           if (!silence?.isSilent()) throw error

@@ -90,7 +90,7 @@ export class PromptCache {
     const prompt = (outcome?.data ?? known?.prompt) as Prompt
     const entry = { ...(known?.etag && { etag: known.etag }), ...(etag && { etag }), prompt, storedAt: now() }
     this.#pauses.delete(key)
-    // If a write has dropped this request meanwhile, the result may be outdated and is not stored.
+    // If a write dropped this request in the meantime, the result may be outdated and is not stored.
     if (isWanted()) await this.#try(request, (store) => store.set(key, entry, Math.max(ttl, staleTtl)))
     const fetched = outcomeOf(entry, 'network')
     return outcome ? { ...fetched, response: outcome.response } : fetched

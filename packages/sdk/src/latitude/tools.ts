@@ -1,6 +1,6 @@
 import type { Message, ToolCall } from '../index.ts'
 
-/** The second argument of a tool handler: the tool call with its 4.x field names. */
+/** The second argument of a tool handler: the tool call, with its 4.x field names added. */
 export interface LatitudeToolContext extends ToolCall {
   conversationUuid: string
   messages: Message[]

@@ -39,7 +39,7 @@ export function parsePartialJson(text: string): unknown {
 interface Cut {
   closers: string
   isInString: boolean
-  /** Where the innermost bracket's last member or item starts, including its comma. */
+  /** The start of the last member or item in the innermost bracket, including its comma. */
   memberStart: number | undefined
 }
 

@@ -37,7 +37,12 @@ export interface Stores {
 export interface LiveCache {
   /** Returns the value of `key` in the cache scope. Concurrent misses share one load. A failed load is not cached. */
   read<T>(scope: string, key: string, load: () => Promise<T>): Promise<T>
-  drop(scope: string): void
+  /** Resolves when no server uses the dropped values for a new request. While Redis is unavailable, that takes up to 5 s. */
+  drop(scope: string): Promise<void>
+  /** Drops values of this server only. For values that became unusable without a write. */
+  dropHere(scope: string): void
+  /** Applies the drops of other servers. Call it before the first read of a request. Absent on a single server. */
+  sync?(): Promise<void>
   /** Drops everything, because another server may have changed the data. Results of running loads are not cached. */
   clear(): void
   /** The number of drops so far. Read it before you read the sources of a derived value. */

@@ -54,7 +54,7 @@ export interface MatchedRoute {
   metadata: RouteMetadata
 }
 
-/** Throws a 405 error for a known path, otherwise a 404 error. @param routes paths may have `:parameters`. */
+/** The handler throws a 405 error for a known path, otherwise a 404. @param routes paths may have `:parameters`. */
 export function unmatchedRoute(routes: readonly Pick<MatchedRoute, 'method' | 'path'>[]): RequestHandler {
   const known = routes.map(({ method, path }) => ({
     method,

@@ -183,8 +183,8 @@ function onceDrained(res: ServerResponse, wake: () => void): void {
   let isWoken = false
   const drained = () => {
     end()
-    // Node emits the response's event during the socket's event, which still calls its removed listener. So this can
-    // run twice.
+    // This can run twice: Node emits `drain` on the response during the socket's `drain`, and the socket still calls
+    // the listener that `end` has just removed.
     if (isWoken) return
     isWoken = true
     wake()

@@ -114,11 +114,11 @@ describe.skipIf(needsServer)('PostgreSQL outages', () => {
   })
 
   it('starts the second server without Redis only after the first has ended', async () => {
-    const first = await openTestDatabase(target, { onlyReplica: true })
+    const first = await openTestDatabase(target, { sharing: 'none' })
     let hasOpened = false
     const events: string[] = []
     const log = { error: () => {}, warn: () => {}, debug: () => {}, info: (event: string) => void events.push(event) }
-    const second = openTestDatabase(target, { onlyReplica: true, log }).finally(() => (hasOpened = true))
+    const second = openTestDatabase(target, { sharing: 'none', log }).finally(() => (hasOpened = true))
     await expect.poll(() => events, often).toContain('database.waiting-for-other-replica')
     expect(hasOpened).toBe(false)
     await first.close()

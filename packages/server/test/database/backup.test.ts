@@ -65,7 +65,7 @@ describe('backup of the embedded database', () => {
     const whole = await readFile(file)
     for (const bytes of [whole.subarray(0, -1), whole.subarray(0, 20)]) {
       await writeFile(file, bytes)
-      await expect(restoreEmbedded(directory, file)).rejects.toThrow('cut, damaged or no backup')
+      await expect(restoreEmbedded(directory, file)).rejects.toThrow('truncated, damaged or not a backup')
     }
     expect(await readdir(dataDir)).toEqual(['copy.tar.gz'])
   })
@@ -100,11 +100,11 @@ describe('backup of the embedded database', () => {
     damaged[Math.floor(whole.length / 2)] = 255 - (whole[Math.floor(whole.length / 2)] ?? 0)
     for (const bytes of [whole.subarray(0, whole.length - 1), damaged, whole.subarray(0, 20), Buffer.from('hello')]) {
       await writeFile(file, bytes)
-      await expect(restoreEmbedded(directory, file)).rejects.toThrow('cut, damaged or no backup')
+      await expect(restoreEmbedded(directory, file)).rejects.toThrow('truncated, damaged or not a backup')
     }
     expect((await readdir(dataDir)).sort()).toEqual(['copy.tar.gz'])
     await truncate(file)
-    await expect(restoreEmbedded(directory, file)).rejects.toThrow('cut, damaged or no backup')
+    await expect(restoreEmbedded(directory, file)).rejects.toThrow('truncated, damaged or not a backup')
   })
 
   it('writes one snapshot per interval while the server works, and keeps the newest', async () => {

@@ -48,12 +48,12 @@ describe('encryption key of a database in use', { timeout: processTestMs }, () =
     const key = await readFile(file, 'utf8')
     const refusal = async () => {
       const { code, stderr } = await runServer(settings)
-      return { code, said: /^stet-server: \S+ (.*?), and only the key of the first start .*\n$/.exec(stderr)?.[1] }
+      return { code, said: /^stet-server: \S+ (.*?), and only the key from the first start .*\n$/.exec(stderr)?.[1] }
     }
     await truncate(file)
     expect(await refusal()).toEqual({ code: 1, said: 'is empty' })
     await writeFile(file, 'c2hvcnQ=\n')
-    expect(await refusal()).toEqual({ code: 1, said: 'does not hold 32 bytes in base64' })
+    expect(await refusal()).toEqual({ code: 1, said: 'does not contain 32 bytes in base64' })
     await rm(file)
     expect(await refusal()).toEqual({ code: 1, said: 'is missing' })
     await writeFile(file, key)

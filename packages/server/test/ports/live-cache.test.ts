@@ -3,7 +3,7 @@ import { createLiveCache } from '../../src/adapters/in-process/live-cache.ts'
 import { liveCacheContract } from './live-cache.contract.ts'
 
 describe('in-process live cache', () => {
-  liveCacheContract(() => createLiveCache())
+  liveCacheContract(async () => createLiveCache())
 
   it('evicts the least recently used entries beyond the entry limit', async () => {
     const cache = createLiveCache({ maxEntries: 2 })
@@ -18,7 +18,7 @@ describe('in-process live cache', () => {
     for (const key of ['a', 'b', 'c']) await cache.read('s', key, async () => ({ key, text }))
     expect(await cache.read('s', 'a', async () => 'again')).toBe('again')
     expect(await cache.read('s', 'c', async () => 'again')).toMatchObject({ key: 'c' })
-    cache.drop('s')
+    await cache.drop('s')
     for (const key of ['d', 'e']) await cache.read('t', key, async () => ({ key, text }))
     expect(await cache.read('t', 'd', async () => 'again')).toMatchObject({ key: 'd' })
   })

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RunQueue } from '../../src/features/runs/ports.ts'
 
-interface Options {
+export interface QueueOptions {
   workers: number
   maxQueuedPerKey: number
 }
@@ -23,15 +23,15 @@ function holdingWorkers() {
 
 const run = (runUuid: string, apiKeyId = 1) => ({ runUuid, apiKeyId })
 
-export function describeRunQueue(name: string, create: (options: Options) => RunQueue): void {
-  const open = (options: Partial<Options> = {}) => {
-    const queue = create({ workers: 2, maxQueuedPerKey: 100, ...options })
+export function describeRunQueue(name: string, create: (options: QueueOptions) => Promise<RunQueue>): void {
+  const open = async (options: Partial<QueueOptions> = {}) => {
+    const queue = await create({ workers: 2, maxQueuedPerKey: 100, ...options })
     return { queue, ...holdingWorkers() }
   }
 
   describe(`run queue: ${name}`, () => {
     it('starts runs in order of arrival, one per worker', async () => {
-      const { queue, started, start, finish } = open()
+      const { queue, started, start, finish } = await open()
       for (const uuid of ['a', 'b', 'c', 'd']) queue.add(run(uuid))
       queue.work(start)
       await expect.poll(() => started).toEqual(['a', 'b'])
@@ -43,7 +43,7 @@ export function describeRunQueue(name: string, create: (options: Options) => Run
     })
 
     it('starts a run once, however often it is added while it waits or runs', async () => {
-      const { queue, started, start, finish } = open({ workers: 1 })
+      const { queue, started, start, finish } = await open({ workers: 1 })
       queue.work(start)
       for (const uuid of ['a', 'b', 'b', 'a', 'c']) queue.add(run(uuid))
       await expect.poll(() => started).toEqual(['a'])
@@ -55,10 +55,11 @@ export function describeRunQueue(name: string, create: (options: Options) => Run
     })
 
     it('restarts a run that was added again after it had left its worker', async () => {
-      const { queue, started, start, finish } = open({ workers: 1 })
+      const { queue, started, start, finish } = await open({ workers: 1 })
       queue.work(start)
       queue.add(run('a'))
       queue.add(run('b'))
+      await expect.poll(() => started).toEqual(['a'])
       finish('a')
       await expect.poll(() => started).toEqual(['a', 'b'])
       queue.add(run('a'))
@@ -67,9 +68,9 @@ export function describeRunQueue(name: string, create: (options: Options) => Run
     })
 
     it('skips a reserved run until its row is stored', async () => {
-      const { queue, started, start } = open()
+      const { queue, started, start } = await open()
       queue.work(start)
-      expect(queue.reserve('a', 1)).toBe(true)
+      expect(await queue.reserve('a', 1)).toBe(true)
       queue.add(run('b'))
       await expect.poll(() => started).toEqual(['b'])
       queue.add(run('a'))
@@ -77,23 +78,27 @@ export function describeRunQueue(name: string, create: (options: Options) => Run
     })
 
     it('limits the waiting runs per key, and frees a place when a run starts or is removed', async () => {
-      const { queue, started, start, finish } = open({ workers: 1, maxQueuedPerKey: 2 })
+      const { queue, started, start, finish } = await open({ workers: 1, maxQueuedPerKey: 2 })
       queue.work(start)
       queue.add(run('running'))
       await expect.poll(() => started).toEqual(['running'])
-      expect([queue.reserve('a', 1), queue.reserve('b', 1), queue.reserve('c', 1)]).toEqual([true, true, false])
-      expect(queue.reserve('d', 2)).toBe(true)
+      expect([await queue.reserve('a', 1), await queue.reserve('b', 1), await queue.reserve('c', 1)]).toEqual([
+        true,
+        true,
+        false,
+      ])
+      expect(await queue.reserve('d', 2)).toBe(true)
       queue.remove('a')
-      expect(queue.reserve('c', 1)).toBe(true)
+      expect(await queue.reserve('c', 1)).toBe(true)
       queue.add(run('b'))
       finish('running')
       await expect.poll(() => started).toEqual(['running', 'b'])
-      expect(queue.reserve('e', 1)).toBe(true)
-      expect(queue.reserve('f', 1)).toBe(false)
+      expect(await queue.reserve('e', 1)).toBe(true)
+      expect(await queue.reserve('f', 1)).toBe(false)
     })
 
     it('never starts a removed run', async () => {
-      const { queue, started, start } = open()
+      const { queue, started, start } = await open()
       for (const uuid of ['a', 'b', 'c']) queue.add(run(uuid))
       queue.remove('a')
       queue.remove('unknown')
@@ -102,12 +107,12 @@ export function describeRunQueue(name: string, create: (options: Options) => Run
     })
 
     it('starts no runs after it was stopped, and keeps the waiting ones', async () => {
-      const { queue, started, start, finish } = open({ workers: 1 })
+      const { queue, started, start, finish } = await open({ workers: 1 })
       queue.work(start)
       queue.add(run('a'))
       queue.add(run('b'))
       await expect.poll(() => started).toEqual(['a'])
-      queue.stop()
+      await queue.stop()
       finish('a')
       queue.add(run('c'))
       // A worker would have started a run by then.

@@ -128,7 +128,7 @@ it("keeps an orphaned chat's first messages once", async () => {
 
 it("keeps an orphaned background run's first messages, and a chat continues from them", async () => {
   const { deps } = bench.server
-  deps.runs.queue.stop()
+  await deps.runs.queue.stop()
   const parameters = { name: 'Ada' }
   const uuid = await bench.background('greet', { parameters, messages: [userMessage('And Bob')] })
   const broken = await bench.background('broken', { parameters: { list: 1 } })

@@ -1,4 +1,9 @@
-import { type Database, type DatabaseClient, openDatabase } from '../../src/adapters/database/database.ts'
+import {
+  type Database,
+  type DatabaseClient,
+  type DatabaseOptions,
+  openDatabase,
+} from '../../src/adapters/database/database.ts'
 import type { Logger } from '../../src/shared/logger.ts'
 import { packageRoot, type TestDatabase } from './test-database.ts'
 
@@ -6,13 +11,18 @@ export const silent: Logger = { error: () => {}, warn: () => {}, info: () => {},
 
 export function openTestDatabase(
   target: Pick<TestDatabase, 'databaseUrl' | 'dataDir'>,
-  options: { diskFloorBytes?: number; log?: Logger; onlyReplica?: boolean; silenceMs?: number } = {},
+  options: {
+    diskFloorBytes?: number
+    log?: Logger
+    sharing?: DatabaseOptions<unknown>['sharing']
+    silenceMs?: number
+  } = {},
 ): Promise<Database<DatabaseClient>> {
   return openDatabase({
     ...(target.databaseUrl !== undefined && { url: target.databaseUrl }),
     directory: `${target.dataDir}/db`,
     packageRoot,
-    onlyReplica: false,
+    sharing: 'all',
     // Tolerates a test machine under load, which must not count as an outage.
     silenceMs: 20_000,
     storesFor: (client) => client,

@@ -39,7 +39,7 @@ export async function openWorkbench(): Promise<Workbench> {
     ...(storage.databaseUrl !== undefined && { url: storage.databaseUrl }),
     directory: join(storage.dataDir, 'db'),
     packageRoot,
-    onlyReplica: false,
+    sharing: 'all',
     silenceMs: 20_000,
     storesFor,
     log: silent,

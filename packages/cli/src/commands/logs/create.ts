@@ -66,7 +66,7 @@ function parseMessages(text: string): Message[] {
     const value: unknown = JSON.parse(text)
     if (Array.isArray(value) && value.every(isMessage)) return value
   } catch {
-    // Reported below.
+    // The error below also covers invalid JSON.
   }
   throw new CliError('usage', '--messages must be a JSON list of messages with role and content')
 }

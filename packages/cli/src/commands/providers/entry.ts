@@ -63,7 +63,7 @@ function parseConfiguration(text: string): Record<string, unknown> {
     const value: unknown = JSON.parse(text)
     if (isJsonObject(value)) return value
   } catch {
-    // Reported below.
+    // The error below also covers invalid JSON.
   }
   throw new CliError('usage', '--configuration must be a JSON object')
 }

@@ -163,7 +163,7 @@ export async function keepFirstKey(apiKey: string, address: string, ctx: Context
   const before = (await readCredentials(credentialsFile, ctx.warn))[localProfile]
   const replaced = before ? ` It replaces the login for ${before.baseUrl}.` : ''
   if (!(await ctx.confirm(`Save the first API key in profile "${localProfile}"?${replaced}`, '--yes'))) return false
-  // Read again: another login may have finished during the question.
+  // Reads the file again, because another login may have finished while the user was asked.
   const credentials = await readCredentials(credentialsFile, ctx.warn)
   credentials[localProfile] = { baseUrl: normalizeAddress(address), apiKey, keyName: 'admin' }
   await writeCredentials(credentialsFile, credentials)

@@ -63,7 +63,7 @@ export interface GetOrCreateDocumentBody {
   prompt?: string
 }
 
-/** Hashes that the current texts must have. If a hash differs, the server responds 409. */
+/** Hashes that the current texts must have. If a hash differs, the server responds with 409. */
 export interface ExpectedHashes {
   /** The `contentHash` that the change is based on. An empty string requires that the prompt does not exist. */
   baseHash?: string

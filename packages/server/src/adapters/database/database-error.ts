@@ -1,7 +1,7 @@
 import { isDriverAdapterError } from '@prisma/driver-adapter-utils'
 import { AppError, refuse } from '../../shared/app-error.ts'
 
-/** Codes of Node, PostgreSQL, Prisma and the embedded database for a database that cannot be used now. */
+/** Codes with which Node, PostgreSQL, Prisma and the embedded database report an unavailable database. */
 const AWAY_CODES = new Set([
   ...['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', 'EPIPE', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN'],
   ...['57P01', '57P02', '57P03', '53300', '08000', '08001', '08003', '08004', '08006'],
@@ -14,7 +14,7 @@ const AWAY_CODES = new Set([
   'DATABASE_SILENT',
 ])
 
-/** PostgreSQL's code for a data file that cannot grow. */
+/** PostgreSQL's code for `disk_full`. */
 const DISK_FULL = '53100'
 
 const AWAY_KINDS = new Set(['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout', 'TooManyConnections'])

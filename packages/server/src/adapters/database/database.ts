@@ -28,8 +28,11 @@ export interface DatabaseOptions<Stores> {
   directory: string
   /** Contains `prisma/migrations` and, after a build, `dist/database-thread.mjs` and `dist/database-template.tar.gz`. */
   packageRoot: string
-  /** True if only one server may use the database at a time. Applies to PostgreSQL. */
-  onlyReplica: boolean
+  /**
+   * Who else may use a PostgreSQL database at the same time: nobody, other servers with Redis, or everybody (for operator
+   * commands, which take no lock).
+   */
+  sharing: 'none' | 'replicas' | 'all'
   /** Milliseconds to wait for any response from PostgreSQL before pending statements fail. */
   silenceMs: number
   /** Free bytes on the embedded database's disk below which writes are rejected. */
@@ -38,12 +41,12 @@ export interface DatabaseOptions<Stores> {
   log: Logger
 }
 
-/** Has a `lock` on PostgreSQL with `onlyReplica`. */
+/** Has a `lock` on PostgreSQL, unless `sharing` is `all`. */
 export interface Database<Stores> extends Pick<Engine, 'kind' | 'lock' | 'writesClosed' | 'backup'> {
   client: DatabaseClient
   stores: Stores
   session: SqlSession
-  /** Used by background loops. `statementCount` excludes its statements, so that an idle server is recognized. */
+  /** Used by background loops. `statementCount` excludes its statements, so that an idle server counts as idle. */
   ownSession: SqlSession
   writeBatch: WriteBatch
   transaction<T>(work: (stores: Stores) => Promise<T>): Promise<T>

@@ -22,8 +22,8 @@ type Migration = Awaited<ReturnType<typeof readMigrations>>[number]
 
 /**
  * Applies each missing migration in its own transaction. Returns the names of the applied migrations. Several servers
- * may migrate concurrently. @throws OperatorError if an applied migration was edited, is unfinished or is not part of
- * this release.
+ * may call this at the same time.
+ * @throws OperatorError if an applied migration was edited, is unfinished or is not part of this release.
  */
 export async function migrate(session: SqlSession, folder: string): Promise<string[]> {
   const migrations = await readMigrations(folder)

@@ -3,13 +3,13 @@ import type { SqlSession, SqlStatement } from '@stet/embedded-postgres/sql-sessi
 import { isUnavailable } from '../../shared/app-error.ts'
 import { heldBytes } from '../../shared/json-pieces.ts'
 
-/** Bounds of the interval between the starts of two batches. A full batch does not wait. */
+/** Bounds of the interval between the starts of two batches. `FULL_BATCH` waiting calls end the interval early. */
 const LOAD_INTERVAL_MS = { least: 5, most: 20 }
 /** The interval as a multiple of the last commit's duration. With 2, the database is busy half of the time. */
 const LOAD_INTERVAL_COMMITS = 2
 /** The number of `write` and `writeTogether` calls that fill a batch. */
 const FULL_BATCH = 500
-/** Fills a batch too. The embedded database needs several times the size of its input and never frees memory. */
+/** Limits a batch too. The embedded database needs several times the size of its input and never frees memory. */
 const FULL_BATCH_BYTES = 2_097_152
 
 /** How long the latest batch proves that the database is available. */

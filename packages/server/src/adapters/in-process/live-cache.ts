@@ -42,6 +42,12 @@ export function createLiveCache(limits: { maxEntries?: number; maxBytes?: number
     droppedAt.clear()
     kept.clear()
   }
+  const dropHere = (scope: string) => {
+    if (droppedAt.size >= mostDrops) return clear()
+    drops += 1
+    droppedAt.set(scope, drops)
+    for (const id of idsOf.get(scope) ?? []) kept.delete(id)
+  }
 
   return {
     read<T>(scope: string, key: string, load: () => Promise<T>): Promise<T> {
@@ -62,12 +68,8 @@ export function createLiveCache(limits: { maxEntries?: number; maxBytes?: number
       loads.set(id, { since, value })
       return value
     },
-    drop(scope) {
-      if (droppedAt.size >= mostDrops) return clear()
-      drops += 1
-      droppedAt.set(scope, drops)
-      for (const id of idsOf.get(scope) ?? []) kept.delete(id)
-    },
+    drop: async (scope) => dropHere(scope),
+    dropHere,
     clear,
     drops: () => drops,
     areCurrent: (scopes, since) => scopes.every((scope) => isCurrent(scope, since)),

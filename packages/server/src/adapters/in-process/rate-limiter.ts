@@ -2,14 +2,23 @@
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import type { FailureLimiter, RateLimiter } from '../../features/access/ports.ts'
 
+interface Counter {
+  consume(key: string): Promise<RateLimiterRes>
+}
+
 export function createRateLimiter(): RateLimiter {
-  const limiters = new Map<number, RateLimiterMemory>()
+  return rateLimiterOn((points) => new RateLimiterMemory({ points, duration: 1 }))
+}
+
+/** @param createCounter returns a counter of one-second windows for a limit. Called once per distinct limit. */
+export function rateLimiterOn(createCounter: (limit: number) => Counter): RateLimiter {
+  const counters = new Map<number, Counter>()
   return {
     async spend(apiKeyId, limit) {
-      const limiter = limiters.get(limit) ?? new RateLimiterMemory({ points: limit, duration: 1 })
-      limiters.set(limit, limiter)
+      const counter = counters.get(limit) ?? createCounter(limit)
+      counters.set(limit, counter)
       let allowed = true
-      const state = await limiter.consume(String(apiKeyId)).catch((refusal: unknown) => {
+      const state = await counter.consume(String(apiKeyId)).catch((refusal: unknown) => {
         allowed = false
         return stateOf(refusal)
       })
@@ -21,15 +30,21 @@ export function createRateLimiter(): RateLimiter {
 
 /** @param limit allowed failures per address in 10 s; 0 disables the counter. */
 export function createFailureLimiter(limit: number): FailureLimiter {
-  const limiter = new RateLimiterMemory({ points: Math.max(1, limit), duration: 10 })
+  return failureLimiterOn(limit, new RateLimiterMemory({ points: Math.max(1, limit), duration: 10 }))
+}
+
+export function failureLimiterOn(
+  limit: number,
+  counter: Counter & { get(key: string): Promise<RateLimiterRes | null> },
+): FailureLimiter {
   return {
     async blockedSeconds(address) {
       if (limit === 0) return 0
-      const state = await limiter.get(address)
+      const state = await counter.get(address)
       return state !== null && state.consumedPoints >= limit ? Math.max(1, Math.ceil(state.msBeforeNext / 1000)) : 0
     },
     async record(address) {
-      if (limit > 0) await limiter.consume(address).catch(stateOf)
+      if (limit > 0) await counter.consume(address).catch(stateOf)
     },
   }
 }

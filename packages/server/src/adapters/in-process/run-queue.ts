@@ -37,7 +37,7 @@ export function createRunQueue(options: { workers: number; maxQueuedPerKey: numb
   }
 
   return {
-    reserve(runUuid, apiKeyId) {
+    async reserve(runUuid, apiKeyId) {
       if ((perKey.get(apiKeyId) ?? 0) >= options.maxQueuedPerKey) return false
       enter({ runUuid, apiKeyId, isReady: false })
       return true
@@ -54,7 +54,7 @@ export function createRunQueue(options: { workers: number; maxQueuedPerKey: numb
       start = begin
       handOut()
     },
-    stop() {
+    async stop() {
       start = undefined
     },
   }

@@ -118,7 +118,7 @@ export function createFairQueue<J extends QueuedJob>(limits: FairLimits, now = (
   }
 }
 
-/** New texts may use their entire time limit. If `mostRunning` exceeds one, one worker is reserved for proven texts. */
+/** A new text may use its entire time limit. If `mostRunning` exceeds one, one place is therefore for proven texts. */
 function takeFrom<J extends QueuedJob>(lane: WorkspaceLane<J>, mostRunning: number): J | undefined {
   if (lane.running >= mostRunning) return undefined
   if (mostRunning === 1) return takeFirst(lane, () => true)

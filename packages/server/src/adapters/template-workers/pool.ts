@@ -122,8 +122,8 @@ async function callInTurn(pool: Pool, call: PoolCall): Promise<CallOutcome> {
 }
 
 /**
- * Repeats a call once on a new worker if a used worker died, because earlier calls may have filled its memory. A call
- * that crashes a new worker is never repeated.
+ * If a used worker process died, repeats the call once in a new one, because earlier calls may have filled its memory.
+ * A call that crashes a new worker process is never repeated.
  */
 async function evaluate(pool: Pool, slot: Slot, call: PoolCall): Promise<Ended> {
   const wasUsed = slot.worker?.isUsed()

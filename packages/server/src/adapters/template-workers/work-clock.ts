@@ -14,14 +14,14 @@ export function cpuShareOf(pid: number | undefined): CpuShare | undefined {
     // After the command's closing bracket, user time is the 12th field and system time the 13th. A process that waits
     // for a disk (D) counts as runnable, like one that runs or waits for a core (R).
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-    // A tick has 10 ms, because USER_HZ is 100 on every Linux that Node supports.
+    // A tick is 10 ms, because USER_HZ is 100 on every Linux that Node supports.
     return { usedMs: (Number(fields[11]) + Number(fields[12])) * 10, isRunnable: /[RD]/.test(fields[0] ?? '') }
   } catch {
     return undefined
   }
 }
 
-/** `spent`: the worker used its time or is stuck. `starved`: the machine was too busy to give the worker its time. */
+/** `spent`: the worker process used its time or is stuck. `starved`: the machine was too busy to give it its time. */
 export type WorkEnd = 'spent' | 'starved'
 
 interface WorkClockOptions {
@@ -32,11 +32,14 @@ interface WorkClockOptions {
 }
 
 /**
- * Maximum wait, in multiples of `limitMs`. A late check counts only as its planned time, because the worker may have
- * been paused with this process.
+ * Maximum wait, in multiples of `limitMs`. A late check counts only as its planned time, because the worker process may
+ * have been paused with this process.
  */
 const MAX_WAIT_FACTOR = 10
-/** The share of `limitMs` between two checks of a sleeping worker. A worker without CPU use in between is stuck. */
+/**
+ * The share of `limitMs` between two checks of a sleeping worker process. A worker process that used no CPU time in
+ * between is stuck.
+ */
 const IDLE_SHARE = 0.2
 const MIN_LOOK_MS = 20
 /** Latest time of the first CPU reading. A reading costs as much as a small render, so shorter calls skip it. */
@@ -48,7 +51,7 @@ export function startWorkClock({ limitMs, shareOf, onEnd }: WorkClockOptions): (
   let first: CpuShare | undefined
   let isStopped = false
   let waitedMs = firstLookMs
-  /** The worker's CPU time at the last check, if the worker was asleep then. */
+  /** The CPU time of the worker process at the last check, if it was asleep then. */
   let asleepAtMs: number | undefined
 
   const endOf = (now: CpuShare | undefined): WorkEnd | undefined => {

@@ -3,7 +3,7 @@ import { encodeLine, lineReader, MAX_REPLY_BYTES, type WorkerReply, type WorkerR
 import { parseReply } from './replies.ts'
 import { cpuShareOf, startWorkClock, type WorkEnd } from './work-clock.ts'
 
-/** `starved`: the machine was too busy to give the worker its CPU time. The prompt may be valid. */
+/** `starved`: the machine was too busy to give the worker process its CPU time. The prompt may be valid. */
 export type CallOutcome = { kind: 'reply'; reply: WorkerReply } | { kind: 'timeout' | 'starved' | 'died' }
 
 export type WorkerProcess = ReturnType<typeof startWorker>
@@ -40,14 +40,14 @@ export function startWorker(workerFile: string, isolation: Isolation) {
     worker.once('exit', end)
     worker.once('error', end)
   })
-  // A write to a worker that just died fails. The exit of the worker process settles the call.
+  // A write to a worker process that just died fails. The exit of the process settles the call.
   worker.stdin.on('error', state.kill)
   return {
     /** Resolves to false if the process ended before it was ready. */
     ready,
     exited,
     call: (request: Omit<WorkerRequest, 'id'>, timeoutMs: number) => callWorker(worker, state, request, timeoutMs),
-    /** True after the first call. Earlier calls may have left data in the worker's memory. */
+    /** True after the first call. Earlier calls may have left data in the memory of the worker process. */
     isUsed: () => state.calls > 0,
     isWorn: () =>
       !state.isAlive ||

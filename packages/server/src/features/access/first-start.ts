@@ -67,7 +67,7 @@ async function createTenant(
 ): Promise<NewTenant> {
   const { adminKey } = input
   if (adminKey !== undefined && !isWellFormedApiKey(adminKey)) {
-    throw new OperatorError('The admin key does not have the form of a key')
+    throw new OperatorError('The admin key is not well-formed. Create one with: stet-server generate-key admin')
   }
   const workspace = await stores.workspaces.create(input.name)
   const author = await stores.workspaces.createAuthor(workspace.id, { name: 'admin', email: 'admin@localhost' })

@@ -22,7 +22,7 @@ export async function revokeApiKey(
     await stores.apiKeys.revoke(workspaceId, found.id, now)
     return { key: { ...found, revokedAt: now }, isNew: true }
   })
-  deps.liveCache.drop(keyScope(key.hash))
+  await deps.liveCache.drop(keyScope(key.hash))
   if (isNew) deps.logger.info('audit.api-key-revoked', { workspaceId, apiKeyId: key.id, by: input.caller.apiKeyId })
   return key
 }

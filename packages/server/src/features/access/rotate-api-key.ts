@@ -20,7 +20,7 @@ export async function rotateApiKey(
     await endKey(stores, old, now, overlapSeconds)
     return { apiKey: await stores.apiKeys.create(workspaceId, successorOf(old, key)), oldHash: old.hash }
   })
-  deps.liveCache.drop(keyScope(oldHash))
+  await deps.liveCache.drop(keyScope(oldHash))
   deps.logger.info('audit.api-key-rotated', { workspaceId, apiKeyId: id, successorId: apiKey.id, by: caller.apiKeyId })
   return { apiKey, key }
 }

@@ -47,7 +47,7 @@ async function findKnownKey(
     })
     const { revokedAt, expiresAt } = known.key
     if (revokedAt === null && (expiresAt === null || expiresAt > deps.clock.now())) return known
-    deps.liveCache.drop(scope)
+    deps.liveCache.dropHere(scope)
     return null
   } catch (error) {
     if (error instanceof UnknownKey) return null

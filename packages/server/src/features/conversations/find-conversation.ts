@@ -31,7 +31,7 @@ export async function findConversation(
 
 export type RunAddress = ConversationAddress & ClaimedRun
 
-/** Returns the conversation as it is during the given run, or as it was after that run. @throws AppError NotFoundError. */
+/** Returns the conversation during the given run, or as that run left it. @throws AppError NotFoundError. */
 export async function findRun(
   deps: FindDeps,
   { caller: { workspaceId }, conversationUuid, runUuid }: RunAddress,

@@ -45,6 +45,6 @@ export async function changeProject<T>(
     return result
   } finally {
     // Drop the cache after a failure too: if the connection broke during the commit, the outcome is unknown.
-    deps.liveCache.drop(projectScope(projectId))
+    await deps.liveCache.drop(projectScope(projectId))
   }
 }

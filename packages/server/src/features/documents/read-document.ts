@@ -87,7 +87,8 @@ async function loadPrompt(deps: Reads, input: PromptAddress, path: string): Prom
   if (!text) return null
   const checked = await checkText(deps, text, loadFromVersion(deps, owner.workspaceId, version), owner)
   // The worker process may have failed for other reasons than the text. The drop keeps this result out of the cache.
-  if (checked.scan.errors.some(({ code }) => code === 'limit-exceeded')) deps.liveCache.drop(projectScope(project.id))
+  if (checked.scan.errors.some(({ code }) => code === 'limit-exceeded'))
+    deps.liveCache.dropHere(projectScope(project.id))
   return { project, version, ...checked, loggedWarnings: new Set() }
 }
 

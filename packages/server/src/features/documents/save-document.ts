@@ -43,7 +43,7 @@ export async function getOrCreateDocument(deps: Writes, input: DocumentInput): P
     try {
       return await createDocument(deps, input)
     } catch (error) {
-      // Another request created the document meanwhile. The next attempt returns that document.
+      // Another request created the document in the meantime. The next attempt returns that document.
       if (!(error instanceof AppError && error.reason === 'path-taken')) throw error
     }
   }

@@ -79,7 +79,7 @@ export function projectScope(projectId: number): string {
 /** The cache scope that a project's deletion drops at its start and at its end. */
 export const deletedProjectsScope = 'deleted-projects'
 
-/** Returns the ids of deleted projects that still have rows. Lookups by an object's id must exclude these projects. */
+/** Returns the ids of deleted projects that are not yet purged. Lookups by an object's id must exclude them. */
 export function deletedProjects(deps: Needs<'stores' | 'liveCache'>): Promise<ReadonlySet<number>> {
   return deps.liveCache.read(deletedProjectsScope, 'ids', async () => new Set(await deps.stores.projects.listDeleted()))
 }

@@ -68,6 +68,6 @@ export function readScore(
 function normalize(score: number, min: number, max: number, reverseScale: boolean): number {
   const [lower, upper] = reverseScale ? [max, min] : [min, max]
   const percent = (Math.abs(score - lower) * 100) / Math.abs(upper - lower)
-  // Floating point is inexact: 1.14 on a scale of 1 to 5 is 3.5 %, but the computed value is slightly less.
+  // Floating point is inexact: 1.14 on a scale of 1 to 5 is 3.5%, but the computed value is slightly less.
   return Math.round(Number(percent.toFixed(9)))
 }

@@ -103,7 +103,7 @@ async function workInTransaction(
   // `work` logs and drops caches after its transaction, so both are deferred until the real commit.
   const responding = work({
     transaction,
-    liveCache: { ...deps.liveCache, drop: (scope) => void scopes.add(scope) },
+    liveCache: { ...deps.liveCache, drop: async (scope) => void scopes.add(scope) },
     externalLogs: {
       create: (conversation, entry) => transaction((stores) => stores.externalLogs.create(conversation, entry)),
     },
@@ -119,6 +119,6 @@ async function workInTransaction(
     throw error
   } finally {
     // Drops the caches after a failure too: if the connection broke during the commit, the outcome is unknown.
-    for (const scope of scopes) deps.liveCache.drop(scope)
+    for (const scope of scopes) await deps.liveCache.drop(scope)
   }
 }

@@ -15,7 +15,7 @@ export async function dropOldRecords(deps: Needs<'idempotency' | 'clock'>): Prom
   while ((await deps.idempotency.upkeep.dropBefore(before)) > 0);
 }
 
-/** Releases the unfinished records of dead owners. A living owner may still finish its records. */
+/** Releases the unfinished records of dead owners. An owner with a valid lease may still finish its records. */
 export async function releaseLostClaims(deps: Needs<'idempotency' | 'runs' | 'logger'>): Promise<void> {
   const count = await deps.idempotency.upkeep.releaseOthers(deps.runs.settings.instanceId)
   if (count > 0) deps.logger.warn('idempotency.claims-lost', { count })

@@ -43,7 +43,7 @@ export interface ProjectStore {
   lock(workspaceId: number, id: number): Promise<Project | null>
   create(workspaceId: number, input: NewProject): Promise<Project>
   update(workspaceId: number, id: number, change: ProjectChange, at: Date): Promise<Project | null>
-  /** Ids of all workspaces' deleted projects that still have rows. */
+  /** Lists the ids of deleted projects that are not yet purged, in all workspaces. */
   listDeleted(): Promise<number[]>
   hasActiveRuns(id: number): Promise<boolean>
   /** Hides the project and revokes the keys that are restricted to this project. Returns the keys' hashes. */

@@ -25,6 +25,6 @@ export async function updateProject(
       return changed
     })
   } finally {
-    deps.liveCache.drop(`project:${projectId}`)
+    await deps.liveCache.drop(`project:${projectId}`)
   }
 }

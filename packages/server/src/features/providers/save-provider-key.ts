@@ -22,7 +22,7 @@ export async function createProviderKey(deps: SaveDeps, input: Caller & CreatePr
   const fields = { workspaceId, name, provider, maskedToken: maskToken(token), url, defaultModel, configuration }
   const seal = (id: number) => deps.secrets.seal(token, tokenContext(workspaceId, id))
   const created = await deps.transaction((stores) => stores.providerKeys.create(workspaceId, fields, seal))
-  noteSaved(deps, created, input, isPlainHttp)
+  await noteSaved(deps, created, input, isPlainHttp)
   return created
 }
 
@@ -58,7 +58,7 @@ export async function updateProviderKey(
     }
     return providerKeys.update(workspaceId, id, change)
   })
-  noteSaved(deps, updated, input, isPlainHttp)
+  await noteSaved(deps, updated, input, isPlainHttp)
   return updated
 }
 
@@ -67,8 +67,13 @@ function addressOf({ url, configuration }: Pick<ProviderKey, 'url' | 'configurat
   return JSON.stringify([url, configuration['baseUrl'] ?? null, configuration['resourceName'] ?? null])
 }
 
-function noteSaved(deps: SaveDeps, { id }: ProviderKey, { workspaceId, apiKeyId }: Caller, isPlainHttp: boolean): void {
-  forgetProviders(deps, workspaceId)
+async function noteSaved(
+  deps: SaveDeps,
+  { id }: ProviderKey,
+  { workspaceId, apiKeyId }: Caller,
+  isPlainHttp: boolean,
+): Promise<void> {
+  await forgetProviders(deps, workspaceId)
   deps.logger.info('audit.provider-key-saved', { workspaceId, providerKeyId: id, by: apiKeyId })
   if (isPlainHttp) deps.logger.warn('provider-key.plain-http', { workspaceId, providerKeyId: id })
 }
@@ -124,7 +129,7 @@ export async function deleteProviderKey(
   const { workspaceId, id } = input
   const key = await findStored(deps, input)
   await deps.stores.providerKeys.delete(workspaceId, id)
-  forgetProviders(deps, workspaceId)
+  await forgetProviders(deps, workspaceId)
   deps.logger.info('audit.provider-key-deleted', { workspaceId, providerKeyId: id, by: input.apiKeyId })
   return key
 }
@@ -137,7 +142,7 @@ async function findStored(deps: Needs<'stores'>, { workspaceId, id }: Caller & {
 }
 
 /** Clears all resolved providers, so that the old token does not stay in the cache. */
-function forgetProviders(deps: Needs<'providers' | 'liveCache'>, workspaceId: number): void {
-  deps.liveCache.drop(workspaceScope(workspaceId))
+async function forgetProviders(deps: Needs<'providers' | 'liveCache'>, workspaceId: number): Promise<void> {
+  await deps.liveCache.drop(workspaceScope(workspaceId))
   deps.providers.resolved.clear()
 }

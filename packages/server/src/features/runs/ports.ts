@@ -123,6 +123,7 @@ export interface RunStore {
   createNext(run: NewRun, added: readonly Message[], claim?: Claim | undefined): Promise<boolean>
   /** Lists queued runs in creation order. */
   listQueued(): Promise<QueuedRun[]>
+  countQueued(apiKeyId: number): Promise<number>
   findQueued(runUuid: string): Promise<{ conversation: StoredConversation; input: PromptInput } | null>
   /** Returns the input of a run that was queued, until the run ends. Returns null for other runs. */
   findInput(runUuid: string): Promise<PromptInput | null>
@@ -138,6 +139,8 @@ export interface RunStore {
   findConversation(workspaceId: number, uuid: string): Promise<StoredConversation | null>
   /** Returns the conversation as it was after that run. `latestRun` is that run. */
   findRun(workspaceId: number, runUuid: string): Promise<StoredConversation | null>
+  /** Returns null for an unknown or deleted run. */
+  findRunStatus(workspaceId: number, runUuid: string): Promise<RunStatus | null>
   /** Lists conversations with an orphaned run: `running`, and the owner has no valid lease. Skips runs of `ownerId`. */
   listOrphaned(ownerId: string): Promise<StoredConversation[]>
   findEventLog(workspaceId: number, runUuid: string): Promise<Uint8Array | null>
@@ -157,14 +160,18 @@ export interface LeaseStore {
 
 /** This server's queued runs, in order. The rows of the runs are the durable copy. */
 export interface RunQueue {
-  /** Reserves a place for the run. Returns false if the API key already has its maximum of queued runs. */
-  reserve(runUuid: string, apiKeyId: number): boolean
+  /**
+   * Reserves a place for the run. Returns false if the API key already has its maximum of queued runs.
+   * @throws AppError ServiceUnavailableError while the queue is unavailable.
+   */
+  reserve(runUuid: string, apiKeyId: number): Promise<boolean>
   /** Makes a stored run ready to start. A reserved or queued run keeps its place. A started run is ignored. */
   add(run: QueuedRun): void
   remove(runUuid: string): void
   /** Starts queued runs, up to the number of workers. A run occupies a worker until its `start` settles. */
   work(start: (runUuid: string) => Promise<void>): void
-  stop(): void
+  /** Starts no further runs. Resolves when no run is about to start. */
+  stop(): Promise<void>
 }
 
 /** Delivers stop signals to a run's owner. A signal without a listener is kept for a minute. */
@@ -258,11 +265,19 @@ export interface RunEventLog {
   forget(runUuid: string): void
   /** Drops an ended run's event log. Existing readers can still read this event log. */
   drop(runUuid: string): void
-  /** @param onListeners called with the number of readers after every change, until `close`. */
-  open(runUuid: string, onListeners: (count: number) => void): RunLogWriter
+  /**
+   * @param onListeners called with the number of readers after every change, until `close`.
+   * @param isAwaited true if readers of other servers may already wait for the run.
+   */
+  open(runUuid: string, onListeners: (count: number) => void, isAwaited?: boolean): RunLogWriter
   /** Returns a reader of all events after `afterId`. Returns undefined if this process does not have the event log. */
   follow(runUuid: string, afterId: number): RunLogReader | undefined
+  /** Like `follow`, for a run that another server supervises or will start. Absent on a single server. */
+  followElsewhere?(runUuid: string, afterId: number, find: FindEnd): RunLogReader
 }
+
+/** Returns a run's state in the database: active, deleted, or all of its events. */
+export type FindEnd = () => Promise<'active' | 'deleted' | StoredLog>
 
 export interface StoredLog {
   messages: readonly EncodedMessage[]

@@ -15,7 +15,7 @@ export interface SuperviseInput {
   plan: RunPlan
   /** The messages that precede the first event. */
   messages?: readonly Message[]
-  /** Resolves when the run's row is committed. Undefined if the row was committed before. */
+  /** Resolves when the run's row is committed. Undefined if the row is already committed. */
   stored?: Promise<unknown>
   /** True if the run continues without readers. */
   isBackground?: true
@@ -56,7 +56,7 @@ export function superviseRun(deps: ExecuteDeps, input: SuperviseInput): Supervis
   // Prevents an unhandled rejection. `ending` rejects with the same failure.
   committed.catch(() => undefined)
   const progress = createRunProgress(codec, input.messages ?? [])
-  const log = eventLog.open(run.uuid, (count) => limitAbsence(own, settings.graceMs, count))
+  const log = eventLog.open(run.uuid, (count) => limitAbsence(own, settings.graceMs, count), input.isBackground)
   const lastId = run.firstEventId - 1
   const { clock } = deps
   const recorder = { progress, log, conversation, clock, bounds: settings, lastId, bytes: 0, completed: undefined }
@@ -105,6 +105,8 @@ async function superviseToEnd(deps: ExecuteDeps, own: OwnRun): Promise<StoredCon
     deps.runs.active.remove(run, undefined)
     deps.runs.active.abandon(run)
     own.recorder.log.close()
+    // Later readers must not get this event log, because it has no terminal event.
+    deps.runs.eventLog.drop(own.run.uuid)
     throw failure
   }
 }

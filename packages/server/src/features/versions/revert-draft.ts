@@ -8,7 +8,10 @@ import { isChange } from '../documents/overlay.ts'
 import type { DraftRow, Slot } from '../documents/ports.ts'
 import { findVersionRow, type VersionAddress } from '../documents/version-ref.ts'
 
-/** Skips paths without a change. @throws AppError BadRequestError for a merged version, NotFoundError for the project or the version. */
+/**
+ * Skips paths without a change.
+ * @throws AppError BadRequestError for a merged version, NotFoundError for the project or the version.
+ */
 export async function revertDraft(
   deps: Needs<'transaction' | 'liveCache' | 'clock' | 'logger'>,
   input: VersionAddress & RevertVersionBody,

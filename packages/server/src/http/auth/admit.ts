@@ -13,12 +13,13 @@ import { callerOf, contextOf } from './request-context.ts'
 
 /**
  * Runs before routing. Checks in this order: the server is not stopping, its database is available, the key is valid,
- * its rate limit is not exceeded, the path is well-formed.
+ * its rate limit is not exceeded, the path is well-formed. Reads the cache only after the drops of other servers.
  */
 export function admit(deps: HttpDeps): RequestHandler {
   return async (req, res, next) => {
     if (deps.drain.isRefusing) throw refuse('server-stopping')
     if (!deps.place.isConfirmed()) await requirePlace(deps.place)
+    if (deps.liveCache.sync) await deps.liveCache.sync()
     const caller = await verifyApiKey(deps, {
       token: bearerToken(req.headers.authorization),
       // A function, because computing the address takes longer than finding the key and only failures need it.

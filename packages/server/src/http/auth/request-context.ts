@@ -14,7 +14,7 @@ export interface RequestContext {
   point: SpentPoint | undefined
   /** The path of the matched route, e.g. `/projects/:projectId`. */
   route: string | undefined
-  /** Where the response cache stores this response. Set on a cache miss, before authentication. */
+  /** The response's place in the response cache. Set on a cache miss, before authentication. */
   cachePlace: { id: string; scope: string; drops: number } | undefined
   open: AbortSignal | undefined
 }

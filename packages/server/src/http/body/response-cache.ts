@@ -50,7 +50,7 @@ export class ResponseCache {
   /** Sends a cached response. Calls `next` on a cache miss or a refusal, because Express sends all error responses. */
   async respond(req: IncomingMessage, res: ServerResponse, next: () => void): Promise<void> {
     try {
-      const kept = this.#find(req, res)
+      const kept = await this.#find(req, res)
       if (!kept) return next()
       const context = contextOf(res)
       context.caller = kept.caller
@@ -76,12 +76,13 @@ export class ResponseCache {
     if (this.#isCurrent(entry)) this.#kept.set(id, entry)
   }
 
-  #find(req: IncomingMessage, res: ServerResponse): Kept | undefined {
+  async #find(req: IncomingMessage, res: ServerResponse): Promise<Kept | undefined> {
     const { drain, place, liveCache } = this.#deps
     const { url = '', method, headers } = req
     if (method !== 'GET' || !address.test(url) || drain.isRefusing || !place.isConfirmed()) return undefined
     const token = bearerToken(headers.authorization)
     if (token === undefined) return undefined
+    if (liveCache.sync) await liveCache.sync()
     const hash = hashApiKey(token)
     const id = `${hash} ${url}`
     const kept = this.#kept.get(id)

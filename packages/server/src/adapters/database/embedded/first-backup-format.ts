@@ -26,7 +26,7 @@ export async function unpackFirstFormat(file: string, directory: string): Promis
   if (end > MAGIC.length)
     for await (const chunk of createReadStream(file, { end: end - 1 })) hash.update(chunk as Buffer)
   if (end <= MAGIC.length || !hash.digest().equals(await readAt(file, end, DIGEST_BYTES)))
-    throw new OperatorError(`${file} is cut, damaged or no backup`)
+    throw new OperatorError(`${file} is truncated, damaged or not a backup`)
   await mkdir(directory, { mode: 0o700 })
   const source = createReadStream(file, { start: MAGIC.length, end: end - 1 })
   await pipeline(source, createGunzip(), (bytes) => writeEntries(bytes, directory))
@@ -73,7 +73,7 @@ async function writeEntries(bytes: AsyncIterable<Buffer>, directory: string): Pr
 async function writeEntry(root: string, entry: Entry, content: Buffer): Promise<void> {
   const path = resolve(root, entry.path)
   if (!path.startsWith(`${resolve(root)}${sep}`))
-    throw new OperatorError(`The backup names a file outside of it: ${entry.path}`)
+    throw new OperatorError(`The backup contains a path outside of its folder: ${entry.path}`)
   if (entry.size === undefined) {
     await mkdir(path, { recursive: true, mode: 0o700 })
     return

@@ -5,8 +5,12 @@ import type { Engine } from '../engine.ts'
 import { Connection, SharedPool, watchConnections } from './postgres-pool.ts'
 import { ReplicaLock, type ReplicaLockOptions } from './replica-lock.ts'
 
+interface Sharing {
+  sharing: 'none' | 'replicas' | 'all'
+}
+
 /** Creates the pool, which connects on first use. Does not take the replica lock yet. */
-export function openPostgres(options: ReplicaLockOptions & { url: string; onlyReplica: boolean }): Engine {
+export function openPostgres(options: ReplicaLockOptions & Sharing & { url: string }): Engine {
   const connection = {
     connectionString: options.url,
     application_name: 'stet',
@@ -14,7 +18,9 @@ export function openPostgres(options: ReplicaLockOptions & { url: string; onlyRe
     keepAliveInitialDelayMillis: 5_000,
     silenceMs: options.silenceMs,
   }
-  const lock = options.onlyReplica ? new ReplicaLock(() => new Connection(connection), options) : undefined
+  const isShared = options.sharing === 'replicas'
+  const lock =
+    options.sharing === 'all' ? undefined : new ReplicaLock(() => new Connection(connection), { ...options, isShared })
   const pool = new SharedPool({
     ...connection,
     // Well below the 100 connections that PostgreSQL allows by default.
@@ -33,7 +39,7 @@ export function openPostgres(options: ReplicaLockOptions & { url: string; onlyRe
     adapter: new PrismaPg(pool as unknown as ConstructorParameters<typeof PrismaPg>[0]),
     session: poolSession(pool),
     writesClosed: () => false,
-    checks: () => (lock === undefined ? {} : { onlyReplica: lock.isConfirmed() }),
+    checks: () => (lock === undefined || isShared ? {} : { onlyReplica: lock.isConfirmed() }),
     ...(lock && { lock }),
     async close() {
       stopWatching()

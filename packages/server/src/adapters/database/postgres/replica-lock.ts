@@ -14,7 +14,7 @@ const CONFIRMED_FOR_MS = 600
 /** The wait after a predecessor that did not release the lock. Must exceed `CONFIRMED_FOR_MS`. */
 const TAKEOVER_WAIT_MS = 1_000
 
-/** Lets PostgreSQL detect a dead machine within about 10 s and release its lock. */
+/** Lets PostgreSQL detect within about 10 s that the lock holder's machine is gone, and release the lock. */
 const KEEP_ALIVE = [
   'SET tcp_keepalives_idle = 5',
   'SET tcp_keepalives_interval = 1',
@@ -27,6 +27,8 @@ const SERVING = 'serving:'
 
 export interface ReplicaLockOptions {
   silenceMs: number
+  /** True for one of several servers: they share the lock, which keeps a server without Redis away. */
+  isShared?: boolean
   log: Logger
 }
 
@@ -45,9 +47,9 @@ interface Held {
 }
 
 /**
- * Rate limits, caches and live runs are in memory, so only one server may use a database. The lock belongs to one
- * database session and is confirmed every 200 ms. After a pause or a disconnect the confirmation has expired, and the
- * server rejects requests.
+ * Without Redis, rate limits, caches and active runs are in memory, so only one server may use a database. The lock
+ * belongs to one database session and is confirmed every 200 ms. If the process pauses or loses its connection, the
+ * confirmation expires and the server rejects requests. Servers with Redis share the lock and need no confirmation.
  */
 export class ReplicaLock {
   readonly #connect: () => Connection
@@ -80,7 +82,7 @@ export class ReplicaLock {
   async confirm(): Promise<boolean> {
     if (this.isConfirmed()) return true
     let isOver = false
-    // Waits for at most 40% of the allowed silence.
+    // Leaves most of the allowed silence to the statement that follows.
     const stopTimer = afterListening(this.#options.silenceMs * 0.4, () => {
       isOver = true
     })
@@ -97,14 +99,15 @@ export class ReplicaLock {
     if (this.#held !== undefined) return true
     const connection = await this.#connected()
     try {
-      const { rows } = await this.#query(connection, 'SELECT pg_try_advisory_lock($1) AS taken', [LOCK_KEY])
+      const tryLock = this.#options.isShared ? 'pg_try_advisory_lock_shared' : 'pg_try_advisory_lock'
+      const { rows } = await this.#query(connection, `SELECT ${tryLock}($1) AS taken`, [LOCK_KEY])
       if (rows[0]?.['taken'] !== true) return false
       await this.#outlivePredecessor(connection)
       const askedAt = performance.now()
       const session = 'SELECT pid, backend_start::text AS since FROM pg_stat_activity WHERE pid = pg_backend_pid()'
       const [own] = (await this.#query(connection, session)).rows
       this.#candidate = undefined
-      if (this.#stopping.signal.aborted) throw new Error('The lock was released while it was taken')
+      if (this.#stopping.signal.aborted) throw new Error('The lock was released while it was being taken')
       this.#listener?.onChange()
       this.#held = { connection, pid: Number(own?.['pid']), since: String(own?.['since']) }
       this.#confirmedAt = askedAt
@@ -134,6 +137,7 @@ export class ReplicaLock {
   async announce(connection = this.#held?.connection): Promise<void> {
     if (!connection) return
     await this.#query(connection, `DELETE FROM instance WHERE id LIKE '${SERVING}%' AND id <> $1`, [this.#id])
+    if (this.#options.isShared) return
     const sql = 'INSERT INTO instance (id, lease_until) VALUES ($1, now()) ON CONFLICT DO NOTHING'
     await this.#query(connection, sql, [this.#id])
   }

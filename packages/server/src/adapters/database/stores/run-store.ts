@@ -49,6 +49,7 @@ export function postgresRunStore({ client, ownSession, writeBatch, writesClosed 
       )
       return rows.map((row) => ({ runUuid: String(row['run']), apiKeyId: Number(row['queued_by']) }))
     },
+    countQueued: (apiKeyId) => client.run.count({ where: { status: 'queued', endedAt: null, queuedBy: apiKeyId } }),
     async findQueued(runUuid) {
       const run = await client.run.findFirst({
         ...asWritten,
@@ -80,6 +81,11 @@ export function postgresRunStore({ client, ownSession, writeBatch, writesClosed 
         select: { ...runFields, conversation: true },
       })
       return run && asRunLeftIt(toConversation(run.conversation, run))
+    },
+    async findRunStatus(workspaceId, runUuid) {
+      const where = { uuid: runUuid, workspaceId, conversation: shown }
+      const run = await client.run.findFirst({ where, select: { status: true } })
+      return run && (run.status as RunStatus)
     },
     async listOrphaned(ownerId) {
       const { rows } = await ownSession.query(

@@ -30,8 +30,8 @@ export async function deleteProject(
     deps.logger.info('audit.project-deleted', { workspaceId, projectId, by: apiKeyId })
   } finally {
     // Drops the caches after a failure too: if the connection broke during the commit, the outcome is unknown.
-    for (const scope of [deletedProjectsScope, projectScope(projectId)]) deps.liveCache.drop(scope)
-    for (const hash of keyHashes) deps.liveCache.drop(keyScope(hash))
+    for (const scope of [deletedProjectsScope, projectScope(projectId)]) await deps.liveCache.drop(scope)
+    for (const hash of keyHashes) await deps.liveCache.drop(keyScope(hash))
     deps.deletions.work.wake()
   }
 }

@@ -80,7 +80,7 @@ export interface DeletionStore {
   removeProject(projectId: number): Promise<boolean>
 }
 
-/** The maximum of rows per statement. Runs and conversations have large values, so their batches are smaller. */
+/** Maximum rows per statement. Runs and conversations have large values, so their batches are smaller. */
 export const purgeBatch = { rows: 500, largeRows: 100 } as const
 
 export interface DeletionWork {

@@ -76,9 +76,9 @@ async function purgeProject(deps: PurgeDeps, projectId: number, signal: AbortSig
   if (await deps.deletions.store.hasConversations(projectId)) return
   for (const table of projectTables) {
     const keyHashes = await purgeTable(signal, () => deps.deletions.store.purgeProject(table, projectId))
-    for (const hash of keyHashes) deps.liveCache.drop(keyScope(hash))
+    for (const hash of keyHashes) await deps.liveCache.drop(keyScope(hash))
   }
-  if (await deps.deletions.store.removeProject(projectId)) deps.liveCache.drop(deletedProjectsScope)
+  if (await deps.deletions.store.removeProject(projectId)) await deps.liveCache.drop(deletedProjectsScope)
 }
 
 /** Between batches, pauses for as long as the last one took. This leaves half of the database's time to requests. */

@@ -16,7 +16,7 @@ export interface RunFrames extends Pick<RunLogReader, 'listen' | 'isAtEnd' | 'is
 /** A run in progress. Use either `result` or `frames`, once. */
 export interface StartedRun {
   conversationUuid: string
-  /** Resolves when the run is stored. Responses must not name the run before. @throws AppError InternalServerError */
+  /** Resolves when the run is stored. Only then may a response name the run. @throws AppError InternalServerError */
   committed: Promise<unknown>
   /** @throws RunError with `details.conversationUuid`; AppError InternalServerError if the end was not stored. */
   result(signal?: AbortSignal): Promise<RunResult>

@@ -1,9 +1,11 @@
 /** One lease per process covers all of its runs. */
+import { RunError } from '../../../shared/app-error.ts'
 import { type Repeated, repeat } from '../../../shared/clock.ts'
 import type { Needs } from '../../deps.ts'
+import { releaseLostClaims } from '../../idempotency/drop-records.ts'
 import { endOrphaned } from './end-orphaned.ts'
 
-type LeaseDeps = Needs<'runs' | 'templates' | 'clock' | 'logger'>
+type LeaseDeps = Needs<'runs' | 'templates' | 'idempotency' | 'clock' | 'logger'>
 
 const renewEveryMs = 3_000
 const leaseMs = 10_000
@@ -30,8 +32,10 @@ export function keepLease(deps: LeaseDeps): Repeated {
       const toStop = await deps.runs.leases.renew(settings.instanceId, leaseMs)
       const now = performance.now()
       // After a standstill the series restarts, so that other owners can renew their leases before a reap.
-      if (now - renewedAt > standstillMs) healthySince = now
+      const stoodStill = now - renewedAt > standstillMs
+      if (stoodStill) healthySince = now
       renewedAt = now
+      if (stoodStill) await abortLost(deps)
       for (const runUuid of toStop) deps.runs.signals.stop(runUuid)
     } catch {
       healthySince = undefined
@@ -44,7 +48,9 @@ export function keepLease(deps: LeaseDeps): Repeated {
     // After a database outage, waits until other owners could renew. Otherwise healthy runs would be reaped.
     const now = performance.now()
     const isHealthy = healthySince !== undefined && now - healthySince >= leaseMs && now - renewedAt <= standstillMs
-    if (settings.sharesDatabase && isHealthy) await endOrphanedRuns(deps)
+    if (!settings.sharesDatabase || !isHealthy) return
+    await endOrphanedRuns(deps)
+    await releaseLostClaims(deps)
   }
 
   const renewing = repeat(renewEveryMs, renew)
@@ -53,6 +59,15 @@ export function keepLease(deps: LeaseDeps): Repeated {
     async stop() {
       await Promise.all([renewing.stop(), reaping.stop()])
     },
+  }
+}
+
+/** Aborts the runs that another server has ended meanwhile, so that they call no provider in vain. */
+async function abortLost({ runs }: LeaseDeps): Promise<void> {
+  for (const { workspaceId, runUuid, abort } of runs.active.list()) {
+    const found = await runs.store.findRun(workspaceId, runUuid)
+    // A run that is not stored yet has no row.
+    if (found && found.status !== 'running') abort(new RunError('worker_lost', 'Another server ended the run'))
   }
 }
 

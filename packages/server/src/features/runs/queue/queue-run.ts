@@ -15,7 +15,7 @@ export async function queueRun(deps: ExecuteDeps, input: StartRunInput): Promise
   const { apiKeyId } = input.caller
   const { uuid: conversationUuid, workspaceId, createdAt } = conversation
   const run = { uuid: randomUUID(), conversationUuid, workspaceId, epoch: 1, firstEventId: 1, createdAt }
-  if (!deps.runs.queue.reserve(run.uuid, apiKeyId)) throw refuse('queue-full', { retryAfter: 5 })
+  if (!(await deps.runs.queue.reserve(run.uuid, apiKeyId))) throw refuse('queue-full', { retryAfter: 5 })
   deps.runs.eventLog.expect(run.uuid)
   try {
     requireFirstUse(await deps.runs.store.create(conversation, { ...run, apiKeyId, input: prompt }, input.claim))

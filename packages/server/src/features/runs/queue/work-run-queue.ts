@@ -7,26 +7,38 @@ import type { NewRun, StoredConversation } from '../ports.ts'
 import type { PromptInput } from '../run.ts'
 import { storedOrAbandoned } from '../start-run.ts'
 import { planOf } from '../steps/run-plan.ts'
-import { superviseRun, whileAway } from '../supervise-run.ts'
+import { type SupervisedRun, superviseRun, whileAway } from '../supervise-run.ts'
 
 const sweepEveryMs = 5_000
 
 /** Resolves when all stored queued runs are in the queue, in creation order, and the queue has started. */
 export async function workRunQueue(deps: ExecuteDeps): Promise<Repeated> {
   await enterQueued(deps)
-  deps.runs.queue.work((runUuid) =>
-    startQueuedRun(deps, runUuid).catch((error: unknown) => {
+  const starting = new Set<Promise<unknown>>()
+  deps.runs.queue.work(async (runUuid) => {
+    const start = startQueuedRun(deps, runUuid)
+    starting.add(start)
+    try {
+      // `ending` rejects only if the end was not stored. The run is then already abandoned.
+      const run = await start
+      starting.delete(start)
+      await run?.ending.catch(() => undefined)
+    } catch (error) {
       // If the row is still `queued`, the next sweep queues the run again.
       deps.logger.warn('run.start-failed', { runUuid, reason: error instanceof Error ? error.name : '' })
-    }),
-  )
+    } finally {
+      starting.delete(start)
+    }
+  })
   const sweeping = repeat(sweepEveryMs, () =>
     enterQueued(deps).catch(() => deps.logger.warn('runs.queue-sweep-failed')),
   )
   return {
     async stop() {
-      deps.runs.queue.stop()
+      await deps.runs.queue.stop()
       await sweeping.stop()
+      // A run that this server has claimed is then among its active runs, so that the shutdown waits for it.
+      await Promise.allSettled(starting)
     },
   }
 }
@@ -39,37 +51,40 @@ async function enterQueued(deps: ExecuteDeps): Promise<void> {
 }
 
 /**
- * Starts a queued run at most once. Resolves when the run has ended, or immediately if the run cannot start here.
+ * Starts a queued run at most once. Returns undefined if the run cannot start here.
  * @throws AppError ServiceUnavailableError if the database is unavailable.
  */
-export async function startQueuedRun(deps: ExecuteDeps, runUuid: string): Promise<void> {
+export async function startQueuedRun(deps: ExecuteDeps, runUuid: string): Promise<SupervisedRun | undefined> {
+  // No request has applied the drops of other servers for this run.
+  await deps.liveCache.sync?.()
   const known = deps.runs.active.takeQueued(runUuid)
-  if (known && (await superviseQueued(deps, known.conversation, JSON.parse(known.input) as PromptInput))) return
+  const started = known && (await superviseQueued(deps, known.conversation, JSON.parse(known.input) as PromptInput))
+  if (started) return started
   const found = await deps.runs.store.findQueued(runUuid)
   const queued = found?.conversation.latestRun
-  if (!queued) return deps.runs.eventLog.forget(runUuid)
-  if (queued.stopRequestedAt) await endQueued(deps, found.conversation, queued)
-  else await superviseQueued(deps, found.conversation, found.input)
+  if (!queued) deps.runs.eventLog.forget(runUuid)
+  else if (queued.stopRequestedAt) await endQueued(deps, found.conversation, queued)
+  else return superviseQueued(deps, found.conversation, found.input)
+  return undefined
 }
 
-/** Returns true at the run's end. Returns false if the run is no longer queued or a stop was requested. */
+/** Returns undefined if the run is no longer queued or a stop was requested. */
 async function superviseQueued(
   deps: ExecuteDeps,
   conversation: StoredConversation,
   input: PromptInput,
-): Promise<boolean> {
+): Promise<SupervisedRun | undefined> {
   const { latestRun: queued, uuid: conversationUuid, workspaceId } = conversation
-  if (!queued) return false
+  if (!queued) return undefined
   const { uuid, firstEventId, createdAt } = queued
   const ownerId = deps.runs.settings.instanceId
   const run = { uuid, conversationUuid, workspaceId, ownerId, epoch: queued.epoch + 1, firstEventId, createdAt }
-  if (!(await claimQueued(deps, run))) return false
+  if (!(await claimQueued(deps, run))) return undefined
   const plan = planOf(deps, input, { runUuid: uuid, stream: true })
   const supervised = superviseRun(deps, { conversation, run, plan, isBackground: true })
+  supervised.ending.catch(() => undefined)
   supervised.reader.release()
-  // `ending` rejects only if the end was not stored. The run is then already abandoned.
-  await supervised.ending.catch(() => undefined)
-  return true
+  return supervised
 }
 
 // If the response to a claim was lost, this process may already own the run. A repeated claim then succeeds.

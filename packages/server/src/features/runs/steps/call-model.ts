@@ -99,7 +99,7 @@ export interface ModelAnswer {
   finishReason: FinishReason
   usage: Usage
   cacheWriteTokens: number
-  /** The model behind a deployment, as named in the response. Undefined if the service has no deployments or names no model. */
+  /** The model behind a deployment, as named in the response. Undefined without deployments or without a name. */
   servedModel: string | undefined
 }
 

@@ -37,7 +37,7 @@ export async function answerCalls(deps: AnswerDeps, own: ToolAnswers): Promise<v
   for (const { id, reason } of faultyCalls) outcomes.set(id, { result: reason, isError: true })
   const pending = calls.map(async (call) => {
     const outcome = await answer(deps, own, call, signal)
-    // The spending of an agent counts even if the run was aborted.
+    // An agent's spending counts even if the run was aborted.
     if (outcome.spending) spend(progress, step, outcome.spending)
     signal.throwIfAborted()
     outcomes.set(call.id, outcome)

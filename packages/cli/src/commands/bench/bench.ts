@@ -1,0 +1,143 @@
+import type { Stet } from '@stet/sdk'
+import { defineCommand, listFlag, parseDuration, type RawInput, textFlag } from '../../command.ts'
+import type { Context } from '../../context.ts'
+import { CliError, codeOfSignal, exitCodes } from '../../exit-code.ts'
+import { countOf, shortUuid } from '../../output.ts'
+import { promptNamed } from '../../sync/prompt-path.ts'
+import { findVersionToRun } from '../../sync/version-ref.ts'
+import { gatherParameters, type ParameterInput, parameterFlags, parseParameters } from '../../ui/parameters.ts'
+import type { BenchPrompt } from './bench-run.ts'
+import { confirmCost } from './confirm-cost.ts'
+import type { Load } from './drive-load.ts'
+import { Interruption } from './interruption.ts'
+import { measureLoad } from './measure-load.ts'
+import { type BenchReport, buildReport, printReport, warnAboutGenerator } from './report.ts'
+import { warmUpServers } from './warm-up.ts'
+
+export interface BenchInput {
+  path: string
+  parameters: ParameterInput
+  servers: string[]
+  load: Load
+  warmUpRuns: number | undefined
+  isStream: boolean
+  customIdentifier: string
+}
+
+const DEFAULT_CONCURRENCY = 10
+const DEFAULT_SECONDS = 10
+const LONGEST_SECONDS = 7 * 86_400
+
+export const command = defineCommand({
+  summary:
+    'Runs a prompt many times at once against a running server, or several, and reports throughput, latency and errors.',
+  examples: [
+    'stet bench support/reply -p ticket="It fails"',
+    'stet bench support/reply --params load.json --concurrency 64 --duration 2m --no-stream',
+    'stet bench support/reply --server http://10.0.0.1:8787,http://10.0.0.2:8787 --runs 10000 --json',
+  ],
+  args: [{ name: 'path', summary: 'the prompt', isRequired: true }],
+  flags: [
+    ...parameterFlags,
+    { long: '--concurrency', short: '-c', value: '<n>', summary: `runs at once (${DEFAULT_CONCURRENCY})` },
+    { long: '--duration', value: '<duration>', summary: `start runs for this long, such as 30s (${DEFAULT_SECONDS}s)` },
+    { long: '--runs', value: '<n>', summary: 'end after this many runs; without --duration, only then' },
+    { long: '--warm-up', value: '<n>', summary: 'runs before the measurement (as many as at once)' },
+    { long: '--stream', summary: 'read runs as event streams, which measures the first text (default)' },
+    { long: '--no-stream', summary: 'read each run as one JSON answer' },
+    {
+      long: '--server',
+      value: '<url>',
+      isMany: true,
+      summary: 'server to load in place of --base-url; repeat it or separate with commas to take turns',
+    },
+    { long: '--id', value: '<identifier>', summary: 'custom identifier of the conversations (stet-bench)' },
+  ],
+  parse: parseBench,
+  run: bench,
+  print: printReport,
+  exitCode({ interruptedBy, failed, stopped, warmUp }) {
+    if (interruptedBy) return exitCodes[codeOfSignal(interruptedBy)]
+    return failed + stopped + warmUp.failed > 0 ? exitCodes.run_failed : exitCodes.success
+  },
+})
+
+async function bench({ path: name, load, ...input }: BenchInput, ctx: Context): Promise<BenchReport> {
+  await ctx.projectId()
+  const { clients, firstCtx } = await openServers(input.servers, ctx)
+  const client = await firstCtx.client()
+  const versionUuid = await findVersionToRun(client, firstCtx)
+  const path = await promptNamed(name, ctx)
+  const parameters = await gatherParameters(input.parameters, ctx)
+  const warmUpRuns = input.warmUpRuns ?? Math.max(load.concurrency, clients.length)
+  await confirmCost(client, { path, versionUuid, howMany: describeRuns(load, warmUpRuns) }, ctx)
+  const { isStream, customIdentifier } = input
+  const asked: BenchPrompt = { path, versionUuid, parameters, customIdentifier, isStream }
+  const interruption = new Interruption(ctx)
+  try {
+    const { warmUp, prompt } = await warmUpServers({ clients, prompt: asked, load }, warmUpRuns, interruption, ctx)
+    const baseUrls = clients.map(({ baseUrl }) => baseUrl)
+    const version = versionUuid === 'live' ? 'live' : shortUuid(versionUuid)
+    const end = [load.runs && countOf(load.runs, 'run'), load.durationMs && `${load.durationMs / 1000} s`]
+    const head = [path, version, ...baseUrls, `${load.concurrency} at once`, end.filter(Boolean).join(' or ')]
+    ctx.say(ctx.style.dim(`◌ ${head.join(' · ')}`))
+    const measured = await measureLoad({ clients, prompt, load }, interruption.signal, ctx)
+    const report = buildReport({ measured, warmUp, prompt, baseUrls, load, interruptedBy: interruption.by })
+    warnAboutGenerator(report, ctx.warn)
+    return report
+  } finally {
+    interruption.end()
+  }
+}
+
+/** A key is sent to each address by the rules of --base-url. */
+async function openServers(
+  urls: readonly string[],
+  ctx: Context,
+): Promise<{ clients: readonly Stet[]; firstCtx: Context }> {
+  const contexts = urls.map((baseUrl) => ctx.reopened({ baseUrl }))
+  const firstCtx = contexts[0] ?? ctx
+  // Retries and reconnects would hide failures.
+  const measuring = { maxRetries: 0, streaming: { resume: false, bufferEvents: false } }
+  const clients: Stet[] = []
+  for (const one of contexts.length > 0 ? contexts : [ctx]) clients.push((await one.client()).withOptions(measuring))
+  return { clients, firstCtx }
+}
+
+function describeRuns({ runs, durationMs }: Load, warmUpRuns: number): string {
+  if (runs !== undefined) return `up to ${countOf(runs + warmUpRuns, 'run')}`
+  return `${countOf(warmUpRuns, 'run')} to warm up, then as many as the servers complete in ${(durationMs ?? 0) / 1000} s`
+}
+
+function parseBench(raw: RawInput): BenchInput {
+  const runs = positiveFlag(raw, 'runs', '--runs')
+  const duration = textFlag(raw, 'duration') ?? (runs === undefined ? `${DEFAULT_SECONDS}s` : undefined)
+  const seconds = duration === undefined ? undefined : parseDuration(duration, '--duration')
+  if (seconds !== undefined && (seconds === 0 || seconds > LONGEST_SECONDS))
+    throw new CliError('usage', '--duration must be between 1s and 7d')
+  return {
+    path: raw.args[0] ?? '',
+    parameters: parseParameters(raw),
+    servers: listFlag(raw, 'server').flatMap((list) =>
+      list
+        .split(',')
+        .map((url) => url.trim())
+        .filter(Boolean),
+    ),
+    load: {
+      concurrency: positiveFlag(raw, 'concurrency', '--concurrency') ?? DEFAULT_CONCURRENCY,
+      runs,
+      durationMs: seconds === undefined ? undefined : seconds * 1000,
+    },
+    warmUpRuns: textFlag(raw, 'warmUp') === '0' ? 0 : positiveFlag(raw, 'warmUp', '--warm-up'),
+    isStream: raw.flags['stream'] !== false,
+    customIdentifier: textFlag(raw, 'id') ?? 'stet-bench',
+  }
+}
+
+function positiveFlag(raw: RawInput, name: string, flag: string): number | undefined {
+  const text = textFlag(raw, name)
+  if (text === undefined) return undefined
+  if (/^[1-9]\d{0,6}$/.test(text)) return Number(text)
+  throw new CliError('usage', `${flag} must be a positive integer up to 9999999, not "${text}"`)
+}
