@@ -97,7 +97,13 @@ const writes: Record<string, (write: Write) => Promise<void>> = {
   'another provider key': async ({ on, others, name }) => {
     const draft = await replicas.project.newDraft()
     const create = async (baseUrl: string) => {
-      const body = { name, provider: 'custom', token: 'sk-0123456789abcdef', url: baseUrl, configuration: { url: baseUrl } }
+      const body = {
+        name,
+        provider: 'custom',
+        token: 'sk-0123456789abcdef',
+        url: baseUrl,
+        configuration: { url: baseUrl },
+      }
       return Number((await ok(on.api('POST', '/provider-api-keys', { body }), 201))['id'])
     }
     const first = await create(replicas.fake.url)
