@@ -17,6 +17,7 @@ const steps: readonly [name: string, command: string, ...args: string[]][] = [
   ['budgets', 'pnpm', 'run', 'budgets'],
   ['promises', 'tsx', 'scripts/check-promises.ts'],
   ['links', 'tsx', 'scripts/check-links.ts'],
+  ['docs site', 'pnpm', 'run', 'docs:build'],
   ['install scripts', 'tsx', 'scripts/check-install-scripts.ts'],
   ['run path', 'tsx', 'scripts/check-run-path.ts'],
   ['generated files', 'tsx', 'scripts/check-generated.ts'],

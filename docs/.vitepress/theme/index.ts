@@ -1,0 +1,2 @@
+// The default theme would ship a font of 900 KB.
+export { default } from 'vitepress/theme-without-fonts'
