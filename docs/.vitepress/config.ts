@@ -2,13 +2,24 @@
  * The documentation as a site. Its pages are the Markdown files of the repository, with the links that work there. The
  * build fails for a link that leads to no page.
  */
-import { copyFileSync } from 'node:fs'
+import { copyFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { defineConfig } from 'vitepress'
 import { sidebar } from './sidebar.ts'
-import { excludedPages, headingId, siteLink, sitePath } from './site-pages.ts'
+import { checkMenus, excludedPages, headingId, siteLink, sitePath } from './site-pages.ts'
 
 const repository = join(import.meta.dirname, '../..')
+
+const menus = {
+  nav: [
+    { text: 'Quick starts', link: '/start/application', activeMatch: '^/start/' },
+    { text: 'Prompts', link: '/prompts' },
+    { text: 'SDK', link: '/sdk/', activeMatch: '^/sdk/' },
+    { text: 'Command line', link: '/cli' },
+    { text: 'Self-hosting', link: '/self-hosting' },
+  ],
+  sidebar: sidebar(),
+}
 
 export default defineConfig({
   title: 'stet',
@@ -43,16 +54,9 @@ export default defineConfig({
     // Decisions would crowd out the pages that explain how to use stet.
     search: {
       provider: 'local',
-      options: { _render: (text, env, md) => (env.relativePath.startsWith('adr/') ? '' : md.render(text, env)) },
+      options: { _render: (text, env, md) => (/(^|\/)adr\//.test(env.relativePath) ? '' : md.render(text, env)) },
     },
-    nav: [
-      { text: 'Quick starts', link: '/start/application', activeMatch: '^/start/' },
-      { text: 'Prompts', link: '/prompts' },
-      { text: 'SDK', link: '/sdk/', activeMatch: '^/sdk/' },
-      { text: 'Command line', link: '/cli' },
-      { text: 'Self-hosting', link: '/self-hosting' },
-    ],
-    sidebar: sidebar(),
+    ...menus,
     outline: [2, 3],
     docFooter: { prev: false, next: false },
   },
@@ -69,5 +73,8 @@ export default defineConfig({
       },
     ],
   },
-  buildEnd: ({ outDir }) => copyFileSync(join(repository, 'LICENSE'), join(outDir, 'LICENSE.txt')),
+  buildEnd({ outDir }) {
+    copyFileSync(join(repository, 'LICENSE'), join(outDir, 'LICENSE.txt'))
+    checkMenus(outDir, [JSON.stringify(menus), readFileSync(join(repository, 'docs/index.md'), 'utf8')])
+  },
 })

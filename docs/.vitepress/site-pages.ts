@@ -46,6 +46,16 @@ export function siteLink(page: string, link: string): string {
   return `/${sitePath(file).replace(/(^|\/)index\.md$/, '$1')}${heading === undefined ? '' : `#${heading}`}`
 }
 
+/** VitePress checks the links of pages only. @throws Error if a menu or the front page links to no page */
+export function checkMenus(site: string, texts: readonly string[]): void {
+  const links = texts.flatMap((text) => [...text.matchAll(/\blink"?: ?"?(\/[\w/-]*)/g)].map(([, link = '']) => link))
+  const dead = links.filter(
+    (link) => !existsSync(join(site, link.endsWith('/') ? `${link}index.html` : `${link}.html`)),
+  )
+  if (dead.length > 0 || links.length < 50)
+    throw new Error(`${dead.length} of ${links.length} menu links are dead: ${dead}`)
+}
+
 /** The id that code hosts give a heading. `scripts/check-links.ts` checks the links against it. */
 export function headingId(heading: string): string {
   return heading
