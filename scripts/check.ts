@@ -20,6 +20,7 @@ const steps: readonly [name: string, command: string, ...args: string[]][] = [
   ['docs site', 'pnpm', 'run', 'docs:build'],
   ['install scripts', 'tsx', 'scripts/check-install-scripts.ts'],
   ['run path', 'tsx', 'scripts/check-run-path.ts'],
+  ['migrations', 'tsx', 'scripts/check-migrations.ts'],
   ['generated files', 'tsx', 'scripts/check-generated.ts'],
   ['drift', 'tsx', 'scripts/check-drift.ts'],
   ['tests', 'pnpm', 'test', '--', ...repeatOnce],

@@ -45,6 +45,7 @@ export function sidebar(): DefaultTheme.Sidebar {
       }),
       group('Servers', {
         '/self-hosting': 'Self-hosting',
+        '/scaling': 'Several servers',
         '/configuration': 'Configuration',
         '/observability': 'Observability',
         '/reliability': 'Reliability',

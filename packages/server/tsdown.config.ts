@@ -17,7 +17,9 @@ export default defineConfig([
       ...shared,
       name,
       entry: { [name]: file },
-      deps: { alwaysBundle: [/^@stet\//], onlyBundle: false as const },
+      deps: { alwaysBundle: [/^@stet\//, /^@opentelemetry\//], onlyBundle: false as const },
+      // OpenTelemetry's CommonJS files would need four times the space, and fail because of their cycles.
+      inputOptions: { resolve: { mainFields: ['module', 'main'] } },
       outputOptions: { chunkFileNames: '[name].mjs' },
     })),
   {

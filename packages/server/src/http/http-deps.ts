@@ -32,6 +32,8 @@ export interface Place {
 
 export interface HttpMetrics {
   requestEnded(request: { method: string; route: string; status: number; seconds: number }): void
+  /** Reports a read that the response cache could answer. */
+  cacheRead(isHit: boolean): void
   readonly contentType: string
   text(): Promise<string>
 }
