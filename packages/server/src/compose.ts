@@ -204,7 +204,7 @@ async function connectWithKeys(config: Config, options: DatabaseOptions<Stores>)
   }
 }
 
-/** Drops cached rows whenever the lock is lost or taken. Resolves when another server has taken the lost lock. */
+/** Drops cached rows whenever an exclusive lock is lost, or a lock is taken. Resolves when another server has taken the lost lock. */
 function forgetWithLock(deps: Deps, { lock }: Database<Stores>): Promise<void> {
   const onChange = () => {
     deps.liveCache.clear()
