@@ -87,6 +87,7 @@ describe.skipIf(process.platform === 'win32')('backup of a database that a proce
     const connection = await request({ backup: 1, work: ['test-work-note', 'test-work-proof', '../backups'] })
     await mkdir(join(directory, 'test-work-proof', 'base'), { recursive: true })
     const frames = readFrames(connection)
+    expect((await frames.next()).value?.frame).toEqual({ accepted: true })
     expect((await frames.next()).value?.frame).toMatchObject({ total: expect.any(Number) })
     await insert('while the archive is not read')
     connection.destroy()
@@ -106,6 +107,7 @@ describe.skipIf(process.platform === 'win32')('backup of a database that a proce
   it('does not delay the close of the database', async () => {
     const connection = await request({ backup: 1, work: [] })
     const frames = readFrames(connection)
+    await frames.next()
     const begun = await frames.next()
     await engine.close()
     const last = await lastFrame(frames).catch(() => undefined)

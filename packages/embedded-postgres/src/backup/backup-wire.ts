@@ -11,7 +11,9 @@ export interface BackupRequest {
   work: string[]
 }
 
-export type BackupFrame = { bytes: number; read: number; total: number } | { end: true } | { error: string }
+export type BackupFrame =
+  /** The first frame. An earlier backup may still be in progress. */
+  { accepted: true } | { bytes: number; read: number; total: number } | { end: true } | { error: string }
 
 export function frameLine(frame: BackupFrame): Buffer {
   return Buffer.from(`${JSON.stringify(frame)}\n`)

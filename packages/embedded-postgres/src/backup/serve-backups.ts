@@ -34,6 +34,7 @@ export async function serveBackup(connection: Socket, service: BackupService): P
   connection.once('close', () => void clearWorkOf(folder, request.work))
   let sent = 0
   try {
+    await write(connection, frameLine({ accepted: true }))
     await service.backUp(async ({ bytes, read, total }) => {
       connection.setTimeout(STALL_MS)
       await write(connection, frameLine({ bytes: bytes.length, read, total }))

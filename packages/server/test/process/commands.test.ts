@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isWellFormedApiKey } from '../../src/features/access/api-key.ts'
@@ -146,14 +146,19 @@ describe.skipIf(process.env['STET_TEST_DATABASE_URL'] || process.platform === 'w
       server = await startServer(settings)
     })
 
-    /** Starts the command, and ends `victim` as soon as the command has an unfinished file. */
+    /** Starts the command, and ends `victim` as soon as the command has received a part of the archive. */
     async function killDuringBackup(
       victim: (command: ChildProcess) => ChildProcess | undefined,
       signal: NodeJS.Signals,
     ) {
       const command = spawnServer(settings, ['backup', file])
       const ended = programEnd(command)
-      await expect.poll(() => readdir(folder), { interval: 1 }).toContain('one.tar.gz.part')
+      const received = () =>
+        stat(`${file}.part`).then(
+          ({ size }) => size,
+          () => 0,
+        )
+      await expect.poll(received, { interval: 1 }).toBeGreaterThan(0)
       victim(command)?.kill(signal)
       return ended
     }
