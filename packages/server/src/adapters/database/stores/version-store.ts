@@ -56,6 +56,16 @@ export function postgresVersionStore(client: DatabaseClient): VersionStore {
       if (!version) throw refuse('unknown-version')
       return version
     },
+    async isUuidTaken(uuid) {
+      return (await client.version.findUnique({ where: { uuid }, select: { id: true } })) !== null
+    },
+    async rewrite(workspaceId, projectId, id, { authorId, ...history }) {
+      const where = { ...inProject(workspaceId, projectId), id }
+      await client.version.updateMany({ where, data: { ...history, authorId } })
+      const version = await findFirst(where)
+      if (!version) throw refuse('unknown-version')
+      return version
+    },
     async touch(workspaceId, projectId, id, at) {
       const where = { ...inProject(workspaceId, projectId), id }
       await client.version.updateMany({ where, data: { updatedAt: at } })
