@@ -25,14 +25,16 @@ export async function importEvaluations(
     const [found] = same < 0 ? [] : existing.splice(same, 1)
     const created =
       found ??
-      (await client.evaluations.create({
-        projectId,
-        name,
-        metric,
-        configuration,
-        ...(description !== null && { description }),
-        ...(documentUuid !== null && { documentUuid }),
-      }))
+      (await client.evaluations.create(
+        {
+          name,
+          metric,
+          configuration,
+          ...(description !== null && { description }),
+          ...(documentUuid !== null && { documentUuid }),
+        },
+        { projectId },
+      ))
     imported.push({ name, from, to: created.uuid })
   }
   return imported

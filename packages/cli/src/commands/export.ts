@@ -96,7 +96,7 @@ async function filesOf(
 
 async function writeAll(
   files: ReadonlyMap<string, string>,
-  write: typeof writeFileAtomically,
+  write: (file: string, text: string) => Promise<void>,
   isForced: boolean,
   { io }: Context,
 ): Promise<{ file: string }[]> {
