@@ -1,9 +1,11 @@
+import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { Stet } from '@stet/sdk'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { sha256 } from '../src/archive/project-archive.ts'
+import { startProxy } from './support/proxy.ts'
 import { type RunningServer, startServer } from './support/server.ts'
 import { Person } from './support/stet.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
@@ -170,27 +172,63 @@ test('--into continues a project that has the first versions, and refuses anothe
   expect(refused).toMatchObject({ code: 6, stderr: expect.stringContaining('not in the archive') })
 })
 
-test('a killed import is continued by the next one', async () => {
+test('an import that was killed at any write is continued by the next one', async () => {
   const archive = await exportAgain()
-  await writeFile(join(other.folder, 'a.stet.gz'), archive)
-  const child = other.spawn(['projects', 'import', 'a.stet.gz'])
-  await expect
-    .poll(
-      async () => {
-        const [project] = (await target.projects.list()).filter(({ name }) => name.startsWith('Support'))
-        return project ? (await target.versions.list({ projectId: project.id, status: 'merged' })).length : 0
-      },
-      { interval: 5 },
-    )
-    .toBeGreaterThan(0)
-  child.kill('SIGKILL')
-  await new Promise((ended) => child.once('close', ended))
+  const proxy = await startProxy(there.address)
+  let writes = 0
+  const isWrite = (line: string) => !line.startsWith('GET')
+  proxy.before = async (line) => {
+    if (isWrite(line)) writes += 1
+  }
+  const expected = await contentOf(source, projectId)
+  try {
+    const viaProxy = new Person(await temporaryFolder(), proxy, { STET_API_KEY: there.adminKey })
+    await writeFile(join(viaProxy.folder, 'a.stet.gz'), archive)
+    const args = ['projects', 'import', 'a.stet.gz']
+    const whole = await viaProxy.stet(args)
+    const total = writes
+    expect(total).toBeGreaterThan(20)
+    await target.projects.delete(Number(whole.stdout), { name: 'Support' })
+    for (let killedAt = 2; killedAt <= total; killedAt += 4) {
+      writes = 0
+      const child = viaProxy.spawn(args)
+      const ended = once(child, 'close')
+      proxy.before = async (line) => {
+        if (isWrite(line)) writes += 1
+        if (writes < killedAt) return
+        proxy.held = /./
+        child.kill('SIGKILL')
+      }
+      expect((await ended)[1]).toBe('SIGKILL')
+      ;[proxy.held, proxy.before] = [undefined, undefined]
+      expect(await projectNames(), `write ${killedAt}`).toEqual(['Support (import not finished)', 'default'])
+      const continued = await viaProxy.stet(args)
+      expect(continued.code, `write ${killedAt}: ${continued.stderr}`).toBe(0)
+      expect(await contentOf(target, Number(continued.stdout)), `write ${killedAt}`).toEqual(expected)
+      await target.projects.delete(Number(continued.stdout), { name: 'Support' })
+    }
+  } finally {
+    await proxy.stop()
+  }
+})
+
+test('an import without a connection says how to continue', async () => {
+  const proxy = await startProxy(there.address)
+  const viaProxy = new Person(await temporaryFolder(), proxy, { STET_API_KEY: there.adminKey, STET_DEBUG: '' })
+  await writeFile(join(viaProxy.folder, 'a.stet.gz'), await exportAgain())
+  const child = viaProxy.spawn(['projects', 'import', 'a.stet.gz'])
+  let stderr = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  const ended = once(child, 'close')
+  proxy.before = async (line) => {
+    if (line.endsWith('/import')) await proxy.stop()
+  }
+  expect((await ended)[0]).toBe(1)
+  expect(stderr).toContain('The import is not finished')
+  expect(stderr).toMatch(/run the command again to continue project \d+, or run stet projects delete \d+/)
   expect(await projectNames()).toEqual(['Support (import not finished)', 'default'])
-  const continued = await other.stet(['projects', 'import', 'a.stet.gz'])
-  expect(continued.code, continued.stderr).toBe(0)
-  expect(await projectNames()).toEqual(['Support', 'default'])
-  const content = await contentOf(target, Number(continued.stdout))
-  expect(content).toEqual(await contentOf(source, projectId))
 })
 
 test('an import needs an admin key and creates nothing without one', async () => {
@@ -341,10 +379,10 @@ describe('a bad archive creates nothing', () => {
 
   test('a version that the server refuses removes the project again', async () => {
     const archive = edited(await exportAgain(), (lines) =>
-      Object.assign(versionsIn(lines)[2] ?? {}, { title: 'x'.repeat(300) }),
+      Object.assign(versionsIn(lines)[1] ?? {}, { author: { name: 'x'.repeat(300), email: '' } }),
     )
     const refused = await importInto(archive)
-    expect(refused).toMatchObject({ code: 7, stdout: '', stderr: expect.stringContaining('title') })
+    expect(refused).toMatchObject({ code: 7, stdout: '', stderr: expect.stringContaining('authorName') })
     expect(await projectNames()).toEqual(['default'])
   })
 })

@@ -62,7 +62,9 @@ export async function importHistory(input: ImportInput): Promise<ImportedHistory
 async function makeDraft(input: ImportInput, version: ArchivedVersion): Promise<Version> {
   const { client, target } = input
   const spare = target.takeDraft(version)
-  if (spare) await client.versions.revert(spare.uuid, { projectId: target.projectId })
+  // A draft of an interrupted import has the right bases already.
+  const isKept = spare && isDraft(version) && (await wrongIn(input, version, spare)).every(({ isMissing }) => isMissing)
+  if (spare && !isKept) await client.versions.revert(spare.uuid, { projectId: target.projectId })
   const draft = spare ?? (await client.versions.create(version.title, { projectId: target.projectId }))
   const contested = version.changes.filter(({ conflict }) => conflict)
   if (isDraft(version)) await push(input, draft, contested)
@@ -110,6 +112,20 @@ async function finish(
   return client.versions.import(draft.uuid, history, { projectId })
 }
 
+/** Lists the changes that only the archive or only the draft has. */
+async function wrongIn(
+  { client, target: { projectId } }: ImportInput,
+  version: ArchivedVersion,
+  draft: Version,
+): Promise<{ path: string; isMissing: boolean }[]> {
+  const { changes } = await client.versions.diff(draft.uuid, { projectId })
+  const expected = new Map(version.changes.map(({ path, hash }) => [path, hash]))
+  const given = new Map(changes.map(({ path, after }) => [path, after?.contentHash ?? null]))
+  return [...new Set([...expected.keys(), ...given.keys()])]
+    .filter((path) => given.get(path) !== expected.get(path))
+    .map((path) => ({ path, isMissing: !given.has(path) }))
+}
+
 /** Compares live and the drafts with the archive, text by text. */
 async function verify(input: ImportInput, made: ReadonlyMap<ArchivedVersion, Version>): Promise<void> {
   const { client, archive, target } = input
@@ -124,9 +140,7 @@ async function verify(input: ImportInput, made: ReadonlyMap<ArchivedVersion, Ver
   }
   for (const [version, draft] of made) {
     if (!isDraft(version)) continue
-    const { changes } = await client.versions.diff(draft.uuid, { projectId })
-    const given = new Map(changes.map(({ path, after }) => [path, after?.contentHash ?? null]))
-    for (const { path, hash } of version.changes) if (given.get(path) !== hash) wrong.add(path)
+    for (const { path } of await wrongIn(input, version, draft)) wrong.add(path)
   }
   if (wrong.size === 0) return
   throw new CliError('unexpected', 'The imported prompts differ from the archive', { lines: [...wrong].slice(0, 10) })

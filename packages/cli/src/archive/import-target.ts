@@ -69,16 +69,20 @@ async function continueIn(
   }
   const numberOf = new Map(merged.map(({ uuid, version }) => [uuid, version]))
   const drafts = versions.filter(({ version }) => version === null)
+  const titles = new Set(archive.versions.map(({ title }) => title))
   const spare = await spareDrafts(client, drafts, archive, kind)
   return {
     ...kind,
     projectId,
     merged,
-    takeDraft({ uuid, parent }) {
+    takeDraft({ uuid, title, parent }) {
       const own = keepsUuids ? drafts.find((draft) => draft.uuid === uuid) : undefined
       if (own) return own
-      const index = spare.findIndex(({ parentCommitUuid: of }) => (of === null ? null : numberOf.get(of)) === parent)
-      return index < 0 ? undefined : spare.splice(index, 1)[0]
+      const siblings = spare.filter(({ parentCommitUuid: of }) => (of === null ? null : numberOf.get(of)) === parent)
+      const found =
+        siblings.find((draft) => draft.title === title) ?? siblings.find((draft) => !titles.has(draft.title))
+      if (found) spare.splice(spare.indexOf(found), 1)
+      return found
     },
   }
 }
