@@ -1,4 +1,5 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Stet } from '@stet/sdk'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -32,6 +33,7 @@ let client: Stet
 let conversation: string
 let evaluation: string
 let archive: string
+let archiveFolder: string
 beforeAll(async () => {
   server = await startServer()
   client = await publishFirst(server, { echo: promptText })
@@ -42,13 +44,17 @@ beforeAll(async () => {
     ['First', 'Second'].map((name) => client.evaluations.create({ name, metric: 'binary' })),
   )
   evaluation = first?.uuid ?? ''
+  archiveFolder = await mkdtemp(join(tmpdir(), 'stet-cli-archive-'))
   archive = await writeProjectArchive()
   conversation = (await client.prompts.run('echo', { stream: false, parameters: { text: 'x' } })).uuid
 })
-afterAll(() => server.stop())
+afterAll(async () => {
+  await server.stop()
+  await rm(archiveFolder, { recursive: true })
+})
 
 async function writeProjectArchive(): Promise<string> {
-  const file = join(await temporaryFolder(), 'project.stet.gz')
+  const file = join(archiveFolder, 'project.stet.gz')
   const { project } = await client.projects.create('archived')
   const whole = await exportProject(client, project, () => undefined)
   await client.projects.delete(project.id, project)

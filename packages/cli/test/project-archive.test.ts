@@ -182,12 +182,14 @@ test('an import that was killed at any write is continued by the next one', asyn
   }
   const expected = await contentOf(source, projectId)
   try {
-    const viaProxy = new Person(await temporaryFolder(), proxy, { STET_API_KEY: there.adminKey })
+    // Without a rate limit, every import sends the same requests.
+    const key = await target.apiKeys.create({ name: 'fast', scopes: ['admin'], plan: 'custom', limit: 100_000 })
+    const viaProxy = new Person(await temporaryFolder(), proxy, { STET_API_KEY: key.key })
     await writeFile(join(viaProxy.folder, 'a.stet.gz'), archive)
     const args = ['projects', 'import', 'a.stet.gz']
     const whole = await viaProxy.stet(args)
     const total = writes
-    expect(total).toBeGreaterThan(20)
+    expect(total).toBeGreaterThan(15)
     await target.projects.delete(Number(whole.stdout), { name: 'Support' })
     for (let killedAt = 2; killedAt <= total; killedAt += 4) {
       writes = 0

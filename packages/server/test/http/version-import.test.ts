@@ -103,6 +103,15 @@ describe('the import of a version', () => {
     expect((await api('GET', second)).body).toMatchObject({ status: 'draft', title: 'next' })
   })
 
+  it('accepts the uuid of a version whose project was just deleted', async () => {
+    const body = history()
+    const first = await createTestProject(api, { a: 'a' })
+    await api('POST', `${await first.newDraft()}/import`, { body })
+    expect((await api('DELETE', `/projects/${first.id}`, { body: { name: 'scenario' } })).status).toBe(200)
+    const again = await api('POST', `${await project.newDraft()}/import`, { body })
+    expect(again.body).toMatchObject({ uuid: body.uuid, projectId: project.id })
+  })
+
   it('is repeated with its Idempotency-Key', async () => {
     const draft = await project.newDraft()
     const options = { headers: { 'idempotency-key': randomUUID() }, body: history() }

@@ -24,7 +24,7 @@ export async function importVersion(
     const draft = await findVersionRow(writer.stores, input)
     if (draft.number !== null) throw refuse('merged-version')
     const uuid = input.uuid?.toLowerCase() ?? draft.uuid
-    if (uuid !== draft.uuid && (await writer.stores.versions.isUuidTaken(uuid))) throw refuse('version-uuid-taken')
+    if (uuid !== draft.uuid && !(await writer.stores.versions.freeUuid(uuid))) throw refuse('version-uuid-taken')
     if (input.mergedAt !== undefined) await merge(writer, input, draft, new Date(input.mergedAt))
     return describe(writer, input, draft, uuid)
   })

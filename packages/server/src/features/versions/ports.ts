@@ -17,8 +17,11 @@ export interface VersionStore {
   findNumberOptional(workspaceId: number, projectId: number, number: number): Promise<Version | null>
   create(workspaceId: number, projectId: number, input: NewVersion): Promise<Version>
   publish(workspaceId: number, projectId: number, id: number, publication: Publication): Promise<Version>
-  /** Looks in all projects and workspaces, because a uuid is unique on the server. */
-  isUuidTaken(uuid: string): Promise<boolean>
+  /**
+   * Returns whether no version on the server has the uuid. A version of a deleted project, which is not purged yet, gets
+   * another one.
+   */
+  freeUuid(uuid: string): Promise<boolean>
   rewrite(workspaceId: number, projectId: number, id: number, history: VersionHistory): Promise<Version>
   touch(workspaceId: number, projectId: number, id: number, at: Date): Promise<void>
 }

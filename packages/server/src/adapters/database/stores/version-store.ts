@@ -56,8 +56,15 @@ export function postgresVersionStore(client: DatabaseClient): VersionStore {
       if (!version) throw refuse('unknown-version')
       return version
     },
-    async isUuidTaken(uuid) {
-      return (await client.version.findUnique({ where: { uuid }, select: { id: true } })) !== null
+    async freeUuid(uuid) {
+      const version = await client.version.findUnique({
+        where: { uuid },
+        select: { id: true, project: { select: { deletedAt: true } } },
+      })
+      if (version === null) return true
+      if (version.project.deletedAt === null) return false
+      await client.version.updateMany({ where: { id: version.id }, data: { uuid: randomUUID() } })
+      return true
     },
     async rewrite(workspaceId, projectId, id, { authorId, ...history }) {
       const where = { ...inProject(workspaceId, projectId), id }
