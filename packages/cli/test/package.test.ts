@@ -6,3 +6,50 @@ import { expect, test } from 'vitest'
 const folder = fileURLToPath(new URL('..', import.meta.url))
 const manifest = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'))
 
+test('the package is at most 440 kB without its license texts, and contains the program, its schema and nothing native', () => {
+  const text = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+    cwd: folder,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const [{ files }]: [{ files: { path: string; size: number }[] }] = JSON.parse(text)
+  const paths = files.map(({ path }) => path)
+  const program = files.filter(({ path }) => !/LICENSE/.test(path))
+  expect(program.reduce((sum, { size }) => sum + size, 0)).toBeLessThanOrEqual(440_000)
+  expect(paths).toEqual(expect.arrayContaining(['LICENSE', 'dist/LICENSES.txt']))
+  expect(paths).toEqual(expect.arrayContaining(['bin/stet.mjs', 'dist/main.mjs', 'schema/config.json', 'package.json']))
+  expect(
+    paths.filter(
+      (path) =>
+        !/^(bin|dist)\/[\w.-]+\.mjs$|^schema\/|^package\.json$|^dist\/LICENSES\.txt$|^LICENSE$|^README\.md$/.test(path),
+    ),
+  ).toEqual([])
+})
+
+test('it has at most five pinned dependencies and no install scripts', () => {
+  const versions: string[] = Object.values(manifest.dependencies)
+  expect(versions.length).toBeLessThanOrEqual(5)
+  for (const version of versions) expect(version).toMatch(/^(\d+\.\d+\.\d+|workspace:\*)$/)
+  expect(Object.keys(manifest.scripts).filter((name) => /install|prepare/.test(name))).toEqual([])
+})
+
+test('the entry loads only what --version needs; the rest loads lazily', async () => {
+  const entry = await readFile(new URL('../dist/main.mjs', import.meta.url), 'utf8')
+  expect(entry).not.toMatch(/^import /m)
+  expect(entry).toMatch(/import\([`"']\.\/program-/)
+})
+
+test('the template engine is in a chunk that only compiling commands load', async () => {
+  const dist = new URL('../dist/', import.meta.url)
+  const names = await readdir(dist)
+  const texts = new Map(
+    await Promise.all(names.map(async (name) => [name, await readFile(new URL(name, dist), 'utf8')] as const)),
+  )
+  const engines = names.filter((name) => /from\s*["']acorn["']/.test(texts.get(name) ?? ''))
+  expect(engines).toHaveLength(1)
+  const [engine = ''] = engines
+  const users = names.filter((name) => texts.get(name)?.includes(`./${engine}`))
+  expect(users).toHaveLength(1)
+  expect(texts.get(users[0] ?? '')).toMatch(new RegExp(`import\\([\`"']\\./${engine.replaceAll('.', '\\.')}`))
+  expect(texts.get(users[0] ?? '')).not.toMatch(new RegExp(`from\\s*["']\\./${engine.replaceAll('.', '\\.')}`))
+})
