@@ -19,7 +19,7 @@ const database = await openDatabase({
   ...(url === undefined ? {} : { url }),
   directory: join(directory, 'db'),
   packageRoot: fileURLToPath(new URL('../../packages/server', import.meta.url)),
-  onlyReplica: true,
+  sharing: 'none',
   silenceMs: 30_000,
   storesFor: () => undefined,
   log: { debug: silent, info: silent, warn: silent, error: silent },

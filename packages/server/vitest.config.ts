@@ -16,8 +16,21 @@ const onlyShared = ['test/runs/keep-lease.test.ts']
  */
 const onlyBefore = ['fuzz', 'bad-keys', 'rate-limit'].map((name) => `test/http/${name}.test.ts`)
 
+const redis = process.env['STET_TEST_REDIS_URL']
+/** Both kinds of database, but one Redis: these need not run twice. */
+const onlyRedis = ['test/ports/redis-*.test.ts']
+
 if (!postgres) {
   console.warn('\n*** SKIPPED: the suites on PostgreSQL. Set STET_TEST_DATABASE_URL to run them. ***\n')
+}
+if (!postgres || !redis) {
+  console.warn(
+    '\n*** SKIPPED: the suites with several servers. Set STET_TEST_DATABASE_URL and STET_TEST_REDIS_URL. ***\n',
+  )
+}
+
+if (!redis) {
+  console.warn('\n*** SKIPPED: the suites on Redis. Set STET_TEST_REDIS_URL to run them. ***\n')
 }
 
 /** For processes of one file each, which end before they could gain by optimised WebAssembly: see `support/child-program.ts`. */
@@ -41,7 +54,14 @@ export default defineConfig({
         test: {
           name: 'embedded',
           include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: ['test/database/**', 'test/serial/**', 'test/clients/**', ...(postgres ? onlyShared : [])],
+          exclude: [
+            'test/database/**',
+            'test/serial/**',
+            'test/clients/**',
+            'test/redis/**',
+            'test/scaled/**',
+            ...(postgres ? onlyShared : []),
+          ],
           env: { STET_TEST_DATABASE_URL: '' },
         },
       },
@@ -73,11 +93,34 @@ export default defineConfig({
         extends: true,
         test: { name: 'database', include: ['test/database/**/*.test.ts'], isolate: true, execArgv: shortLived },
       },
+      ...(redis
+        ? [
+            {
+              extends: true as const,
+              test: { name: 'redis', include: ['test/redis/**/*.test.ts'] },
+            },
+          ]
+        : []),
       ...(postgres
         ? [
             {
               extends: true as const,
-              test: { name: 'postgres', include: onEveryDatabase, exclude: onlyBefore },
+              test: { name: 'postgres', include: onEveryDatabase, exclude: [...onlyBefore, ...onlyRedis] },
+            },
+          ]
+        : []),
+      // Several server processes, whose time limits are part of what is tested: one file at a time, after the others.
+      ...(postgres && redis
+        ? [
+            {
+              extends: true as const,
+              test: {
+                name: 'scaled',
+                include: ['test/scaled/**/*.test.ts'],
+                isolate: true,
+                fileParallelism: false,
+                sequence: { groupOrder: 2 },
+              },
             },
           ]
         : []),

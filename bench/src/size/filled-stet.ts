@@ -24,7 +24,7 @@ export interface Filled extends Stet {
 export async function startFilledStet(upstreamUrl: string, rows: number, versions: number): Promise<Filled> {
   const dataDir = mkdtempSync(join(tmpdir(), 'stet-bench-'))
   const first = await openStet(upstreamUrl, dataDir)
-  const headers = await seedStet(first.url, dataDir)
+  const headers = await seedStet(first.url)
   const call = caller(first.url, headers)
   const run = runRequest(false, headers)
   const ran = await call(run.path, JSON.parse(run.body ?? '{}'))

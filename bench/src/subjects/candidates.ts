@@ -1,6 +1,7 @@
 /** The candidates of most benches: the controls, and stet with one live prompt. */
+import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -16,8 +17,9 @@ const baseline = process.env['BASELINE']
 const prompt =
   '---\nprovider: openai\nmodel: bench\n---\nYou answer in one sentence.\n<user>Say something about {{ topic }}.</user>\n'
 
-/** A server on PostgreSQL requires an encryption key. */
+/** A server on PostgreSQL requires an encryption key, and stores no admin key in its folder. */
 const encryptionKey = randomBytes(32).toString('base64')
+const adminKey = spawnSync(process.execPath, [server, 'generate-key', 'admin'], { encoding: 'utf8' }).stdout.trim()
 
 export interface Stet extends Subject {
   /** The headers contain an API key whose rate limit exceeds the load. */
@@ -60,7 +62,7 @@ export async function startStet(
     { ...(database === undefined ? {} : { DATABASE_URL: database }), ...environment },
     { program },
   )
-  const headers = await seedStet(subject.url, dataDir)
+  const headers = await seedStet(subject.url)
   return {
     ...subject,
     headers,
@@ -83,6 +85,7 @@ export function openStet(
       PORT: '0',
       STET_DATA_DIR: dataDir,
       ...(environment['DATABASE_URL'] !== undefined && { STET_ENCRYPTION_KEY: encryptionKey }),
+      STET_ADMIN_KEY: adminKey,
       STET_MAX_STREAMS_PER_KEY: '100000',
       OPENAI_API_KEY: 'bench',
       OPENAI_BASE_URL: `${upstreamUrl}/v1`,
@@ -162,8 +165,7 @@ export async function closeAll(...subjects: readonly Subject[]): Promise<void> {
 }
 
 /** Creates one live prompt. Returns the headers of an API key whose rate limit exceeds the load. */
-export async function seedStet(url: string, dataDir: string): Promise<Record<string, string>> {
-  const adminKey = readFileSync(join(dataDir, 'admin.key'), 'utf8').trim()
+export async function seedStet(url: string): Promise<Record<string, string>> {
   const call = async (path: string, body: object): Promise<Record<string, unknown>> => {
     const answer = await fetch(`${url}/api/v3${path}`, {
       method: 'POST',

@@ -32,6 +32,13 @@ export function cpuMsOf(pid: number): number {
   return ticks.reduce((sum, field) => sum + Number(field), 0) * msPerTick
 }
 
+/** Returns the CPU time of all processes of this machine with that program name. */
+export function cpuMsOfProgram(name: string): number {
+  return readdirSync('/proc')
+    .filter((entry) => /^\d+$/.test(entry) && readIfThere(`/proc/${entry}/comm`).trim() === name)
+    .reduce((sum, pid) => sum + cpuMsOf(Number(pid)), 0)
+}
+
 export interface ThreadTime {
   id: string
   /** The thread's name, or `child processes` for every thread of a descendant. */

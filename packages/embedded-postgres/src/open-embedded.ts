@@ -13,7 +13,7 @@ import { threadAdapter, threadSession } from './thread/thread-client.ts'
 
 export interface EmbeddedPostgresOptions {
   folder: DatabaseFolder
-  /** A database directory from the build. A first start copies this directory if it exists. */
+  /** A file from the build, made by `makeDatabaseTemplate`. A first start unpacks it if it exists. */
   template: string
   threadFile: string
   diskFloorBytes?: number

@@ -2,17 +2,17 @@ import { describe, expect, it } from 'vitest'
 import type { LiveCache } from '../../src/features/deps.ts'
 
 /** The contract of every LiveCache. Promise 18 (caches coherent) depends on the `drop` group. */
-export function liveCacheContract(create: () => LiveCache): void {
+export function liveCacheContract(create: () => Promise<LiveCache>): void {
   describe('reads', () => {
     it('loads once and returns the same object', async () => {
-      const cache = create()
+      const cache = await create()
       const value = { a: 1 }
       expect(await cache.read('s', 'k', async () => value)).toBe(value)
       expect(await cache.read('s', 'k', () => Promise.reject(new Error('not called')))).toBe(value)
     })
 
     it('caches null and undefined', async () => {
-      const cache = create()
+      const cache = await create()
       let loads = 0
       const load = async () => {
         loads += 1
@@ -24,7 +24,7 @@ export function liveCacheContract(create: () => LiveCache): void {
     })
 
     it('shares one load between concurrent misses', async () => {
-      const cache = create()
+      const cache = await create()
       const gate = openable()
       let loads = 0
       const load = async () => {
@@ -38,14 +38,14 @@ export function liveCacheContract(create: () => LiveCache): void {
     })
 
     it('separates cache scopes and keys', async () => {
-      const cache = create()
+      const cache = await create()
       await cache.read('s', 'k', async () => 1)
       expect(await cache.read('s', 'other', async () => 2)).toBe(2)
       expect(await cache.read('t', 'k', async () => 3)).toBe(3)
     })
 
     it('does not cache a failed load', async () => {
-      const cache = create()
+      const cache = await create()
       await expect(cache.read('s', 'k', () => Promise.reject(new Error('away')))).rejects.toThrow('away')
       const throwsAtOnce = (): Promise<number> => {
         throw new Error('at once')
@@ -57,7 +57,7 @@ export function liveCacheContract(create: () => LiveCache): void {
 
   describe('drop', () => {
     it('removes only the given cache scope', async () => {
-      const cache = create()
+      const cache = await create()
       await cache.read('s', 'k', async () => 1)
       await cache.read('t', 'k', async () => 1)
       await cache.drop('s')
@@ -66,7 +66,7 @@ export function liveCacheContract(create: () => LiveCache): void {
     })
 
     it('does not cache a load that began before the drop', async () => {
-      const cache = create()
+      const cache = await create()
       const gate = openable()
       const early = cache.read('s', 'k', async () => {
         await gate.opened
@@ -81,7 +81,7 @@ export function liveCacheContract(create: () => LiveCache): void {
     })
 
     it('does not cache such a load even if nothing was read in between', async () => {
-      const cache = create()
+      const cache = await create()
       const gate = openable()
       const early = cache.read('s', 'k', async () => {
         await gate.opened
@@ -95,7 +95,7 @@ export function liveCacheContract(create: () => LiveCache): void {
   })
 
   it('lists the cache scopes dropped since a given drop count', async () => {
-    const cache = create()
+    const cache = await create()
     const first = cache.drops()
     expect(cache.areCurrent(['s', 't'], first)).toBe(true)
     await cache.drop('s')
@@ -108,7 +108,7 @@ export function liveCacheContract(create: () => LiveCache): void {
   })
 
   it('clear removes every cache scope and does not cache loads in progress', async () => {
-    const cache = create()
+    const cache = await create()
     const gate = openable()
     await cache.read('s', 'k', async () => 'old')
     const early = cache.read('t', 'k', async () => {

@@ -3,7 +3,7 @@ import { createLiveCache } from '../../src/adapters/in-process/live-cache.ts'
 import { liveCacheContract } from './live-cache.contract.ts'
 
 describe('in-process live cache', () => {
-  liveCacheContract(() => createLiveCache())
+  liveCacheContract(async () => createLiveCache())
 
   it('evicts the least recently used entries beyond the entry limit', async () => {
     const cache = createLiveCache({ maxEntries: 2 })

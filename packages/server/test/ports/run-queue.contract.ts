@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RunQueue } from '../../src/features/runs/ports.ts'
 
-interface Options {
+export interface QueueOptions {
   workers: number
   maxQueuedPerKey: number
 }
@@ -23,18 +23,19 @@ function holdingWorkers() {
 
 const run = (runUuid: string, apiKeyId = 1) => ({ runUuid, apiKeyId })
 
-export function describeRunQueue(name: string, create: (options: Options) => RunQueue): void {
-  const open = (options: Partial<Options> = {}) => {
-    const queue = create({ workers: 2, maxQueuedPerKey: 100, ...options })
+export function describeRunQueue(name: string, create: (options: QueueOptions) => Promise<RunQueue>): void {
+  const open = async (options: Partial<QueueOptions> = {}) => {
+    const queue = await create({ workers: 2, maxQueuedPerKey: 100, ...options })
     return { queue, ...holdingWorkers() }
   }
 
   describe(`run queue: ${name}`, () => {
     it('starts runs in order of arrival, one per worker', async () => {
-      const { queue, started, start, finish } = open()
+      const { queue, started, start, finish } = await open()
       for (const uuid of ['a', 'b', 'c', 'd']) queue.add(run(uuid))
       queue.work(start)
       await expect.poll(() => started).toEqual(['a', 'b'])
+      expect(await queue.depth()).toBe(2)
       finish('b')
       await expect.poll(() => started).toEqual(['a', 'b', 'c'])
       finish('a')
@@ -43,7 +44,7 @@ export function describeRunQueue(name: string, create: (options: Options) => Run
     })
 
     it('starts a run once, however often it is added while it waits or runs', async () => {
-      const { queue, started, start, finish } = open({ workers: 1 })
+      const { queue, started, start, finish } = await open({ workers: 1 })
       queue.work(start)
       for (const uuid of ['a', 'b', 'b', 'a', 'c']) queue.add(run(uuid))
       await expect.poll(() => started).toEqual(['a'])
@@ -55,10 +56,11 @@ export function describeRunQueue(name: string, create: (options: Options) => Run
     })
 
     it('restarts a run that was added again after it had left its worker', async () => {
-      const { queue, started, start, finish } = open({ workers: 1 })
+      const { queue, started, start, finish } = await open({ workers: 1 })
       queue.work(start)
       queue.add(run('a'))
       queue.add(run('b'))
+      await expect.poll(() => started).toEqual(['a'])
       finish('a')
       await expect.poll(() => started).toEqual(['a', 'b'])
       queue.add(run('a'))
@@ -67,7 +69,7 @@ export function describeRunQueue(name: string, create: (options: Options) => Run
     })
 
     it('skips a reserved run until its row is stored', async () => {
-      const { queue, started, start } = open()
+      const { queue, started, start } = await open()
       queue.work(start)
       expect(await queue.reserve('a', 1)).toBe(true)
       queue.add(run('b'))
@@ -77,7 +79,7 @@ export function describeRunQueue(name: string, create: (options: Options) => Run
     })
 
     it('limits the waiting runs per key, and frees a place when a run starts or is removed', async () => {
-      const { queue, started, start, finish } = open({ workers: 1, maxQueuedPerKey: 2 })
+      const { queue, started, start, finish } = await open({ workers: 1, maxQueuedPerKey: 2 })
       queue.work(start)
       queue.add(run('running'))
       await expect.poll(() => started).toEqual(['running'])
@@ -97,7 +99,7 @@ export function describeRunQueue(name: string, create: (options: Options) => Run
     })
 
     it('never starts a removed run', async () => {
-      const { queue, started, start } = open()
+      const { queue, started, start } = await open()
       for (const uuid of ['a', 'b', 'c']) queue.add(run(uuid))
       queue.remove('a')
       queue.remove('unknown')
@@ -106,7 +108,7 @@ export function describeRunQueue(name: string, create: (options: Options) => Run
     })
 
     it('starts no runs after it was stopped, and keeps the waiting ones', async () => {
-      const { queue, started, start, finish } = open({ workers: 1 })
+      const { queue, started, start, finish } = await open({ workers: 1 })
       queue.work(start)
       queue.add(run('a'))
       queue.add(run('b'))

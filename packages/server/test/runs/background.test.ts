@@ -135,12 +135,11 @@ it('starts a run queued in the same process without reading its row, unless its 
   for (const [name, expected] of [['Ada', 0] as const, ['x'.repeat(70_000), 1] as const]) {
     const uuid = await bench.background('hello', { parameters: { name } })
     const queued = (await deps.runs.store.listQueued()).at(-1)
-    await startQueuedRun(
-      { ...deps, runs: { ...deps.runs, store: { ...deps.runs.store, findQueued } } },
-      queued?.runUuid ?? '',
-    )
+    const store = { ...deps.runs.store, findQueued }
+    const started = await startQueuedRun({ ...deps, runs: { ...deps.runs, store } }, queued?.runUuid ?? '')
+    await started?.ending
     expect(reads).toBe(expected)
-    expect(JSON.stringify(bench.fake.requests.at(-1)?.body['messages'])).toContain(`Hi ${name}`)
     expect((await bench.attach(uuid)).status).toBe(200)
+    expect(JSON.stringify(bench.fake.requests.at(-1)?.body['messages'])).toContain(`Hi ${name}`)
   }
 })

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createActiveRuns } from '../../src/features/runs/leases/active-runs.ts'
+import { endOrphaned } from '../../src/features/runs/leases/end-orphaned.ts'
 import type { RunDeps } from '../../src/features/runs/ports.ts'
 import { startRun } from '../../src/features/runs/start-run.ts'
 import type { Message } from '../../src/features/templates/message.ts'
 import { type RunError, refuse } from '../../src/shared/app-error.ts'
-import { prompt, type RunBench, runBench } from './run-bench.ts'
+import { prompt, type RunBench, record, runBench } from './run-bench.ts'
 
 let bench: RunBench
 beforeAll(async () => {
@@ -108,6 +109,20 @@ it('closes the stream without an end if the end cannot be stored', async () => {
   expect(active.list()).toEqual([])
   expect(active.takeAbandoned()).toMatchObject([{ conversationUuid: run.conversationUuid }])
   expect(await bench.conversation(run.conversationUuid)).toMatchObject({ status: 'running' })
+})
+
+it('shows the end of a run whose own end was not stored, once another process has ended it', async () => {
+  const { deps } = bench.server
+  const away = () => Promise.reject(refuse('database-unavailable'))
+  const active = createActiveRuns(1_000_000)
+  const settings = { ...deps.runs.settings, storeWaitMs: 0 }
+  const run = await start({ store: { ...deps.runs.store, end: away }, settings, active })
+  await expect(run.result()).rejects.toMatchObject({ code: 'InternalServerError' })
+  const found = await deps.runs.store.findConversation(1, run.conversationUuid)
+  if (!found?.latestRun) throw new Error('The run is stored')
+  expect(await endOrphaned(deps, found, found.latestRun)).toBe(true)
+  const stream = await bench.post(`/conversations/${run.conversationUuid}/attach`, { stream: true })
+  expect((await record(stream, { isWhole: false })).types).toEqual(['chain-error'])
 })
 
 it('stores an end once the database has returned', async () => {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
-import type { AddressInfo, Server } from 'node:net'
+import { type AddressInfo, createServer, type Server } from 'node:net'
 
 /** Linux publishes its ephemeral port range. Other systems use ports within the usual range. */
 const handedOutFile = '/proc/sys/net/ipv4/ip_local_port_range'
@@ -24,6 +24,15 @@ export async function listenOnKeptPort(server: Server): Promise<number> {
   // Falls back to any free port if no attempt succeeds.
   await listenOn(server, 0)
   return (server.address() as AddressInfo).port
+}
+
+/** Returns a port on which nothing listens. */
+export async function closedPort(): Promise<number> {
+  const server = createServer()
+  const port = await listenOnKeptPort(server)
+  server.close()
+  await once(server, 'close')
+  return port
 }
 
 export async function listenOn(server: Server, port: number): Promise<void> {

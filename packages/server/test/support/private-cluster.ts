@@ -1,13 +1,11 @@
 /** A separate PostgreSQL server for one test, which may kill it. */
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
 import { chown, readFile, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { listenOnKeptPort } from './kept-port.ts'
+import { closedPort } from './kept-port.ts'
 import { temporaryFolder } from './temporary-folder.ts'
 
 const run = promisify(execFile)
@@ -47,7 +45,7 @@ export async function privateCluster(): Promise<PrivateCluster | undefined> {
   const home = await temporaryFolder()
   if (user !== undefined) await chown(home, user, -1)
   const data = join(home, 'data')
-  const port = await freePort()
+  const port = await closedPort()
   await as('initdb', '-D', data, '-A', 'trust', '-U', 'postgres', '-E', 'UTF8', '--locale=C', '--no-sync')
   const options = `-p ${port} -k ${home} -c listen_addresses=127.0.0.1`
   const restart = async () => {
@@ -76,14 +74,6 @@ export async function privateCluster(): Promise<PrivateCluster | undefined> {
 async function idOf(user: string): Promise<number | undefined> {
   const answer = await run('id', ['-u', user]).catch(() => undefined)
   return answer && Number(answer.stdout)
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  const port = await listenOnKeptPort(server)
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 async function isAttached(id: string | undefined): Promise<boolean> {

@@ -1,15 +1,18 @@
 /** The Redis connections of one server. Their timeouts differ by how long a caller may wait. */
 import { Redis, type RedisOptions } from 'ioredis'
 import type { Logger } from '../../shared/logger.ts'
+import { TimedRedis } from './timed-redis.ts'
 
 export interface RedisAddress {
   url: string
   /** The prefix of every key and channel. Lets several installations share one Redis. */
   prefix: string
+  /** How long a command that a request waits for may take. */
+  timeoutMs: number
 }
 
 export interface RedisConnections {
-  /** For commands that a request waits for. Fails within 50 ms, and immediately while Redis is unavailable. */
+  /** For commands that a request waits for. Fails after the timeout, and immediately while Redis is unavailable. */
   requests: Redis
   /** For event logs, which no request waits for. Fails within 1 s. */
   events: Redis
@@ -21,34 +24,35 @@ export interface RedisConnections {
 
 type ConnectionOptions = Omit<RedisOptions, 'replyMapping'>
 
-const requestTimeoutMs = 50
 const eventTimeoutMs = 1_000
 const longestRetryMs = 1_000
 
 /** Without an offline queue and retries, a command fails instead of waiting for an unavailable or frozen Redis. */
-export const failFast = { enableOfflineQueue: false, maxRetriesPerRequest: 0 } as const satisfies ConnectionOptions
+const failFast = { enableOfflineQueue: false, maxRetriesPerRequest: 0 } as const satisfies ConnectionOptions
 
-export function connectRedis({ url, prefix }: RedisAddress, log: Logger): RedisConnections {
+const reconnecting = {
+  connectTimeout: 2_000,
+  retryStrategy: (attempt: number) => Math.min(attempt * 50, longestRetryMs),
+} as const satisfies ConnectionOptions
+
+export function connectRedis({ url, prefix, timeoutMs }: RedisAddress, log: Logger): RedisConnections {
   const opened: Redis[] = []
-  const open = (options: ConnectionOptions = {}): Redis => {
-    const redis = new Redis(url, {
-      connectTimeout: 2_000,
-      retryStrategy: (attempt) => Math.min(attempt * 50, longestRetryMs),
-      ...options,
-    })
+  const keep = <R extends Redis>(redis: R): R => {
     // Without a listener, an error event would end the process. Every command reports its own failure.
     redis.on('error', () => undefined)
     opened.push(redis)
     return redis
   }
-  const requests = open({ ...failFast, commandTimeout: requestTimeoutMs, enableAutoPipelining: true })
+  const openTimed = (limitMs: number): Redis =>
+    keep(new TimedRedis(url, { ...reconnecting, ...failFast, timeoutMs: limitMs, enableAutoPipelining: true }))
+  const requests = openTimed(timeoutMs)
   requests.on('ready', () => log.info('redis.connected'))
   requests.on('close', () => log.warn('redis.disconnected'))
   return {
     requests,
-    events: open({ ...failFast, commandTimeout: eventTimeoutMs, enableAutoPipelining: true }),
+    events: openTimed(eventTimeoutMs),
     prefix,
-    open,
+    open: (options = {}) => keep(new Redis(url, { ...reconnecting, ...options })),
     async close() {
       requests.removeAllListeners('close')
       for (const redis of opened) redis.disconnect()

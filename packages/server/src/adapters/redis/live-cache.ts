@@ -5,6 +5,7 @@
 import type { LiveCache } from '../../features/deps.ts'
 import { createLiveCache } from '../in-process/live-cache.ts'
 import type { RedisConnections } from './connections.ts'
+import { RedisTimeout } from './timed-redis.ts'
 
 /** Approximate length of the drop log. A server that missed more drops clears its whole cache. */
 const keptDrops = 10_000
@@ -54,7 +55,7 @@ export function createSharedLiveCache(connections: Pick<RedisConnections, 'reque
     } catch (error) {
       log.lose()
       // Fails all later commands immediately until Redis answers again, so that a request waits only once.
-      if (error instanceof Error && error.message === 'Command timed out') connections.requests.disconnect(true)
+      if (error instanceof RedisTimeout) connections.requests.disconnect(true)
       if (performance.now() - clearedAt >= withoutRedisMs) clear()
     }
   }

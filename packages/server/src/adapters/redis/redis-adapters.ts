@@ -1,10 +1,11 @@
 /** The live adapters of one of several servers. Loaded only with `REDIS_URL`. */
 import type { Redis } from 'ioredis'
+import type { EventCodec } from '../../features/runs/ports.ts'
 import { type Repeated, repeat } from '../../shared/clock.ts'
 import type { Logger } from '../../shared/logger.ts'
 import type { LiveAdapters, LiveOptions } from '../in-process/live-adapters.ts'
-import { createRunEventLog } from '../in-process/run-event-log.ts'
 import { connectRedis, type RedisAddress } from './connections.ts'
+import { createSharedRunEventLog } from './event-log/run-event-log.ts'
 import { createSharedLiveCache } from './live-cache.ts'
 import { createSharedFailureLimiter, createSharedRateLimiter } from './rate-limiter.ts'
 import { createSharedRunQueue } from './run-queue.ts'
@@ -12,6 +13,7 @@ import { createSharedRunSignals, createSharedToolSignals } from './run-signals.t
 import { createSignalChannel } from './signal-channel.ts'
 
 export interface RedisOptions extends LiveOptions, RedisAddress {
+  codec: EventCodec
   countQueued(apiKeyId: number): Promise<number>
   log: Logger
 }
@@ -26,6 +28,8 @@ export function createRedisAdapters(options: RedisOptions): LiveAdapters {
   const counters = { ...connections, servers: () => servers }
   const liveCache = createSharedLiveCache(connections)
   const queue = createSharedRunQueue({ ...options, connections })
+  const { codec, log, endedLogBytes: maxBytes } = options
+  const eventLog = createSharedRunEventLog({ connections, channel, codec, maxBytes, log })
   const count = async () => {
     // Keeps the last number while Redis is unavailable, because the limits then depend on it.
     servers = await channel.countServers().catch(() => servers)
@@ -43,9 +47,10 @@ export function createRedisAdapters(options: RedisOptions): LiveAdapters {
     queue,
     signals: createSharedRunSignals(channel),
     toolSignals: createSharedToolSignals(channel),
-    eventLog: createRunEventLog(options.endedLogBytes),
+    eventLog,
     async close() {
       for (const work of upkeep) await work.stop()
+      await eventLog.close()
       await queue.close()
       await connections.close()
     },

@@ -27,9 +27,10 @@ const queueName = 'runs'
 
 export function createSharedRunQueue(options: SharedRunQueueOptions): SharedRunQueue {
   const { connections, workers, maxQueuedPerKey, countQueued } = options
-  const { requests, prefix, open } = connections
+  const { requests, events, prefix, open } = connections
   const shared = { prefix: `${prefix}:queue` }
-  const queue = new Queue(queueName, { ...shared, connection: requests, defaultJobOptions: jobOptions })
+  // No request waits for the job itself, so its commands may take longer.
+  const queue = new Queue(queueName, { ...shared, connection: events, defaultJobOptions: jobOptions })
   queue.on('error', () => undefined)
   let worker: Worker | undefined
   let isStopped = false
@@ -41,7 +42,7 @@ export function createSharedRunQueue(options: SharedRunQueueOptions): SharedRunQ
     async reserve(runUuid, apiKeyId) {
       reserved.set(runUuid, apiKeyId)
       try {
-        const [queued] = await Promise.all([countQueued(apiKeyId), answering(requests.ping())])
+        const [queued] = await Promise.all([countQueued(apiKeyId), mustAnswer(requests.ping())])
         if (queued + reservedBy(apiKeyId) <= maxQueuedPerKey) return true
       } catch (error) {
         reserved.delete(runUuid)
@@ -74,6 +75,7 @@ export function createSharedRunQueue(options: SharedRunQueueOptions): SharedRunQ
       isStopped = true
       await worker?.pause(true).catch(() => undefined)
     },
+    depth: () => queue.getWaitingCount(),
     async close() {
       await worker?.close(true).catch(() => undefined)
       await queue.close().catch(() => undefined)
@@ -81,7 +83,7 @@ export function createSharedRunQueue(options: SharedRunQueueOptions): SharedRunQ
   }
 }
 
-async function answering<T>(command: Promise<T>): Promise<T> {
+async function mustAnswer<T>(command: Promise<T>): Promise<T> {
   try {
     return await command
   } catch (cause) {

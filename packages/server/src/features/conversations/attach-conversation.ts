@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { refuse } from '../../shared/app-error.ts'
-import { endOfRun, loggedRun, storedReader } from '../runs/events/stored-events.ts'
+import { loggedRun, storedReader } from '../runs/events/stored-events.ts'
 import { framesOf, releasedAfter, runResult, type StartedRun } from '../runs/events/watch-run.ts'
 import type { RunLogReader, StoredConversation } from '../runs/ports.ts'
 import type { RunResult } from '../runs/run.ts'
@@ -12,10 +12,11 @@ import {
   isActive,
   type RunAddress,
 } from './find-conversation.ts'
+import { followElsewhere, storedLogOf } from './follow-elsewhere.ts'
 
 /**
  * The caller counts as a reader immediately. @param afterId skips events up to this id; 0 = all of the latest run.
- * @throws AppError NotFoundError; ServiceUnavailableError if the run is active, but not in this process.
+ * @throws AppError NotFoundError; ServiceUnavailableError if the run is active, but its events are not available.
  */
 export async function attachStream(
   deps: FindDeps,
@@ -68,21 +69,26 @@ async function follow(
 }
 
 async function readerOf(
-  { runs: { codec, eventLog, storedLogs } }: FindDeps,
+  deps: FindDeps,
   conversation: StoredConversation,
   afterId: number,
 ): Promise<RunLogReader | undefined> {
+  const { codec, eventLog } = deps.runs
   const run = conversation.latestRun ?? loggedRun(conversation)
   const live = eventLog.follow(run.uuid, afterId)
-  if (live || isActive(conversation) || !run.result) return live
-  const log = await storedLogs.open(conversation.workspaceId, run.uuid)
-  return storedReader(codec, log ?? endOfRun(codec, conversation, run, run.result), afterId)
+  if (live) return live
+  if (isActive(conversation)) {
+    const { workspaceId } = conversation
+    return followElsewhere(deps, { workspaceId, runUuid: run.uuid, afterId })
+  }
+  const log = await storedLogOf(deps, conversation, run)
+  return log && storedReader(codec, log, afterId)
 }
 
 const lookAgainMs = 250
 
 /**
- * Follows a run to its end. If another process supervises the run, waits until the run has ended.
+ * Follows a run to its end. If its events are not available, waits until the run has ended.
  * @param signal aborted when the caller disconnects. @throws AppError NotFoundError, or if the caller disconnects.
  */
 export async function joinRun(

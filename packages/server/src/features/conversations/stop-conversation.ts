@@ -2,8 +2,9 @@ import type { StopResult } from '@stet/contract/vocabulary'
 import { afterListening } from '../../shared/clock.ts'
 import type { Needs } from '../deps.ts'
 import { endQueued } from '../runs/leases/end-orphaned.ts'
-import type { StoredConversation } from '../runs/ports.ts'
+import type { RunLogReader, StoredConversation } from '../runs/ports.ts'
 import { type ConversationAddress, type FindDeps, findConversation, isActive } from './find-conversation.ts'
+import { followElsewhere } from './follow-elsewhere.ts'
 
 type StopDeps = FindDeps & Needs<'runs' | 'clock'>
 
@@ -28,7 +29,7 @@ export async function stopConversation(deps: StopDeps, address: ConversationAddr
 
 async function untilEnded(deps: StopDeps, found: StoredConversation, runUuid: string): Promise<void> {
   const active = deps.runs.active.find(found.workspaceId, found.uuid)
-  const reader = active ? undefined : deps.runs.eventLog.follow(runUuid, Number.MAX_SAFE_INTEGER)
+  const reader = active ? undefined : readerOf(deps, found.workspaceId, runUuid)
   let isOver = false
   await new Promise<void>((resolve, reject) => {
     const stopTimer = afterListening(deps.runs.settings.stopWaitMs, resolve, tickMs)
@@ -42,4 +43,9 @@ async function untilEnded(deps: StopDeps, found: StoredConversation, runUuid: st
   })
   isOver = true
   reader?.release()
+}
+
+function readerOf(deps: StopDeps, workspaceId: number, runUuid: string): RunLogReader | undefined {
+  const afterId = Number.MAX_SAFE_INTEGER
+  return deps.runs.eventLog.follow(runUuid, afterId) ?? followElsewhere(deps, { workspaceId, runUuid, afterId })
 }

@@ -8,8 +8,8 @@ import { asOperatorError, embeddedFolder } from './open-embedded.ts'
 
 const PROBE = 'SELECT count(*) FROM _prisma_migrations'
 
-export function makeTemplate(packageRoot: string, target: string): Promise<void> {
-  return makeDatabaseTemplate(target, (session) => migrate(session, join(packageRoot, 'prisma', 'migrations')))
+export function makeTemplate(packageRoot: string, file: string): Promise<void> {
+  return makeDatabaseTemplate(file, (session) => migrate(session, join(packageRoot, 'prisma', 'migrations')))
 }
 
 type OnProgress = NonNullable<Parameters<typeof backupDatabase>[0]['onProgress']>

@@ -67,7 +67,7 @@ async function endUnsupervised(
   deps.runs.active.forget(conversation.uuid)
   if (from === 'queued') {
     // Shows the terminal event to waiting readers. This event is the only one of the run.
-    const log = deps.runs.eventLog.open(run.uuid, () => {})
+    const log = deps.runs.eventLog.open(run.uuid, () => {}, true)
     log.append(encoded, [terminal])
     log.close()
   } else {

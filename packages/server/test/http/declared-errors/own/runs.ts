@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { connectRedis } from '../../../../src/adapters/redis/connections.ts'
+import { createSharedRunQueue } from '../../../../src/adapters/redis/run-queue.ts'
+import { closedPort } from '../../../support/kept-port.ts'
 import { inLive, type Scenario, to } from '../scenario.ts'
 import { failedRun, type World } from '../world.ts'
 
@@ -32,6 +35,25 @@ export const runCauses: Record<string, Scenario> = {
     const answer = await start()
     await world.bench.stop(String(waiting.body['uuid']))
     await end()
+    return answer
+  },
+  'runs.run queue-unavailable': async (world) => {
+    const { runs, logger } = world.bench.server.deps
+    const url = `redis://127.0.0.1:${await closedPort()}`
+    const connections = connectRedis({ url, prefix: 'stet', timeoutMs: 50 }, logger)
+    const unavailable = createSharedRunQueue({
+      connections,
+      workers: 1,
+      maxQueuedPerKey: 1,
+      countQueued: runs.store.countQueued,
+    })
+    const { queue } = runs
+    runs.queue = unavailable
+    const body = { path: 'hello', parameters: { name: 'x' }, background: true }
+    const answer = await to('runs.run', world, { ids: inLive(world), body })
+    runs.queue = queue
+    await unavailable.close()
+    await connections.close()
     return answer
   },
   'runs.chat unknown-tool-call': ({ conversationUuid, ...world }) => {

@@ -1,0 +1,110 @@
+/** The batches of a run's event log, as they are stored in the Redis Stream of the run. */
+import type { EncodedMessage, LogEntry } from '../../../features/runs/ports.ts'
+
+/** The owner's event log. Grows until it is closed. */
+export interface OwnedLog {
+  readonly messages: readonly EncodedMessage[]
+  readonly entries: readonly LogEntry[]
+  isClosed: boolean
+  isCallerAwaited: boolean
+}
+
+/** The numbers of messages and entries that were published. */
+export interface Place {
+  messages: number
+  entries: number
+}
+
+export const startOfLog: Place = { messages: 0, entries: 0 }
+
+export interface EventBatch {
+  /** The place of the batch's first message in the conversation, and of its first entry in the event log. */
+  from: Place
+  messages: EncodedMessage[]
+  entries: LogEntry[]
+  isCallerAwaited: boolean
+  /** The id of the event log's last entry. Only in the last batch. */
+  endId?: number
+}
+
+/** A batch of a stream, with its id in the stream. */
+export interface StreamBatch extends EventBatch {
+  id: string
+  characters: number
+}
+
+export interface BatchText {
+  text: string
+  /** The place after the batch. */
+  to: Place
+  isLast: boolean
+}
+
+/** A message with equal forms is sent once. */
+type PackedMessage = [whole: string, declared?: string]
+
+/** A batch is limited to this size, except a single larger message or entry. */
+export const batchCharacters = 32_768
+
+/** Returns undefined if nothing is new. A batch contains entries only after all messages that they may refer to. */
+export function nextBatch(log: OwnedLog, from: Place): BatchText | undefined {
+  const room = { left: batchCharacters, isEmpty: true }
+  const messages = takeFitting(log.messages, from.messages, messageCharacters, room)
+  const areAllIncluded = from.messages + messages.length === log.messages.length
+  const entries = areAllIncluded ? takeFitting(log.entries, from.entries, entryCharacters, room) : []
+  const to = { messages: from.messages + messages.length, entries: from.entries + entries.length }
+  const isLast = log.isClosed && areAllIncluded && to.entries === log.entries.length
+  if (room.isEmpty && !isLast) return undefined
+  const { isCallerAwaited } = log
+  const packed = messages.map(
+    ({ whole, declared }): PackedMessage => (whole === declared ? [whole] : [whole, declared]),
+  )
+  const endId = isLast ? (log.entries.at(-1)?.id ?? 0) : undefined
+  return { text: JSON.stringify({ from, messages: packed, entries, isCallerAwaited, endId }), to, isLast }
+}
+
+function takeFitting<T>(
+  items: readonly T[],
+  from: number,
+  charactersOf: (item: T) => number,
+  room: { left: number; isEmpty: boolean },
+): T[] {
+  const taken: T[] = []
+  for (let place = from; place < items.length; place += 1) {
+    const item = items[place] as T
+    const characters = charactersOf(item)
+    if (characters > room.left && !room.isEmpty) break
+    room.left -= characters
+    room.isEmpty = false
+    taken.push(item)
+  }
+  return taken
+}
+
+function messageCharacters({ whole, declared }: EncodedMessage): number {
+  return whole === declared ? whole.length : whole.length + declared.length
+}
+
+function entryCharacters({ pieces, declaredPieces }: LogEntry): number {
+  if (typeof pieces === 'string') return pieces.length
+  let characters = 0
+  for (const piece of pieces) characters += piece.length
+  for (const piece of declaredPieces ?? []) characters += piece.length
+  return characters
+}
+
+/** @throws SyntaxError for a malformed text. */
+export function readBatch(id: string, text: string): StreamBatch {
+  const { messages, ...batch } = JSON.parse(text) as Omit<EventBatch, 'messages'> & { messages: PackedMessage[] }
+  const encoded = messages.map(([whole, declared = whole]) => ({ whole, declared }))
+  return { ...batch, messages: encoded, id, characters: text.length }
+}
+
+export const beforeStream = '0-0'
+
+/** Compares two ids of a stream, which are `<milliseconds>-<number>`. */
+export function isAfter(id: string, other: string): boolean {
+  const [ms = 0, count = 0] = id.split('-').map(Number)
+  const [otherMs = 0, otherCount = 0] = other.split('-').map(Number)
+  return ms === otherMs ? count > otherCount : ms > otherMs
+}

@@ -1,0 +1,294 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { createSharedRunEventLog } from '../../src/adapters/redis/event-log/run-event-log.ts'
+import { storedReader } from '../../src/features/runs/events/stored-events.ts'
+import type { MessageForm, RunLogReader, StoredLog } from '../../src/features/runs/ports.ts'
+import type { Message } from '../../src/features/templates/message.ts'
+import { eventCodec } from '../../src/wire/event-codec.ts'
+import { describeRunEventLog } from '../ports/run-event-log.contract.ts'
+import { faultProxy } from '../support/fault-proxy.ts'
+import {
+  activeRun,
+  idsIn,
+  type LogServer,
+  type LogServers,
+  latitudeEntry,
+  logServers,
+  providerEntry,
+  readAll,
+  redisUrl,
+  shortTimes,
+  silent,
+  store,
+} from '../support/shared-logs.ts'
+
+let bench: LogServers
+let owner: LogServer
+let follower: LogServer
+
+beforeAll(async () => {
+  bench = await logServers({ urls: [redisUrl, redisUrl], times: shortTimes })
+  const [first, second] = bench.servers
+  if (!first || !second) throw new Error('There are two servers')
+  owner = first
+  follower = second
+})
+afterAll(() => bench.close())
+
+describeRunEventLog('shared through Redis', () => {
+  const { connections, channel } = owner
+  return createSharedRunEventLog({ connections, channel, codec: eventCodec, maxBytes: 1_000_000, log: silent })
+})
+
+const streamsOf = (runUuid: string) => owner.connections.events.exists(`${bench.prefix}:events:${runUuid}`)
+const message = (role: 'developer' | 'user', text: string): Message => ({ role, content: [{ type: 'text', text }] })
+const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, place) => from + place)
+
+function follow(runUuid: string, afterId: number, stored = activeRun(), server = follower): RunLogReader {
+  const reader = server.log.followElsewhere?.(runUuid, afterId, stored.find)
+  if (!reader) throw new Error('Every run can be followed')
+  return reader
+}
+
+/** A run on the owner with the number of its readers. */
+function openRun(isAwaited?: boolean) {
+  const runUuid = randomUUID()
+  const readers: number[] = []
+  const open = () => owner.log.open(runUuid, (count) => readers.push(count), isAwaited)
+  return { runUuid, readers, open }
+}
+
+it('sends nothing to Redis while no other server follows the run', async () => {
+  const { runUuid, open } = openRun()
+  const signalled: string[] = []
+  for (const kind of ['stop', 'tool', 'follow', 'present', 'again', 'opened'] as const)
+    follower.channel.on(kind, (id) => signalled.push(id))
+  const writer = open()
+  writer.append(
+    [],
+    range(1, 100).map((id) => providerEntry(id)),
+  )
+  for (let turns = 0; turns < 10; turns += 1) await new Promise((resolve) => setImmediate(resolve))
+  writer.close()
+  // Signals arrive in order, so all earlier ones have arrived before this one.
+  const last = randomUUID()
+  owner.channel.publish('tool', last)
+  await expect.poll(() => signalled.includes(last)).toBe(true)
+  expect(signalled).not.toContain(runUuid)
+  expect(await owner.connections.events.keys(`${bench.prefix}:*${runUuid}*`)).toEqual([])
+})
+
+it('shows history, live events and both forms of messages to a reader of another server', async () => {
+  const { runUuid, open } = openRun()
+  const writer = open()
+  writer.append([eventCodec.encodeMessage(message('developer', 'Be brief.'))], [latitudeEntry(7, 'chain-started', 1)])
+  const stored = activeRun()
+  const whole = readAll(follow(runUuid, 0, stored))
+  const declared = readAll(follow(runUuid, 0, stored), 'declared')
+  const late = readAll(follow(runUuid, 8, stored))
+  writer.append(
+    [eventCodec.encodeMessage(message('user', 'é'))],
+    [providerEntry(8, 'x'.repeat(100_000)), providerEntry(9)],
+  )
+  const end = latitudeEntry(10, 'chain-completed', 2)
+  await store(stored, writer, [end])
+  writer.append([], [end])
+  writer.close()
+  const expected = (form: MessageForm) => readAll(storedReader(eventCodec, stored.found as StoredLog, 0), form)
+  expect(idsIn(await whole)).toEqual([7, 8, 9, 10])
+  expect(await whole).toBe(await expected('whole'))
+  expect(await declared).toBe(await expected('declared'))
+  expect(await declared).not.toBe(await whole)
+  expect(idsIn(await late)).toEqual([9, 10])
+})
+
+it('serves 100 readers of another server while the run goes on', async () => {
+  const { runUuid, open } = openRun()
+  const writer = open()
+  const readings = range(1, 100).map((after) => ({ after, text: readAll(follow(runUuid, after % 20)) }))
+  for (const id of range(1, 500)) {
+    writer.append([], [providerEntry(id)])
+    if (id % 5 === 0) await new Promise((resolve) => setImmediate(resolve))
+  }
+  writer.append([], [latitudeEntry(501, 'chain-completed', 0)])
+  writer.close()
+  for (const { after, text } of readings) expect(idsIn(await text)).toEqual(range((after % 20) + 1, 501))
+})
+
+it('starts to publish a queued run as soon as it opens on any server', async () => {
+  const { runUuid, open } = openRun(true)
+  const text = readAll(follow(runUuid, 0))
+  const writer = open()
+  writer.append([], [latitudeEntry(1, 'chain-error', 0)])
+  writer.close()
+  expect(idsIn(await text)).toEqual([1])
+})
+
+it('counts all readers of other servers as one, and stops publishing when none is heard', async () => {
+  const slow = await logServers({
+    urls: [redisUrl, redisUrl],
+    times: { signalMs: 100, unheardMs: 400, watchMs: 100, longestWatchMs: 100 },
+  })
+  onTestFinished(() => slow.close())
+  const [here, there] = slow.servers
+  if (!here || !there) throw new Error('There are two servers')
+  const runUuid = randomUUID()
+  const counts: number[] = []
+  const writer = here.log.open(runUuid, (count) => counts.push(count))
+  const published = () => here.connections.events.xlen(`${slow.prefix}:events:${runUuid}`)
+  const one = follow(runUuid, 0, activeRun(), there)
+  const two = follow(runUuid, 0, activeRun(), there)
+  writer.append([], [providerEntry(1)])
+  await expect.poll(() => counts).toEqual([1])
+  await expect.poll(published).toBe(1)
+  one.release()
+  two.release()
+  await expect.poll(() => counts.at(-1)).toBe(0)
+  writer.append([], [providerEntry(2)])
+  const later = follow(runUuid, 0, activeRun(), there)
+  await expect.poll(() => counts.at(-1)).toBeGreaterThan(0)
+  writer.append([], [latitudeEntry(3, 'chain-completed', 0)])
+  writer.close()
+  expect(idsIn(await readAll(later))).toEqual([1, 2, 3])
+  expect(await published()).toBeLessThanOrEqual(3)
+})
+
+it('keeps a run alive for readers that only wait for its end, and publishes nothing for them', async () => {
+  const { runUuid, readers, open } = openRun()
+  const writer = open()
+  writer.append([], [providerEntry(1)])
+  const stored = activeRun()
+  const reader = follow(runUuid, Number.MAX_SAFE_INTEGER, stored)
+  await expect.poll(() => readers).toEqual([1])
+  await expect.poll(() => stored.looks).toBeGreaterThan(1)
+  expect(reader.isAtEnd()).toBe(false)
+  await store(stored, writer, [latitudeEntry(2, 'chain-completed', 0)])
+  await reader.changed()
+  expect(reader.isAtEnd()).toBe(true)
+  expect(reader.take(10)).toEqual([])
+  expect(await streamsOf(runUuid)).toBe(0)
+  writer.close()
+})
+
+it('continues from the stored event log if the owner is gone', async () => {
+  const { runUuid, open } = openRun()
+  const writer = open()
+  writer.append(
+    [],
+    range(1, 3).map((id) => providerEntry(id)),
+  )
+  const stored = activeRun()
+  const reader = follow(runUuid, 0, stored)
+  await expect.poll(() => reader.take(10).at(-1)?.id).toBe(3)
+  const text = readAll(reader)
+  // The reaper has ended the run. Its owner wakes up, shows another event and gives up.
+  await store(stored, { ...writer, entries: [] }, [latitudeEntry(1_000_003, 'chain-error', 0)])
+  writer.append([], [providerEntry(4)])
+  writer.close()
+  owner.log.drop(runUuid)
+  expect(idsIn(await text).filter((id) => id !== 4)).toEqual([1_000_003])
+})
+
+it('ends the readers of a run that was never opened, and of a deleted one', async () => {
+  const stored = activeRun()
+  const texts = [readAll(follow(randomUUID(), 0, stored)), readAll(follow(randomUUID(), 5, stored))]
+  const waiting = follow(randomUUID(), Number.MAX_SAFE_INTEGER, stored)
+  await expect.poll(() => stored.looks).toBeGreaterThan(3)
+  stored.found = 'deleted'
+  expect(await Promise.all(texts)).toEqual(['', ''])
+  while (!waiting.isAtEnd()) await waiting.changed()
+})
+
+it('resolves a waiting reader when it is released', async () => {
+  for (const afterId of [0, Number.MAX_SAFE_INTEGER]) {
+    const reader = follow(randomUUID(), afterId)
+    const waiting = reader.changed()
+    reader.release()
+    reader.release()
+    await waiting
+  }
+})
+
+it('knows that a stalled reader waits for a tool result', async () => {
+  const { runUuid, open } = openRun()
+  const writer = open()
+  const reader = follow(runUuid, 0)
+  writer.setCallerAwaited(true)
+  writer.append([], [providerEntry(1)])
+  await expect.poll(() => reader.isCallerAwaited()).toBe(true)
+  writer.setCallerAwaited(false)
+  writer.append([], [providerEntry(2)])
+  await expect.poll(() => reader.isCallerAwaited()).toBe(false)
+  reader.release()
+  writer.close()
+})
+
+it('publishes everything again if Redis has lost the stream', async () => {
+  const { runUuid, open } = openRun()
+  const writer = open()
+  writer.append(
+    [{ whole: '1', declared: '1' }],
+    range(1, 10).map((id) => providerEntry(id)),
+  )
+  const first = follow(runUuid, 0)
+  const taken: number[] = []
+  await expect.poll(() => taken.push(...first.take(100).map(({ id }) => id)) && taken.length).toBe(10)
+  await bench.flush()
+  // A reader that comes now finds no stream, and one that comes after the next event finds only a part of it.
+  const second = readAll(follow(runUuid, 0))
+  await expect.poll(() => streamsOf(runUuid)).toBe(1)
+  await bench.flush()
+  writer.append([], [providerEntry(11)])
+  const third = readAll(follow(runUuid, 0))
+  await expect.poll(() => streamsOf(runUuid)).toBe(1)
+  writer.append([], [latitudeEntry(12, 'chain-completed', 1)])
+  writer.close()
+  expect(idsIn(await readAll(first))).toEqual([11, 12])
+  expect(idsIn(await second)).toEqual(range(1, 12))
+  expect(idsIn(await third)).toEqual(range(1, 12))
+})
+
+it('continues after a time without Redis, and without it from the stored event log', async () => {
+  const { port, hostname } = new URL(redisUrl)
+  expect(['127.0.0.1', 'localhost']).toContain(hostname)
+  let proxy = await faultProxy(Number(port))
+  const url = `redis://127.0.0.1:${proxy.port}`
+  for (const [place, urls] of [
+    [url, redisUrl],
+    [redisUrl, url],
+    [url, url],
+  ].entries()) {
+    const both = await logServers({ urls, times: shortTimes })
+    const [here, there] = both.servers
+    if (!here || !there) throw new Error('There are two servers')
+    const runUuid = randomUUID()
+    const writer = here.log.open(runUuid, () => {})
+    const stored = activeRun()
+    const early = follow(runUuid, 0, stored, there)
+    writer.append(
+      [],
+      range(1, 5).map((id) => providerEntry(id)),
+    )
+    const taken: number[] = []
+    await expect.poll(() => taken.push(...early.take(100).map(({ id }) => id)) && taken.length).toBe(5)
+    await proxy.close()
+    writer.append(
+      [],
+      range(6, 50).map((id) => providerEntry(id)),
+    )
+    const whileAway = readAll(follow(runUuid, 0, stored, there))
+    const rest = readAll(early)
+    if (place === 1) {
+      await store(stored, writer, [latitudeEntry(51, 'chain-completed', 0)])
+      expect(idsIn(await rest)).toEqual(range(6, 51))
+      expect(idsIn(await whileAway)).toEqual(range(1, 51))
+    }
+    proxy = await faultProxy(Number(port), proxy.port)
+    writer.append([], [latitudeEntry(51, 'chain-completed', 0)])
+    writer.close()
+    expect(idsIn(await rest)).toEqual(range(6, 51))
+    expect(idsIn(await whileAway)).toEqual(range(1, 51))
+    await both.close()
+  }
+  await proxy.close()
+})

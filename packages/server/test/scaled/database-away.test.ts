@@ -1,0 +1,112 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { httpCall } from '../http/api-call.ts'
+import { prompt } from '../runs/run-bench.ts'
+import { record, textOf } from '../runs/run-calls.ts'
+import { count, timeFor } from '../support/counts.ts'
+import { type DatabaseProxy, startDatabaseProxy } from '../support/database-proxy.ts'
+import { heardMs } from '../support/heard-time.ts'
+import { openReplicas, type Replica, type Replicas } from '../support/replicas.ts'
+
+const outages = count(1, 50)
+const awayMs = 10_000
+const silenceMs = 1_000
+
+let replicas: Replicas
+let proxy: DatabaseProxy
+let servers: readonly Replica[]
+beforeAll(async () => {
+  replicas = await openReplicas(
+    { hello: prompt('<user>Hi</user>', 'maxRetries: 0\n') },
+    {
+      count: 2,
+      environment: { STET_DATABASE_SILENCE_MS: String(silenceMs), STET_LOG_LEVEL: 'off' },
+      databaseThrough: async (databaseUrl) => {
+        proxy = await startDatabaseProxy(databaseUrl)
+        return proxy.url
+      },
+    },
+  )
+  servers = [replicas.server(0), replicas.server(1)]
+})
+afterAll(async () => {
+  await proxy.comeBack()
+  await replicas.close()
+  await proxy.goAway()
+})
+
+const isReady = async ({ url }: Replica) => (await fetch(`${url}/ready`)).status === 200
+
+async function expectUnavailable({ api, url }: Replica): Promise<void> {
+  for (const [method, path, body] of [
+    ['GET', '/projects', undefined],
+    ['POST', '/projects', { name: 'lost' }],
+    ['POST', `${replicas.project.live}/documents/run`, { path: 'hello' }],
+    ['POST', `${replicas.project.live}/documents/run`, { path: 'hello', background: true }],
+  ] as const) {
+    const busy = await heardMs(httpCall('GET', `${url}/health`))
+    const asking = api(method, path, { body })
+    // Excludes the time that the machine needs for a response without the database.
+    expect(await heardMs(asking)).toBeLessThan(silenceMs + 200 + busy)
+    expect(await asking).toMatchObject({ status: 503, body: { name: 'ServiceUnavailableError' } })
+    expect((await asking).headers.get('retry-after')).not.toBeNull()
+  }
+}
+
+async function playOutage(begin: () => void | Promise<void>): Promise<void> {
+  const { fake } = replicas
+  let goOn = () => {}
+  const gate = new Promise<void>((resolve) => {
+    goOn = resolve
+  })
+  const calls = fake.requests.length
+  fake.enqueue(...Array.from({ length: 3 }, () => ({ deltas: ['through ', 'it ', 'all'], gate })))
+  const healthy = await Promise.all(servers.map(({ open }) => open('hello')))
+  const dying = await replicas.start()
+  const orphan = await dying.open('hello')
+  await fake.waitForRequest(calls + 3)
+  for (const { api } of servers) {
+    expect(await api('GET', `${replicas.project.live}/documents/hello`)).toMatchObject({ status: 200 })
+  }
+
+  const awayUntil = performance.now() + awayMs
+  await begin()
+  await dying.kill()
+  await orphan.text().catch(() => undefined)
+  await Promise.all(servers.map(expectUnavailable))
+  for (const server of servers) {
+    await expect.poll(() => isReady(server)).toBe(false)
+    // Cached reads go on.
+    expect(await server.api('GET', `${replicas.project.live}/documents/hello`)).toMatchObject({ status: 200 })
+  }
+  expect(fake.requests.length).toBe(calls + 3)
+  await delay(Math.max(0, awayUntil - performance.now()))
+  await proxy.comeBack()
+
+  for (const server of servers) await expect.poll(() => isReady(server)).toBe(true)
+  const [first] = servers
+  const statusOf = async (response: Response) =>
+    (await first?.conversation(response.headers.get('x-conversation-uuid') ?? ''))?.['status']
+  // Only the dead server's run is lost.
+  await expect.poll(() => statusOf(orphan), { timeout: 60_000, interval: 100 }).toBe('error')
+  for (const response of healthy) expect(await statusOf(response)).toBe('running')
+  goOn()
+  for (const response of healthy) {
+    expect(textOf(await record(response))).toBe('through it all')
+    expect(await statusOf(response)).toBe('completed')
+  }
+  for (const server of servers) {
+    expect(await server.run('hello')).toMatchObject({ status: 200 })
+    expect(await server.attach(await server.background('hello'))).toMatchObject({ status: 200 })
+  }
+}
+
+it(
+  'promise 12: with two servers, a database that is away for 10 s: 503 within 1 s, recovery, no healthy run is reaped',
+  async () => {
+    for (let outage = 0; outage < outages; outage += 1) {
+      await playOutage(outage % 2 === 0 ? () => proxy.goAway() : () => proxy.freeze())
+    }
+  },
+  timeFor(outages, 90_000),
+)

@@ -1,0 +1,214 @@
+/** Promise 13 with two servers: requests neither fail nor wait for Redis, and everything recovers without a restart. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { prompt } from '../runs/run-bench.ts'
+import { record, textOf } from '../runs/run-calls.ts'
+import { count, timeFor } from '../support/counts.ts'
+import { type FaultProxy, faultProxy } from '../support/fault-proxy.ts'
+import { heardMs } from '../support/heard-time.ts'
+import { type RedisProcess, redisProcess } from '../support/redis.ts'
+import { openReplicas, type Replica, type Replicas } from '../support/replicas.ts'
+
+const outages = count(1, 50)
+const requestsOfEachKind = 15
+/** The promised limit of waiting for Redis in one request. */
+const waitMs = 100
+/** A single request may also be slow because of the machine. */
+const machineMs = 400
+
+let redis: RedisProcess
+let proxy: FaultProxy
+let replicas: Replicas
+let one: Replica
+let other: Replica
+beforeAll(async () => {
+  redis = await redisProcess()
+  proxy = await faultProxy(redis.port)
+  replicas = await openReplicas(
+    { hello: prompt('<user>Hi {{ name }}</user>', 'maxRetries: 0\nparameters: { name: { type: text } }\n') },
+    {
+      count: 2,
+      redisUrl: `redis://127.0.0.1:${proxy.port}`,
+      environment: { STET_REDIS_TIMEOUT_MS: '50', STET_WORKERS: '2' },
+    },
+  )
+  one = replicas.server(0)
+  other = replicas.server(1)
+})
+afterAll(async () => {
+  await replicas.close()
+  await proxy.close()
+  await redis.close()
+})
+
+let made = 0
+function newName(): string {
+  made += 1
+  return `queued-${made}`
+}
+
+const run = (server: Replica, name: string) => server.run('hello', { parameters: { name } })
+
+/** Requests of every kind that must not depend on Redis. */
+const kinds: Record<string, (server: Replica) => Promise<unknown>> = {
+  'GET me': async ({ api }) => expect(await api('GET', '/me')).toMatchObject({ status: 200 }),
+  'GET prompt': async ({ api }) =>
+    expect(await api('GET', `${replicas.project.live}/documents/hello`)).toMatchObject({ status: 200 }),
+  'GET list': async ({ api }) => expect(await api('GET', '/projects')).toMatchObject({ status: 200 }),
+  'POST project': async ({ api }) =>
+    expect(await api('POST', '/projects', { body: { name: 'outage' } })).toMatchObject({ status: 201 }),
+  'JSON run': async (server) =>
+    expect(await run(server, 'json')).toMatchObject({ status: 200, body: { response: { text: 'Hello.' } } }),
+  'SSE run': async ({ stream }) => expect(textOf(await stream('hello'))).toBe('Hello.'),
+  'attach and stop': async (server) => {
+    const { body } = await run(server, 'attached')
+    const uuid = String(body['uuid'])
+    expect(await server.attach(uuid)).toMatchObject({ status: 200 })
+    expect(await server.stop(uuid)).toMatchObject({ status: 200, body: { stopped: false } })
+  },
+}
+
+interface Times {
+  median: number
+  longest: number
+}
+
+async function timesOf(request: (server: Replica) => Promise<unknown>): Promise<Times> {
+  const times: number[] = []
+  for (let sent = 0; sent < requestsOfEachKind; sent += 1) {
+    times.push(await heardMs(request(sent % 2 === 0 ? one : other)))
+  }
+  times.sort((a, b) => a - b)
+  return { median: times[Math.floor(times.length / 2)] ?? 0, longest: times.at(-1) ?? 0 }
+}
+
+async function timesOfAll(): Promise<Record<string, Times>> {
+  const times: Record<string, Times> = {}
+  for (const [kind, request] of Object.entries(kinds)) times[kind] = await timesOf(request)
+  return times
+}
+
+const queuedRuns = () => replicas.query(`SELECT uuid FROM run WHERE status = 'queued'`)
+
+async function expectRecovery(): Promise<void> {
+  for (const server of [one, other]) {
+    const background = () =>
+      server.api('POST', `${replicas.project.live}/documents/run`, { body: { path: 'hello', background: true } })
+    let uuid = ''
+    const isQueued = async () => {
+      const { status, body } = await background()
+      uuid = String(body['uuid'])
+      return status
+    }
+    await expect.poll(isQueued, { interval: 100 }).toBe(200)
+    expect(await (server === one ? other : one).attach(uuid)).toMatchObject({ status: 200 })
+  }
+}
+
+interface Outage {
+  begin(): void | Promise<void>
+  end(): void | Promise<void>
+}
+
+const outageKinds: Record<string, Outage> = {
+  killed: { begin: () => redis.kill(), end: () => redis.start() },
+  frozen: { begin: () => redis.pause(), end: () => redis.resume() },
+  'behind a broken network': { begin: () => proxy.blackHole(), end: () => proxy.restore() },
+  'cut off': { begin: () => proxy.cut(), end: () => proxy.restore() },
+  'late by 300 ms': { begin: () => proxy.delay(300), end: () => proxy.restore() },
+}
+
+describe.each(Object.entries(outageKinds))('promise 13: while Redis is %s', (_name, outage) => {
+  it(
+    'JSON runs, SSE runs, reads and writes go on without waiting, background runs are refused, and all recovers',
+    async () => {
+      for (let time = 0; time < outages; time += 1) {
+        replicas.fake.setDefault({ text: 'Hello.' })
+        const before = await timesOfAll()
+        let goOn = () => {}
+        const gate = new Promise<void>((resolve) => {
+          goOn = resolve
+        })
+        const calls = replicas.fake.requests.length
+        replicas.fake.enqueue({ deltas: ['through ', 'it ', 'all'], gate })
+        const long = await one.open('hello')
+        await replicas.fake.waitForRequest(calls + 1)
+
+        await outage.begin()
+        const during = await timesOfAll()
+        for (const [kind, { median, longest }] of Object.entries(during)) {
+          const usual = before[kind] ?? { median: 0, longest: 0 }
+          expect(median, kind).toBeLessThan(usual.median + waitMs)
+          expect(longest, kind).toBeLessThan(usual.longest + waitMs + machineMs)
+        }
+        const sent = replicas.fake.requests.length
+        for (const { api } of [one, other]) {
+          const body = { path: 'hello', background: true }
+          const answer = await api('POST', `${replicas.project.live}/documents/run`, { body })
+          expect(answer).toMatchObject({ status: 503, body: { details: { reason: 'queue-unavailable' } } })
+          expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+        }
+        expect(await queuedRuns()).toEqual([])
+        goOn()
+        expect(textOf(await record(long))).toBe('through it all')
+        expect(replicas.fake.requests.length).toBe(sent)
+        await outage.end()
+        await expectRecovery()
+      }
+    },
+    timeFor(outages, 60_000),
+  )
+})
+
+describe.each([
+  { name: 'killed and restarted empty', lose: () => redis.kill().then(redis.start) },
+  { name: 'flushed', lose: () => redis.flush() },
+  { name: 'left by half-closed connections', lose: async () => proxy.halfClose() },
+])('promise 13: after Redis was $name', ({ lose }) => {
+  it(
+    'background runs that were queued before run once',
+    async () => {
+      for (let time = 0; time < outages; time += 1) {
+        const { fake } = replicas
+        fake.setDefault({ text: 'Hello.' })
+        const calls = fake.requests.length
+        let goOn = () => {}
+        const gate = new Promise<void>((resolve) => {
+          goOn = resolve
+        })
+        // Occupies all workers of both servers.
+        fake.enqueue(...Array.from({ length: 4 }, () => ({ text: 'busy', gate })))
+        const busy = await Promise.all([one, other, one, other].map(({ background }) => background('hello')))
+        await fake.waitForRequest(calls + 4)
+        const names = Array.from({ length: 10 }, () => `${newName()}.`)
+        const uuids = await Promise.all(
+          names.map((name, place) => (place % 2 === 0 ? one : other).background('hello', { parameters: { name } })),
+        )
+        expect((await queuedRuns()).length).toBe(names.length)
+        await lose()
+        goOn()
+        for (const uuid of [...busy, ...uuids]) expect(await other.attach(uuid)).toMatchObject({ status: 200 })
+        for (const name of names) {
+          const asked = fake.requests.filter(({ body }) => JSON.stringify(body['messages']).includes(name))
+          expect(asked, name).toHaveLength(1)
+        }
+        await expectRecovery()
+      }
+    },
+    timeFor(outages, 60_000),
+  )
+})
+
+it('promise 13: a server starts while Redis is away, serves, and takes background runs once it is back', async () => {
+  replicas.fake.setDefault({ text: 'Hello.' })
+  await proxy.cut()
+  const late = await replicas.start()
+  expect(await run(late, 'late')).toMatchObject({ status: 200 })
+  expect((await fetch(`${late.url}/ready`)).status).toBe(200)
+  await proxy.restore()
+  const queued = async () =>
+    (await late.api('POST', `${replicas.project.live}/documents/run`, { body: { path: 'hello', background: true } }))
+      .status
+  await expect.poll(queued, { interval: 100 }).toBe(200)
+  expect(await late.attach(await late.background('hello'))).toMatchObject({ status: 200 })
+  expect(await late.terminate()).toMatchObject({ code: 0 })
+})
