@@ -62,7 +62,7 @@ async function readRequest(connection: Socket): Promise<BackupRequest | undefine
     else await Promise.race([once(connection, 'readable'), once(connection, 'close')])
   }
   connection.setTimeout(0)
-  // Reads on, so that the end of the command is noticed.
+  // Keeps reading, to notice if the command ends.
   connection.resume()
   return parseRequest(text)
 }

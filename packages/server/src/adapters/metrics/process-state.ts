@@ -4,12 +4,12 @@ import { Counter, Gauge, type Registry } from 'prom-client'
 
 export interface ProcessState {
   activeRuns(): number
-  /** May fail while the queue is unavailable. */
+  /** Rejects while the queue is unavailable. */
   queuedRuns(): number | Promise<number>
   eventLogReaders(): number
   templatesWaiting(): number
   statementCount(): number
-  /** The embedded database has no pool. */
+  /** Undefined for the embedded database, which has no pool. */
   connections(): { inUse: number; waiting: number; most: number } | undefined
 }
 
