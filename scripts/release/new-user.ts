@@ -71,7 +71,7 @@ export async function publishPrompt(folder: string, address: string): Promise<vo
   for (const command of commands) await run(command, folder, at(address))
 }
 
-/** Runs the published prompt. @returns the conversation */
+/** Runs the published prompt. @returns the uuid of the conversation */
 export async function runPrompt(folder: string, address: string, node = process.execPath): Promise<string> {
   const command = `npx stet run support/reply --json -p ticket="${TICKET}" > answer.ndjson`
   await run(command, folder, at(address, node))

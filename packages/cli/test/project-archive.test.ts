@@ -300,7 +300,7 @@ describe('a bad archive creates nothing', () => {
       (archive) => edited(archive, ([head]) => Object.assign(head ?? {}, { version: 2 })),
       'has version 2',
     ],
-    ['a zip bomb', () => gzipSync(Buffer.alloc(300 * 1024 * 1024)), 'more than 256 MB'],
+    ['a zip bomb', () => gzipSync(Buffer.alloc(300 * 1024 * 1024)), 'larger than 256 MB'],
     [
       'a text with another hash',
       (archive) => edited(archive, (lines) => Object.assign(lines[1]?.['text'] ?? {}, { content: 'x' })),
