@@ -41,7 +41,11 @@ export const command = defineCommand({
     ...parameterFlags,
     { long: '--concurrency', short: '-c', value: '<n>', summary: `runs at once (${DEFAULT_CONCURRENCY})` },
     { long: '--duration', value: '<duration>', summary: `start runs for this long, such as 30s (${DEFAULT_SECONDS}s)` },
-    { long: '--runs', value: '<n>', summary: 'end after this many runs, without a time limit unless --duration is set' },
+    {
+      long: '--runs',
+      value: '<n>',
+      summary: 'end after this many runs, without a time limit unless --duration is set',
+    },
     { long: '--warm-up', value: '<n>', summary: 'runs before the measurement (same as --concurrency)' },
     { long: '--stream', summary: 'read runs as event streams, which measures the first text (default)' },
     { long: '--no-stream', summary: 'read each run as one JSON response' },

@@ -36,7 +36,7 @@ function checkParents(versions: readonly ArchivedVersion[], last: number): void 
   if (!versions.some(({ parent }) => parent === null)) throw new Refused('every version has a parent')
   const first = versions.findIndex(({ number }) => number === null)
   if (first >= 0 && versions.slice(first).some(({ number, parent }) => number !== null || (parent ?? 0) > last))
-    throw new Refused('a draft comes before a version')
+    throw new Refused('drafts must come after all versions and have an existing parent')
 }
 
 function checkChanges({ number, changes }: ArchivedVersion, live: ReadonlyMap<string, string>): void {
