@@ -298,7 +298,7 @@ describe('a bad archive creates nothing', () => {
     [
       'a later version',
       (archive) => edited(archive, ([head]) => Object.assign(head ?? {}, { version: 2 })),
-      'has version 2',
+      'has format version 2',
     ],
     ['a zip bomb', () => gzipSync(Buffer.alloc(300 * 1024 * 1024)), 'larger than 256 MB'],
     [

@@ -79,6 +79,6 @@ function parseRequest(text: string): BackupRequest | undefined {
 /** Resolves when the bytes are handed to the system, and rejects once the connection is closed. */
 function write(connection: Socket, bytes: Uint8Array): Promise<void> {
   return new Promise((done, failed) => {
-    connection.write(bytes, (error) => (error ? failed(new Error('The command was ended')) : done()))
+    connection.write(bytes, (error) => (error ? failed(new Error('The command disconnected')) : done()))
   })
 }
