@@ -1,5 +1,4 @@
 import { join, resolve } from 'node:path'
-import { archiveEnding } from '../archive/project-archive.ts'
 import { defineCommand, hasFlag, textFlag } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError, exitCodes } from '../exit-code.ts'
@@ -9,6 +8,7 @@ import { findCaseClashes, problemOfPath, promptEnding, promptsDirOf } from '../s
 import { type Refusal, scanProject } from '../sync/scan.ts'
 import { findVersionToRun } from '../sync/version-ref.ts'
 import { selectorOf } from '../sync/workspace.ts'
+import { archiveEnding } from './projects/archive/project-archive.ts'
 
 interface ExportInput {
   names: readonly string[]

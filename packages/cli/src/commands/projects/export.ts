@@ -1,13 +1,13 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { exportProject } from '../../archive/export-project.ts'
-import { archiveEnding, isDraft, liveOf } from '../../archive/project-archive.ts'
-import { packArchive } from '../../archive/write-archive.ts'
 import { defineCommand, hasFlag } from '../../command.ts'
 import { CliError } from '../../exit-code.ts'
 import { countOf, shownFile } from '../../output.ts'
 import { writeFileAtomically } from '../../settings/write-file.ts'
 import { showProgress } from '../../ui/progress.ts'
+import { exportProject } from './archive/export-project.ts'
+import { archiveEnding, isDraft, liveOf } from './archive/project-archive.ts'
+import { packArchive } from './archive/write-archive.ts'
 import { findProject, readProjectId } from './project-id.ts'
 
 export const command = defineCommand({

@@ -1,14 +1,14 @@
 import { resolve } from 'node:path'
 import type { Stet } from '@stet/sdk'
-import { importHistory } from '../../archive/import-project.ts'
-import { type ImportTarget, nameTarget, openTarget, removeTarget } from '../../archive/import-target.ts'
-import { archiveEnding, type ProjectArchive } from '../../archive/project-archive.ts'
-import { readArchive } from '../../archive/read-archive.ts'
 import { defineCommand, hasFlag, textFlag } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { CliError } from '../../exit-code.ts'
 import { countOf } from '../../output.ts'
 import { showProgress } from '../../ui/progress.ts'
+import { importHistory } from './archive/import-project.ts'
+import { type ImportTarget, nameTarget, openTarget, removeTarget } from './archive/import-target.ts'
+import { archiveEnding, type ProjectArchive } from './archive/project-archive.ts'
+import { readArchive } from './archive/read-archive.ts'
 import { readProjectId } from './project-id.ts'
 
 interface ImportProjectInput {

@@ -1,5 +1,5 @@
 import type { Evaluation, Project, Stet, Version } from '@stet/sdk'
-import { CliError } from '../exit-code.ts'
+import { CliError } from '../../../exit-code.ts'
 import type { ArchivedChange, ArchivedEvaluation, ArchivedVersion, ProjectArchive } from './project-archive.ts'
 
 const maxAttempts = 3

@@ -1,5 +1,5 @@
 import type { Project, Stet, Version } from '@stet/sdk'
-import { CliError } from '../exit-code.ts'
+import { CliError } from '../../../exit-code.ts'
 import type { ArchivedVersion, ProjectArchive } from './project-archive.ts'
 
 const unfinishedMark = ' (import not finished)'
@@ -15,6 +15,14 @@ export interface ImportTarget {
   merged: readonly Version[]
   /** Returns a draft that can become the version, at most once for each draft. */
   takeDraft(version: ArchivedVersion): Version | undefined
+}
+
+export interface ImportInput {
+  client: Stet
+  archive: ProjectArchive
+  target: ImportTarget
+  keepsUuids: boolean
+  onProgress(done: number, total: number): void
 }
 
 interface TargetInput {

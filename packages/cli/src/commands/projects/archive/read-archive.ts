@@ -1,8 +1,8 @@
 import { open } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
-import { CliError } from '../exit-code.ts'
-import { isMissing } from '../settings/json-file.ts'
+import { CliError } from '../../../exit-code.ts'
+import { isMissing } from '../../../settings/json-file.ts'
 import { checkHistory } from './check-history.ts'
 import { Refused, readEvaluation, readHeader, readVersion, textOf } from './line-shapes.ts'
 import {

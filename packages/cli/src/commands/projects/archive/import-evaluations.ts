@@ -1,5 +1,5 @@
 import type { Version } from '@stet/sdk'
-import type { ImportInput } from './import-project.ts'
+import type { ImportInput } from './import-target.ts'
 import type { ArchivedEvaluation, ArchivedVersion } from './project-archive.ts'
 
 /** Evaluations get new uuids on the server. */

@@ -1,4 +1,4 @@
-import { isPromptPath } from '../sync/prompt-path.ts'
+import { isPromptPath } from '../../../sync/prompt-path.ts'
 import { Refused } from './line-shapes.ts'
 import { type ArchivedVersion, applyChanges, type ProjectArchive } from './project-archive.ts'
 

@@ -1,20 +1,12 @@
-import type { Change, Stet, Version } from '@stet/sdk'
-import { CliError } from '../exit-code.ts'
+import type { Change, Version } from '@stet/sdk'
+import { CliError } from '../../../exit-code.ts'
 import { type ImportedEvaluation, importEvaluations } from './import-evaluations.ts'
-import type { ImportTarget } from './import-target.ts'
-import { type ArchivedChange, type ArchivedVersion, isDraft, liveOf, type ProjectArchive } from './project-archive.ts'
+import type { ImportInput } from './import-target.ts'
+import { type ArchivedChange, type ArchivedVersion, isDraft, liveOf } from './project-archive.ts'
 
 /** Limits of one push: the server's number of changes, and half of its default body size. */
 const maxChanges = 1_000
 const maxPushBytes = 2 * 1024 * 1024
-
-export interface ImportInput {
-  client: Stet
-  archive: ProjectArchive
-  target: ImportTarget
-  keepsUuids: boolean
-  onProgress(done: number, total: number): void
-}
 
 export interface ImportedHistory {
   /** Versions imported by this call. */
