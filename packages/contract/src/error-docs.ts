@@ -187,7 +187,7 @@ export const CAUSE_DOCS = {
     next: 'Ask the operator to free disk space. Reads still work.',
   },
   'queue-full': { when: 'the key has too many queued runs', next: wait },
-  'queue-unavailable': { when: 'Redis does not answer, on an installation with several servers', next: wait },
+  'queue-unavailable': { when: 'several servers share the database and their Redis does not answer', next: wait },
   'too-many-evaluations': {
     when: 'the key, its workspace or the server has too many prompt evaluations queued or running',
     next: wait,
