@@ -12,7 +12,7 @@ let registry: string
 beforeAll(async () => {
   folder = await buildOf('surface-test')
   // Private members make every class unique, so compare only the public part.
-  built = readFileSync(`${folder}/index.d.mts`, 'utf8').replaceAll('#private;', '')
+  built = readFileSync(`${folder}/index.d.cts`, 'utf8').replaceAll('#private;', '')
   registry = readFileSync(`${folder}/prompt-registry.d.cts`, 'utf8')
 })
 
