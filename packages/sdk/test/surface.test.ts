@@ -11,7 +11,7 @@ let built: string
 let registry: string
 beforeAll(async () => {
   folder = await buildOf('surface-test')
-  // The declarations of both formats are those of CommonJS. Private members make every class unique, so compare only the public part.
+  // Private members make every class unique, so compare only the public part.
   built = readFileSync(`${folder}/index.d.cts`, 'utf8').replaceAll('#private;', '')
   registry = readFileSync(`${folder}/prompt-registry.d.cts`, 'utf8')
 })
