@@ -17,13 +17,17 @@ const steps: readonly [name: string, command: string, ...args: string[]][] = [
   ['budgets', 'pnpm', 'run', 'budgets'],
   ['promises', 'tsx', 'scripts/check-promises.ts'],
   ['links', 'tsx', 'scripts/check-links.ts'],
+  ['docs site', 'pnpm', 'run', 'docs:build'],
   ['install scripts', 'tsx', 'scripts/check-install-scripts.ts'],
+  ['workflows', 'tsx', 'scripts/check-workflows.ts'],
+  ['install commands', 'tsx', 'scripts/check-install-commands.ts'],
   ['run path', 'tsx', 'scripts/check-run-path.ts'],
   ['migrations', 'tsx', 'scripts/check-migrations.ts'],
   ['generated files', 'tsx', 'scripts/check-generated.ts'],
   ['drift', 'tsx', 'scripts/check-drift.ts'],
   ['tests', 'pnpm', 'test', '--', ...repeatOnce],
   ['README walk', 'tsx', 'scripts/readme-walk.ts'],
+  ['release', 'pnpm', 'run', 'release:dry'],
 ]
 
 const failed: string[] = []

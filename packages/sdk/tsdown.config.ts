@@ -1,5 +1,11 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'tsdown'
+import { bundledLicenses } from '../../scripts/release/bundled-licenses.ts'
 import { routes } from '../contract/src/routes.ts'
+
+const DISPOSABLE = '/// <reference lib="esnext.disposable" />'
 
 const sharedRegistry = {
   name: 'shared-registry',
@@ -37,6 +43,11 @@ function withoutServerFields(key: string, value: unknown): unknown {
   return serverFields.includes(key) || value === false ? undefined : value
 }
 
+/** One copy of the declarations serves both formats. They are the largest part of the package. */
+function shareDeclarations({ options: { outDir, format } }: { options: { outDir: string; format: string } }): void {
+  if (format === 'es') writeFileSync(join(outDir, 'index.d.mts'), `${DISPOSABLE}\nexport * from './index.cjs'\n`)
+}
+
 export default defineConfig({
   entry: ['src/index.ts', 'src/prompt-registry.ts'],
   format: ['esm', 'cjs'],
@@ -45,10 +56,12 @@ export default defineConfig({
   dts: { tsconfig: './tsconfig.src.json' },
   outExtensions: ({ format }) => (format === 'cjs' ? { js: '.cjs', dts: '.d.cts' } : { js: '.mjs', dts: '.d.mts' }),
   // The declarations reference the library that `await using` needs.
-  banner: { dts: '/// <reference lib="esnext.disposable" />' },
+  banner: { dts: DISPOSABLE },
   clean: true,
   // Both declaration formats share one registry, so that augmenting it through `import` also augments it through
   // `require`. The package that contains a declaration file decides its format, not the importer.
   inputOptions: (options) => ({ ...options, plugins: [sharedRegistry, clientRoutes, options.plugins] }),
   sourcemap: false,
+  hooks: { 'build:done': shareDeclarations },
+  plugins: [bundledLicenses(fileURLToPath(new URL('.', import.meta.url)))],
 })

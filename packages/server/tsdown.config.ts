@@ -1,29 +1,54 @@
 import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'tsdown'
+import { bundledLicenses } from '../../scripts/release/bundled-licenses.ts'
 
 const shared = { format: 'esm', platform: 'node', target: 'node20', dts: false, clean: false, outDir: 'dist' } as const
+const plugins = [bundledLicenses(fileURLToPath(new URL('.', import.meta.url)))]
 
-/** Each entry is bundled for itself: no chunk is shared with the template worker, which may read its own file only. */
+/** Below it, npm would install a package with an install script. */
+const bullmq = ['bullmq', 'cron-parser', 'luxon', 'msgpackr', 'node-abort-controller', 'semver', 'tslib']
+const adapterUtils = ['@prisma/debug', '@prisma/driver-adapter-utils', 'postgres-array']
+
+/**
+ * Each entry is bundled for itself: no chunk is shared with the template worker, which may read its own file only.
+ * `bundled` are the packages that are copied into the program instead of being installed (ADR 61).
+ */
 const programs = {
-  main: 'src/main.ts',
-  'database-thread': '../embedded-postgres/src/thread/main.ts',
-  'make-database-template': 'scripts/make-database-template.ts',
+  main: {
+    file: 'src/main.ts',
+    bundled: [
+      '@prisma/adapter-pg',
+      '@prisma/client',
+      '@prisma/client-runtime-utils',
+      ...adapterUtils,
+      ...bullmq,
+      /^@opentelemetry\//,
+    ],
+  },
+  'database-thread': {
+    file: '../embedded-postgres/src/thread/main.ts',
+    bundled: ['pglite-prisma-adapter', ...adapterUtils],
+  },
+  'make-database-template': { file: 'scripts/make-database-template.ts', bundled: [] },
 }
 
 export default defineConfig([
   ...Object.entries(programs)
-    .filter(([, file]) => existsSync(new URL(file, import.meta.url)))
-    .map(([name, file]) => ({
+    .filter(([, { file }]) => existsSync(new URL(file, import.meta.url)))
+    .map(([name, { file, bundled }]) => ({
       ...shared,
+      plugins,
       name,
       entry: { [name]: file },
-      deps: { alwaysBundle: [/^@stet\//, /^@opentelemetry\//], onlyBundle: false as const },
+      deps: { alwaysBundle: [/^@stet\//, /^@opentelemetry\//], onlyBundle: bundled },
       // OpenTelemetry's CommonJS files would need four times the space, and fail because of their cycles.
       inputOptions: { resolve: { mainFields: ['module', 'main'] } },
       outputOptions: { chunkFileNames: '[name].mjs' },
     })),
   {
     ...shared,
+    plugins,
     name: 'template-worker',
     entry: { 'template-worker': 'src/adapters/template-workers/worker/main.ts' },
     deps: { alwaysBundle: [/.*/], onlyBundle: false as const },

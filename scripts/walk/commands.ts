@@ -39,11 +39,16 @@ export async function run(command: string, cwd: string, more: NodeJS.ProcessEnv)
   return said
 }
 
-export async function withServer(command: string, cwd: string, use: (address: string) => Promise<void>): Promise<void> {
+export async function withServer(
+  command: string,
+  cwd: string,
+  use: (address: string) => Promise<void>,
+  more: NodeJS.ProcessEnv = {},
+): Promise<void> {
   console.log(`$ ${command}`)
   const server = spawn('bash', ['-c', command], {
     cwd,
-    env: environment,
+    env: { ...environment, ...more },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   })

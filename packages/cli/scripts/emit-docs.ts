@@ -52,8 +52,8 @@ Use \`stet\` to keep prompts as files in sync with a project, publish drafts, an
 Settings come from flags, environment, \`stet.config.json\`, \`stet.lock.json\`, the stored login and defaults, in this order. \`--verbose\` shows
 the origin of each value.
 
-Outside a clone, \`npx @stet/cli <command>\` runs the program without installing it, for example \`npx @stet/cli login\`. This needs a registry
-with the package, which is not published yet. In a clone of stet's repository, use \`npx stet <command>\`.
+In a clone of stet's repository, \`npx stet <command>\` runs the program. Elsewhere, install it first. The packages are not in the npm registry
+yet: install the [tarballs](self-hosting.md#install), then use \`npx stet <command>\`.
 
 Keys and paths in a cloned repository:
 

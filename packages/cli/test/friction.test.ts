@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { pairOf, succeed, write } from './support/pair.ts'
@@ -71,5 +71,4 @@ test('help has groups, and a wrong command line fails like everything else', asy
   expect(stdout).not.toContain('\nCommands:\n')
   const wrong = await runInProcess(['publsh'], { cwd })
   expect(wrong).toEqual({ code: 2, stdout: '', stderr: "✖ Unknown command 'publsh'\n  hint: did you mean publish?\n" })
-  expect(await readFile(new URL('../../../docs/cli.md', import.meta.url), 'utf8')).toContain('npx @stet/cli login')
 })

@@ -1,10 +1,11 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { makeDatabaseTemplate } from '../src/directory/database-template.ts'
 import { prepareDirectory } from '../src/directory/first-start.ts'
 import { openPglite } from '../src/open-pglite.ts'
 import { programEnd, startProgram } from './support/child-program.ts'
-import { folderOf, itemTemplate } from './support/database.ts'
+import { createItem, folderOf } from './support/database.ts'
 import { seed, seededRandom } from './support/random.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
@@ -19,7 +20,8 @@ describe('first start', () => {
   it('promise 1: a killed first start leaves no partial database', async () => {
     const random = seededRandom(seed)
     const dataDir = await temporaryFolder()
-    const template = await itemTemplate()
+    const template = join(dataDir, 'template.tar.gz')
+    await makeDatabaseTemplate(template, createItem)
     let killedEarly = 0
     // A fast machine may need more rounds until a kill interrupts a start.
     for (let round = 0; round < 5 || killedEarly === 0; round++) {
@@ -28,7 +30,7 @@ describe('first start', () => {
         new URL('support/first-start-child.ts', import.meta.url),
         join(dataDir, 'db'),
         template,
-        String(random() * 60),
+        String(random() * 250),
       )
       const end = await programEnd(starter)
       if (end.signal === 'SIGKILL') killedEarly += 1

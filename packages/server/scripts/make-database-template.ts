@@ -1,11 +1,7 @@
-/** Creates `dist/database-template` during the build: a migrated database as plain files, which a first start copies. */
-import { rm } from 'node:fs/promises'
+/** Creates `dist/database-template.tar.gz` during the build: a migrated database, which a first start unpacks. */
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { makeTemplate } from '../src/adapters/database/embedded/embedded-files.ts'
 
 const packageRoot = fileURLToPath(new URL('..', import.meta.url))
-const target = join(packageRoot, 'dist', 'database-template')
-
-await rm(target, { recursive: true, force: true })
-await makeTemplate(packageRoot, target)
+await makeTemplate(packageRoot, join(packageRoot, 'dist', 'database-template.tar.gz'))

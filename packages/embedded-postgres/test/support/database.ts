@@ -2,9 +2,10 @@ import { mkdtemp, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { DatabaseFolder } from '../../src/directory/database-folder.ts'
-import { makeDatabaseTemplate } from '../../src/directory/database-template.ts'
+import { makeDatabase } from '../../src/directory/database-template.ts'
 import { isDatabase } from '../../src/directory/first-start.ts'
 import type { Log } from '../../src/maintenance/log.ts'
+import type { SqlSession } from '../../src/sql-session.ts'
 import { temporaryRoot } from './temporary-folder.ts'
 
 /** The database thread's source file, which needs no build. */
@@ -16,14 +17,15 @@ export function folderOf(path: string): DatabaseFolder {
   return { path, owner: 'test' }
 }
 
+export const createItem = (session: SqlSession): Promise<void> =>
+  session.script('CREATE TABLE item (id serial PRIMARY KEY, name text NOT NULL)')
+
 /** Returns a closed database directory with the table `item`, created once per machine. */
 export async function itemTemplate(): Promise<string> {
   const directory = join(await temporaryRoot(), 'embedded-postgres-template-0.5.16')
   if (await isDatabase(folderOf(directory))) return directory
   const own = await mkdtemp(`${directory}-making-`)
-  await makeDatabaseTemplate(join(own, 'db'), (session) =>
-    session.script('CREATE TABLE item (id serial PRIMARY KEY, name text NOT NULL)'),
-  )
+  await makeDatabase(join(own, 'db'), createItem)
   // If several test processes run concurrently, the first one wins.
   await rename(join(own, 'db'), directory).catch(async (error: unknown) => {
     if (!(await isDatabase(folderOf(directory)))) throw error

@@ -75,13 +75,14 @@ function installed(name: string): string {
   return realpathSync(found)
 }
 
-/** The supported Node versions on this machine: the test runner's, the workspace's and the system's. */
+/** The supported Node versions on this machine: the test runner's, the workspace's, the system's and those for tests. */
 export function nodes(): string[] {
   const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
   const ofMachine = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => !folder.endsWith('.bin'))
   const folders = [
     ...(createRequire(import.meta.url).resolve.paths(name) ?? []).map((place) => `${place}/${name}/bin`),
     ...ofMachine,
+    ...['node-20', 'node-22'].map((each) => `${root}/test/runtimes/node_modules/${each}/bin`),
   ]
   const found = folders.map((folder) => join(folder, 'node')).filter((file) => existsSync(file))
   return [...new Set([process.execPath, ...found].map((file) => realpathSync(file)))].filter(isSupported)

@@ -5,6 +5,8 @@ import type { UnreadSettings } from './rate-limit/unread-budget.ts'
 
 interface HttpSettings {
   version: string
+  /** Contains `dist/reference.js.gz`, the script of `/docs`. */
+  packageRoot: string
   /** Optional features of this server, listed by `/health` and `/me`. */
   features: readonly string[]
   /** Exact origins that browsers may call from. An empty list disables CORS. */

@@ -4,8 +4,9 @@ import { mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
-import { copyDatabase, isDatabase } from '../../../embedded-postgres/src/directory/first-start.ts'
-import { makeTemplate } from '../../src/adapters/database/embedded/embedded-files.ts'
+import { makeDatabase } from '../../../embedded-postgres/src/directory/database-template.ts'
+import { isDatabase } from '../../../embedded-postgres/src/directory/first-start.ts'
+import { copyDatabase } from '../../../embedded-postgres/test/support/copy-database.ts'
 import { embeddedFolder } from '../../src/adapters/database/embedded/open-embedded.ts'
 import { migrate } from '../../src/adapters/database/migrate.ts'
 import { poolSession } from '../../src/adapters/database/postgres/postgres.ts'
@@ -48,7 +49,7 @@ export async function embeddedTemplate(): Promise<string> {
   const directory = join(await temporaryRoot(), `stet-test-template-${await migrationsHash()}`)
   if (await isDatabase(embeddedFolder(directory))) return directory
   const own = await mkdtemp(`${directory}-making-`)
-  await makeTemplate(packageRoot, join(own, 'db'))
+  await makeDatabase(join(own, 'db'), (session) => migrate(session, join(packageRoot, 'prisma', 'migrations')))
   // If several test processes run concurrently, the first one wins.
   await rename(join(own, 'db'), directory).catch(async (error: unknown) => {
     if (!(await isDatabase(embeddedFolder(directory)))) throw error

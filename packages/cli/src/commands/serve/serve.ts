@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { version } from '../../../package.json' with { type: 'json' }
 import { defineCommand, hasFlag, textFlag } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { CliError } from '../../exit-code.ts'
@@ -12,6 +13,11 @@ import { normalizeAddress } from '../../settings/resolve.ts'
 import { runServer, type Started } from './server-process.ts'
 
 const serverPackage = '@stet/server'
+
+/** The commands that work before the first release. CONTRIBUTING.md says what to change with it. */
+const SERVER_INSTALL =
+  'the packages are not in the npm registry yet. In a clone of stet, run npx -y pnpm@10.34.9 release:pack. ' +
+  `Here, run npm install <clone>/release/stet-server-${version}.tgz`
 
 interface ServeInput {
   port: string | undefined
@@ -87,7 +93,7 @@ async function findServerBin(cwd: string): Promise<string> {
     }
   }
   throw new CliError('unexpected', 'The server package is not installed here', {
-    hint: `run npm install ${serverPackage}`,
+    hint: SERVER_INSTALL,
   })
 }
 

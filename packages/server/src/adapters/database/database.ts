@@ -26,7 +26,7 @@ export function toJson(value: object): Prisma.InputJsonObject {
 export interface DatabaseOptions<Stores> {
   url?: string
   directory: string
-  /** Contains `prisma/migrations` and, after a build, `dist/database-thread.mjs` and `dist/database-template`. */
+  /** Contains `prisma/migrations` and, after a build, `dist/database-thread.mjs` and `dist/database-template.tar.gz`. */
   packageRoot: string
   /**
    * Who else may use a PostgreSQL database at the same time: nobody, other servers with Redis, or everybody (for operator
@@ -91,7 +91,7 @@ function openEngine<Stores>(options: DatabaseOptions<Stores>): Engine | Promise<
   return openEmbedded({
     ...options,
     folder: embeddedFolder(options.directory),
-    template: join(options.packageRoot, 'dist', 'database-template'),
+    template: join(options.packageRoot, 'dist', 'database-template.tar.gz'),
     threadFile: join(options.packageRoot, 'dist', 'database-thread.mjs'),
   })
 }

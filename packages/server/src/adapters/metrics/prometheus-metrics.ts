@@ -1,7 +1,6 @@
 /** Exports metrics in Prometheus' text format. Every label has a bounded number of values, whatever clients send. */
 import { Registry } from 'prom-client'
 import type { RunMetrics } from '../../features/runs/ports.ts'
-import { boundedLabels } from './bounded-labels.ts'
 import { type ProcessState, registerProcess, registerProcessState } from './process-state.ts'
 import { registerSeries } from './series.ts'
 
@@ -90,3 +89,20 @@ export function createPrometheusMetrics({ metricsPrompts }: MetricsSettings): Pr
 }
 
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'])
+
+/**
+ * Limits the number of values of a label that clients choose. Without a limit, a tenant could fill the memory of the
+ * server and of Prometheus with names. `isNamed` is true for the first `most` keys of at most `longest` characters. The
+ * caller labels other keys `other`.
+ */
+function boundedLabels(most: number, longest: number): { isNamed(key: string): boolean } {
+  const known = new Set<string>()
+  return {
+    isNamed(key) {
+      if (known.has(key)) return true
+      if (known.size >= most || key.length > longest) return false
+      known.add(key)
+      return true
+    },
+  }
+}

@@ -12,11 +12,21 @@ import {
 import { parseKeyPairsIntoRecord, parseTraceParent } from '@opentelemetry/core'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { resourceFromAttributes } from '@opentelemetry/resources'
-import { TracerProvider } from '@opentelemetry/sdk-trace'
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  ParentBasedSampler,
+  type Sampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace'
 import type { Logger } from '../../shared/logger.ts'
 import type { Span, SpanAttributes, SpanRole, Tracer } from '../../shared/tracer.ts'
 import { boundedExport, type ExportMetrics } from './bounded-export.ts'
-import { type SamplerName, samplerOf } from './sampler.ts'
+
+/** The values of `OTEL_TRACES_SAMPLER`. */
+type SamplerName = RootSamplerName | `parentbased_${RootSamplerName}`
+type RootSamplerName = 'always_on' | 'always_off' | 'traceidratio'
 
 export interface TracingSettings {
   otlpEndpoint: string
@@ -76,6 +86,17 @@ export function createOtelTracing(settings: TracingSettings, log: Logger, metric
       clearTimeout(timer)
     },
   }
+}
+
+/** @param ratio the share of sampled traces, for the ratio samplers. */
+function samplerOf(name: SamplerName, ratio = 1): Sampler {
+  const root = rootSampler(name.replace('parentbased_', ''), ratio)
+  return name.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root
+}
+
+function rootSampler(name: string, ratio: number): Sampler {
+  if (name === 'always_off') return new AlwaysOffSampler()
+  return name === 'traceidratio' ? new TraceIdRatioBasedSampler(ratio) : new AlwaysOnSampler()
 }
 
 const kinds: Record<SpanRole, SpanKind> = {

@@ -22,7 +22,9 @@ type Holder = Record<PropertyKey, unknown>
 
 /** Call after all code is loaded and before the first template. */
 export function closeModules(): void {
-  for (const name of EMPTIED) if (isBuiltin(name)) empty(require(name) as Holder, new Set())
+  // All are loaded first: Node 22 warns about `node:sqlite` with a function of `v8`.
+  const modules = EMPTIED.filter((name) => isBuiltin(name)).map((name) => require(name) as Holder)
+  for (const each of modules) empty(each, new Set())
   closeHandle(process.stdin as unknown as Holder)
   closeHandle(process.stdout as unknown as Holder)
   empty(module as unknown as Holder, new Set())

@@ -1,0 +1,16 @@
+import { constants } from 'node:fs'
+import { copyFile, mkdir, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** Copies a database directory several times faster than Node's `cp`. */
+export async function copyDatabase(from: string, to: string): Promise<void> {
+  await mkdir(to, { mode: 0o700 })
+  const entries = await readdir(from, { withFileTypes: true })
+  await Promise.all(
+    entries.map((entry) =>
+      entry.isDirectory()
+        ? copyDatabase(join(from, entry.name), join(to, entry.name))
+        : copyFile(join(from, entry.name), join(to, entry.name), constants.COPYFILE_FICLONE),
+    ),
+  )
+}

@@ -1,0 +1,47 @@
+/** Writes the licenses of the packages that a build copies into `dist` to `dist/LICENSES.txt`. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import license, { type Dependency } from 'rollup-plugin-license'
+import { standardLicenses } from './standard-licenses.ts'
+
+const HEAD = 'The programs in this folder contain code of the packages below, under these licenses.\n'
+
+/** Returns a plugin that all builds of one package share, so that the file lists the packages of all of them. */
+export function bundledLicenses(packageRoot: string): ReturnType<typeof license> {
+  const titlesByText = new Map<string, Set<string>>()
+  return license({
+    thirdParty(dependencies) {
+      for (const each of dependencies) {
+        if (each.name?.startsWith('@stet/')) continue
+        const text = textOf(each)
+        titlesByText.set(text, (titlesByText.get(text) ?? new Set()).add(titleOf(each)))
+      }
+      if (titlesByText.size === 0) return
+      const sections = [...titlesByText].map(([text, titles]) => `${[...titles].sort().join('\n')}\n\n${text}`)
+      mkdirSync(join(packageRoot, 'dist'), { recursive: true })
+      writeFileSync(join(packageRoot, 'dist', 'LICENSES.txt'), [HEAD, ...sections.sort()].join('\n\n'))
+    },
+  })
+}
+
+/** Reads the titles of `LICENSES.txt`. */
+export function bundledPackages(text: string): { name: string; version: string; license: string }[] {
+  return [...text.matchAll(/^== (\S+)@(\S+) \((.+)\) ==$/gm)].map(([, name = '', version = '', spdx = '']) => ({
+    name,
+    version,
+    license: spdx,
+  }))
+}
+
+function titleOf({ name, version, license: spdx }: Dependency): string {
+  if (!name || !version || !spdx) throw new Error(`A bundled package has no name, version or license: ${name}`)
+  return `== ${name}@${version} (${spdx}) ==`
+}
+
+function textOf({ name, license: spdx, author, licenseText, noticeText }: Dependency): string {
+  const text = [licenseText, noticeText].filter((each) => each?.trim()).join('\n\n')
+  if (text !== '') return `${text.trim()}\n`
+  const standard = standardLicenses[spdx ?? '']
+  if (standard === undefined) throw new Error(`The bundled package ${name} has no license file`)
+  return `Copyright (c) ${author?.text() ?? `contributors of ${name}`}\n\n${standard}`
+}

@@ -1,0 +1,59 @@
+/** Checks the tarballs before they are published: manifests, legal files, publint, and attw for the one with types. */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { publint } from 'publint'
+import { formatMessage } from 'publint/utils'
+import { type Packed, readManifest, root } from './packages.ts'
+
+export async function checkPackages(packed: readonly Packed[], folder: string): Promise<void> {
+  const problems: string[] = []
+  for (const { name, version, tarball } of packed) {
+    const target = join(folder, name.replace('/', '-'))
+    mkdirSync(target, { recursive: true })
+    execFileSync('tar', ['-xzf', tarball, '-C', target])
+    const unpacked = join(target, 'package')
+    const { messages, pkg } = await publint({ pkgDir: unpacked, strict: true, pack: false })
+    problems.push(...messages.map((message) => `${name}: ${formatMessage(message, pkg)}`))
+    problems.push(...faultsOf(unpacked, version).map((fault) => `${name}: ${fault}`))
+    // Only the SDK is imported. Node 10's rules for subpaths do not matter to Node 20.19 and later.
+    if (name === '@stet/sdk') attw(tarball)
+  }
+  if (problems.length > 0) throw new Error(problems.join('\n'))
+}
+
+function attw(tarball: string): void {
+  const { status, stdout, stderr } = spawnSync('attw', [tarball, '--profile', 'node16'], { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`${stdout}${stderr}`)
+}
+
+function faultsOf(unpacked: string, version: string): string[] {
+  const manifest = readManifest(unpacked)
+  const faults: string[] = []
+  const expectThat = (holds: boolean, fault: string): void => {
+    if (!holds) faults.push(fault)
+  }
+  expectThat(manifest.private === undefined, 'is private')
+  expectThat(manifest.license === 'Apache-2.0', `has the license ${manifest.license}`)
+  expectThat(manifest.publishConfig?.provenance === true, 'is published without provenance')
+  expectThat(manifest.publishConfig?.access === 'public', 'is not published for everybody')
+  const scripts = Object.keys(manifest.scripts ?? {})
+  expectThat(!scripts.some((each) => /^(pre|post)?install$|^prepare$/.test(each)), 'has an install script')
+  for (const [dependency, range] of Object.entries(manifest.dependencies ?? {}))
+    expectThat(/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(range), `depends on ${dependency}@${range}, which is not one version`)
+  const own = Object.entries(manifest.dependencies ?? {}).filter(([dependency]) => dependency.startsWith('@stet/'))
+  for (const [dependency, range] of own) expectThat(range === version, `needs ${dependency} ${range}`)
+  const legal = readFileSync(join(root, 'LICENSE'), 'utf8')
+  expectThat(read(unpacked, 'LICENSE') === legal, 'has another LICENSE than the repository')
+  expectThat(read(unpacked, 'README.md') !== '', 'has no README.md')
+  expectThat(read(unpacked, 'dist/LICENSES.txt') !== '', 'has no licenses of its bundled packages')
+  return faults
+}
+
+function read(folder: string, file: string): string {
+  try {
+    return readFileSync(join(folder, file), 'utf8')
+  } catch {
+    return ''
+  }
+}
