@@ -130,7 +130,7 @@ test('an unknown prompt, a wrong key, a missing parameter and a server that is n
   }
 })
 
-test('a server that dies meanwhile: the report counts its errors, and the exit code is 8', async () => {
+test('a server that dies during the load: the report counts its errors, and the exit code is 8', async () => {
   const dying = await startServer()
   await publishFirst(dying, { echo: prompts.echo })
   const way = await startProxy(dying.address)

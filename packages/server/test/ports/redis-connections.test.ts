@@ -15,7 +15,7 @@ describe.skipIf(isSkipped)('connections to Redis', () => {
     expect(await Promise.all(answers)).toEqual(['PONG', null])
   })
 
-  it('fail at once while Redis is away, after 50 ms while it is frozen, and recover', async () => {
+  it('fail at once while Redis is unavailable, after 50 ms while it is frozen, and recover', async () => {
     const redis = await redisProcess()
     onTestFinished(() => redis.close())
     const { requests } = await redisConnections({ url: redis.url, prefix: 'test', timeoutMs: 50 })

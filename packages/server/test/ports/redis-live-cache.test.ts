@@ -61,7 +61,7 @@ describe.skipIf(isSkipped)('live cache on Redis', () => {
     expect(loads()).toBe(3)
   })
 
-  it('reads again every 5 s while Redis is away', async () => {
+  it('reads again every 5 s while Redis is unavailable', async () => {
     const redis = await redisProcess()
     onTestFinished(() => redis.close())
     const { one, other } = await serversOn(testRedis(redis.url))

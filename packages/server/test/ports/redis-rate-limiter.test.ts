@@ -24,7 +24,7 @@ describe.skipIf(isSkipped)('on Redis', () => {
     expect(remaining.sort((a, b) => b - a)).toEqual(Array.from({ length: 20 }, (_, place) => 19 - place))
   })
 
-  it('allows each server its share, rounded up, while Redis is away', async () => {
+  it('allows each server its share, rounded up, while Redis is unavailable', async () => {
     const redis = await redisProcess()
     onTestFinished(() => redis.close())
     const counters = await countersOf({ ...testRedis(redis.url), timeoutMs: 50 })
@@ -49,7 +49,7 @@ describe.skipIf(isSkipped)('on Redis', () => {
     expect(await one?.blockedSeconds('192.0.2.2')).toBe(0)
   })
 
-  it('counts failed authentications on each server while Redis is away', async () => {
+  it('counts failed authentications on each server while Redis is unavailable', async () => {
     const redis = await redisProcess()
     onTestFinished(() => redis.close())
     const limiter = createSharedFailureLimiter(1, await countersOf({ ...testRedis(redis.url), timeoutMs: 50 }))

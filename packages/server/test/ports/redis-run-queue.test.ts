@@ -84,7 +84,7 @@ describe.skipIf(isSkipped)('run queue on BullMQ', () => {
     await expect.poll(jobs).toEqual([])
   })
 
-  it('refuses reservations while Redis is away, keeps no place for them, and works again afterwards', async () => {
+  it('refuses reservations while Redis is unavailable, keeps no place for them, and works again afterwards', async () => {
     const redis = await redisProcess()
     onTestFinished(() => redis.close())
     const queue = await queueOn({ ...testRedis(redis.url), timeoutMs: 50 }, { workers: 1, maxQueuedPerKey: 1 })

@@ -124,7 +124,7 @@ it('starts to publish a queued run as soon as it opens on any server', async () 
   expect(idsIn(await text)).toEqual([1])
 })
 
-it('counts all readers of other servers as one, and stops publishing when none is heard', async () => {
+it('counts all readers of other servers as one, and stops publishing when none signals', async () => {
   const slow = await logServers({
     urls: [redisUrl, redisUrl],
     times: { signalMs: 100, unheardMs: 400, watchMs: 100, longestWatchMs: 100 },
@@ -209,7 +209,7 @@ it('resolves a waiting reader when it is released', async () => {
   }
 })
 
-it('knows that a stalled reader waits for a tool result', async () => {
+it('reports that a stalled reader waits for a tool result', async () => {
   const { runUuid, open } = openRun()
   const writer = open()
   const reader = follow(runUuid, 0)

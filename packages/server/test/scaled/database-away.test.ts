@@ -102,7 +102,7 @@ async function playOutage(begin: () => void | Promise<void>): Promise<void> {
 }
 
 it(
-  'promise 12: with two servers, a database that is away for 10 s: 503 within 1 s, recovery, no healthy run is reaped',
+  'promise 12: with two servers, a database that is unavailable for 10 s: 503 within 1 s, recovery, no healthy run is reaped',
   async () => {
     for (let outage = 0; outage < outages; outage += 1) {
       await playOutage(outage % 2 === 0 ? () => proxy.goAway() : () => proxy.freeze())

@@ -198,7 +198,7 @@ describe.each([
   )
 })
 
-it('promise 13: a server starts while Redis is away, serves, and takes background runs once it is back', async () => {
+it('promise 13: a server starts while Redis is unavailable, serves, and takes background runs once Redis is available again', async () => {
   replicas.fake.setDefault({ text: 'Hello.' })
   await proxy.cut()
   const late = await replicas.start()

@@ -22,7 +22,7 @@ export async function transfer(from: Socket, to: Socket, faults: () => Faults): 
     const dueAt = performance.now() + delayMs
     const size = Math.min(pieceBytes, Math.max(1, Math.floor(bytesPerSecond / piecesPerSecond)))
     const pauseMs = bytesPerSecond === Number.POSITIVE_INFINITY ? 0 : 1_000 / piecesPerSecond
-    // The next chunk is read meanwhile. Otherwise a delay would also limit the throughput.
+    // Reads the next chunk during a delay. Otherwise, the delay would also limit the throughput.
     sent = sent.then(async () => {
       if (delayMs > 0) await delay(Math.max(0, dueAt - performance.now()))
       for (let at = 0; at < bytes.length; at += size) {

@@ -77,7 +77,7 @@ export interface RedisProcess {
   close(): Promise<void>
 }
 
-/** Starts a Redis server without persistence on a port of its own. */
+/** Starts a separate Redis server without persistence. */
 export async function redisProcess(): Promise<RedisProcess> {
   const port = await closedPort()
   const url = `redis://127.0.0.1:${port}`

@@ -38,7 +38,7 @@ export interface LogServersOptions {
   times?: Partial<EventLogTimes>
 }
 
-/** Short intervals, so that tests of lost signals and streams take no seconds. */
+/** Short intervals, so that tests of lost signals and streams are fast. */
 export const shortTimes: EventLogTimes = { signalMs: 500, unheardMs: 5_000, watchMs: 40, longestWatchMs: 120 }
 
 export async function logServers({ urls, times, ...options }: LogServersOptions): Promise<LogServers> {
@@ -85,7 +85,7 @@ async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
   }
 }
 
-/** What the database says about a run. */
+/** The state of a run in the database. */
 export interface StoredEnd {
   found: Awaited<ReturnType<FindEnd>>
   find: FindEnd
