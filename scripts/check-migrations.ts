@@ -77,5 +77,8 @@ function isExpansion(statement: string, created: ReadonlySet<string>): boolean {
   // One statement can have several parts. Each must add a column that earlier INSERTs may leave out.
   return statement
     .split(/,(?= (?:ADD|DROP|ALTER|RENAME) )/i)
-    .every((part) => /\bADD COLUMN /i.test(part) && (!/\bNOT NULL\b/i.test(part) || /\b(DEFAULT|GENERATED ALWAYS)\b/i.test(part)))
+    .every(
+      (part) =>
+        /\bADD COLUMN /i.test(part) && (!/\bNOT NULL\b/i.test(part) || /\b(DEFAULT|GENERATED ALWAYS)\b/i.test(part)),
+    )
 }

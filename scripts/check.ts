@@ -26,6 +26,7 @@ const steps: readonly [name: string, command: string, ...args: string[]][] = [
   ['drift', 'tsx', 'scripts/check-drift.ts'],
   ['tests', 'pnpm', 'test', '--', ...repeatOnce],
   ['README walk', 'tsx', 'scripts/readme-walk.ts'],
+  ['container', 'tsx', 'scripts/check-container.ts'],
   ['release', 'pnpm', 'run', 'release:dry'],
 ]
 
