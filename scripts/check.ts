@@ -19,6 +19,7 @@ const steps: readonly [name: string, command: string, ...args: string[]][] = [
   ['links', 'tsx', 'scripts/check-links.ts'],
   ['install scripts', 'tsx', 'scripts/check-install-scripts.ts'],
   ['workflows', 'tsx', 'scripts/check-workflows.ts'],
+  ['compose and chart', 'tsx', 'scripts/check-deploy.ts'],
   ['install commands', 'tsx', 'scripts/check-install-commands.ts'],
   ['run path', 'tsx', 'scripts/check-run-path.ts'],
   ['migrations', 'tsx', 'scripts/check-migrations.ts'],
