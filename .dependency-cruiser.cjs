@@ -46,7 +46,7 @@ module.exports = {
         path: [
           `${S}/(http|wire|adapters)/`,
           `${S}/[^/]+\\.ts$`,
-          'node_modules/(express|@prisma|@electric-sql|@ts-rest|openai|@anthropic-ai|ioredis|bullmq|promptl-ai|undici|prom-client)',
+          'node_modules/(express|@prisma|@electric-sql|@ts-rest|openai|@anthropic-ai|ioredis|bullmq|promptl-ai|undici|prom-client|@opentelemetry)',
           '^packages/contract/(?!src/vocabulary/)',
         ],
       },
@@ -106,6 +106,20 @@ module.exports = {
       severity: 'error',
       from: { path: `${S}/(?!(main|compose|lifecycle|operator-commands|data-files)\\.ts)` },
       to: { path: `${S}/(compose|main|config)\\.ts$` },
+    },
+
+    // Loading OpenTelemetry costs memory and start time, so only servers that export traces load it.
+    {
+      name: 'only-the-tracing-adapter-knows-opentelemetry',
+      severity: 'error',
+      from: { path: '^packages/[^/]+/src/', pathNot: `${S}/adapters/tracing/` },
+      to: { path: 'node_modules/@opentelemetry' },
+    },
+    {
+      name: 'the-tracing-adapter-is-loaded-on-demand',
+      severity: 'error',
+      from: { path: `${S}/`, pathNot: `${S}/adapters/tracing/` },
+      to: { path: `${S}/adapters/tracing/`, dependencyTypesNot: ['dynamic-import', 'type-only'] },
     },
 
     // the order between features

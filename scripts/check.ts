@@ -17,6 +17,7 @@ const steps: readonly [name: string, command: string, ...args: string[]][] = [
   ['budgets', 'pnpm', 'run', 'budgets'],
   ['promises', 'tsx', 'scripts/check-promises.ts'],
   ['links', 'tsx', 'scripts/check-links.ts'],
+  ['docs site', 'pnpm', 'run', 'docs:build'],
   ['install scripts', 'tsx', 'scripts/check-install-scripts.ts'],
   ['workflows', 'tsx', 'scripts/check-workflows.ts'],
   ['compose and chart', 'tsx', 'scripts/check-deploy.ts'],

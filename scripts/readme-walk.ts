@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { run, say, withServer } from './walk/commands.ts'
 import { openDocument, type WalkedDocument } from './walk/document.ts'
+import { walkQuickStarts } from './walk/quick-starts.ts'
 import { runWorkflow, type WorkflowContext } from './walk/workflow.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'stet-walk-'))
@@ -23,6 +24,7 @@ try {
     await walkFirstMinute(address)
     await walkSdk(address)
     await walkCi(address)
+    await walkQuickStarts(clone, address)
   })
   await withServer(startOwn, clone, async (address) => {
     await walkOwnProject(address)

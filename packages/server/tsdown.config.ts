@@ -17,7 +17,14 @@ const adapterUtils = ['@prisma/debug', '@prisma/driver-adapter-utils', 'postgres
 const programs = {
   main: {
     file: 'src/main.ts',
-    bundled: ['@prisma/adapter-pg', '@prisma/client', '@prisma/client-runtime-utils', ...adapterUtils, ...bullmq],
+    bundled: [
+      '@prisma/adapter-pg',
+      '@prisma/client',
+      '@prisma/client-runtime-utils',
+      ...adapterUtils,
+      ...bullmq,
+      /^@opentelemetry\//,
+    ],
   },
   'database-thread': {
     file: '../embedded-postgres/src/thread/main.ts',
@@ -34,7 +41,9 @@ export default defineConfig([
       plugins,
       name,
       entry: { [name]: file },
-      deps: { alwaysBundle: [/^@stet\//], onlyBundle: bundled },
+      deps: { alwaysBundle: [/^@stet\//, /^@opentelemetry\//], onlyBundle: bundled },
+      // OpenTelemetry's CommonJS files would need four times the space, and fail because of their cycles.
+      inputOptions: { resolve: { mainFields: ['module', 'main'] } },
       outputOptions: { chunkFileNames: '[name].mjs' },
     })),
   {

@@ -1,6 +1,6 @@
 /** Checks the tarballs before they are published: manifests, legal files, publint, and attw for the one with types. */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
@@ -47,6 +47,8 @@ function faultsOf(unpacked: string, version: string): string[] {
   expectThat(read(unpacked, 'LICENSE') === legal, 'has another LICENSE than the repository')
   expectThat(read(unpacked, 'README.md') !== '', 'has no README.md')
   expectThat(read(unpacked, 'dist/LICENSES.txt') !== '', 'has no licenses of its bundled packages')
+  const folders = readdirSync(join(unpacked, 'dist'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
+  expectThat(folders.length === 0, `has folders of an older build in dist: ${folders.map(({ name }) => name)}`)
   return faults
 }
 

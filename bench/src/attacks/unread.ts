@@ -9,10 +9,14 @@ const limitMegabytes = 100
 const upstream = await startUpstream()
 let isExceeded = false
 
-await measure('600 connections, 8 pipelined GET /docs each', async () => ({
-  connections: 600,
-  text: 'GET /docs HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(8),
-}))
+for (const path of ['/openapi.json', '/docs/reference.js']) {
+  for (const encoding of ['gzip', 'identity']) {
+    await measure(`600 connections, 8 pipelined GET ${path} each, ${encoding}`, async () => ({
+      connections: 600,
+      text: `GET ${path} HTTP/1.1\r\nHost: x\r\nAccept-Encoding: ${encoding}\r\n\r\n`.repeat(8),
+    }))
+  }
+}
 await measure('200 unread conversations of 3.8 MB', async (stet) => {
   const path = `/api/v3/conversations/${await recordConversation(stet, 3_800_000)}`
   // Warm-up: grows the database's memory for one such conversation before the attack is measured.
@@ -29,10 +33,13 @@ interface Attack {
   text: string
 }
 
-/** Starts a separate server for each attack. Warms it up with one request for `/docs` and one for `/openapi.json`. */
+/** Starts a separate server for each attack. Warms it up with one request for each shared body, plain and compressed. */
 async function measure(attack: string, prepare: (stet: Stet) => Promise<Attack>): Promise<void> {
   const stet = await startStet(upstream.url)
-  for (const path of ['/docs', '/openapi.json']) await (await fetch(`${stet.url}${path}`)).text()
+  for (const path of ['/docs', '/openapi.json', '/docs/reference.js']) {
+    for (const encoding of ['gzip', 'identity'])
+      await (await fetch(`${stet.url}${path}`, { headers: { 'accept-encoding': encoding } })).text()
+  }
   const { connections, text } = await prepare(stet)
   const before = await settledBytes(stet)
   let most = before

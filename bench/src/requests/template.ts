@@ -46,7 +46,8 @@ const silent = () => undefined
 const workerFile = fileURLToPath(new URL('../../../packages/server/dist/template-worker.mjs', import.meta.url))
 const log = { debug: silent, info: silent, warn: silent, error: silent }
 const limits = { poolSize: 2, maxPerKey: 1_000, maxPerWorkspace: 2_000 }
-const engine = createTemplateEngine({ ...limits, workerFile, timeoutMs: 10_000, log })
+const metrics = { workerDied: silent, evaluationEnded: silent }
+const engine = createTemplateEngine({ ...limits, workerFile, timeoutMs: 10_000, log, metrics })
 
 const owner = { workspaceId: 1, apiKeyId: 1 }
 const cases = corpusCases()

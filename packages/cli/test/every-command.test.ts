@@ -1,7 +1,10 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Stet } from '@stet/sdk'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { exportProject } from '../src/commands/projects/archive/export-project.ts'
+import { packArchive } from '../src/commands/projects/archive/write-archive.ts'
 import { commandTable } from '../src/commands/table.ts'
 import { publishFirst } from './support/published.ts'
 import { type RunningServer, startServer } from './support/server.ts'
@@ -29,6 +32,8 @@ let server: RunningServer
 let client: Stet
 let conversation: string
 let evaluation: string
+let archive: string
+let archiveFolder: string
 beforeAll(async () => {
   server = await startServer()
   client = await publishFirst(server, { echo: promptText })
@@ -39,9 +44,23 @@ beforeAll(async () => {
     ['First', 'Second'].map((name) => client.evaluations.create({ name, metric: 'binary' })),
   )
   evaluation = first?.uuid ?? ''
+  archiveFolder = await mkdtemp(join(tmpdir(), 'stet-cli-archive-'))
+  archive = await writeProjectArchive()
   conversation = (await client.prompts.run('echo', { stream: false, parameters: { text: 'x' } })).uuid
 })
-afterAll(() => server.stop())
+afterAll(async () => {
+  await server.stop()
+  await rm(archiveFolder, { recursive: true })
+})
+
+async function writeProjectArchive(): Promise<string> {
+  const file = join(archiveFolder, 'project.stet.gz')
+  const { project } = await client.projects.create('archived')
+  const whole = await exportProject(client, project, () => undefined)
+  await client.projects.delete(project.id, project)
+  await writeFile(file, packArchive(whole))
+  return file
+}
 
 let count = 0
 
@@ -244,6 +263,19 @@ const rows: Record<string, Row> = {
       [() => [], "'project'"],
       [({ project }) => [String(project.id)], '--retention-days'],
     ],
+  },
+  'projects export': {
+    argv: ({ project }) => [String(project.id), 'made.stet.gz'],
+    keys: 'bytes drafts evaluations file project prompts skipped versions',
+    lacking: [
+      [() => [], "'project'"],
+      [({ project }) => [String(project.id)], "'file'"],
+    ],
+  },
+  'projects import': {
+    argv: () => [archive],
+    keys: 'drafts evaluations isContinued project versions',
+    lacking: [[() => [], "'file'"]],
   },
   'projects delete': {
     argv: ({ project }) => [String(project.id), '--confirm-name', project.name],

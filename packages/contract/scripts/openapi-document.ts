@@ -13,6 +13,7 @@ import { RunEvent } from '../src/schemas/run-events.ts'
 import type { ErrorCause } from '../src/vocabulary/error-causes.ts'
 import { ComponentSchemas, type JsonSchema } from './component-schemas.ts'
 import { errorHeaders, REQUEST_HEADERS, RESPONSE_HEADERS, requestHeaders, successHeaders } from './openapi-headers.ts'
+import { sdkSample } from './sdk-sample.ts'
 
 const TAGS: Record<keyof Contract, string> = {
   apiKeys: 'API keys',
@@ -89,6 +90,7 @@ function operation({ router, name, route, metadata }: Route, schemas: ComponentS
     parameters: parameters(route, metadata, schemas),
     ...(body ? { requestBody: requestBody(body, schemas) } : {}),
     responses: responses(route, metadata, schemas),
+    'x-codeSamples': [{ lang: 'TypeScript', label: '@stet/sdk', source: sdkSample(route) }],
   }
 }
 

@@ -100,6 +100,10 @@ export const CAUSE_DOCS = {
     next: 'The work was done once. Look at its result before you repeat it with a new key.',
   },
   'path-taken': { when: 'there is a prompt at the path', next: 'Update that prompt, or choose another path.' },
+  'version-uuid-taken': {
+    when: 'the uuid of an imported version is in use on the server',
+    next: 'Import it without `uuid`.',
+  },
   'base-changed': {
     when: 'the prompt has changed since `baseHash`',
     next: 'Read the prompts in `details.conflicts` again, merge, and send the new hashes.',
@@ -183,7 +187,7 @@ export const CAUSE_DOCS = {
     next: 'Ask the operator to free disk space. Reads still work.',
   },
   'queue-full': { when: 'the key has too many queued runs', next: wait },
-  'queue-unavailable': { when: 'Redis does not answer, on an installation with several servers', next: wait },
+  'queue-unavailable': { when: 'several servers share the database and their Redis does not answer', next: wait },
   'too-many-evaluations': {
     when: 'the key, its workspace or the server has too many prompt evaluations queued or running',
     next: wait,

@@ -96,6 +96,7 @@ export {
   CreateVersionBody,
   DiffSide,
   DiffVersionsQuery,
+  ImportVersionBody,
   ListVersionsQuery,
   PublishVersionBody,
   PushChangesBody,

@@ -41,10 +41,17 @@ export const operatorRoutes = {
     contentType: 'application/json',
     errors: [],
   },
+  llms: {
+    path: '/llms.txt',
+    summary: 'Get a summary for language models',
+    description: 'Every route in one line, as Markdown (llmstxt.org).',
+    contentType: 'text/plain',
+    errors: [],
+  },
   docs: {
     path: '/docs',
     summary: 'Open the API reference',
-    description: 'This document as a web page.',
+    description: 'This document as a web page that can send requests with your API key.',
     contentType: 'text/html',
     errors: [],
   },

@@ -70,6 +70,9 @@ export const routes = {
       rateLimited: true, idempotent: true, streams: false, errors: ['merged-version'] },
     diff: { method: 'GET', path: '/projects/:projectId/versions/:versionUuid/diff', scope: 'read', rateLimited: true,
       idempotent: false, streams: false, errors: [] },
+    import: { method: 'POST', path: '/projects/:projectId/versions/:versionUuid/import', scope: 'admin',
+      rateLimited: true, idempotent: true, streams: false,
+      errors: ['merged-version', 'version-uuid-taken'] },
   },
   documents: {
     list: { method: 'GET', path: '/projects/:projectId/versions/:versionUuid/documents', scope: 'read',

@@ -53,6 +53,7 @@ test('lists every route', () => {
       "versions.push POST /projects/:projectId/versions/:versionUuid/push",
       "versions.revert POST /projects/:projectId/versions/:versionUuid/revert",
       "versions.diff GET /projects/:projectId/versions/:versionUuid/diff",
+      "versions.import POST /projects/:projectId/versions/:versionUuid/import",
       "documents.list GET /projects/:projectId/versions/:versionUuid/documents",
       "documents.create POST /projects/:projectId/versions/:versionUuid/documents",
       "documents.get GET /projects/:projectId/versions/:versionUuid/documents/:path",

@@ -3,6 +3,9 @@ export class EmbeddedPostgresError extends Error {
   override readonly name = 'EmbeddedPostgresError'
 }
 
+/** Another process holds the lock of the database directory. */
+export class DatabaseInUseError extends EmbeddedPostgresError {}
+
 /** The database thread is not responding. The thread may still execute the request. */
 export class DatabaseSilentError extends Error {
   override readonly name = 'DatabaseSilentError'

@@ -1,13 +1,14 @@
 import type { SqlDriverAdapterFactory } from '@prisma/driver-adapter-utils'
+import { type BackupService, serveBackup } from './backup/serve-backups.ts'
 import type { DatabaseFolder } from './directory/database-folder.ts'
 import { lockDirectory } from './directory/directory-lock.ts'
 import { EmbeddedPostgresError } from './failure.ts'
-import { FLOOR_BYTES, requireBackupSpace, requireSpace, watchDiskSpace } from './maintenance/disk-space.ts'
+import { FLOOR_BYTES, requireBackupSpace, requireSpace, sizeOf, watchDiskSpace } from './maintenance/disk-space.ts'
 import type { Log } from './maintenance/log.ts'
 import { startUpkeep, type Upkeep } from './maintenance/upkeep.ts'
 import type { SqlSession } from './sql-session.ts'
 import { compiledPglite } from './thread/compiled-pglite.ts'
-import { startDatabaseThread } from './thread/database-thread.ts'
+import { type DatabaseThread, startDatabaseThread } from './thread/database-thread.ts'
 import { threadAdapter, threadSession } from './thread/thread-client.ts'
 
 export interface EmbeddedPostgresOptions {
@@ -24,7 +25,8 @@ export interface EmbeddedPostgres {
   adapter: SqlDriverAdapterFactory
   isDiskLow(): boolean
   /**
-   * Starts checkpoints and vacuums, and the watch for a silent database.
+   * Starts checkpoints and vacuums, the watch for a silent database, and answers to `backupDatabase` of other
+   * processes.
    * @param statementCount increases with each of the owner's statements; unchanged means idle.
    */
   startUpkeep(statementCount: () => number): void
@@ -56,17 +58,24 @@ export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Pr
       startUpkeep(statementCount) {
         thread.watchSilence()
         const hasRoom = () => !disk.isLow()
-        upkeep = startUpkeep({ session, hasRoom, syncCount: thread.syncCount, statementCount, log })
+        const started = startUpkeep({ session, hasRoom, syncCount: thread.syncCount, statementCount, log })
+        upkeep = started
+        const backUp: BackupService['backUp'] = (send) => {
+          if (disk.isLow()) throw new EmbeddedPostgresError(`The disk of ${folder.path} is almost full`)
+          return started.pauseDuring(() => sendBackup(thread, folder, send))
+        }
+        lock.serve((connection) => void serveBackup(connection, { folder, backUp, log }))
       },
       async backup(file) {
         if (disk.isLow()) throw new EmbeddedPostgresError(`The disk of ${folder.path} is almost full`)
-        await requireBackupSpace(folder, file, { isOpen: true, floorBytes })
+        await requireBackupSpace(folder, file, { isOpen: true, isVerified: false, floorBytes })
         const write = () => thread.ask('backup', { file })
         // A checkpoint would delete the part of the write-ahead log that the backup reads last.
         await (upkeep ? upkeep.pauseDuring(write) : write())
       },
       async close() {
         disk.stop()
+        lock.stopServing()
         await upkeep?.stop()
         await thread.close()
         await lock.release()
@@ -76,5 +85,22 @@ export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Pr
     await thread.close()
     await lock.release()
     throw error
+  }
+}
+
+async function sendBackup(
+  thread: DatabaseThread,
+  folder: DatabaseFolder,
+  send: Parameters<BackupService['backUp']>[0],
+): Promise<void> {
+  const total = await sizeOf(folder)
+  try {
+    for (;;) {
+      const piece = await thread.ask('readBackup', undefined)
+      if (!piece) return
+      await send({ ...piece, total })
+    }
+  } finally {
+    await thread.ask('endBackup', undefined)
   }
 }

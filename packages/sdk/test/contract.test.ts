@@ -48,6 +48,7 @@ describe('routes', () => {
 })
 
 const U = '3f0c5a3e-6f0e-4a53-9d3c-0a1b2c3d4e5f'
+const AT = '2026-01-02T03:04:05.678Z'
 const HASH = 'a'.repeat(64)
 const messages = [{ role: 'user' as const, content: 'Hello' }]
 
@@ -74,6 +75,8 @@ const calls: Record<OperationName, (stet: Stet) => unknown> = {
     ]),
   'versions.revert': (stet) => stet.versions.revert(U, { paths: ['a'] }),
   'versions.diff': (stet) => stet.versions.diff(U, { base: 'live' }),
+  'versions.import': (stet) =>
+    stet.versions.import(U, { uuid: U, title: 'x', authorName: 'Ada', createdAt: AT, mergedAt: AT }),
   'prompts.list': (stet) => stet.prompts.list({ prefix: 'a/' }),
   'prompts.create': (stet) => stet.prompts.create('a', { prompt: 'x' }),
   'prompts.get': (stet) => stet.prompts.get('a/b'),
@@ -232,6 +235,7 @@ const ANSWERS: Record<InContract, string> = {
   'versions.push': 'PushResult',
   'versions.revert': 'RevertResult',
   'versions.diff': 'VersionDiff',
+  'versions.import': 'Version',
   'prompts.list': 'Document*',
   'prompts.create': 'Document',
   'prompts.get': 'Document',

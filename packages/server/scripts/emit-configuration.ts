@@ -35,7 +35,7 @@ ${rows.join('\n')}
 | command | effect |
 |---|---|
 | \`stet-server\` | starts the server |
-| \`stet-server backup <file>\` | writes the embedded database to one file; stop the server first |
+| \`stet-server backup <file>\` | writes the embedded database to one file, whether the server runs or not |
 | \`stet-server restore <file>\` | restores a backup file into an empty data folder |
 | \`stet-server generate-key admin\\|encryption\` | prints a new key for \`STET_ADMIN_KEY\` or \`STET_ENCRYPTION_KEY\` |
 | \`stet-server new-admin-key [workspace]\` | creates another admin key, for example if the first one is lost |

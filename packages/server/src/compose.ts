@@ -27,7 +27,8 @@ import { postgresVersionStore } from './adapters/database/stores/version-store.t
 import { postgresWorkspaceStore } from './adapters/database/stores/workspace-store.ts'
 import { createLiveAdapters, type LiveAdapters } from './adapters/in-process/live-adapters.ts'
 import { createJsonLogger } from './adapters/logging/json-logger.ts'
-import { createPrometheusMetrics } from './adapters/metrics/prometheus-metrics.ts'
+import type { ProcessState } from './adapters/metrics/process-state.ts'
+import { createPrometheusMetrics, type PrometheusMetrics } from './adapters/metrics/prometheus-metrics.ts'
 import { priceBook } from './adapters/prices/price-book.ts'
 import { createModelDrivers } from './adapters/providers/registry.ts'
 import { addressGuard } from './adapters/providers/transport/address-guard.ts'
@@ -42,7 +43,7 @@ import type { Deps, Stores } from './features/deps.ts'
 import { environmentProviders } from './features/providers/environment-providers.ts'
 import { createStoredLogs } from './features/runs/events/stored-events.ts'
 import { createActiveRuns } from './features/runs/leases/active-runs.ts'
-import type { RunMetrics, RunSettings, RunStore } from './features/runs/ports.ts'
+import type { RunSettings, RunStore } from './features/runs/ports.ts'
 import type { ServerTools } from './features/runs/tools/tool.ts'
 import { createApp } from './http/app.ts'
 import type { Place } from './http/http-deps.ts'
@@ -52,6 +53,7 @@ import { type StartedWork, shutDown, startUp } from './lifecycle.ts'
 import { systemClock } from './shared/clock.ts'
 import { canCollectGarbage } from './shared/collect-garbage.ts'
 import type { Logger } from './shared/logger.ts'
+import { noTracer, type Tracer } from './shared/tracer.ts'
 import { eventCodec } from './wire/event-codec.ts'
 
 export type Composition = Awaited<ReturnType<typeof compose>>
@@ -112,21 +114,19 @@ function databaseOptions(config: Config, logger: Logger): DatabaseOptions<Stores
  * database. @param limits replaces limits of provider requests in tests.
  */
 export async function compose(config: Config, limits?: Partial<ProviderLimits>) {
-  const logger = createJsonLogger(process.stderr, config.logLevel)
+  const { endTelemetry, ...telemetry } = await openTelemetry(config)
+  const { logger, metrics } = telemetry
   for (const unknown of config.unknownVariables) logger.warn('config.unknown-variable', { ...unknown })
   if (!canCollectGarbage) logger.warn('server.without-gc', { advice: 'start Node with --expose-gc to use less memory' })
   const serverTools = await loadServerTools(config.tools)
-  const { database, encryptionKeys } = await connectWithKeys(config, logger)
+  const { database, encryptionKeys } = await connectWithKeys(config, { ...databaseOptions(config, logger), metrics })
   let work: StartedWork | undefined
   // True if the disk is almost full, or if the recovery at the start is incomplete.
   const isReadOnly = () => database.writesClosed() || work?.queueWork.hasBegun() === false
-  const metrics = createPrometheusMetrics({
-    activeRuns: () => deps.runs.active.list().length,
-    statementCount: () => database.statementCount(),
-  })
   const runs = postgresRunStore({ ...database, writesClosed: isReadOnly })
   const live = await openLiveAdapters(config, runs, logger)
-  const deps = createDeps({ config, database, encryptionKeys, serverTools, logger, metrics, limits, runs, live })
+  const deps = createDeps({ config, database, encryptionKeys, serverTools, ...telemetry, limits, runs, live })
+  metrics.watch(processState(deps, database))
   const drain = new Drain()
   const start = async (): Promise<StartedWork | undefined> => {
     if (!(await database.take())) return undefined
@@ -136,7 +136,7 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>) 
     work.upkeep.push(startSnapshots(database, snapshotOptions(config, logger)))
     return work
   }
-  const close = () => closeAll({ database, deps, live, work })
+  const close = () => closeAll({ database, deps, live, work, endTelemetry })
   const superseded = forgetWithLock(deps, database)
   const started = start()
   try {
@@ -190,8 +190,8 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>) 
  * If there is no encryption key yet, migrates the database first to check whether it has a workspace. A database with a
  * workspace must not get a new key.
  */
-async function connectWithKeys(config: Config, logger: Logger) {
-  const database = await connectDatabase(databaseOptions(config, logger))
+async function connectWithKeys(config: Config, options: DatabaseOptions<Stores>) {
+  const database = await connectDatabase(options)
   try {
     const encryptionKeys = await encryptionKeysOf(config, async () => {
       await database.take()
@@ -204,7 +204,7 @@ async function connectWithKeys(config: Config, logger: Logger) {
   }
 }
 
-/** Drops cached rows whenever the lock is lost or taken. Resolves when another server has taken the lost lock. */
+/** Drops cached rows whenever an exclusive lock is lost, or a lock is taken. Resolves when another server has taken the lost lock. */
 function forgetWithLock(deps: Deps, { lock }: Database<Stores>): Promise<void> {
   const onChange = () => {
     deps.liveCache.clear()
@@ -235,15 +235,40 @@ function snapshotOptions(config: Config, logger: Logger) {
   }
 }
 
+/** Loads OpenTelemetry only if traces are exported. */
+async function openTelemetry(config: Config) {
+  const logger = createJsonLogger(process.stderr, config.logLevel)
+  const metrics = createPrometheusMetrics(config)
+  const { otlpEndpoint } = config
+  if (otlpEndpoint === undefined)
+    return { logger, metrics, tracer: noTracer, endTelemetry: async () => metrics.close() }
+  const { createOtelTracing } = await import('./adapters/tracing/otel-tracing.ts')
+  const { tracer, close } = createOtelTracing({ ...config, otlpEndpoint }, logger, metrics)
+  const endTelemetry = () => close().finally(metrics.close)
+  return { logger, metrics, tracer, endTelemetry }
+}
+
+function processState({ runs, templates }: ReturnType<typeof createDeps>, database: Database<Stores>): ProcessState {
+  return {
+    activeRuns: () => runs.active.list().length,
+    queuedRuns: runs.queue.depth,
+    eventLogReaders: runs.eventLog.readerCount,
+    templatesWaiting: templates.waiting,
+    statementCount: database.statementCount,
+    connections: database.connections,
+  }
+}
+
 interface Opened {
   database: Database<Stores>
   deps: ReturnType<typeof createDeps>
   live: LiveAdapters
   /** Undefined if the start-up work has not begun. */
   work: StartedWork | undefined
+  endTelemetry(): Promise<void>
 }
 
-async function closeAll({ database, deps, live, work }: Opened): Promise<void> {
+async function closeAll({ database, deps, live, work, endTelemetry }: Opened): Promise<void> {
   // `release` also ends this server's own wait for the lock, so that no work starts during the close.
   await database.lock?.release()
   await work?.queueWork.stop()
@@ -253,6 +278,7 @@ async function closeAll({ database, deps, live, work }: Opened): Promise<void> {
   await deps.providers.drivers.close()
   await live.close()
   await database.close()
+  await endTelemetry()
 }
 
 // If the release fails, the lease expires on its own.
@@ -270,7 +296,8 @@ interface Parts {
   encryptionKeys: readonly string[]
   serverTools: ServerTools
   logger: Logger
-  metrics: RunMetrics
+  metrics: PrometheusMetrics
+  tracer: Tracer
   limits: Partial<ProviderLimits> | undefined
   runs: RunStore
   live: LiveAdapters
@@ -317,9 +344,11 @@ function createDeps(parts: Parts) {
       maxPerKey: config.maxEvaluationsPerKey,
       maxPerWorkspace: config.maxEvaluationsPerWorkspace,
       log: logger,
+      metrics: parts.metrics,
     }),
     clock: systemClock,
     logger,
+    tracer: parts.tracer,
   } satisfies Deps
 }
 

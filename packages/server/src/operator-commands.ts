@@ -1,4 +1,7 @@
-/** Commands of `stet-server` besides `start`. They cannot open the embedded database while its server is running. */
+/**
+ * Commands of `stet-server` besides `start`. While a server runs, only `backup` works on its embedded database, because
+ * the server itself makes the backup.
+ */
 import { join } from 'node:path'
 import type { Database } from './adapters/database/database.ts'
 import { createJsonLogger } from './adapters/logging/json-logger.ts'
@@ -28,16 +31,17 @@ export async function runOperatorCommand(command: string, args: readonly string[
   if (command === 'generate-key' && first === 'encryption') return print(generateEncryptionKey())
   if (command === 'backup' && first !== undefined) {
     const { backupEmbedded } = await embeddedFiles()
-    await backupEmbedded(embeddedDirectory(readConfig(process.env)), first)
-    return print(`backed up to ${first}`)
+    const directory = embeddedDirectory(readConfig(process.env))
+    const counted = await withProgress((onProgress) => backupEmbedded(directory, first, onProgress))
+    return print(`backed up to ${first} (${describeCount(counted)})`)
   }
   if (command === 'restore' && first !== undefined) {
     const config = readConfig(process.env)
     const directory = embeddedDirectory(config)
     makeDataFolder(config)
     const { restoreEmbedded } = await embeddedFiles()
-    await restoreEmbedded(directory, first)
-    return print(`restored from ${first}`)
+    const counted = await restoreEmbedded(directory, first)
+    return print(`restored from ${first} (${describeCount(counted)})`)
   }
   if (command === 'new-admin-key') return printTenant((database) => issueAdminKey(database, first))
   if (command === 'workspace' && first === 'create' && second !== undefined) {
@@ -54,6 +58,30 @@ export async function runOperatorCommand(command: string, args: readonly string[
 /** Imported lazily, because the import loads PGlite into this thread. A starting server does not need it there. */
 function embeddedFiles() {
   return import('./adapters/database/embedded/embedded-files.ts')
+}
+
+const progressEveryMs = { terminal: 200, other: 5_000 }
+
+/** Reports progress on standard error: in place on a terminal, otherwise as lines of a slow backup. */
+async function withProgress<T>(work: (onProgress: (read: number, total: number) => void) => Promise<T>): Promise<T> {
+  const { isTTY } = process.stderr
+  const everyMs = isTTY ? progressEveryMs.terminal : progressEveryMs.other
+  let shownAt = Date.now()
+  let isShown = false
+  const result = work((read, total) => {
+    if (Date.now() - shownAt < everyMs) return
+    shownAt = Date.now()
+    isShown = true
+    const [done, all] = [read, Math.max(read, total)].map((bytes) => Math.round(bytes / 1024 / 1024))
+    process.stderr.write(`${isTTY ? '\r' : ''}backing up: ${done} of ${all} MB${isTTY ? '  ' : '\n'}`)
+  })
+  return result.finally(() => {
+    if (isTTY && isShown) process.stderr.write('\r\x1b[K')
+  })
+}
+
+function describeCount({ tables, rows }: { tables: number; rows: number }): string {
+  return `${tables} tables, ${rows} rows`
 }
 
 function print(line: string): number {

@@ -30,6 +30,15 @@ const list = z.string().transform((value) =>
 const onOff = z.enum(['on', 'off'], { error: 'must be on or off' }).transform((value) => value === 'on')
 const httpUrl = z.string().refine(isHttpUrl, 'must be an http or https URL').optional()
 
+const samplers = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const
+
 export const settings = {
   host: setting('HOST', text.prefault('127.0.0.1')).describe(
     'Address to listen on. Put a proxy with TLS in front of anything but loopback.',
@@ -121,6 +130,35 @@ export const settings = {
   ).describe('Exact origins, comma-separated, from which browsers may call; no `*`. Off when empty.'),
   metricsToken: setting('STET_METRICS_TOKEN', optionalText).describe(
     'Bearer token of `/metrics`. Not set: loopback only.',
+  ),
+  metricsPrompts: setting('STET_METRICS_PROMPTS', whole(0, 10_000).prefault('200')).describe(
+    'Maximum number of prompts with a label of their own in `stet_runs_total`; the others share `other`.',
+  ),
+  otlpEndpoint: setting('OTEL_EXPORTER_OTLP_ENDPOINT', httpUrl).describe(
+    'Base address of an OpenTelemetry collector (OTLP over HTTP, JSON), for example `http://localhost:4318`. Not set: no traces.',
+  ),
+  otlpHeaders: setting('OTEL_EXPORTER_OTLP_HEADERS', optionalText).describe(
+    'Headers for the collector, as `name=value` pairs separated by commas; values are URL-encoded.',
+  ),
+  serviceName: setting('OTEL_SERVICE_NAME', text.prefault('stet')).describe('`service.name` of the traces.'),
+  resourceAttributes: setting('OTEL_RESOURCE_ATTRIBUTES', optionalText).describe(
+    'Further attributes of all traces, as `name=value` pairs separated by commas.',
+  ),
+  tracesSampler: setting(
+    'OTEL_TRACES_SAMPLER',
+    z.enum(samplers, { error: `must be one of ${samplers.join(', ')}` }).prefault('parentbased_always_on'),
+  ).describe('Decides which requests are traced. The `parentbased_` samplers follow the decision of a traced caller.'),
+  tracesSamplerArg: setting(
+    'OTEL_TRACES_SAMPLER_ARG',
+    z
+      .string()
+      .refine((value) => Number(value) >= 0 && Number(value) <= 1, 'must be a number from 0 to 1')
+      .transform(Number)
+      .optional(),
+    '1',
+  ).describe('Share of traced requests for the samplers with `traceidratio`, for example `0.1`.'),
+  traceContent: setting('STET_TRACE_CONTENT', onOff.prefault('off')).describe(
+    'Whether traces contain prompts, parameters, answers and tool results.',
   ),
   trustProxy: setting('STET_TRUST_PROXY', whole(0, 10).prefault('0')).describe(
     'Number of proxies in front of the server, for reading `X-Forwarded-For`.',

@@ -8,6 +8,7 @@ import { findCaseClashes, problemOfPath, promptEnding, promptsDirOf } from '../s
 import { type Refusal, scanProject } from '../sync/scan.ts'
 import { findVersionToRun } from '../sync/version-ref.ts'
 import { selectorOf } from '../sync/workspace.ts'
+import { archiveEnding } from './projects/archive/project-archive.ts'
 
 interface ExportInput {
   names: readonly string[]
@@ -34,6 +35,10 @@ export const command = defineCommand({
     if (out === undefined)
       throw new CliError('usage', 'Missing input: the target of the export', {
         hint: 'pass --out <folder or file.json>',
+      })
+    if (out.endsWith(archiveEnding))
+      throw new CliError('usage', 'An archive holds a whole project', {
+        hint: `run stet projects export <project> ${out}`,
       })
     return { names: raw.args, out, isLocal: hasFlag(raw, 'local'), isForced: hasFlag(raw, 'force') }
   },
@@ -96,7 +101,7 @@ async function filesOf(
 
 async function writeAll(
   files: ReadonlyMap<string, string>,
-  write: typeof writeFileAtomically,
+  write: (file: string, text: string) => Promise<void>,
   isForced: boolean,
   { io }: Context,
 ): Promise<{ file: string }[]> {

@@ -54,6 +54,14 @@ export const commandTable: Readonly<Record<string, TableEntry>> = {
   'projects list': { summary: 'list projects', load: () => import('./projects/list.ts') },
   'projects create': { summary: 'create a project', load: () => import('./projects/create.ts') },
   'projects update': { summary: 'change a project', load: () => import('./projects/update.ts') },
+  'projects export': {
+    summary: 'write a project with its history to a file',
+    load: () => import('./projects/export.ts'),
+  },
+  'projects import': {
+    summary: 'create a project from such a file',
+    load: () => import('./projects/import.ts'),
+  },
   'projects delete': { summary: 'delete a project', load: () => import('./projects/delete.ts') },
   check: { summary: 'compile, compare and check types, for CI', load: () => import('./check.ts') },
   'types generate': { summary: 'write TypeScript types of the prompts', load: () => import('./types/generate.ts') },

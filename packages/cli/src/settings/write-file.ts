@@ -8,7 +8,7 @@ import { isJsonObject, isMissing } from './json-file.ts'
  * Writes a temporary file and renames it, so that a reader never sees partial text. Replaces a symbolic link instead of
  * following it: the link may belong to a checkout. Keeps an existing file's mode unless `mode` is given.
  */
-export async function writeFileAtomically(file: string, text: string, mode?: number): Promise<void> {
+export async function writeFileAtomically(file: string, text: string | Uint8Array, mode?: number): Promise<void> {
   try {
     await makeFolder(dirname(file))
     const wanted = mode ?? (await modeOf(file))

@@ -67,3 +67,10 @@ export async function promptNamed(name: string, ctx: Pick<Context, 'settings' | 
 export function promptsDirOf({ root, config }: Pick<Settings, 'root' | 'config'>): string {
   return resolve(root, config.promptsDir)
 }
+
+/** Applies only the server's rules. A prompt that is not written to a file may have a name that a file cannot have. */
+export function isPromptPath(path: string): boolean {
+  const segments = path.split('/')
+  if (segments.some((segment) => !segmentForm.test(segment) || segment === '.' || segment === '..')) return false
+  return Buffer.byteLength(path) <= maxPathBytes && path === path.normalize('NFC')
+}

@@ -65,6 +65,21 @@ export const PublishVersionBody = absent({
 }).meta({ id: 'PublishVersionBody' })
 export type PublishVersionBody = Held<z.input<typeof PublishVersionBody>, vocabulary.PublishVersionBody>
 
+const ImportedTime = Timestamp.meta({ description: 'A UTC time with milliseconds.' })
+
+export const ImportVersionBody = absent({
+  uuid: Uuid.exactOptional().meta({
+    description: 'Replaces the uuid of the draft, so that programs which name the version keep working.',
+  }),
+  title: Name,
+  description: text({ max: LIMITS.descriptionLength }).exactOptional(),
+  authorName: Name,
+  authorEmail: nameText({ max: LIMITS.nameLength }).exactOptional(),
+  createdAt: ImportedTime,
+  mergedAt: ImportedTime.exactOptional().meta({ description: 'If absent, the version stays a draft.' }),
+}).meta({ id: 'ImportVersionBody' })
+export type ImportVersionBody = Held<z.input<typeof ImportVersionBody>, vocabulary.ImportVersionBody>
+
 export const ChangeStatus = z.enum(CHANGE_STATUSES)
 export type ChangeStatus = Held<z.infer<typeof ChangeStatus>, vocabulary.ChangeStatus>
 
@@ -201,5 +216,14 @@ export const versionRoutes = {
     pathParams: VersionParams,
     query: DiffVersionsQuery,
     responses: withErrors({ 200: VersionDiff }),
+  },
+  import: {
+    summary: 'Import the history of a version',
+    description:
+      'Gives a draft the uuid, the names and the times of a version of another installation. With `mergedAt`, its ' +
+      'prompts also become live under the next number, without being compiled. 409 if the uuid is in use.',
+    pathParams: VersionParams,
+    body: ImportVersionBody,
+    responses: withErrors({ 200: orRaw(Version) }),
   },
 }

@@ -116,6 +116,7 @@ export const ERROR_CAUSES = {
     message: 'A document with the same path already exists: {path}',
     details: ['path'],
   },
+  'version-uuid-taken': { code: 'ConflictError', message: 'A version with this uuid already exists' },
   'base-changed': {
     code: 'ConflictError',
     message: '{conflicts.length} prompt(s) changed since the given hash, first {conflicts.0.path}',

@@ -37,6 +37,7 @@ import type { ToolResultBody, ToolResultTaken } from './resources/tools.ts'
 import type {
   CreateVersionBody,
   DiffVersionsQuery,
+  ImportVersionBody,
   ListVersionsQuery,
   PublishVersionBody,
   PushChangesBody,
@@ -70,6 +71,7 @@ export interface RouteTypes {
     push: { body: PushChangesBody; result: PushResult }
     revert: { body: RevertVersionBody; result: RevertResult }
     diff: { query: DiffVersionsQuery; result: VersionDiff }
+    import: { body: ImportVersionBody; result: Version }
   }
   documents: {
     list: { query: ListDocumentsQuery; result: Document[] }

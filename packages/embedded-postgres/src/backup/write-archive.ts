@@ -1,11 +1,8 @@
 /** Writes a database directory as a plain tar.gz, which `tar xzf` can unpack. */
 import { createWriteStream } from 'node:fs'
-import { open, rename, rm } from 'node:fs/promises'
-import { resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { Header } from 'tar/header'
-import { syncParent } from '../durable/sync-tree.ts'
 
 export interface ArchivedFile {
   /** The path relative to the database directory, with forward slashes. */
@@ -19,22 +16,20 @@ const BLOCK_BYTES = 512
 /** The size is large, because each piece costs one tick of the event loop, which also executes statements. */
 const PIECE_BYTES = 1024 * 1024
 
-export function partOf(file: string): string {
-  return `${file}.part`
+export function writeArchive(files: AsyncIterable<ArchivedFile>, file: string): Promise<void> {
+  return pipeline(archiveBytes(files), createWriteStream(file, { mode: 0o600 }))
 }
 
-/** Writes a temporary file and renames it, so that `file` never exists incomplete. */
-export async function writeArchive(files: AsyncIterable<ArchivedFile>, file: string): Promise<void> {
-  const temporary = partOf(file)
+/** Returns after `files` has ended, also if the reader stops early. */
+export async function* archiveBytes(files: AsyncIterable<ArchivedFile>): AsyncGenerator<Buffer> {
+  const gzip = createGzip({ level: 1, chunkSize: PIECE_BYTES })
+  // Reading from `gzip` throws the same error.
+  const written = pipeline(inPieces(tarBytes(files)), gzip).catch(() => undefined)
   try {
-    const gzip = createGzip({ level: 1, chunkSize: PIECE_BYTES })
-    await pipeline(inPieces(tarBytes(files)), gzip, createWriteStream(temporary, { mode: 0o600 }))
-    const handle = await open(temporary, 'r+')
-    await handle.sync().finally(() => handle.close())
-    await rename(temporary, file)
-    await syncParent(resolve(file))
+    yield* gzip
   } finally {
-    await rm(temporary, { force: true })
+    gzip.destroy()
+    await written
   }
 }
 

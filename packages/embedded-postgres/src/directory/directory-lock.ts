@@ -1,14 +1,18 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { closeSync, existsSync, openSync, realpathSync } from 'node:fs'
-import { chmod, mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises'
-import { connect, createServer, type Server } from 'node:net'
+import { realpathSync } from 'node:fs'
+import { chmod, mkdir, readdir, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises'
+import { connect, type Socket } from 'node:net'
 import { hostname } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
-import { EmbeddedPostgresError } from '../failure.ts'
+import { join, resolve } from 'node:path'
+import { DatabaseInUseError, EmbeddedPostgresError } from '../failure.ts'
 import { type DatabaseFolder, ownNames } from './database-folder.ts'
+import { type LockServer, listen, listenAt, shortPath, stateOf } from './lock-socket.ts'
 import { bootId, isMountedByOneKernel } from './machine.ts'
 
 export interface DirectoryLock {
+  /** Only the lock's user can connect, because the socket's folder is private. Does nothing on Windows. */
+  serve: LockServer['serve']
+  stopServing: LockServer['stopServing']
   release(): Promise<void>
 }
 
@@ -22,8 +26,6 @@ interface Holder {
 const LOST_RACE = new Set(['ENOTEMPTY', 'EEXIST', 'ENOENT'])
 const SOCKET = '.sock'
 const DESCRIPTION = '.json'
-/** Some systems truncate or reject longer socket paths. On Linux, `shortPath` avoids the limit. */
-const MAX_SOCKET_PATH = 103
 
 /**
  * Locks the directory, because two processes on one directory would silently lose data. The lock is a socket, which
@@ -51,7 +53,7 @@ export async function lockDirectory(folder: DatabaseFolder): Promise<DirectoryLo
 async function take(directory: string, shortDirectory: string, lock: string): Promise<DirectoryLock | undefined> {
   const name = randomBytes(6).toString('hex')
   const own = join(directory, `${lock}-${name}`)
-  let server: Server | undefined
+  let server: LockServer | undefined
   try {
     await mkdir(own, { mode: 0o700 })
     const self: Holder = { pid: process.pid, host: hostname(), bootId: bootId() }
@@ -62,31 +64,41 @@ async function take(directory: string, shortDirectory: string, lock: string): Pr
     // `rename` fails if the target folder has entries, so only one process succeeds.
     await rename(own, join(directory, lock))
   } catch (error) {
-    if (server) await close(server)
+    await server?.close()
     await rm(own, { recursive: true, force: true })
     if (LOST_RACE.has((error as NodeJS.ErrnoException).code ?? '')) return undefined
     throw error
   }
-  const held = server
+  const { serve, stopServing, close } = server
   return {
+    serve,
+    stopServing,
     async release() {
       await removeEntries(join(directory, lock), name)
-      await close(held)
+      await close()
     },
   }
 }
 
-async function listenAt(directory: string, path: string): Promise<Server> {
-  if (process.platform !== 'linux' && path.length > MAX_SOCKET_PATH) {
-    throw new EmbeddedPostgresError(`The path of the database, ${directory}, is too long for the socket of its lock`)
-  }
-  return listen(path).catch((error: NodeJS.ErrnoException) => {
-    // Node reports EACCES if the folder was deleted.
-    if (!existsSync(dirname(path))) throw Object.assign(new Error(error.message), { code: 'ENOENT' })
-    if (error.code === 'ENOSPC') throw error
-    const advice = 'put the folder on a local file system that has sockets'
-    throw new EmbeddedPostgresError(`The database in ${directory} cannot be locked (${error.message}): ${advice}`)
-  })
+/**
+ * Connects to the process that holds the lock.
+ * @returns undefined if no process on this machine can be reached
+ * @throws EmbeddedPostgresError if the holder runs as another user
+ */
+export async function connectToHolder(folder: DatabaseFolder): Promise<Socket | undefined> {
+  if (process.platform === 'win32') return undefined
+  const directory = join(resolve(folder.path), ownNames(folder).lock)
+  const name = (await readdir(directory).catch(ignoreAbsent))?.find((entry) => entry.endsWith(SOCKET))
+  if (name === undefined) return undefined
+  const { uid } = await stat(join(directory, name))
+  // Root could connect too, but would leave files that the holder's user cannot delete.
+  if (uid !== process.getuid?.())
+    throw new EmbeddedPostgresError(`Run this command as the user of the running server (user id ${uid})`)
+  const short = shortPath(directory)
+  const connection = connect(join(short.path, name))
+  return new Promise<Socket | undefined>((tell) => {
+    connection.once('connect', () => tell(connection)).once('error', () => tell(undefined))
+  }).finally(short.close)
 }
 
 /**
@@ -133,48 +145,14 @@ async function removeEntries(folder: string, name: string): Promise<void> {
   })
 }
 
-function stateOf(path: string): Promise<'alive' | 'dead' | 'absent'> {
-  return new Promise((tell) => {
-    const socket = connect(path)
-    socket.once('connect', () => {
-      socket.destroy()
-      tell('alive')
-    })
-    // A dead holder's socket refuses connections. Errors other than ECONNREFUSED and ENOENT count as alive.
-    socket.once('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') tell('absent')
-      else tell(error.code === 'ECONNREFUSED' ? 'dead' : 'alive')
-    })
-  })
-}
-
-/** On Linux, shortens the path through a directory descriptor, because socket paths are limited to 107 characters. */
-function shortPath(directory: string): { path: string; close(): void } {
-  if (process.platform !== 'linux') return { path: directory, close: () => undefined }
-  const descriptor = openSync(directory, 'r')
-  return { path: `/proc/self/fd/${descriptor}`, close: () => closeSync(descriptor) }
-}
-
 /** On Windows, a named pipe has no file and disappears with its process. */
 async function lockByPipe(directory: string, owner: string): Promise<DirectoryLock> {
   const name = createHash('sha256').update(realpathSync.native(directory).toLowerCase()).digest('hex')
   const server = await listen(`\\\\.\\pipe\\${owner}-database-${name}`).catch(() => {
     throw inUse(directory, '', undefined)
   })
-  return { release: () => close(server) }
-}
-
-function listen(path: string): Promise<Server> {
-  const server = createServer((connection) => connection.destroy())
-  server.unref()
-  return new Promise((done, failed) => {
-    server.once('error', failed)
-    server.listen({ path }, () => done(server))
-  })
-}
-
-function close(server: Server): Promise<void> {
-  return new Promise((done) => server.close(() => done()))
+  // Other users can connect to a named pipe, so it carries no requests.
+  return { serve: () => undefined, stopServing: () => undefined, release: server.close }
 }
 
 async function readHolder(file: string): Promise<Holder | undefined> {
@@ -186,16 +164,14 @@ async function readHolder(file: string): Promise<Holder | undefined> {
   }
 }
 
-function inUse(directory: string, lock: string, holder: Holder | undefined): EmbeddedPostgresError {
+function inUse(directory: string, lock: string, holder: Holder | undefined): DatabaseInUseError {
   const who = holder === undefined ? 'another process' : `process ${holder.pid} on ${holder.host}`
   // Only a person can decide that another machine is permanently gone.
   const hint =
     holder && mayLiveElsewhere(holder, directory)
       ? `. If ${holder.host} is gone for good, delete ${join(directory, lock)}`
       : ''
-  return new EmbeddedPostgresError(
-    `The database in ${directory} is in use by ${who}; only one process may open it${hint}`,
-  )
+  return new DatabaseInUseError(`The database in ${directory} is in use by ${who}; only one process may open it${hint}`)
 }
 
 function ignoreAbsent(error: NodeJS.ErrnoException): undefined {

@@ -31,19 +31,21 @@ export async function isDatabase(folder: DatabaseFolder): Promise<boolean> {
 }
 
 /** Builds in a temporary folder, then durably moves the entries. Keeps the directory itself, because it may be a mount. */
-export async function buildDatabase(
+export async function buildDatabase<T>(
   folder: DatabaseFolder,
-  build: (work: DatabaseFolder) => Promise<void>,
-): Promise<void> {
+  build: (work: DatabaseFolder) => Promise<T>,
+): Promise<T> {
   const work = workFolder(folder)
+  let result: T
   try {
-    await build(work)
+    result = await build(work)
     await syncTree(work.path)
     await rename(work.path, join(folder.path, ownNames(folder).made))
   } finally {
     await rm(work.path, { recursive: true, force: true })
   }
   await moveUp(folder)
+  return result
 }
 
 /** Deletes or completes a killed process's leftovers. Requires the directory lock. */
@@ -55,6 +57,14 @@ export async function clearWork(folder: DatabaseFolder): Promise<void> {
   if (names.includes(made)) await moveUp(folder)
 }
 
+/** Deletes the named entries of a command that has ended. Other names are ignored. */
+export async function clearWorkOf(folder: DatabaseFolder, names: readonly string[]): Promise<void> {
+  const { work } = ownNames(folder)
+  const own = names.filter((name) => name.startsWith(work) && /^[\w-]+$/.test(name))
+  // An entry that was deleted already, or whose files are busy, is left to the next start.
+  for (const name of own) await deleteWork(join(folder.path, name)).catch(() => undefined)
+}
+
 /** A leftover that is a file contains the path of an unfinished backup elsewhere. */
 async function deleteWork(path: string): Promise<void> {
   const unfinished = (await stat(path)).isFile() ? await readFile(path, 'utf8') : ''
@@ -64,11 +74,15 @@ async function deleteWork(path: string): Promise<void> {
 }
 
 /** Writes a file outside the directory. After a kill, the next start deletes the unfinished file. */
-export async function writeOutside(folder: DatabaseFolder, file: string, write: () => Promise<void>): Promise<void> {
-  const note = workFolder(folder).path
+export async function writeOutside<T>(
+  folder: DatabaseFolder,
+  file: string,
+  write: () => Promise<T>,
+  note = workFolder(folder).path,
+): Promise<T> {
   await writeFile(note, resolve(file), { mode: 0o600 })
   try {
-    await write()
+    return await write()
   } finally {
     await rm(note, { force: true })
   }

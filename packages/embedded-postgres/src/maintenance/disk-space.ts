@@ -26,20 +26,27 @@ export async function requireSpace(directory: string, floorBytes = FLOOR_BYTES):
   )
 }
 
+export interface BackupSpace {
+  /** The database is open, and keeps its floor free. */
+  isOpen: boolean
+  /** The backup is opened once, which takes a copy of the database on its disk. */
+  isVerified: boolean
+  floorBytes?: number
+}
+
 /**
- * Assumes a backup as large as the database, because the compression ratio is unknown. An open database keeps its floor
- * free. A closed database needs space for the copy that verifies the backup.
+ * Assumes a backup as large as the database, because the compression ratio is unknown.
  * @throws EmbeddedPostgresError
  */
 export async function requireBackupSpace(
   database: DatabaseFolder,
   file: string,
-  { isOpen, floorBytes = FLOOR_BYTES }: { isOpen: boolean; floorBytes?: number },
+  { isOpen, isVerified, floorBytes = FLOOR_BYTES }: BackupSpace,
 ): Promise<void> {
   const folder = dirname(resolve(file))
   const [own, target] = await Promise.all([stat(database.path), stat(folder)])
   const size = await sizeOf(database)
-  const beside = isOpen ? floorBytes : size + OPEN_BYTES
+  const beside = (isOpen ? floorBytes : 0) + (isVerified ? size + OPEN_BYTES : 0)
   if (own.dev === target.dev) return requireFree(database.path, size + beside)
   await requireFree(database.path, beside)
   await requireFree(folder, size)
@@ -52,7 +59,7 @@ async function requireFree(folder: string, needed: number): Promise<void> {
   throw new EmbeddedPostgresError(`The backup takes up to ${takes} on the disk of ${folder}, which has ${has} free`)
 }
 
-async function sizeOf(folder: DatabaseFolder): Promise<number> {
+export async function sizeOf(folder: DatabaseFolder): Promise<number> {
   let bytes = 0
   for (const entry of await databaseEntries(folder)) {
     const path = join(folder.path, entry.name)

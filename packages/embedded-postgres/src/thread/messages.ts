@@ -1,4 +1,5 @@
 import type { SqlQuery, SqlResultSet } from '@prisma/driver-adapter-utils'
+import type { BackupPiece } from '../backup/serve-backups.ts'
 import type { DatabaseFolder } from '../directory/database-folder.ts'
 import type { SqlResult, SqlStatement } from '../sql-session.ts'
 import type { CarriedError } from './carried-error.ts'
@@ -21,6 +22,10 @@ export interface DatabaseTasks {
   commit(input: number): void
   rollback(input: number): void
   backup(input: { file: string }): void
+  /** Starts a backup if none is being read. Undefined ends it. */
+  readBackup(input: undefined): BackupPiece | undefined
+  /** Ends a backup that was not read to its end. */
+  endBackup(input: undefined): void
   /** Returns immediately, unless a statement is executing. */
   ping(input: undefined): void
   close(input: undefined): void

@@ -3,6 +3,7 @@ import type { PGlite } from '@electric-sql/pglite'
 import { ColumnTypeEnum, type SqlQueryable, type SqlResultSet } from '@prisma/driver-adapter-utils'
 import { PrismaPGlite } from 'pglite-prisma-adapter'
 import { backUp } from '../backup/backup.ts'
+import { backupReader } from '../backup/backup-reader.ts'
 import type { DatabaseFolder } from '../directory/database-folder.ts'
 import { prepareDirectory } from '../directory/first-start.ts'
 import { DurableFs } from '../durable/durable-fs.ts'
@@ -32,6 +33,7 @@ export function serveDatabase(port: MessagePort, createFs = (folder: DatabaseFol
     if (!opened) throw new Error('The embedded database is not open')
     return opened
   }
+  const backups = backupReader(database)
   const collectCopies = collectResultCopies()
   const handlers: Handlers = {
     ...statementHandlers(database),
@@ -41,6 +43,8 @@ export function serveDatabase(port: MessagePort, createFs = (folder: DatabaseFol
       opened = await useDatabase(folder, await openPglite(folder, fs, program))
     },
     backup: ({ file }) => backUp(database().pglite, database().folder, file),
+    readBackup: () => backups.read(),
+    endBackup: () => backups.end(),
     ping: () => Promise.resolve(),
     close: () => database().pglite.close(),
   }
@@ -67,7 +71,7 @@ async function useDatabase(folder: DatabaseFolder, pglite: PGlite): Promise<Open
   }
 }
 
-type StatementTask = Exclude<TaskName, 'open' | 'backup' | 'ping' | 'close'>
+type StatementTask = Exclude<TaskName, 'open' | 'backup' | 'readBackup' | 'endBackup' | 'ping' | 'close'>
 
 function statementHandlers(database: () => OpenDatabase): Pick<Handlers, StatementTask> {
   const queriesOf = (transaction: number | undefined) =>

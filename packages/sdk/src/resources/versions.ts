@@ -1,4 +1,9 @@
-import type { DiffVersionsQuery, ListVersionsQuery, PublishVersionBody } from '@stet/contract/vocabulary'
+import type {
+  DiffVersionsQuery,
+  ImportVersionBody,
+  ListVersionsQuery,
+  PublishVersionBody,
+} from '@stet/contract/vocabulary'
 import type { ApiPromise } from '../api-promise.ts'
 import type { InProject } from '../options.ts'
 import type { Api } from '../transport/api.ts'
@@ -86,5 +91,18 @@ export class Versions {
    */
   diff(versionUuid: string, o: InProject & DiffVersionsQuery = {}): ApiPromise<VersionDiff> {
     return this.#api.call('versions.diff', { versionUuid }, o)
+  }
+
+  /**
+   * Gives a draft the history of a version of another installation. With `mergedAt`, the draft also becomes live,
+   * without being compiled. Needs the key scope `admin`. Rejects with ConflictError if the uuid is in use.
+   *
+   * @example
+   * const { uuid, title, authorName, createdAt } = await source.versions.get('live')
+   * const draft = await stet.versions.create(title)
+   * await stet.versions.import(draft.uuid, { uuid, title, authorName, createdAt, mergedAt: createdAt })
+   */
+  import(versionUuid: string, i: ImportVersionBody, o: InProject = {}): ApiPromise<Version> {
+    return this.#api.write('versions.import', { ...i, versionUuid }, o)
   }
 }

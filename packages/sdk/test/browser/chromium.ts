@@ -12,6 +12,8 @@ export const chromium = [process.env['STET_TEST_CHROMIUM'], '/usr/bin/chromium']
 )
 
 export interface Page {
+  /** The addresses of all requests so far, without data URLs. */
+  readonly requests: readonly string[]
   evaluate(expression: string): Promise<unknown>
   close(): Promise<void>
 }
@@ -32,11 +34,21 @@ const FLAGS = [
 interface Message {
   id?: number
   method?: string
+  params?: { request?: { url: string } }
   result?: Record<string, unknown>
   error?: { message: string }
 }
 
-export async function openPage(binary: string, url: string, flags: readonly string[] = []): Promise<Page> {
+export interface PageOptions {
+  flags?: readonly string[]
+  /** A script that runs before the page's own. */
+  before?: string
+  /** The width of a phone. */
+  width?: number
+}
+
+export async function openPage(binary: string, url: string, options: PageOptions = {}): Promise<Page> {
+  const { flags = [], before, width } = options
   const profile = mkdtempSync(join(tmpdir(), 'stet-chromium-'))
   // Use a separate process group, so that no child process writes to the removed profile.
   const browser = spawn(binary, [...FLAGS, ...flags, `--user-data-dir=${profile}`], {
@@ -57,11 +69,17 @@ export async function openPage(binary: string, url: string, flags: readonly stri
   // The browser exits after each test, so mark this promise as handled.
   dies.catch(() => {})
   try {
-    const { call, waitFor } = talk(browser)
+    const { call, waitFor, requests } = talk(browser)
     const within = <T>(work: Promise<T>) => Promise.race([work, dies])
     const { targetId } = await within(call('Target.createTarget', { url: 'about:blank' }))
     const { sessionId } = await within(call('Target.attachToTarget', { targetId, flatten: true }))
     await within(call('Page.enable', {}, sessionId))
+    await within(call('Network.enable', {}, sessionId))
+    if (before !== undefined) await within(call('Page.addScriptToEvaluateOnNewDocument', { source: before }, sessionId))
+    if (width !== undefined) {
+      const size = { width, height: 2 * width, deviceScaleFactor: 1, mobile: true }
+      await within(call('Emulation.setDeviceMetricsOverride', size, sessionId))
+    }
     const loaded = waitFor('Page.loadEventFired')
     await within(call('Page.navigate', { url }, sessionId))
     await within(loaded)
@@ -71,7 +89,7 @@ export async function openPage(binary: string, url: string, flags: readonly stri
       if (exceptionDetails) throw new Error(`The page failed: ${JSON.stringify(exceptionDetails)}`)
       return (result as { value?: unknown }).value
     }
-    return { evaluate, close }
+    return { requests, evaluate, close }
   } catch (error) {
     await close()
     throw error
@@ -83,6 +101,7 @@ function talk(browser: ChildProcess) {
   const [, , , input, output] = browser.stdio as unknown as [null, null, null, Writable, Readable]
   const answers = new Map<number, { resolve: (result: Record<string, unknown>) => void; reject: (e: Error) => void }>()
   const waiting = new Map<string, () => void>()
+  const requests: string[] = []
   let last = 0
   let rest = ''
   // Ignore errors for data that was still pending at exit.
@@ -90,7 +109,9 @@ function talk(browser: ChildProcess) {
   output.setEncoding('utf8').on('data', (text: string) => {
     const messages = (rest + text).split('\0')
     rest = messages.pop() ?? ''
-    for (const { id, method, result, error } of messages.map((one) => JSON.parse(one) as Message)) {
+    for (const { id, method, params, result, error } of messages.map((one) => JSON.parse(one) as Message)) {
+      const requested = method === 'Network.requestWillBeSent' ? params?.request?.url : undefined
+      if (requested !== undefined && !requested.startsWith('data:')) requests.push(requested)
       if (method !== undefined) waiting.get(method)?.()
       const asked = id === undefined ? undefined : answers.get(id)
       if (error) asked?.reject(new Error(error.message))
@@ -98,6 +119,7 @@ function talk(browser: ChildProcess) {
     }
   })
   return {
+    requests,
     call: (method: string, params: object, sessionId?: unknown) =>
       new Promise<Record<string, unknown>>((resolve, reject) => {
         last += 1

@@ -1,6 +1,7 @@
 /** All dependencies of use cases, by role. A use case picks its own with `Needs<…>`. */
 import type { Clock } from '../shared/clock.ts'
 import type { Logger } from '../shared/logger.ts'
+import type { Tracer } from '../shared/tracer.ts'
 import type { ApiKeyStore, WorkspaceStore } from './access/ports.ts'
 import type { DeletionDeps } from './conversations/deletion/ports.ts'
 import type { ConversationStore } from './conversations/ports.ts'
@@ -66,6 +67,7 @@ export interface Deps {
   templates: TemplateEngine
   clock: Clock
   logger: Logger
+  tracer: Tracer
 }
 
 export type Needs<K extends keyof Deps> = Pick<Deps, K>

@@ -2,6 +2,7 @@
 import type { RequestListener, ServerResponse } from 'node:http'
 import { API_PREFIX, contract } from '@stet/contract'
 import express, { type Express, Router } from 'express'
+import { noTracer } from '../shared/tracer.ts'
 import { admit, admitToRoute } from './auth/admit.ts'
 import { answersPreflight } from './auth/cors.ts'
 import { contextOf, openContext } from './auth/request-context.ts'
@@ -11,6 +12,7 @@ import { ResponseCache } from './body/response-cache.ts'
 import type { HttpDeps } from './http-deps.ts'
 import { mountContract, unmatchedRoute } from './mount.ts'
 import { operations } from './operations/operations.ts'
+import { endRequestSpan, startRequestSpan } from './operations/request-span.ts'
 import { connectionOf } from './rate-limit/connection.ts'
 import { UnreadBudget } from './rate-limit/unread-budget.ts'
 import { writeJson } from './raw-response.ts'
@@ -25,7 +27,7 @@ import { runRoutes, toolRoutes } from './routes/runs.ts'
 import { versionRoutes } from './routes/versions.ts'
 
 export function createApp(deps: HttpDeps): RequestListener {
-  const { drain, settings, metrics, logger } = deps
+  const { drain, settings, metrics, logger, tracer } = deps
   const responses = new ResponseCache(deps)
   const unread = new UnreadBudget(settings.unread)
   const general = expressApp(deps, responses, unread)
@@ -34,14 +36,15 @@ export function createApp(deps: HttpDeps): RequestListener {
   function closed(this: ServerResponse): void {
     drain.leave(this)
     unread.leave(this)
-    const { requestId, startedAtMs, route = 'none', caller } = contextOf(this)
+    const { requestId, startedAtMs, route = 'none', caller, span } = contextOf(this)
     const { method = '' } = this.req
     const status = this.statusCode
     const durationMs = Math.round((performance.now() - startedAtMs) * 1000) / 1000
     metrics.requestEnded({ method, route, status, seconds: durationMs / 1000 })
     const complete = this.writableFinished
     const apiKeyId = caller?.apiKeyId
-    logger.info('http.request', { requestId, method, route, status, durationMs, complete, apiKeyId })
+    logger.info('http.request', { requestId, method, route, status, durationMs, complete, apiKeyId, ...span?.ids })
+    if (span) endRequestSpan(span, { requestId, method, route, status, complete })
   }
   const answer = (res: ServerResponse): void => {
     if (res.req.method === 'GET') void responses.respond(res.req, res, () => general(res.req, res))
@@ -50,6 +53,7 @@ export function createApp(deps: HttpDeps): RequestListener {
   return (req, res) => {
     if (req.url?.startsWith('/') === false) req.url = originForm(req.url)
     openContext(req, res)
+    if (tracer !== noTracer && req.url?.startsWith(API_PREFIX)) contextOf(res).span = startRequestSpan(tracer, req)
     drain.enter(res)
     unread.enter(res)
     res.on('close', closed)

@@ -5,6 +5,8 @@ import type { UnreadSettings } from './rate-limit/unread-budget.ts'
 
 interface HttpSettings {
   version: string
+  /** Contains `dist/reference.js.gz`, the script of `/docs`. */
+  packageRoot: string
   /** Optional features of this server, listed by `/health` and `/me`. */
   features: readonly string[]
   /** Exact origins that browsers may call from. An empty list disables CORS. */
@@ -30,6 +32,8 @@ export interface Place {
 
 export interface HttpMetrics {
   requestEnded(request: { method: string; route: string; status: number; seconds: number }): void
+  /** Reports a read that the response cache could answer. */
+  cacheRead(isHit: boolean): void
   readonly contentType: string
   text(): Promise<string>
 }

@@ -78,10 +78,18 @@ describe('backup of the embedded database', () => {
     expect((await readdir(dataDir)).sort()).toEqual(['copy.tar.gz', 'other'])
   })
 
-  it('refuses a backup while a server is running', async () => {
-    await open()
-    await expect(backupEmbedded(directory, file)).rejects.toThrow(`in use by process ${process.pid}`)
+  it('backs up the database of a running server, and does not restore over it', async () => {
+    const running = await open()
+    await running.client.workspace.create({ data: { name: 'later' } })
+    expect(await backupEmbedded(directory, file)).toMatchObject({
+      tables: expect.any(Number),
+      rows: expect.any(Number),
+    })
     await expect(restoreEmbedded(directory, file)).rejects.toThrow(`in use by process ${process.pid}`)
+    await close()
+    await rm(directory, { recursive: true })
+    await restoreEmbedded(directory, file)
+    expect(await names()).toEqual(['kept', 'later'])
   })
 
   it('refuses to restore over an existing database', async () => {

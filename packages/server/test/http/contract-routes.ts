@@ -58,6 +58,7 @@ export const validBody: Record<string, Record<string, unknown>> = {
   'projects.delete': { name: 'fuzz' },
   'versions.create': { name: 'x' },
   'versions.push': { changes: [{ path: 'a', status: 'modified', content: 'x' }] },
+  'versions.import': { title: 'x', authorName: 'x', createdAt: '2026-01-02T03:04:05.678Z' },
   'documents.create': { path: 'a' },
   'documents.getOrCreate': { path: 'a' },
   'documents.createOrUpdate': { path: 'a', prompt: 'x' },

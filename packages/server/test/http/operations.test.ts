@@ -1,6 +1,13 @@
 /** Walks the operator routes: each succeeds, returns every declared error, and lists its methods. */
-import { createHash } from 'node:crypto'
-import { ErrorBody, type ErrorCause, type OperatorRouteName, operatorRoutes, statusOf } from '@stet/contract'
+import {
+  API_PREFIX,
+  ErrorBody,
+  type ErrorCause,
+  listRoutes,
+  type OperatorRouteName,
+  operatorRoutes,
+  statusOf,
+} from '@stet/contract'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { TestServer } from '../support/test-server.ts'
 import { type ApiAnswer, apiCaller, httpCall } from './api-call.ts'
@@ -156,13 +163,57 @@ describe('responses', () => {
     expect((await httpCall('POST', `${server.url}/`)).status).toBe(404)
   })
 
-  it('/docs returns one page with the only style that its policy allows', async () => {
+  it('/llms.txt lists every route with its full path', async () => {
+    const { text } = await ask('GET', 'llms')
+    expect(text).toMatch(/^# stet \d/)
+    for (const { route } of listRoutes()) {
+      const path = `${API_PREFIX}${route.path.replace(/:(\w+)/g, '{$1}')}`
+      expect(text).toContain(`- \`${route.method} ${path}\`: `)
+    }
+    for (const { path } of Object.values(operatorRoutes)) expect(text).toContain(`- \`GET ${path}\`: `)
+  })
+
+  it('/docs allows scripts of this server only, and no inline script', async () => {
     const { headers, text } = await ask('GET', 'docs')
-    const policy = headers.get('content-security-policy') ?? ''
-    const style = /<style>([\s\S]*?)<\/style>/.exec(text)?.[1] ?? ''
-    expect(policy).toContain(`style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'`)
-    expect(policy).toContain("default-src 'none'")
-    expect(text).not.toMatch(/<script|<link|src=|style="/)
-    for (const part of ['create-or-update', 'the version is merged', '/metrics']) expect(text).toContain(part)
+    const policy = new Map(
+      (headers.get('content-security-policy') ?? '').split('; ').map((rule): [string, string] => {
+        const [name = '', ...sources] = rule.split(' ')
+        return [name, sources.join(' ')]
+      }),
+    )
+    expect(Object.fromEntries(policy)).toMatchObject({
+      'default-src': "'none'",
+      'script-src': "'self'",
+      'style-src': expect.stringMatching(/^('sha256-[\w+/]{43}=' ?)+$/),
+      'connect-src': "'self'",
+      'img-src': 'data:',
+      'frame-ancestors': "'none'",
+    })
+    expect(text).not.toMatch(/<script>|<style|style="|\son\w+=|https?:/)
+    for (const name of ['openapi.json', 'llms.txt']) expect(text).toContain(`href="${name}"`)
+  })
+
+  it('/docs loads one script, which a browser keeps', async () => {
+    const source = /<script src="([^"]+)">/.exec((await ask('GET', 'docs')).text)?.[1] ?? ''
+    const answer = await fetch(new URL(source, `${server.url}/docs`))
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
+    expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+    expect(answer.headers.get('content-encoding')).toBe('gzip')
+    expect(Number(answer.headers.get('content-length'))).toBeLessThan(1_400_000)
+    const unnamed = await fetch(`${server.url}/docs/reference.js`, { headers: { 'accept-encoding': 'identity' } })
+    expect(unnamed.headers.get('cache-control')).toBe('no-store')
+    expect(unnamed.headers.has('content-encoding')).toBe(false)
+    expect((await unnamed.text()) === (await answer.text())).toBe(true)
+    expect((await httpCall('POST', `${server.url}/docs/reference.js`)).status).toBe(405)
+  })
+
+  it.each(['openapi', 'llms', 'docs'] as const)('%s is sent plain or compressed', async (name) => {
+    const plain = await ask('GET', name, { 'accept-encoding': 'identity' })
+    const packed = await ask('GET', name, { 'accept-encoding': 'gzip' })
+    expect(plain.headers.has('content-encoding')).toBe(false)
+    expect(packed.headers.get('content-encoding')).toBe('gzip')
+    for (const { headers } of [plain, packed]) expect(headers.get('vary')).toBe('Accept-Encoding')
+    expect(packed.text).toBe(plain.text)
   })
 })

@@ -134,6 +134,22 @@ it('closes an unread conversation response after STET_STALL_SECONDS and keeps se
   expect((await api('GET', path)).text).toContain(message.content)
 })
 
+it('shares the bytes of the reference among all unread responses', async () => {
+  const { server } = await openServer({ STET_UNREAD_BYTES: String(never) })
+  onTestFinished(() => server.close())
+  const path = '/docs/reference.js'
+  const { headers } = await fetch(`${server.url}${path}`)
+  const size = Number(headers.get('content-length'))
+  expect(size).toBeGreaterThan(1_000_000)
+  const { arrayBuffers: before } = process.memoryUsage()
+  const text = `GET ${path} HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n`.repeat(8)
+  const sockets = Array.from({ length: 60 }, () => ask(Number(new URL(server.url).port), text))
+  // Each client has a first part of its responses, and reads no further.
+  await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once('readable', resolve))))
+  const added = process.memoryUsage().arrayBuffers - before
+  expect(added).toBeLessThan((sockets.length * 8 * size) / 10)
+})
+
 describe('budget of large responses', () => {
   const settings = { stallMs: never, mostBytes: 33_554_432 }
   const reserved = 8_388_608

@@ -71,8 +71,10 @@ export function describeRunEventLog(name: string, create: () => RunEventLog): vo
       const two = log.follow('run', 0)
       one?.release()
       one?.release()
+      expect(log.readerCount()).toBe(1)
       two?.release()
       expect(counts).toEqual([1, 2, 1, 0])
+      expect(log.readerCount()).toBe(0)
     })
 
     it('stops reporting readers once the run has ended', () => {

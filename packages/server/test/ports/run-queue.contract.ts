@@ -35,6 +35,7 @@ export function describeRunQueue(name: string, create: (options: QueueOptions) =
       for (const uuid of ['a', 'b', 'c', 'd']) queue.add(run(uuid))
       queue.work(start)
       await expect.poll(() => started).toEqual(['a', 'b'])
+      expect(await queue.depth()).toBe(2)
       finish('b')
       await expect.poll(() => started).toEqual(['a', 'b', 'c'])
       finish('a')

@@ -1,9 +1,18 @@
-import { readdir, rm } from 'node:fs/promises'
+import type { ChildProcess } from 'node:child_process'
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isWellFormedApiKey } from '../../src/features/access/api-key.ts'
 import { httpCall } from '../http/api-call.ts'
-import { processTestMs, runServer, type ServerProcess, settingsFor, startServer } from '../support/server-process.ts'
+import { programEnd } from '../support/child-program.ts'
+import {
+  processTestMs,
+  runServer,
+  type ServerProcess,
+  settingsFor,
+  spawnServer,
+  startServer,
+} from '../support/server-process.ts'
 import { type TestDatabase, testDatabase } from '../support/test-database.ts'
 
 let storage: TestDatabase
@@ -95,7 +104,7 @@ describe.skipIf(process.env['STET_TEST_DATABASE_URL'])(
     it('backs up and restores, and refuses invalid requests in one line', async () => {
       server = await startServer(settings)
       const file = join(storage.dataDir, 'backups', 'one.stet')
-      const busy = await runServer(settings, 'backup', file)
+      const busy = await runServer(settings, 'restore', file)
       expect(busy).toMatchObject({
         code: 1,
         stderr: expect.stringMatching(/^stet-server: .* is in use by process .*\n$/),
@@ -104,15 +113,100 @@ describe.skipIf(process.env['STET_TEST_DATABASE_URL'])(
       await server.ended
       const key = /^admin API key: (\S+)/m.exec(server.stdout)?.[1] ?? ''
 
-      expect(await runServer(settings, 'backup', file)).toMatchObject({ code: 0, stdout: `backed up to ${file}\n` })
+      expect(await runServer(settings, 'backup', file)).toMatchObject({ code: 0, stdout: writtenTo(file) })
       const directory = join(storage.dataDir, 'db')
       const refused = await runServer(settings, 'restore', file)
       expect(refused).toMatchObject({ code: 1, stderr: `stet-server: There is a database in ${directory} already\n` })
       await rm(directory, { recursive: true })
       const absent = await runServer(settings, 'restore', `${file}.absent`)
       expect(absent).toMatchObject({ code: 1, stderr: expect.stringMatching(/^stet-server: ENOENT: .*\n$/) })
-      expect(await runServer(settings, 'restore', file)).toMatchObject({ code: 0, stdout: `restored from ${file}\n` })
+      expect(await runServer(settings, 'restore', file)).toMatchObject({ code: 0, stdout: restoredFrom(file) })
       expect(await identityOf(key)).toMatchObject({ status: 200 })
+    })
+  },
+)
+
+const counted = String.raw`\(\d+ tables, \d+ rows\)\n$`
+const writtenTo = (file: string) => expect.stringMatching(new RegExp(`^backed up to ${file} ${counted}`))
+const restoredFrom = (file: string) => expect.stringMatching(new RegExp(`^restored from ${file} ${counted}`))
+
+describe.skipIf(process.env['STET_TEST_DATABASE_URL'] || process.platform === 'win32')(
+  'stet-server backup while the server runs',
+  { timeout: processTestMs },
+  () => {
+    let folder: string
+    let file: string
+    const workEntries = async () =>
+      (await readdir(join(storage.dataDir, 'db'))).filter((name) => name.startsWith('stet-work-'))
+
+    beforeEach(async () => {
+      folder = join(storage.dataDir, 'backups')
+      file = join(folder, 'one.tar.gz')
+      await mkdir(folder)
+      server = await startServer(settings)
+    })
+
+    /** Starts the command, and ends `victim` as soon as the command has received a part of the archive. */
+    async function killDuringBackup(
+      victim: (command: ChildProcess) => ChildProcess | undefined,
+      signal: NodeJS.Signals,
+    ) {
+      const command = spawnServer(settings, ['backup', file])
+      const ended = programEnd(command)
+      const received = () =>
+        stat(`${file}.part`).then(
+          ({ size }) => size,
+          () => 0,
+        )
+      await expect.poll(received, { interval: 1 }).toBeGreaterThan(0)
+      victim(command)?.kill(signal)
+      return ended
+    }
+
+    it('writes a verified file, which restores to a server with the same keys', async () => {
+      const key = /^admin API key: (\S+)/m.exec(server?.stdout ?? '')?.[1] ?? ''
+      await writeFile(file, 'an older backup')
+      expect(await runServer(settings, 'backup', file)).toMatchObject({ code: 0, stdout: writtenTo(file), stderr: '' })
+      expect(await readdir(folder)).toEqual(['one.tar.gz'])
+      expect(await workEntries()).toEqual([])
+      server?.child.kill('SIGKILL')
+      await server?.ended
+      await rm(join(storage.dataDir, 'db'), { recursive: true })
+      expect(await runServer(settings, 'restore', file)).toMatchObject({ code: 0, stdout: restoredFrom(file) })
+      expect(await identityOf(key)).toMatchObject({ status: 200 })
+    })
+
+    it.each(['SIGKILL', 'SIGTERM', 'SIGINT'] as const)(
+      'leaves nothing behind if the command gets %s',
+      async (signal) => {
+        expect(await killDuringBackup((command) => command, signal)).toMatchObject({ signal })
+        await expect.poll(() => readdir(folder)).toEqual([])
+        await expect.poll(workEntries).toEqual([])
+        expect(await runServer(settings, 'backup', file)).toMatchObject({ code: 0 })
+      },
+    )
+
+    it('fails in one line and keeps the older file if the server is killed', async () => {
+      await writeFile(file, 'an older backup')
+      const end = await killDuringBackup(() => server?.child, 'SIGKILL')
+      const stderr = 'stet-server: The server stopped during the backup. Run the command again\n'
+      expect(end).toMatchObject({ code: 1, stdout: '', stderr })
+      expect(await readdir(folder)).toEqual(['one.tar.gz'])
+      expect(await workEntries()).toEqual([])
+    })
+
+    it('does not keep the server from stopping', async () => {
+      const end = await killDuringBackup(() => server?.child, 'SIGTERM')
+      expect(await server?.ended).toMatchObject({ code: 0 })
+      // The archive may have been complete before the signal.
+      expect(end.stderr).toMatch(/^(stet-server: The server stopped during the backup. Run the command again\n)?$/)
+      expect((await readdir(folder)).filter((name) => name.endsWith('.part'))).toEqual([])
+    })
+
+    it('names a missing permission of the target folder', async () => {
+      const end = await runServer(settings, 'backup', '/proc/one.tar.gz')
+      expect(end).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^stet-server: \S+/) })
+      expect(await workEntries()).toEqual([])
     })
   },
 )

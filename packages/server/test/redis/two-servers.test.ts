@@ -4,7 +4,7 @@ import { generateEncryptionKey } from '../../src/data-files.ts'
 import { apiCaller } from '../http/api-call.ts'
 import type { Api } from '../http/scenario.ts'
 import { prompt, type Recording, type RunBench, record, runBench } from '../runs/run-bench.ts'
-import { redisUrl } from '../support/shared-logs.ts'
+import { deleteKeys, redisUrl } from '../support/shared-logs.ts'
 import { type TestDatabase, testDatabase } from '../support/test-database.ts'
 import { type TestServer, testServer } from '../support/test-server.ts'
 
@@ -19,6 +19,7 @@ function gate(): { opened: Promise<void>; open(): void } {
 }
 
 describe.skipIf(!databaseServer)('two servers on one database and one Redis', () => {
+  const prefix = `stet-test-${randomUUID()}`
   let storage: TestDatabase
   let bench: RunBench
   let other: TestServer
@@ -29,7 +30,7 @@ describe.skipIf(!databaseServer)('two servers on one database and one Redis', ()
     const shared = {
       DATABASE_URL: storage.databaseUrl ?? '',
       REDIS_URL: redisUrl,
-      STET_REDIS_PREFIX: `stet-test-${randomUUID()}`,
+      STET_REDIS_PREFIX: prefix,
       STET_ENCRYPTION_KEY: generateEncryptionKey(),
     }
     bench = await runBench({ hello: prompt('<user>Hi</user>') }, { ...shared, STET_GRACE_MS: '1000' })
@@ -42,6 +43,7 @@ describe.skipIf(!databaseServer)('two servers on one database and one Redis', ()
     await other.close()
     await bench.close()
     await storage.close()
+    await deleteKeys(prefix)
   })
 
   const postElsewhere = (path: string, body: unknown, headers: Record<string, string> = {}) =>

@@ -5,9 +5,9 @@ import { framesOf } from '../../src/features/runs/events/watch-run.ts'
 import type { MessageForm } from '../../src/features/runs/ports.ts'
 import { eventCodec } from '../../src/wire/event-codec.ts'
 import { unpackEventLog } from '../../src/wire/event-log-format.ts'
-import { withoutPings } from '../http/api-call.ts'
 import { count, seed, timeFor } from '../support/counts.ts'
 import type { FakeReply } from '../support/fake-provider.ts'
+import { attach, framesAfter, gate, idsIn, type Plan, plan, type Reader, readAll } from './attached-readers.ts'
 import { prompt, type RunBench, runBench } from './run-bench.ts'
 
 const cases = count(200, 5_000)
@@ -26,82 +26,6 @@ beforeAll(async () => {
 })
 afterAll(() => bench.close())
 
-const states = ['queued', 'running', 'ended'] as const
-
-interface Reader {
-  state: (typeof states)[number]
-  /** The last event id that the reader sends. 0 sends none. */
-  after: number
-  /** The number of characters after which each connection breaks, in order. The last connection stays open. */
-  cuts: number[]
-  form: MessageForm
-}
-
-const reader: fc.Arbitrary<Reader> = fc.record({
-  state: fc.constantFrom(...states),
-  after: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat(30) }),
-  cuts: fc.array(fc.integer({ min: 1, max: 4_000 }), { maxLength: 4 }),
-  form: fc.constantFrom('whole' as const, 'declared' as const),
-})
-
-interface Plan {
-  path: string
-  /** The client that starts the run. Its connection may also break. Undefined for a background run. */
-  caller: Pick<Reader, 'cuts' | 'form'> | undefined
-  words: number
-  gateAfter: number
-  readers: Reader[]
-}
-
-const plan: fc.Arbitrary<Plan> = fc.record({
-  path: fc.constantFrom('hello', 'two'),
-  caller: fc.option(reader, { nil: undefined }),
-  words: fc.integer({ min: 1, max: 30 }),
-  gateAfter: fc.integer({ min: 1, max: 10 }),
-  readers: fc.oneof(
-    { weight: 24, arbitrary: fc.array(reader, { minLength: 1, maxLength: 3 }) },
-    { weight: 1, arbitrary: fc.array(reader, { minLength: 100, maxLength: 100 }) },
-  ),
-})
-
-const frameEnd = '\n\n'
-const idsIn = (text: string) => [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id))
-
-/** Resolves when attached, before the stream is read. */
-async function attach(uuid: string, { after, form }: Pick<Reader, 'after' | 'form'>): Promise<Response> {
-  const headers: Record<string, string> = {
-    ...(after > 0 && { 'last-event-id': String(after) }),
-    ...(form === 'declared' && { 'x-latitude-sdk-version': '5.2.0' }),
-  }
-  const response = await bench.post(`/conversations/${uuid}/attach`, { stream: true }, headers)
-  expect(response.status).toBe(200)
-  return response
-}
-
-/** Reads to the end or to the cut, and drops an incomplete last frame like any client. */
-async function readUntil(response: Response, cut: number | undefined): Promise<string> {
-  let text = ''
-  const decoder = new TextDecoder()
-  for await (const chunk of response.body ?? []) {
-    text += decoder.decode(chunk as Uint8Array, { stream: true })
-    // Leaving the loop closes the connection.
-    if (cut !== undefined && text.length > cut) break
-  }
-  const end = text.lastIndexOf(frameEnd)
-  return end < 0 ? '' : withoutPings(text.slice(0, end + frameEnd.length))
-}
-
-/** Collects everything that one reader gets over all its connections. Each continues from the last seen id. */
-async function readAll(uuid: string, first: Response, { after, cuts, form }: Reader): Promise<string> {
-  let text = ''
-  let response = first
-  for (const cut of [...cuts, undefined]) {
-    text += await readUntil(response, cut)
-    if (cut !== undefined) response = await attach(uuid, { after: idsIn(text).at(-1) ?? after, form })
-  }
-  return text
-}
-
 async function storedText(uuid: string, form: MessageForm): Promise<string> {
   const { store: runs } = bench.server.deps.runs
   const runUuid = (await runs.findConversation(1, uuid))?.latestRun?.uuid ?? ''
@@ -112,14 +36,6 @@ async function storedText(uuid: string, form: MessageForm): Promise<string> {
   const parts: Buffer[] = []
   while (!frames.isAtEnd()) parts.push(Buffer.from(frames.take()))
   return Buffer.concat(parts).toString('utf8')
-}
-
-function gate(): { opened: Promise<void>; open(): void } {
-  let open = () => {}
-  const opened = new Promise<void>((resolve) => {
-    open = resolve
-  })
-  return { opened, open }
 }
 
 interface Started {
@@ -167,12 +83,15 @@ async function play({ path, caller, words, gateAfter, readers }: Plan) {
   const readings: { reader: Reader; text: Promise<string> }[] = []
   if (caller && stream) {
     const own = { ...caller, state: 'running' as const, after: 0 }
-    readings.push({ reader: own, text: readAll(uuid, stream, own) })
+    readings.push({ reader: own, text: readAll(() => bench.post, uuid, stream, own) })
   }
   const come = async (state: Reader['state']) => {
     const coming = readers.filter((each) => each.state === state)
-    const attached = await Promise.all(coming.map(async (each) => ({ each, first: await attach(uuid, each) })))
-    for (const { each, first } of attached) readings.push({ reader: each, text: readAll(uuid, first, each) })
+    const attached = await Promise.all(
+      coming.map(async (each) => ({ each, first: await attach(bench.post, uuid, each) })),
+    )
+    for (const { each, first } of attached)
+      readings.push({ reader: each, text: readAll(() => bench.post, uuid, first, each) })
   }
   await come('queued')
   await start()
@@ -193,9 +112,7 @@ it(
         const ids = idsIn(whole.whole)
         expect(ids).toEqual(ids.map((_, place) => place + 1))
         for (const { reader: by, text } of readings) {
-          const all = whole[by.form]
-          const frames = all.split(/(?<=\n\n)/)
-          const expected = frames.filter((frame) => (idsIn(frame)[0] ?? 0) > by.after).join('')
+          const expected = framesAfter(whole[by.form], by.after)
           const got = await text
           // Compares long texts directly first, so that expect formats them only if they differ.
           if (got !== expected) expect(got).toBe(expected)

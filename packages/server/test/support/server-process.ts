@@ -79,7 +79,7 @@ export function startWaitingServer(environment: Environment): Promise<WaitingSer
   return said(/stet waiting on (\S+) /).then((url) => ({ child, url, stdout: '', ended, serving }))
 }
 
-function spawnServer(environment: Environment, args: readonly string[], execArgv = shortLived): ChildProcess {
+export function spawnServer(environment: Environment, args: readonly string[], execArgv = shortLived): ChildProcess {
   return spawn(process.execPath, ['--expose-gc', ...execArgv, program, ...args], {
     env: { PATH: process.env['PATH'] ?? '', ...compileCache, ...environment },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -53,12 +53,7 @@ export async function logServers({ urls, times, ...options }: LogServersOptions)
     await until(() => connections.events.status === 'ready' && connections.requests.status === 'ready')
     await until(async () => (await channel.countServers().catch(() => 0)) >= servers.length)
   }
-  const own = connectRedis({ url: redisUrl, prefix, timeoutMs: 1_000 }, silent)
-  const flush = async () => {
-    await until(() => own.events.status === 'ready')
-    const keys = await own.events.keys(`${prefix}:*`)
-    if (keys.length > 0) await own.events.unlink(...keys)
-  }
+  const flush = () => deleteKeys(prefix)
   return {
     servers,
     prefix,
@@ -67,9 +62,17 @@ export async function logServers({ urls, times, ...options }: LogServersOptions)
       for (const { log } of servers) await log.close()
       for (const { connections } of servers) await connections.close()
       await flush()
-      await own.close()
     },
   }
+}
+
+/** Deletes everything in Redis whose name starts with the prefix. */
+export async function deleteKeys(prefix: string): Promise<void> {
+  const { events, close } = connectRedis({ url: redisUrl, prefix, timeoutMs: 1_000 }, silent)
+  await until(() => events.status === 'ready')
+  const keys = await events.keys(`${prefix}:*`)
+  if (keys.length > 0) await events.unlink(...keys)
+  await close()
 }
 
 const deadlineMs = 30_000

@@ -54,6 +54,21 @@ export interface PublishVersionBody {
   force?: boolean
 }
 
+/**
+ * The history of a version of another project. With `mergedAt` the draft becomes live, otherwise it stays a draft.
+ * @example { title: 'Friendlier tone', authorName: 'Ada', createdAt: '2026-01-02T03:04:05.678Z', mergedAt: '2026-01-03T08:30:00.000Z' }
+ */
+export interface ImportVersionBody {
+  /** Replaces the draft's uuid, so that programs which name the version keep working. Default: the draft's uuid. */
+  uuid?: string
+  title: string
+  description?: string
+  authorName: string
+  authorEmail?: string
+  createdAt: string
+  mergedAt?: string
+}
+
 /** `added` and `modified` both create or replace the prompt. The server skips `unchanged`. */
 export const CHANGE_STATUSES = ['added', 'modified', 'deleted', 'unchanged'] as const
 export type ChangeStatus = (typeof CHANGE_STATUSES)[number]

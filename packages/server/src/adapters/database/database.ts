@@ -9,7 +9,7 @@ import type { Engine } from './engine.ts'
 import { migrate } from './migrate.ts'
 import { openPostgres } from './postgres/postgres.ts'
 import { gatedAdapter, gatedSession, type StatementGate, statementGate, throwUncarried } from './statement-gate.ts'
-import { createWriteBatch, type WriteBatch } from './write-batch.ts'
+import { type BatchMetrics, createWriteBatch, type WriteBatch } from './write-batch.ts'
 
 export type DatabaseClient = Prisma.TransactionClient
 
@@ -39,10 +39,11 @@ export interface DatabaseOptions<Stores> {
   diskFloorBytes?: number
   storesFor(client: DatabaseClient): Stores
   log: Logger
+  metrics?: BatchMetrics
 }
 
 /** Has a `lock` on PostgreSQL, unless `sharing` is `all`. */
-export interface Database<Stores> extends Pick<Engine, 'kind' | 'lock' | 'writesClosed' | 'backup'> {
+export interface Database<Stores> extends Pick<Engine, 'kind' | 'lock' | 'writesClosed' | 'backup' | 'connections'> {
   client: DatabaseClient
   stores: Stores
   session: SqlSession
@@ -100,7 +101,7 @@ function useEngine<Stores>(engine: Engine, isTaken: boolean, options: DatabaseOp
   const gate = statementGate(engine)
   const session = gatedSession(engine.session, gate)
   const client = createClient(engine, gate)
-  const writeBatch = createWriteBatch(session)
+  const writeBatch = createWriteBatch(session, options.metrics)
   const take = async () => {
     if (!isTaken && !(await engine.lock?.take())) return false
     for (const name of await migrate(session, join(packageRoot, 'prisma', 'migrations'))) {
@@ -131,6 +132,7 @@ function useEngine<Stores>(engine: Engine, isTaken: boolean, options: DatabaseOp
       return { database, ...engine.checks() }
     },
     statementCount: gate.count,
+    connections: engine.connections,
     ...(engine.backup && { backup: engine.backup }),
     async close() {
       await writeBatch.flush()

@@ -9,6 +9,8 @@ export interface Engine {
   lock?: ReplicaLock
   writesClosed(): boolean
   checks(): Record<string, boolean>
+  /** The use of the connection pool. Undefined for the embedded database, which has none. */
+  connections(): { inUse: number; waiting: number; most: number } | undefined
   /** Starts background upkeep. Call after the migrations. */
   startUpkeep?(statementCount: () => number): void
   /** Writes a consistent copy into one file. Embedded database only. */

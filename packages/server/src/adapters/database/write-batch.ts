@@ -2,6 +2,7 @@ import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promi
 import type { SqlSession, SqlStatement } from '@stet/embedded-postgres/sql-session'
 import { isUnavailable } from '../../shared/app-error.ts'
 import { heldBytes } from '../../shared/json-pieces.ts'
+import type { Span } from '../../shared/tracer.ts'
 
 /** Bounds of the interval between the starts of two batches. `FULL_BATCH` waiting calls end the interval early. */
 const LOAD_INTERVAL_MS = { least: 5, most: 20 }
@@ -34,10 +35,10 @@ export interface RowKind<Row> {
 
 /** Group commit: combines rows of many callers in one transaction, with one statement per kind. */
 export interface WriteBatch {
-  /** Resolves after the commit. Returns false if a compare-and-set lost. */
-  write<Row>(kind: RowKind<Row>, row: Row): Promise<boolean>
+  /** Resolves after the commit. Returns false if a compare-and-set lost. @param span the parent of the batch's span. */
+  write<Row>(kind: RowKind<Row>, row: Row, span?: Span | undefined): Promise<boolean>
   /** Writes all rows atomically. Resolves after the commit with one result per row. */
-  writeTogether<Row>(kind: RowKind<Row>, rows: readonly Row[]): Promise<boolean[]>
+  writeTogether<Row>(kind: RowKind<Row>, rows: readonly Row[], span?: Span | undefined): Promise<boolean[]>
   /** True if no batch reached the database within `PROOF_MS`, or if it was unavailable for the latest batch. */
   isInDoubt(): boolean
   flush(): Promise<void>
@@ -49,12 +50,18 @@ interface Group {
   /** The kind and key of each row. Groups with a common key are written in order, in separate batches. */
   keys: readonly string[]
   bytes: number
+  span: Span | undefined
   resolve(written: boolean[]): void
   reject(error: unknown): void
 }
 
+export interface BatchMetrics {
+  /** @param batch `seconds` is the time from sending to the commit or the failure. */
+  batchEnded(batch: { rows: number; seconds: number; isCommitted: boolean }): void
+}
+
 /** Writes immediately when idle. Under load, writes a batch every few milliseconds. */
-export function createWriteBatch(session: SqlSession): WriteBatch {
+export function createWriteBatch(session: SqlSession, metrics?: BatchMetrics): WriteBatch {
   let waiting: Group[] = []
   let draining: Promise<void> | undefined
   let mayStartAt = Number.NEGATIVE_INFINITY
@@ -69,9 +76,17 @@ export function createWriteBatch(session: SqlSession): WriteBatch {
       const start = performance.now()
       const { taken, left } = waiting.length === 1 ? { taken: waiting, left: [] } : takeBatch(waiting)
       waiting = left
+      let rows = 0
+      for (const group of taken) rows += group.rows.length
+      const spans: Span[] = []
+      for (const { kind, span } of taken) {
+        if (span) spans.push(span.child('database batch', batchAttributes(kind.name, rows, taken.length), 'client'))
+      }
       const isStored = await commitBatch(session, taken)
       const end = performance.now()
       provenAt = isStored ? end : Number.NEGATIVE_INFINITY
+      for (const span of spans) span.end(isStored ? undefined : 'unavailable')
+      metrics?.batchEnded({ rows, seconds: (end - start) / 1000, isCommitted: isStored })
       const { least, most } = LOAD_INTERVAL_MS
       const share = taken.length > 1 ? Math.min(most, LOAD_INTERVAL_COMMITS * (end - start)) : 0
       mayStartAt = start + Math.max(least, share)
@@ -79,19 +94,30 @@ export function createWriteBatch(session: SqlSession): WriteBatch {
     draining = undefined
   }
 
-  const writeTogether = <Row>(kind: RowKind<Row>, rows: readonly Row[]) =>
+  const writeTogether = <Row>(kind: RowKind<Row>, rows: readonly Row[], span?: Span | undefined) =>
     new Promise<boolean[]>((resolve, reject) => {
       // Measured here, so that only this call fails if a row cannot be measured. `drain` must never throw.
       const keys = rows.map((row) => `${kind.name}\n${kind.key(row)}`)
-      waiting.push({ kind: kind as RowKind<unknown>, rows, keys, bytes: heldBytes(rows), resolve, reject })
+      waiting.push({ kind: kind as RowKind<unknown>, rows, keys, bytes: heldBytes(rows), span, resolve, reject })
       draining ??= drain()
     })
 
   return {
     writeTogether,
-    write: async (kind, row) => (await writeTogether(kind, [row]))[0] === true,
+    write: async (kind, row, span) => (await writeTogether(kind, [row], span))[0] === true,
     isInDoubt: () => performance.now() - provenAt >= PROOF_MS,
     flush: () => draining ?? Promise.resolve(),
+  }
+}
+
+/** Each traced writer gets a span of its own, so that every trace contains its batches. */
+function batchAttributes(kind: string, rows: number, writers: number) {
+  return {
+    'db.system.name': 'postgresql',
+    'db.operation.name': 'batch',
+    'stet.batch.kind': kind,
+    'stet.batch.rows': rows,
+    'stet.batch.writers': writers,
   }
 }
 

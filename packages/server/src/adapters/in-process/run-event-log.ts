@@ -10,6 +10,8 @@ interface Log {
   isClosed: boolean
   isCallerAwaited: boolean
   readers: Set<Waiting>
+  /** Shared by all event logs. */
+  total: { readers: number }
   onListeners?: ((count: number) => void) | undefined
 }
 
@@ -24,9 +26,10 @@ const afterEnd = { ttl: 60_000, ttlAutopurge: true, max: 1_000 } as const
 export function createRunEventLog(maxBytes: number): RunEventLog {
   const live = new Map<string, Log>()
   const ended = new LRUCache<string, Log>({ ...afterEnd, maxSize: maxBytes })
+  const total = { readers: 0 }
   return {
     expect(runUuid) {
-      if (!live.has(runUuid) && !ended.get(runUuid)) live.set(runUuid, emptyLog())
+      if (!live.has(runUuid) && !ended.get(runUuid)) live.set(runUuid, emptyLog(total))
     },
     forget(runUuid) {
       const log = live.get(runUuid)
@@ -36,7 +39,7 @@ export function createRunEventLog(maxBytes: number): RunEventLog {
       wakeAll(log)
     },
     open(runUuid, onListeners) {
-      const log = live.get(runUuid) ?? emptyLog()
+      const log = live.get(runUuid) ?? emptyLog(total)
       log.isOpen = true
       log.onListeners = onListeners
       live.set(runUuid, log)
@@ -69,11 +72,13 @@ export function createRunEventLog(maxBytes: number): RunEventLog {
       const log = live.get(runUuid) ?? ended.get(runUuid)
       return log && createReader(log, afterId)
     },
+    readerCount: () => total.readers,
   }
 }
 
-function emptyLog(): Log {
-  return { isOpen: false, messages: [], entries: [], isClosed: false, isCallerAwaited: false, readers: new Set() }
+function emptyLog(total: Log['total']): Log {
+  const readers = new Set<Waiting>()
+  return { isOpen: false, messages: [], entries: [], isClosed: false, isCallerAwaited: false, readers, total }
 }
 
 function wakeAll({ readers }: Log): void {
@@ -88,6 +93,7 @@ function createReader(log: Log, afterId: number): RunLogReader {
   let place: number | undefined
   const waiting: Waiting = {}
   log.readers.add(waiting)
+  log.total.readers += 1
   log.onListeners?.(log.readers.size)
   return {
     messages: log.messages,
@@ -118,6 +124,7 @@ function createReader(log: Log, afterId: number): RunLogReader {
     },
     release() {
       if (!log.readers.delete(waiting)) return
+      log.total.readers -= 1
       waiting.listener = undefined
       waiting.wake?.()
       log.onListeners?.(log.readers.size)

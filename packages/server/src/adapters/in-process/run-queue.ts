@@ -57,6 +57,7 @@ export function createRunQueue(options: { workers: number; maxQueuedPerKey: numb
     async stop() {
       start = undefined
     },
+    depth: () => waiting.size,
   }
 }
 

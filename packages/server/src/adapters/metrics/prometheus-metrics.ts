@@ -1,119 +1,108 @@
 /** Exports metrics in Prometheus' text format. Every label has a bounded number of values, whatever clients send. */
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { Registry } from 'prom-client'
 import type { RunMetrics } from '../../features/runs/ports.ts'
+import { type ProcessState, registerProcess, registerProcessState } from './process-state.ts'
+import { registerSeries } from './series.ts'
 
 /** Maximum number of models with their own label. Prompts may contain any model name. */
 const mostModels = 100
 const longestModelName = 100
+const longestPrompt = 200
 
-/** Bucket bounds in seconds, from a cached read to a slow model call. */
-const buckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
-
-interface ProcessState {
-  activeRuns(): number
-  statementCount(): number
+export interface MetricsSettings {
+  /** Maximum number of prompts with their own label. */
+  metricsPrompts: number
 }
 
 export interface PrometheusMetrics extends RunMetrics {
   requestEnded(request: { method: string; route: string; status: number; seconds: number }): void
+  cacheRead(isHit: boolean): void
+  evaluationEnded(evaluation: { operation: string; waitSeconds: number; seconds: number }): void
+  workerDied(reason: string): void
+  batchEnded(batch: { rows: number; seconds: number; isCommitted: boolean }): void
+  spansEnded(result: string, count: number): void
   readonly contentType: string
   text(): Promise<string>
+  /** Adds the gauges of a composed server. */
+  watch(state: ProcessState): void
+  close(): void
 }
 
-export function createPrometheusMetrics(state: ProcessState): PrometheusMetrics {
+export function createPrometheusMetrics({ metricsPrompts }: MetricsSettings): PrometheusMetrics {
   const registry = new Registry()
-  registerProcessState(registry, state)
+  const close = registerProcess(registry)
   const series = registerSeries(registry)
-  const knownModels = new Set<string>()
+  const models = boundedLabels(mostModels, longestModelName)
+  const prompts = boundedLabels(metricsPrompts, longestPrompt)
   return {
     contentType: registry.contentType,
     text: () => registry.metrics(),
+    watch: (state) => registerProcessState(registry, state),
+    close,
     requestEnded({ method, route, status, seconds }) {
       const labels = { method: knownMethods.has(method) ? method : 'other', route }
       series.requests.inc({ ...labels, status })
       series.requestSeconds.inc({ ...labels, status }, seconds)
       series.requestDuration.observe({ ...labels, status_class: `${Math.floor(status / 100)}xx` }, seconds)
     },
-    runEnded(status, seconds) {
-      series.runDuration.observe({ status }, seconds)
+    cacheRead(isHit) {
+      series.cacheReads.inc({ result: isHit ? 'hit' : 'miss' })
     },
-    modelCallEnded({ provider, model: name, outcome, seconds, firstTextSeconds, usage }) {
+    runEnded({ status, mode, projectId, path, seconds }) {
+      series.runDuration.observe({ status }, seconds)
+      series.runModeDuration.observe({ mode }, seconds)
+      const isNamed = prompts.isNamed(`${projectId}/${path}`)
+      series.runs.inc({ status, mode, project: isNamed ? projectId : 'other', prompt: isNamed ? path : 'other' })
+    },
+    runDequeued(seconds) {
+      series.queueWait.observe(seconds)
+    },
+    modelCallEnded({ provider, model: name, outcome, seconds, firstTextSeconds, usage, cost }) {
       series.callDuration.observe({ provider, outcome }, seconds)
       if (!usage) return
-      const isNew = !knownModels.has(name)
-      const model = isNew && (knownModels.size >= mostModels || name.length > longestModelName) ? 'other' : name
-      knownModels.add(model)
+      const ofModel = { provider, model: models.isNamed(name) ? name : 'other' }
       const { inputTokens, outputTokens, reasoningTokens, cachedInputTokens } = usage
-      if (firstTextSeconds !== undefined) series.firstText.observe({ provider, model }, firstTextSeconds)
-      series.tokens.inc({ provider, model, type: 'input' }, inputTokens)
-      series.tokens.inc({ provider, model, type: 'output' }, outputTokens)
-      if (reasoningTokens > 0) series.tokens.inc({ provider, model, type: 'reasoning' }, reasoningTokens)
-      if (cachedInputTokens > 0) series.tokens.inc({ provider, model, type: 'cached_input' }, cachedInputTokens)
+      series.modelDuration.observe(ofModel, seconds)
+      if (firstTextSeconds !== undefined) series.firstText.observe(ofModel, firstTextSeconds)
+      series.tokens.inc({ ...ofModel, type: 'input' }, inputTokens)
+      series.tokens.inc({ ...ofModel, type: 'output' }, outputTokens)
+      if (reasoningTokens > 0) series.tokens.inc({ ...ofModel, type: 'reasoning' }, reasoningTokens)
+      if (cachedInputTokens > 0) series.tokens.inc({ ...ofModel, type: 'cached_input' }, cachedInputTokens)
+      if (cost !== undefined) series.cost.inc(ofModel, cost)
     },
-  }
-}
-
-function registerProcessState(registry: Registry, state: ProcessState): void {
-  const registers = [registry]
-  const gauge = (name: string, help: string, read: () => number) =>
-    new Gauge({
-      ...{ name, help, registers },
-      collect() {
-        this.set(read())
-      },
-    })
-  gauge('stet_runs_active', 'Runs that this process supervises.', state.activeRuns)
-  new Counter({
-    name: 'stet_sql_statements_total',
-    help: 'SQL statements sent.',
-    registers,
-    collect() {
-      this.reset()
-      this.inc(state.statementCount())
+    evaluationEnded({ operation, waitSeconds, seconds }) {
+      series.templateWait.observe(waitSeconds)
+      series.templateDuration.observe({ operation }, seconds)
     },
-  })
-  gauge('process_resident_memory_bytes', 'Resident memory, without child processes.', process.memoryUsage.rss)
-  gauge('process_uptime_seconds', 'Seconds since the start.', process.uptime)
-}
-
-function registerSeries(registry: Registry) {
-  const registers = [registry]
-  const counter = (name: string, help: string, labelNames: string[]) =>
-    new Counter({ name, help, labelNames, registers })
-  const histogram = (name: string, help: string, labelNames: string[]) =>
-    new Histogram({ name, help, labelNames, buckets, registers })
-  const ofRequest = ['method', 'route', 'status']
-  return {
-    requests: counter('stet_http_requests_total', 'Requests answered, by route and status.', ofRequest),
-    requestSeconds: counter(
-      'stet_http_request_seconds_total',
-      'Time from request to end of response, summed.',
-      ofRequest,
-    ),
-    requestDuration: histogram(
-      'stet_http_request_duration_seconds',
-      'Time from request to end of response, by route and class of the status.',
-      ['method', 'route', 'status_class'],
-    ),
-    runDuration: histogram('stet_run_duration_seconds', 'Time from the start of a run to its stored end, by status.', [
-      'status',
-    ]),
-    callDuration: histogram(
-      'stet_provider_call_duration_seconds',
-      'Time of a model call with its retries, by provider and outcome.',
-      ['provider', 'outcome'],
-    ),
-    firstText: histogram(
-      'stet_model_first_text_seconds',
-      'Time from a streamed model call to its first text, by provider and model.',
-      ['provider', 'model'],
-    ),
-    tokens: counter(
-      'stet_model_tokens_total',
-      'Tokens of completed model calls. Output includes reasoning, input includes cached_input.',
-      ['provider', 'model', 'type'],
-    ),
+    workerDied(reason) {
+      series.workerDeaths.inc({ reason })
+    },
+    batchEnded({ rows, seconds, isCommitted }) {
+      series.batchRows.observe(rows)
+      series.commitDuration.observe(seconds)
+      if (!isCommitted) series.commitFailures.inc()
+    },
+    spansEnded(result, count) {
+      series.spans.inc({ result }, count)
+    },
   }
 }
 
 const knownMethods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'])
+
+/**
+ * Limits the number of values of a label that clients choose. Without a limit, a tenant could fill the memory of the
+ * server and of Prometheus with names. `isNamed` is true for the first `most` keys of at most `longest` characters. The
+ * caller labels other keys `other`.
+ */
+function boundedLabels(most: number, longest: number): { isNamed(key: string): boolean } {
+  const known = new Set<string>()
+  return {
+    isNamed(key) {
+      if (known.has(key)) return true
+      if (known.size >= most || key.length > longest) return false
+      known.add(key)
+      return true
+    },
+  }
+}

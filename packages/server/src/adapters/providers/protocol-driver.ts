@@ -58,12 +58,12 @@ export function protocolDriver(deps: CallDeps, provider: ProviderSettings, proto
 async function sendWithRetries(
   { transport, clock, limits }: CallDeps,
   { token, trustedAddress: isTrusted }: ProviderSettings,
-  { stream: isStream, maxRetries, signal }: ModelRequest,
+  { stream: isStream, maxRetries, signal, traceparent }: ModelRequest,
   built: BuiltRequest,
 ): Promise<LeanResponse> {
   for (let retries = 0; ; retries += 1) {
     try {
-      const response = await transport.send({ ...built, isStream, isTrusted, signal })
+      const response = await transport.send({ ...built, isStream, isTrusted, signal, traceparent })
       if (response.statusCode >= 200 && response.statusCode < 300) return response
       // An unreadable error page counts as empty, because the status alone describes the failure.
       const text = await readWhole(response.body, limits.plainBytes).catch(() => '')

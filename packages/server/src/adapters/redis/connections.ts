@@ -28,7 +28,7 @@ const eventTimeoutMs = 1_000
 const longestRetryMs = 1_000
 
 /** Without an offline queue and retries, a command fails instead of waiting for an unavailable or frozen Redis. */
-export const failFast = { enableOfflineQueue: false, maxRetriesPerRequest: 0 } as const satisfies ConnectionOptions
+const failFast = { enableOfflineQueue: false, maxRetriesPerRequest: 0 } as const satisfies ConnectionOptions
 
 const reconnecting = {
   connectTimeout: 2_000,

@@ -75,6 +75,7 @@ export function createSharedRunQueue(options: SharedRunQueueOptions): SharedRunQ
       isStopped = true
       await worker?.pause(true).catch(() => undefined)
     },
+    depth: () => queue.getWaitingCount(),
     async close() {
       await worker?.close(true).catch(() => undefined)
       await queue.close().catch(() => undefined)

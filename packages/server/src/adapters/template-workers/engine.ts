@@ -31,7 +31,7 @@ interface Workers {
 
 const INVALID_REPLY = 'The evaluation gave no valid answer'
 
-export function createTemplateEngine(options: PoolOptions): TemplateEngine {
+export function createTemplateEngine(options: PoolOptions): TemplateEngine & { waiting(): number } {
   const { maxPerKey: perKey, maxPerWorkspace: perWorkspace, log } = options
   void isolation().then(({ network, limits }) => {
     const isComplete = network === 'namespace' && limits === 'kernel'
@@ -53,6 +53,7 @@ export function createTemplateEngine(options: PoolOptions): TemplateEngine {
       return joined ?? renderStep(workers, input, owner)
     },
     inTurn: createTurns({ perKey, perWorkspace }),
+    waiting: workers.pool.waiting,
     close: () => workers.pool.close(),
   }
 }

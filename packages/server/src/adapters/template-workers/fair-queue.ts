@@ -108,6 +108,7 @@ export function createFairQueue<J extends QueuedJob>(limits: FairLimits, now = (
       close(job)
       return true
     },
+    waiting: () => [...lanes.values()].reduce((waiting, { open, running }) => waiting + open - running, 0),
     dropAll(): J[] {
       const queued = [...lanes.values()].flatMap((lane) =>
         [...lane.keys.values()].flatMap(({ jobs }) => jobs.splice(0)),

@@ -15,6 +15,13 @@ export interface PoolOptions {
   maxPerKey: number
   maxPerWorkspace: number
   log: Logger
+  metrics: PoolMetrics
+}
+
+export interface PoolMetrics {
+  /** Called when an evaluation has ended in any way, except before its turn. */
+  evaluationEnded(evaluation: { operation: string; waitSeconds: number; seconds: number }): void
+  workerDied(reason: string): void
 }
 
 export interface PoolCall {
@@ -47,6 +54,7 @@ export function createTemplatePool(options: PoolOptions) {
   for (let slots = 0; slots <= running; slots += 1) void serve(pool)
   return {
     call: (call: PoolCall) => callInTurn(pool, call),
+    waiting: queue.waiting,
     close: () => close(pool),
   }
 }
@@ -70,6 +78,7 @@ async function serve(pool: Pool): Promise<void> {
     if (kind === 'reply') release(pool, turn)
     else {
       pool.options.log.warn('template.worker-replaced', { reason: kind })
+      pool.options.metrics.workerDied(kind)
       crashed = turn
     }
   }
@@ -87,7 +96,7 @@ function wake({ sleeping }: Pool): void {
 async function restart(pool: Pool, slot: Slot): Promise<void> {
   slot.worker?.kill()
   slot.worker = undefined
-  const { workerFile, log } = pool.options
+  const { workerFile, log, metrics } = pool.options
   const found = await isolation()
   for (let attempt = 1; !pool.isClosed; attempt += 1) {
     const worker = startWorker(workerFile, found)
@@ -102,6 +111,7 @@ async function restart(pool: Pool, slot: Slot): Promise<void> {
     }
     if (pool.isClosed) return
     log.error('template.worker-did-not-start', { attempt })
+    metrics.workerDied('start')
     await delay(Math.min(5_000, 100 * attempt), undefined, { ref: false })
   }
 }
@@ -112,7 +122,16 @@ async function callInTurn(pool: Pool, call: PoolCall): Promise<CallOutcome> {
   const { owner, isProven } = call
   // A started run has its own time limit, so its queue time is not limited here.
   const timeoutMs = owner.isRun ? undefined : pool.options.timeoutMs
-  const waiting = waitForTurn(pool.queue, { ...owner, isProven }, (slot) => evaluate(pool, slot, call), timeoutMs)
+  const queuedAt = performance.now()
+  const evaluateInTurn = async (slot: Slot): Promise<Ended> => {
+    const begunAt = performance.now()
+    const ended = await evaluate(pool, slot, call)
+    const waitSeconds = (begunAt - queuedAt) / 1000
+    const seconds = (performance.now() - begunAt) / 1000
+    pool.options.metrics.evaluationEnded({ operation: call.request.operation, waitSeconds, seconds })
+    return ended
+  }
+  const waiting = waitForTurn(pool.queue, { ...owner, isProven }, evaluateInTurn, timeoutMs)
   wake(pool)
   const outcome = await waiting
   if (outcome.kind === 'closed') throw refuse('server-stopping')
@@ -130,6 +149,7 @@ async function evaluate(pool: Pool, slot: Slot, call: PoolCall): Promise<Ended> 
   const outcome = await callOnce(pool, slot, call)
   if (outcome.kind !== 'died' || !wasUsed) return outcome
   pool.options.log.warn('template.call-repeated')
+  pool.options.metrics.workerDied(outcome.kind)
   await restart(pool, slot)
   return callOnce(pool, slot, call)
 }

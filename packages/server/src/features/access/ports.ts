@@ -35,6 +35,7 @@ export interface WorkspaceStore {
   createAuthor(workspaceId: number, input: Omit<Author, 'id'>): Promise<Author>
   /** Returns the oldest author with that name. */
   findAuthorByName(workspaceId: number, name: string): Promise<Author | null>
+  findAuthor(workspaceId: number, author: Omit<Author, 'id'>): Promise<Author | null>
   findFirstAuthor(workspaceId: number): Promise<Author | null>
   /** Serializes the creation of workspaces, for example by several starting servers. */
   lockCreation(): Promise<void>

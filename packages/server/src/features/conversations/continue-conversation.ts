@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { ToolCallPart } from '@stet/contract/vocabulary'
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
+import type { Span } from '../../shared/tracer.ts'
 import type { Needs } from '../deps.ts'
 import { deletedProjects } from '../documents/version-ref.ts'
 import type { Claim } from '../idempotency/ports.ts'
@@ -19,6 +20,7 @@ export interface ContinueInput extends ConversationAddress {
   tools?: readonly string[]
   declaredSdk: boolean
   claim?: Claim | undefined
+  span?: Span | undefined
 }
 
 /**
@@ -41,13 +43,14 @@ export async function continueConversation(deps: ExecuteDeps, input: ContinueInp
     createdAt: deps.clock.now(),
   }
   // A concurrent chat may start first, so this run is stored before the provider is called.
-  const isStored = await storedOrAbandoned(deps, run, deps.runs.store.createNext(run, added, input.claim))
+  const isStored = await storedOrAbandoned(deps, run, deps.runs.store.createNext(run, added, input.claim, input.span))
   if (!isStored) throw await changedMeanwhile(deps, found)
   deps.runs.active.forget(found.uuid)
   const supervised = superviseRun(deps, {
     conversation: found,
     run,
     messages,
+    span: input.span,
     plan: {
       apiKeyId: input.caller.apiKeyId,
       path: found.path,

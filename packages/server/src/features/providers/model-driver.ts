@@ -29,6 +29,8 @@ export interface ModelRequest {
   stream: boolean
   maxRetries: number
   signal: AbortSignal
+  /** The W3C header of a traced call. Sent to the provider. */
+  traceparent?: string
 }
 
 /** Marks the origin of a response part. `signature` is sent back unchanged, only with the same provider key. */

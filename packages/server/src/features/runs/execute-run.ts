@@ -21,7 +21,7 @@ export async function executeRun(
   const execute: ExecuteRun = (ofAgent, itsProgress, its) => executeRun(deps, ofAgent, itsProgress, its)
   let answer: Message[] | undefined
   for (;;) {
-    const step = await nextStep(deps, plan, answer, { signal: watch.signal, isRun: true })
+    const step = await nextStep(deps, plan, answer, { signal: watch.signal, span: watch.span, isRun: true })
     if (step.done) {
       append(progress, step.added)
       if (!progress.answer) throw new RunError('unknown_error', 'The prompt produced no messages')

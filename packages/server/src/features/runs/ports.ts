@@ -1,5 +1,6 @@
 import type { ConversationOrigin, RunErrorCode } from '@stet/contract/vocabulary'
 import type { RunError } from '../../shared/app-error.ts'
+import type { Span } from '../../shared/tracer.ts'
 import type { Claim, ClaimedRun } from '../idempotency/ports.ts'
 import type { ProviderErrorKind } from '../providers/provider-error.ts'
 import type { Usage } from '../providers/usage.ts'
@@ -107,10 +108,15 @@ export interface StoredConversation extends NewConversation {
   latestRun: StoredRun | null
 }
 
-/** Every write resolves after its commit. */
+/** Every write resolves after its commit. With a `span`, the commit becomes a child of that span. */
 export interface RunStore {
   /** Stores a conversation and its first run. Returns false and stores nothing if the idempotency record exists. */
-  create(conversation: NewConversation, run: NewRun | NewQueuedRun, claim?: Claim | undefined): Promise<boolean>
+  create(
+    conversation: NewConversation,
+    run: NewRun | NewQueuedRun,
+    claim?: Claim | undefined,
+    span?: Span | undefined,
+  ): Promise<boolean>
   /** @throws AppError ServiceUnavailableError while the server is read-only. */
   assertOpen(): void
   /** True if no write has succeeded recently or the latest one failed. Runs must then be stored before a model call. */
@@ -120,7 +126,12 @@ export interface RunStore {
    * deleted, or if the idempotency record exists.
    * @param added the run's first messages. They are stored with the run, so they survive every kind of end.
    */
-  createNext(run: NewRun, added: readonly Message[], claim?: Claim | undefined): Promise<boolean>
+  createNext(
+    run: NewRun,
+    added: readonly Message[],
+    claim?: Claim | undefined,
+    span?: Span | undefined,
+  ): Promise<boolean>
   /** Lists queued runs in creation order. */
   listQueued(): Promise<QueuedRun[]>
   countQueued(apiKeyId: number): Promise<number>
@@ -131,11 +142,11 @@ export interface RunStore {
    * Claims a queued run. Returns false if another owner claimed it or a stop was requested.
    * @param isRepeat true if the response to an earlier attempt was lost. That attempt may have succeeded.
    */
-  startQueued(run: NewRun, isRepeat: boolean): Promise<boolean>
+  startQueued(run: NewRun, isRepeat: boolean, span?: Span | undefined): Promise<boolean>
   /** Records a stop request. Returns false if the run has ended or already has a stop request. */
   requestStop(runUuid: string): Promise<boolean>
   /** Returns false and writes nothing if the run's epoch or state has changed. An owner may repeat a successful end. */
-  end(end: RunEnd): Promise<boolean>
+  end(end: RunEnd, span?: Span | undefined): Promise<boolean>
   findConversation(workspaceId: number, uuid: string): Promise<StoredConversation | null>
   /** Returns the conversation as it was after that run. `latestRun` is that run. */
   findRun(workspaceId: number, runUuid: string): Promise<StoredConversation | null>
@@ -172,6 +183,8 @@ export interface RunQueue {
   work(start: (runUuid: string) => Promise<void>): void
   /** Starts no further runs. Resolves when no run is about to start. */
   stop(): Promise<void>
+  /** The number of runs that wait for a worker, of all servers that share the queue. */
+  depth(): number | Promise<number>
 }
 
 /** Delivers stop signals to a run's owner. A signal without a listener is kept for a minute. */
@@ -272,6 +285,8 @@ export interface RunEventLog {
   open(runUuid: string, onListeners: (count: number) => void, isAwaited?: boolean): RunLogWriter
   /** Returns a reader of all events after `afterId`. Returns undefined if this process does not have the event log. */
   follow(runUuid: string, afterId: number): RunLogReader | undefined
+  /** The number of readers in this process that were not released. */
+  readerCount(): number
   /** Like `follow`, for a run that another server supervises or will start. Absent on a single server. */
   followElsewhere?(runUuid: string, afterId: number, find: FindEnd): RunLogReader
 }
@@ -334,10 +349,20 @@ export interface EndedModelCall {
   /** Undefined if the response was not streamed or no text arrived. */
   firstTextSeconds: number | undefined
   usage: Usage | undefined
+  /** In US dollars. Undefined if the call did not complete or the price is unknown. */
+  cost: number | undefined
+}
+
+export interface EndedRun extends Pick<NewConversation, 'projectId' | 'path'> {
+  status: RunEnd['status']
+  mode: 'json' | 'sse' | 'background'
+  seconds: number
 }
 
 export interface RunMetrics {
-  runEnded(status: RunEnd['status'], seconds: number): void
+  runEnded(run: EndedRun): void
+  /** @param seconds how long a background run waited for its start. */
+  runDequeued(seconds: number): void
   modelCallEnded(call: EndedModelCall): void
 }
 

@@ -112,4 +112,6 @@ export interface PromptInput extends PromptSteps {
   tools: Omit<ToolScope, 'runUuid'>
   projectDefaults: ProjectDefaults
   declaredSdk: boolean
+  /** Continues the trace of the request that queued the run. */
+  traceparent?: string | undefined
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
 import { similarNames } from '../../shared/similar-names.ts'
+import type { Span } from '../../shared/tracer.ts'
 import type { Needs } from '../deps.ts'
 import { type PreparedPrompt, preparePrompt } from '../documents/read-document.ts'
 import type { Claim } from '../idempotency/ports.ts'
@@ -32,6 +33,8 @@ export interface StartRunInput {
   warn?: (warning: string) => void
   /** Aborted when the caller disconnects. Cancels the preparation, but not the run. */
   signal?: AbortSignal
+  /** The span of the request. */
+  span?: Span | undefined
 }
 
 const mostLogged = 20
@@ -50,12 +53,12 @@ export async function startRun(
   const ownerId = deps.runs.settings.instanceId
   const run = { uuid: randomUUID(), conversationUuid, workspaceId, ownerId, epoch: 1, firstEventId: 1, createdAt }
   const plan = planOf(deps, prompt, { runUuid: run.uuid, stream: input.mode === 'stream' })
-  await renderAhead(deps, plan, input.signal)
+  await renderAhead(deps, plan, input)
   const mustBeStored = input.claim !== undefined || deps.runs.store.isStorageInDoubt()
-  const created = deps.runs.store.create(conversation, run, input.claim)
+  const created = deps.runs.store.create(conversation, run, input.claim, input.span)
   // Other runs are stored during the first model call, so that this call does not wait for a commit.
   if (mustBeStored) requireFirstUse(await storedOrAbandoned(deps, run, created))
-  return watchRun(deps.runs.codec, superviseRun(deps, { conversation, run, plan, stored: created }))
+  return watchRun(deps.runs.codec, superviseRun(deps, { conversation, run, plan, stored: created, span: input.span }))
 }
 
 /** @throws AppError NotFoundError, BadRequestError, UnprocessableEntityError; RunError `chain_compile_error`. */
@@ -106,7 +109,12 @@ function warnOfUnknown(
   input.warn?.(warning)
   if (loggedWarnings.has(warning) || loggedWarnings.size >= mostLogged) return
   loggedWarnings.add(warning)
-  deps.logger.warn('run.unknown-parameters', { workspaceId: input.caller.workspaceId, path: text.path, warning })
+  deps.logger.warn('run.unknown-parameters', {
+    workspaceId: input.caller.workspaceId,
+    path: text.path,
+    warning,
+    ...input.span?.ids,
+  })
 }
 
 /** @throws AppError ConflictError if another request already used the Idempotency-Key. */

@@ -1,11 +1,20 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { AppError, isUnavailable, RunError, refuse } from '../../shared/app-error.ts'
+import type { Span } from '../../shared/tracer.ts'
 import type { Needs } from '../deps.ts'
 import type { Message } from '../templates/message.ts'
 import type { RunEvent, ShowEvents } from './events/run-event.ts'
 import { appendEntries, encodeNext, type RunRecorder, record } from './events/run-recorder.ts'
 import { type ExecuteDeps, executeRun } from './execute-run.ts'
-import type { NewConversation, NewRun, RunEnd, RunLogReader, StoredConversation, StoredRunResult } from './ports.ts'
+import type {
+  EndedRun,
+  NewConversation,
+  NewRun,
+  RunEnd,
+  RunLogReader,
+  StoredConversation,
+  StoredRunResult,
+} from './ports.ts'
 import type { RunPlan } from './steps/run-plan.ts'
 import { createRunProgress, latitude, type RunCompletion, type RunProgress } from './steps/run-progress.ts'
 
@@ -19,6 +28,8 @@ export interface SuperviseInput {
   stored?: Promise<unknown>
   /** True if the run continues without readers. */
   isBackground?: true
+  /** The span of the request. The run gets a child of it. */
+  span?: Span | undefined
 }
 
 export interface SupervisedRun {
@@ -35,6 +46,7 @@ interface OwnRun extends SuperviseInput {
   controller: AbortController
   committed: Promise<unknown>
   recorder: RunRecorder
+  span: Span | undefined
   /** The timer that cancels the run if no reader returns. */
   grace: NodeJS.Timeout | undefined
   /** True once execution has ended. Afterwards, a missing reader does not cancel the run. */
@@ -60,7 +72,9 @@ export function superviseRun(deps: ExecuteDeps, input: SuperviseInput): Supervis
   const lastId = run.firstEventId - 1
   const { clock } = deps
   const recorder = { progress, log, conversation, clock, bounds: settings, lastId, bytes: 0, completed: undefined }
-  const own: OwnRun = { ...input, conversation, controller, committed, recorder, grace: undefined, isExecuted: false }
+  const span = input.span?.child('run', runAttributes(input))
+  const state = { grace: undefined, isExecuted: false }
+  const own: OwnRun = { ...input, conversation, controller, committed, recorder, span, ...state }
   const reader = eventLog.follow(run.uuid, lastId)
   if (!reader) throw new Error('A log that was just opened can be followed')
   const ending = superviseToEnd(deps, own)
@@ -105,6 +119,7 @@ async function superviseToEnd(deps: ExecuteDeps, own: OwnRun): Promise<StoredCon
     deps.runs.active.remove(run, undefined)
     deps.runs.active.abandon(run)
     own.recorder.log.close()
+    own.span?.end('not_stored')
     // Later readers must not get this event log, because it has no terminal event.
     deps.runs.eventLog.drop(own.run.uuid)
     throw failure
@@ -113,12 +128,12 @@ async function superviseToEnd(deps: ExecuteDeps, own: OwnRun): Promise<StoredCon
 
 /** Executes the run to its end. Every failure becomes a run error. */
 async function executeToEnd(deps: ExecuteDeps, own: OwnRun): Promise<Ending> {
-  const { plan, run, controller, recorder } = own
+  const { plan, controller, recorder, span } = own
   const { progress, log } = recorder
   const { signal } = controller
   const { runTimeoutMs } = deps.runs.settings
   const deadline = setTimeout(() => controller.abort(overdue(runTimeoutMs)), runTimeoutMs)
-  const unlisten = deps.runs.signals.onStop(run.uuid, () => controller.abort(stopped()))
+  const unlisten = deps.runs.signals.onStop(own.run.uuid, () => controller.abort(stopped()))
   let isOutgrown = false
   const showEvents: ShowEvents = (events) => {
     log.setCallerAwaited(progress.awaitedCalls > 0)
@@ -127,14 +142,14 @@ async function executeToEnd(deps: ExecuteDeps, own: OwnRun): Promise<Ending> {
     controller.abort(new RunError('ai_run_error', 'The run outgrew its event log'))
   }
   try {
-    const completion = await executeRun(deps, plan, progress, { showEvents, signal })
+    const completion = await executeRun(deps, plan, progress, { showEvents, signal, span })
     // Ignores a stop that arrives after the last event, so that the answer is kept. Exceeded limits still fail the run.
     if (isOutgrown) signal.throwIfAborted()
     return { completion }
   } catch (error) {
     // The abort reason is the cause of every error that follows an abort.
     const failure = toRunFailure(signal.aborted ? signal.reason : error)
-    if (failure.code === 'unknown_error') logUnforeseen(deps, run.uuid, failure.cause)
+    if (failure.code === 'unknown_error') logUnforeseen(deps, own, failure.cause)
     return { failure }
   } finally {
     own.isExecuted = true
@@ -144,11 +159,15 @@ async function executeToEnd(deps: ExecuteDeps, own: OwnRun): Promise<Ending> {
   }
 }
 
-function logUnforeseen(deps: ExecuteDeps, runUuid: string, cause: unknown): void {
+function logUnforeseen(deps: ExecuteDeps, { run, span }: OwnRun, cause: unknown): void {
   if (cause === undefined) return
   const frames =
     cause instanceof Error ? cause.stack?.split('\n').filter((line) => line.startsWith('    at ')) : undefined
-  deps.logger.error('run.unforeseen-failure', { runUuid, reason: nameOf(cause), frames: frames?.join('\n') })
+  const reason = nameOf(cause)
+  deps.logger.error('run.unforeseen-failure', {
+    ...{ runUuid: run.uuid, reason, frames: frames?.join('\n') },
+    ...span?.ids,
+  })
 }
 
 function nameOf(cause: unknown): string {
@@ -174,7 +193,7 @@ function limitAbsence(own: OwnRun, graceMs: number, readers: number): void {
 
 /** Stores the end, then shows the terminal event. A client that sees this event can continue the conversation. */
 async function storeAndShow(deps: ExecuteDeps, own: OwnRun, ending: Ending): Promise<StoredConversation> {
-  const { conversation, run, recorder } = own
+  const { conversation, run, recorder, span } = own
   const { log, progress, completed } = recorder
   appendEntries(recorder, [])
   const terminal = encodeNext(recorder, terminalEvent(ending, progress))
@@ -186,10 +205,10 @@ async function storeAndShow(deps: ExecuteDeps, own: OwnRun, ending: Ending): Pro
   const from = 'running' as const
   const end = { ...ids, ...shared, from, epochAfter: run.epoch, messages, result, eventLog, endedAt }
   // Does not wait until the run's row is committed, so that both writes can share one batch.
-  const attempt = deps.runs.store.end(end)
+  const attempt = deps.runs.store.end(end, span)
   attempt.catch(() => undefined)
   await own.committed
-  if (!(await isStored(deps, end, attempt))) throw refuse('run-not-stored')
+  if (!(await isStored(deps, own, end, attempt))) throw refuse('run-not-stored')
   const { createdAt, firstEventId } = run
   const latestRun = { ...shared, uuid: run.uuid, firstEventId, result, stopRequestedAt: null, createdAt, endedAt }
   const outcome = { ...conversation, ...shared, messages, updatedAt: endedAt, latestRun }
@@ -197,9 +216,29 @@ async function storeAndShow(deps: ExecuteDeps, own: OwnRun, ending: Ending): Pro
   appendEntries(recorder, [terminal])
   log.close()
   const durationMs = endedAt.getTime() - run.createdAt.getTime()
-  deps.runs.metrics.runEnded(status, durationMs / 1000)
-  deps.logger.info('run.ended', { ...ids, status, durationMs })
+  const { projectId, path } = conversation
+  deps.runs.metrics.runEnded({ status, mode: modeOf(own), projectId, path, seconds: durationMs / 1000 })
+  deps.logger.info('run.ended', { ...ids, status, durationMs, ...span?.ids })
+  span?.set({ 'stet.run.status': status, 'stet.cost_usd': result.cost })
+  span?.end('failure' in ending ? ending.failure.code : undefined)
   return outcome
+}
+
+function modeOf({ isBackground, plan }: SuperviseInput): EndedRun['mode'] {
+  if (isBackground) return 'background'
+  return plan.stream ? 'sse' : 'json'
+}
+
+function runAttributes(input: SuperviseInput) {
+  const { conversation, run } = input
+  return {
+    'stet.run.mode': modeOf(input),
+    'stet.run.uuid': run.uuid,
+    'gen_ai.conversation.id': conversation.uuid,
+    'stet.workspace.id': conversation.workspaceId,
+    'stet.project.id': conversation.projectId,
+    'stet.prompt.path': conversation.path,
+  }
 }
 
 export type Ending = { completion: RunCompletion } | { failure: RunError }
@@ -266,11 +305,11 @@ export async function whileAway<T>(deps: Needs<'runs'>, first: Promise<T>, again
   }
 }
 
-async function isStored(deps: ExecuteDeps, end: RunEnd, first: Promise<boolean>): Promise<boolean> {
+async function isStored(deps: ExecuteDeps, { span }: OwnRun, end: RunEnd, first: Promise<boolean>): Promise<boolean> {
   try {
-    return await whileAway(deps, first, () => deps.runs.store.end(end))
+    return await whileAway(deps, first, () => deps.runs.store.end(end, span))
   } catch (error) {
-    deps.logger.error('run.end-not-stored', { runUuid: end.runUuid, reason: nameOf(error) })
+    deps.logger.error('run.end-not-stored', { runUuid: end.runUuid, reason: nameOf(error), ...span?.ids })
     return false
   }
 }

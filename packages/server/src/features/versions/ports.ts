@@ -4,7 +4,9 @@ import type { VersionStatus } from '@stet/contract/vocabulary'
 import type { Version } from '../projects/project.ts'
 
 type NewVersion = Pick<Version, 'title' | 'parentVersionUuid'> & { authorId: number; at: Date }
-type Publication = Pick<Version, 'title' | 'description'> & { number: number; at: Date }
+export type Publication = Pick<Version, 'title' | 'description'> & { number: number; at: Date }
+
+export type VersionHistory = Pick<Version, 'uuid' | 'title' | 'description' | 'createdAt'> & { authorId: number }
 
 /** Writers must lock the project's row first (`ProjectStore.lock`). No method here takes that lock. */
 export interface VersionStore {
@@ -15,5 +17,11 @@ export interface VersionStore {
   findNumberOptional(workspaceId: number, projectId: number, number: number): Promise<Version | null>
   create(workspaceId: number, projectId: number, input: NewVersion): Promise<Version>
   publish(workspaceId: number, projectId: number, id: number, publication: Publication): Promise<Version>
+  /**
+   * Returns whether no version on the server has the uuid. A version of a deleted project, which is not purged yet, gets
+   * another one.
+   */
+  freeUuid(uuid: string): Promise<boolean>
+  rewrite(workspaceId: number, projectId: number, id: number, history: VersionHistory): Promise<Version>
   touch(workspaceId: number, projectId: number, id: number, at: Date): Promise<void>
 }

@@ -16,6 +16,7 @@ import type { Slot } from '../documents/ports.ts'
 import { findProject, findVersionRow, ownerOf, type VersionAddress } from '../documents/version-ref.ts'
 import type { Version } from '../projects/project.ts'
 import type { EvaluationOwner } from '../templates/template-engine.ts'
+import { mergeDraft } from './merge-draft.ts'
 
 type PublishVersionInput = VersionAddress & PublishVersionBody
 
@@ -56,21 +57,14 @@ async function publishCompiled(
   const { draft, slots, changes } = await readDraft(stores, input)
   const texts = await stores.documents.listReferring(workspaceId, draft, compiled.paths)
   if (fingerprint(hashesIn(texts), changes) !== compiled.fingerprint) throw new ChangedMeanwhile()
-  const paths = changes.map(({ path }) => path)
-  const published = new Set(paths)
-  const equal = slots.map(({ path }) => path).filter((path) => !published.has(path))
-  const live = await stores.versions.findLiveOptional(workspaceId, draft.projectId)
-  const number = (live?.number ?? 0) + 1
-  await stores.documents.deleteDraft(workspaceId, draft, equal)
-  await stores.documents.publishDraft(workspaceId, draft, number, paths)
-  const version = await stores.versions.publish(workspaceId, draft.projectId, draft.id, {
-    number,
+  const publication = {
     title: input.title || draft.title,
     description: input.description === undefined ? draft.description : input.description || null,
     at,
-  })
+  }
+  const version = await mergeDraft(writer, { caller: input.caller, draft, slots, changes, publication })
   await stores.projects.touch(workspaceId, draft.projectId, at)
-  const { uuid: versionUuid } = version
+  const { uuid: versionUuid, number } = version
   writer.audit('audit.publish', {
     workspaceId,
     versionUuid,

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { SpentPoint } from '../../features/access/ports.ts'
 import type { Caller } from '../../shared/caller.ts'
 import { randomText } from '../../shared/random-text.ts'
+import type { Span } from '../../shared/tracer.ts'
 import { type ClientGeneration, clientGeneration } from '../../wire/legacy-clients.ts'
 
 export interface RequestContext {
@@ -17,6 +18,8 @@ export interface RequestContext {
   /** The response's place in the response cache. Set on a cache miss, before authentication. */
   cachePlace: { id: string; scope: string; drops: number } | undefined
   open: AbortSignal | undefined
+  /** Undefined if the request is not traced. */
+  span: Span | undefined
 }
 
 // Stored on the response, because a WeakMap with many short-lived keys slows down garbage collection.
@@ -40,6 +43,7 @@ export function openContext(req: IncomingMessage, res: ServerResponse): void {
     route: undefined,
     cachePlace: undefined,
     open: undefined,
+    span: undefined,
   }
   res.setHeader('X-Request-Id', requestId)
   res.setHeader('X-Content-Type-Options', 'nosniff')

@@ -42,10 +42,10 @@ export function errorResponse(error: unknown, requestId: string): ErrorResponse 
 
 export function errorHandler(log: Logger): ErrorRequestHandler {
   return (error, req, res, next) => {
-    const { requestId, route } = contextOf(res)
+    const { requestId, route, span } = contextOf(res)
     const { status, headers, body } = errorResponse(error, requestId)
     if (status === 500 && !(error instanceof KeptFailure)) {
-      log.error('http.unforeseen-failure', { requestId, route, ...failureFields(error) })
+      log.error('http.unforeseen-failure', { requestId, route, ...failureFields(error), ...span?.ids })
     }
     if (res.headersSent) {
       // Only closing the connection can still signal the failure.

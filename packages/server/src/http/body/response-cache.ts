@@ -56,6 +56,7 @@ export class ResponseCache {
       context.caller = kept.caller
       const point = await spendPoint(this.#deps, res).catch(() => undefined)
       if (!point?.allowed) return next()
+      this.#deps.metrics.cacheRead(true)
       context.route = contract.documents.get.path
       writeReady(res, kept, req.headers['if-none-match'])
     } catch (error) {
@@ -87,6 +88,7 @@ export class ResponseCache {
     const id = `${hash} ${url}`
     const kept = this.#kept.get(id)
     if (kept && this.#isCurrent(kept)) return kept
+    this.#deps.metrics.cacheRead(false)
     // Reads the drop count before authentication. A later revocation drops the key's cache scope, which invalidates
     // the response.
     contextOf(res).cachePlace = { id, scope: keyScope(hash), drops: liveCache.drops() }

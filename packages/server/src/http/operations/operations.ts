@@ -6,27 +6,36 @@ import { bearerToken } from '../auth/admit.ts'
 import { contextOf } from '../auth/request-context.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { unmatchedRoute } from '../mount.ts'
-import { openApiDocument, referencePage, referencePolicy } from './reference.ts'
+import { createReference, type Reference, referencePolicy, referenceScriptPath } from './reference.ts'
 
-type Answers = Record<OperatorRouteName, (req: Request, res: Response) => void | Promise<void>>
+type Answer = (req: Request, res: Response) => void | Promise<void>
 
 export function operations(deps: HttpDeps): Router {
   const router = Router({ caseSensitive: true })
-  const answers = operationAnswers(deps)
+  const reference = createReference(deps.settings.packageRoot)
+  const answers = operationAnswers(deps, reference)
+  const named = Object.entries(operatorRoutes).map(([name, { path }]): [string, Answer] => [
+    path,
+    answers[name as OperatorRouteName],
+  ])
   // There is no console yet, so the root redirects to the reference.
   router.get('/', (_req, res) => res.redirect(operatorRoutes.docs.path))
-  for (const [name, { path }] of Object.entries(operatorRoutes)) {
+  // The script is a part of the page, and not in the contract.
+  for (const [path, answer] of [...named, [referenceScriptPath, scriptAnswer(reference)] as const]) {
     router.use(path, (req, res, next) => {
       if (req.baseUrl === path) contextOf(res).route = path
       next()
     })
-    router.get(path, answers[name as OperatorRouteName])
+    router.get(path, answer)
     router.all(path, unmatchedRoute([{ method: 'GET', path }]))
   }
   return router
 }
 
-function operationAnswers({ settings, readiness, metrics }: HttpDeps): Answers {
+function operationAnswers(
+  { settings, readiness, metrics }: HttpDeps,
+  reference: Reference,
+): Record<OperatorRouteName, Answer> {
   return {
     health(_req, res) {
       res.json({ status: 'ok', version: settings.version, features: settings.features })
@@ -43,13 +52,20 @@ function operationAnswers({ settings, readiness, metrics }: HttpDeps): Answers {
       res.setHeader('Content-Type', metrics.contentType)
       res.end(await metrics.text())
     },
-    openapi(_req, res) {
-      res.type('application/json; charset=utf-8').send(openApiDocument())
-    },
-    docs(_req, res) {
+    openapi: (req, res) => reference.openapi.send(req, res),
+    llms: (req, res) => reference.llms.send(req, res),
+    docs(req, res) {
       res.setHeader('Content-Security-Policy', referencePolicy)
-      res.type('text/html; charset=utf-8').send(referencePage())
+      reference.page.send(req, res)
     },
+  }
+}
+
+function scriptAnswer({ script }: Reference): Answer {
+  return (req, res) => {
+    // The page requests the script by its hash.
+    if (req.query['v'] !== undefined) res.setHeader('Cache-Control', 'public, max-age=31536000, immutable')
+    script.send(req, res)
   }
 }
 

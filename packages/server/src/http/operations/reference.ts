@@ -1,116 +1,108 @@
 import { hash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import openapi from '@stet/contract/openapi.json' with { type: 'json' }
-
-interface Reference {
-  info: { title: string; version: string; description?: string }
-  paths: Record<string, Record<string, unknown>>
-  components?: { schemas?: Record<string, unknown> }
-}
+import { SharedBody } from './shared-body.ts'
 
 interface Operation {
-  summary?: string
-  description?: string
-  tags?: string[]
-  requestBody?: unknown
-  parameters?: unknown[]
-  responses?: Record<string, { description?: string }>
+  summary: string
+  tags: string[]
 }
 
-const stylesheet = `
-:root{color-scheme:light dark;--line:#8884;--soft:#8881}
-body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:0 auto;padding:2rem 1rem}
-h1{margin:0}h2{margin:2.5rem 0 .5rem;text-transform:capitalize}
-nav{display:flex;flex-wrap:wrap;gap:.25rem 1rem;margin:1rem 0}
-details{border:1px solid var(--line);border-radius:.5rem;margin:.5rem 0;padding:.5rem .75rem}
-summary{cursor:pointer}summary code{font-weight:600}
-pre{background:var(--soft);border-radius:.375rem;overflow:auto;padding:.75rem;font-size:.85rem}
-table{border-collapse:collapse;width:100%}td,th{border-bottom:1px solid var(--line);padding:.25rem .5rem .25rem 0;text-align:left;vertical-align:top}
-.method{display:inline-block;min-width:4.5rem}`
+/** The `<style>` elements that the script adds. A test in a browser fails if the script adds another one. */
+const styleHashes = [
+  'd7niGYA9R/xp7r1pyc/+3ntTepKCabnrqd2exao76s4=',
+  'DLlkYCuDYGe6ME23YkUFB7Tc36rGDeo4mVBFbZX3uaU=',
+  'ZW1GSuo0pKyEx5Ar7ZC5Dflb/mjatjeTW9aVx0iZAzE=',
+  'rO+6k1mDRASa9Q8IQu9I3bF+bjRdxDreAZCyGSaxzeI=',
+  // an empty element, which it fills later
+  '47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=',
+]
 
+/**
+ * Style attributes come from the script too, and no hash can allow them. They cannot load anything, because every
+ * address but this server's is refused.
+ */
 export const referencePolicy = [
   "default-src 'none'",
-  `style-src 'sha256-${hash('sha256', stylesheet, 'base64')}'`,
+  "script-src 'self'",
+  `style-src ${styleHashes.map((each) => `'sha256-${each}'`).join(' ')}`,
+  "style-src-attr 'unsafe-inline'",
+  "connect-src 'self'",
+  'img-src data:',
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join('; ')
 
-// Encoded once, because a string would be encoded again for each response.
-let description: Buffer | undefined
-let page: Buffer | undefined
+export const referenceScriptPath = '/docs/reference.js'
 
-export function openApiDocument(): Buffer {
-  description ??= Buffer.from(JSON.stringify(openapi))
-  return description
+export interface Reference {
+  page: SharedBody
+  script: SharedBody
+  openapi: SharedBody
+  llms: SharedBody
 }
 
-export function referencePage(): Buffer {
-  page ??= Buffer.from(renderReference(openapi))
-  return page
+/** @param packageRoot contains `dist/reference.js.gz`, which `scripts/make-reference.ts` writes */
+export function createReference(packageRoot: string): Reference {
+  const script = new SharedBody('text/javascript; charset=utf-8', () => ({
+    gzip: readFileSync(join(packageRoot, 'dist', 'reference.js.gz')),
+  }))
+  return {
+    script,
+    page: text('text/html; charset=utf-8', () => referencePage(hash('sha256', script.gzip(), 'hex').slice(0, 16))),
+    openapi: text('application/json; charset=utf-8', () => JSON.stringify(openapi)),
+    llms: text('text/plain; charset=utf-8', apiSummary),
+  }
 }
 
-export function renderReference(reference: Reference): string {
-  const groups = groupByTag(reference.paths)
-  const schemas = Object.entries(reference.components?.schemas ?? {})
+function text(contentType: string, render: () => string): SharedBody {
+  return new SharedBody(contentType, () => ({ plain: Buffer.from(render()) }))
+}
+
+/** Addresses are relative, because a proxy may serve stet below a path. */
+function referencePage(scriptVersion: string): string {
   return `<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">
-<title>${escapeHtml(reference.info.title)} reference</title><style>${stylesheet}</style></head>
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width,initial-scale=1">
+<title>stet API reference</title>
+<link rel="icon" href="data:,">
+</head>
 <body>
-<h1>${escapeHtml(reference.info.title)} ${escapeHtml(reference.info.version)}</h1>
-<p>${escapeHtml(reference.info.description ?? '')}</p>
-<p>Machine-readable: <a href="openapi.json">openapi.json</a></p>
-<nav>${[...groups.keys(), 'schemas'].map((tag) => `<a href="#${anchor(tag)}">${escapeHtml(tag)}</a>`).join('')}</nav>
-${[...groups].map(([tag, entries]) => `<h2 id="${anchor(tag)}">${escapeHtml(tag)}</h2>\n${entries.join('\n')}`).join('\n')}
-<h2 id="schemas">schemas</h2>
-${schemas.map(([name, schema]) => `<details id="schema-${anchor(name)}"><summary><code>${escapeHtml(name)}</code></summary>${block(schema)}</details>`).join('\n')}
+<noscript>The reference needs JavaScript. Without it, read <a href="openapi.json">openapi.json</a> or
+<a href="llms.txt">llms.txt</a>.</noscript>
+<div id="reference"></div>
+<script src="docs/reference.js?v=${scriptVersion}"></script>
 </body>
 </html>
 `
 }
 
-function groupByTag(paths: Reference['paths']): Map<string, string[]> {
-  const groups = new Map<string, string[]>()
-  for (const [path, methods] of Object.entries(paths)) {
-    for (const [method, value] of Object.entries(methods)) {
-      if (!isOperation(value)) continue
-      const tag = value.tags?.[0] ?? 'other'
-      groups.set(tag, [...(groups.get(tag) ?? []), renderOperation(method, path, value)])
+/** The API in the form of llmstxt.org: a title, a summary, and a line for each route. */
+function apiSummary(): string {
+  const prefix = openapi.servers[0]?.url ?? ''
+  const groups = new Map(openapi.tags.map(({ name }): [string, string[]] => [name, []]))
+  for (const [path, item] of Object.entries<Record<string, unknown>>(openapi.paths)) {
+    const address = 'servers' in item ? path : prefix + path
+    for (const [method, operation] of Object.entries(item)) {
+      if (!isOperation(operation)) continue
+      for (const tag of operation.tags)
+        groups.get(tag)?.push(`- \`${method.toUpperCase()} ${address}\`: ${operation.summary}`)
     }
   }
-  return groups
+  const { title, version, description } = openapi.info
+  const [summary = '', ...rules] = description.split('\n\n')
+  const links = [
+    '- [openapi.json](openapi.json): parameters, schemas, errors, and a call of `@stet/sdk` for each route',
+    '- [docs](docs): the same as a web page',
+  ]
+  const routes = [...groups].map(([tag, lines]) => `## ${tag}\n\n${lines.join('\n')}`)
+  return `${[`# ${title} ${version}`, `> ${summary}`, ...rules, links.join('\n'), ...routes].join('\n\n')}\n`
 }
 
-// A path can also have shared `parameters`, which are a list. Its operations are objects.
 function isOperation(value: unknown): value is Operation {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function renderOperation(method: string, path: string, operation: Operation): string {
-  return `<details><summary><code><span class="method">${escapeHtml(method.toUpperCase())}</span> ${escapeHtml(path)}</code> ${escapeHtml(operation.summary ?? '')}</summary>
-<p>${escapeHtml(operation.description ?? '')}</p>
-${renderJson('Parameters', operation.parameters)}${renderJson('Request body', operation.requestBody)}
-<table><tr><th>Status</th><th>Answer</th></tr>${Object.entries(operation.responses ?? {})
-    .map(
-      ([status, { description = '' }]) => `<tr><td>${escapeHtml(status)}</td><td>${escapeHtml(description)}</td></tr>`,
-    )
-    .join('')}</table>
-${renderJson('Responses in full', operation.responses)}</details>`
-}
-
-function renderJson(title: string, value: unknown): string {
-  return value === undefined ? '' : `<details><summary>${title}</summary>${block(value)}</details>\n`
-}
-
-function block(value: unknown): string {
-  const text = escapeHtml(JSON.stringify(value, null, 2))
-  return `<pre>${text.replace(/#\/components\/schemas\/([A-Za-z0-9_-]+)/g, (whole, name: string) => `<a href="#schema-${anchor(name)}">${whole}</a>`)}</pre>`
-}
-
-function anchor(text: string): string {
-  return text.toLowerCase().replace(/[^a-z0-9]+/g, '-')
-}
-
-function escapeHtml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+  return typeof value === 'object' && value !== null && 'summary' in value
 }

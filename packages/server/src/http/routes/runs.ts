@@ -49,10 +49,13 @@ export function runRoutes(httpDeps: HttpDeps, unread: UnreadBudget): Routes<type
       const { messages, tools = [] } = body
       const mode = body.stream ? 'stream' : 'json'
       const caller = callerOf(res)
-      const declaredSdk = contextOf(res).client.declared
+      const { client, span } = contextOf(res)
       const claim = idempotencyClaim(req, res)
       const start = () =>
-        continueConversation(deps, { caller, conversationUuid, messages, tools, declaredSdk, claim, mode })
+        continueConversation(deps, {
+          ...{ caller, conversationUuid, messages, tools, claim, mode, span },
+          declaredSdk: client.declared,
+        })
       return { status: 200, body: await runResponse(deps, res, { claim, mode, start }) }
     },
     attach: async ({ params, body, req, res }) => {
@@ -94,6 +97,7 @@ function runInput({ params, body, req, res }: RunCall) {
     ...(userMessage === undefined ? {} : { userMessage }),
     ...(customIdentifier === undefined ? {} : { customIdentifier }),
     declaredSdk: contextOf(res).client.declared,
+    span: contextOf(res).span,
     warn: (warning: string) => void res.setHeader('X-Stet-Warning', warning),
     signal: whileOpen(res),
   }

@@ -2,6 +2,7 @@ import type { contract } from '@stet/contract'
 import { findProject, resolveVersion } from '../../features/documents/version-ref.ts'
 import { createVersion } from '../../features/versions/create-version.ts'
 import { diffVersions } from '../../features/versions/diff-versions.ts'
+import { importVersion } from '../../features/versions/import-version.ts'
 import { publishVersion } from '../../features/versions/publish-version.ts'
 import { pushChanges } from '../../features/versions/push-changes.ts'
 import { revertDraft } from '../../features/versions/revert-draft.ts'
@@ -41,6 +42,10 @@ export function versionRoutes(deps: HttpDeps): Routes<typeof contract.versions> 
     revert: async ({ params, body, req, res }) =>
       onlyOnce(deps, { req, res, status: 200 }, (own) =>
         revertDraft(own, { ...body, caller: callerOf(res), ...versionAddress(params) }),
+      ),
+    import: async ({ params, body, req, res }) =>
+      onlyOnce(deps, { req, res, status: 200 }, async (own) =>
+        versionBody(await importVersion(own, { ...body, caller: callerOf(res), ...versionAddress(params) })),
       ),
     diff: async ({ params, query, res }) => ({
       status: 200,

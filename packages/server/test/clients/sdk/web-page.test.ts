@@ -160,7 +160,7 @@ it.runIf(chromium)('streams, reconnects and ends with the result', async () => {
 it.runIf(chromium)('works over plain http, without randomUUID and subtle', async () => {
   const port = new URL(siteUrl).port
   const rules = `--host-resolver-rules=MAP ${PLAIN_HOST} 127.0.0.1`
-  const plain = await openPage(chromium ?? '', `http://${PLAIN_HOST}:${port}/plain`, [rules])
+  const plain = await openPage(chromium ?? '', `http://${PLAIN_HOST}:${port}/plain`, { flags: [rules] })
   onTestFinished(() => plain.close())
   expect(await plain.evaluate('window.outcome')).toEqual({
     isSecureContext: false,

@@ -47,6 +47,7 @@ export const successes: Record<string, Success> = {
   }),
   'versions.revert': async (world) => ({ ids: await inDraft(world), body: {} }),
   'versions.diff': async (world) => ({ ids: await inDraft(world) }),
+  'versions.import': async (world) => ({ ids: await inDraft(world), body: importedVersion() }),
   'documents.list': async (world) => ({ ids: await inLive(world) }),
   'documents.create': async (world) => ({ ids: await inDraft(world), body: { path: newName() } }),
   'documents.get': async (world) => ({ ids: { ...(await inDraft(world)), path: 'hello' } }),
@@ -90,6 +91,10 @@ export const successes: Record<string, Success> = {
     body: { defaultModel: 'x' },
   }),
   'providerApiKeys.delete': async (world) => ({ ids: { id: String((await world.newProviderKey()).id) } }),
+}
+
+export function importedVersion() {
+  return { title: newName(), authorName: 'Ada', createdAt: '2026-01-02T03:04:05.678Z' }
 }
 
 async function newProject({ api }: World['bench']): Promise<{ id: number; name: string }> {

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { createTemplateEngine } from '../../../src/adapters/template-workers/engine.ts'
+import type { PoolMetrics } from '../../../src/adapters/template-workers/pool.ts'
 import type {
   EvaluationOwner,
   TemplateEngine,
@@ -73,8 +74,14 @@ export interface TestEngine extends TemplateEngine {
 
 export const workspaceOne: EvaluationOwner = { workspaceId: 1, apiKeyId: 1 }
 
+const quietMetrics: PoolMetrics = { evaluationEnded() {}, workerDied() {} }
+
 /** The limits of a server with default settings. */
-export const defaults = { poolSize: 2, timeoutMs: 1_000, maxPerKey: 1_000, maxPerWorkspace: 2_000, log: quietLog }
+export const defaults = {
+  ...{ poolSize: 2, timeoutMs: 1_000, maxPerKey: 1_000, maxPerWorkspace: 2_000 },
+  log: quietLog,
+  metrics: quietMetrics,
+}
 
 export async function startEngine(settings: EngineSettings = {}): Promise<TestEngine> {
   return charged(createTemplateEngine({ ...defaults, workerFile: await builtWorker(), ...settings }))

@@ -1,6 +1,6 @@
-/** Works on a closed embedded database. This file loads PGlite, which a server loads only in its database thread. */
+/** Backs up and restores embedded databases. This file loads PGlite, which a server loads only in its database thread. */
 import { dirname, join, resolve } from 'node:path'
-import { backupDatabase, makeDatabaseTemplate, restoreDatabase } from '@stet/embedded-postgres/direct'
+import { backupDatabase, type CountedRows, makeDatabaseTemplate, restoreDatabase } from '@stet/embedded-postgres/direct'
 import { makeFolder } from '../../../shared/make-folder.ts'
 import { migrate } from '../migrate.ts'
 import { unpackFirstFormat } from './first-backup-format.ts'
@@ -12,14 +12,18 @@ export function makeTemplate(packageRoot: string, file: string): Promise<void> {
   return makeDatabaseTemplate(file, (session) => migrate(session, join(packageRoot, 'prisma', 'migrations')))
 }
 
-export function backupEmbedded(directory: string, file: string): Promise<void> {
+type OnProgress = NonNullable<Parameters<typeof backupDatabase>[0]['onProgress']>
+
+/** While a server has the database open, the server makes the backup. */
+export function backupEmbedded(directory: string, file: string, onProgress?: OnProgress): Promise<CountedRows> {
   return asOperatorError(async () => {
     makeFolder(dirname(resolve(file)))
-    await backupDatabase({ folder: embeddedFolder(directory), file, probe: PROBE })
+    const folder = embeddedFolder(directory)
+    return backupDatabase({ folder, file, probe: PROBE, ...(onProgress && { onProgress }) })
   })
 }
 
-export function restoreEmbedded(directory: string, file: string): Promise<void> {
+export function restoreEmbedded(directory: string, file: string): Promise<CountedRows> {
   const folder = embeddedFolder(directory)
   return asOperatorError(() => restoreDatabase({ folder, file, probe: PROBE, unpackOther: unpackFirstFormat }))
 }

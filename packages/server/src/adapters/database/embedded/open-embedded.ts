@@ -4,7 +4,8 @@ import type { Engine } from '../engine.ts'
 
 export async function openEmbedded(options: Parameters<typeof openEmbeddedPostgres>[0]): Promise<Engine> {
   const { isDiskLow, ...database } = await asOperatorError(() => openEmbeddedPostgres(options))
-  return { kind: 'embedded', ...database, writesClosed: isDiskLow, checks: () => ({ disk: !isDiskLow() }) }
+  const checks = () => ({ disk: !isDiskLow() })
+  return { kind: 'embedded', ...database, writesClosed: isDiskLow, checks, connections: () => undefined }
 }
 
 /** The owner is part of names on disk, such as the lock `stet-lock`. */

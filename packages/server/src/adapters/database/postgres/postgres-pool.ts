@@ -64,6 +64,13 @@ export class SharedPool extends pg.Pool {
     this.connect = this.#connect.bind(this) as typeof this.connect
   }
 
+  use(): { inUse: number; waiting: number; most: number } {
+    const most = this.options.max
+    let waiting = 0
+    for (const lane of this.#lanes.values()) waiting += lane.waiting.size
+    return { inUse: most - this.#free, waiting, most }
+  }
+
   async #query(query: string | pg.QueryConfig, values?: unknown[]): Promise<pg.QueryResult> {
     const lane = await this.#enter(typeof query === 'string' ? query : query.text)
     try {

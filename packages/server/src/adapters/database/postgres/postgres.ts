@@ -40,6 +40,7 @@ export function openPostgres(options: ReplicaLockOptions & Sharing & { url: stri
     session: poolSession(pool),
     writesClosed: () => false,
     checks: () => (lock === undefined || isShared ? {} : { onlyReplica: lock.isConfirmed() }),
+    connections: () => pool.use(),
     ...(lock && { lock }),
     async close() {
       stopWatching()

@@ -33,7 +33,10 @@ export interface ReplicaLockOptions {
 }
 
 export interface ReplicaLockListener {
-  /** Called when the lock is lost, and when it is taken, before any request is accepted. */
+  /**
+   * Called when the lock is taken, before any request is accepted, and when an exclusive lock is lost. Servers that share
+   * the lock serve cached reads without it, because Redis gives them the drops of each other.
+   */
   onChange(): void
   /** Called when another server took the lock after this one lost it. */
   onSuperseded(): void
@@ -219,7 +222,7 @@ export class ReplicaLock {
     this.#held = undefined
     this.#confirmedAt = Number.NEGATIVE_INFINITY
     this.#options.log.warn('database.replica-lock-lost')
-    this.#listener?.onChange()
+    if (this.#options.isShared !== true) this.#listener?.onChange()
     void this.#takeAgain(held)
   }
 

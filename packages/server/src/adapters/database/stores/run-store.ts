@@ -35,10 +35,10 @@ export interface RunStoreDatabase {
 
 export function postgresRunStore({ client, ownSession, writeBatch, writesClosed }: RunStoreDatabase): RunStore {
   return {
-    create: (conversation, run, claim) =>
+    create: (conversation, run, claim, span) =>
       claim
-        ? writeBatch.write(claimedFirstRuns, { conversation, run, claim })
-        : writeBatch.write(firstRuns, { conversation, run }),
+        ? writeBatch.write(claimedFirstRuns, { conversation, run, claim }, span)
+        : writeBatch.write(firstRuns, { conversation, run }, span),
     assertOpen() {
       if (writesClosed()) throw diskFull()
     },
@@ -63,10 +63,10 @@ export function postgresRunStore({ client, ownSession, writeBatch, writesClosed 
       const run = await client.run.findUnique({ where: { uuid: runUuid }, select: { input: true } })
       return run?.input == null ? null : (JSON.parse(run.input) as PromptInput)
     },
-    startQueued: (run, isRepeat) => writeBatch.write(queueClaims, { run, isRepeat }),
+    startQueued: (run, isRepeat, span) => writeBatch.write(queueClaims, { run, isRepeat }, span),
     requestStop: (runUuid) => writeBatch.write(stops, { runUuid }),
-    createNext: (run, added, claim) => writeBatch.write(nextRuns, { run, added, ...(claim && { claim }) }),
-    end: (end) => writeBatch.write(ends, end),
+    createNext: (run, added, claim, span) => writeBatch.write(nextRuns, { run, added, ...(claim && { claim }) }, span),
+    end: (end, span) => writeBatch.write(ends, end, span),
     async findConversation(workspaceId, uuid) {
       const row = await client.conversation.findFirst({ where: { workspaceId, uuid, ...shown } })
       if (!row) return null

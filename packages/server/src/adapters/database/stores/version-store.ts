@@ -56,6 +56,23 @@ export function postgresVersionStore(client: DatabaseClient): VersionStore {
       if (!version) throw refuse('unknown-version')
       return version
     },
+    async freeUuid(uuid) {
+      const version = await client.version.findUnique({
+        where: { uuid },
+        select: { id: true, project: { select: { deletedAt: true } } },
+      })
+      if (version === null) return true
+      if (version.project.deletedAt === null) return false
+      await client.version.updateMany({ where: { id: version.id }, data: { uuid: randomUUID() } })
+      return true
+    },
+    async rewrite(workspaceId, projectId, id, { authorId, ...history }) {
+      const where = { ...inProject(workspaceId, projectId), id }
+      await client.version.updateMany({ where, data: { ...history, authorId } })
+      const version = await findFirst(where)
+      if (!version) throw refuse('unknown-version')
+      return version
+    },
     async touch(workspaceId, projectId, id, at) {
       const where = { ...inProject(workspaceId, projectId), id }
       await client.version.updateMany({ where, data: { updatedAt: at } })

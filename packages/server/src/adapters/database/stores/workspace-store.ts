@@ -16,6 +16,8 @@ export function postgresWorkspaceStore(client: DatabaseClient): WorkspaceStore {
     createAuthor: (workspaceId, input) => client.author.create({ data: { ...input, workspaceId }, select: author }),
     findAuthorByName: (workspaceId, name) =>
       client.author.findFirst({ where: { workspaceId, name }, select: author, orderBy: { id: 'asc' } }),
+    findAuthor: (workspaceId, { name, email }) =>
+      client.author.findFirst({ where: { workspaceId, name, email }, select: author, orderBy: { id: 'asc' } }),
     findFirstAuthor: (workspaceId) =>
       client.author.findFirst({ where: { workspaceId }, select: author, orderBy: { id: 'asc' } }),
     async lockCreation() {

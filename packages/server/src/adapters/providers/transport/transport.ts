@@ -38,6 +38,7 @@ interface LeanRequest extends BuiltRequest {
   /** Skips the address check, because the operator configured the address. */
   isTrusted: boolean
   signal: AbortSignal
+  traceparent: string | undefined
 }
 
 export type LeanResponse = Pick<Dispatcher.ResponseData, 'statusCode' | 'headers' | 'body'>
@@ -58,13 +59,13 @@ export function leanTransport(guard: GuardSettings, limits: ProviderLimits) {
   const trusted = new Agent({ ...options, connect: { timeout: limits.connectMs } })
   return {
     /** @throws ProviderError. After an abort by `signal`, the error can have any type. */
-    async send({ url, headers, body, isStream, isTrusted, signal }: LeanRequest): Promise<LeanResponse> {
+    async send({ url, headers, body, isStream, isTrusted, signal, traceparent }: LeanRequest): Promise<LeanResponse> {
       try {
         return await (isTrusted ? trusted : checked).request({
           origin: url.origin,
           path: url.pathname + url.search,
           method: 'POST',
-          headers: { ...headers, 'accept-encoding': 'identity' },
+          headers: { ...headers, 'accept-encoding': 'identity', ...(traceparent !== undefined && { traceparent }) },
           body,
           signal,
           headersTimeout: isStream ? limits.firstByteMs : limits.plainMs,

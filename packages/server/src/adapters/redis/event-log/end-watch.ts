@@ -6,6 +6,7 @@ export interface EndWatch {
   follow(find: FindEnd): RunLogReader
   /** Tells the owner that the run has readers. */
   signal(): void
+  readerCount(): number
   close(): void
 }
 
@@ -98,6 +99,7 @@ export function createEndWatch({ runUuid, channel, signalMs, onUnread }: EndWatc
       }
     },
     signal,
+    readerCount: () => readers.size,
     close,
   }
 }

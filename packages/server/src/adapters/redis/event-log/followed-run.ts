@@ -76,6 +76,10 @@ export class FollowedRun {
     this.#options.channel.publish('follow', this.#options.runUuid)
   }
 
+  readerCount(): number {
+    return this.#readers.size
+  }
+
   /** Reads the stream from its start, because Redis may have lost it. */
   restart(): void {
     this.#newest = beforeStream

@@ -79,6 +79,10 @@ export function createSharedRunEventLog(options: SharedRunEventLogOptions): Shar
       if (afterId === Number.MAX_SAFE_INTEGER) return watchEnd(runUuid).follow(find)
       return follow(runUuid).follow(afterId, find)
     },
+    readerCount() {
+      const remote = [...followed.values(), ...endWatches.values()]
+      return remote.reduce((sum, run) => sum + run.readerCount(), local.readerCount())
+    },
     async close() {
       for (const run of [...followed.values()]) run.close()
       for (const watch of [...endWatches.values()]) watch.close()

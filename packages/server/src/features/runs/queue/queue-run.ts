@@ -11,14 +11,16 @@ import { startedConversation } from '../supervise-run.ts'
  */
 export async function queueRun(deps: ExecuteDeps, input: StartRunInput): Promise<ClaimedRun> {
   deps.runs.store.assertOpen()
-  const { conversation, prompt } = await prepareRun(deps, input, 'background')
+  const { span } = input
+  const { conversation, prompt: prepared } = await prepareRun(deps, input, 'background')
+  const prompt = span ? { ...prepared, traceparent: span.traceparent } : prepared
   const { apiKeyId } = input.caller
   const { uuid: conversationUuid, workspaceId, createdAt } = conversation
   const run = { uuid: randomUUID(), conversationUuid, workspaceId, epoch: 1, firstEventId: 1, createdAt }
   if (!(await deps.runs.queue.reserve(run.uuid, apiKeyId))) throw refuse('queue-full', { retryAfter: 5 })
   deps.runs.eventLog.expect(run.uuid)
   try {
-    requireFirstUse(await deps.runs.store.create(conversation, { ...run, apiKeyId, input: prompt }, input.claim))
+    requireFirstUse(await deps.runs.store.create(conversation, { ...run, apiKeyId, input: prompt }, input.claim, span))
   } catch (error) {
     deps.runs.queue.remove(run.uuid)
     deps.runs.eventLog.forget(run.uuid)

@@ -1,6 +1,8 @@
 /** Starts every queued run. A regular sweep also finds runs that another process queued or whose start failed. */
 
 import { type Repeated, repeat } from '../../../shared/clock.ts'
+import type { Span } from '../../../shared/tracer.ts'
+import type { Needs } from '../../deps.ts'
 import type { ExecuteDeps } from '../execute-run.ts'
 import { endQueued } from '../leases/end-orphaned.ts'
 import type { NewRun, StoredConversation } from '../ports.ts'
@@ -9,10 +11,12 @@ import { storedOrAbandoned } from '../start-run.ts'
 import { planOf } from '../steps/run-plan.ts'
 import { type SupervisedRun, superviseRun, whileAway } from '../supervise-run.ts'
 
+type QueueDeps = ExecuteDeps & Needs<'tracer'>
+
 const sweepEveryMs = 5_000
 
 /** Resolves when all stored queued runs are in the queue, in creation order, and the queue has started. */
-export async function workRunQueue(deps: ExecuteDeps): Promise<Repeated> {
+export async function workRunQueue(deps: QueueDeps): Promise<Repeated> {
   await enterQueued(deps)
   const starting = new Set<Promise<unknown>>()
   deps.runs.queue.work(async (runUuid) => {
@@ -43,7 +47,7 @@ export async function workRunQueue(deps: ExecuteDeps): Promise<Repeated> {
   }
 }
 
-async function enterQueued(deps: ExecuteDeps): Promise<void> {
+async function enterQueued(deps: QueueDeps): Promise<void> {
   for (const run of await deps.runs.store.listQueued()) {
     deps.runs.eventLog.expect(run.runUuid)
     deps.runs.queue.add(run)
@@ -54,7 +58,7 @@ async function enterQueued(deps: ExecuteDeps): Promise<void> {
  * Starts a queued run at most once. Returns undefined if the run cannot start here.
  * @throws AppError ServiceUnavailableError if the database is unavailable.
  */
-export async function startQueuedRun(deps: ExecuteDeps, runUuid: string): Promise<SupervisedRun | undefined> {
+export async function startQueuedRun(deps: QueueDeps, runUuid: string): Promise<SupervisedRun | undefined> {
   // No request has applied the drops of other servers for this run.
   await deps.liveCache.sync?.()
   const known = deps.runs.active.takeQueued(runUuid)
@@ -70,7 +74,7 @@ export async function startQueuedRun(deps: ExecuteDeps, runUuid: string): Promis
 
 /** Returns undefined if the run is no longer queued or a stop was requested. */
 async function superviseQueued(
-  deps: ExecuteDeps,
+  deps: QueueDeps,
   conversation: StoredConversation,
   input: PromptInput,
 ): Promise<SupervisedRun | undefined> {
@@ -79,17 +83,29 @@ async function superviseQueued(
   const { uuid, firstEventId, createdAt } = queued
   const ownerId = deps.runs.settings.instanceId
   const run = { uuid, conversationUuid, workspaceId, ownerId, epoch: queued.epoch + 1, firstEventId, createdAt }
-  if (!(await claimQueued(deps, run))) return undefined
+  const { traceparent } = input
+  const span = traceparent === undefined ? undefined : deps.tracer.start('queued run', traceparent, 'internal')
+  const isClaimed = await claimQueued(deps, run, span).catch((error: unknown) => {
+    span?.end('not_claimed')
+    throw error
+  })
+  if (!isClaimed) {
+    span?.end('not_claimed')
+    return undefined
+  }
+  // Another process may have queued the run, and its clock may be ahead.
+  deps.runs.metrics.runDequeued(Math.max(0, deps.clock.now().getTime() - createdAt.getTime()) / 1000)
   const plan = planOf(deps, input, { runUuid: uuid, stream: true })
-  const supervised = superviseRun(deps, { conversation, run, plan, isBackground: true })
-  supervised.ending.catch(() => undefined)
+  const supervised = superviseRun(deps, { conversation, run, plan, isBackground: true, span })
+  const endSpan = () => span?.end()
+  supervised.ending.then(endSpan, endSpan)
   supervised.reader.release()
   return supervised
 }
 
 // If the response to a claim was lost, this process may already own the run. A repeated claim then succeeds.
-function claimQueued(deps: ExecuteDeps, run: NewRun): Promise<boolean> {
-  const claim = (isRepeat: boolean) => deps.runs.store.startQueued(run, isRepeat)
+function claimQueued(deps: QueueDeps, run: NewRun, span: Span | undefined): Promise<boolean> {
+  const claim = (isRepeat: boolean) => deps.runs.store.startQueued(run, isRepeat, span)
   return storedOrAbandoned(
     deps,
     run,

@@ -3,13 +3,16 @@
 import { RunError } from '../../../shared/app-error.ts'
 import { newToolCallId } from '../../../shared/random-text.ts'
 import { parseStorable, storableText } from '../../../shared/text-guards.ts'
-import type { FinishReason, GeneratedFile, ModelChunk, PartSeal } from '../../providers/model-driver.ts'
+import type { Span } from '../../../shared/tracer.ts'
+import type { FinishReason, GeneratedFile, ModelChunk, ModelRequest, PartSeal } from '../../providers/model-driver.ts'
+import type { ModelPrices } from '../../providers/ports.ts'
 import { ProviderError } from '../../providers/provider-error.ts'
 import { type Usage, usageOf } from '../../providers/usage.ts'
 import type { Message, MessagePart, ToolCall } from '../../templates/message.ts'
 import type { ProviderEvent, RunEvent, ShowEvents, ToolSource } from '../events/run-event.ts'
 import type { EndedModelCall } from '../ports.ts'
 import { type ShowDeps, type ShownCalls, showCalls } from '../tools/shown-calls.ts'
+import { endModelSpan, startModelSpan } from './model-span.ts'
 import type { RunPlan } from './run-plan.ts'
 import type { RunProgress } from './run-progress.ts'
 import { append } from './run-progress.ts'
@@ -24,13 +27,15 @@ export interface ModelCall {
   callNumber: number
   showEvents: ShowEvents
   signal: AbortSignal
+  /** The parent of the call's span. */
+  span: Span | undefined
 }
 
 /** @throws RunError if the provider failed; the reason of `signal` after an abort; other errors unchanged. */
 export async function callModel(deps: ShowDeps, call: ModelCall): Promise<ModelAnswer> {
   const { prompt, provider, model, toolbox } = call.setUp
   const answer = createModelAnswer(call.callNumber, toolbox)
-  const request = {
+  const request: ModelRequest = {
     model,
     messages: call.messages,
     settings: prompt.settings,
@@ -40,17 +45,23 @@ export async function callModel(deps: ShowDeps, call: ModelCall): Promise<ModelA
     maxRetries: prompt.maxRetries,
     signal: call.signal,
   }
+  const span = call.span && startModelSpan(call.span, call)
+  if (span) request.traceparent = span.traceparent
   const startedAt = performance.now()
   let firstTextAt: number | undefined
-  const report = (outcome: EndedModelCall['outcome']) =>
+  const report = (outcome: EndedModelCall['outcome']) => {
+    const firstTextSeconds = firstTextAt === undefined ? undefined : (firstTextAt - startedAt) / 1000
     deps.runs.metrics.modelCallEnded({
       provider: provider.kind,
       model,
       outcome,
       seconds: (performance.now() - startedAt) / 1000,
-      firstTextSeconds: firstTextAt === undefined ? undefined : (firstTextAt - startedAt) / 1000,
+      firstTextSeconds,
       usage: outcome === 'completed' ? answer.usage : undefined,
+      cost: answer.price.known ? answer.price.cost : undefined,
     })
+    if (span) endModelSpan(span, { answer, outcome, firstTextSeconds })
+  }
   try {
     // Shows chunks synchronously when they arrive. Chunks with tool calls are shown after the calls are stored.
     await provider.driver.call(request, (chunks) => {
@@ -66,7 +77,6 @@ export async function callModel(deps: ShowDeps, call: ModelCall): Promise<ModelA
       if (events.length > 0) call.showEvents(events)
       return undefined
     })
-    report('completed')
   } catch (failure) {
     report(call.signal.aborted ? 'aborted' : failure instanceof ProviderError ? failure.kind : 'failed')
     const partial = partialMessage(answer)
@@ -75,6 +85,9 @@ export async function callModel(deps: ShowDeps, call: ModelCall): Promise<ModelA
     call.showEvents([{ provider: failureEvent(failure) }])
     throw toRunError(failure, model)
   }
+  const { usage, cacheWriteTokens, servedModel } = answer
+  answer.price = provider.prices.costOf({ model, servedModel, usage, cacheWriteTokens, at: deps.clock.now() })
+  report('completed')
   if (answer.message.content.length === 0) answer.message.content.push({ type: 'text', text: '' })
   call.showEvents([{ provider: { type: 'finish-step', finishReason: answer.finishReason, usage: answer.usage } }])
   return answer
@@ -101,6 +114,7 @@ export interface ModelAnswer {
   cacheWriteTokens: number
   /** The model behind a deployment, as named in the response. Undefined without deployments or without a name. */
   servedModel: string | undefined
+  price: ReturnType<ModelPrices['costOf']>
 }
 
 export function createModelAnswer(callNumber: number, tools: ModelAnswer['tools']): ModelAnswer {
@@ -117,6 +131,7 @@ export function createModelAnswer(callNumber: number, tools: ModelAnswer['tools'
     usage: usageOf({}),
     cacheWriteTokens: 0,
     servedModel: undefined,
+    price: { cost: 0, known: false },
   }
 }
 

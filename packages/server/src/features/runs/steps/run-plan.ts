@@ -1,4 +1,5 @@
 import { AppError, RunError } from '../../../shared/app-error.ts'
+import type { Span } from '../../../shared/tracer.ts'
 import type { Needs } from '../../deps.ts'
 import { type HeldFiles, heldFiles } from '../../templates/held-files.ts'
 import type { Message } from '../../templates/message.ts'
@@ -59,7 +60,7 @@ export async function nextStep(
   deps: Needs<'templates'>,
   { steps }: RunPlan,
   answer: Message[] | undefined,
-  asker: Pick<EvaluationOwner, 'signal' | 'isRun'>,
+  { span: parent, ...asker }: Pick<EvaluationOwner, 'signal' | 'isRun'> & { span?: Span | undefined },
 ): Promise<TemplateStep> {
   if ('conversation' in steps) {
     if (answer) return { done: true, added: [] }
@@ -75,7 +76,9 @@ export async function nextStep(
   if (!isFirst && !prompt.usesSteps) return { done: true, added: [] }
   const { source, slots, parameters, workspaceId, apiKeyId } = prompt
   if (answer) steps.held ??= heldFiles()
-  const step = await deps.templates.step(
+  const span = parent?.child('render template', { 'stet.prompt.path': source.path, 'stet.step': steps.rendered + 1 })
+  span?.setContent(() => ({ 'stet.prompt.parameters': JSON.stringify(parameters) }))
+  const rendering = deps.templates.step(
     {
       source,
       parameters,
@@ -85,6 +88,8 @@ export async function nextStep(
     },
     { workspaceId, apiKeyId, ...asker },
   )
+  if (span) endWith(span, rendering)
+  const step = await rendering
   steps.rendered += 1
   if (!step.done) steps.state = step.state
   if (!isFirst) {
@@ -107,11 +112,18 @@ export async function nextStep(
 export async function renderAhead(
   deps: Needs<'templates'>,
   plan: RunPlan,
-  signal: AbortSignal | undefined,
+  { signal, span }: { signal?: AbortSignal | undefined; span?: Span | undefined },
 ): Promise<void> {
-  const first = nextStep(deps, plan, undefined, { signal, isRun: false })
+  const first = nextStep(deps, plan, undefined, { signal, span, isRun: false })
   await first.catch((error: unknown) => {
     if (error instanceof AppError) throw error
   })
   if ('prompt' in plan.steps) plan.steps.ahead = first
+}
+
+function endWith(span: Span, rendering: Promise<TemplateStep>): void {
+  rendering.then(
+    () => span.end(),
+    (error: unknown) => span.end(error instanceof RunError ? error.code : 'refused'),
+  )
 }

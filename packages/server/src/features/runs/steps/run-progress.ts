@@ -1,3 +1,4 @@
+import type { Span } from '../../../shared/tracer.ts'
 import { addUsage, usageOf } from '../../providers/usage.ts'
 import type { Message, ToolCall } from '../../templates/message.ts'
 import type { LatitudeEvent, RunEvent, ShowEvents } from '../events/run-event.ts'
@@ -7,6 +8,8 @@ import type { EncodedResponse, MessageSlice, RunSpending } from '../run.ts'
 export interface RunWatch {
   showEvents: ShowEvents
   signal: AbortSignal
+  /** The parent of the spans of this run, or of a tool call's agent. */
+  span: Span | undefined
 }
 
 export interface RunCompletion {

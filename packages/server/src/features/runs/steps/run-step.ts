@@ -45,7 +45,7 @@ export async function runStep(
   deps: StepDeps,
   { plan, setUp, progress, input, execute, ...watch }: StepInput,
 ): Promise<StepOutcome> {
-  const { toolbox, provider, model } = setUp
+  const { toolbox } = setUp
   const { showEvents } = watch
   const step: StepTotals = { output: [], spending: nothingSpent() }
   showEvents([
@@ -60,10 +60,8 @@ export async function runStep(
     try {
       const messages = [...input, ...step.output]
       const answer = await callModel(deps, { setUp, plan, progress, messages, shown, callNumber, ...watch })
-      const { usage, cacheWriteTokens, servedModel, faultyCalls } = answer
-      const priced = { model, servedModel, usage, cacheWriteTokens, at: deps.clock.now() }
-      const { cost, known } = provider.prices.costOf(priced)
-      spend(progress, step, { tokenUsage: usage, cost, costUnknown: !known })
+      const { usage, price, faultyCalls } = answer
+      spend(progress, step, { tokenUsage: usage, cost: price.cost, costUnknown: !price.known })
       addOutput(progress, step, answer.message)
       const requests = answer.calls.filter(({ name }) => isRequest(toolbox.get(name)))
       const calls = answer.calls.filter((call) => !requests.includes(call))

@@ -1,6 +1,7 @@
 /** Answers a model call's tool calls in parallel. Shows each result as it arrives; one message contains all results. */
 
 import { storableJson } from '../../../shared/text-guards.ts'
+import type { Span } from '../../../shared/tracer.ts'
 import type { Needs } from '../../deps.ts'
 import type { Message, MessagePart, ToolCall } from '../../templates/message.ts'
 import type { ProviderEvent } from '../events/run-event.ts'
@@ -36,7 +37,7 @@ export async function answerCalls(deps: AnswerDeps, own: ToolAnswers): Promise<v
   const signal = AbortSignal.any([own.signal, others.signal])
   for (const { id, reason } of faultyCalls) outcomes.set(id, { result: reason, isError: true })
   const pending = calls.map(async (call) => {
-    const outcome = await answer(deps, own, call, signal)
+    const outcome = await tracedAnswer(deps, own, call, signal)
     // An agent's spending counts even if the run was aborted.
     if (outcome.spending) spend(progress, step, outcome.spending)
     signal.throwIfAborted()
@@ -55,13 +56,40 @@ export async function answerCalls(deps: AnswerDeps, own: ToolAnswers): Promise<v
   }
 }
 
+async function tracedAnswer(
+  deps: AnswerDeps,
+  own: ToolAnswers,
+  call: ToolCall,
+  signal: AbortSignal,
+): Promise<ToolOutcome> {
+  const span = own.span?.child(`execute_tool ${call.name}`, {
+    'gen_ai.operation.name': 'execute_tool',
+    'gen_ai.tool.name': call.name,
+    'gen_ai.tool.type': 'function',
+    'gen_ai.tool.call.id': call.id,
+    'stet.tool.source': own.toolbox.get(call.name)?.source,
+  })
+  span?.setContent(() => ({ 'gen_ai.tool.call.arguments': JSON.stringify(call.arguments) }))
+  try {
+    const outcome = await answer(deps, { ...own, span }, call, signal)
+    span?.setContent(() => ({ 'gen_ai.tool.call.result': JSON.stringify(outcome.result) }))
+    span?.end(outcome.isError ? 'tool_error' : undefined)
+    return outcome
+  } catch (error) {
+    span?.end('aborted')
+    throw error
+  }
+}
+
 async function answer(deps: AnswerDeps, own: ToolAnswers, call: ToolCall, signal: AbortSignal): Promise<ToolOutcome> {
-  const { plan, progress, execute } = own
+  const { plan, progress, execute, span } = own
   const tool = own.toolbox.get(call.name)
   if (tool?.source === 'agentAsTool') {
-    return runAgent(deps, { agent: tool, args: call.arguments, plan, progress, execute, signal })
+    return runAgent(deps, { agent: tool, args: call.arguments, plan, progress, execute, signal, span })
   }
-  if (tool?.source === 'serverTool') return runServerTool(deps, { tool: tool.tool, call, scope: plan.tools, signal })
+  if (tool?.source === 'serverTool') {
+    return runServerTool(deps, { tool: tool.tool, call, scope: plan.tools, signal, span })
+  }
   return answerOf(deps, own.shown, call.id, signal)
 }
 
@@ -84,16 +112,25 @@ function resultMessage(calls: readonly ToolCall[], outcomes: ReadonlyMap<string,
 const maxResultCharacters = 262_144
 const shownCharacters = 2_000
 
+interface ServerToolCall {
+  tool: ServerTool
+  call: ToolCall
+  scope: ToolScope
+  signal: AbortSignal
+  span: Span | undefined
+}
+
 /** @throws only the reason of `signal`. */
 async function runServerTool(
   deps: Needs<'runs' | 'logger'>,
-  { tool, call, scope, signal }: { tool: ServerTool; call: ToolCall; scope: ToolScope; signal: AbortSignal },
+  { tool, call, scope, signal, span }: ServerToolCall,
 ): Promise<ToolOutcome> {
   const { toolWaitMs } = deps.runs.settings
   const { conversationUuid, workspaceId, projectId } = scope
   const limit = AbortSignal.timeout(toolWaitMs)
   const both = AbortSignal.any([signal, limit])
-  const context = { signal: both, toolCallId: call.id, conversationUuid, workspaceId, projectId }
+  const traced = span && { traceparent: span.traceparent }
+  const context = { signal: both, toolCallId: call.id, conversationUuid, workspaceId, projectId, ...traced }
   try {
     // The async function turns a synchronous throw into a rejection.
     const executing = (async () => tool.execute(call.arguments, context))()
@@ -102,7 +139,8 @@ async function runServerTool(
   } catch (error) {
     signal.throwIfAborted()
     if (limit.aborted) return timedOut(toolWaitMs)
-    deps.logger.warn('run.server-tool-failed', { tool: tool.name, reason: error instanceof Error ? error.name : '' })
+    const reason = error instanceof Error ? error.name : ''
+    deps.logger.warn('run.server-tool-failed', { tool: tool.name, reason, ...span?.ids })
     const failure = (error instanceof Error ? error.message : String(error)).slice(0, shownCharacters)
     return { result: failure, isError: true, failure }
   }

@@ -1,6 +1,7 @@
 /** Runs another prompt to answer a tool call. A failure becomes an error result. The cost counts for the parent run. */
 
 import { AppError, RunError } from '../../../shared/app-error.ts'
+import type { Span } from '../../../shared/tracer.ts'
 import type { Needs } from '../../deps.ts'
 import { parameterValues } from '../../templates/parameters.ts'
 import { assertCompiles } from '../../templates/template-engine.ts'
@@ -18,14 +19,15 @@ export interface AgentCall {
   progress: RunProgress
   execute: ExecuteRun
   signal: AbortSignal
+  span: Span | undefined
 }
 
 /** Returns an error result after every failure and after an abort, so that the agent's spending always counts. */
 export async function runAgent(deps: Needs<'templates' | 'clock' | 'logger'>, call: AgentCall): Promise<ToolOutcome> {
-  const { agent, plan, signal } = call
+  const { agent, plan, signal, span } = call
   const progress = createRunProgress(call.progress.codec, [], call.progress.budget)
   try {
-    const { answer } = await call.execute(planOf(deps, call), progress, { signal, showEvents: () => {} })
+    const { answer } = await call.execute(planOf(deps, call), progress, { signal, span, showEvents: () => {} })
     const { response } = answer
     const value = response.streamType === 'object' ? response.object : response.text
     return { result: { value, isError: false }, isError: false, spending: progress.spending }
@@ -33,7 +35,7 @@ export async function runAgent(deps: Needs<'templates' | 'clock' | 'logger'>, ca
     const isForeseen = error instanceof RunError || error instanceof AppError
     if (!isForeseen && !signal.aborted) {
       const reason = error instanceof Error ? error.name : typeof error
-      deps.logger.error('run.agent-failed', { path: agent.path, parent: plan.path, reason })
+      deps.logger.error('run.agent-failed', { path: agent.path, parent: plan.path, reason, ...span?.ids })
     }
     const value = isForeseen ? error.message : 'The agent failed unexpectedly'
     return { result: { value, isError: true }, isError: true, spending: progress.spending }

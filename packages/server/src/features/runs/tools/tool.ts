@@ -40,6 +40,8 @@ export interface ServerToolContext {
   conversationUuid: string
   workspaceId: number
   projectId: number
+  /** The W3C header of a traced run, for requests that the tool makes. */
+  traceparent?: string
 }
 
 /** `name` is the name in prompts, for example `latitude/search`. */

@@ -1,4 +1,5 @@
 import type { ApiAnswer } from '../../api-call.ts'
+import { importedVersion } from '../requests.ts'
 import { inDraft, inLive, type Scenario, to } from '../scenario.ts'
 import { newName, type World } from '../world.ts'
 
@@ -20,6 +21,10 @@ export const promptCauses: Record<string, Scenario> = {
     const ids = await inDraft(world)
     await to('documents.create', world, { ids, body: { path: newName(), prompt: '{{ if }}' } })
     return to('versions.publish', world, { ids, body: {} })
+  },
+  'versions.import version-uuid-taken': async (world) => {
+    const [one, two] = [await inDraft(world), await inDraft(world)]
+    return to('versions.import', world, { ids: one, body: { ...importedVersion(), uuid: two.versionUuid } })
   },
   'versions.push invalid-path': async (world) =>
     to('versions.push', world, { ids: await inDraft(world), body: { changes: [{ ...changed, path: 'no spaces' }] } }),

@@ -1,0 +1,51 @@
+import { isPromptPath } from '../../../sync/prompt-path.ts'
+import { Refused } from './line-shapes.ts'
+import { type ArchivedVersion, applyChanges, type ProjectArchive } from './project-archive.ts'
+
+/** Checks that the versions follow one another and use exactly the texts of the archive. @throws Refused */
+export function checkHistory({ versions, evaluations, texts }: ProjectArchive): void {
+  const uuids = new Set<string>()
+  const paths = new Set<string>()
+  const used = new Set<string>()
+  let live = new Map<string, string>()
+  let last = 0
+  for (const version of versions) {
+    if (uuids.has(version.uuid)) throw new Refused(`two versions have the uuid ${version.uuid}`)
+    uuids.add(version.uuid)
+    checkChanges(version, live)
+    for (const { path, hash } of version.changes) {
+      paths.add(path)
+      if (hash !== null) used.add(hash)
+    }
+    if (version.number === null) continue
+    if (version.number !== last + 1) throw new Refused(`version ${version.number} does not follow version ${last}`)
+    if ((version.parent ?? 0) > last) throw new Refused(`version ${version.number} is older than its parent`)
+    last = version.number
+    live = applyChanges(live, version.changes)
+  }
+  checkParents(versions, last)
+  for (const hash of used) if (!texts.has(hash)) throw new Refused(`the text ${hash.slice(0, 8)} is missing`)
+  for (const hash of texts.keys())
+    if (!used.has(hash)) throw new Refused(`no version uses the text ${hash.slice(0, 8)}`)
+  for (const { name, path } of evaluations)
+    if (path !== null && !paths.has(path)) throw new Refused(`the prompt of the evaluation "${name}" is missing`)
+}
+
+/** Every project begins with a draft without a parent, and the import uses that draft. */
+function checkParents(versions: readonly ArchivedVersion[], last: number): void {
+  if (!versions.some(({ parent }) => parent === null)) throw new Refused('every version has a parent')
+  const first = versions.findIndex(({ number }) => number === null)
+  if (first >= 0 && versions.slice(first).some(({ number, parent }) => number !== null || (parent ?? 0) > last))
+    throw new Refused('its drafts are not after the versions they are based on')
+}
+
+function checkChanges({ number, changes }: ArchivedVersion, live: ReadonlyMap<string, string>): void {
+  const place = number === null ? 'a draft' : `version ${number}`
+  const seen = new Set<string>()
+  for (const { path, status } of changes) {
+    if (!isPromptPath(path)) throw new Refused(`${place} has an invalid path: ${JSON.stringify(path)}`)
+    if (seen.has(path)) throw new Refused(`${place} changes ${path} twice`)
+    seen.add(path)
+    if ((status === 'added') === live.has(path)) throw new Refused(`${place} does not fit: ${path} is ${status}`)
+  }
+}

@@ -1,0 +1,85 @@
+import type { Evaluation, Project, Stet, Version } from '@stet/sdk'
+import { CliError } from '../../../exit-code.ts'
+import type { ArchivedChange, ArchivedEvaluation, ArchivedVersion, ProjectArchive } from './project-archive.ts'
+
+const maxAttempts = 3
+
+type OnProgress = (done: number, total: number) => void
+
+export interface ExportedProject extends ProjectArchive {
+  /** Names of evaluations that are left out, because their prompt was reverted and is in no version. */
+  skipped: string[]
+}
+
+/** Reads the whole project. Repeats the reading if somebody changes the project meanwhile. */
+export async function exportProject(client: Stet, project: Project, onProgress: OnProgress): Promise<ExportedProject> {
+  const listed = () => client.versions.list({ projectId: project.id })
+  let before = await listed()
+  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+    const archive = await readProject(client, project, before, onProgress)
+    const after = await listed()
+    if (stateOf(before) === stateOf(after)) return archive
+    before = after
+  }
+  throw new CliError('conflict', 'The project kept changing while it was read', { hint: 'run the command again' })
+}
+
+function stateOf(versions: readonly Version[]): string {
+  return versions.map(({ uuid, version, updatedAt }) => `${uuid} ${version} ${updatedAt}`).join('\n')
+}
+
+async function readProject(
+  client: Stet,
+  { id: projectId, name, defaultProvider, defaultModel, retentionDays }: Project,
+  listed: readonly Version[],
+  onProgress: OnProgress,
+): Promise<ExportedProject> {
+  const numbers = new Map(listed.map(({ uuid, version }) => [uuid, version]))
+  const texts = new Map<string, string>()
+  const pathOf = new Map<string, string>()
+  const versions: ArchivedVersion[] = []
+  for (const version of inOrder(listed)) {
+    const { changes } = await client.versions.diff(version.uuid, { projectId })
+    for (const { path, documentUuid, after } of changes) {
+      pathOf.set(documentUuid, path)
+      if (after) texts.set(after.contentHash, after.content)
+    }
+    const parent = numbers.get(version.parentCommitUuid ?? '') ?? null
+    versions.push(archivedVersion(version, parent, changes.map(archivedChange)))
+    onProgress(versions.length, listed.length)
+  }
+  const evaluations = await client.evaluations.list({ projectId })
+  const project = { name, defaultProvider, defaultModel, retentionDays }
+  return { project, versions, texts, ...archivedEvaluations(evaluations.reverse(), pathOf) }
+}
+
+function inOrder(versions: readonly Version[]): Version[] {
+  const place = ({ version }: Version) => version ?? Number.POSITIVE_INFINITY
+  return [...versions].sort((a, b) => (place(a) === place(b) ? a.id - b.id : place(a) - place(b)))
+}
+
+function archivedVersion(version: Version, parent: number | null, changes: ArchivedChange[]): ArchivedVersion {
+  const { uuid, version: number, title, description, authorName, authorEmail, createdAt, mergedAt } = version
+  const author = { name: authorName, email: authorEmail }
+  return { uuid, number, title, description, parent, author, createdAt, mergedAt, changes }
+}
+
+function archivedEvaluations(
+  evaluations: readonly Evaluation[],
+  pathOf: ReadonlyMap<string, string>,
+): Pick<ExportedProject, 'evaluations' | 'skipped'> {
+  const archived: ArchivedEvaluation[] = []
+  const skipped: string[] = []
+  for (const { uuid, name, description, metric, documentUuid, configuration } of evaluations) {
+    const path = documentUuid === null ? null : pathOf.get(documentUuid)
+    if (path === undefined) skipped.push(name)
+    else archived.push({ uuid, name, description, metric, path, configuration })
+  }
+  return { evaluations: archived, skipped }
+}
+
+type Diffed = Awaited<ReturnType<Stet['versions']['diff']>>['changes'][number]
+
+function archivedChange({ path, status, after, conflict }: Diffed): ArchivedChange {
+  return { path, status, hash: after?.contentHash ?? null, conflict }
+}

@@ -1,0 +1,123 @@
+/** Reads the values of an archive's lines. An archive may come from anyone, so nothing in it is trusted. */
+import {
+  type ArchivedChange,
+  type ArchivedEvaluation,
+  type ArchivedProject,
+  type ArchivedVersion,
+  archiveFormat,
+  archiveVersion,
+} from './project-archive.ts'
+
+/** The reason why an archive is invalid. */
+export class Refused extends Error {}
+
+type Fields = Readonly<Record<string, unknown>>
+
+const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+const timeForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+const hashForm = /^[0-9a-f]{64}$/
+const statuses = ['added', 'modified', 'deleted'] as const
+const metrics = ['binary', 'rating'] as const
+
+export function readHeader(line: unknown): { project: ArchivedProject; counts: Record<Counted, number> } {
+  const header = fieldsOf(line)
+  if (header['format'] !== archiveFormat) throw new Refused('it is another kind of file')
+  if (header['version'] !== archiveVersion)
+    throw new Refused(`its format has version ${String(header['version'])}, and this stet reads ${archiveVersion}`)
+  const project = fieldsOf(header['project'])
+  const counts = fieldsOf(header['counts'])
+  return {
+    project: {
+      name: text(project, 'name'),
+      defaultProvider: optional(project, 'defaultProvider', text),
+      defaultModel: optional(project, 'defaultModel', text),
+      retentionDays: optional(project, 'retentionDays', whole),
+    },
+    counts: {
+      versions: whole(counts, 'versions'),
+      evaluations: whole(counts, 'evaluations'),
+      texts: whole(counts, 'texts'),
+    },
+  }
+}
+
+type Counted = 'versions' | 'evaluations' | 'texts'
+
+export function readVersion(line: unknown): ArchivedVersion {
+  const version = fieldsOf(fieldsOf(line)['version'])
+  const author = fieldsOf(version['author'])
+  const changes = version['changes']
+  if (!Array.isArray(changes)) throw new Refused('the changes of a version are not a list')
+  const number = optional(version, 'number', whole)
+  const mergedAt = optional(version, 'mergedAt', (fields, key) => formed(fields, key, timeForm))
+  if ((number === null) !== (mergedAt === null)) throw new Refused('a version has a number or a time, but not both')
+  return {
+    uuid: formed(version, 'uuid', uuidForm),
+    number,
+    title: text(version, 'title'),
+    description: optional(version, 'description', text),
+    parent: optional(version, 'parent', whole),
+    author: { name: text(author, 'name'), email: text(author, 'email') },
+    createdAt: formed(version, 'createdAt', timeForm),
+    mergedAt,
+    changes: changes.map(readChange),
+  }
+}
+
+function readChange(value: unknown): ArchivedChange {
+  const change = fieldsOf(value)
+  const status = oneOf(change, 'status', statuses)
+  const hash = optional(change, 'hash', (fields, key) => formed(fields, key, hashForm))
+  if ((status === 'deleted') !== (hash === null)) throw new Refused('a change has no hash, or a deletion has one')
+  return { path: text(change, 'path'), status, hash, conflict: change['conflict'] === true }
+}
+
+export function readEvaluation(line: unknown): ArchivedEvaluation {
+  const evaluation = fieldsOf(fieldsOf(line)['evaluation'])
+  return {
+    uuid: formed(evaluation, 'uuid', uuidForm),
+    name: text(evaluation, 'name'),
+    description: optional(evaluation, 'description', text),
+    metric: oneOf(evaluation, 'metric', metrics),
+    path: optional(evaluation, 'path', text),
+    configuration: { ...fieldsOf(evaluation['configuration']) },
+  }
+}
+
+export function textOf(line: unknown, kind: string, key: string): string {
+  return text(fieldsOf(fieldsOf(line)[kind]), key)
+}
+
+function fieldsOf(value: unknown): Fields {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields
+  throw new Refused('it ends early, or a line has another form')
+}
+
+function optional<T>(fields: Fields, key: string, read: (fields: Fields, key: string) => T): T | null {
+  return fields[key] === null ? null : read(fields, key)
+}
+
+function text(fields: Fields, key: string): string {
+  const value = fields[key]
+  // The server stores neither NUL nor lone surrogates.
+  if (typeof value === 'string' && !/[\0\p{Cs}]/u.test(value)) return value
+  throw new Refused(`"${key}" is not a text`)
+}
+
+function formed(fields: Fields, key: string, form: RegExp): string {
+  const value = text(fields, key)
+  if (form.test(value)) return value
+  throw new Refused(`"${key}" has another form`)
+}
+
+function whole(fields: Fields, key: string): number {
+  const value = fields[key]
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
+  throw new Refused(`"${key}" is not a whole number`)
+}
+
+function oneOf<T extends string>(fields: Fields, key: string, values: readonly T[]): T {
+  const found = values.find((value) => value === fields[key])
+  if (found !== undefined) return found
+  throw new Refused(`"${key}" is none of ${values.join(', ')}`)
+}

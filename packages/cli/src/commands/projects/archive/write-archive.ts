@@ -1,0 +1,29 @@
+import { gzipSync } from 'node:zlib'
+import { type ArchiveLine, archiveFormat, archiveVersion, type ProjectArchive, sha256 } from './project-archive.ts'
+
+/** The position of gzip's field for the operating system, which would make archives differ. */
+const osByte = 9
+const unknownOs = 255
+
+export function packArchive({ project, versions, evaluations, texts }: ProjectArchive): Buffer {
+  const counts = { versions: versions.length, evaluations: evaluations.length, texts: texts.size }
+  const lines: ArchiveLine[] = [{ format: archiveFormat, version: archiveVersion, project, counts }]
+  const written = new Set<string>()
+  for (const version of versions) {
+    for (const { hash } of version.changes) {
+      if (hash === null || written.has(hash)) continue
+      written.add(hash)
+      lines.push({ text: { hash, content: texts.get(hash) ?? '' } })
+    }
+    lines.push({ version })
+  }
+  lines.push(...evaluations.map((evaluation) => ({ evaluation })))
+  const body = textOf(lines)
+  const bytes = gzipSync(body + textOf([{ end: { sha256: sha256(body) } }]), { level: 9 })
+  bytes[osByte] = unknownOs
+  return bytes
+}
+
+function textOf(lines: readonly ArchiveLine[]): string {
+  return lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+}

@@ -1,0 +1,404 @@
+import { once } from 'node:events'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { Stet } from '@stet/sdk'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { sha256 } from '../src/commands/projects/archive/project-archive.ts'
+import { startProxy } from './support/proxy.ts'
+import { type RunningServer, startServer } from './support/server.ts'
+import { Person } from './support/stet.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
+
+let here: RunningServer
+let there: RunningServer
+let source: Stet
+let target: Stet
+let person: Person
+let other: Person
+let projectId: number
+
+beforeAll(async () => {
+  ;[here, there] = await Promise.all([startServer(), startServer()])
+  source = new Stet({ baseUrl: here.address, apiKey: here.adminKey })
+  target = new Stet({ baseUrl: there.address, apiKey: there.adminKey })
+  projectId = await makeProject(source)
+})
+afterAll(() => Promise.all([here.stop(), there.stop()]))
+beforeEach(async () => {
+  person = await Person.create(await temporaryFolder(), here)
+  other = await Person.create(await temporaryFolder(), there)
+  for (const { id, name } of await target.projects.list())
+    if (name !== 'default') await target.projects.delete(id, { name })
+})
+
+/** A project with edits, deletions, notes, an old draft that was published late, a forced edit, and two drafts. */
+async function makeProject(client: Stet): Promise<number> {
+  const { project, version: first } = await client.projects.create('Support', {
+    defaultModel: 'demo',
+    retentionDays: 90,
+  })
+  const at = { projectId: project.id }
+  const push = (uuid: string, texts: Record<string, string | null>) =>
+    client.versions.push(
+      uuid,
+      Object.entries(texts).map(([path, content]) =>
+        content === null ? { path, status: 'deleted' } : { path, status: 'modified', content },
+      ),
+      at,
+    )
+  await push(first.uuid, { 'support/reply': 'One', 'support/größe': 'Größe 🎉', gone: 'Gone', forced: 'Before' })
+  await client.versions.publish(first.uuid, { ...at, title: 'First', description: 'Notes\nin two lines' })
+  const late = await client.versions.create('late', at)
+  const conflicting = await client.versions.create('conflicting', at)
+  await push(conflicting.uuid, { 'support/reply': 'Contested', 'draft/new': 'New', gone: null })
+  const second = await client.versions.create('second', at)
+  await push(second.uuid, { 'support/reply': 'Two', gone: null, tone: '<prompt path="support/reply" />' })
+  await client.versions.publish(second.uuid, at)
+  await push(late.uuid, { late: 'Late', empty: '' })
+  await client.versions.publish(late.uuid, at)
+  await client.prompts.createOrUpdate('forced', { ...at, versionUuid: first.uuid, prompt: 'After', force: true })
+  const open = await client.versions.create('open', at)
+  await push(open.uuid, { tone: 'Plain', 'support/größe': null })
+  const { documentUuid } = await client.prompts.get('tone', at)
+  await client.evaluations.create({ name: 'All', metric: 'binary' }, at)
+  await client.evaluations.create(
+    { name: 'Tone', metric: 'rating', documentUuid, description: 'd', configuration: { minThreshold: 3 } },
+    at,
+  )
+  return project.id
+}
+
+/** Everything about a project that an import can keep. */
+async function contentOf(client: Stet, id: number) {
+  const at = { projectId: id }
+  const versions = await client.versions.list(at)
+  const described = []
+  for (const version of versions) {
+    const { id: _, projectId: __, authorId: ___, userId: ____, updatedAt: _____, ...kept } = version
+    const { changes } = await client.versions.diff(version.uuid, at)
+    const texts = await client.prompts.list({ ...at, versionUuid: version.uuid })
+    described.push({
+      ...kept,
+      changes: changes.map(({ documentUuid: _, ...change }) => change),
+      texts: texts.map(({ path, content, contentHash }) => ({ path, content, contentHash })),
+    })
+  }
+  const paths = new Map((await client.prompts.list(at)).map(({ documentUuid, path }) => [documentUuid, path]))
+  const evaluations = (await client.evaluations.list(at)).map(
+    ({ name, description, metric, configuration, documentUuid }) => {
+      return { name, description, metric, configuration, path: documentUuid && paths.get(documentUuid) }
+    },
+  )
+  const project = (await client.projects.list()).find((one) => one.id === id)
+  const { name, defaultProvider, defaultModel, retentionDays } = project ?? {}
+  return { name, defaultProvider, defaultModel, retentionDays, versions: described, evaluations }
+}
+
+const archiveOf = async () => {
+  const made = await person.stet(['projects', 'export', String(projectId), 'support.stet.gz'])
+  expect(made).toMatchObject({ code: 0, stdout: 'support.stet.gz\n' })
+  return readFile(join(person.folder, 'support.stet.gz'))
+}
+const importInto = async (archive: Uint8Array, ...args: string[]) => {
+  await writeFile(join(other.folder, 'a.stet.gz'), archive)
+  return other.stet(['projects', 'import', 'a.stet.gz', ...args])
+}
+const projectNames = async () => (await target.projects.list()).map(({ name }) => name).sort()
+
+test('a project with its whole history moves to another server', async () => {
+  const archive = await archiveOf()
+  const imported = await importInto(archive)
+  expect(imported, imported.stderr).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\n$/) })
+  const content = await contentOf(target, Number(imported.stdout))
+  expect(content).toEqual(await contentOf(source, projectId))
+  expect(content.versions.map(({ status, changes }) => [status, changes.map(({ conflict }) => conflict)])).toEqual([
+    ['draft', [false, false]],
+    ['draft', [false, true]],
+    ['merged', expect.any(Array)],
+    ['merged', expect.any(Array)],
+    ['merged', expect.any(Array)],
+  ])
+  expect(await projectNames()).toEqual(['Support', 'default'])
+  const again = await other.stet(['projects', 'export', imported.stdout.trim(), 'again.stet.gz'])
+  expect(again.code).toBe(0)
+  const back = await readFile(join(other.folder, 'again.stet.gz'))
+  expect(withoutEvaluations(back)).toEqual(withoutEvaluations(archive))
+})
+
+test('an archive of an unchanged project has the same bytes', async () => {
+  const first = await archiveOf()
+  const refused = await person.stet(['projects', 'export', String(projectId), 'support.stet.gz'])
+  expect(refused).toMatchObject({ code: 6, stderr: expect.stringContaining('--force') })
+  const forced = await person.stet(['projects', 'export', String(projectId), 'support.stet.gz', '--force'])
+  expect(forced.code).toBe(0)
+  expect((await readFile(join(person.folder, 'support.stet.gz'))).equals(first)).toBe(true)
+})
+
+test('an import refuses an existing project, and makes a copy under another name with new uuids', async () => {
+  const archive = await archiveOf()
+  await writeFile(join(person.folder, 'b.stet.gz'), archive)
+  const refused = await person.stet(['projects', 'import', 'b.stet.gz'])
+  expect(refused).toMatchObject({ code: 6, stderr: expect.stringContaining('There is a project "Support" already') })
+  const taken = await person.stet(['projects', 'import', 'b.stet.gz', '--name', 'Copy'])
+  expect(taken).toMatchObject({ code: 6, stderr: expect.stringContaining('--new-uuids') })
+  expect((await source.projects.list()).map(({ name }) => name).sort()).toEqual(['Support', 'default'])
+  const copied = await person.stet(['projects', 'import', 'b.stet.gz', '--name', 'Copy', '--new-uuids'])
+  expect(copied.code, copied.stderr).toBe(0)
+  const id = Number(copied.stdout)
+  const [copy, original] = [await contentOf(source, id), await contentOf(source, projectId)]
+  const textsOf = ({ versions }: typeof copy) =>
+    versions.map(({ title, mergedAt, texts }) => ({ title, mergedAt, texts }))
+  expect(textsOf(copy)).toEqual(textsOf(original))
+  const uuids = new Set(original.versions.map(({ uuid }) => uuid))
+  expect(copy.versions.filter(({ uuid }) => uuids.has(uuid))).toEqual([])
+  await source.projects.delete(id, { name: 'Copy' })
+})
+
+test('--into continues a project that has the first versions, and refuses another history', async () => {
+  const imported = await importInto(await archiveOf())
+  const id = Number(imported.stdout)
+  const draft = await source.versions.create('later', { projectId })
+  await source.versions.push(draft.uuid, [{ path: 'later', status: 'added', content: 'Later' }], { projectId })
+  await source.versions.publish(draft.uuid, { projectId })
+  const continued = await importInto(await exportAgain(), '--into', String(id), '--json')
+  expect(continued.code, continued.stderr).toBe(0)
+  expect(JSON.parse(continued.stdout)).toMatchObject({ project: { id }, isContinued: true, versions: 1, drafts: 2 })
+  expect(await target.prompts.list({ projectId: id })).toHaveLength(7)
+  expect((await target.evaluations.list({ projectId: id })).map(({ name }) => name)).toEqual(['Tone', 'All'])
+  const { project } = await target.projects.create('empty')
+  expect((await importInto(await exportAgain(), '--into', String(project.id), '--new-uuids')).code).toBe(0)
+  const refused = await importInto(await exportAgain(), '--into', String(project.id))
+  expect(refused).toMatchObject({ code: 6, stderr: expect.stringContaining('not in the archive') })
+})
+
+test('an import that was killed at any write is continued by the next one', async () => {
+  const archive = await exportAgain()
+  const proxy = await startProxy(there.address)
+  let writes = 0
+  const isWrite = (line: string) => !line.startsWith('GET')
+  proxy.before = async (line) => {
+    if (isWrite(line)) writes += 1
+  }
+  const expected = await contentOf(source, projectId)
+  try {
+    // Without a rate limit, every import sends the same requests.
+    const key = await target.apiKeys.create({ name: 'fast', scopes: ['admin'], plan: 'custom', limit: 100_000 })
+    const viaProxy = new Person(await temporaryFolder(), proxy, { STET_API_KEY: key.key })
+    await writeFile(join(viaProxy.folder, 'a.stet.gz'), archive)
+    const args = ['projects', 'import', 'a.stet.gz']
+    const whole = await viaProxy.stet(args)
+    const total = writes
+    expect(total).toBeGreaterThan(15)
+    await target.projects.delete(Number(whole.stdout), { name: 'Support' })
+    for (let killedAt = 2; killedAt <= total; killedAt += 4) {
+      writes = 0
+      const child = viaProxy.spawn(args)
+      const ended = once(child, 'close')
+      proxy.before = async (line) => {
+        if (isWrite(line)) writes += 1
+        if (writes < killedAt) return
+        proxy.held = /./
+        child.kill('SIGKILL')
+      }
+      expect((await ended)[1]).toBe('SIGKILL')
+      ;[proxy.held, proxy.before] = [undefined, undefined]
+      expect(await projectNames(), `write ${killedAt}`).toEqual(['Support (import not finished)', 'default'])
+      const continued = await viaProxy.stet(args)
+      expect(continued.code, `write ${killedAt}: ${continued.stderr}`).toBe(0)
+      expect(await contentOf(target, Number(continued.stdout)), `write ${killedAt}`).toEqual(expected)
+      await target.projects.delete(Number(continued.stdout), { name: 'Support' })
+    }
+  } finally {
+    await proxy.stop()
+  }
+})
+
+test('an import without a connection says how to continue', async () => {
+  const proxy = await startProxy(there.address)
+  const viaProxy = new Person(await temporaryFolder(), proxy, { STET_API_KEY: there.adminKey, STET_DEBUG: '' })
+  await writeFile(join(viaProxy.folder, 'a.stet.gz'), await exportAgain())
+  const child = viaProxy.spawn(['projects', 'import', 'a.stet.gz'])
+  let stderr = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  const ended = once(child, 'close')
+  proxy.before = async (line) => {
+    if (line.endsWith('/import')) await proxy.stop()
+  }
+  expect((await ended)[0]).toBe(1)
+  expect(stderr).toContain('The import is not finished')
+  expect(stderr).toMatch(/run the command again to continue project \d+, or run stet projects delete \d+/)
+  expect(await projectNames()).toEqual(['Support (import not finished)', 'default'])
+})
+
+test('an import needs an admin key and creates nothing without one', async () => {
+  const archive = await exportAgain()
+  const { key } = await target.apiKeys.create({ name: 'writer', scopes: ['read', 'write', 'publish'] })
+  await writeFile(join(other.folder, 'a.stet.gz'), archive)
+  const refused = await other.stet(['projects', 'import', 'a.stet.gz'], '', { STET_API_KEY: key })
+  expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining('scope admin') })
+  expect(await projectNames()).toEqual(['default'])
+})
+
+test('a version with more prompts than one push may have is imported', async () => {
+  const { project, version } = await source.projects.create('Large')
+  const at = { projectId: project.id }
+  const paths = Array.from({ length: 1_200 }, (_, index) => `p/${String(index).padStart(4, '0')}`)
+  for (const part of [paths.slice(0, 600), paths.slice(600)])
+    await source.versions.push(
+      version.uuid,
+      part.map((path) => ({ path, status: 'added', content: path })),
+      at,
+    )
+  await source.versions.publish(version.uuid, at)
+  expect((await person.stet(['projects', 'export', String(project.id), 'large.stet.gz'])).code).toBe(0)
+  const imported = await importInto(await readFile(join(person.folder, 'large.stet.gz')))
+  expect(imported.code, imported.stderr).toBe(0)
+  const texts = await target.prompts.list({ projectId: Number(imported.stdout) })
+  expect(texts.map(({ path, content }) => [path, content])).toEqual(paths.map((path) => [path, path]))
+})
+
+describe('a bad archive creates nothing', () => {
+  type Line = Record<string, unknown>
+  const edited = (archive: Buffer, edit: (lines: Line[]) => unknown) => {
+    const lines = gunzipSync(archive)
+      .toString()
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Line)
+    lines.pop()
+    edit(lines)
+    const body = lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+    return gzipSync(`${body}${JSON.stringify({ end: { sha256: sha256(body) } })}\n`)
+  }
+  const versionsIn = (lines: Line[]) =>
+    lines.flatMap(({ version }) => (typeof version === 'object' ? [version as { changes: Line[] } & Line] : []))
+  const changeIn = (lines: Line[]) => versionsIn(lines)[0]?.changes[0] ?? {}
+
+  const cases: [what: string, make: (archive: Buffer) => Uint8Array, message: string][] = [
+    ['truncated', (archive) => archive.subarray(0, archive.length - 20), 'truncated, damaged'],
+    ['another file', () => Buffer.from('hello'), 'truncated, damaged'],
+    ['another gzip', () => gzipSync('hello\n'), 'line 1 is not JSON'],
+    ['empty', () => Buffer.alloc(0), 'truncated, damaged'],
+    ['empty inside', () => gzipSync(''), 'not a valid project archive'],
+    ['another format', () => gzipSync('{"format":"x"}\n{}\n'), 'another kind of file'],
+    [
+      'without its end',
+      (archive) =>
+        gzipSync(
+          gunzipSync(archive)
+            .toString()
+            .replace(/[^\n]+\n$/, ''),
+        ),
+      'ends early',
+    ],
+    ['with one changed byte', (archive) => gzipSync(gunzipSync(archive).toString().replace('One', 'Own')), 'checksum'],
+    [
+      'a later version',
+      (archive) => edited(archive, ([head]) => Object.assign(head ?? {}, { version: 2 })),
+      'has version 2',
+    ],
+    ['a zip bomb', () => gzipSync(Buffer.alloc(300 * 1024 * 1024)), 'more than 256 MB'],
+    [
+      'a text with another hash',
+      (archive) => edited(archive, (lines) => Object.assign(lines[1]?.['text'] ?? {}, { content: 'x' })),
+      'does not match its hash',
+    ],
+    [
+      'a missing text',
+      (archive) =>
+        edited(archive, (lines) => {
+          lines.splice(1, 1)
+          countTexts(lines, -1)
+        }),
+      'is missing',
+    ],
+    [
+      'an unused text',
+      (archive) =>
+        edited(archive, (lines) => {
+          lines.push({ text: { hash: sha256('x'), content: 'x' } })
+          countTexts(lines, 1)
+        }),
+      'no version uses',
+    ],
+    [
+      'a path out of the project',
+      (archive) => edited(archive, (lines) => Object.assign(changeIn(lines), { path: '../etc/passwd' })),
+      'invalid path',
+    ],
+    [
+      'an absolute path',
+      (archive) => edited(archive, (lines) => Object.assign(changeIn(lines), { path: '/etc/passwd' })),
+      'invalid path',
+    ],
+    [
+      'a path twice',
+      (archive) => edited(archive, (lines) => versionsIn(lines)[0]?.changes.push(changeIn(lines))),
+      'twice',
+    ],
+    [
+      'a gap in the numbers',
+      (archive) => edited(archive, (lines) => Object.assign(versionsIn(lines)[1] ?? {}, { number: 7 })),
+      'does not follow',
+    ],
+    [
+      'a foreign base',
+      (archive) => edited(archive, (lines) => Object.assign(changeIn(lines), { status: 'modified' })),
+      'does not fit',
+    ],
+    [
+      'a version less',
+      (archive) =>
+        edited(archive, (lines) =>
+          lines.splice(
+            lines.findLastIndex(({ version }) => typeof version === 'object'),
+            1,
+          ),
+        ),
+      'versions',
+    ],
+    ['a line of another kind', (archive) => edited(archive, (lines) => lines.push({ secret: {} })), 'unknown kind'],
+    [
+      'an uuid that is none',
+      (archive) => edited(archive, (lines) => Object.assign(versionsIn(lines)[0] ?? {}, { uuid: 'x' })),
+      '"uuid"',
+    ],
+  ]
+  const countTexts = (lines: Line[], by: number) => {
+    const counts = lines[0]?.['counts'] as { texts: number }
+    counts.texts += by
+  }
+
+  test.each(cases)('%s', async (_what, make, message) => {
+    const archive = await exportAgain()
+    const refused = await importInto(make(archive))
+    expect(refused).toMatchObject({ code: 7, stdout: '', stderr: expect.stringContaining(message) })
+    expect(await projectNames()).toEqual(['default'])
+  })
+
+  test('a version that the server refuses removes the project again', async () => {
+    const archive = edited(await exportAgain(), (lines) =>
+      Object.assign(versionsIn(lines)[1] ?? {}, { author: { name: 'x'.repeat(300), email: '' } }),
+    )
+    const refused = await importInto(archive)
+    expect(refused).toMatchObject({ code: 7, stdout: '', stderr: expect.stringContaining('authorName') })
+    expect(await projectNames()).toEqual(['default'])
+  })
+})
+
+function exportAgain(): Promise<Buffer> {
+  return person
+    .stet(['projects', 'export', String(projectId), 'support.stet.gz', '--force'])
+    .then(() => readFile(join(person.folder, 'support.stet.gz')))
+}
+
+/** Evaluations have other uuids on another server. */
+function withoutEvaluations(archive: Buffer): string[] {
+  return gunzipSync(archive)
+    .toString()
+    .split('\n')
+    .filter((line) => !line.startsWith('{"evaluation"') && !line.startsWith('{"end"'))
+}

@@ -1,0 +1,29 @@
+/** The port to tracing. Spans are passed on explicitly. Without a span, nothing below it is traced. */
+export type SpanAttributes = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
+
+/** `server` answers a request, `client` calls another service, `internal` is everything else. */
+export type SpanRole = 'server' | 'client' | 'internal'
+
+export interface Span {
+  /** Fields for lines of the logger. */
+  readonly ids: { readonly trace_id: string; readonly span_id: string }
+  /** The W3C header `traceparent` for requests that are made within this span. */
+  readonly traceparent: string
+  child(name: string, attributes?: SpanAttributes, role?: SpanRole): Span
+  rename(name: string): void
+  set(attributes: SpanAttributes): void
+  /** Adds prompts, parameters or answers. @param read called only if the operator allows traces to contain content. */
+  setContent(read: () => SpanAttributes): void
+  /** @param error a name of low cardinality. It must not contain content. */
+  end(error?: string): void
+}
+
+export interface Tracer {
+  /**
+   * Starts a span without a local parent. Returns undefined if it is not sampled and no caller traces it.
+   * @param traceparent the W3C header of the caller.
+   */
+  start(name: string, traceparent: string | undefined, role: SpanRole, attributes?: SpanAttributes): Span | undefined
+}
+
+export const noTracer: Tracer = { start: () => undefined }

@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto'
+import { Version } from '@stet/contract'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { TestServer } from '../support/test-server.ts'
+import { refusalOf } from './refusal-of.ts'
+import { type Api, createTestProject, issueKey, openServer, openTenant, type TestProject } from './scenario.ts'
+
+let server: TestServer
+let api: Api
+let project: TestProject
+
+beforeAll(async () => {
+  ;({ server, api } = await openServer())
+})
+afterAll(() => server.close())
+beforeEach(async () => {
+  project = await createTestProject(api, { kept: 'kept', edited: 'one' })
+})
+
+const history = () => ({
+  uuid: randomUUID(),
+  title: 'Second',
+  description: 'Notes',
+  authorName: 'Ada',
+  authorEmail: 'ada@example.com',
+  createdAt: '2024-01-02T03:04:05.678Z',
+  mergedAt: '2024-02-03T04:05:06.789Z',
+})
+const textsOf = async (version: string) => {
+  const { body } = await api('GET', `${version}/documents`)
+  return Object.fromEntries((body as unknown as { path: string; content: string }[]).map((it) => [it.path, it.content]))
+}
+const push = (draft: string, content: string) =>
+  api('POST', `${draft}/push`, { body: { changes: [{ path: 'edited', status: 'modified', content }] } })
+
+describe('the import of a version', () => {
+  it('makes a draft live with the uuid, names and times of the original', async () => {
+    const draft = await project.newDraft()
+    await push(draft, 'two')
+    const body = history()
+    const imported = await api('POST', `${draft}/import`, { body })
+    expect(imported.status, imported.text).toBe(200)
+    const { createdAt, mergedAt, title, description, uuid, authorName, authorEmail } = body
+    const shown = { createdAt, mergedAt, title, description, uuid, authorName, authorEmail }
+    expect(Version.parse(imported.body)).toMatchObject({ ...shown, status: 'merged', version: 2, isLive: true })
+    expect((await api('GET', project.live)).body).toEqual(imported.body)
+    expect((await api('GET', draft)).status).toBe(404)
+    expect(await textsOf(project.live)).toEqual({ kept: 'kept', edited: 'two' })
+    expect(await textsOf(project.draft)).toEqual({ kept: 'kept', edited: 'one' })
+    const next = await project.newDraft()
+    expect((await api('GET', next)).body).toMatchObject({ parentCommitUuid: uuid })
+  })
+
+  it('keeps one author for each name and address', async () => {
+    const authors = []
+    for (const authorEmail of ['ada@example.com', 'ada@example.com', '']) {
+      const draft = await project.newDraft()
+      const { body } = await api('POST', `${draft}/import`, { body: { ...history(), authorEmail } })
+      authors.push(body['authorId'])
+    }
+    expect(authors[0]).toBe(authors[1])
+    expect(authors[2]).not.toBe(authors[0])
+  })
+
+  it('accepts prompts that do not compile', async () => {
+    const draft = await project.newDraft()
+    await push(draft, '{{ if }}')
+    expect(refusalOf(await api('POST', `${draft}/publish`, { body: {} }))).toMatchObject({ status: 422 })
+    expect((await api('POST', `${draft}/import`, { body: history() })).status).toBe(200)
+    expect(await textsOf(project.live)).toEqual({ kept: 'kept', edited: '{{ if }}' })
+  })
+
+  it('leaves a draft without mergedAt a draft with its changes', async () => {
+    const draft = await project.newDraft()
+    await push(draft, 'two')
+    const { mergedAt: _, uuid: __, ...body } = history()
+    const imported = await api('POST', `${draft}/import`, { body })
+    expect(imported.body).toMatchObject({ status: 'draft', version: null, mergedAt: null, ...shownOf(body) })
+    expect(draft).toContain(imported.body['uuid'])
+    expect(await textsOf(draft)).toEqual({ kept: 'kept', edited: 'two' })
+    expect(await textsOf(project.live)).toEqual({ kept: 'kept', edited: 'one' })
+  })
+
+  it('refuses a merged version, a used uuid of any tenant, and keys without the scope', async () => {
+    const body = history()
+    const merged = await api('POST', `${project.draft}/import`, { body })
+    expect(refusalOf(merged)).toEqual({ status: 400, reason: 'merged-version' })
+    const draft = await project.newDraft()
+    await api('POST', `${draft}/import`, { body })
+    const tenant = await openTenant(server, `tenant ${randomUUID()}`)
+    const projects = (await api('GET', '/projects', { key: tenant })).body as unknown as { id: number }[]
+    const versions = `/projects/${projects[0]?.id}/versions`
+    const made = await api('POST', versions, { key: tenant, body: { name: 'x' } })
+    const path = `${versions}/${made.body['uuid']}/import`
+    for (const uuid of [body.uuid, body.uuid.toUpperCase()]) {
+      const taken = await api('POST', path, { key: tenant, body: { ...body, uuid } })
+      expect(refusalOf(taken)).toEqual({ status: 409, reason: 'version-uuid-taken' })
+    }
+    const key = await issueKey(api, { scopes: ['read', 'run', 'write', 'publish'] })
+    const second = await project.newDraft()
+    const refused = await api('POST', `${second}/import`, { key, body: history() })
+    expect(refusalOf(refused)).toEqual({ status: 403, reason: 'missing-scope' })
+    expect((await api('GET', second)).body).toMatchObject({ status: 'draft', title: 'next' })
+  })
+
+  it('accepts the uuid of a version whose project was just deleted', async () => {
+    const body = history()
+    const first = await createTestProject(api, { a: 'a' })
+    await api('POST', `${await first.newDraft()}/import`, { body })
+    expect((await api('DELETE', `/projects/${first.id}`, { body: { name: 'scenario' } })).status).toBe(200)
+    const again = await api('POST', `${await project.newDraft()}/import`, { body })
+    expect(again.body).toMatchObject({ uuid: body.uuid, projectId: project.id })
+  })
+
+  it('is repeated with its Idempotency-Key', async () => {
+    const draft = await project.newDraft()
+    const options = { headers: { 'idempotency-key': randomUUID() }, body: history() }
+    const first = await api('POST', `${draft}/import`, options)
+    const second = await api('POST', `${draft}/import`, options)
+    expect(first.status, first.text).toBe(200)
+    expect(second.body).toEqual(first.body)
+    expect(second.headers.get('idempotency-replayed')).toBe('true')
+  })
+})
+
+function shownOf({ title, description, createdAt }: { title: string; description: string; createdAt: string }) {
+  return { title, description, createdAt, authorName: 'Ada' }
+}

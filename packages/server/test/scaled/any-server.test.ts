@@ -1,0 +1,144 @@
+/** A run of one server is used through the others: stop, tool results, chat, lists and repeated requests. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { prompt } from '../runs/run-bench.ts'
+import { record, textOf } from '../runs/run-calls.ts'
+import { count, timeFor } from '../support/counts.ts'
+import { startHeardTime } from '../support/heard-time.ts'
+import { openReplicas, type Replica, type Replicas } from '../support/replicas.ts'
+
+const stops = count(10, 200)
+const duplicates = 100
+const repeatedKeys = count(1, 100)
+
+let replicas: Replicas
+let a: Replica
+let b: Replica
+let c: Replica
+beforeAll(async () => {
+  replicas = await openReplicas({
+    hello: prompt('<user>Hi {{ name }}</user>', 'maxRetries: 0\nparameters: { name: { type: text } }\n'),
+    weather: prompt('<user>Weather?</user>', 'tools:\n  - get_weather: { parameters: { type: object } }\n'),
+  })
+  a = replicas.server(0)
+  b = replicas.server(1)
+  c = replicas.server(2)
+})
+afterAll(() => replicas.close())
+
+const hanging = { deltas: ['half ', 'way'], hang: 'mid-stream' } as const
+
+describe('a run of server A', () => {
+  it.each(['stream', 'json', 'background'] as const)('%s: is read, listed and continued on server B', async (kind) => {
+    replicas.fake.enqueue({ text: `First ${kind}.` }, { text: `Second ${kind}.` })
+    let uuid: string
+    if (kind === 'stream') uuid = (await a.stream('hello')).headers.get('x-conversation-uuid') ?? ''
+    else if (kind === 'json') uuid = String((await a.run('hello')).body['uuid'])
+    else {
+      uuid = await a.background('hello')
+      expect(await b.attach(uuid)).toMatchObject({ status: 200, body: { response: { text: 'First background.' } } })
+    }
+    expect(await b.conversation(uuid)).toMatchObject({ uuid, status: 'completed' })
+    const { body } = await b.api('GET', `/conversations?projectId=${replicas.project.id}`)
+    expect(JSON.stringify(body)).toContain(uuid)
+    const seen = await Promise.all([a, b, c].map(({ streamAttach }) => streamAttach(uuid)))
+    expect(new Set(seen.map(({ text }) => text)).size).toBe(1)
+    const answer = await b.chat(uuid, { messages: [{ role: 'user', content: 'And then?' }] })
+    expect(answer).toMatchObject({ status: 200, body: { response: { text: `Second ${kind}.` } } })
+    const asked = JSON.stringify(replicas.fake.requests.at(-1)?.body['messages'])
+    expect(asked).toContain(`First ${kind}.`)
+    expect(await c.conversation(uuid)).toMatchObject({ status: 'completed' })
+  })
+
+  it('cannot be continued on another server while it is active', async () => {
+    replicas.fake.enqueue(hanging)
+    const stream = await a.open('hello')
+    const uuid = stream.headers.get('x-conversation-uuid') ?? ''
+    const refused = await b.chat(uuid, { messages: [{ role: 'user', content: 'Now?' }] })
+    expect(refused).toMatchObject({ status: 409, body: { name: 'ConflictError' } })
+    expect(await c.stop(uuid)).toMatchObject({ body: { stopped: true, status: 'stopped' } })
+    await stream.text()
+  })
+
+  it(
+    'promise 7: a stop through server C ends its provider call within a second',
+    async () => {
+      for (let stop = 0; stop < stops; stop += 1) {
+        const calls = replicas.fake.requests.length
+        replicas.fake.enqueue(hanging)
+        const [owner, stopper] = stop % 2 === 0 ? [a, c] : [b, a]
+        const isBackground = stop % 3 === 0
+        const stream = isBackground ? undefined : await owner.open('hello')
+        const uuid = stream?.headers.get('x-conversation-uuid') ?? (await owner.background('hello'))
+        const request = await replicas.fake.waitForRequest(calls + 1)
+        const heard = startHeardTime()
+        const stopping = stopper.stop(uuid)
+        await request.left
+        heard.stop()
+        expect(heard.passedMs()).toBeLessThan(1_000)
+        expect(await stopping).toMatchObject({ status: 200, body: { uuid, stopped: true } })
+        const { last } = stream ? await record(stream) : await b.streamAttach(uuid)
+        expect(last).toMatchObject({ type: 'chain-error', error: { code: 'abort_error' } })
+        expect(await b.conversation(uuid)).toMatchObject({ status: 'stopped' })
+      }
+    },
+    timeFor(stops, 3_000),
+  )
+
+  it('gets a tool result through server B for a call that a reader saw on server C', async () => {
+    replicas.fake.enqueue(
+      { toolCalls: [{ id: 'call', name: 'get_weather', arguments: {} }] },
+      { text: 'Sunny, says B.' },
+    )
+    const stream = await a.open('weather', { tools: ['get_weather'] })
+    const uuid = stream.headers.get('x-conversation-uuid') ?? ''
+    const attached = await c.post(`/conversations/${uuid}/attach`, { stream: true })
+    const toolCallId = await firstToolCall(attached.clone())
+    expect(await b.api('POST', '/tools/results', { body: { toolCallId, result: 'sun' } })).toMatchObject({
+      status: 200,
+    })
+    for (const response of [stream, attached]) expect(textOf(await record(response))).toBe('Sunny, says B.')
+    expect(JSON.stringify(replicas.fake.requests.at(-1)?.body['messages'])).toContain('sun')
+  })
+})
+
+async function firstToolCall({ body }: Response): Promise<string> {
+  const decoder = new TextDecoder()
+  let seen = ''
+  // The other copy of the body is read later, and a canceled copy would wait for it.
+  for await (const chunk of body?.values({ preventCancel: true }) ?? []) {
+    seen += decoder.decode(chunk as Uint8Array, { stream: true })
+    const id = /"toolCallId":"([^"]+)"/.exec(seen)?.[1]
+    if (id !== undefined) return id
+  }
+  throw new Error('The run ended without a call')
+}
+
+it(
+  'promise 15: duplicates of a request that spread over three servers make one provider call and get one answer',
+  async () => {
+    for (let key = 0; key < repeatedKeys; key += 1) {
+      for (const kind of [{}, { stream: true }, { background: true }]) {
+        const name = `repeated-${key}-${JSON.stringify(kind).length}.`
+        replicas.fake.setDefault({ deltas: ['one ', 'answer'], delayMs: 50 })
+        const headers = { 'idempotency-key': name }
+        const body = { path: 'hello', parameters: { name }, ...kind }
+        const answers = await Promise.all(
+          Array.from({ length: duplicates }, (_, place) =>
+            replicas.server(place % 3).api('POST', `${replicas.project.live}/documents/run`, { body, headers }),
+          ),
+        )
+        const [first] = answers
+        for (const answer of answers) {
+          expect(answer.status, answer.text).toBe(200)
+          if (answer.text !== first?.text) expect(answer.text).toBe(first?.text)
+        }
+        expect(answers.filter((answer) => answer.headers.get('idempotency-replayed') !== 'true')).toHaveLength(1)
+        if ('background' in kind) expect(await c.attach(String(first?.body['uuid']))).toMatchObject({ status: 200 })
+        const calls = replicas.fake.requests.filter(({ body: { messages } }) => JSON.stringify(messages).includes(name))
+        expect(calls).toHaveLength(1)
+      }
+    }
+    replicas.fake.setDefault({ text: 'Hello.' })
+  },
+  timeFor(3 * repeatedKeys, 10_000),
+)
