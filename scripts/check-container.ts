@@ -63,7 +63,7 @@ function buildImage(): Image {
   const source = join(folder, 'source')
   for (const file of tracked(dockerfile.sources)) cpSync(join(root, file), join(source, file))
   const application = join(folder, 'application')
-  const env = { PATH: onlyNode(), HOME: homedir() }
+  const env = { PATH: onlyNode(), ...emptyHome() }
   const { status, stdout, stderr } = spawnSync('node', ['deploy/build.mjs', application], {
     cwd: source,
     env,
@@ -85,6 +85,18 @@ function tracked(sources: string[]): string[] {
   const args = ['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--', ...sources]
   const files = execFileSync('git', args, { cwd: root, encoding: 'utf8' }).split('\0')
   return files.filter((file) => file !== '' && !/^packages\/[^/]+\/test\//.test(file) && existsSync(join(root, file)))
+}
+
+/** An empty home folder, so that no tool finds what it stored in earlier builds. Only the caches of packages are shared. */
+function emptyHome(): Record<string, string> {
+  const home = join(folder, 'home')
+  mkdirSync(home)
+  return {
+    HOME: home,
+    npm_config_cache: join(homedir(), '.npm'),
+    npm_config_store_dir: execFileSync('pnpm', ['store', 'path'], { cwd: root, encoding: 'utf8' }).trim(),
+    npm_config_userconfig: join(homedir(), '.npmrc'),
+  }
 }
 
 /** Creates a folder for `PATH` that has Node and no other tool of this machine. */
