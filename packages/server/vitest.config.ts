@@ -20,6 +20,13 @@ const redis = process.env['STET_TEST_REDIS_URL']
 /** Both kinds of database, but one Redis: these need not run twice. */
 const onlyRedis = ['test/ports/redis-*.test.ts']
 
+/** The clients whose requests may reach any server. The other suites of clients are about one client on one server. */
+const publishedClients = [
+  ...['latitude-4', 'latitude-5', 'latitude-5.2-5.7', 'python', 'cli'].map((name) => `test/clients/${name}/*.test.ts`),
+  'test/clients/latitude-entry.test.ts',
+  'test/clients/sdk/stet-sdk.test.ts',
+]
+
 if (!postgres) {
   console.warn('\n*** SKIPPED: the suites on PostgreSQL. Set STET_TEST_DATABASE_URL to run them. ***\n')
 }
@@ -120,6 +127,17 @@ export default defineConfig({
                 isolate: true,
                 fileParallelism: false,
                 sequence: { groupOrder: 2 },
+              },
+            },
+            // The published clients against three servers behind a load balancer.
+            {
+              extends: true as const,
+              test: {
+                name: 'scaled-clients',
+                include: publishedClients,
+                env: { STET_TEST_SERVERS: '3' },
+                isolate: true,
+                execArgv: shortLived,
               },
             },
           ]

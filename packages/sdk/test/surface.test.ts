@@ -12,7 +12,7 @@ let registry: string
 beforeAll(async () => {
   folder = await buildOf('surface-test')
   // Private members make every class unique, so compare only the public part.
-  built = readFileSync(`${folder}/index.d.mts`, 'utf8').replaceAll('#private;', '')
+  built = readFileSync(`${folder}/index.d.cts`, 'utf8').replaceAll('#private;', '')
   registry = readFileSync(`${folder}/prompt-registry.d.cts`, 'utf8')
 })
 
@@ -72,7 +72,7 @@ it('the built declarations and the surface are assignable to each other', () => 
   const types = namesIn(SURFACE).filter(([, kind]) => kind !== 'function' && kind !== 'const')
   const pairs = types.flatMap(([, , name = '']) => (ARGUMENTS[name] ?? ['']).map((given) => `${name}${given}`))
   const test = [
-    "import type * as Built from './built.d.mts'",
+    "import type * as Built from './built.d.cts'",
     "import type * as Surface from './surface.d.mts'",
     `interface Registry {
       reply: { parameters: { ticket: string; tone?: 'kind' } }
@@ -89,7 +89,7 @@ it('the built declarations and the surface are assignable to each other', () => 
     '// @ts-expect-error types that differ do not agree',
     'agree<Built.Usage, Surface.Me>()',
   ]
-  const texts = { 'check.ts': test.join('\n'), 'built.d.mts': built, 'surface.d.mts': SURFACE }
+  const texts = { 'check.ts': test.join('\n'), 'built.d.cts': built, 'surface.d.mts': SURFACE }
   const found = complaints(ts, folder, texts, Object.keys(texts))
   expect(
     found.map((complaint) => complaint.replace(/^(\d+)/, (line) => `${test.join('\n').split('\n')[Number(line) - 1]}`)),

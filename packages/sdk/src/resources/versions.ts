@@ -98,6 +98,7 @@ export class Versions {
    * without being compiled. Needs the key scope `admin`. Rejects with ConflictError if the uuid is in use.
    *
    * @example
+   * const source = new Stet({ baseUrl: 'https://old.example.com', apiKey: process.env['OLD_STET_API_KEY'] })
    * const { uuid, title, authorName, createdAt } = await source.versions.get('live')
    * const draft = await stet.versions.create(title)
    * await stet.versions.import(draft.uuid, { uuid, title, authorName, createdAt, mergedAt: createdAt })

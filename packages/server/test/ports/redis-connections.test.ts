@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { faultProxy } from '../support/fault-proxy.ts'
 import { heardMs } from '../support/heard-time.ts'
 import { isSkippedWithoutRedis, redisConnections, redisProcess, testRedis } from '../support/redis.ts'
 
@@ -28,5 +29,25 @@ describe.skipIf(isSkipped)('connections to Redis', () => {
     expect(await heardMs(expect(requests.ping()).rejects.toThrow())).toBeLessThan(50)
     await redis.start()
     await expect.poll(() => requests.ping().catch(() => undefined)).toBe('PONG')
+  })
+
+  it('fail a response that arrives too slowly, and recover', async () => {
+    const redis = await redisProcess()
+    const proxy = await faultProxy(redis.port)
+    onTestFinished(async () => {
+      await proxy.close()
+      await redis.close()
+    })
+    const { requests } = await redisConnections({
+      url: `redis://127.0.0.1:${proxy.port}`,
+      prefix: 'test',
+      timeoutMs: 200,
+    })
+    const value = 'x'.repeat(100_000)
+    await requests.set('large', value)
+    proxy.throttle(50_000)
+    await expect(requests.get('large')).rejects.toThrow('Command timed out')
+    await proxy.restore()
+    await expect.poll(() => requests.get('large').catch(() => undefined)).toBe(value)
   })
 })

@@ -44,10 +44,16 @@ async function deleteKeys(url: string, prefix: string): Promise<void> {
 
 const silent = { error() {}, warn() {}, info() {}, debug() {} }
 
-/** Connects like one server. Resolves when commands are accepted. The connections close when the test ends. */
+/**
+ * Connects like one server. Resolves when commands are accepted. When the test ends, the connections close and the keys
+ * are deleted from the shared server.
+ */
 export async function redisConnections(address: RedisAddress): Promise<RedisConnections> {
   const connections = connectRedis(address, silent)
-  onTestFinished(() => connections.close())
+  onTestFinished(async () => {
+    await connections.close()
+    if (address.url === testRedisUrl) await deleteKeys(address.url, address.prefix)
+  })
   await Promise.all([connections.requests, connections.events].map(readyOf))
   return connections
 }

@@ -3,12 +3,14 @@ import type { AddressInfo } from 'node:net'
 import { Stet } from '@stet/sdk'
 import type { Database } from '../../src/adapters/database/database.ts'
 import type { ProviderLimits } from '../../src/adapters/providers/transport/transport.ts'
-import { compose } from '../../src/compose.ts'
-import { readConfig } from '../../src/config.ts'
+import { type Composition, compose } from '../../src/compose.ts'
+import { type Config, readConfig } from '../../src/config.ts'
 import { generateEncryptionKey } from '../../src/data-files.ts'
 import { generateApiKey } from '../../src/features/access/api-key.ts'
 import type { Deps, Stores } from '../../src/features/deps.ts'
 import { HttpServer } from '../../src/http/server.ts'
+import { testRedis } from './redis.ts'
+import { roundRobinProxy } from './round-robin-proxy.ts'
 import { testDatabase } from './test-database.ts'
 
 export interface TestServer {
@@ -28,8 +30,12 @@ export interface TestServerOptions {
   providerLimits?: Partial<ProviderLimits>
 }
 
+/** The number of servers behind each test server. More than one share a Redis prefix and are called in turn. */
+const serverCount = Number(process.env['STET_TEST_SERVERS'] ?? 1)
+
 export async function testServer(options: TestServerOptions = {}): Promise<TestServer> {
   const storage = await testDatabase()
+  const redis = serverCount > 1 ? testRedis() : undefined
   const adminKey = generateApiKey()
   const config = readConfig({
     NODE_ENV: 'test',
@@ -43,23 +49,49 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
     // Tolerates a test machine under load, which must not count as an outage.
     STET_DATABASE_SILENCE_MS: '20000',
     ...(storage.databaseUrl !== undefined && { DATABASE_URL: storage.databaseUrl }),
+    ...(redis && {
+      REDIS_URL: redis.url,
+      STET_REDIS_PREFIX: redis.prefix,
+      STET_REDIS_TIMEOUT_MS: String(redis.timeoutMs),
+    }),
     ...options.environment,
   })
-  const composition = await compose(config, options.providerLimits)
-  // A slow disk may delay the end of a run, and a stop request waits for that end.
-  composition.deps.runs.settings.stopWaitMs = 60_000
-  const server = new HttpServer(composition.app)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const servers: Listening[] = []
+  for (let started = 0; started < serverCount; started += 1) servers.push(await listen(config, options.providerLimits))
+  const [first] = servers
+  if (!first) throw new Error('STET_TEST_SERVERS must be at least 1')
+  const proxy = redis && (await roundRobinProxy(...servers.map((server) => server.url)))
+  const { deps, database } = first.composition
+  const url = proxy?.url ?? first.url
   return {
     url,
     adminKey,
     client: new Stet(adminKey, { baseUrl: url, projectId: 1, maxRetries: 0 }),
-    deps: composition.deps,
-    database: composition.database,
+    deps,
+    database,
     async close() {
-      await composition.shutDown(server)
+      if (proxy && (proxy.broken.length > 0 || proxy.served.size < serverCount)) {
+        throw new Error(`Not all requests reached all servers: ${JSON.stringify([...proxy.served, ...proxy.broken])}`)
+      }
+      await proxy?.close()
+      for (const { composition, server } of servers) await composition.shutDown(server)
+      await redis?.close()
       await storage.close()
     },
   }
+}
+
+interface Listening {
+  composition: Composition
+  server: HttpServer
+  url: string
+}
+
+async function listen(config: Config, limits?: Partial<ProviderLimits>): Promise<Listening> {
+  const composition = await compose(config, limits)
+  // A slow disk may delay the end of a run, and a stop request waits for that end.
+  composition.deps.runs.settings.stopWaitMs = 60_000
+  const server = new HttpServer(composition.app)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return { composition, server, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
 }

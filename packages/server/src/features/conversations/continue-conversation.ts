@@ -49,6 +49,7 @@ export async function continueConversation(deps: ExecuteDeps, input: ContinueInp
   const supervised = superviseRun(deps, {
     conversation: found,
     run,
+    mode: input.mode === 'stream' ? 'sse' : 'json',
     messages,
     span: input.span,
     plan: {

@@ -58,7 +58,9 @@ export async function startRun(
   const created = deps.runs.store.create(conversation, run, input.claim, input.span)
   // Other runs are stored during the first model call, so that this call does not wait for a commit.
   if (mustBeStored) requireFirstUse(await storedOrAbandoned(deps, run, created))
-  return watchRun(deps.runs.codec, superviseRun(deps, { conversation, run, plan, stored: created, span: input.span }))
+  const mode = plan.stream ? 'sse' : 'json'
+  const supervised = superviseRun(deps, { conversation, run, plan, mode, stored: created, span: input.span })
+  return watchRun(deps.runs.codec, supervised)
 }
 
 /** @throws AppError NotFoundError, BadRequestError, UnprocessableEntityError; RunError `chain_compile_error`. */

@@ -26,8 +26,8 @@ export interface SuperviseInput {
   messages?: readonly Message[]
   /** Resolves when the run's row is committed. Undefined if the row is already committed. */
   stored?: Promise<unknown>
-  /** True if the run continues without readers. */
-  isBackground?: true
+  /** A background run continues without readers. */
+  mode: EndedRun['mode']
   /** The span of the request. The run gets a child of it. */
   span?: Span | undefined
 }
@@ -68,7 +68,11 @@ export function superviseRun(deps: ExecuteDeps, input: SuperviseInput): Supervis
   // Prevents an unhandled rejection. `ending` rejects with the same failure.
   committed.catch(() => undefined)
   const progress = createRunProgress(codec, input.messages ?? [])
-  const log = eventLog.open(run.uuid, (count) => limitAbsence(own, settings.graceMs, count), input.isBackground)
+  const log = eventLog.open(
+    run.uuid,
+    (count) => limitAbsence(own, settings.graceMs, count),
+    input.mode === 'background',
+  )
   const lastId = run.firstEventId - 1
   const { clock } = deps
   const recorder = { progress, log, conversation, clock, bounds: settings, lastId, bytes: 0, completed: undefined }
@@ -182,7 +186,7 @@ function overdue(runTimeoutMs: number): RunError {
 /** Cancels a foreground run that has no readers for `graceMs`. @param readers the current number of readers. */
 function limitAbsence(own: OwnRun, graceMs: number, readers: number): void {
   clearTimeout(own.grace)
-  if (readers > 0 || own.isExecuted || own.isBackground) return
+  if (readers > 0 || own.isExecuted || own.mode === 'background') return
   const leave = () => {
     const message = 'Run canceled: the client disconnected'
     own.controller.abort(new RunError('abort_error', message, { details: { reason: 'disconnect' } }))
@@ -217,22 +221,17 @@ async function storeAndShow(deps: ExecuteDeps, own: OwnRun, ending: Ending): Pro
   log.close()
   const durationMs = endedAt.getTime() - run.createdAt.getTime()
   const { projectId, path } = conversation
-  deps.runs.metrics.runEnded({ status, mode: modeOf(own), projectId, path, seconds: durationMs / 1000 })
+  deps.runs.metrics.runEnded({ status, mode: own.mode, projectId, path, seconds: durationMs / 1000 })
   deps.logger.info('run.ended', { ...ids, status, durationMs, ...span?.ids })
   span?.set({ 'stet.run.status': status, 'stet.cost_usd': result.cost })
   span?.end('failure' in ending ? ending.failure.code : undefined)
   return outcome
 }
 
-function modeOf({ isBackground, plan }: SuperviseInput): EndedRun['mode'] {
-  if (isBackground) return 'background'
-  return plan.stream ? 'sse' : 'json'
-}
-
 function runAttributes(input: SuperviseInput) {
   const { conversation, run } = input
   return {
-    'stet.run.mode': modeOf(input),
+    'stet.run.mode': input.mode,
     'stet.run.uuid': run.uuid,
     'gen_ai.conversation.id': conversation.uuid,
     'stet.workspace.id': conversation.workspaceId,

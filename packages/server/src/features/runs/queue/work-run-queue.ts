@@ -96,7 +96,7 @@ async function superviseQueued(
   // Another process may have queued the run, and its clock may be ahead.
   deps.runs.metrics.runDequeued(Math.max(0, deps.clock.now().getTime() - createdAt.getTime()) / 1000)
   const plan = planOf(deps, input, { runUuid: uuid, stream: true })
-  const supervised = superviseRun(deps, { conversation, run, plan, isBackground: true, span })
+  const supervised = superviseRun(deps, { conversation, run, plan, mode: 'background', span })
   const endSpan = () => span?.end()
   supervised.ending.then(endSpan, endSpan)
   supervised.reader.release()
