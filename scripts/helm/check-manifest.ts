@@ -4,10 +4,12 @@
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Deployment } from 'kubernetes-models/apps/v1'
-import { HorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2'
-import { PodDisruptionBudget } from 'kubernetes-models/policy/v1'
-import { ConfigMap, PersistentVolumeClaim, Service } from 'kubernetes-models/v1'
+import { validate as deployment } from 'kubernetes-models/_schemas/IoK8sApiAppsV1Deployment'
+import { validate as autoscaler } from 'kubernetes-models/_schemas/IoK8sApiAutoscalingV2HorizontalPodAutoscaler'
+import { validate as configMap } from 'kubernetes-models/_schemas/IoK8sApiCoreV1ConfigMap'
+import { validate as volumeClaim } from 'kubernetes-models/_schemas/IoK8sApiCoreV1PersistentVolumeClaim'
+import { validate as service } from 'kubernetes-models/_schemas/IoK8sApiCoreV1Service'
+import { validate as disruptionBudget } from 'kubernetes-models/_schemas/IoK8sApiPolicyV1PodDisruptionBudget'
 import ts from 'typescript'
 
 export interface Manifest {
@@ -16,7 +18,14 @@ export interface Manifest {
   metadata: { name: string }
 }
 
-const MODELS = { ConfigMap, Deployment, HorizontalPodAutoscaler, PersistentVolumeClaim, PodDisruptionBudget, Service }
+const VALIDATORS: Readonly<Record<string, (manifest: unknown) => boolean>> = {
+  'apps/v1 Deployment': deployment,
+  'autoscaling/v2 HorizontalPodAutoscaler': autoscaler,
+  'policy/v1 PodDisruptionBudget': disruptionBudget,
+  'v1 ConfigMap': configMap,
+  'v1 PersistentVolumeClaim': volumeClaim,
+  'v1 Service': service,
+}
 
 /** @returns a line for each problem */
 export function checkManifests(manifests: readonly Manifest[], cache: string): string[] {
@@ -24,15 +33,11 @@ export function checkManifests(manifests: readonly Manifest[], cache: string): s
 }
 
 function checkValues(manifest: Manifest): string[] {
-  const Model = Object.entries(MODELS).find(([kind]) => kind === manifest.kind)?.[1]
-  if (Model === undefined) return [`${manifest.kind} has no model`]
-  if (Model.apiVersion !== manifest.apiVersion) return [`${manifest.kind} is of ${manifest.apiVersion}`]
-  try {
-    new Model(manifest).validate()
-    return []
-  } catch (error) {
-    return [`${manifest.kind}: ${error instanceof Error ? error.message : error}`]
-  }
+  const kind = `${manifest.apiVersion} ${manifest.kind}`
+  const validate = VALIDATORS[kind]
+  if (validate === undefined) return [`${kind} has no validator`]
+  if (validate(manifest)) return []
+  return [`${kind}: ${JSON.stringify('errors' in validate ? validate.errors : 'invalid')}`]
 }
 
 /** The compiler refuses unknown keys of literals, at any depth. */
