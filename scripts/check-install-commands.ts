@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs'
 
 const COMMAND =
   /\b(?:npm (?:install|i|add|exec)|npx|pnpm (?:add|dlx)|yarn add|bun add)\b[^\n`'"]*@stet\/(?:sdk|cli|server)\b/
-// The decisions, the changelog and CONTRIBUTING.md describe the time after it.
+// These files describe releases, or contain the commands as test data.
 const ABOUT_RELEASES = /^(?:docs\/adr\/|CHANGELOG\.md$|CONTRIBUTING\.md$|scripts\/|.*\.test\.ts$)/
 
 const files = execFileSync('git', ['ls-files', '*.md', '*.ts', '*.mjs'], { encoding: 'utf8' }).trim().split('\n')

@@ -1,6 +1,6 @@
 /**
  * Fails if a released migration changed, or if a newer one does more than add. During a rolling update, servers of the
- * previous release use the migrated database, so no statement of theirs may fail.
+ * previous release use the migrated database, so none of their statements may fail.
  */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -15,7 +15,7 @@ const expansions = [
   /^CREATE (UNIQUE )?INDEX /i,
   /^CREATE SEQUENCE /i,
   /^DROP INDEX /i,
-  // On a table of the same migration; a constraint on an older table could refuse rows of earlier servers.
+  // Only on a table of the same migration: a constraint on an older table could refuse rows of earlier servers.
   /^ALTER TABLE "(\w+)" ADD CONSTRAINT /i,
   /^ALTER TABLE "\w+" ADD COLUMN /i,
 ]
@@ -26,7 +26,7 @@ const migrations = readdirSync(folder, { withFileTypes: true })
   .map(({ name }) => ({ name, sql: readFileSync(join(folder, name, 'migration.sql'), 'utf8') }))
 const hashOf = (sql: string) => createHash('sha256').update(sql).digest('hex')
 
-// The release workflow records its migrations with this flag.
+// With this flag, a release records its migrations.
 if (process.argv.includes('--release')) {
   const hashes = Object.fromEntries(migrations.map(({ name, sql }) => [name, hashOf(sql)]))
   writeFileSync(record, `${JSON.stringify(hashes, null, 2)}\n`)

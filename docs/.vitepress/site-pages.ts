@@ -1,11 +1,11 @@
-/** Where the pages of the repository are on the site. */
+/** Maps the pages of the repository to the site. */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** The pages outside of `docs`. */
+/** The pages outside `docs`. */
 const outside: Record<string, string> = {
   'README.md': 'overview.md',
   'ARCHITECTURE.md': 'architecture.md',
@@ -46,7 +46,7 @@ export function siteLink(page: string, link: string): string {
   return `/${sitePath(file).replace(/(^|\/)index\.md$/, '$1')}${heading === undefined ? '' : `#${heading}`}`
 }
 
-/** VitePress checks the links of pages only. @throws Error if a menu or the front page links to no page */
+/** VitePress checks only the links in pages. @throws Error if a menu or the front page links to no page */
 export function checkMenus(site: string, texts: readonly string[]): void {
   const links = texts.flatMap((text) => [...text.matchAll(/\blink"?: ?"?(\/[\w/-]*)/g)].map(([, link = '']) => link))
   const dead = links.filter(

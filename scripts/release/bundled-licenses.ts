@@ -1,4 +1,4 @@
-/** Writes the licenses of the packages that a build copies into `dist` to `dist/LICENSES.txt`. */
+/** Writes `dist/LICENSES.txt` with the licenses of all packages that a build bundles into `dist`. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import license, { type Dependency } from 'rollup-plugin-license'

@@ -16,7 +16,7 @@ export async function checkPackages(packed: readonly Packed[], folder: string): 
     const { messages, pkg } = await publint({ pkgDir: unpacked, strict: true, pack: false })
     problems.push(...messages.map((message) => `${name}: ${formatMessage(message, pkg)}`))
     problems.push(...faultsOf(unpacked, version).map((fault) => `${name}: ${fault}`))
-    // Only the SDK is imported. Node 10's rules for subpaths do not matter to Node 20.19 and later.
+    // Only the SDK has types. The profile skips Node 10's resolution, which the SDK does not support.
     if (name === '@stet/sdk') attw(tarball)
   }
   if (problems.length > 0) throw new Error(problems.join('\n'))
@@ -36,7 +36,7 @@ function faultsOf(unpacked: string, version: string): string[] {
   expectThat(manifest.private === undefined, 'is private')
   expectThat(manifest.license === 'Apache-2.0', `has the license ${manifest.license}`)
   expectThat(manifest.publishConfig?.provenance === true, 'is published without provenance')
-  expectThat(manifest.publishConfig?.access === 'public', 'is not published for everybody')
+  expectThat(manifest.publishConfig?.access === 'public', 'is not published with public access')
   const scripts = Object.keys(manifest.scripts ?? {})
   expectThat(!scripts.some((each) => /^(pre|post)?install$|^prepare$/.test(each)), 'has an install script')
   for (const [dependency, range] of Object.entries(manifest.dependencies ?? {}))
@@ -44,7 +44,7 @@ function faultsOf(unpacked: string, version: string): string[] {
   const own = Object.entries(manifest.dependencies ?? {}).filter(([dependency]) => dependency.startsWith('@stet/'))
   for (const [dependency, range] of own) expectThat(range === version, `needs ${dependency} ${range}`)
   const legal = readFileSync(join(root, 'LICENSE'), 'utf8')
-  expectThat(read(unpacked, 'LICENSE') === legal, 'has another LICENSE than the repository')
+  expectThat(read(unpacked, 'LICENSE') === legal, 'has a different LICENSE from the repository')
   expectThat(read(unpacked, 'README.md') !== '', 'has no README.md')
   expectThat(read(unpacked, 'dist/LICENSES.txt') !== '', 'has no licenses of its bundled packages')
   const folders = readdirSync(join(unpacked, 'dist'), { withFileTypes: true }).filter((entry) => entry.isDirectory())

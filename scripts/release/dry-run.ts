@@ -1,5 +1,5 @@
 /**
- * `pnpm release:dry`: everything of a release except the publication. Builds, checks and packs the packages, publishes
+ * `pnpm release:dry`: a whole release except the publication. Builds, checks and packs the packages, publishes
  * them to a registry on loopback, and uses them from there as a new user, on every supported Node, and as an upgrade.
  */
 import { execFileSync, spawnSync } from 'node:child_process'

@@ -1,4 +1,4 @@
-/** What npm installed into a folder: its size, its install scripts. */
+/** Inspects an installation: its size and its install scripts. */
 import { existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 

@@ -1,4 +1,4 @@
-/** The first minutes of a new user, who has Node, npm and the registry, and no clone. */
+/** The first minutes of a new user, who has Node, npm and the registry, but no clone. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { run, say, withServer } from '../walk/commands.ts'
@@ -27,15 +27,15 @@ const { response } = await stream.finalResult()
 if (pieces < 2 || response.text === '') throw new Error('the answer was not streamed')
 `
 
-/** The environment of a person without this clone: its programs are not on `PATH`. */
+/** The environment of a user without this clone: `PATH` has none of the clone's programs. */
 export function userEnvironment(node = process.execPath): NodeJS.ProcessEnv {
   const machine = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules'))
   return { PATH: [dirname(node), ...machine].join(delimiter), NODE_PATH: '', STET_LOG_LEVEL: 'warn' }
 }
 
 /**
- * From an empty folder to a streamed answer, and on to an application.
- * @returns milliseconds until the answer, and the server's port, which the login is for
+ * Goes from an empty folder to a streamed answer, then runs an application.
+ * @returns milliseconds until the answer, and the port of the server that the user logged in to
  */
 export async function walkNewUser(folder: string, install: string): Promise<{ answeredMs: number; port: string }> {
   mkdirSync(join(folder, 'prompts', 'support'), { recursive: true })
@@ -71,7 +71,7 @@ export async function publishPrompt(folder: string, address: string): Promise<vo
   for (const command of commands) await run(command, folder, at(address))
 }
 
-/** Runs the published prompt. @returns the conversation */
+/** Runs the published prompt. @returns the uuid of the conversation */
 export async function runPrompt(folder: string, address: string, node = process.execPath): Promise<string> {
   const command = `npx stet run support/reply --json -p ticket="${TICKET}" > answer.ndjson`
   await run(command, folder, at(address, node))
@@ -80,7 +80,7 @@ export async function runPrompt(folder: string, address: string, node = process.
   const answered = JSON.stringify(events.at(-1))
   if (events.length < 3 || !answered.includes(TICKET)) throw new Error(`the run printed ${lines.join('\n')}`)
   const [, uuid] = /"(?:conversationUuid|uuid)":"([0-9a-f-]{36})"/.exec(lines.join('\n')) ?? []
-  if (uuid === undefined) throw new Error(`the run names no conversation: ${lines.join('\n')}`)
+  if (uuid === undefined) throw new Error(`the run printed no conversation uuid: ${lines.join('\n')}`)
   return uuid
 }
 

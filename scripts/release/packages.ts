@@ -49,7 +49,7 @@ export function packPackages(folder: string): Packed[] {
   })
 }
 
-/** Packs the same files again under another version, as the release before the tested one. */
+/** Packs the same files under another version, to stand in for the previous release. */
 export function repack(packed: readonly Packed[], version: string, folder: string): Packed[] {
   mkdirSync(folder, { recursive: true })
   return packed.map(({ name, version: current, tarball }) => {

@@ -12,9 +12,9 @@ const START_LIMIT_MS = 60_000
 
 export interface Registry {
   url: string
-  /** Publishes with npm. `tag` other than `latest` keeps the version from being installed by default. */
+  /** Publishes with npm. With a `tag` other than `latest`, npm does not install the version by default. */
   publish(packed: Packed, tag?: string): Promise<void>
-  /** Lets npm find our packages in `folder`. All others come from the registry that npm is configured for. */
+  /** Makes npm use this registry for our packages in `folder`. Other packages come from npm's configured registry. */
   useIn(folder: string): void
   stop(): Promise<void>
 }
@@ -34,7 +34,7 @@ export async function startRegistry(folder: string): Promise<Registry> {
     },
   )
   await answers(`${url}-/ping`, child)
-  // npm wants a token to publish; the registry takes any.
+  // npm requires a token to publish. The registry accepts any token.
   const npmrc = `@stet:registry=${url}\n//127.0.0.1:${port}/:_authToken=loopback\n`
   const useIn = (target: string) => writeFileSync(join(target, '.npmrc'), npmrc)
   useIn(folder)
@@ -54,7 +54,7 @@ export async function startRegistry(folder: string): Promise<Registry> {
   }
 }
 
-// Packages of others are not proxied, so that npm's warm cache is used.
+// Other packages are not proxied, so that npm uses its warm cache.
 const CONFIG = `
 storage: ./storage
 max_body_size: 50mb

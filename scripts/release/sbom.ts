@@ -6,7 +6,7 @@ import { Spec, Validation } from '@cyclonedx/cyclonedx-library'
 import { bundledPackages } from './bundled-licenses.ts'
 import { released, root } from './packages.ts'
 
-/** Licenses that allow use in a closed product and need no more than a notice. */
+/** Licenses that allow use in closed-source products and require at most a notice. */
 const ALLOWED = new Set([
   '0BSD',
   'Apache-2.0',
@@ -32,7 +32,7 @@ interface Component {
 export async function writeSbom(folder: string, file: string): Promise<number> {
   const tool = join(root, 'node_modules', '@cyclonedx', 'cyclonedx-npm', 'bin', 'cyclonedx-npm-cli.js')
   const options = ['--omit', 'dev', '--spec-version', '1.6', '--output-reproducible', '--output-file', file]
-  // Under `pnpm run` the variable names pnpm, and the tool would call it instead of npm.
+  // Under `pnpm run`, the variable names pnpm, and the tool would call pnpm instead of npm.
   const { npm_execpath: _, ...env } = process.env
   execFileSync(process.execPath, [tool, ...options], { cwd: folder, env, stdio: ['ignore', 'inherit', 'inherit'] })
   const bom = JSON.parse(readFileSync(file, 'utf8')) as { components: Component[] }
@@ -47,7 +47,7 @@ export async function writeSbom(folder: string, file: string): Promise<number> {
   return all.length
 }
 
-/** npm lists only what it installed. The packages in our bundles are components of the package that has them. */
+/** npm lists only installed packages. Adds each bundled package as a component of the package that bundles it. */
 function addBundled(components: Component[], name: string, folder: string): void {
   const owner = components.find((each) => each.group === '@stet' && each.name === name)
   if (owner === undefined) throw new Error(`the bill of materials has no @stet/${name}`)

@@ -1,4 +1,4 @@
-/** The texts of licenses that some packages declare without a copy of them, by SPDX identifier. */
+/** License texts by SPDX identifier, for packages that declare a license but contain no copy of it. */
 export const standardLicenses: Record<string, string> = {
   MIT: `Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated
 documentation files (the "Software"), to deal in the Software without restriction, including without limitation the

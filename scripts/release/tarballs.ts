@@ -1,4 +1,4 @@
-/** The installation that works before the first release, as docs/self-hosting.md and the hint of `stet serve` show it. */
+/** Installs from tarballs, as docs/self-hosting.md and the hint of `stet serve` describe until the first release. */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'

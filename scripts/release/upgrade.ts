@@ -1,10 +1,10 @@
-/** The upgrade of an installation from the release before, with its data kept. */
+/** Upgrades an installation of the previous release, and checks that its data is kept. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { run, say, withServer } from '../walk/commands.ts'
 import { at, PROMPT, publishPrompt, runApplication, runPrompt, userEnvironment } from './new-user.ts'
 
-/** `before` and `after` are the install commands of the two releases, `version` is that of the second. */
+/** `before` and `after` are the install commands of the two releases. `version` is that of the second. */
 export async function walkUpgrade(
   folder: string,
   { before, after, version }: { before: string; after: string; version: string },

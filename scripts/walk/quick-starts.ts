@@ -9,7 +9,7 @@ interface QuickStart {
   file?: string
   /** The executed blocks, in order. */
   blocks: readonly string[]
-  /** What the commands print, among other things. */
+  /** Texts that the commands must print, among others. */
   printed: readonly string[]
 }
 
@@ -66,7 +66,7 @@ export async function walkQuickStarts(clone: string, address: string): Promise<v
   }
 }
 
-/** The command ends with `cd <folder>`, which holds for the reader's shell. */
+/** The command ends with `cd <folder>`, which affects only the reader's shell. */
 async function makeFolder([command = '']: readonly string[], clone: string): Promise<string> {
   await run(command, clone, {})
   const [, name] = /&& cd (\S+)$/.exec(command) ?? []

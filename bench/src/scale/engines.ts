@@ -1,6 +1,6 @@
 /**
- * `pnpm bench:engines`: the Redis adapters against what the bare engines do with the same events and jobs. Everything
- * runs in this process, so the CPU time includes both sides.
+ * `pnpm bench:engines`: compares the Redis adapters with bare Redis Streams and BullMQ, for the same events and jobs.
+ * Everything runs in this process, so the CPU time includes both sides.
  */
 import { randomUUID } from 'node:crypto'
 import { Queue, Worker } from 'bullmq'
@@ -48,7 +48,7 @@ function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-/** One command for each event. The next turn begins when Redis has the events of the last one. */
+/** One command for each event. The next turn begins when Redis has the events of the previous one. */
 async function bareStream(): Promise<Figures> {
   const key = `bench:${randomUUID()}`
   const writer = new Redis(url, { enableAutoPipelining: true })

@@ -1,5 +1,5 @@
 /**
- * `pnpm bench:scale-model`: which part of a large installation saturates first. Simulates runs that queue for the cores
+ * `pnpm bench:scale-model`: finds the part of a large installation that saturates first. Simulates runs that queue for the cores
  * of the servers, of PostgreSQL partitions and of Redis nodes, with the CPU times in `bench/scale-model/measured.json`.
  * Disks, networks, locks and memory are not modeled, so real limits are lower.
  */
@@ -27,7 +27,7 @@ const measured = JSON.parse(
   readFileSync(new URL('../../scale-model/measured.json', import.meta.url), 'utf8'),
 ) as Measured
 
-/** The times of a run until its provider is called, and from the provider's response to its stored end. */
+/** The shares of a run's CPU time before its provider is called and after the provider responded. */
 const shares = { beforeProvider: 0.5, afterProvider: 0.5 }
 const providerMs = 100
 const seconds = 4
@@ -74,7 +74,7 @@ interface Step {
 
 interface Outcome {
   p99Ms: number
-  /** The share of their cores that the parts use, by name. */
+  /** The utilization of each part's cores. */
   load: Record<'servers' | 'PostgreSQL' | 'Redis', number>
 }
 

@@ -1,6 +1,6 @@
 /**
- * `pnpm bench:scale`: the same runs and streams on a single server and on one to three servers with Redis, and readers
- * on another server than the run's. All servers share one core, so this shows the cost of sharing, not a speed-up.
+ * `pnpm bench:scale`: compares a single server with one to three servers with Redis, for runs, streams, and readers on
+ * a server that does not supervise the run. All servers share one core, so this shows the cost of sharing, not a speed-up.
  */
 import { Pool } from 'undici'
 import { type LoadRequest, requestLoad, streamLoad } from '../measuring/load.ts'
@@ -31,7 +31,7 @@ await compare({
   measures: engineMeasures,
   control: { name: single.name, round: () => runs(single) },
   others: [
-    // The load that each of three servers has. With less load, fewer runs share a statement.
+    // The load of each of three servers. With less load, fewer runs share a statement.
     { name: 'single, a third of the load', round: () => runs(single, 1 / 3) },
     ...scaled.map((group) => ({ name: group.name, round: () => runs(group) })),
   ],

@@ -139,7 +139,7 @@ test('an import refuses an existing project, and makes a copy under another name
   const archive = await archiveOf()
   await writeFile(join(person.folder, 'b.stet.gz'), archive)
   const refused = await person.stet(['projects', 'import', 'b.stet.gz'])
-  expect(refused).toMatchObject({ code: 6, stderr: expect.stringContaining('There is a project "Support" already') })
+  expect(refused).toMatchObject({ code: 6, stderr: expect.stringContaining('A project "Support" already exists') })
   const taken = await person.stet(['projects', 'import', 'b.stet.gz', '--name', 'Copy'])
   expect(taken).toMatchObject({ code: 6, stderr: expect.stringContaining('--new-uuids') })
   expect((await source.projects.list()).map(({ name }) => name).sort()).toEqual(['Support', 'default'])
@@ -228,7 +228,7 @@ test('an import without a connection says how to continue', async () => {
     if (line.endsWith('/import')) await proxy.stop()
   }
   expect((await ended)[0]).toBe(1)
-  expect(stderr).toContain('The import is not finished')
+  expect(stderr).toContain('The import did not finish')
   expect(stderr).toMatch(/run the command again to continue project \d+, or run stet projects delete \d+/)
   expect(await projectNames()).toEqual(['Support (import not finished)', 'default'])
 })
@@ -283,7 +283,7 @@ describe('a bad archive creates nothing', () => {
     ['another gzip', () => gzipSync('hello\n'), 'line 1 is not JSON'],
     ['empty', () => Buffer.alloc(0), 'truncated, damaged'],
     ['empty inside', () => gzipSync(''), 'not a valid project archive'],
-    ['another format', () => gzipSync('{"format":"x"}\n{}\n'), 'another kind of file'],
+    ['another format', () => gzipSync('{"format":"x"}\n{}\n'), 'a different kind of file'],
     [
       'without its end',
       (archive) =>
@@ -298,9 +298,9 @@ describe('a bad archive creates nothing', () => {
     [
       'a later version',
       (archive) => edited(archive, ([head]) => Object.assign(head ?? {}, { version: 2 })),
-      'has version 2',
+      'has format version 2',
     ],
-    ['a zip bomb', () => gzipSync(Buffer.alloc(300 * 1024 * 1024)), 'more than 256 MB'],
+    ['a zip bomb', () => gzipSync(Buffer.alloc(300 * 1024 * 1024)), 'larger than 256 MB'],
     [
       'a text with another hash',
       (archive) => edited(archive, (lines) => Object.assign(lines[1]?.['text'] ?? {}, { content: 'x' })),
@@ -347,7 +347,7 @@ describe('a bad archive creates nothing', () => {
     [
       'a foreign base',
       (archive) => edited(archive, (lines) => Object.assign(changeIn(lines), { status: 'modified' })),
-      'does not fit',
+      'does not match the version before it',
     ],
     [
       'a version less',

@@ -11,7 +11,7 @@ const HEAD = `import { Stet } from '@stet/sdk'
 const stet = new Stet({ projectId: 1 })
 `
 
-/** The call of the route with the client. @throws Error if the client has no example for it. */
+/** Returns code that calls the route with the SDK. @throws Error if the SDK has no example for the route. */
 export function sdkSample({ method, path }: { method: string; path: string }): string {
   const call = calls[`${method} ${path}`]
   if (call === undefined) throw new Error(`samples/sdk/calls.json has no call of ${method} ${path}`)

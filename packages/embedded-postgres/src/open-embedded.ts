@@ -25,7 +25,7 @@ export interface EmbeddedPostgres {
   adapter: SqlDriverAdapterFactory
   isDiskLow(): boolean
   /**
-   * Starts checkpoints and vacuums, the watch for a silent database, and answers to `backupDatabase` of other
+   * Starts checkpoints, vacuums and the watch for a silent database. Accepts `backupDatabase` requests of other
    * processes.
    * @param statementCount increases with each of the owner's statements; unchanged means idle.
    */

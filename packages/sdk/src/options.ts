@@ -129,7 +129,7 @@ export interface StreamControls<T = Nothing> {
   resume?: boolean | ResumeOptions
   idleTimeout?: number
   bufferEvents?: boolean
-  /** What aborting `signal` does: `stop` (default) stops the run, `detach` leaves the run active. */
+  /** Aborting `signal` stops the run with `stop` (default), and leaves the run active with `detach`. */
   onAbort?: 'stop' | 'detach'
 }
 

@@ -1,6 +1,6 @@
 /**
- * Records the data of a release, for the test that later builds open it with nothing lost: the embedded database and
- * the PostgreSQL database of a server of that release, with what it answered about them.
+ * Records the data of a release, for the test that later builds lose none of it: the embedded database and the
+ * PostgreSQL database of a server of that release, with the server's responses about them.
  *
  *     tsx scripts/record-release.ts <built checkout of the release> test/upgrade/<commit>
  *
@@ -33,7 +33,7 @@ database.pathname = `/${name}`
 const settings = { DATABASE_URL: database.href, STET_ENCRYPTION_KEY: ENCRYPTION_KEY }
 await recordServer('postgres', mkdtempSync(join(tmpdir(), 'stet-record-')), settings)
 const dump = execFileSync('pg_dump', ['--inserts', '--no-owner', '-d', database.href], { encoding: 'utf8' })
-// The lines for psql are no SQL.
+// Lines that start with a backslash are psql commands, not SQL.
 writeCompressed('postgres.sql.br', Buffer.from(dump.replace(/^\\.*$/gm, '')))
 await client.query(`DROP DATABASE ${name} WITH (FORCE)`)
 await client.end()
@@ -76,7 +76,7 @@ function askAt(address: string, key: string): Ask {
   }
 }
 
-/** Writes something of everything. @returns the later answers by path */
+/** Writes objects of every kind. @returns the responses to later reads, by path */
 async function record(ask: Ask): Promise<Record<string, unknown>> {
   const { uuid: live } = await ask('POST', '/projects/1/versions', { name: 'first' })
   const path = (version: unknown) => `/projects/1/versions/${version}`

@@ -317,7 +317,7 @@ function createDeps(parts: Parts) {
       eventLog: live.eventLog,
       storedLogs: createStoredLogs(runs, eventCodec),
       codec: eventCodec,
-      // Other servers may continue a conversation, so one of several servers keeps none that is idle.
+      // With Redis, another server may continue a conversation, so no idle conversation stays in memory.
       active: createActiveRuns(config.redisUrl === undefined ? endedRunShare(config) : 1),
       metrics: parts.metrics,
       settings: runSettings(config, database),

@@ -62,7 +62,7 @@ function embeddedFiles() {
 
 const progressEveryMs = { terminal: 200, other: 5_000 }
 
-/** Reports progress on standard error: in place on a terminal, otherwise as lines of a slow backup. */
+/** Reports progress on standard error: in place on a terminal, otherwise as occasional lines. */
 async function withProgress<T>(work: (onProgress: (read: number, total: number) => void) => Promise<T>): Promise<T> {
   const { isTTY } = process.stderr
   const everyMs = isTTY ? progressEveryMs.terminal : progressEveryMs.other

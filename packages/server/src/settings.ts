@@ -69,7 +69,7 @@ export const settings = {
       .string()
       .regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, `.`, `-` or `_`')
       .prefault('stet'),
-  ).describe('Start of all keys in Redis, so that several installations can share one.'),
+  ).describe('Prefix of all keys in Redis, so that several installations can share one Redis.'),
   redisTimeoutMs: setting('STET_REDIS_TIMEOUT_MS', whole(10, 10_000).prefault('50')).describe(
     'How long a request waits for Redis before it continues without it, in ms.',
   ),
@@ -132,7 +132,7 @@ export const settings = {
     'Bearer token of `/metrics`. Not set: loopback only.',
   ),
   metricsPrompts: setting('STET_METRICS_PROMPTS', whole(0, 10_000).prefault('200')).describe(
-    'Maximum number of prompts with a label of their own in `stet_runs_total`; the others share `other`.',
+    'Maximum number of prompts with their own label in `stet_runs_total`; the others share `other`.',
   ),
   otlpEndpoint: setting('OTEL_EXPORTER_OTLP_ENDPOINT', httpUrl).describe(
     'Base address of an OpenTelemetry collector (OTLP over HTTP, JSON), for example `http://localhost:4318`. Not set: no traces.',

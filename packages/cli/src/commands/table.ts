@@ -59,7 +59,7 @@ export const commandTable: Readonly<Record<string, TableEntry>> = {
     load: () => import('./projects/export.ts'),
   },
   'projects import': {
-    summary: 'create a project from such a file',
+    summary: 'create a project from an exported file',
     load: () => import('./projects/import.ts'),
   },
   'projects delete': { summary: 'delete a project', load: () => import('./projects/delete.ts') },

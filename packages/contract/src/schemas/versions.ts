@@ -69,7 +69,7 @@ const ImportedTime = Timestamp.meta({ description: 'A UTC time with milliseconds
 
 export const ImportVersionBody = absent({
   uuid: Uuid.exactOptional().meta({
-    description: 'Replaces the uuid of the draft, so that programs which name the version keep working.',
+    description: 'Replaces the uuid of the draft, so that programs that refer to the version keep working.',
   }),
   title: Name,
   description: text({ max: LIMITS.descriptionLength }).exactOptional(),

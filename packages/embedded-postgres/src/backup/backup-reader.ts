@@ -10,13 +10,13 @@ interface OpenDatabase {
 }
 
 export interface BackupReader {
-  /** Starts a backup if none is being read. Undefined after the last piece. */
+  /** Starts a backup if none is being read. Returns undefined after the last piece. */
   read(): Promise<BackupPiece | undefined>
   /** Ends the backup, if one is being read. */
   end(): Promise<void>
 }
 
-/** Reads an open database as an archive, as fast as its reader asks for pieces. The caller must prevent checkpoints. */
+/** Reads an open database as an archive, piece by piece on request. The caller must prevent checkpoints. */
 export function backupReader(database: () => OpenDatabase): BackupReader {
   let pieces: AsyncGenerator<Buffer> | undefined
   let read = 0

@@ -1,5 +1,5 @@
 /**
- * The exchange on the lock's socket. The command sends one line, `BackupRequest`. The server answers with lines,
+ * The protocol on the lock's socket. The command sends one line, `BackupRequest`. The server answers with lines,
  * `BackupFrame`; a line with `bytes` is followed by that many bytes of the archive. The command closes the connection
  * when it is done with its work.
  */

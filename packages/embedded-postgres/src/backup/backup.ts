@@ -81,16 +81,16 @@ async function backUpRunning(backup: NewBackup, inUse: DatabaseInUseError): Prom
     await requireBackupSpace(folder, file, { isOpen: true, isVerified: true })
     const receive = async (temporary: string) => {
       if (!(await receiveBackup({ connection, file: temporary, work, onProgress }))) throw inUse
-      // Reads on, so that a stop of the server is noticed.
+      // Keeps reading, to notice if the server stops.
       connection.resume()
       return verify({ ...backup, file: temporary }, proof)
     }
     return await writeOutside(folder, partOf(file), () => placeFile(file, receive), note.path)
   } catch (error) {
-    // A server that stops deletes the files of this command, and so does its successor.
+    // A stopping server deletes this command's files, so any other error is a consequence.
     throw connection.destroyed && !(error instanceof EmbeddedPostgresError) ? brokenOff() : error
   } finally {
-    // The server then deletes what a failure has left.
+    // The server then deletes the files that a failed backup left.
     connection.destroy()
   }
 }

@@ -17,7 +17,7 @@ export interface RequestedBackup {
 /**
  * Receives a backup from the process that holds the lock. The connection stays open.
  * @returns false if the process does not accept requests
- * @throws EmbeddedPostgresError if the backup failed or broke off
+ * @throws EmbeddedPostgresError if the backup failed or was cut off
  */
 export async function receiveBackup({ connection, file, work, onProgress }: RequestedBackup): Promise<boolean> {
   const handle = await open(file, 'w', 0o600)

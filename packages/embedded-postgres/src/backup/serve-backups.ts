@@ -62,7 +62,7 @@ async function readRequest(connection: Socket): Promise<BackupRequest | undefine
     else await Promise.race([once(connection, 'readable'), once(connection, 'close')])
   }
   connection.setTimeout(0)
-  // Reads on, so that the end of the command is noticed.
+  // Keeps reading, to notice if the command ends.
   connection.resume()
   return parseRequest(text)
 }
@@ -79,6 +79,6 @@ function parseRequest(text: string): BackupRequest | undefined {
 /** Resolves when the bytes are handed to the system, and rejects once the connection is closed. */
 function write(connection: Socket, bytes: Uint8Array): Promise<void> {
   return new Promise((done, failed) => {
-    connection.write(bytes, (error) => (error ? failed(new Error('The command was ended')) : done()))
+    connection.write(bytes, (error) => (error ? failed(new Error('The command disconnected')) : done()))
   })
 }

@@ -20,7 +20,7 @@ export function writeArchive(files: AsyncIterable<ArchivedFile>, file: string): 
   return pipeline(archiveBytes(files), createWriteStream(file, { mode: 0o600 }))
 }
 
-/** Returns after `files` has ended, also if the reader stops early. */
+/** Returns after `files` has ended, even if the reader stops early. */
 export async function* archiveBytes(files: AsyncIterable<ArchivedFile>): AsyncGenerator<Buffer> {
   const gzip = createGzip({ level: 1, chunkSize: PIECE_BYTES })
   // Reading from `gzip` throws the same error.

@@ -7,7 +7,7 @@ import { EmbeddedPostgresError } from '../failure.ts'
 const MAX_SOCKET_PATH = 103
 
 export interface LockServer {
-  /** Passes each new connection to `handle`. Before that, connections are closed at once. */
+  /** Passes each new connection to `handle`. Until this call, new connections are closed immediately. */
   serve(handle: (connection: Socket) => void): void
   /** Closes open and new connections. */
   stopServing(): void

@@ -21,8 +21,8 @@ export interface MockStet<R = PromptRegistry> extends Stet<R> {
 /** The options of the client and the mock. */
 export interface MockOptions extends StetOptions {
   /**
-   * What happens if no reply matches a request: `throw` (default) rejects with ConfigurationError, `empty` responds
-   * with an empty text, list, page or object.
+   * If no reply matches a request, `throw` (default) rejects with ConfigurationError. `empty` responds with an empty
+   * text, list, page or object.
    */
   onUnmatched?: 'throw' | 'empty'
 }

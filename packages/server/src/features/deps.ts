@@ -38,7 +38,7 @@ export interface Stores {
 export interface LiveCache {
   /** Returns the value of `key` in the cache scope. Concurrent misses share one load. A failed load is not cached. */
   read<T>(scope: string, key: string, load: () => Promise<T>): Promise<T>
-  /** Resolves when no server uses the dropped values for a new request. While Redis is unavailable, that takes up to 5 s. */
+  /** Resolves when no server uses the dropped values for a new request. If Redis fails, other servers may use them longer. */
   drop(scope: string): Promise<void>
   /** Drops values of this server only. For values that became unusable without a write. */
   dropHere(scope: string): void

@@ -1,11 +1,11 @@
-/** The port to tracing. Spans are passed on explicitly. Without a span, nothing below it is traced. */
+/** The port to tracing. Spans are passed on explicitly. Without a span, none of its children is traced. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
 
 /** `server` answers a request, `client` calls another service, `internal` is everything else. */
 export type SpanRole = 'server' | 'client' | 'internal'
 
 export interface Span {
-  /** Fields for lines of the logger. */
+  /** Fields for the logger. */
   readonly ids: { readonly trace_id: string; readonly span_id: string }
   /** The W3C header `traceparent` for requests that are made within this span. */
   readonly traceparent: string

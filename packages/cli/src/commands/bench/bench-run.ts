@@ -1,7 +1,7 @@
 import type { Stet, StreamEvent } from '@stet/sdk'
 import { describeFailure } from '../../exit-code.ts'
 
-/** What every run of a benchmark has in common. */
+/** The input that all runs of a benchmark share. */
 export interface BenchPrompt {
   path: string
   versionUuid: string

@@ -41,15 +41,19 @@ export const command = defineCommand({
     ...parameterFlags,
     { long: '--concurrency', short: '-c', value: '<n>', summary: `runs at once (${DEFAULT_CONCURRENCY})` },
     { long: '--duration', value: '<duration>', summary: `start runs for this long, such as 30s (${DEFAULT_SECONDS}s)` },
-    { long: '--runs', value: '<n>', summary: 'end after this many runs; without --duration, only then' },
-    { long: '--warm-up', value: '<n>', summary: 'runs before the measurement (as many as at once)' },
+    {
+      long: '--runs',
+      value: '<n>',
+      summary: 'end after this many runs, without a time limit unless --duration is set',
+    },
+    { long: '--warm-up', value: '<n>', summary: 'runs before the measurement (same as --concurrency)' },
     { long: '--stream', summary: 'read runs as event streams, which measures the first text (default)' },
-    { long: '--no-stream', summary: 'read each run as one JSON answer' },
+    { long: '--no-stream', summary: 'read each run as one JSON response' },
     {
       long: '--server',
       value: '<url>',
       isMany: true,
-      summary: 'server to load in place of --base-url; repeat it or separate with commas to take turns',
+      summary: 'server to load instead of --base-url; repeat it, or separate servers with commas, to alternate',
     },
     { long: '--id', value: '<identifier>', summary: 'custom identifier of the conversations (stet-bench)' },
   ],
@@ -90,7 +94,7 @@ async function bench({ path: name, load, ...input }: BenchInput, ctx: Context): 
   }
 }
 
-/** A key is sent to each address by the rules of --base-url. */
+/** The rules of --base-url decide which address receives which API key. */
 async function openServers(
   urls: readonly string[],
   ctx: Context,

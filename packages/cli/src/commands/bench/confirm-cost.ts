@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts'
 import { CliError } from '../../exit-code.ts'
 
 /**
- * Asks before runs that may cost money. Asks nothing if every provider key that the prompt can use is `demo`, or has an
+ * Asks before runs that may cost money. Does not ask if every provider key that the prompt can use is `demo`, or has an
  * address on this machine or in a private network. An API key that may not read prompts or provider keys leaves the
  * provider unknown, so the question is asked.
  * @throws CliError usage if the answer is no, or if questions are impossible and --yes is missing
@@ -18,7 +18,7 @@ export async function confirmCost(
   const named = found && (await paidProviders(client, found))
   if (named?.length === 0) return
   const provider = named ? `the provider ${named.join(' or ')}` : 'a provider that this API key cannot look up'
-  const warning = `Model calls of ${provider} may cost money: ${prompt.howMany}, each with one or more calls`
+  const warning = `Model calls to ${provider} may cost money: ${prompt.howMany}, each with one or more calls`
   if (ctx.flags.yes) ctx.warn(warning)
   else if (!(await ctx.confirm(`${warning}. Continue?`, '--yes'))) throw new CliError('usage', 'Nothing was run')
 }

@@ -37,7 +37,7 @@ export async function driveLoad(
   const active = new Set<ActiveRun>()
   const over = new AbortController()
   const ended = AbortSignal.any([over.signal, signal])
-  // Every pausing slot listens.
+  // Every pausing slot adds a listener. Node warns beyond 10.
   setMaxListeners(0, ended)
   let started = 0
   const slot = async (): Promise<void> => {

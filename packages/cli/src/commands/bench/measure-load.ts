@@ -19,7 +19,7 @@ export interface MeasuredLoad {
   seconds: number
   /** CPU of this process, all threads. */
   cpuSeconds: number
-  /** The time in which this CPU was used. */
+  /** The time that `cpuSeconds` was measured over. */
   cpuWindowSeconds: number
 }
 

@@ -48,9 +48,9 @@ export interface ReportInput {
   interruptedBy: EndSignal | undefined
 }
 
-/** Above this share of a core, the figures may be those of the load generator. */
+/** Above this share of a core, the load generator may limit the figures. */
 const SATURATED_SHARE = 0.8
-/** In a shorter load, most of the CPU is that of compiling. */
+/** In a shorter load, compiling uses most of the CPU time. */
 const SHORTEST_JUDGED_SECONDS = 1
 
 export function buildReport({ measured, warmUp, prompt, baseUrls, load, interruptedBy }: ReportInput): BenchReport {

@@ -30,7 +30,7 @@ export const command = defineCommand({
     const target = resolve(ctx.io.cwd, file)
     const isThere = await stat(target).catch(() => undefined)
     if (isThere && !isForced)
-      throw new CliError('conflict', `${file} exists already`, { hint: 'pass --force to replace it' })
+      throw new CliError('conflict', `${file} already exists`, { hint: 'pass --force to replace it' })
     const client = await ctx.client()
     const project = await findProject(client, id)
     const archive = await showProgress(ctx, 'versions read', (onProgress) => exportProject(client, project, onProgress))

@@ -73,7 +73,7 @@ function importAll(
   return showProgress(ctx, 'versions imported', (onProgress) => importHistory({ ...input, client, onProgress }))
 }
 
-/** Checked first, so that no import fails half-way for lack of a scope. */
+/** Checked first, so that no import fails halfway because the key lacks a scope. */
 async function requireAdmin(client: Stet): Promise<void> {
   const { apiKey } = await client.me()
   if (apiKey.scopes.includes('admin')) return
@@ -92,7 +92,7 @@ async function undo(client: Stet, target: ImportTarget, error: unknown): Promise
   }
   if (isRemoved || target.unfinishedName === undefined) return error
   const message = error instanceof Error ? error.message : String(error)
-  return new CliError('unexpected', `The import is not finished: ${message}`, {
+  return new CliError('unexpected', `The import did not finish: ${message}`, {
     cause: error,
     hint: `run the command again to continue project ${target.projectId}, or run stet projects delete ${target.projectId}`,
   })

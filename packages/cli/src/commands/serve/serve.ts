@@ -14,7 +14,7 @@ import { runServer, type Started } from './server-process.ts'
 
 const serverPackage = '@stet/server'
 
-/** The commands that work before the first release. CONTRIBUTING.md says what to change with it. */
+/** The commands that work before the first release. CONTRIBUTING.md lists what to change at the release. */
 const SERVER_INSTALL =
   'the packages are not in the npm registry yet. In a clone of stet, run npx -y pnpm@10.34.9 release:pack. ' +
   `Here, run npm install <clone>/release/stet-server-${version}.tgz`

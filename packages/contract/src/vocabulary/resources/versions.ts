@@ -59,7 +59,7 @@ export interface PublishVersionBody {
  * @example { title: 'Friendlier tone', authorName: 'Ada', createdAt: '2026-01-02T03:04:05.678Z', mergedAt: '2026-01-03T08:30:00.000Z' }
  */
 export interface ImportVersionBody {
-  /** Replaces the draft's uuid, so that programs which name the version keep working. Default: the draft's uuid. */
+  /** Replaces the draft's uuid, so that programs that refer to the version keep working. Default: the draft's uuid. */
   uuid?: string
   title: string
   description?: string

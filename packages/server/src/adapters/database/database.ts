@@ -29,8 +29,8 @@ export interface DatabaseOptions<Stores> {
   /** Contains `prisma/migrations` and, after a build, `dist/database-thread.mjs` and `dist/database-template.tar.gz`. */
   packageRoot: string
   /**
-   * Who else may use a PostgreSQL database at the same time: nobody, other servers with Redis, or everybody (for operator
-   * commands, which take no lock).
+   * The processes that may use a PostgreSQL database at the same time: only this one, several servers with Redis, or all
+   * (for operator commands, which take no lock).
    */
   sharing: 'none' | 'replicas' | 'all'
   /** Milliseconds to wait for any response from PostgreSQL before pending statements fail. */

@@ -1,4 +1,4 @@
-/** What a single server keeps in memory, and several servers share through Redis. */
+/** The adapters whose state a single server keeps in memory, and several servers share through Redis. */
 import type { FailureLimiter, RateLimiter } from '../../features/access/ports.ts'
 import type { LiveCache } from '../../features/deps.ts'
 import type { RunEventLog, RunQueue, RunSignals } from '../../features/runs/ports.ts'

@@ -1,4 +1,4 @@
-/** Counts in memory, which is correct only for a single replica. */
+/** Counts in memory, for a single server. */
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import type { FailureLimiter, RateLimiter } from '../../features/access/ports.ts'
 

@@ -4,19 +4,19 @@ import { Counter, Gauge, type Registry } from 'prom-client'
 
 export interface ProcessState {
   activeRuns(): number
-  /** May fail while the queue is unavailable. */
+  /** Rejects while the queue is unavailable. */
   queuedRuns(): number | Promise<number>
   eventLogReaders(): number
   templatesWaiting(): number
   statementCount(): number
-  /** The embedded database has no pool. */
+  /** Undefined for the embedded database, which has no pool. */
   connections(): { inUse: number; waiting: number; most: number } | undefined
 }
 
 export function registerProcessState(registry: Registry, state: ProcessState): void {
   const { gauge, counter } = readers(registry)
   gauge('stet_runs_active', 'Runs that this process supervises.', state.activeRuns)
-  gauge('stet_runs_queued', 'Background runs that wait, of all servers that share the queue.', state.queuedRuns)
+  gauge('stet_runs_queued', 'Queued background runs of all servers that share the queue.', state.queuedRuns)
   gauge('stet_event_log_readers', 'Open readers of event logs in memory.', state.eventLogReaders)
   gauge('stet_template_queue_depth', 'Evaluations that wait for a template worker.', state.templatesWaiting)
   counter('stet_sql_statements_total', 'SQL statements sent.', state.statementCount)

@@ -31,7 +31,7 @@ function requestSeries({ counter, histogram }: Declare) {
     requestSeconds: counter('stet_http_request_seconds_total', 'Time from request to end of response, summed.', labels),
     requestDuration: histogram(
       'stet_http_request_duration_seconds',
-      'Time from request to end of response, by route and class of the status.',
+      'Time from request to end of response, by route and status class.',
       ['method', 'route', 'status_class'],
     ),
     cacheReads: counter('stet_response_cache_reads_total', 'Prompt reads, by result of the response cache.', [

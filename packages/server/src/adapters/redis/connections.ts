@@ -12,9 +12,9 @@ export interface RedisAddress {
 }
 
 export interface RedisConnections {
-  /** For commands that a request waits for. Fails after the timeout, and immediately while Redis is unavailable. */
+  /** For commands that a request waits for. They fail after the timeout, and immediately while Redis is unavailable. */
   requests: Redis
-  /** For event logs, which no request waits for. Fails within 1 s. */
+  /** For event logs and queued jobs, which no request waits for. Commands fail after about 1 s. */
   events: Redis
   prefix: string
   /** Opens a connection for blocking commands, for subscriptions, or for a library. */
@@ -27,7 +27,7 @@ type ConnectionOptions = Omit<RedisOptions, 'replyMapping'>
 const eventTimeoutMs = 1_000
 const longestRetryMs = 1_000
 
-/** Without an offline queue and retries, a command fails instead of waiting for an unavailable or frozen Redis. */
+/** Without an offline queue and retries, a command fails immediately instead of waiting for a reconnect. */
 const failFast = { enableOfflineQueue: false, maxRetriesPerRequest: 0 } as const satisfies ConnectionOptions
 
 const reconnecting = {
@@ -38,7 +38,7 @@ const reconnecting = {
 export function connectRedis({ url, prefix, timeoutMs }: RedisAddress, log: Logger): RedisConnections {
   const opened: Redis[] = []
   const keep = <R extends Redis>(redis: R): R => {
-    // Without a listener, an error event would end the process. Every command reports its own failure.
+    // Without a listener, ioredis prints every connection error. Every command reports its own failure.
     redis.on('error', () => undefined)
     opened.push(redis)
     return redis

@@ -1,6 +1,6 @@
 /**
- * Counts in Redis, so that all servers share each limit. While Redis is unavailable, every server counts for
- * itself and allows its share of the limit.
+ * Counts in Redis, so that all servers share each limit. While Redis is unavailable, each server counts in memory:
+ * requests against its share of the limit, failures against the whole limit.
  */
 import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible'
 import type { FailureLimiter, RateLimiter } from '../../features/access/ports.ts'

@@ -35,7 +35,7 @@ export function createRedisAdapters(options: RedisOptions): LiveAdapters {
     servers = await channel.countServers().catch(() => servers)
   }
   const upkeep: Repeated[] = [
-    // Runs in progress read the cache without a request. The sync also sends drops that Redis has not received.
+    // Active runs read the cache without a request that syncs it. The sync also sends drops that Redis has not received.
     repeat(syncEveryMs, () => liveCache.sync()),
     repeat(countEveryMs, count),
   ]

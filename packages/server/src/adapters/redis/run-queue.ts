@@ -29,7 +29,7 @@ export function createSharedRunQueue(options: SharedRunQueueOptions): SharedRunQ
   const { connections, workers, maxQueuedPerKey, countQueued } = options
   const { requests, events, prefix, open } = connections
   const shared = { prefix: `${prefix}:queue` }
-  // No request waits for the job itself, so its commands may take longer.
+  // No request waits for these commands, so they may take longer.
   const queue = new Queue(queueName, { ...shared, connection: events, defaultJobOptions: jobOptions })
   queue.on('error', () => undefined)
   let worker: Worker | undefined
@@ -53,7 +53,7 @@ export function createSharedRunQueue(options: SharedRunQueueOptions): SharedRunQ
     },
     add({ runUuid }) {
       reserved.delete(runUuid)
-      // Known jobs are ignored by their id. If Redis does not answer, the next sweep adds the run.
+      // BullMQ ignores a job whose id it already has. If Redis does not answer, the next sweep adds the run.
       queue.add('run', {}, { jobId: runUuid }).catch(() => undefined)
     },
     remove(runUuid) {

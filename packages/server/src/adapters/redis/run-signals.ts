@@ -20,7 +20,7 @@ export function createSharedRunSignals(channel: SignalChannel): RunSignals {
         unlisten()
       }
     },
-    // Stops a run of this server without Redis, so that it works while Redis is unavailable.
+    // A run of this server needs no signal, so stopping it works while Redis is unavailable.
     stop(runUuid) {
       if (runsHere.has(runUuid)) local.stop(runUuid)
       else channel.publish('stop', runUuid)

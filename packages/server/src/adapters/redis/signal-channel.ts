@@ -17,7 +17,7 @@ export interface SignalChannel {
 export function createSignalChannel({ requests, prefix, open }: RedisConnections): SignalChannel {
   const channel = `${prefix}:signals`
   const listeners = new Map<string, Set<(id: string) => void>>()
-  // Subscribes again after every reconnect.
+  // ioredis subscribes again after every reconnect.
   const subscriber = open({ maxRetriesPerRequest: null })
   subscriber.subscribe(channel).catch(() => undefined)
   subscriber.on('message', (_channel: string, message: string) => {

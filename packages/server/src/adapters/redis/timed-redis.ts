@@ -17,8 +17,8 @@ export class RedisTimeout extends Error {
 const ticksPerTimeout = 5
 
 /**
- * Measures the time in ticks, so that the time in which this process was busy does not count. The timers of ioredis'
- * `commandTimeout` expire before the responses that arrived meanwhile are read. One timer serves all commands.
+ * Measures time in ticks, so that a blocked event loop does not count. After a blockage, the timers of ioredis'
+ * `commandTimeout` would expire before the responses that have arrived are read. One timer serves all commands.
  */
 export class TimedRedis extends Redis {
   readonly #tickMs: number
@@ -34,7 +34,7 @@ export class TimedRedis extends Redis {
 
   override sendCommand(...[command, stream]: Parameters<Redis['sendCommand']>): unknown {
     const answer = super.sendCommand(command, stream)
-    // ioredis sends a command again after a reconnect. Its time began with the first attempt.
+    // After a reconnect, ioredis passes a command here again. The deadline of the first attempt still applies.
     if (!command.isSettled) {
       this.#waiting.push({ command, dueTick: this.#tick + ticksPerTimeout })
       this.#timer ??= setInterval(() => this.#onTick(), this.#tickMs)

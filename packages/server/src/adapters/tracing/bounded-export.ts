@@ -1,4 +1,4 @@
-/** Limits the spans in memory and reports what is lost, so that a dead or slow collector never affects a run. */
+/** Limits the spans in memory and reports lost ones. A dead or slow collector never affects a run. */
 import { ExportResultCode } from '@opentelemetry/core'
 import { BatchSpanProcessor, type SpanExporter, type SpanProcessor } from '@opentelemetry/sdk-trace'
 import type { Logger } from '../../shared/logger.ts'
@@ -7,10 +7,10 @@ export interface ExportMetrics {
   spansEnded(result: 'exported' | 'failed' | 'dropped', count: number): void
 }
 
-/** Includes the spans of an export that has not ended. */
+/** Maximum number of spans in memory, including those that are being exported. */
 const mostSpans = 4_096
 const batch = { maxExportBatchSize: 512, maxQueueSize: mostSpans, scheduledDelayMillis: 1_000 }
-/** A collector that is down would otherwise cause a line per second. */
+/** While the collector is down, an export fails every second. */
 const logEveryMs = 60_000
 
 export function boundedExport(exporter: SpanExporter, log: Logger, metrics: ExportMetrics): SpanProcessor {

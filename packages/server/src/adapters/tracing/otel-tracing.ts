@@ -41,12 +41,12 @@ export interface TracingSettings {
 
 export interface Tracing {
   tracer: Tracer
-  /** Exports the waiting spans, but waits only for a short time. */
+  /** Exports the remaining spans. Waits for at most 3 s. */
   close(): Promise<void>
 }
 
 const closeWaitMs = 3_000
-/** Longer values are cut. Bounds the memory of waiting spans. */
+/** Longer values are truncated, which bounds the memory of waiting spans. */
 const longestAttribute = 16_384
 
 export function createOtelTracing(settings: TracingSettings, log: Logger, metrics: ExportMetrics): Tracing {
@@ -72,7 +72,7 @@ export function createOtelTracing(settings: TracingSettings, log: Logger, metric
         const caller = traceparent === undefined ? null : parseTraceParent(traceparent)
         const context = caller ? trace.setSpanContext(ROOT_CONTEXT, { ...caller, isRemote: true }) : ROOT_CONTEXT
         const span = tracer.startSpan(name, { kind: kinds[role], attributes: attributes as Attributes }, context)
-        // A caller that does not sample its trace still gets its id passed on, so that no service starts another trace.
+        // The id of a trace that the caller does not sample is still passed on, so that no service starts another trace.
         return span.isRecording() || caller ? new TracedSpan(tracer, span, traceContent) : undefined
       },
     },

@@ -11,8 +11,8 @@ import { mergeDraft } from './merge-draft.ts'
 type ImportVersionInput = VersionAddress & ImportVersionBody
 
 /**
- * Gives a draft the history of a version of another project. Does not compile: the prompts were published elsewhere,
- * and an older version may not compile today.
+ * Gives a draft the history of a version of another project. Does not compile the prompts: they were published
+ * elsewhere, and an old version may no longer compile.
  * @throws AppError BadRequestError for a merged version; NotFoundError;
  * ConflictError for a uuid in use.
  */

@@ -18,8 +18,8 @@ export interface VersionStore {
   create(workspaceId: number, projectId: number, input: NewVersion): Promise<Version>
   publish(workspaceId: number, projectId: number, id: number, publication: Publication): Promise<Version>
   /**
-   * Returns whether no version on the server has the uuid. A version of a deleted project, which is not purged yet, gets
-   * another one.
+   * Returns whether no version on the server has the uuid. A version of a deleted project that is not purged yet gets a
+   * new uuid first.
    */
   freeUuid(uuid: string): Promise<boolean>
   rewrite(workspaceId: number, projectId: number, id: number, history: VersionHistory): Promise<Version>

@@ -1,4 +1,4 @@
-/** The span of an API request, after OpenTelemetry's conventions for HTTP servers. */
+/** The span of an API request, following OpenTelemetry's conventions for HTTP servers. */
 import type { IncomingMessage } from 'node:http'
 import type { Span, Tracer } from '../../shared/tracer.ts'
 
@@ -17,7 +17,7 @@ interface EndedRequest {
   complete: boolean
 }
 
-/** @param span its name has the route's template, because names of spans need few values. */
+/** Names the span after the route's template, because span names must have few distinct values. */
 export function endRequestSpan(span: Span, { requestId, method, route, status, complete }: EndedRequest): void {
   span.rename(`${method} ${route}`)
   span.set({ 'http.route': route, 'http.response.status_code': status, 'stet.request_id': requestId })

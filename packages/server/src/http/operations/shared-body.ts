@@ -11,7 +11,7 @@ export class SharedBody {
   #plain: Buffer | undefined
   #gzip: Buffer | undefined
 
-  /** @param make is called at the first request */
+  /** @param make is called when a form is first needed. It returns the form that is cheaper to make. */
   constructor(contentType: string, make: () => { plain: Buffer } | { gzip: Buffer }) {
     this.#contentType = contentType
     this.#make = make

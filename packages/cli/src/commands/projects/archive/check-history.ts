@@ -36,7 +36,7 @@ function checkParents(versions: readonly ArchivedVersion[], last: number): void 
   if (!versions.some(({ parent }) => parent === null)) throw new Refused('every version has a parent')
   const first = versions.findIndex(({ number }) => number === null)
   if (first >= 0 && versions.slice(first).some(({ number, parent }) => number !== null || (parent ?? 0) > last))
-    throw new Refused('its drafts are not after the versions they are based on')
+    throw new Refused('drafts must come after all versions and have an existing parent')
 }
 
 function checkChanges({ number, changes }: ArchivedVersion, live: ReadonlyMap<string, string>): void {
@@ -46,6 +46,7 @@ function checkChanges({ number, changes }: ArchivedVersion, live: ReadonlyMap<st
     if (!isPromptPath(path)) throw new Refused(`${place} has an invalid path: ${JSON.stringify(path)}`)
     if (seen.has(path)) throw new Refused(`${place} changes ${path} twice`)
     seen.add(path)
-    if ((status === 'added') === live.has(path)) throw new Refused(`${place} does not fit: ${path} is ${status}`)
+    if ((status === 'added') === live.has(path))
+      throw new Refused(`${place} does not match the version before it: ${path} is ${status}`)
   }
 }

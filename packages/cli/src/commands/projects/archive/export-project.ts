@@ -11,7 +11,7 @@ export interface ExportedProject extends ProjectArchive {
   skipped: string[]
 }
 
-/** Reads the whole project. Repeats the reading if somebody changes the project meanwhile. */
+/** Reads the whole project. Starts over if the project changes in the meantime. */
 export async function exportProject(client: Stet, project: Project, onProgress: OnProgress): Promise<ExportedProject> {
   const listed = () => client.versions.list({ projectId: project.id })
   let before = await listed()

@@ -40,7 +40,7 @@ export async function importEvaluations(
   return imported
 }
 
-/** The last version that changed the prompt names it, even if live no longer has it. */
+/** Looks in the last version that changed the prompt, because live may no longer have it. */
 async function findDocument(
   { client, archive, target: { projectId } }: ImportInput,
   made: ReadonlyMap<ArchivedVersion, Version>,

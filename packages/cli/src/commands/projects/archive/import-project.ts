@@ -4,7 +4,7 @@ import { type ImportedEvaluation, importEvaluations } from './import-evaluations
 import type { ImportInput } from './import-target.ts'
 import { type ArchivedChange, type ArchivedVersion, isDraft, liveOf } from './project-archive.ts'
 
-/** Limits of one push: the server's number of changes, and half of its default body size. */
+/** Limits of one push: the server's maximum number of changes, and half of its default body limit. */
 const maxChanges = 1_000
 const maxPushBytes = 2 * 1024 * 1024
 
@@ -16,7 +16,7 @@ export interface ImportedHistory {
 }
 
 /**
- * Repeats the history: creates each draft when its parent is live, and makes the merged versions live in their order.
+ * Replays the history: creates each draft when its parent is live, and makes the merged versions live in their order.
  * Continues after the versions that the target already has.
  */
 export async function importHistory(input: ImportInput): Promise<ImportedHistory> {
@@ -50,7 +50,7 @@ export async function importHistory(input: ImportInput): Promise<ImportedHistory
   return { versions: merged.length - target.merged.length, drafts: drafts.length, evaluations }
 }
 
-/** A conflict needs a base below live, so the prompts in conflict are pushed before live moves on. */
+/** A conflict needs a base that is older than live, so prompts in conflict are pushed before live moves on. */
 async function makeDraft(input: ImportInput, version: ArchivedVersion): Promise<Version> {
   const { client, target } = input
   const spare = target.takeDraft(version)
@@ -104,7 +104,7 @@ async function finish(
   return client.versions.import(draft.uuid, history, { projectId })
 }
 
-/** Lists the changes that only the archive or only the draft has. */
+/** Lists the paths at which the archive and the draft differ. */
 async function wrongIn(
   { client, target: { projectId } }: ImportInput,
   version: ArchivedVersion,
@@ -118,7 +118,7 @@ async function wrongIn(
     .map((path) => ({ path, isMissing: !given.has(path) }))
 }
 
-/** Compares live and the drafts with the archive, text by text. */
+/** Compares live and the drafts with the archive, prompt by prompt. */
 async function verify(input: ImportInput, made: ReadonlyMap<ArchivedVersion, Version>): Promise<void> {
   const { client, archive, target } = input
   const { projectId } = target

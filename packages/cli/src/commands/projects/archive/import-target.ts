@@ -44,7 +44,7 @@ export async function openTarget(input: TargetInput): Promise<ImportTarget> {
   }
   const taken = projects.find((project) => project.name === name)
   if (taken)
-    throw new CliError('conflict', `There is a project "${name}" already (${taken.id})`, {
+    throw new CliError('conflict', `A project "${name}" already exists (${taken.id})`, {
       hint: `pass --name <another name>, or --into ${taken.id} to continue its history`,
     })
   const unfinishedName = [...name].slice(0, maxNameLength - unfinishedMark.length).join('') + unfinishedMark
@@ -95,7 +95,7 @@ async function continueIn(
   }
 }
 
-/** Drafts of an interrupted import, or in a project of the user only drafts without changes. */
+/** Returns the drafts to reuse: those of an interrupted import, but only unchanged ones in a project that --into names. */
 async function spareDrafts(
   client: Stet,
   drafts: readonly Version[],
@@ -114,7 +114,7 @@ async function spareDrafts(
   return spare.reverse()
 }
 
-/** Shows the finished project under its name. */
+/** Gives the finished project its final name. */
 export async function nameTarget(
   client: Stet,
   { projectId, unfinishedName }: ImportTarget,

@@ -21,9 +21,11 @@ const metrics = ['binary', 'rating'] as const
 
 export function readHeader(line: unknown): { project: ArchivedProject; counts: Record<Counted, number> } {
   const header = fieldsOf(line)
-  if (header['format'] !== archiveFormat) throw new Refused('it is another kind of file')
+  if (header['format'] !== archiveFormat) throw new Refused('it is a different kind of file')
   if (header['version'] !== archiveVersion)
-    throw new Refused(`its format has version ${String(header['version'])}, and this stet reads ${archiveVersion}`)
+    throw new Refused(
+      `it has format version ${String(header['version'])}, but this stet reads version ${archiveVersion}`,
+    )
   const project = fieldsOf(header['project'])
   const counts = fieldsOf(header['counts'])
   return {
@@ -50,7 +52,8 @@ export function readVersion(line: unknown): ArchivedVersion {
   if (!Array.isArray(changes)) throw new Refused('the changes of a version are not a list')
   const number = optional(version, 'number', whole)
   const mergedAt = optional(version, 'mergedAt', (fields, key) => formed(fields, key, timeForm))
-  if ((number === null) !== (mergedAt === null)) throw new Refused('a version has a number or a time, but not both')
+  if ((number === null) !== (mergedAt === null))
+    throw new Refused('a version has either a number or a merge time, but needs both or neither')
   return {
     uuid: formed(version, 'uuid', uuidForm),
     number,
@@ -68,7 +71,8 @@ function readChange(value: unknown): ArchivedChange {
   const change = fieldsOf(value)
   const status = oneOf(change, 'status', statuses)
   const hash = optional(change, 'hash', (fields, key) => formed(fields, key, hashForm))
-  if ((status === 'deleted') !== (hash === null)) throw new Refused('a change has no hash, or a deletion has one')
+  if ((status === 'deleted') !== (hash === null))
+    throw new Refused('a change needs a hash, and a deletion must not have one')
   return { path: text(change, 'path'), status, hash, conflict: change['conflict'] === true }
 }
 
@@ -90,7 +94,7 @@ export function textOf(line: unknown, kind: string, key: string): string {
 
 function fieldsOf(value: unknown): Fields {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields
-  throw new Refused('it ends early, or a line has another form')
+  throw new Refused('it ends early, or a line is malformed')
 }
 
 function optional<T>(fields: Fields, key: string, read: (fields: Fields, key: string) => T): T | null {
@@ -101,13 +105,13 @@ function text(fields: Fields, key: string): string {
   const value = fields[key]
   // The server stores neither NUL nor lone surrogates.
   if (typeof value === 'string' && !/[\0\p{Cs}]/u.test(value)) return value
-  throw new Refused(`"${key}" is not a text`)
+  throw new Refused(`"${key}" is not valid text`)
 }
 
 function formed(fields: Fields, key: string, form: RegExp): string {
   const value = text(fields, key)
   if (form.test(value)) return value
-  throw new Refused(`"${key}" has another form`)
+  throw new Refused(`"${key}" is malformed`)
 }
 
 function whole(fields: Fields, key: string): number {

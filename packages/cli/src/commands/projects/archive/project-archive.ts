@@ -38,7 +38,7 @@ export interface ArchivedVersion {
   createdAt: string
   /** Null for a draft. */
   mergedAt: string | null
-  /** Against the previous number, or against the last number for a draft. Ordered by path. */
+  /** Relative to the previous version. For a draft, relative to the last merged version. Ordered by path. */
   changes: readonly ArchivedChange[]
 }
 
@@ -47,7 +47,7 @@ export interface ArchivedChange {
   status: 'added' | 'modified' | 'deleted'
   /** The hash of the new text. Null for a deletion. */
   hash: string | null
-  /** In a draft: live has changed the prompt since the draft did. */
+  /** True in a draft if the prompt has changed in live since the draft changed it. */
   conflict: boolean
 }
 

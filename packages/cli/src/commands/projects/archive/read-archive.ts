@@ -13,7 +13,7 @@ import {
   sha256,
 } from './project-archive.ts'
 
-/** The whole archive is in memory. A larger one is not a project of prompts. */
+/** The whole archive is read into memory. No real project is larger. */
 const maxBytes = 256 * 1024 * 1024
 
 /** Reads and verifies an archive. @throws CliError that says what is wrong with the file */
@@ -60,7 +60,7 @@ async function unpack(packed: Buffer, file: string): Promise<Buffer> {
 }
 
 function tooLarge(file: string): CliError {
-  return new CliError('invalid', `${file} has more than ${maxBytes / 1024 / 1024} MB`)
+  return new CliError('invalid', `${file} is larger than ${maxBytes / 1024 / 1024} MB`)
 }
 
 function parseArchive(bytes: Buffer): ProjectArchive {
@@ -88,7 +88,7 @@ function linesOf(bytes: Buffer): unknown[] {
         throw new Refused(`line ${index + 1} is not JSON`)
       }
     })
-  // The header comes first: a later format may end in another way.
+  // Checks the header first, because a later format may end differently.
   readHeader(lines[0])
   const end = textOf(lines.at(-1), 'end', 'sha256')
   if (lines.length < 2 || end !== sha256(bytes.subarray(0, lastStart))) throw new Refused('its checksum does not match')

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { type ArchiveLine, archiveFormat, archiveVersion, type ProjectArchive, sha256 } from './project-archive.ts'
 
-/** The position of gzip's field for the operating system, which would make archives differ. */
+/** The offset of gzip's OS field. Its usual value would make archives differ between systems. */
 const osByte = 9
 const unknownOs = 255
 

@@ -27,7 +27,7 @@ const SERVING = 'serving:'
 
 export interface ReplicaLockOptions {
   silenceMs: number
-  /** True for one of several servers: they share the lock, which keeps a server without Redis away. */
+  /** True with Redis: several servers share the lock, which excludes servers without Redis. */
   isShared?: boolean
   log: Logger
 }
@@ -35,7 +35,7 @@ export interface ReplicaLockOptions {
 export interface ReplicaLockListener {
   /**
    * Called when the lock is taken, before any request is accepted, and when an exclusive lock is lost. Servers that share
-   * the lock serve cached reads without it, because Redis gives them the drops of each other.
+   * the lock serve cached reads without it, because they receive each other's drops through Redis.
    */
   onChange(): void
   /** Called when another server took the lock after this one lost it. */
@@ -85,7 +85,7 @@ export class ReplicaLock {
   async confirm(): Promise<boolean> {
     if (this.isConfirmed()) return true
     let isOver = false
-    // Leaves most of the allowed silence to the statement that follows.
+    // Leaves most of `silenceMs` for the statement that follows.
     const stopTimer = afterListening(this.#options.silenceMs * 0.4, () => {
       isOver = true
     })

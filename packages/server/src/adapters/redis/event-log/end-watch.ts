@@ -1,10 +1,10 @@
-/** Waits for the end of a run of another server, for readers that need no events. Only looks into the database. */
+/** Waits for the end of a run of another server, for readers that need no events. Polls the database only. */
 import type { FindEnd, RunLogReader } from '../../../features/runs/ports.ts'
 import type { SignalChannel } from '../signal-channel.ts'
 
 export interface EndWatch {
   follow(find: FindEnd): RunLogReader
-  /** Tells the owner that the run has readers. */
+  /** Signals the owner that the run has readers. */
   signal(): void
   readerCount(): number
   close(): void
@@ -72,7 +72,7 @@ export function createEndWatch({ runUuid, channel, signalMs, onUnread }: EndWatc
     follow(find) {
       const reader: Waiting = { find }
       readers.add(reader)
-      // A new reader gets the end of a short run soon.
+      // The run may be short, so polling is frequent again for a new reader.
       lookMs = firstLookMs
       if (readers.size === 1) signal()
       plan()

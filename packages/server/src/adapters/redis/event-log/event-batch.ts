@@ -1,4 +1,4 @@
-/** The batches of a run's event log, as they are stored in the Redis Stream of the run. */
+/** The batches of a run's event log, as stored in the Redis Stream of the run. */
 import type { EncodedMessage, LogEntry } from '../../../features/runs/ports.ts'
 
 /** The owner's event log. Grows until it is closed. */
@@ -40,13 +40,13 @@ export interface BatchText {
   isLast: boolean
 }
 
-/** A message with equal forms is sent once. */
+/** Contains only `whole` if both forms are equal. */
 type PackedMessage = [whole: string, declared?: string]
 
 /** A batch is limited to this size, except a single larger message or entry. */
 export const batchCharacters = 32_768
 
-/** Returns undefined if nothing is new. A batch contains entries only after all messages that they may refer to. */
+/** Returns undefined if nothing is new. Entries may refer to any message, so a batch has entries only after all messages. */
 export function nextBatch(log: OwnedLog, from: Place): BatchText | undefined {
   const room = { left: batchCharacters, isEmpty: true }
   const messages = takeFitting(log.messages, from.messages, messageCharacters, room)
@@ -93,7 +93,7 @@ function entryCharacters({ pieces, declaredPieces }: LogEntry): number {
   return characters
 }
 
-/** @throws SyntaxError for a malformed text. */
+/** @throws SyntaxError if `text` is not JSON. */
 export function readBatch(id: string, text: string): StreamBatch {
   const { messages, ...batch } = JSON.parse(text) as Omit<EventBatch, 'messages'> & { messages: PackedMessage[] }
   const encoded = messages.map(([whole, declared = whole]) => ({ whole, declared }))

@@ -9,7 +9,7 @@ import { beforeStream, readBatch, type StreamBatch } from './event-batch.ts'
 export interface HubOptions {
   connections: RedisConnections
   log: Logger
-  /** Called after a connection to Redis was lost. The ids of its streams may have started over. */
+  /** Called after every reconnect. Redis may have lost its streams, so their ids may have started over. */
   onReconnected(): void
 }
 
@@ -20,7 +20,7 @@ type Streams = [key: string, entries: Entry[]][]
 const blockMs = 1_000
 const silenceMs = 3_000
 const retryMs = 250
-/** All streams together return about this many batches at once, and at least one each. */
+/** The batches of one read, divided among the streams. Each stream may return at least one. */
 const batchesPerRead = 16
 /** Limits the memory for batches that readers fetch at the same time. */
 const readsAtOnce = 8
@@ -55,7 +55,7 @@ export class EventHub {
     this.#joined.delete(key)
   }
 
-  /** Returns the id of the last delivered batch. Returns undefined if the stream was not joined. */
+  /** Returns the id of the last delivered batch, or undefined if the stream is not joined. */
   cursorOf(key: string): string | undefined {
     return this.#joined.get(key)?.cursor
   }
@@ -73,7 +73,6 @@ export class EventHub {
     return pending
   }
 
-  /** Returns the last batch of the stream. */
   async readLast(key: string): Promise<StreamBatch | undefined> {
     const { events } = this.#options.connections
     const entries = (await this.#limited(() => events.xrevrange(key, '+', '-', 'COUNT', 1))) as Entry[]
@@ -85,7 +84,7 @@ export class EventHub {
     this.#connection?.disconnect()
   }
 
-  // Opened by the first reader, because many servers never follow a run of another one.
+  // Connects only for the first reader, because many servers never follow a run of another server.
   #connect(): Redis {
     const opened = this.#options.connections.open({ commandTimeout: silenceMs, maxRetriesPerRequest: null })
     let wasReady = false
@@ -103,7 +102,7 @@ export class EventHub {
       try {
         await this.#readJoined(this.#connection)
       } catch (error) {
-        // A frozen Redis would answer later commands late as well.
+        // Reconnects, because a frozen Redis would also answer the next commands late.
         if (error instanceof Error && error.message === 'Command timed out') this.#connection.disconnect(true)
         await pause(retryMs, undefined, { ref: false })
       }
@@ -136,7 +135,7 @@ export class EventHub {
     this.#isInterrupted = true
     const pipeline = this.#options.connections.events.pipeline()
     pipeline.xadd(this.#control, 'MAXLEN', 1, '*', 'joined', '')
-    // Without this entry, the next blocking read still begins within a second.
+    // If this fails, the blocking read still ends within a second.
     pipeline
       .expire(this.#control, controlSeconds)
       .exec()

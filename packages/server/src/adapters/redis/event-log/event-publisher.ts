@@ -9,7 +9,7 @@ export interface PublisherOptions {
   log: OwnedLog
   /** Finds the event log again after it was published completely. Returns undefined if this process dropped it. */
   find(): OwnedLog | undefined
-  /** Without a signal for this long, there are no followers. */
+  /** Publishing stops if no follower signals for this long. */
   unheardMs: number
   onUnheard(): void
 }
@@ -19,18 +19,18 @@ const endedSeconds = 60
 const repeatEveryMs = 1_000
 const firstRetryMs = 50
 const longestRetryMs = 1_000
-/** A batch that times out may have arrived. After this many copies, the stream is trimmed. */
+/** A batch that timed out may still have arrived. After this many timeouts, the stream is trimmed and rewritten. */
 const mostCopies = 3
 
 export class EventPublisher {
   readonly #options: PublisherOptions
   readonly #unheard: NodeJS.Timeout
-  /** Undefined once everything was published, so that this does not keep a large event log in memory. */
+  /** Undefined once everything was published, so that a large event log can be freed. */
   #log: OwnedLog | undefined
   #place = startOfLog
   /** True if the stream must be written from the start. */
   #isStarting = true
-  /** True if the stream may have expired or may be lost. */
+  /** True if the stream may have expired or been lost. */
   #isInDoubt = false
   #isHeard = false
   #hasNews = false
@@ -49,12 +49,12 @@ export class EventPublisher {
     }, options.unheardMs).unref()
   }
 
-  /** True if a follower was heard within `unheardMs`. */
+  /** True if a follower has signaled within `unheardMs`. */
   get isHeard(): boolean {
     return this.#isHeard
   }
 
-  /** Publishes new events for another while. Called when a follower signals that it has readers. */
+  /** Publishes for another `unheardMs`. Called when a follower signals that it has readers. */
   hear(): void {
     this.#isHeard = true
     this.#isInDoubt = true
@@ -81,7 +81,7 @@ export class EventPublisher {
     }, waitMs).unref()
   }
 
-  /** Publishes nothing more, and no end. */
+  /** Publishes nothing more, not even the end. */
   stop(): void {
     this.#isStopped = true
     this.#log = undefined
@@ -89,7 +89,7 @@ export class EventPublisher {
     clearTimeout(this.#repeating)
   }
 
-  /** Resolves when nothing is left to publish, or while Redis is away only after `stop`. */
+  /** Resolves when nothing is left to publish. While Redis is unavailable, resolves only after `stop`. */
   async published(): Promise<void> {
     await this.#running
   }
@@ -97,7 +97,7 @@ export class EventPublisher {
   async #publish(): Promise<void> {
     let retryMs = firstRetryMs
     for (;;) {
-      // Collects the events of this turn.
+      // Lets the events of one turn of the event loop share a batch.
       await turn()
       if (!this.#isHeard || this.#isStopped) break
       this.#hasNews = false
@@ -114,7 +114,7 @@ export class EventPublisher {
     this.#running = undefined
   }
 
-  /** The event log itself is the buffer. A batch that arrived in spite of the failure is sent twice. */
+  /** The event log is the buffer, so no event is lost. A batch that arrived despite the failure is sent twice. */
   #noteFailure(error: unknown): void {
     this.#isInDoubt = true
     if (!(error instanceof Error) || error.message !== 'Command timed out') return

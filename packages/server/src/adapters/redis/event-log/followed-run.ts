@@ -1,4 +1,4 @@
-/** One run of another server, with all readers that it has here. They share its messages, its signals and its watch. */
+/** A run of another server, with all its readers on this server. They share messages, signals and the watch. */
 import { storedReader } from '../../../features/runs/events/stored-events.ts'
 import type { EncodedMessage, EventCodec, FindEnd, RunLogReader } from '../../../features/runs/ports.ts'
 import type { SignalChannel } from '../signal-channel.ts'
@@ -9,7 +9,7 @@ import { RemoteReader } from './remote-reader.ts'
 export interface FollowTimes {
   /** Followers signal this often that they have readers. */
   signalMs: number
-  /** Without events for this long, a follower looks into the database. The interval grows up to `longestWatchMs`. */
+  /** Without events for this long, a follower checks the database. The interval grows up to `longestWatchMs`. */
   watchMs: number
   longestWatchMs: number
 }
@@ -31,14 +31,14 @@ const lookAtLastMs = 20_000
 export class FollowedRun {
   readonly #options: FollowedRunOptions
   readonly #messages: EncodedMessage[] = []
-  /** Readers that may get events from the stream, each with its view of the database. */
+  /** Readers that may get events from the stream, each with its lookup of the run's end in the database. */
   readonly #readers = new Map<RemoteReader, FindEnd>()
-  /** Readers that have seen everything that the hub has delivered. */
+  /** Readers that have received everything so far, so the hub delivers new batches to them. */
   readonly #atLiveEdge = new Set<RemoteReader>()
   readonly #fetching = new Set<RemoteReader>()
   /** Readers that have missed events and wait until the owner repeats them. */
   readonly #missing = new Set<RemoteReader>()
-  /** The id of the newest batch, and its flag. */
+  /** The id of the newest batch, which sets `#isCallerAwaited`. */
   #newest = beforeStream
   #isCallerAwaited = false
   #hasNews = true
@@ -70,7 +70,7 @@ export class FollowedRun {
     return reader
   }
 
-  /** Asks the owner for the events. */
+  /** Asks the owner to publish the events. */
   signal(): void {
     this.#signalledAt = performance.now()
     this.#options.channel.publish('follow', this.#options.runUuid)
@@ -95,7 +95,7 @@ export class FollowedRun {
     for (const reader of [...this.#readers.keys()]) this.#remove(reader)
   }
 
-  /** Fetches further batches for an empty reader. At the live edge, the hub takes over. */
+  /** Fetches further batches for an empty reader. At the live edge, the hub delivers them. */
   async #catchUp(reader: RemoteReader): Promise<void> {
     if (this.#atLiveEdge.has(reader) || this.#fetching.has(reader)) return
     this.#fetching.add(reader)
@@ -189,11 +189,11 @@ export class FollowedRun {
     const wasSilent = !this.#hasNews
     this.#hasNews = false
     this.#waitMs = wasSilent ? Math.min(this.#waitMs * watchGrowth, longestWatchMs) : watchMs
-    // A signal can be lost, so silence repeats it.
+    // The signal may have been lost, so it is repeated after silence.
     if (wasSilent || performance.now() - this.#signalledAt >= signalMs) this.signal()
     if (this.#missing.size > 0) this.#askAgain()
     for (const reader of this.#readers.keys()) if (reader.isWaiting()) void this.#catchUp(reader)
-    // If the database is unavailable, the next round looks again.
+    // If the database is unavailable, the next round tries again.
     if (wasSilent) await this.#lookForEnd().catch(() => undefined)
     if (this.#readers.size > 0) this.#plan()
   }
@@ -220,7 +220,7 @@ export class FollowedRun {
     }
   }
 
-  /** A reader that stalls does not get the batches, so the flag is read from the last one. */
+  /** Stalled readers receive no batches, so the flag is read from the last batch of the stream. */
   #isAwaited(): boolean {
     const { hub, key } = this.#options
     const now = performance.now()

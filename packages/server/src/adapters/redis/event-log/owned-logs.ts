@@ -1,4 +1,4 @@
-/** The event logs of this server's runs, as far as other servers follow them. */
+/** The event logs of this server's runs. Publishes those that other servers follow. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { LogEntry, RunEventLog, RunLogReader, RunLogWriter } from '../../../features/runs/ports.ts'
 import type { RedisConnections } from '../connections.ts'
@@ -9,7 +9,7 @@ import { EventPublisher } from './event-publisher.ts'
 export interface OwnedLogs {
   open: RunEventLog['open']
   drop(runUuid: string): void
-  /** Waits briefly until the followers have all events. */
+  /** Waits up to 500 ms until all events are published. */
   close(): Promise<void>
 }
 
@@ -22,7 +22,7 @@ interface OwnedLogsOptions {
 
 interface OpenLog {
   log: OwnedLog
-  /** Counts as a reader of the run, for all readers of other servers. */
+  /** A local reader that represents all readers on other servers. */
   presence?: RunLogReader | undefined
   absence?: NodeJS.Timeout
 }

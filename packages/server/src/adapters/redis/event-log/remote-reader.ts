@@ -1,4 +1,4 @@
-/** A reader of a run that another server supervises. Holds at most one batch of events that it has not taken. */
+/** A reader of a run that another server supervises. Buffers about 32,768 characters of events, or one larger batch. */
 import type { EncodedMessage, LogEntry, RunLogReader, StoredFrames } from '../../../features/runs/ports.ts'
 import { batchCharacters, beforeStream, type StreamBatch } from './event-batch.ts'
 
@@ -42,13 +42,13 @@ export class RemoteReader implements RunLogReader {
     return this.#lastId
   }
 
-  /** The number of batches that probably fit. */
+  /** The number of batches to fetch, estimated from the size of the last one. */
   get wanted(): number {
     return this.#wanted
   }
 
   /**
-   * Takes over a batch, or returns `full`. Returns `gap` if earlier events are missing, and `ended` if none will follow.
+   * Accepts a batch, or returns `full`. Returns `gap` if earlier events are missing, and `ended` if none will follow.
    */
   accept(batch: StreamBatch, hasMessages: boolean): 'accepted' | 'ended' | 'full' | 'gap' {
     if (!this.#isEmpty() && this.#characters + batch.characters > batchCharacters) return 'full'
@@ -63,12 +63,12 @@ export class RemoteReader implements RunLogReader {
     return this.#isEnded ? 'ended' : 'accepted'
   }
 
-  /** True if this reader has taken everything and the event log has not ended. */
+  /** True if all received events were taken and the event log has not ended. */
   isWaiting(): boolean {
     return this.#isEmpty() && !this.#isEnded && !this.#stored && !this.#isReleased
   }
 
-  /** Reads the stream from its start. Events that were received are ignored. */
+  /** Reads the stream from its start. Events that were already received are skipped. */
   restart(): void {
     this.#cursor = beforeStream
   }
@@ -121,7 +121,7 @@ export class RemoteReader implements RunLogReader {
     return !this.#stored && !this.#isEnded && this.#options.isCallerAwaited()
   }
 
-  // Callers may pass this method on without its reader.
+  // Bound to the reader, because callers may pass this method on alone.
   readonly release = (): void => {
     if (this.#isReleased) return
     this.#isReleased = true

@@ -75,7 +75,7 @@ export function createSharedRunEventLog(options: SharedRunEventLogOptions): Shar
     open: owned.open,
     follow: (runUuid, afterId) => local.follow(runUuid, afterId),
     followElsewhere(runUuid, afterId, find) {
-      // Such a reader skips all events, so the owner need not publish them.
+      // This reader skips all events, so the owner need not publish them.
       if (afterId === Number.MAX_SAFE_INTEGER) return watchEnd(runUuid).follow(find)
       return follow(runUuid).follow(afterId, find)
     },

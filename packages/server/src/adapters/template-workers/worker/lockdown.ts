@@ -22,7 +22,7 @@ type Holder = Record<PropertyKey, unknown>
 
 /** Call after all code is loaded and before the first template. */
 export function closeModules(): void {
-  // All are loaded first: Node 22 warns about `node:sqlite` with a function of `v8`.
+  // Loads all modules before emptying any: Node 22 uses a function of `v8` to warn about `node:sqlite`.
   const modules = EMPTIED.filter((name) => isBuiltin(name)).map((name) => require(name) as Holder)
   for (const each of modules) empty(each, new Set())
   closeHandle(process.stdin as unknown as Holder)

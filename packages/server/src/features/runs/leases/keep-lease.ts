@@ -62,11 +62,11 @@ export function keepLease(deps: LeaseDeps): Repeated {
   }
 }
 
-/** Aborts the runs that another server has ended meanwhile, so that they call no provider in vain. */
+/** Aborts runs that another server has ended, so that they make no useless model calls. */
 async function abortLost({ runs }: LeaseDeps): Promise<void> {
   for (const { workspaceId, runUuid, abort } of runs.active.list()) {
     const found = await runs.store.findRun(workspaceId, runUuid)
-    // A run that is not stored yet has no row.
+    // The row is missing if the run is not stored yet.
     if (found && found.status !== 'running') abort(new RunError('worker_lost', 'Another server ended the run'))
   }
 }

@@ -41,7 +41,7 @@ export async function workRunQueue(deps: QueueDeps): Promise<Repeated> {
     async stop() {
       await deps.runs.queue.stop()
       await sweeping.stop()
-      // A run that this server has claimed is then among its active runs, so that the shutdown waits for it.
+      // Afterwards, every claimed run is an active run, so the shutdown waits for it.
       await Promise.allSettled(starting)
     },
   }
@@ -59,7 +59,7 @@ async function enterQueued(deps: QueueDeps): Promise<void> {
  * @throws AppError ServiceUnavailableError if the database is unavailable.
  */
 export async function startQueuedRun(deps: QueueDeps, runUuid: string): Promise<SupervisedRun | undefined> {
-  // No request has applied the drops of other servers for this run.
+  // Requests apply the drops of other servers, but a queued run starts without a request.
   await deps.liveCache.sync?.()
   const known = deps.runs.active.takeQueued(runUuid)
   const started = known && (await superviseQueued(deps, known.conversation, JSON.parse(known.input) as PromptInput))

@@ -1,4 +1,4 @@
-/** The span of a model call, after OpenTelemetry's conventions for generative AI. Used only for traced runs. */
+/** The span of a model call, following OpenTelemetry's conventions for generative AI. Used only for traced runs. */
 
 import type { Span, SpanAttributes } from '../../../shared/tracer.ts'
 import type { FinishReason } from '../../providers/model-driver.ts'
@@ -9,7 +9,7 @@ import type { EndedModelCall } from '../ports.ts'
 import type { RunPlan } from './run-plan.ts'
 import type { StepSetUp } from './set-up-step.ts'
 
-/** The names of the conventions for provider types that have another name in stet. */
+/** The provider types whose names differ in the conventions. */
 const providerNames = new Map([
   ['amazon_bedrock', 'aws.bedrock'],
   ['anthropic_vertex', 'gcp.vertex_ai'],
@@ -93,7 +93,7 @@ function messagesJson(messages: readonly Message[]): string {
   return JSON.stringify(messages.map(({ role, content }) => ({ role, parts: content.map(partOf) })))
 }
 
-// Files are left out, because they are large.
+// Omits the content of files, because it is large.
 function partOf(part: MessagePart): object {
   switch (part.type) {
     case 'text':
