@@ -20,6 +20,7 @@ const steps: readonly [name: string, command: string, ...args: string[]][] = [
   ['docs site', 'pnpm', 'run', 'docs:build'],
   ['install scripts', 'tsx', 'scripts/check-install-scripts.ts'],
   ['workflows', 'tsx', 'scripts/check-workflows.ts'],
+  ['compose and chart', 'tsx', 'scripts/check-deploy.ts'],
   ['install commands', 'tsx', 'scripts/check-install-commands.ts'],
   ['run path', 'tsx', 'scripts/check-run-path.ts'],
   ['migrations', 'tsx', 'scripts/check-migrations.ts'],
@@ -27,6 +28,7 @@ const steps: readonly [name: string, command: string, ...args: string[]][] = [
   ['drift', 'tsx', 'scripts/check-drift.ts'],
   ['tests', 'pnpm', 'test', '--', ...repeatOnce],
   ['README walk', 'tsx', 'scripts/readme-walk.ts'],
+  ['container', 'tsx', 'scripts/check-container.ts'],
   ['release', 'pnpm', 'run', 'release:dry'],
 ]
 

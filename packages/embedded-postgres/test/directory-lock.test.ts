@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { lockDirectory } from '../src/directory/directory-lock.ts'
 import { startProgram } from './support/child-program.ts'
 import { folderOf } from './support/database.ts'
-import { container, isSkippedWithoutContainers } from './support/isolation.ts'
+import { container, isSkippedWithoutContainers, mounted } from './support/isolation.ts'
 import type { LockAnswer, LockOrder } from './support/lock-child.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
@@ -30,6 +30,18 @@ async function killHard(child: ChildProcess): Promise<void> {
   const gone = once(child, 'close')
   child.kill('SIGKILL')
   await gone
+}
+
+const skips = isSkippedWithoutContainers('the lock between containers')
+
+/** Leaves the lock of a killed process, described as `holder`. */
+async function leaveLock(directory: string, holder: { host: string; bootId: string }): Promise<void> {
+  const killed = await startLocker()
+  expect(await tell(killed, { try: directory })).toEqual({ won: true })
+  await killHard(killed)
+  const lock = join(directory, 'test-lock')
+  const [name] = (await readdir(lock)).filter((entry) => entry.endsWith('.json'))
+  await writeFile(join(lock, name ?? ''), JSON.stringify({ pid: 1, ...holder }))
 }
 
 describe('directory lock', () => {
@@ -96,23 +108,32 @@ describe('directory lock', () => {
     await lock.release()
   })
 
-  it('is never taken over from an owner on another machine until an operator deletes it', async () => {
-    const lock = join(directory, 'test-lock')
-    const leftBy = async (holder: object) => {
-      const killed = await startLocker()
-      await tell(killed, { try: directory })
-      await killHard(killed)
-      const [name] = (await readdir(lock)).filter((entry) => entry.endsWith('.json'))
-      await writeFile(join(lock, name ?? ''), JSON.stringify({ pid: 1, ...holder }))
+  it.skipIf(skips)('is never taken over from an owner on another machine until an operator deletes it', async () => {
+    // Like NFS, ramfs is not among the file systems of which only one kernel has a mount.
+    const shared = mounted('ramfs')
+    const lock = join(shared.path, 'test-lock')
+    try {
+      await leaveLock(shared.path, { host: 'elsewhere', bootId: 'x' })
+      await expect(lockDirectory(folderOf(shared.path))).rejects.toThrow(
+        `in use by process 1 on elsewhere; only one process may open it. If elsewhere is gone for good, delete ${lock}`,
+      )
+      await rm(lock, { recursive: true })
+      // The same machine after a reboot.
+      await leaveLock(shared.path, { host: hostname(), bootId: 'x' })
+      await (await lockDirectory(folderOf(shared.path))).release()
+    } finally {
+      shared.unmount()
     }
-    await leftBy({ host: 'elsewhere', bootId: 'x' })
-    await expect(lockDirectory(folderOf(directory))).rejects.toThrow(
-      `in use by process 1 on elsewhere; only one process may open it. If elsewhere is gone for good, delete ${lock}`,
-    )
-    await rm(lock, { recursive: true })
-    // The same machine after a reboot.
-    await leftBy({ host: hostname(), bootId: 'x' })
-    await (await lockDirectory(folderOf(directory))).release()
+  })
+
+  it.skipIf(skips)('is taken over after a reboot by a container of another name, if the disk is local', async () => {
+    const disk = mounted('tmpfs')
+    try {
+      await leaveLock(disk.path, { host: 'elsewhere', bootId: 'x' })
+      await (await lockDirectory(folderOf(disk.path))).release()
+    } finally {
+      disk.unmount()
+    }
   })
 
   it('is taken over from a process that was killed before it had the lock or while releasing it', async () => {
@@ -133,8 +154,6 @@ describe('directory lock', () => {
     await lock.release()
   })
 })
-
-const skips = isSkippedWithoutContainers('the lock between containers')
 
 describe.skipIf(skips)('directory lock between containers', () => {
   let dataDir: string
@@ -170,5 +189,16 @@ describe.skipIf(skips)('directory lock between containers', () => {
     expect(await tell(third, { try: elsewhere })).toEqual({ won: true })
     expect(await tell(second, { try: directory })).toEqual(refused)
     await Promise.all([second, third].map(killHard))
+  })
+
+  it('gives the lock of a killed container to its successor of another name at once', async () => {
+    const directory = join(dataDir, 'db')
+    const killed = await startContainer('hostname stet-7c9d;')
+    const successor = await startContainer('hostname stet-x2lq;')
+    expect(await tell(killed, { try: directory })).toEqual({ won: true })
+    expect(await tell(successor, { try: directory })).toEqual({ refused: expect.stringContaining('on stet-7c9d') })
+    await killHard(killed)
+    expect(await tell(successor, { try: directory })).toEqual({ won: true })
+    await killHard(successor)
   })
 })

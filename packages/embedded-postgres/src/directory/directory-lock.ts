@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { readFileSync, realpathSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import { chmod, mkdir, readdir, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { hostname } from 'node:os'
@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path'
 import { DatabaseInUseError, EmbeddedPostgresError } from '../failure.ts'
 import { type DatabaseFolder, ownNames } from './database-folder.ts'
 import { type LockServer, listen, listenAt, shortPath, stateOf } from './lock-socket.ts'
+import { bootId, isMountedByOneKernel } from './machine.ts'
 
 export interface DirectoryLock {
   /** Only the lock's user can connect, because the socket's folder is private. Does nothing on Windows. */
@@ -111,18 +112,18 @@ async function clearDead(directory: string, shortDirectory: string, lock: string
     const name = entry.slice(0, -SOCKET.length)
     const holder = await readHolder(join(directory, folder, `${name}${DESCRIPTION}`))
     const state = await stateOf(join(shortDirectory, folder, entry))
-    if (state === 'alive' || (state === 'dead' && holder && mayLiveElsewhere(holder)))
+    if (state === 'alive' || (state === 'dead' && holder && mayLiveElsewhere(holder, directory)))
       throw inUse(directory, lock, holder)
   }
   for (const entry of entries ?? []) await rm(join(directory, folder, entry), { force: true })
 }
 
 /**
- * A connection attempt reaches only holders on this machine. After a reboot, only the boot id differs. On another
- * machine, the host name differs too.
+ * A connection attempt reaches only holders on this machine. After a reboot, the boot id differs; a container that was
+ * replaced has another host name too. On a file system that only one kernel can mount, no other machine has a holder.
  */
-function mayLiveElsewhere(holder: Holder): boolean {
-  return holder.bootId !== bootId() && holder.host !== hostname()
+function mayLiveElsewhere(holder: Holder, directory: string): boolean {
+  return holder.bootId !== bootId() && holder.host !== hostname() && !isMountedByOneKernel(directory)
 }
 
 /** Deletes folders of processes that died before they got the lock. */
@@ -163,19 +164,13 @@ async function readHolder(file: string): Promise<Holder | undefined> {
   }
 }
 
-function bootId(): string | null {
-  try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
-  } catch {
-    return null
-  }
-}
-
 function inUse(directory: string, lock: string, holder: Holder | undefined): DatabaseInUseError {
   const who = holder === undefined ? 'another process' : `process ${holder.pid} on ${holder.host}`
   // Only a person can decide that another machine is permanently gone.
   const hint =
-    holder && mayLiveElsewhere(holder) ? `. If ${holder.host} is gone for good, delete ${join(directory, lock)}` : ''
+    holder && mayLiveElsewhere(holder, directory)
+      ? `. If ${holder.host} is gone for good, delete ${join(directory, lock)}`
+      : ''
   return new DatabaseInUseError(`The database in ${directory} is in use by ${who}; only one process may open it${hint}`)
 }
 

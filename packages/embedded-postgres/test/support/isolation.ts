@@ -37,23 +37,32 @@ function isSkippedWithout(needed: string, tests: string, attempt: () => boolean)
   return true
 }
 
-export function smallDisk(megabytes: number): SmallDisk {
+/** Mounts an empty file system of this type. */
+export function mounted(type: 'tmpfs' | 'ramfs', options = 'mode=700'): { path: string; unmount(): void } {
   const path = mkdtempSync(join(tmpdir(), 'embedded-postgres-test-disk-'))
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', path], { stdio: 'ignore' })
+    execFileSync('mount', ['-t', type, '-o', options, type, path], { stdio: 'ignore' })
   } catch (error) {
     rmSync(path, { recursive: true })
     throw error
   }
+  return {
+    path,
+    unmount() {
+      execFileSync('umount', [path])
+      rmSync(path, { recursive: true })
+    },
+  }
+}
+
+export function smallDisk(megabytes: number): SmallDisk {
+  const { path, unmount } = mounted('tmpfs', `size=${megabytes}m`)
   const ballast = join(path, 'ballast')
   return {
     path,
     fill: () => fillWith(ballast),
     empty: () => unlinkSync(ballast),
-    close() {
-      execFileSync('umount', [path])
-      rmSync(path, { recursive: true })
-    },
+    close: unmount,
   }
 }
 

@@ -1,0 +1,23 @@
+{{- define "stet.name" -}}
+{{ .Release.Name | trunc 50 | trimSuffix "-" }}
+{{- end -}}
+
+{{- define "stet.selector" -}}
+app.kubernetes.io/name: {{ .Chart.Name }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "stet.labels" -}}
+{{ include "stet.selector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- end -}}
+
+{{- define "stet.validate" -}}
+{{- if not (or (eq .Values.mode "embedded") (eq .Values.mode "single") (eq .Values.mode "scaled")) -}}
+{{- fail "mode must be embedded, single or scaled" -}}
+{{- end -}}
+{{- if and (ne .Values.mode "embedded") (not .Values.existingSecret) -}}
+{{- fail "existingSecret must name a Secret with DATABASE_URL and STET_ENCRYPTION_KEY, and REDIS_URL in mode scaled" -}}
+{{- end -}}
+{{- end -}}
