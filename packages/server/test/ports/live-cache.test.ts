@@ -22,4 +22,11 @@ describe('in-process live cache', () => {
     for (const key of ['d', 'e']) await cache.read('t', key, async () => ({ key, text }))
     expect(await cache.read('t', 'd', async () => 'again')).toMatchObject({ key: 'd' })
   })
+
+  it('loads a value again after its maximum age', async () => {
+    const cache = createLiveCache({ maxAgeMs: 30 })
+    expect(await cache.read('s', 'a', async () => 'first')).toBe('first')
+    expect(await cache.read('s', 'a', async () => 'early')).toBe('first')
+    await expect.poll(() => cache.read('s', 'a', async () => 'again')).toBe('again')
+  })
 })

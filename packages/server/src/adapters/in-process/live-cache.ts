@@ -11,13 +11,22 @@ interface Entry {
 /** Maximum number of dropped cache scopes to track. At this number, the next drop clears the whole cache. */
 const mostDrops = 50_000
 
-/** Evicts the least recently used entries beyond either limit. `maxBytes` is compared with an estimate. */
-export function createLiveCache(limits: { maxEntries?: number; maxBytes?: number } = {}): LiveCache {
+export interface LiveCacheLimits {
+  maxEntries?: number
+  /** Compared with an estimate. */
+  maxBytes?: number
+  /** Default: no limit. */
+  maxAgeMs?: number
+}
+
+/** Evicts the least recently used entries beyond either of the first two limits. */
+export function createLiveCache(limits: LiveCacheLimits = {}): LiveCache {
   const idsOf = new Map<string, Set<string>>()
   const kept = new LRUCache<string, Entry>({
     max: limits.maxEntries ?? 50_000,
     maxSize: limits.maxBytes ?? 128 * 1024 * 1024,
     sizeCalculation: ({ bytes }) => bytes,
+    ttl: limits.maxAgeMs ?? 0,
     dispose: ({ scope }, id) => {
       const ids = idsOf.get(scope)
       if (ids?.delete(id) && ids.size === 0) idsOf.delete(scope)

@@ -10,6 +10,8 @@ import { RedisTimeout } from './timed-redis.ts'
 /** Approximate length of the drop log. A server that missed more drops clears its whole cache. */
 const keptDrops = 10_000
 const entriesPerRead = 1_000
+/** Bounds the time that other servers use old values if a server writes without Redis and dies before it reconnects. */
+const maxAgeMs = 60_000
 /** The maximum age of cached values while Redis is unavailable. */
 const withoutRedisMs = 5_000
 /** Maximum number of unsent drops while Redis is unavailable. Beyond it, all servers clear their caches. */
@@ -23,7 +25,7 @@ export interface SharedLiveCache extends LiveCache {
 }
 
 export function createSharedLiveCache(connections: Pick<RedisConnections, 'requests' | 'prefix'>): SharedLiveCache {
-  const local = createLiveCache()
+  const local = createLiveCache({ maxAgeMs })
   const log = new DropLog(connections)
   let unsent = new Set<string>()
   let clearedAt = Number.NEGATIVE_INFINITY
