@@ -24,7 +24,7 @@ describe('in-process live cache', () => {
   })
 
   it('loads a value again after its maximum age', async () => {
-    const cache = createLiveCache({ maxAgeMs: 30 })
+    const cache = createLiveCache({ maxAgeMs: 300 })
     expect(await cache.read('s', 'a', async () => 'first')).toBe('first')
     expect(await cache.read('s', 'a', async () => 'early')).toBe('first')
     await expect.poll(() => cache.read('s', 'a', async () => 'again')).toBe('again')
