@@ -58,6 +58,11 @@ const creations: Record<string, () => Promise<Creation>> = {
   },
   'projects.create': async () => ({ path: '/projects', body: { name: 'p' } }),
   'versions.create': async () => ({ path: `/projects/${project.id}/versions`, body: { name: 'v' } }),
+  'versions.import': async () => {
+    const at = '2024-01-02T03:04:05.678Z'
+    const body = { uuid: randomUUID(), title: 'old', authorName: 'Ada', createdAt: at, mergedAt: at }
+    return { path: `${await draftWith('Hi')}/import`, body }
+  },
   'versions.publish': async () => ({ path: `${await draftWith('Hi')}/publish`, body: { title: 't' } }),
   'versions.push': async () => ({
     path: `${await project.newDraft()}/push`,

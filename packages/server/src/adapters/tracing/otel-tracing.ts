@@ -51,7 +51,7 @@ const longestAttribute = 16_384
 
 export function createOtelTracing(settings: TracingSettings, log: Logger, metrics: ExportMetrics): Tracing {
   const exporter = new OTLPTraceExporter({
-    url: `${settings.otlpEndpoint.replace(/\/+$/, '')}/v1/traces`,
+    url: `${settings.otlpEndpoint.replace(/\/$/, '')}/v1/traces`,
     headers: parseKeyPairsIntoRecord(settings.otlpHeaders ?? ''),
   })
   const provider = new TracerProvider({
