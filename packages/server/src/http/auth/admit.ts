@@ -19,7 +19,8 @@ export function admit(deps: HttpDeps): RequestHandler {
   return async (req, res, next) => {
     if (deps.drain.isRefusing) throw refuse('server-stopping')
     if (!deps.place.isConfirmed()) await requirePlace(deps.place)
-    if (deps.liveCache.sync) await deps.liveCache.sync()
+    // A read that missed the response cache has applied them already.
+    if (deps.liveCache.sync && !contextOf(res).cachePlace) await deps.liveCache.sync()
     const caller = await verifyApiKey(deps, {
       token: bearerToken(req.headers.authorization),
       // A function, because computing the address takes longer than finding the key and only failures need it.
