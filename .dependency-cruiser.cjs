@@ -1,6 +1,7 @@
 // The rooms and their directions. Rule names are sentences; all are errors.
 const S = '^packages/server/src'
 const F = `${S}/features`
+const C = '^packages/console/src'
 
 /** Features that import no feature. All others may import them. */
 const groundFeatures = ['access', 'idempotency', 'projects', 'templates']
@@ -129,12 +130,15 @@ module.exports = {
       from: { path: `${F}/${name}/` },
       to: { path: `${F}/(?!${name}/|deps\\.ts$)` },
     })),
+    featureMayImport('sessions', []),
     featureMayImport('providers', []),
     featureMayImport('documents', []),
     featureMayImport('versions', ['documents']),
     featureMayImport('runs', ['documents', 'providers']),
+    featureMayImport('checks', ['runs', 'documents', 'providers']),
     featureMayImport('conversations', ['runs', 'documents', 'providers']),
     featureMayImport('evaluations', ['conversations', 'runs', 'documents', 'providers', 'external-logs']),
+    featureMayImport('examples', ['documents']),
     featureMayImport('external-logs', ['conversations', 'runs', 'documents', 'providers']),
 
     // the template worker is a program of its own: it loads the template engine and nothing of ours but its protocol
@@ -192,7 +196,7 @@ module.exports = {
       name: 'contract-stands-alone',
       severity: 'error',
       from: { path: '^packages/contract/src' },
-      to: { path: '^packages/(server|sdk|cli)/' },
+      to: { path: '^packages/(server|sdk|cli|console)/' },
     },
     {
       name: 'vocabulary-and-routes-are-plain',
@@ -203,13 +207,13 @@ module.exports = {
     {
       name: 'clients-take-the-vocabulary-and-the-routes-from-contract',
       severity: 'error',
-      from: { path: '^packages/(sdk|cli)/src' },
+      from: { path: '^packages/(sdk|cli|console)/src' },
       to: { path: '^packages/contract/', pathNot: '^packages/contract/src/(vocabulary/index|routes)\\.ts$' },
     },
     {
-      name: 'sdk-takes-the-vocabulary-as-types',
+      name: 'sdk-and-console-take-the-vocabulary-as-types',
       severity: 'error',
-      from: { path: '^packages/sdk/src' },
+      from: { path: '^packages/(sdk|console)/src' },
       to: { path: '^packages/contract/src/vocabulary/', dependencyTypesNot: ['type-only'] },
     },
     {
@@ -230,20 +234,20 @@ module.exports = {
     {
       name: 'clients-load-no-zod-and-no-ts-rest',
       severity: 'error',
-      from: { path: '^packages/(sdk|cli)/src' },
+      from: { path: '^packages/(sdk|cli|console)/src' },
       to: { path: 'node_modules/(zod|@ts-rest)' },
     },
     {
-      name: 'sdk-runs-anywhere',
+      name: 'sdk-and-console-need-no-node',
       severity: 'error',
-      from: { path: '^packages/sdk/src', pathNot: '^packages/sdk/src/testing/' },
+      from: { path: '^packages/(sdk|console)/src', pathNot: '^packages/sdk/src/testing/' },
       to: { dependencyTypes: ['core'] },
     },
     {
       name: 'sdk-stands-alone',
       severity: 'error',
       from: { path: '^packages/sdk/src' },
-      to: { path: '^packages/(server|cli)/' },
+      to: { path: '^packages/(server|cli|console)/' },
     },
     {
       name: 'cli-uses-the-sdk-only',
@@ -263,16 +267,59 @@ module.exports = {
       from: { path: '^packages/cli/src', pathNot: '^packages/cli/src/ui/questions\\.ts$' },
       to: { path: 'node_modules/@clack' },
     },
+
+    // the console: screens -> editor, runs, charts -> ui
+    {
+      name: 'console-uses-the-sdk-only',
+      severity: 'error',
+      from: { path: `${C}/` },
+      to: { path: '^packages/(server|template|cli|embedded-postgres)/' },
+    },
+    {
+      name: 'a-screen-never-imports-another-screen',
+      severity: 'error',
+      from: { path: `${C}/screens/([^/]+)/` },
+      to: { path: `${C}/screens/`, pathNot: `${C}/screens/$1/` },
+    },
+    {
+      name: 'only-the-table-of-addresses-imports-screens',
+      severity: 'error',
+      from: { path: `${C}/(?!screens/|app/router\\.tsx$)` },
+      to: { path: `${C}/screens/` },
+    },
+    {
+      name: 'ui-is-the-floor-of-the-console',
+      severity: 'error',
+      from: { path: `${C}/ui/` },
+      to: { path: `${C}/(?!ui/)` },
+    },
+    {
+      name: 'only-ui-loads-base-ui',
+      severity: 'error',
+      from: { path: `${C}/`, pathNot: `${C}/(ui/|main\\.tsx$)` },
+      to: { path: 'node_modules/@base-ui' },
+    },
+    {
+      name: 'only-the-editor-loads-codemirror',
+      severity: 'error',
+      from: { path: `${C}/`, pathNot: `${C}/editor/` },
+      to: { path: 'node_modules/@codemirror' },
+    },
     {
       name: 'no-test-code-in-src',
       severity: 'error',
-      from: { path: '^packages/[^/]+/src', pathNot: '\\.test\\.ts$' },
-      to: { path: '(/test/|\\.test\\.ts$)' },
+      from: { path: '^packages/[^/]+/src', pathNot: '\\.test\\.tsx?$' },
+      to: { path: '(/test/|\\.test\\.tsx?$)' },
     },
   ],
   options: {
     tsPreCompilationDeps: true,
     doNotFollow: { path: 'node_modules' },
-    enhancedResolveOptions: { extensions: ['.ts', '.js', '.mjs', '.cjs'] },
+    enhancedResolveOptions: {
+      extensions: ['.ts', '.tsx', '.js', '.mjs', '.cjs'],
+      // Without it, imports of workspace packages are not resolved, and no rule about them applies.
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default'],
+    },
   },
 }

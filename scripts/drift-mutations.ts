@@ -33,10 +33,19 @@ export const mutations: readonly Mutation[] = [
   mutate(
     'response: optional key added to the vocabulary',
     `${resources}/documents.ts`,
-    'provider?: ProviderKind',
-    'provider?: ProviderKind\n  model?: string',
+    'provider?: ProviderKind\n  /** Empty',
+    'provider?: ProviderKind\n  model?: string\n  /** Empty',
   ),
   mutate('response: type changed', `${schemas}/logs.ts`, 'resolvedContent: z.string()', 'resolvedContent: z.number()'),
+  mutate('response: key of an item removed', `${resources}/versions.ts`, '  compiles: boolean | null\n', ''),
+  mutate('response: key of a check renamed', `${schemas}/documents.ts`, 'referencedBy: z', 'referrers: z'),
+  mutate(
+    'body: optional key of a check made required',
+    `${resources}/documents.ts`,
+    '  parameters?: Record<string, unknown>',
+    '  parameters: Record<string, unknown>',
+  ),
+  route('route: path of the tree changed', 'versions/:versionUuid/tree', 'versions/:versionUuid/files'),
   mutate('response: key renamed', `${schemas}/projects.ts`, 'lastEditedAt: Timestamp', 'editedAt: Timestamp'),
   mutate(
     'response: key made nullable',
@@ -64,6 +73,13 @@ export const mutations: readonly Mutation[] = [
     'responses: withErrors({ 200: BackgroundRun })',
   ),
   mutate(
+    'console: key added to a response',
+    `${schemas}/console.ts`,
+    'isCurrent: z.boolean()',
+    'isMobile: z.boolean(), isCurrent: z.boolean()',
+  ),
+  route('console: path of a route changed', "path: '/console/links'", "path: '/console/link'"),
+  mutate(
     'body: optional key added to the schema',
     `${schemas}/projects.ts`,
     'defaultModel: z.string().exactOptional(),',
@@ -88,6 +104,12 @@ export const mutations: readonly Mutation[] = [
     `${schemas}/conversations.ts`,
     'origin: ConversationOrigin.exactOptional(),',
     'origin: ConversationOrigin.exactOptional(), model: z.string().exactOptional(),',
+  ),
+  mutate(
+    'query: required key made optional',
+    `${schemas}/examples.ts`,
+    'documentUuid: z.string().meta({',
+    'documentUuid: z.string().exactOptional().meta({',
   ),
   mutate('query: key renamed', `${schemas}/documents.ts`, 'prefix: z.string()', 'start: z.string()'),
   mutate(
@@ -127,6 +149,23 @@ export const mutations: readonly Mutation[] = [
     'route: cause removed',
     "'restricted-key', 'unknown-api-key', 'last-admin-key'",
     "'restricted-key', 'unknown-api-key'",
+  ),
+  mutate(
+    'response: price made required',
+    `${schemas}/providers.ts`,
+    'z.number().nonnegative().nullable()',
+    'z.number().nonnegative()',
+  ),
+  mutate(
+    'response: nested key made optional',
+    `${resources}/provider-keys.ts`,
+    '  firstTokenMs: number | null',
+    '  firstTokenMs?: number | null',
+  ),
+  route(
+    'route: conflict removed',
+    "'unknown-document-uuid', 'example-name-taken', 'too-many-examples'",
+    "'unknown-document-uuid', 'example-name-taken'",
   ),
   route('route: cause added', "'unissued-tool-call'", "'unissued-tool-call', 'conversation-busy'"),
   route(
@@ -182,10 +221,43 @@ export const consistentMutations: readonly Mutation[] = [
     ],
   },
   {
+    name: 'response: required key of a version renamed (schema and vocabulary)',
+    edits: [
+      { file: `${schemas}/versions.ts`, from: 'changeCount: z', to: 'changes: z' },
+      { file: `${resources}/versions.ts`, from: '  changeCount: number', to: '  changes: number' },
+    ],
+  },
+  {
     name: 'response: key renamed (schema and vocabulary)',
     edits: [
       { file: `${schemas}/runs.ts`, from: 'stopped: z.boolean()', to: 'isStopped: z.boolean()' },
       { file: `${resources}/runs.ts`, from: '  stopped: boolean', to: '  isStopped: boolean' },
+    ],
+  },
+  {
+    name: 'response: nested key renamed (schema and vocabulary)',
+    edits: [
+      {
+        file: `${contract}/common.ts`,
+        from: '.object({ id: Id, name: z.string(), email: z.string()',
+        to: '.object({ id: Id, name: z.string(), mail: z.string()',
+      },
+      { file: `${resources}/person.ts`, from: '  email: string', to: '  mail: string' },
+    ],
+  },
+  {
+    name: 'body: key renamed (schema and vocabulary)',
+    edits: [
+      {
+        file: `${schemas}/examples.ts`,
+        from: "documentUuid: Uuid.meta({ description: 'The prompt that",
+        to: "promptUuid: Uuid.meta({ description: 'The prompt that",
+      },
+      {
+        file: `${resources}/examples.ts`,
+        from: 'export interface CreateExampleBody {\n  documentUuid',
+        to: 'export interface CreateExampleBody {\n  promptUuid',
+      },
     ],
   },
   {

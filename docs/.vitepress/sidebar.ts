@@ -21,6 +21,7 @@ export function sidebar(): DefaultTheme.Sidebar {
       }),
       group('Prompts', {
         '/prompts': 'The language',
+        '/console': 'The console',
         '/versions': 'Versions',
         '/tools': 'Tools',
         '/evaluations': 'Evaluations and logs',

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'tsdown'
 import { bundledLicenses } from '../../scripts/release/bundled-licenses.ts'
-import { routes } from '../contract/src/routes.ts'
+import { operationTable } from './src/operation-table.ts'
 
 const DISPOSABLE = '/// <reference lib="esnext.disposable" />'
 
@@ -18,29 +18,14 @@ const sharedRegistry = {
   },
 }
 
-/** Removes the route fields that only the server reads, about a third of the table's bytes. */
-const clientRoutes = {
-  name: 'client-routes',
+/** Replaces the computed table by its text, so that no package contains the fields that only the server reads. */
+const writtenTable = {
+  name: 'written-table',
   transform: {
     order: 'pre' as const,
-    filter: { id: /contract\/src\/routes\.ts$/ },
-    handler: (code: string) =>
-      code.replace(/routes = \{.*\} as const/s, () => `routes = ${JSON.stringify(routes, withoutServerFields)}`),
+    filter: { id: /sdk\/src\/operation-table\.ts$/ },
+    handler: () => `export const operationTable = ${JSON.stringify(operationTable)}`,
   },
-}
-const serverFields = [
-  'scope',
-  'rateLimited',
-  'streams',
-  'answersSecret',
-  'showsMessages',
-  'resumes',
-  'preconditions',
-  'errors',
-]
-
-function withoutServerFields(key: string, value: unknown): unknown {
-  return serverFields.includes(key) || value === false ? undefined : value
 }
 
 /** One copy of the declarations serves both formats. They are the largest part of the package. */
@@ -60,7 +45,7 @@ export default defineConfig({
   clean: true,
   // Both declaration formats share one registry, so that augmenting it through `import` also augments it through
   // `require`. The package that contains a declaration file decides its format, not the importer.
-  inputOptions: (options) => ({ ...options, plugins: [sharedRegistry, clientRoutes, options.plugins] }),
+  inputOptions: (options) => ({ ...options, plugins: [sharedRegistry, writtenTable, options.plugins] }),
   sourcemap: false,
   hooks: { 'build:done': shareDeclarations },
   plugins: [bundledLicenses(fileURLToPath(new URL('.', import.meta.url)))],

@@ -14,7 +14,7 @@ const onlyShared = ['test/runs/keep-lease.test.ts']
  * Inputs are refused before they come to a database, or by rules that the other tests hold on both; limits of keys and
  * addresses are counted in memory.
  */
-const onlyBefore = ['fuzz', 'bad-keys', 'rate-limit'].map((name) => `test/http/${name}.test.ts`)
+const onlyBefore = ['fuzz', 'console-fuzz', 'bad-keys', 'rate-limit'].map((name) => `test/http/${name}.test.ts`)
 
 const redis = process.env['STET_TEST_REDIS_URL']
 /** Both kinds of database, but one Redis: these need not run twice. */

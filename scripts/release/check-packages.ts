@@ -1,6 +1,7 @@
 /** Checks the tarballs before they are published: manifests, legal files, publint, and attw for the one with types. */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
@@ -47,9 +48,26 @@ function faultsOf(unpacked: string, version: string): string[] {
   expectThat(read(unpacked, 'LICENSE') === legal, 'has a different LICENSE from the repository')
   expectThat(read(unpacked, 'README.md') !== '', 'has no README.md')
   expectThat(read(unpacked, 'dist/LICENSES.txt') !== '', 'has no licenses of its bundled packages')
+  const isServer = manifest.name === '@stet/server'
   const folders = readdirSync(join(unpacked, 'dist'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
-  expectThat(folders.length === 0, `has folders of an older build in dist: ${folders.map(({ name }) => name)}`)
+  const older = folders.map(({ name }) => name).filter((name) => !isServer || name !== 'console')
+  expectThat(older.length === 0, `has folders of an older build in dist: ${older}`)
+  if (isServer) faults.push(...consoleFaults(join(unpacked, 'dist')))
   return faults
+}
+
+/** The console of a package must be the one that its file list describes. */
+function consoleFaults(dist: string): string[] {
+  const text = read(dist, 'console/console.json')
+  if (text === '') return ['has no console']
+  const { files } = JSON.parse(text) as { files: { path: string; sha256: string }[] }
+  const differing = files.filter(({ path, sha256 }) => sha256 !== digestOf(join(dist, 'console', path)))
+  const faults = differing.map(({ path }) => `has another console/${path} than console.json lists`)
+  return read(dist, 'console-LICENSES.txt') === '' ? [...faults, 'has no licenses of the console'] : faults
+}
+
+function digestOf(file: string): string {
+  return existsSync(file) ? createHash('sha256').update(readFileSync(file)).digest('hex') : ''
 }
 
 function read(folder: string, file: string): string {

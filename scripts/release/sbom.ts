@@ -15,6 +15,8 @@ const ALLOWED = new Set([
   'BSD-3-Clause',
   'ISC',
   'MIT',
+  // Fonts of the console.
+  'OFL-1.1',
   'Unlicense',
 ])
 
@@ -51,7 +53,9 @@ export async function writeSbom(folder: string, file: string): Promise<number> {
 function addBundled(components: Component[], name: string, folder: string): void {
   const owner = components.find((each) => each.group === '@stet' && each.name === name)
   if (owner === undefined) throw new Error(`the bill of materials has no @stet/${name}`)
-  const text = readFileSync(join(folder, 'node_modules', '@stet', name, 'dist', 'LICENSES.txt'), 'utf8')
+  const dist = join(folder, 'node_modules', '@stet', name, 'dist')
+  const lists = name === 'server' ? ['LICENSES.txt', 'console-LICENSES.txt'] : ['LICENSES.txt']
+  const text = lists.map((list) => readFileSync(join(dist, list), 'utf8')).join('\n')
   const bundled = bundledPackages(text).map(({ name: full, version, license }): Component => {
     const [group, bare] = full.startsWith('@') ? full.split('/') : [undefined, full]
     return {

@@ -94,7 +94,7 @@ function describeAnswer(error: ServerAnswer, isRunError: boolean): Failure {
   })
 }
 
-function codeOfStatus(status: number): FailureCode {
+export function codeOfStatus(status: number): FailureCode {
   if (status === 401 || status === 403) return 'not_allowed'
   if (status === 404) return 'not_found'
   if (status === 409 || status === 412) return 'conflict'

@@ -163,7 +163,7 @@ const rows: Record<string, Row> = {
   'conversations list': { argv: () => [], keys: 'conversations' },
   'conversations get': {
     argv: ({ conversation }) => [conversation],
-    keys: 'contentHash conversation cost createdAt customIdentifier documentUuid endedAt error origin path projectId source status tokenUsage toolRequests updatedAt uuid versionUuid',
+    keys: 'contentHash conversation cost createdAt customIdentifier documentUuid endedAt error origin path projectId source status tokenUsage toolRequests updatedAt uuid versionUuid via',
     lacking: [[() => [], "'conversation'"]],
   },
   'conversations delete': {
@@ -299,6 +299,11 @@ const rows: Record<string, Row> = {
   },
   export: { argv: () => ['--out', 'out.json'], keys: 'files prompts refused', lacking: [[() => [], '--out']] },
   doctor: { argv: () => [], keys: 'findings isHealthy' },
+  console: {
+    argv: () => ['/p/1/history', '--no-open'],
+    keys: 'expiresAt url',
+    lacking: [[() => ['p'], '/p/1/history']],
+  },
   completion: { argv: () => ['bash'], keys: 'script shell', lacking: [[() => [], "'shell'"]] },
 }
 

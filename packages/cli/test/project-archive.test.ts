@@ -75,7 +75,8 @@ async function contentOf(client: Stet, id: number) {
   const versions = await client.versions.list(at)
   const described = []
   for (const version of versions) {
-    const { id: _, projectId: __, authorId: ___, userId: ____, updatedAt: _____, ...kept } = version
+    // An archive does not name the rows and the people of the server that it comes from.
+    const { id: _, projectId, authorId, userId, updatedAt, publishedBy, forcedEdits, ...kept } = version
     const { changes } = await client.versions.diff(version.uuid, at)
     const texts = await client.prompts.list({ ...at, versionUuid: version.uuid })
     described.push({

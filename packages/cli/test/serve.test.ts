@@ -39,7 +39,13 @@ test('serve prints its address, saves the first key if allowed, forwards signals
   expect(stderr).toContain(`! First API key: ${key}  (shown once; saved to profile local)\n`)
   expect((await fetch(`${address}/ready`)).status).toBe(200)
   const openedText = () => readFile(opened, 'utf8').catch(() => '')
-  await expect.poll(openedText, { timeout: 120_000 }).toBe(`${address}/docs\n`)
+  const link = /^(\S+)\/sign-in#([\w-]{43})\n$/
+  await expect.poll(openedText, { timeout: 120_000 }).toMatch(link)
+  const [, page, secret = ''] = link.exec(await openedText()) ?? []
+  expect(page).toBe(address)
+  // The printed link is another one.
+  expect(stderr).toMatch(/^console: \S+\/sign-in#\S{43} \(works once, for 15 minutes; later: stet console\)$/m)
+  expect(stderr).not.toContain(secret)
   const local = ['--profile', 'local', '--base-url', address]
   expect(await person.stet(['whoami', ...local])).toMatchObject({ code: 0 })
 

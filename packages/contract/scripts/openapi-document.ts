@@ -3,7 +3,7 @@ import type { AppRoute } from '@ts-rest/core'
 import { z } from 'zod'
 import { sampleOf } from '../samples/index.ts'
 import { causesOf, readsBody } from '../src/causes-of.ts'
-import { type Contract, listRoutes, type Route } from '../src/contract.ts'
+import { listConsoleRoutes, listRoutes, type Route } from '../src/contract.ts'
 import { CAUSE_DOCS } from '../src/error-docs.ts'
 import { ERROR_STATUSES, ErrorBody, statusOf } from '../src/errors.ts'
 import { type OperatorRouteName, operatorRoutes } from '../src/operator-routes.ts'
@@ -15,7 +15,7 @@ import { ComponentSchemas, type JsonSchema } from './component-schemas.ts'
 import { errorHeaders, REQUEST_HEADERS, RESPONSE_HEADERS, requestHeaders, successHeaders } from './openapi-headers.ts'
 import { sdkSample } from './sdk-sample.ts'
 
-const TAGS: Record<keyof Contract, string> = {
+const TAGS: Record<Route['router'], string> = {
   apiKeys: 'API keys',
   projects: 'Projects',
   versions: 'Versions',
@@ -24,17 +24,24 @@ const TAGS: Record<keyof Contract, string> = {
   conversations: 'Conversations',
   tools: 'Tools',
   evaluations: 'Evaluations',
+  examples: 'Examples',
   logs: 'Logs',
   providerApiKeys: 'Provider keys',
+  providers: 'Providers',
+  console: 'Console',
 }
 
 const DESCRIPTION = `Prompts with versions, and runs of them.
 
-- Every request carries \`Authorization: Bearer <API key>\`.
+- Every request carries \`Authorization: Bearer <API key>\`, or the cookie of a console session with \`X-Stet-Console: 1\`. A request with \`Authorization\` ignores cookies.
 - Bodies are JSON in UTF-8. Keys that a request schema does not name are ignored, and \`null\` counts as absent for every optional field.
 - Releases only add fields to responses.
 - Every error has the body \`ErrorBody\`; \`details.reason\` names its cause, which docs/errors.md explains.
 - An unknown path is 404. A method that the path does not support is 405 with \`Allow\`.`
+
+const SESSION =
+  'The cookie of a console session, which acts for one API key. Its name contains the installation; over https it starts ' +
+  'with `__Host-`. Such a request also needs `X-Stet-Console: 1`.'
 
 const OPERATIONS_TAG = 'Server'
 
@@ -46,6 +53,14 @@ export function buildDocument(): JsonSchema {
     const path = entry.route.path.replace(/:(\w+)/g, '{$1}')
     paths[path] = { ...paths[path], [entry.route.method.toLowerCase()]: operation(entry, schemas) }
   }
+  for (const entry of listConsoleRoutes()) {
+    const path = entry.route.path.replace(/:(\w+)/g, '{$1}')
+    paths[path] = {
+      servers: [{ url: '/' }],
+      ...paths[path],
+      [entry.route.method.toLowerCase()]: operation(entry, schemas),
+    }
+  }
   for (const name of Object.keys(operatorRoutes) as OperatorRouteName[]) {
     paths[operatorRoutes[name].path] = { servers: [{ url: '/' }], get: operatorOperation(name) }
   }
@@ -55,10 +70,13 @@ export function buildDocument(): JsonSchema {
     info: { title: 'stet', version: packageVersion(), description: DESCRIPTION, license: { name: 'Apache-2.0' } },
     servers: [{ url: API_PREFIX }],
     tags: [...Object.values(TAGS), OPERATIONS_TAG].map((name) => ({ name })),
-    security: [{ bearer: [] }],
+    security: [{ bearer: [] }, { session: [] }],
     paths,
     components: {
-      securitySchemes: { bearer: { type: 'http', scheme: 'bearer', description: 'An API key: `stet_…`.' } },
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'An API key: `stet_…`.' },
+        session: { type: 'apiKey', in: 'cookie', name: 'stet-*', description: SESSION },
+      },
       parameters: Object.fromEntries(
         Object.entries(REQUEST_HEADERS).map(([name, text]) => [name, headerParameter(name, text)]),
       ),
@@ -90,7 +108,11 @@ function operation({ router, name, route, metadata }: Route, schemas: ComponentS
     parameters: parameters(route, metadata, schemas),
     ...(body ? { requestBody: requestBody(body, schemas) } : {}),
     responses: responses(route, metadata, schemas),
-    'x-codeSamples': [{ lang: 'TypeScript', label: '@stet/sdk', source: sdkSample(route) }],
+    ...(metadata.isPublic ? { security: [] } : {}),
+    // The SDK has no methods for signing in.
+    ...(router === 'console'
+      ? {}
+      : { 'x-codeSamples': [{ lang: 'TypeScript', label: '@stet/sdk', source: sdkSample(route) }] }),
   }
 }
 
@@ -99,7 +121,8 @@ function requestBody(body: z.ZodType, schemas: ComponentSchemas): JsonSchema {
   return { required: !body.safeParse({}).success, content: jsonContent(body, schemas) }
 }
 
-function scopeSentence({ scope }: RouteMetadata): string {
+function scopeSentence({ scope, isPublic }: RouteMetadata): string {
+  if (isPublic) return 'Needs no key.'
   if (scope === 'any') return 'Scope: any valid key.'
   const scopes = typeof scope === 'string' ? [scope] : scope
   return `Scope: ${scopes.map((one) => `\`${one}\``).join(' or ')}.`
@@ -140,7 +163,9 @@ function responses(route: AppRoute, metadata: RouteMetadata, schemas: ComponentS
   return Object.fromEntries(
     Object.entries(route.responses).map(([status, schema]) => {
       if (schema === ErrorBody) return [status, refusal(Number(status), causes)]
-      if (!(schema instanceof z.ZodType)) return [status, { description: 'Not modified.' }]
+      if (!(schema instanceof z.ZodType)) {
+        return [status, { description: status === '204' ? 'Success, without a body.' : 'Not modified.' }]
+      }
       return [status, success(schema, metadata, schemas)]
     }),
   )

@@ -14,6 +14,7 @@ export const REQUEST_HEADERS = {
   'If-None-Match': 'GET: 304 if it is the current ETag. Write: `*` requires that the prompt does not exist.',
   'Last-Event-ID':
     'With `stream`: only events after this one. If absent or not an integer, all events of the latest run.',
+  'X-Stet-Console': '`1`. A page of another site cannot send it, so it cannot open a session.',
 } as const
 type RequestHeader = keyof typeof REQUEST_HEADERS
 
@@ -25,6 +26,7 @@ export function requestHeaders(route: RouteMetadata, hasBody: boolean): RequestH
     ...(route.idempotent ? (['Idempotency-Key'] as const) : []),
     ...(route.preconditions ?? []),
     ...(route.resumes ? (['Last-Event-ID'] as const) : []),
+    ...(route.isPublic ? (['X-Stet-Console'] as const) : []),
   ]
 }
 
@@ -41,6 +43,7 @@ export const RESPONSE_HEADERS = {
   ),
   ETag: header('The `contentHash` in quotes.', 'string'),
   'Idempotency-Replayed': header('`true` if this is the response to an earlier request with the same key.', 'string'),
+  'Set-Cookie': header('On 201: the cookie of the session.', 'string'),
   'WWW-Authenticate': header('`Bearer`.', 'string'),
   'Retry-After': header('Whole seconds, at least 1.', 'integer'),
 } as const satisfies Record<string, JsonSchema>
@@ -56,6 +59,7 @@ export function successHeaders(route: RouteMetadata, isDocument: boolean): JsonS
     ...(route.streams ? (['X-Conversation-Uuid'] as const) : []),
     ...(isDocument ? (['ETag'] as const) : []),
     ...(route.idempotent ? (['Idempotency-Replayed'] as const) : []),
+    ...(route.isPublic ? (['Set-Cookie'] as const) : []),
   ])
 }
 

@@ -52,6 +52,7 @@ const ofParameter: Readonly<Record<string, readonly ErrorCause[]>> = {
   path: ['unknown-document'],
   conversationUuid: ['unknown-conversation'],
   evaluationUuid: ['unknown-evaluation'],
+  exampleUuid: ['unknown-example'],
 }
 
 /**
@@ -63,7 +64,7 @@ const ofParameter: Readonly<Record<string, readonly ErrorCause[]>> = {
  */
 export function causesOf(route: RouteShape, metadata: RouteMetadata): ErrorCause[] {
   const { method, path, query } = route
-  const { scope, rateLimited, idempotent, answersSecret, streams, preconditions = [], errors } = metadata
+  const { scope, rateLimited, idempotent, answersSecret, streams, preconditions = [], isPublic, errors } = metadata
   const parameters = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
   const causes = new Set<ErrorCause>([
     ...everywhere,
@@ -82,6 +83,7 @@ export function causesOf(route: RouteShape, metadata: RouteMetadata): ErrorCause
     ...(streams ? (['too-many-streams'] as const) : []),
     ...errors,
   ])
+  if (isPublic) causes.delete('unknown-key')
   // Publishing reports `not-a-draft` for an unknown version too.
   if (causes.has('not-a-draft')) for (const cause of ofParameter['versionUuid'] ?? []) causes.delete(cause)
   const order = Object.keys(ERROR_CAUSES)

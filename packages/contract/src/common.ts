@@ -19,6 +19,8 @@ export const LIMITS = {
   rating: 1_000_000_000,
   overlapSeconds: 604_800,
   pageSize: 100,
+  leastLinkSeconds: 30,
+  mostLinkSeconds: 604_800,
   retentionDays: 3_650,
 } as const
 
@@ -141,6 +143,11 @@ export const expectedHashes = {
         'prompt. It becomes the base of the change, so publishing finds no conflict.',
     }),
 }
+
+export const Person = z
+  .object({ id: Id, name: z.string(), email: z.string().meta({ description: '`""` if unknown.' }) })
+  .meta({ id: 'Person' })
+export type Person = Held<z.infer<typeof Person>, vocabulary.Person>
 
 export const JsonObject = z.record(z.string(), z.unknown())
 

@@ -2,18 +2,21 @@ import { type AppRoute, initContract } from '@ts-rest/core'
 import { causesOf } from './causes-of.ts'
 import type { Same } from './common.ts'
 import { ERROR_STATUSES, statusOf } from './errors.ts'
-import { type RouteMetadata, routes } from './routes.ts'
+import { consoleRoutes, type RouteMetadata, routes } from './routes.ts'
 import { apiKeyRoutes } from './schemas/api-keys.ts'
+import { consoleRouteShapes } from './schemas/console.ts'
 import { conversationRoutes } from './schemas/conversations.ts'
 import { documentRoutes } from './schemas/documents.ts'
 import { evaluationRoutes } from './schemas/evaluations.ts'
+import { exampleRoutes } from './schemas/examples.ts'
 import { logRoutes } from './schemas/logs.ts'
 import { projectRoutes } from './schemas/projects.ts'
 import { providerKeyRoutes } from './schemas/provider-api-keys.ts'
+import { providerRoutes } from './schemas/providers.ts'
 import { runRoutes } from './schemas/runs.ts'
 import { toolRoutes } from './schemas/tools.ts'
 import { versionRoutes } from './schemas/versions.ts'
-import type { RouteTypes } from './vocabulary/route-types.ts'
+import type { ConsoleRouteTypes, RouteTypes } from './vocabulary/route-types.ts'
 
 /** Joins every record of `routes.ts` with its schemas. Paths are relative to `API_PREFIX`. */
 export const contract = initContract().router({
@@ -25,41 +28,52 @@ export const contract = initContract().router({
   conversations: join(routes.conversations, conversationRoutes),
   tools: join(routes.tools, toolRoutes),
   evaluations: join(routes.evaluations, evaluationRoutes),
+  examples: join(routes.examples, exampleRoutes),
   logs: join(routes.logs, logRoutes),
   providerApiKeys: join(routes.providerApiKeys, providerKeyRoutes),
+  providers: join(routes.providers, providerRoutes),
 })
-export type Contract = Agreeing<typeof contract, Difference<typeof contract>>
+export type Contract = Agreeing<typeof contract, Difference<typeof contract, RouteTypes>>
+
+/** The sign-in of the console, outside `API_PREFIX`. */
+export const consoleContract = initContract().router({ console: join(consoleRoutes, consoleRouteShapes) })
+export type ConsoleContract = Agreeing<
+  typeof consoleContract,
+  Difference<typeof consoleContract, { console: ConsoleRouteTypes }>
+>
 
 type Agreeing<Routers, None extends never> = Routers | None
 
 /**
- * A union of the routes whose body, query or result differs from `RouteTypes`. Contains `'names'` if a route exists on
+ * A union of the routes whose body, query or result differs from the vocabulary's `Types`. Contains `'names'` if a route exists on
  * one side only. The type is `never` if both sides agree.
  */
-type Difference<Routers> =
+type Difference<Routers, Types> =
   | {
       [Router in keyof Routers]: {
-        [Name in keyof Routers[Router]]: Same<TypesOf<Routers[Router][Name]>, Known<Router, Name>> extends true
+        [Name in keyof Routers[Router]]: Same<TypesOf<Routers[Router][Name]>, Known<Types, Router, Name>> extends true
           ? never
           : [Router, Name]
       }[keyof Routers[Router]]
     }[keyof Routers]
-  | (Same<Names<Routers>, Names<RouteTypes>> extends true ? never : 'names')
+  | (Same<Names<Routers>, Names<Types>> extends true ? never : 'names')
 type Names<Routers> = { [Router in keyof Routers]: { [Name in keyof Routers[Router]]: true } }
-type Known<Router, Name> = Router extends keyof RouteTypes
-  ? Name extends keyof RouteTypes[Router]
-    ? RouteTypes[Router][Name]
+type Known<Types, Router, Name> = Router extends keyof Types
+  ? Name extends keyof Types[Router]
+    ? Types[Router][Name]
     : never
   : never
 
 type TypesOf<Shape> = Sent<Shape, 'body'> & Sent<Shape, 'query'> & { result: Result<Shape> }
 type Sent<Shape, Part extends string> =
   Shape extends Record<Part, { _zod: { input: infer Value } }> ? Record<Part, Value> : unknown
-type Result<Shape> = Shape extends { responses: { 201: infer Created } }
-  ? Output<Created>
-  : Shape extends { responses: { 200: infer Found } }
-    ? Output<Found>
-    : never
+type Result<Shape> = Shape extends { responses: { 200: infer Found; 201: infer Created } }
+  ? Output<Found> | Output<Created>
+  : Shape extends { responses: { 201: infer Created } }
+    ? Output<Created>
+    : Shape extends { responses: { 200: infer Found } }
+      ? Output<Found>
+      : never
 type Output<Schema> = Schema extends { _zod: { output: infer Value } } ? Value : never
 
 type Joined<Records extends Record<string, RouteMetadata>, Shapes> = {
@@ -78,7 +92,7 @@ function join<Records extends Record<string, RouteMetadata>, Shapes extends Reco
   return Object.fromEntries(joined)
 }
 
-for (const { route, metadata } of listRoutes()) dropUnusedStatuses(route, metadata)
+for (const { route, metadata } of [...listRoutes(), ...listConsoleRoutes()]) dropUnusedStatuses(route, metadata)
 
 function dropUnusedStatuses(route: AppRoute, metadata: RouteMetadata): void {
   const used = new Set<number>(causesOf(route, metadata).map((cause) => statusOf(cause)))
@@ -86,7 +100,7 @@ function dropUnusedStatuses(route: AppRoute, metadata: RouteMetadata): void {
 }
 
 export interface Route {
-  router: keyof Contract
+  router: keyof Contract | keyof ConsoleContract
   name: string
   route: AppRoute
   metadata: RouteMetadata
@@ -94,9 +108,16 @@ export interface Route {
 
 export function listRoutes(): Route[] {
   const routers = Object.keys(contract) as (keyof Contract)[]
-  return routers.flatMap((router) =>
-    Object.entries<AppRoute>(contract[router]).map(([name, route]) => {
-      return { router, name, route, metadata: route.metadata as RouteMetadata }
-    }),
-  )
+  return routers.flatMap((router) => routesOf(router, contract[router]))
+}
+
+/** Their paths are complete, without `API_PREFIX`. */
+export function listConsoleRoutes(): Route[] {
+  return routesOf('console', consoleContract.console)
+}
+
+function routesOf(router: Route['router'], routes: Record<string, AppRoute>): Route[] {
+  return Object.entries(routes).map(([name, route]) => {
+    return { router, name, route, metadata: route.metadata as RouteMetadata }
+  })
 }

@@ -53,10 +53,17 @@ export const CAUSE_DOCS = {
     next: 'Answer the calls listed in the conversation.',
   },
 
-  'no-key': { when: 'no bearer token was sent', next: 'Send `Authorization: Bearer <API key>`.' },
+  'no-key': {
+    when: 'no bearer token was sent, and no cookie of an open console session with `X-Stet-Console: 1`',
+    next: 'Send `Authorization: Bearer <API key>`; in the console, sign in again.',
+  },
   'unknown-key': {
     when: 'the API key is unknown, malformed, revoked or expired',
     next: 'Check the key, or have an admin issue another one.',
+  },
+  'sign-in-refused': {
+    when: 'the code of the sign-in link or the API key is unknown, used, expired or revoked',
+    next: 'Create another link with `stet console`, or check the key.',
   },
   'wrong-metrics-token': {
     when: 'the token differs from the configured one',
@@ -85,7 +92,9 @@ export const CAUSE_DOCS = {
   'unknown-document-uuid': { when: 'no prompt of the project has this uuid', next: listFirst },
   'unknown-conversation': { when: 'the conversation is unknown', next: listFirst },
   'unknown-evaluation': { when: 'the evaluation is unknown', next: listFirst },
+  'unknown-example': { when: 'the example is unknown', next: listFirst },
   'unknown-api-key': { when: 'the API key to change is unknown', next: listFirst },
+  'unknown-session': { when: 'the session has ended, or is not in your list of sessions', next: 'List the sessions.' },
   'unknown-provider-key': { when: 'the provider key is unknown', next: listFirst },
   'unissued-tool-call': { when: 'no run issued this tool call', next: 'Answer a call that the run has requested.' },
 
@@ -123,6 +132,14 @@ export const CAUSE_DOCS = {
   'expired-key': { when: 'the key has expired', next: 'Create a new key.' },
   'last-admin-key': { when: 'it is the last admin key', next: 'Create another admin key first.' },
   'name-taken': { when: 'there is a provider key with this name', next: 'Choose another name.' },
+  'example-name-taken': {
+    when: 'the prompt has an example with this name',
+    next: 'Choose another name, or change that example.',
+  },
+  'too-many-examples': {
+    when: 'the prompt would have more than 200 examples, or more than 4 MB of parameters and messages in them',
+    next: 'Delete an example first.',
+  },
   'built-in-provider-key': {
     when: 'the provider key comes from the environment or is `demo`',
     next: 'Change the environment of the server, or create a key with another name.',

@@ -5,16 +5,33 @@ export {
   Id,
   KeyScope,
   LIMITS,
+  Person,
   PromptText,
   type RawResponse,
   Timestamp,
   Uuid,
 } from './common.ts'
-export { type Contract, contract, listRoutes, type Route } from './contract.ts'
+export {
+  type ConsoleContract,
+  type Contract,
+  consoleContract,
+  contract,
+  listConsoleRoutes,
+  listRoutes,
+  type Route,
+} from './contract.ts'
 export { ERROR_STATUSES, ErrorBody, type ErrorStatus, RunErrorCode, STATUS_BY_CODE, statusOf } from './errors.ts'
 export { type OperatorRoute, type OperatorRouteName, operatorRoutes } from './operator-routes.ts'
-export { API_PREFIX, type RouteMetadata, routes } from './routes.ts'
+export { API_PREFIX, consoleRoutes, type RouteMetadata, routes } from './routes.ts'
 export { ApiKey, CreateApiKeyBody, CreatedApiKey, KeyPlan, Me, RotateApiKeyBody } from './schemas/api-keys.ts'
+export {
+  ConsoleSession,
+  CreateSignInLinkBody,
+  Session,
+  SignInBody,
+  SignInLink,
+  SignInPreview,
+} from './schemas/console.ts'
 export {
   Conversation,
   ConversationOrigin,
@@ -24,16 +41,20 @@ export {
   EraseConversationsQuery,
   ErasedConversations,
   ListConversationsQuery,
+  RequestChannel,
 } from './schemas/conversations.ts'
 export {
+  CheckDocumentBody,
   CompileIssue,
   CreateDocumentBody,
   CreateOrUpdateDocumentBody,
   DeletedDocument,
   Document,
+  DocumentCheck,
   DocumentParameter,
   GetOrCreateDocumentBody,
   ListDocumentsQuery,
+  LocatedIssue,
 } from './schemas/documents.ts'
 export {
   AnnotateBody,
@@ -44,6 +65,7 @@ export {
   EvaluationMetric,
   ListEvaluationsQuery,
 } from './schemas/evaluations.ts'
+export { CreateExampleBody, DeletedExample, Example, ListExamplesQuery, UpdateExampleBody } from './schemas/examples.ts'
 export { CreateLogBody, LogEntry, Span } from './schemas/logs.ts'
 export {
   FilePart,
@@ -71,8 +93,11 @@ export {
   CreateProviderKeyBody,
   ProviderKey,
   ProviderKind,
+  ProviderTest,
+  TestProviderKeyBody,
   UpdateProviderKeyBody,
 } from './schemas/provider-api-keys.ts'
+export { Provider, ProviderModel } from './schemas/providers.ts'
 export { LatitudeEvent, ProviderEvent, RunEvent, RunFailure, ToolSource } from './schemas/run-events.ts'
 export {
   AttachBody,
@@ -96,6 +121,7 @@ export {
   CreateVersionBody,
   DiffSide,
   DiffVersionsQuery,
+  ForcedEdit,
   ImportVersionBody,
   ListVersionsQuery,
   PublishVersionBody,
@@ -103,8 +129,10 @@ export {
   PushResult,
   RevertResult,
   RevertVersionBody,
+  TreeItem,
   Version,
   VersionDiff,
   VersionStatus,
+  VersionTree,
 } from './schemas/versions.ts'
 export { type CauseEntry, ERROR_CAUSES, type ErrorCause } from './vocabulary/error-causes.ts'

@@ -21,6 +21,8 @@ export interface RouteMetadata {
   readonly ignoresBody?: true
   /** Set on a DELETE that reads a body. Other DELETE routes ignore the body. */
   readonly readsBody?: true
+  /** The route needs neither an API key nor a session. */
+  readonly isPublic?: true
   /** The response contains messages. The message format depends on `X-Latitude-SDK-Version`. */
   readonly showsMessages?: true
   readonly resumes?: true
@@ -70,6 +72,8 @@ export const routes = {
       rateLimited: true, idempotent: true, streams: false, errors: ['merged-version'] },
     diff: { method: 'GET', path: '/projects/:projectId/versions/:versionUuid/diff', scope: 'read', rateLimited: true,
       idempotent: false, streams: false, errors: [] },
+    tree: { method: 'GET', path: '/projects/:projectId/versions/:versionUuid/tree', scope: 'read', rateLimited: true,
+      idempotent: false, streams: false, errors: [] },
     import: { method: 'POST', path: '/projects/:projectId/versions/:versionUuid/import', scope: 'admin',
       rateLimited: true, idempotent: true, streams: false,
       errors: ['merged-version', 'version-uuid-taken'] },
@@ -91,6 +95,9 @@ export const routes = {
       errors: ['invalid-path', 'path-too-long', 'merged-without-force', 'live-hash-of-merged', 'missing-publish-scope', 'base-changed', 'live-text-changed', 'too-many-evaluations'] },
     delete: { method: 'DELETE', path: '/projects/:projectId/versions/:versionUuid/documents/:path', scope: 'write',
       rateLimited: true, idempotent: false, streams: false, preconditions: ['If-Match'], errors: ['merged-version'] },
+    check: { method: 'POST', path: '/projects/:projectId/versions/:versionUuid/documents/check', scope: 'read',
+      rateLimited: true, idempotent: false, streams: false, repeatable: true, showsMessages: true,
+      errors: ['invalid-path', 'path-too-long', 'unknown-document', 'missing-parameters', 'invalid-parameters', 'too-many-evaluations'] },
   },
   runs: {
     run: { method: 'POST', path: '/projects/:projectId/versions/:versionUuid/documents/run', scope: 'run',
@@ -132,6 +139,17 @@ export const routes = {
     annotations: { method: 'GET', path: '/conversations/:conversationUuid/annotations', scope: ['read', 'run'],
       rateLimited: true, idempotent: false, streams: false, errors: [] },
   },
+  examples: {
+    list: { method: 'GET', path: '/projects/:projectId/examples', scope: 'read', rateLimited: true, idempotent: false,
+      streams: false, errors: [] },
+    create: { method: 'POST', path: '/projects/:projectId/examples', scope: 'write', rateLimited: true,
+      idempotent: true, streams: false,
+      errors: ['unknown-document-uuid', 'example-name-taken', 'too-many-examples'] },
+    update: { method: 'PUT', path: '/projects/:projectId/examples/:exampleUuid', scope: 'write', rateLimited: true,
+      idempotent: false, streams: false, errors: ['example-name-taken', 'too-many-examples'] },
+    delete: { method: 'DELETE', path: '/projects/:projectId/examples/:exampleUuid', scope: 'write', rateLimited: true,
+      idempotent: false, streams: false, errors: [] },
+  },
   logs: {
     create: { method: 'POST', path: '/projects/:projectId/versions/:versionUuid/documents/logs', scope: 'run',
       rateLimited: true, idempotent: true, streams: false, errors: ['unknown-document', 'too-many-evaluations'] },
@@ -147,5 +165,32 @@ export const routes = {
       streams: false, errors: ['restricted-key', 'unknown-provider-key', 'name-taken', 'built-in-provider-key'] },
     delete: { method: 'DELETE', path: '/provider-api-keys/:id', scope: 'admin', rateLimited: true, idempotent: false,
       streams: false, errors: ['restricted-key', 'unknown-provider-key', 'built-in-provider-key'] },
+    test: { method: 'POST', path: '/provider-api-keys/test', scope: 'admin', rateLimited: true, idempotent: false,
+      streams: false, errors: ['restricted-key', 'unknown-provider-key'] },
+  },
+  providers: {
+    list: { method: 'GET', path: '/providers', scope: 'read', rateLimited: true, idempotent: false, streams: false,
+      errors: [] },
   },
 } as const satisfies Record<string, Record<string, RouteMetadata>>
+
+/**
+ * Sign-in of the console. These paths are complete, without `API_PREFIX`. All routes except `signIn` take an API key or
+ * the cookie of a session.
+ */
+// biome-ignore format: a table, one record per route
+export const consoleRoutes = {
+  signIn: { method: 'POST', path: '/console/session', scope: 'any', rateLimited: false, idempotent: false,
+    streams: false, isPublic: true, errors: ['sign-in-refused', 'rate-limited'] },
+  session: { method: 'GET', path: '/console/session', scope: 'any', rateLimited: true, idempotent: false,
+    streams: false, errors: [] },
+  signOut: { method: 'DELETE', path: '/console/session', scope: 'any', rateLimited: true, idempotent: false,
+    streams: false, errors: [] },
+  sessions: { method: 'GET', path: '/console/sessions', scope: 'any', rateLimited: true, idempotent: false,
+    streams: false, errors: [] },
+  endSession: { method: 'DELETE', path: '/console/sessions/:id', scope: 'any', rateLimited: true, idempotent: false,
+    streams: false, errors: ['unknown-session'] },
+  createLink: { method: 'POST', path: '/console/links', scope: 'any', rateLimited: true, idempotent: false,
+    streams: false,
+    errors: ['missing-scope', 'restricted-key', 'unknown-api-key', 'revoked-key', 'expired-key'] },
+} as const satisfies Record<string, RouteMetadata>

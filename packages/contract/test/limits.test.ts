@@ -3,10 +3,12 @@ import type { z } from 'zod'
 import * as contract from '../src/index.ts'
 
 const { AnnotateBody, CreateEvaluationBody, CreateLogBody, ListConversationsQuery, RotateApiKeyBody } = contract
-const { CreateApiKeyBody, CreateDocumentBody, CreateProjectBody, CreateProviderKeyBody, LIMITS } = contract
+const { CreateApiKeyBody, CreateDocumentBody, CreateExampleBody, CreateProjectBody, CreateProviderKeyBody, LIMITS } =
+  contract
 const { UpdateProjectBody } = contract
 const { PublishVersionBody, PushChangesBody, RevertVersionBody, RunDocumentBody } = contract
 
+const uuid = '9b2f7c1e-4d3a-4e8b-a6f5-1c0d9e8b7a65'
 const run = (more: object) => ({ path: 'a', ...more })
 const emoji = (length: number) => '😀'.repeat(length)
 const list = <T>(length: number, entry: T): T[] => Array.from({ length }, () => entry)
@@ -128,6 +130,20 @@ const cases: [string, z.ZodType, unknown, unknown, (string | number)[]][] = [
     { projectId: 1, name: emoji(256), metric: 'binary' },
     { projectId: 1, name: emoji(257), metric: 'binary' },
     ['name'],
+  ],
+  [
+    'example name length',
+    CreateExampleBody,
+    { documentUuid: uuid, name: emoji(256), parameters: {} },
+    { documentUuid: uuid, name: emoji(257), parameters: {} },
+    ['name'],
+  ],
+  [
+    'messages of an example',
+    CreateExampleBody,
+    { documentUuid: uuid, name: 'a', parameters: {}, messages: list(1_000, { role: 'user', content: '' }) },
+    { documentUuid: uuid, name: 'a', parameters: {}, messages: list(1_001, { role: 'user', content: '' }) },
+    ['messages'],
   ],
   [
     'messages per log',

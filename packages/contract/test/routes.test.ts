@@ -10,6 +10,7 @@ import {
   ErrorBody,
   type ErrorCause,
   KeyScope,
+  listConsoleRoutes,
   listRoutes,
   operatorRoutes,
   statusOf,
@@ -29,10 +30,14 @@ const Metadata = z.strictObject({
   showsMessages: z.literal(true).optional(),
   resumes: z.literal(true).optional(),
   repeatable: z.literal(true).optional(),
+  isPublic: z.literal(true).optional(),
   errors: z.array(z.enum(Object.keys(ERROR_CAUSES))),
 })
 
-const routes = listRoutes().map((entry) => ({ ...entry, label: `${entry.router}.${entry.name}` }))
+const routes = [...listRoutes(), ...listConsoleRoutes()].map((entry) => ({
+  ...entry,
+  label: `${entry.router}.${entry.name}`,
+}))
 
 test('lists every route', () => {
   expect(routes.map(({ label, route }) => `${label} ${route.method} ${route.path}`)).toMatchInlineSnapshot(`
@@ -53,6 +58,7 @@ test('lists every route', () => {
       "versions.push POST /projects/:projectId/versions/:versionUuid/push",
       "versions.revert POST /projects/:projectId/versions/:versionUuid/revert",
       "versions.diff GET /projects/:projectId/versions/:versionUuid/diff",
+      "versions.tree GET /projects/:projectId/versions/:versionUuid/tree",
       "versions.import POST /projects/:projectId/versions/:versionUuid/import",
       "documents.list GET /projects/:projectId/versions/:versionUuid/documents",
       "documents.create POST /projects/:projectId/versions/:versionUuid/documents",
@@ -60,6 +66,7 @@ test('lists every route', () => {
       "documents.getOrCreate POST /projects/:projectId/versions/:versionUuid/documents/get-or-create",
       "documents.createOrUpdate POST /projects/:projectId/versions/:versionUuid/documents/create-or-update",
       "documents.delete DELETE /projects/:projectId/versions/:versionUuid/documents/:path",
+      "documents.check POST /projects/:projectId/versions/:versionUuid/documents/check",
       "runs.run POST /projects/:projectId/versions/:versionUuid/documents/run",
       "runs.chat POST /conversations/:conversationUuid/chat",
       "runs.attach POST /conversations/:conversationUuid/attach",
@@ -74,12 +81,24 @@ test('lists every route', () => {
       "evaluations.get GET /evaluations/:evaluationUuid",
       "evaluations.annotate POST /conversations/:conversationUuid/evaluations/:evaluationUuid/annotate",
       "evaluations.annotations GET /conversations/:conversationUuid/annotations",
+      "examples.list GET /projects/:projectId/examples",
+      "examples.create POST /projects/:projectId/examples",
+      "examples.update PUT /projects/:projectId/examples/:exampleUuid",
+      "examples.delete DELETE /projects/:projectId/examples/:exampleUuid",
       "logs.create POST /projects/:projectId/versions/:versionUuid/documents/logs",
       "providerApiKeys.list GET /provider-api-keys",
       "providerApiKeys.create POST /provider-api-keys",
       "providerApiKeys.get GET /provider-api-keys/:id",
       "providerApiKeys.update PUT /provider-api-keys/:id",
       "providerApiKeys.delete DELETE /provider-api-keys/:id",
+      "providerApiKeys.test POST /provider-api-keys/test",
+      "providers.list GET /providers",
+      "console.signIn POST /console/session",
+      "console.session GET /console/session",
+      "console.signOut DELETE /console/session",
+      "console.sessions GET /console/sessions",
+      "console.endSession DELETE /console/sessions/:id",
+      "console.createLink POST /console/links",
     ]
   `)
 })
@@ -103,10 +122,13 @@ describe.each(routes)('$label', ({ route, metadata }) => {
 
   test('declares the causes that follow from its metadata, and only their statuses', () => {
     const causes = causesOf(route, metadata)
-    const always = ['refused-query', 'no-key', 'unknown-key', 'unforeseen', 'server-stopping', 'database-unavailable']
+    const always = ['refused-query', 'no-key', 'unforeseen', 'server-stopping', 'database-unavailable']
     expect(causes).toEqual(expect.arrayContaining(always))
-    expect(causes.includes('rate-limited')).toBe(metadata.rateLimited)
-    expect(causes.includes('missing-scope')).toBe(metadata.scope !== 'any')
+    expect(causes.includes('unknown-key')).toBe(!metadata.isPublic)
+    const spendsPoint = metadata.rateLimited || metadata.errors.includes('rate-limited')
+    expect(causes.includes('rate-limited')).toBe(spendsPoint)
+    const checksScope = metadata.scope !== 'any' || metadata.errors.includes('missing-scope')
+    expect(causes.includes('missing-scope')).toBe(checksScope)
     const readsBody = (/^(POST|PUT)$/.test(route.method) && !metadata.ignoresBody) || metadata.readsBody === true
     for (const cause of ['malformed-json', 'invalid-body', 'body-too-large', 'unsupported-content-type'] as const) {
       expect(causes.includes(cause), cause).toBe(readsBody)

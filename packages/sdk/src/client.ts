@@ -4,10 +4,12 @@ import type { PromptRegistry } from './prompt-registry.ts'
 import { ApiKeys } from './resources/api-keys.ts'
 import { Conversations } from './resources/conversations.ts'
 import { Evaluations } from './resources/evaluations.ts'
+import { Examples } from './resources/examples.ts'
 import { Logs } from './resources/logs.ts'
 import { Projects } from './resources/projects.ts'
 import { Prompts } from './resources/prompts.ts'
 import { ProviderKeys } from './resources/provider-keys.ts'
+import { Providers } from './resources/providers.ts'
 import { Runs } from './resources/runs.ts'
 import { Versions } from './resources/versions.ts'
 import { derived, resolveSettings } from './settings.ts'
@@ -33,10 +35,12 @@ export class Stet<R = PromptRegistry> {
   readonly runs: Runs
   readonly conversations: Conversations
   readonly evaluations: Evaluations
+  readonly examples: Examples
   readonly logs: Logs
   readonly projects: Projects
   readonly apiKeys: ApiKeys
   readonly providerKeys: ProviderKeys
+  readonly providers: Providers
 
   constructor(options?: StetOptions)
   constructor(apiKey: string, options?: StetOptions)
@@ -51,10 +55,12 @@ export class Stet<R = PromptRegistry> {
     this.runs = new Runs(api)
     this.evaluations = new Evaluations(api)
     this.conversations = new Conversations(api, this.prompts, this.runs, this.evaluations)
+    this.examples = new Examples(api)
     this.logs = new Logs(api)
     this.projects = new Projects(api)
     this.apiKeys = new ApiKeys(api)
     this.providerKeys = new ProviderKeys(api)
+    this.providers = new Providers(api)
   }
 
   /**

@@ -43,10 +43,12 @@ export type { DeepPartial, OutputKind, OutputOf, ParamsOf, PartialObject, Prompt
 export type { ApiKeys } from './resources/api-keys.ts'
 export type { Conversations } from './resources/conversations.ts'
 export type { Evaluations } from './resources/evaluations.ts'
+export type { Examples } from './resources/examples.ts'
 export type { Logs } from './resources/logs.ts'
 export type { Projects } from './resources/projects.ts'
 export type { Prompts } from './resources/prompts.ts'
 export type { ProviderKeys } from './resources/provider-keys.ts'
+export type { Providers } from './resources/providers.ts'
 export type { Runs } from './resources/runs.ts'
 export type { Versions } from './resources/versions.ts'
 export type { RunJob } from './run/run-job.ts'
@@ -84,19 +86,27 @@ export type {
   ErrorReason,
   Evaluation,
   EvaluationInput,
+  Example,
   FetchedPrompt,
   FinishReason,
+  ForcedEdit,
   Health,
   KeyPlan,
   KeyScope,
+  LocatedIssue,
   LogEntry,
   LogSource,
   Me,
   Message,
+  Person,
   Project,
   ProjectDefaults,
   Prompt,
+  PromptCheck,
+  Provider,
   ProviderKeyInfo,
+  ProviderModel,
+  ProviderTest,
   PushResult,
   RevertResult,
   Role,
@@ -105,7 +115,9 @@ export type {
   RunState,
   StopResult,
   ToolCall,
+  TreeItem,
   Usage,
   Version,
   VersionDiff,
+  VersionTree,
 } from './types.ts'

@@ -1,15 +1,6 @@
-import { type RouteMetadata, routes } from '@stet/contract/routes'
+import type { RouteMetadata, routes } from '@stet/contract/routes'
 import type { Health, RouteTypes } from '@stet/contract/vocabulary'
-
-/** Routers and single routes whose SDK name differs from the contract. */
-const routers = { documents: 'prompts', providerApiKeys: 'providerKeys' } as const
-const single = {
-  'apiKeys.me': 'me',
-  'runs.run': 'prompts.run',
-  'runs.chat': 'conversations.chat',
-  'tools.result': 'runs.toolResult',
-  'evaluations.annotations': 'conversations.annotations',
-} as const
+import { operationTable, type routers, type single } from './operation-table.ts'
 
 type RouteName = { [R in keyof RouteTypes]: `${R}.${keyof RouteTypes[R] & string}` }[keyof RouteTypes]
 type Renamed<Name extends RouteName> = Name extends keyof typeof single
@@ -38,31 +29,19 @@ export interface Operation {
   retry: boolean | 'keyed'
   sendsBody: boolean
   /** The route is outside the API prefix and needs no API key. */
-  outside?: true
+  outside: boolean
 }
 
 /** Paths are relative to the API prefix, except for operations with `outside`. */
 // The pure annotation lets bundlers drop the table when no operation is used.
-export const operations = /* @__PURE__ */ allOperations()
+export const operations = /* @__PURE__ */ readTable()
 
-function allOperations() {
-  const renamed: Record<string, string> = { ...routers, ...single }
-  const named = Object.entries(routes).flatMap(([router, records]) =>
-    Object.entries<RouteMetadata>(records).map(([name, route]): [string, Operation] => [
-      renamed[`${router}.${name}`] ?? `${renamed[router] ?? router}.${name}`,
-      operationOf(route),
-    ]),
-  )
-  const health: Operation = { method: 'GET', path: '/health', retry: true, sendsBody: false, outside: true }
-  return { ...(Object.fromEntries(named) as Record<OperationName, Operation>), health }
-}
-
-function operationOf({ method, path, idempotent, repeatable, readsBody }: RouteMetadata): Operation {
-  const isPost = method === 'POST'
-  return {
-    method,
-    path,
-    retry: !isPost || repeatable === true || (idempotent && 'keyed'),
-    sendsBody: isPost || method === 'PUT' || readsBody === true,
-  }
+function readTable(): Record<OperationName, Operation> {
+  const named = operationTable.split('\n').map((line) => {
+    const [name, method, path, flags = ''] = line.split(' ')
+    const has = (flag: string) => flags.includes(flag)
+    const retry = method !== 'POST' || has('r') || (has('k') && 'keyed')
+    return [name, { method, path, retry, sendsBody: has('b'), outside: has('o') }]
+  })
+  return Object.fromEntries(named) as Record<OperationName, Operation>
 }

@@ -44,8 +44,11 @@ export interface RequestOptions {
  * @example new Stet({ apiKey: 'stet_…', baseUrl: 'https://prompts.example.com', projectId: 1 })
  */
 export interface StetOptions extends Scope {
-  /** Default: the STET_API_KEY environment variable. */
-  apiKey?: ApiKey
+  /**
+   * Default: the STET_API_KEY environment variable. With null, the client sends no Authorization header: for a page of
+   * the server itself, which sends a cookie.
+   */
+  apiKey?: ApiKey | null
   /** Default: STET_BASE_URL, then http://127.0.0.1:8787. The client appends a missing /api/v3. */
   baseUrl?: string
   /** Milliseconds per attempt. Default: 60_000, or 600_000 for runs with `stream: false`. */

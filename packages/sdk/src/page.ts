@@ -1,23 +1,7 @@
 import { ApiPromise } from './api-promise.ts'
+import type { LoadPage, Page } from './views/page-of.ts'
 
-/** One page of a list. Iterating a page also yields the items of all later pages. */
-export interface Page<T> extends AsyncIterable<T> {
-  readonly items: T[]
-  readonly nextCursor: string | null
-  /**
-   * Resolves to the next page, or to null after the last one.
-   *
-   * @example
-   * for (let page: Page<ConversationSummary> | null = await stet.conversations.list(); page; page = await page.next()) show(page.items)
-   */
-  next(): Promise<Page<T> | null>
-  /**
-   * Collects the items of this page and all later pages, up to `limit`.
-   *
-   * @example const newest = await (await stet.conversations.list()).toArray({ limit: 50 })
-   */
-  toArray(o?: { limit?: number }): Promise<T[]>
-}
+export type { Page } from './views/page-of.ts'
 
 /**
  * The promise for the first page. Iterating the promise yields the items of all pages.
@@ -30,31 +14,13 @@ export class PagePromise<T> extends ApiPromise<Page<T>> implements AsyncIterable
   }
 }
 
-export type LoadPage<T> = (cursor: string | undefined) => ApiPromise<{ items: T[]; nextCursor: string | null }>
-
 /** Requests the first page immediately. Later pages load on `next()` or when iteration reaches them. */
 export function pagePromise<T>(load: LoadPage<T>, cursor?: string): PagePromise<T> {
   const outcome = load(cursor)
     .withResponse()
-    .then(({ data, response }) => ({ data: pageOf(data, load), response }))
+    .then(async ({ data, response }) => {
+      const { pageOf } = await import('./views/page-of.ts')
+      return { data: pageOf(data, load), response }
+    })
   return new PagePromise(outcome)
-}
-
-function pageOf<T>({ items, nextCursor }: { items: T[]; nextCursor: string | null }, load: LoadPage<T>): Page<T> {
-  const page: Page<T> = {
-    items,
-    nextCursor,
-    async next() {
-      return nextCursor === null ? null : pageOf(await load(nextCursor), load)
-    },
-    async toArray({ limit = Number.POSITIVE_INFINITY } = {}) {
-      const all: T[] = []
-      for await (const item of page) if (all.push(item) >= limit) break
-      return all.slice(0, limit)
-    },
-    async *[Symbol.asyncIterator]() {
-      for (let at: Page<T> | null = page; at; at = await at.next()) yield* at.items
-    },
-  }
-  return page
 }

@@ -35,9 +35,9 @@ export function derived(settings: Settings, options: StetOptions, changed: Parti
 
 /** @throws ConfigurationError for invalid values, and for an API key in a page without `dangerouslyAllowBrowser` */
 export function resolveSettings(options: Inherited, runtime: Runtime = systemRuntime): Settings {
-  const apiKey = options.apiKey ?? environment('STET_API_KEY')
+  const { apiKey = environment('STET_API_KEY') } = options
   const isBrowser = 'window' in globalThis && 'document' in globalThis
-  if (isBrowser && apiKey !== undefined && !options.dangerouslyAllowBrowser) {
+  if (isBrowser && apiKey && !options.dangerouslyAllowBrowser) {
     throw new ConfigurationError(
       'Every visitor of a page can read its API key: call your own server, or set dangerouslyAllowBrowser',
     )

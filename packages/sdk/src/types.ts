@@ -9,19 +9,27 @@ import type {
   CreateProjectBody,
   DiffSide,
   Document,
+  DocumentCheck,
   ErrorReason,
   Evaluation,
   EvaluationConfiguration,
+  Example as ExampleBody,
   FinishReason,
+  ForcedEdit,
   Health,
   KeyPlan,
   KeyScope,
+  LocatedIssue,
   LogEntry as LogEntryBody,
   Me as MeBody,
   MessageInput,
   MessagePart,
+  Person,
   Project,
+  Provider as ProviderBody,
   ProviderKey,
+  ProviderModel,
+  ProviderTest as ProviderTestBody,
   PushResult,
   RevertResult,
   Role,
@@ -30,9 +38,11 @@ import type {
   StopResult,
   TextResponse,
   ToolCall,
+  TreeItem,
   Usage,
   Version as VersionBody,
   VersionDiff,
+  VersionTree as VersionTreeBody,
 } from '@stet/contract/vocabulary'
 import type { IsText, OutputKind } from './registry.ts'
 
@@ -47,16 +57,21 @@ export type {
   ErrorReason,
   Evaluation,
   FinishReason,
+  ForcedEdit,
   Health,
   KeyPlan,
   KeyScope,
+  LocatedIssue,
+  Person,
   Project,
+  ProviderModel,
   PushResult,
   RevertResult,
   Role,
   RunState,
   StopResult,
   ToolCall,
+  TreeItem,
   Usage,
   VersionDiff,
 }
@@ -83,6 +98,14 @@ export interface Prompt extends Omit<Document, 'config' | 'provider'> {
   provider?: string
 }
 
+/** The result of compiling a prompt, with the messages of its first step. */
+export interface PromptCheck
+  extends Omit<DocumentCheck, 'config' | 'provider' | 'messages'>,
+    Pick<Prompt, 'config' | 'provider'> {
+  /** The messages of the first step. Null without `parameters` or with errors. */
+  messages: Message[] | null
+}
+
 /** A prompt, with its origin in `source`. */
 export interface FetchedPrompt extends Prompt {
   readonly source: 'network' | 'cache' | 'stale' | 'fallback'
@@ -93,6 +116,11 @@ export interface FetchedPrompt extends Prompt {
 /** A project version: either a draft, or a merged version with a number. */
 export interface Version extends Omit<VersionBody, 'deletedAt'> {
   deletedAt: string | null
+}
+
+/** A version's prompts without their texts, ordered by path. */
+export interface VersionTree extends Omit<VersionTreeBody, 'version'> {
+  version: Version
 }
 
 interface ResponseBase extends Omit<TextResponse, 'streamType' | 'provider' | 'input' | 'output'> {
@@ -137,6 +165,11 @@ export interface EvaluationInput extends Omit<CreateEvaluationBody, 'projectId' 
   configuration?: EvaluationConfiguration & { [extra: string]: unknown }
 }
 
+/** Saved inputs of a prompt. The parameters and messages can be passed to a run as they are. */
+export interface Example extends Omit<ExampleBody, 'messages'> {
+  messages: Message[]
+}
+
 export type LogSource = 'api' | 'playground' | 'evaluation' | (string & {})
 
 /** A stored external log. `uuid` is its conversation's uuid. */
@@ -152,6 +185,17 @@ export type ApiKeyInfo = ApiKey
 /** A provider key with a masked `token`. The id is 0 for keys from the server's environment and for `demo`. */
 export interface ProviderKeyInfo extends Omit<ProviderKey, 'provider'> {
   provider: string
+}
+
+/** A provider that prompts can name, without its address and token. */
+export interface Provider extends Omit<ProviderBody, 'provider'> {
+  provider: string
+}
+
+/** The result of one test call to a provider. `error` is null if the call succeeded. */
+export interface ProviderTest extends Omit<ProviderTestBody, 'provider' | 'error'> {
+  provider: string
+  error: { errorCode: string; message: string } | null
 }
 
 /** The API key in use, its workspace and its rate limit. */

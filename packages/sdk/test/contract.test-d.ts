@@ -6,10 +6,13 @@ import type {
   Conversation,
   ConversationSummary,
   EvaluationInput,
+  Example,
   LogEntry,
   Me,
   Prompt,
+  Provider,
   ProviderKeyInfo,
+  ProviderTest,
   RunResult,
   Version,
 } from '../src/types.ts'
@@ -26,7 +29,10 @@ accepts<Version, wire.Version>('same keys')
 accepts<Omit<RunResult, 'response'>, Omit<wire.RunResult, 'response'>>('same keys')
 accepts<Conversation, wire.Conversation>('same keys')
 accepts<ConversationSummary, wire.ConversationSummary>('same keys')
+accepts<Example, wire.Example>('same keys')
 accepts<LogEntry, wire.LogEntry>('same keys')
+accepts<Provider, wire.Provider>('same keys')
+accepts<ProviderTest, wire.ProviderTest>('same keys')
 accepts<ProviderKeyInfo, wire.ProviderKey>('same keys')
 accepts<Me, wire.Me>('same keys')
 accepts<LatitudeEventData, wire.LatitudeEvent>('same keys')

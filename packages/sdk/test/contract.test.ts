@@ -1,4 +1,4 @@
-import { listRoutes, operatorRoutes, RunEvent, RunResult } from '@stet/contract'
+import { listConsoleRoutes, listRoutes, operatorRoutes, RunEvent, RunResult } from '@stet/contract'
 import { sampleOf } from '@stet/contract/samples'
 import { describe, expect, it } from 'vitest'
 import { Stet } from '../src/index.ts'
@@ -17,6 +17,15 @@ interface ContractRoute {
 
 /** Operations outside the contract and the API prefix. They need no API key. */
 const OUTSIDE = { health: operatorRoutes.health.path }
+/** Sign-in of the console, which the page and the command line call themselves. */
+const EXCEPTED = [
+  'POST /console/session',
+  'GET /console/session',
+  'DELETE /console/session',
+  'GET /console/sessions',
+  'DELETE /console/sessions/:id',
+  'POST /console/links',
+]
 type InContract = Exclude<OperationName, keyof typeof OUTSIDE>
 
 const placeOf = ({ method, path }: { method: string; path: string }) => `${method} ${path}`
@@ -37,10 +46,14 @@ describe('routes', () => {
     expect(Object.values(inContract).map(placeOf).sort()).toEqual([...routes.keys()].sort())
   })
 
+  it('only the sign-in of the console is left out', () => {
+    expect(listConsoleRoutes().map(({ route }) => placeOf(route))).toEqual(EXCEPTED)
+  })
+
   it.each(Object.entries(operations))('%s is retried only if repeating it is safe', (name, route) => {
     const { retry } = route
-    // A repeated tool result is ignored, because the first one counts. An attach only reads.
-    const isHarmless = ['runs.toolResult', 'runs.attach'].includes(name)
+    // A repeated tool result is ignored, because the first one counts. An attach and a check only read.
+    const isHarmless = ['runs.toolResult', 'runs.attach', 'prompts.check'].includes(name)
     if (route.method !== 'POST' || isHarmless) return expect(retry).toBe(true)
     const { idempotent } = routeOf(name as InContract)?.metadata ?? {}
     expect(retry).toBe(idempotent === true ? 'keyed' : false)
@@ -75,6 +88,7 @@ const calls: Record<OperationName, (stet: Stet) => unknown> = {
     ]),
   'versions.revert': (stet) => stet.versions.revert(U, { paths: ['a'] }),
   'versions.diff': (stet) => stet.versions.diff(U, { base: 'live' }),
+  'versions.tree': (stet) => stet.versions.tree(U),
   'versions.import': (stet) =>
     stet.versions.import(U, { uuid: U, title: 'x', authorName: 'Ada', createdAt: AT, mergedAt: AT }),
   'prompts.list': (stet) => stet.prompts.list({ prefix: 'a/' }),
@@ -83,6 +97,7 @@ const calls: Record<OperationName, (stet: Stet) => unknown> = {
   'prompts.getOrCreate': (stet) => stet.prompts.getOrCreate('a', { prompt: 'x' }),
   'prompts.createOrUpdate': (stet) =>
     stet.prompts.createOrUpdate('a', { prompt: 'x', force: true, baseHash: HASH, liveHash: HASH }),
+  'prompts.check': (stet) => stet.prompts.check('a/b', { prompt: 'Hello', parameters: { a: 1 } }),
   'prompts.delete': (stet) => stet.prompts.delete('a/b'),
   'prompts.run': (stet) =>
     stet.prompts.run('a', {
@@ -126,6 +141,10 @@ const calls: Record<OperationName, (stet: Stet) => unknown> = {
   'evaluations.annotate': (stet) =>
     stet.conversations.annotate(U, 1, U, { reason: 'r', metadata: { a: 1 }, versionUuid: U }),
   'conversations.annotations': (stet) => stet.conversations.annotations(U),
+  'examples.list': (stet) => stet.examples.list(U),
+  'examples.create': (stet) => stet.examples.create({ documentUuid: U, name: 'n', parameters: { n: 1 }, messages }),
+  'examples.update': (stet) => stet.examples.update(U, { name: 'n', parameters: {}, messages }),
+  'examples.delete': (stet) => stet.examples.delete(U),
   'logs.create': (stet) =>
     stet.logs.create('a', messages, {
       response: 'r',
@@ -152,6 +171,8 @@ const calls: Record<OperationName, (stet: Stet) => unknown> = {
       defaultModel: 'm',
       configuration: {},
     }),
+  'providerKeys.test': (stet) => stet.providerKeys.test({ name: 'n', model: 'm' }),
+  'providers.list': (stet) => stet.providers.list(),
   'providerKeys.delete': (stet) => stet.providerKeys.delete(4),
   'apiKeys.list': (stet) => stet.apiKeys.list(),
   'apiKeys.create': (stet) =>
@@ -235,12 +256,14 @@ const ANSWERS: Record<InContract, string> = {
   'versions.push': 'PushResult',
   'versions.revert': 'RevertResult',
   'versions.diff': 'VersionDiff',
+  'versions.tree': 'VersionTree',
   'versions.import': 'Version',
   'prompts.list': 'Document*',
   'prompts.create': 'Document',
   'prompts.get': 'Document',
   'prompts.getOrCreate': 'Document',
   'prompts.createOrUpdate': 'Document',
+  'prompts.check': 'DocumentCheck',
   'prompts.delete': 'DeletedDocument',
   'prompts.run': 'RunResult',
   'conversations.list': 'ConversationPage',
@@ -253,12 +276,18 @@ const ANSWERS: Record<InContract, string> = {
   'evaluations.get': 'Evaluation',
   'evaluations.annotate': 'Annotation',
   'conversations.annotations': 'Annotation*',
+  'examples.list': 'Example*',
+  'examples.create': 'Example',
+  'examples.update': 'Example',
+  'examples.delete': 'DeletedExample',
   'logs.create': 'LogEntry',
   'providerKeys.list': 'ProviderKey*',
   'providerKeys.get': 'ProviderKey',
   'providerKeys.create': 'ProviderKey',
   'providerKeys.update': 'ProviderKey',
   'providerKeys.delete': 'ProviderKey',
+  'providerKeys.test': 'ProviderTest',
+  'providers.list': 'Provider*',
   'apiKeys.list': 'ApiKey*',
   'apiKeys.create': 'CreatedApiKey',
   'apiKeys.rotate': 'CreatedApiKey',

@@ -11,6 +11,8 @@ const pages = [...readdirSync(`${docs}sdk`).map((page) => `sdk/${page}`), 'evalu
 const SCENE = `
 declare const stet: Stet, latitude: import('@stet/sdk/latitude').Latitude
 declare const stream: RunStream, job: import('@stet/sdk').RunJob, result: import('@stet/sdk').RunResult
+declare const example: import('@stet/sdk').Example, documentUuid: string
+declare const tree: import('@stet/sdk').VersionTree
 declare const draft: Version, call: import('@stet/sdk').ToolCall
 declare const uuid: string, draftUuid: string, evaluationUuid: string, key: string, newToken: string, site: string
 declare const ticket: string, text: string, content: string, baseHash: string, question: string, answer: string

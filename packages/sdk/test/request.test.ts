@@ -88,6 +88,20 @@ describe('the API key', () => {
     })
   })
 
+  it('null sends no Authorization header, not even with a key in the environment', async () => {
+    const { url, requests } = await localServer(json([]))
+    vi.stubEnv('STET_API_KEY', 'from-env')
+    try {
+      const stet = client(url, { apiKey: null })
+      await stet.project(4).prompts.list()
+      await stet.withOptions({ apiKey: 'own' }).prompts.list()
+      await client(url).withOptions({ apiKey: null }).versions.create('a')
+    } finally {
+      vi.unstubAllEnvs()
+    }
+    expect(requests.map(({ headers }) => headers.authorization)).toEqual([undefined, 'Bearer own', undefined])
+  })
+
   it('an undefined key does not override the other options', async () => {
     const { url, requests } = await localServer(json([]))
     const unset = process.env['STET_NO_SUCH_KEY'] as string
@@ -299,6 +313,7 @@ it('rejects an API key in a page', () => {
   vi.stubGlobal('document', {})
   try {
     expect(() => new Stet('k')).toThrow(/dangerouslyAllowBrowser/)
+    expect(new Stet({ apiKey: null }).baseUrl).toBe('http://127.0.0.1:8787/api/v3')
     expect(new Stet('k', { dangerouslyAllowBrowser: true }).baseUrl).toBe('http://127.0.0.1:8787/api/v3')
     expect(() => new Stet()).not.toThrow()
   } finally {

@@ -16,12 +16,16 @@ import { postgresConversationStore } from './adapters/database/stores/conversati
 import { postgresDeletionStore } from './adapters/database/stores/deletion-store.ts'
 import { postgresDocumentStore } from './adapters/database/stores/document-store.ts'
 import { postgresAnnotationStore, postgresEvaluationStore } from './adapters/database/stores/evaluation-store.ts'
+import { postgresExampleStore } from './adapters/database/stores/example-store.ts'
 import { postgresExternalLogStore, transactionExternalLogStore } from './adapters/database/stores/external-log-store.ts'
 import { postgresIdempotencyStore, postgresIdempotencyUpkeep } from './adapters/database/stores/idempotency-store.ts'
+import { postgresInstallationStore } from './adapters/database/stores/installation-store.ts'
 import { postgresLeaseStore } from './adapters/database/stores/lease-store.ts'
 import { postgresProjectStore } from './adapters/database/stores/project-store.ts'
 import { postgresProviderKeyStore } from './adapters/database/stores/provider-key-store.ts'
 import { postgresRunStore } from './adapters/database/stores/run-store.ts'
+import { postgresSessionStore } from './adapters/database/stores/session-store.ts'
+import { postgresSignInLinkStore } from './adapters/database/stores/sign-in-link-store.ts'
 import { postgresToolCallStore } from './adapters/database/stores/tool-call-store.ts'
 import { postgresVersionStore } from './adapters/database/stores/version-store.ts'
 import { postgresWorkspaceStore } from './adapters/database/stores/workspace-store.ts'
@@ -87,8 +91,12 @@ export function storesFor(client: DatabaseClient): Stores {
     conversations: postgresConversationStore(client),
     evaluations: postgresEvaluationStore(client),
     annotations: postgresAnnotationStore(client),
+    examples: postgresExampleStore(client),
     idempotency: postgresIdempotencyStore(client),
     externalLogs: transactionExternalLogStore(client),
+    sessions: postgresSessionStore(client),
+    signInLinks: postgresSignInLinkStore(client),
+    installations: postgresInstallationStore(client),
   }
 }
 
@@ -152,7 +160,12 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>) 
     place,
     rateLimiter: live.rateLimiter,
     failures: live.failures,
-    settings: { ...config, features, unread: { stallMs: config.stallSeconds * 1_000, mostBytes: config.unreadBytes } },
+    settings: {
+      ...config,
+      database: database.kind,
+      features,
+      unread: { stallMs: config.stallSeconds * 1_000, mostBytes: config.unreadBytes },
+    },
     readiness: async () => ({
       accepting: work !== undefined && !drain.isDraining,
       recovered: work?.queueWork.hasBegun() ?? false,

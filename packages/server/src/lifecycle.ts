@@ -1,7 +1,7 @@
 import { Server as NetServer } from 'node:net'
 import type { Config } from './config.ts'
 import { keepAdminKey } from './data-files.ts'
-import { createFirstWorkspace } from './features/access/first-start.ts'
+import { createFirstWorkspace, type NewTenant } from './features/access/first-start.ts'
 import { keepRetention } from './features/conversations/deletion/delete-conversations.ts'
 import { purgeDeleted } from './features/conversations/deletion/purge-deleted.ts'
 import type { Deps } from './features/deps.ts'
@@ -10,6 +10,7 @@ import { addProject } from './features/projects/create-project.ts'
 import { dropEventLogs } from './features/runs/events/stored-events.ts'
 import { endOrphanedRuns, keepLease, takeLease } from './features/runs/leases/keep-lease.ts'
 import { workRunQueue } from './features/runs/queue/work-run-queue.ts'
+import { makeLink } from './features/sessions/sign-in-link.ts'
 import type { Drain } from './http/operations/drain.ts'
 import type { HttpServer } from './http/server.ts'
 import { OperatorError, RunError } from './shared/app-error.ts'
@@ -32,11 +33,15 @@ interface QueueWork extends Repeated {
 export interface StartedWork {
   /** The message about the first admin key. Undefined if the database already had a workspace. */
   firstKey: string | undefined
+  /** The code of a sign-in link for the first admin key. */
+  firstCode: string | undefined
   queueWork: QueueWork
   upkeep: Repeated[]
 }
 
 const roomCheckMs = 1_000
+/** `main.ts` prints this time, in minutes. */
+const firstLinkSeconds = 900
 
 /** Starts the recovery, the run queue and the upkeep. Creates the first workspace if there is none. */
 export async function startUp(input: StartUpInput): Promise<StartedWork> {
@@ -44,7 +49,7 @@ export async function startUp(input: StartUpInput): Promise<StartedWork> {
   const queueWork = await startQueueWork(input)
   // No later step here may fail, because the operator must see a generated key.
   let firstKey: string | undefined
-  await createFirstWorkspace(deps, {
+  const tenant = await createFirstWorkspace(deps, {
     adminKey: config.adminKey,
     createProject: addProject,
     keepKey: (tenant) => {
@@ -52,7 +57,19 @@ export async function startUp(input: StartUpInput): Promise<StartedWork> {
     },
   })
   const dropping = [dropEventLogs(deps), dropIdempotencyRecords(deps), purgeDeleted(deps), keepRetention(deps)]
-  return { firstKey, queueWork, upkeep: [keepLease(deps), ...dropping] }
+  const firstCode = tenant && config.console ? await firstLink(deps, tenant) : undefined
+  return { firstKey, firstCode, queueWork, upkeep: [keepLease(deps), ...dropping] }
+}
+
+/** The first sign-in also works with the key, so a failure is only logged. */
+async function firstLink(deps: Deps, { workspaceId, apiKeyId }: NewTenant): Promise<string | undefined> {
+  try {
+    const { code } = await makeLink(deps, { workspaceId, apiKeyId, ttlSeconds: firstLinkSeconds })
+    return code
+  } catch (error) {
+    deps.logger.warn('server.no-first-link', { reason: error instanceof Error ? error.name : 'unknown' })
+    return undefined
+  }
 }
 
 /** The recovery writes to the database, so it waits while the disk is almost full. The server still serves reads. */

@@ -4,6 +4,7 @@ import type { Server } from 'node:http'
 import { type Composition, compose } from './compose.ts'
 import { type Config, readConfig } from './config.ts'
 import { makeDataFolder } from './data-files.ts'
+import { publicUrlOf, signInUrl } from './features/sessions/sign-in-link.ts'
 import { HttpServer } from './http/server.ts'
 import type { StartedWork } from './lifecycle.ts'
 import { runOperatorCommand } from './operator-commands.ts'
@@ -43,12 +44,20 @@ async function serve(config: Config): Promise<void> {
     if (!work) return
     tellFirstKey(work)
   }
-  process.stdout.write(`stet listening on ${address}\n`)
+  process.stdout.write(`${consoleLine(server, config, await composition.started)}stet listening on ${address}\n`)
   void composition.superseded.then(() => stop(new OperatorError('Another server has taken over this database')))
 }
 
 function tellFirstKey(work: StartedWork | undefined): void {
   if (work?.firstKey !== undefined) process.stdout.write(`${work.firstKey}\n`)
+}
+
+/** Printed under a first key. A sign-in link is only printed at a first start, because output is often kept. */
+function consoleLine(server: Server, config: Config, work: StartedWork | undefined): string {
+  if (!config.console) return ''
+  const url = publicUrlOf(config, portOf(server, config))
+  if (work?.firstCode === undefined) return `console: ${url} (sign in: stet console)\n`
+  return `console: ${signInUrl(url, work.firstCode)} (works once, for 15 minutes; later: stet console)\n`
 }
 
 async function listen(server: Server, { host, port }: Config): Promise<void> {
@@ -62,9 +71,12 @@ async function listen(server: Server, { host, port }: Config): Promise<void> {
 }
 
 function addressOf(server: Server, config: Config): string {
+  return `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${portOf(server, config)}`
+}
+
+function portOf(server: Server, config: Config): number {
   const address = server.address()
-  const port = typeof address === 'object' && address ? address.port : config.port
-  return `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
+  return typeof address === 'object' && address ? address.port : config.port
 }
 
 // The first signal drains the server; the second one exits immediately. A closed parent channel counts as a first

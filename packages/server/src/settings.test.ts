@@ -26,3 +26,23 @@ describe('STET_CORS_ORIGINS', () => {
     expect(isTaken(value)).toBe(false)
   })
 })
+
+describe('STET_PUBLIC_URL', () => {
+  it.each([
+    ['https://stet.example.com', 'https://stet.example.com'],
+    ['https://Stet.example.com:443/', 'https://stet.example.com'],
+    ['http://10.0.0.5:8787/tools/stet/', 'http://10.0.0.5:8787/tools/stet'],
+  ])('reads %j as %j', (value, expected) => {
+    expect(settings.publicUrl.parse(value)).toBe(expected)
+  })
+
+  it.each([
+    'stet.example.com',
+    'ftp://a.example',
+    'https://a:b@a.example',
+    'https://a.example/?x',
+    'https://a.example/#x',
+  ])('refuses %j', (value) => {
+    expect(settings.publicUrl.safeParse(value).success).toBe(false)
+  })
+})

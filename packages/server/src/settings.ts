@@ -29,6 +29,12 @@ const list = z.string().transform((value) =>
 )
 const onOff = z.enum(['on', 'off'], { error: 'must be on or off' }).transform((value) => value === 'on')
 const httpUrl = z.string().refine(isHttpUrl, 'must be an http or https URL').optional()
+// Addresses are made by appending a path, so the URL has no trailing slash.
+const baseUrl = z
+  .string()
+  .refine(isBaseUrl, 'must be an http or https URL without user, query and fragment')
+  .transform((value) => withoutSlash(new URL(value).href))
+  .optional()
 
 const samplers = [
   'always_on',
@@ -44,6 +50,16 @@ export const settings = {
     'Address to listen on. Put a proxy with TLS in front of anything but loopback.',
   ),
   port: setting('PORT', whole(0, 65_535).prefault('8787')).describe('Port to listen on; 0 picks a free one.'),
+  publicUrl: setting(
+    'STET_PUBLIC_URL',
+    baseUrl,
+    '`http://` with `HOST` and `PORT`; `0.0.0.0` and `::` are shown as `127.0.0.1`',
+  ).describe(
+    'Address of this server in browsers, used in sign-in links. An https address marks console cookies as `Secure`. A path, for a proxy that serves stet below one, is the base of the console.',
+  ),
+  console: setting('STET_CONSOLE', onOff.prefault('on')).describe(
+    'The console, a web app at `/`, with its sign-in at `/console`. Off: `/` redirects to `/docs`.',
+  ),
   dataDir: setting('STET_DATA_DIR', text.prefault('./.stet')).describe(
     'Folder of the embedded database (`db/`), `admin.key` and `encryption.key`.',
   ),
@@ -161,7 +177,7 @@ export const settings = {
     'Whether traces contain prompts, parameters, answers and tool results.',
   ),
   trustProxy: setting('STET_TRUST_PROXY', whole(0, 10).prefault('0')).describe(
-    'Number of proxies in front of the server, for reading `X-Forwarded-For`.',
+    'Number of proxies in front of the server, for reading `X-Forwarded-For` and `X-Forwarded-Proto`.',
   ),
   authFailureLimit: setting('STET_AUTH_FAILURE_LIMIT', whole(0, 1_000_000).prefault('20')).describe(
     'Failed authentications allowed per address in 10 s; 0 = no limit.',
@@ -235,7 +251,17 @@ function isHttpUrl(value: string): boolean {
   return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
 }
 
+function isBaseUrl(value: string): boolean {
+  if (!isHttpUrl(value)) return false
+  const { username, password } = new URL(value)
+  return username === '' && password === '' && !/[?#]/.test(value)
+}
+
 // Accepts only the form that browsers send: no path, trailing slash, default port, upper case or wildcard.
 function isOrigin(value: string): boolean {
   return isHttpUrl(value) && new URL(value).origin === value && !value.includes('*')
+}
+
+function withoutSlash(url: string): string {
+  return url.endsWith('/') ? url.slice(0, -1) : url
 }

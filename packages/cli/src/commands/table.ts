@@ -69,6 +69,7 @@ export const commandTable: Readonly<Record<string, TableEntry>> = {
   export: { summary: 'write all prompts to a folder or a file', load: () => import('./export.ts') },
   'config list': { summary: 'show settings and profiles', load: () => import('./config/list.ts') },
   doctor: { summary: 'diagnose problems', load: () => import('./doctor/doctor.ts') },
+  console: { summary: 'open the console, signed in', load: () => import('./console/console.ts') },
   completion: {
     summary: 'print a shell completion script',
     load: async () => ({
@@ -106,6 +107,6 @@ export const helpGroups: Readonly<Record<string, readonly string[]>> = {
   ],
   'Runs:': ['run', 'chat', 'attach', 'stop', 'bench', 'conversations', 'logs', 'annotate', 'evaluations'],
   'Code and CI:': ['check', 'types', 'import', 'export'],
-  'Account and server:': ['login', 'logout', 'whoami', 'projects', 'keys', 'providers', 'serve'],
+  'Account and server:': ['login', 'logout', 'whoami', 'projects', 'keys', 'providers', 'serve', 'console'],
   'This program:': ['config', 'doctor', 'completion'],
 }

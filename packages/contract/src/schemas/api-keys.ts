@@ -1,5 +1,18 @@
 import { z } from 'zod'
-import { absent, type Held, Id, IdParams, KeyScope, LIMITS, Name, nullsAbsent, orRaw, Timestamp } from '../common.ts'
+import {
+  absent,
+  type Held,
+  Id,
+  IdParams,
+  KeyScope,
+  LIMITS,
+  Name,
+  nameText,
+  nullsAbsent,
+  orRaw,
+  Person,
+  Timestamp,
+} from '../common.ts'
 import { withErrors } from '../errors.ts'
 import type * as vocabulary from '../vocabulary/index.ts'
 import { KEY_PLANS } from '../vocabulary/plans.ts'
@@ -18,7 +31,7 @@ const apiKeyShape = {
   projectId: Id.nullable().meta({ description: 'The only project that the key can see; `null` means all.' }),
   plan: KeyPlan,
   limit: z.int().positive().meta({ description: 'Requests per second.' }),
-  author: z.object({ id: Id, name: z.string(), email: z.string() }),
+  author: Person,
   expiresAt: Timestamp.nullable(),
   lastUsedAt: Timestamp.nullable(),
   revokedAt: Timestamp.nullable(),
@@ -32,6 +45,9 @@ export const CreatedApiKey = z
   .object({ ...apiKeyShape, key: z.string().meta({ description: 'The secret. No later response contains it.' }) })
   .meta({ id: 'CreatedApiKey' })
 export type CreatedApiKey = Held<z.infer<typeof CreatedApiKey>, vocabulary.CreatedApiKey>
+
+// Shown in versions and history, never written to. One `@` between texts without spaces is enough.
+const Email = nameText({ min: 3, max: LIMITS.nameLength }).regex(/^[^\s@]+@[^\s@]+$/, 'must be an email address')
 
 const createShape = {
   name: Name,
@@ -48,6 +64,14 @@ const createShape = {
     .max(LIMITS.rateLimit)
     .exactOptional()
     .meta({ description: 'Required for the pricing plan `custom`, refused for the others.' }),
+  author: z
+    .object({ name: Name, email: Email })
+    .exactOptional()
+    .meta({
+      description:
+        'The person whom the key acts for, found by email without case, otherwise created. Default: the author with ' +
+        'the name of the key.',
+    }),
 }
 
 export const CreateApiKeyBody = nullsAbsent(

@@ -3,12 +3,15 @@ import { ContentHash, ConversationParams, type Held, Id, LIMITS, orRaw, Timestam
 import { documentedAs } from '../documented.ts'
 import { RunErrorCode, withErrors } from '../errors.ts'
 import type * as vocabulary from '../vocabulary/index.ts'
-import { CONVERSATION_ORIGINS } from '../vocabulary/run-state.ts'
+import { CONVERSATION_ORIGINS, REQUEST_CHANNELS } from '../vocabulary/run-state.ts'
 import { Message, ToolCall } from './messages.ts'
 import { RunSource, RunState, Usage } from './runs.ts'
 
 export const ConversationOrigin = z.enum(CONVERSATION_ORIGINS)
 export type ConversationOrigin = Held<z.infer<typeof ConversationOrigin>, vocabulary.ConversationOrigin>
+
+export const RequestChannel = z.enum(REQUEST_CHANNELS)
+export type RequestChannel = Held<z.infer<typeof RequestChannel>, vocabulary.RequestChannel>
 
 export const Conversation = z
   .object({
@@ -25,6 +28,7 @@ export const Conversation = z
     contentHash: ContentHash.meta({ description: 'The hash of the prompt that ran.' }),
     customIdentifier: z.string().nullable(),
     origin: ConversationOrigin,
+    via: RequestChannel.meta({ description: '`console` if a session of the console started the conversation.' }),
     tokenUsage: Usage,
     cost: z.number().nonnegative().meta({ description: 'In USD.' }),
     createdAt: Timestamp,

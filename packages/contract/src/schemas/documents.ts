@@ -10,6 +10,7 @@ import {
   Id,
   JsonObject,
   orRaw,
+  Person,
   PromptText,
   Timestamp,
   Uuid,
@@ -17,20 +18,31 @@ import {
 } from '../common.ts'
 import { withErrors } from '../errors.ts'
 import type * as vocabulary from '../vocabulary/index.ts'
+import { Message } from './messages.ts'
 import { ProviderKind } from './provider-api-keys.ts'
 
 const c = initContract()
 
-export const CompileIssue = z
-  .object({
-    code: z.string(),
-    message: z.string(),
-    line: z.int(),
-    column: z.int(),
-    frame: z.string().meta({ description: 'The lines around the error, with a marker below it.' }),
-  })
-  .meta({ id: 'CompileIssue' })
+const issueShape = {
+  code: z.string(),
+  message: z.string(),
+  line: z.int(),
+  column: z.int(),
+  endLine: z.int().exactOptional(),
+  endColumn: z.int().exactOptional().meta({ description: 'The column after the error; absent if unknown.' }),
+  frame: z.string().meta({ description: 'The lines around the error, with a marker below it.' }),
+}
+
+export const CompileIssue = z.object(issueShape).meta({ id: 'CompileIssue' })
 export type CompileIssue = Held<z.infer<typeof CompileIssue>, vocabulary.CompileIssue>
+
+export const LocatedIssue = z
+  .object({
+    ...issueShape,
+    path: z.string().meta({ description: 'The prompt with the error, possibly a referenced one.' }),
+  })
+  .meta({ id: 'LocatedIssue' })
+export type LocatedIssue = Held<z.infer<typeof LocatedIssue>, vocabulary.LocatedIssue>
 
 export const DocumentParameter = z
   .looseObject({ type: z.enum(['text', 'image', 'file']), required: z.boolean().exactOptional() })
@@ -59,6 +71,7 @@ export const Document = z
     updatedAt: Timestamp,
     mergedAt: Timestamp.nullable(),
     deletedAt: Timestamp.nullable(),
+    updatedBy: Person.nullable().meta({ description: 'Null if an earlier release stored the text.' }),
   })
   .meta({ id: 'Document' })
 export type Document = Held<z.infer<typeof Document>, vocabulary.Document>
@@ -93,6 +106,38 @@ export type CreateOrUpdateDocumentBody = Held<
 
 export const DeletedDocument = z.object({ documentUuid: Uuid, path: z.string() }).meta({ id: 'DeletedDocument' })
 export type DeletedDocument = Held<z.infer<typeof DeletedDocument>, vocabulary.DeletedDocument>
+
+export const CheckDocumentBody = absent({
+  path: DocumentPath,
+  prompt: PromptText.exactOptional().meta({
+    description: 'Checked instead of the stored text. The key then also needs `write`.',
+  }),
+  parameters: JsonObject.exactOptional().meta({ description: 'Values of the parameters by name, for `messages`.' }),
+}).meta({ id: 'CheckDocumentBody' })
+export type CheckDocumentBody = Held<z.input<typeof CheckDocumentBody>, vocabulary.CheckDocumentBody>
+
+export const DocumentCheck = z
+  .object({
+    contentHash: ContentHash,
+    errors: z
+      .array(LocatedIssue)
+      .max(20)
+      .meta({ description: 'Empty if the prompt compiles and its first step renders.' }),
+    config: JsonObject,
+    parameters: z.record(z.string(), DocumentParameter),
+    provider: ProviderKind.exactOptional().meta({ description: 'Absent if no configured provider key matches.' }),
+    references: z.array(z.object({ path: z.string(), documentUuid: Uuid.nullable() })).meta({
+      description: 'The prompts that the text refers to. `documentUuid` is null for a missing prompt.',
+    }),
+    referencedBy: z
+      .array(z.object({ path: z.string(), documentUuid: Uuid }))
+      .meta({ description: 'The prompts of the version that refer to this path.' }),
+    messages: z.array(Message).nullable().meta({
+      description: 'The first step as the model would receive it. Null without `parameters`, or with errors.',
+    }),
+  })
+  .meta({ id: 'DocumentCheck' })
+export type DocumentCheck = Held<z.infer<typeof DocumentCheck>, vocabulary.DocumentCheck>
 
 export const documentRoutes = {
   list: {
@@ -136,5 +181,14 @@ export const documentRoutes = {
     description: 'Deletes it in the draft. Live keeps it until the draft is published. A revert restores it.',
     pathParams: DocumentParams,
     responses: withErrors({ 200: DeletedDocument }),
+  },
+  check: {
+    summary: 'Check a prompt',
+    description:
+      'Compiles the stored prompt, or the text in `prompt`, with the references of the version. Stores nothing. With ' +
+      '`parameters`, also renders the messages of the first step. 422 if parameters are missing or invalid.',
+    pathParams: VersionParams,
+    body: CheckDocumentBody,
+    responses: withErrors({ 200: DocumentCheck }),
   },
 } as const

@@ -1,6 +1,17 @@
 import { z } from 'zod'
-import { absent, type Held, IdParams, JsonObject, Name, nullsAbsent, orRaw, Timestamp } from '../common.ts'
-import { withErrors } from '../errors.ts'
+import {
+  absent,
+  type Held,
+  IdParams,
+  JsonObject,
+  LIMITS,
+  Name,
+  nameText,
+  nullsAbsent,
+  orRaw,
+  Timestamp,
+} from '../common.ts'
+import { RunErrorCode, withErrors } from '../errors.ts'
 import type * as vocabulary from '../vocabulary/index.ts'
 import { PROVIDER_KINDS } from '../vocabulary/resources/provider-keys.ts'
 
@@ -51,6 +62,32 @@ export const UpdateProviderKeyBody = absent({
 }).meta({ id: 'UpdateProviderKeyBody' })
 export type UpdateProviderKeyBody = Held<z.input<typeof UpdateProviderKeyBody>, vocabulary.UpdateProviderKeyBody>
 
+export const TestProviderKeyBody = absent({
+  name: Name.meta({ description: 'The name that prompts use as `provider`, ignoring case.' }),
+  model: nameText({ min: 1, max: LIMITS.nameLength })
+    .exactOptional()
+    .meta({ description: 'Default: the default model of the provider key, then that of the server.' }),
+}).meta({ id: 'TestProviderKeyBody' })
+export type TestProviderKeyBody = Held<z.input<typeof TestProviderKeyBody>, vocabulary.TestProviderKeyBody>
+
+const milliseconds = z.int().nonnegative()
+
+export const ProviderTest = z
+  .object({
+    ok: z.boolean(),
+    provider: ProviderKind,
+    model: z.string(),
+    durationMs: milliseconds,
+    firstTokenMs: milliseconds.nullable().meta({ description: '`null` if no text arrived.' }),
+    text: z.string().meta({ description: 'The first characters of the response.' }),
+    error: z
+      .object({ errorCode: RunErrorCode, message: z.string() })
+      .nullable()
+      .meta({ description: "`null` if the call succeeded. The message has the provider's own words." }),
+  })
+  .meta({ id: 'ProviderTest' })
+export type ProviderTest = Held<z.infer<typeof ProviderTest>, vocabulary.ProviderTest>
+
 export const providerKeyRoutes = {
   list: {
     summary: 'List provider keys',
@@ -83,5 +120,13 @@ export const providerKeyRoutes = {
     description: 'Returns the deleted key. 409 for keys from the environment.',
     pathParams: IdParams,
     responses: withErrors({ 200: ProviderKey }),
+  },
+  test: {
+    summary: 'Test a provider key',
+    description:
+      'Makes one call of at most 16 output tokens and 20 seconds, also for providers from the environment. ' +
+      'A failed call is a result with `error`. The provider may charge for the call.',
+    body: TestProviderKeyBody,
+    responses: withErrors({ 200: ProviderTest }),
   },
 }

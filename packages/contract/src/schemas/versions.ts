@@ -11,6 +11,7 @@ import {
   nameText,
   nullsAbsent,
   orRaw,
+  Person,
   ProjectParams,
   PromptText,
   Timestamp,
@@ -24,6 +25,17 @@ import { CHANGE_STATUSES, VERSION_STATUSES } from '../vocabulary/resources/versi
 
 export const VersionStatus = z.enum(VERSION_STATUSES)
 export type VersionStatus = Held<z.infer<typeof VersionStatus>, vocabulary.VersionStatus>
+
+export const ForcedEdit = z
+  .object({
+    path: z.string(),
+    author: Person,
+    oldHash: ContentHash.nullable().meta({ description: 'Null if the edit added the prompt.' }),
+    newHash: ContentHash,
+    createdAt: Timestamp,
+  })
+  .meta({ id: 'ForcedEdit' })
+export type ForcedEdit = Held<z.infer<typeof ForcedEdit>, vocabulary.ForcedEdit>
 
 export const Version = z
   .object({
@@ -46,6 +58,13 @@ export const Version = z
     isLive: z.boolean(),
     createdAt: Timestamp,
     updatedAt: Timestamp.meta({ description: 'The last change of the version or of one of its prompts.' }),
+    publishedBy: Person.nullable().meta({
+      description: 'Null for a draft, an imported version, or a version that an earlier release published.',
+    }),
+    changeCount: z.int().nonnegative().meta({
+      description: 'The number of prompts that a draft changes against live, a merged version against the one before.',
+    }),
+    forcedEdits: z.array(ForcedEdit).meta({ description: 'Edits after publication, with `force`, oldest first.' }),
   })
   .meta({ id: 'Version' })
 export type Version = Held<z.infer<typeof Version>, vocabulary.Version>
@@ -165,6 +184,30 @@ export const VersionDiff = z
   .meta({ id: 'VersionDiff' })
 export type VersionDiff = Held<z.infer<typeof VersionDiff>, vocabulary.VersionDiff>
 
+export const TreeItem = z
+  .object({
+    documentUuid: Uuid,
+    path: z.string(),
+    contentHash: ContentHash,
+    change: z.enum(['added', 'modified', 'deleted']).nullable().meta({
+      description: "The draft's change against live. Always null in a merged version.",
+    }),
+    compiles: z.boolean().nullable().meta({
+      description: 'Null until this server has compiled the text with its current references.',
+    }),
+    isAgent: z.boolean().nullable().meta({
+      description:
+        'True if the front matter has `type: agent`. Null until this server has compiled the text with its current references.',
+    }),
+    updatedAt: Timestamp,
+    updatedBy: Person.nullable().meta({ description: 'Null if an earlier release stored the text.' }),
+  })
+  .meta({ id: 'TreeItem' })
+export type TreeItem = Held<z.infer<typeof TreeItem>, vocabulary.TreeItem>
+
+export const VersionTree = z.object({ version: Version, items: z.array(TreeItem) }).meta({ id: 'VersionTree' })
+export type VersionTree = Held<z.infer<typeof VersionTree>, vocabulary.VersionTree>
+
 export const versionRoutes = {
   list: {
     summary: 'List versions',
@@ -216,6 +259,13 @@ export const versionRoutes = {
     pathParams: VersionParams,
     query: DiffVersionsQuery,
     responses: withErrors({ 200: VersionDiff }),
+  },
+  tree: {
+    summary: "List a version's prompts without their texts",
+    description:
+      'Returns every prompt with its state, ordered by path. A draft also lists the prompts that it deletes from live.',
+    pathParams: VersionParams,
+    responses: withErrors({ 200: VersionTree }),
   },
   import: {
     summary: 'Import the history of a version',

@@ -7,6 +7,9 @@ export interface CompileIssue {
   message: string
   line: number
   column: number
+  /** The position after the error. Absent if only its start is known. */
+  endLine?: number
+  endColumn?: number
   /** The line of the error and the line before it, with a marker below the error. */
   frame: string
 }
@@ -14,6 +17,4 @@ export interface CompileIssue {
 /** A compile issue with its prompt. `path` may name a referenced prompt. */
 export interface LocatedIssue extends CompileIssue {
   path: string
-  endLine?: number
-  endColumn?: number
 }

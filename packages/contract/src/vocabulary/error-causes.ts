@@ -56,6 +56,10 @@ export const ERROR_CAUSES = {
 
   'no-key': { code: 'UnauthorizedError', message: 'Authorization token required' },
   'unknown-key': { code: 'UnauthorizedError', message: 'Invalid authorization token' },
+  'sign-in-refused': {
+    code: 'UnauthorizedError',
+    message: 'This sign-in link or API key is not valid. Create a new link with `stet console`.',
+  },
   'wrong-metrics-token': { code: 'UnauthorizedError', message: 'Invalid authorization token' },
 
   'missing-scope': {
@@ -90,7 +94,9 @@ export const ERROR_CAUSES = {
   'unknown-document-uuid': { code: 'NotFoundError', message: 'Document not found' },
   'unknown-conversation': { code: 'NotFoundError', message: 'Conversation not found' },
   'unknown-evaluation': { code: 'NotFoundError', message: 'Evaluation not found' },
+  'unknown-example': { code: 'NotFoundError', message: 'Example not found' },
   'unknown-api-key': { code: 'NotFoundError', message: 'API key not found' },
+  'unknown-session': { code: 'NotFoundError', message: 'Session not found' },
   'unknown-provider-key': { code: 'NotFoundError', message: 'Provider key not found' },
   'unissued-tool-call': { code: 'NotFoundError', message: 'Tool call not found' },
 
@@ -154,6 +160,16 @@ export const ERROR_CAUSES = {
     code: 'ConflictError',
     message: "A provider key named '{name}' already exists",
     details: ['name'],
+  },
+  'example-name-taken': {
+    code: 'ConflictError',
+    message: "The prompt already has an example named '{name}'",
+    details: ['name'],
+  },
+  'too-many-examples': {
+    code: 'ConflictError',
+    message: 'The examples of a prompt are limited to {limit} {unit}',
+    details: ['limit', 'unit'],
   },
   'built-in-provider-key': {
     code: 'ConflictError',

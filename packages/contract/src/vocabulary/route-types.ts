@@ -1,5 +1,13 @@
 import type { ApiKey, CreateApiKeyBody, CreatedApiKey, Me, RotateApiKeyBody } from './resources/api-keys.ts'
 import type {
+  ConsoleSession,
+  CreateSignInLinkBody,
+  Session,
+  SignInBody,
+  SignInLink,
+  SignInPreview,
+} from './resources/console.ts'
+import type {
   Conversation,
   ConversationPage,
   DeletedConversation,
@@ -8,10 +16,12 @@ import type {
   ListConversationsQuery,
 } from './resources/conversations.ts'
 import type {
+  CheckDocumentBody,
   CreateDocumentBody,
   CreateOrUpdateDocumentBody,
   DeletedDocument,
   Document,
+  DocumentCheck,
   GetOrCreateDocumentBody,
   ListDocumentsQuery,
 } from './resources/documents.ts'
@@ -22,6 +32,13 @@ import type {
   Evaluation,
   ListEvaluationsQuery,
 } from './resources/evaluations.ts'
+import type {
+  CreateExampleBody,
+  DeletedExample,
+  Example,
+  ListExamplesQuery,
+  UpdateExampleBody,
+} from './resources/examples.ts'
 import type { CreateLogBody, LogEntry } from './resources/logs.ts'
 import type {
   CreatedProject,
@@ -31,7 +48,14 @@ import type {
   Project,
   UpdateProjectBody,
 } from './resources/projects.ts'
-import type { CreateProviderKeyBody, ProviderKey, UpdateProviderKeyBody } from './resources/provider-keys.ts'
+import type {
+  CreateProviderKeyBody,
+  ProviderKey,
+  ProviderTest,
+  TestProviderKeyBody,
+  UpdateProviderKeyBody,
+} from './resources/provider-keys.ts'
+import type { Provider } from './resources/providers.ts'
 import type { AttachBody, BackgroundRun, ChatBody, RunDocumentBody, RunResult, StopResult } from './resources/runs.ts'
 import type { ToolResultBody, ToolResultTaken } from './resources/tools.ts'
 import type {
@@ -46,6 +70,7 @@ import type {
   RevertVersionBody,
   Version,
   VersionDiff,
+  VersionTree,
 } from './resources/versions.ts'
 
 /** The query, body and successful response of every route, keyed as in the contract. */
@@ -71,6 +96,7 @@ export interface RouteTypes {
     push: { body: PushChangesBody; result: PushResult }
     revert: { body: RevertVersionBody; result: RevertResult }
     diff: { query: DiffVersionsQuery; result: VersionDiff }
+    tree: { result: VersionTree }
     import: { body: ImportVersionBody; result: Version }
   }
   documents: {
@@ -80,6 +106,7 @@ export interface RouteTypes {
     getOrCreate: { body: GetOrCreateDocumentBody; result: Document }
     createOrUpdate: { body: CreateOrUpdateDocumentBody; result: Document }
     delete: { result: DeletedDocument }
+    check: { body: CheckDocumentBody; result: DocumentCheck }
   }
   runs: {
     run: { body: RunDocumentBody; result: RunResult | BackgroundRun }
@@ -103,6 +130,12 @@ export interface RouteTypes {
     annotate: { body: AnnotateBody; result: Annotation }
     annotations: { result: Annotation[] }
   }
+  examples: {
+    list: { query: ListExamplesQuery; result: Example[] }
+    create: { body: CreateExampleBody; result: Example }
+    update: { body: UpdateExampleBody; result: Example }
+    delete: { result: DeletedExample }
+  }
   logs: {
     create: { body: CreateLogBody; result: LogEntry }
   }
@@ -112,5 +145,19 @@ export interface RouteTypes {
     get: { result: ProviderKey }
     update: { body: UpdateProviderKeyBody; result: ProviderKey }
     delete: { result: ProviderKey }
+    test: { body: TestProviderKeyBody; result: ProviderTest }
   }
+  providers: {
+    list: { result: Provider[] }
+  }
+}
+
+/** The same for the routes of the console. Routes without a result answer 204. */
+export interface ConsoleRouteTypes {
+  signIn: { body: SignInBody; result: Session | SignInPreview }
+  session: { result: Session }
+  signOut: { result: never }
+  sessions: { result: ConsoleSession[] }
+  endSession: { result: never }
+  createLink: { body: CreateSignInLinkBody; result: SignInLink }
 }

@@ -86,6 +86,7 @@ async function standIn(
     updatedAt: at,
     mergedAt: null,
     deletedAt: null,
+    updatedBy: null,
     ...given,
     source: 'fallback',
     fetchedAt: now,

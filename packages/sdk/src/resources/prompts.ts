@@ -1,4 +1,5 @@
 import type {
+  CheckDocumentBody,
   CreateDocumentBody,
   CreateOrUpdateDocumentBody,
   DeletedDocument,
@@ -16,7 +17,7 @@ import type { RunStream } from '../stream/run-stream.ts'
 import { awaitRun, streamRun } from '../stream/start-run.ts'
 import type { HandlerMap, ToolMap } from '../tools/tool.ts'
 import type { Api } from '../transport/api.ts'
-import type { FetchedPrompt, Message, Prompt, RunResult } from '../types.ts'
+import type { FetchedPrompt, Message, Prompt, PromptCheck, RunResult } from '../types.ts'
 
 type AnyRunOptions = RunOptions<Nothing, string, OutputKind>
 
@@ -110,6 +111,20 @@ export class Prompts<R = PromptRegistry> {
    */
   delete(path: PromptPath<R>, o: Scope & RequestOptions & { ifMatch?: string } = {}): ApiPromise<DeletedDocument> {
     return this.#api.write('prompts.delete', { path }, matching(o))
+  }
+
+  /**
+   * Compiles a prompt, or the text in `prompt` instead of the stored one, without storing anything. With `parameters`,
+   * also returns the messages that the model would receive. A `prompt` needs the key scope `write`.
+   *
+   * @example
+   * const { errors, messages } = await stet.prompts.check('support/reply', { prompt: text, parameters: { ticket } })
+   */
+  check(
+    path: PromptPath<R>,
+    o: Scope & RequestOptions & Omit<CheckDocumentBody, 'path'> = {},
+  ): ApiPromise<PromptCheck> {
+    return this.#api.call('prompts.check', { path }, o)
   }
 
   /**

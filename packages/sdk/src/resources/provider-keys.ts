@@ -1,8 +1,8 @@
-import type { CreateProviderKeyBody, UpdateProviderKeyBody } from '@stet/contract/vocabulary'
+import type { CreateProviderKeyBody, TestProviderKeyBody, UpdateProviderKeyBody } from '@stet/contract/vocabulary'
 import type { ApiPromise } from '../api-promise.ts'
 import type { RequestOptions } from '../options.ts'
 import type { Api } from '../transport/api.ts'
-import type { ProviderKeyInfo } from '../types.ts'
+import type { ProviderKeyInfo, ProviderTest } from '../types.ts'
 
 /**
  * The workspace's provider keys. Needs the key scope `admin`. Tokens are stored encrypted and returned masked.
@@ -66,5 +66,15 @@ export class ProviderKeys {
    */
   delete(id: number, o: RequestOptions = {}): ApiPromise<ProviderKeyInfo> {
     return this.#api.call('providerKeys.delete', { id }, o)
+  }
+
+  /**
+   * Makes one short call with a provider key, also one from the server's environment. A failed call does not reject: the
+   * result has its error. The provider may charge for the call.
+   *
+   * @example const { ok, durationMs, error } = await stet.providerKeys.test({ name: 'openai', model: 'gpt-4o-mini' })
+   */
+  test(i: TestProviderKeyBody, o: RequestOptions = {}): ApiPromise<ProviderTest> {
+    return this.#api.call('providerKeys.test', i, o)
   }
 }

@@ -7,7 +7,7 @@ import type {
 import type { ApiPromise } from '../api-promise.ts'
 import type { InProject } from '../options.ts'
 import type { Api } from '../transport/api.ts'
-import type { Change, PushResult, RevertResult, Version, VersionDiff } from '../types.ts'
+import type { Change, PushResult, RevertResult, Version, VersionDiff, VersionTree } from '../types.ts'
 
 /**
  * A project's versions: drafts, which you can change, and merged versions, one of which is live.
@@ -91,6 +91,17 @@ export class Versions {
    */
   diff(versionUuid: string, o: InProject & DiffVersionsQuery = {}): ApiPromise<VersionDiff> {
     return this.#api.call('versions.diff', { versionUuid }, o)
+  }
+
+  /**
+   * Lists a version's prompts without their texts. A draft's tree shows what it changes, deletions included.
+   *
+   * @example
+   * const { items } = await stet.versions.tree(draft.uuid)
+   * const changed = items.filter(({ change }) => change !== null)
+   */
+  tree(versionUuid: string, o: InProject = {}): ApiPromise<VersionTree> {
+    return this.#api.call('versions.tree', { versionUuid }, o)
   }
 
   /**

@@ -95,5 +95,6 @@ function promptOf({ path = '' }: MockCall, content: string): Record<string, unkn
     updatedAt: at,
     mergedAt: null,
     deletedAt: null,
+    updatedBy: null,
   }
 }

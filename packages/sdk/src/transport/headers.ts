@@ -43,7 +43,7 @@ const OFFLINE = Symbol.for('stet.offline')
 
 async function authorization({ apiKey, fetch }: Settings): Promise<string | null> {
   const { [OFFLINE]: isOffline } = fetch as { [OFFLINE]?: () => boolean }
-  return !apiKey && isOffline?.() ? null : `Bearer ${await currentKey(apiKey)}`
+  return apiKey === null || (!apiKey && isOffline?.()) ? null : `Bearer ${await currentKey(apiKey)}`
 }
 
 async function currentKey(source: ApiKey | undefined): Promise<string> {

@@ -18,8 +18,8 @@ export interface Page {
   close(): Promise<void>
 }
 
-const FLAGS = [
-  '--headless',
+/** What every browser of a test starts with: it runs as root, and asks nothing of the network by itself. */
+export const chromiumFlags = [
   '--no-sandbox',
   '--disable-gpu',
   '--disable-quic',
@@ -28,7 +28,6 @@ const FLAGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
-  '--remote-debugging-pipe',
 ]
 
 interface Message {
@@ -51,10 +50,14 @@ export async function openPage(binary: string, url: string, options: PageOptions
   const { flags = [], before, width } = options
   const profile = mkdtempSync(join(tmpdir(), 'stet-chromium-'))
   // Use a separate process group, so that no child process writes to the removed profile.
-  const browser = spawn(binary, [...FLAGS, ...flags, `--user-data-dir=${profile}`], {
-    stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
-    detached: true,
-  })
+  const browser = spawn(
+    binary,
+    ['--headless', '--remote-debugging-pipe', ...chromiumFlags, ...flags, `--user-data-dir=${profile}`],
+    {
+      stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
+      detached: true,
+    },
+  )
   const ended = once(browser, 'exit')
   const close = async () => {
     try {

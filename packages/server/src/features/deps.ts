@@ -7,11 +7,13 @@ import type { DeletionDeps } from './conversations/deletion/ports.ts'
 import type { ConversationStore } from './conversations/ports.ts'
 import type { DocumentStore } from './documents/ports.ts'
 import type { AnnotationStore, EvaluationStore } from './evaluations/ports.ts'
+import type { ExampleStore } from './examples/ports.ts'
 import type { ExternalLogStore } from './external-logs/ports.ts'
 import type { IdempotencyDeps, IdempotencyStore } from './idempotency/ports.ts'
 import type { ProjectStore } from './projects/project.ts'
 import type { ProviderDeps, ProviderKeyStore, SecretBox } from './providers/ports.ts'
 import type { RunDeps } from './runs/ports.ts'
+import type { InstallationStore, SessionStore, SignInLinkStore } from './sessions/ports.ts'
 import type { TemplateEngine } from './templates/template-engine.ts'
 import type { VersionStore } from './versions/ports.ts'
 
@@ -26,8 +28,12 @@ export interface Stores {
   conversations: ConversationStore
   evaluations: EvaluationStore
   annotations: AnnotationStore
+  examples: ExampleStore
   idempotency: IdempotencyStore
   externalLogs: ExternalLogStore
+  sessions: SessionStore
+  signInLinks: SignInLinkStore
+  installations: InstallationStore
 }
 
 /**

@@ -1,28 +1,32 @@
 /** Assembles the request pipeline. Its order decides which error a request gets if several checks would fail. */
 import type { RequestListener, ServerResponse } from 'node:http'
-import { API_PREFIX, contract } from '@stet/contract'
-import express, { type Express, Router } from 'express'
+import { API_PREFIX, consoleContract, contract } from '@stet/contract'
+import express, { type Express, type RequestHandler, Router } from 'express'
 import { noTracer } from '../shared/tracer.ts'
-import { admit, admitToRoute } from './auth/admit.ts'
+import { admit, admitPublic, admitToRoute } from './auth/admit.ts'
 import { answersPreflight } from './auth/cors.ts'
 import { contextOf, openContext } from './auth/request-context.ts'
 import { originForm } from './body/address.ts'
 import { errorHandler, nameConversation } from './body/error-response.ts'
 import { ResponseCache } from './body/response-cache.ts'
+import { readConsoleBuild } from './console/assets.ts'
+import { serveConsole } from './console/page.ts'
 import type { HttpDeps } from './http-deps.ts'
-import { mountContract, unmatchedRoute } from './mount.ts'
+import { matchedRoute, mountContract, unmatchedRoute } from './mount.ts'
 import { operations } from './operations/operations.ts'
 import { endRequestSpan, startRequestSpan } from './operations/request-span.ts'
 import { connectionOf } from './rate-limit/connection.ts'
 import { UnreadBudget } from './rate-limit/unread-budget.ts'
 import { writeJson } from './raw-response.ts'
 import { apiKeyRoutes } from './routes/api-keys.ts'
+import { consoleRoutes } from './routes/console.ts'
 import { conversationRoutes } from './routes/conversations.ts'
 import { documentRoutes } from './routes/documents.ts'
 import { evaluationRoutes } from './routes/evaluations.ts'
+import { exampleRoutes } from './routes/examples.ts'
 import { externalLogRoutes } from './routes/external-logs.ts'
 import { projectRoutes } from './routes/projects.ts'
-import { providerKeyRoutes } from './routes/provider-api-keys.ts'
+import { providerKeyRoutes, providerRoutes } from './routes/provider-api-keys.ts'
 import { runRoutes, toolRoutes } from './routes/runs.ts'
 import { versionRoutes } from './routes/versions.ts'
 
@@ -68,6 +72,10 @@ function expressApp(deps: HttpDeps, responses: ResponseCache, unread: UnreadBudg
   app.set('query parser', 'simple').set('case sensitive routing', true).set('trust proxy', deps.settings.trustProxy)
   app.response.json = writeJson
   app.use(API_PREFIX, admit(deps), api(deps, responses, unread))
+  if (deps.settings.console) app.use(consoleApi(deps))
+  const build = deps.settings.console ? readConsoleBuild(deps.settings.packageRoot) : undefined
+  if (build) app.use(serveConsole(build, deps.settings.publicUrl))
+  else if (deps.settings.console) deps.logger.warn('console.not-built', { advice: 'run: pnpm build' })
   app.use(operations(deps))
   app.use(unmatchedRoute([]))
   app.use(errorHandler(deps.logger))
@@ -85,12 +93,40 @@ function api(deps: HttpDeps, responses: ResponseCache, unread: UnreadBudget): Ro
     conversations: conversationRoutes(deps, unread),
     tools: toolRoutes(deps),
     evaluations: evaluationRoutes(deps),
+    examples: exampleRoutes(deps, unread),
     logs: externalLogRoutes(deps),
     providerApiKeys: providerKeyRoutes(deps),
+    providers: providerRoutes(deps),
   }
   const { validateResponses } = deps.settings
   mountContract({ contract, routes, router, before: [admitToRoute(deps)], validateResponses })
   router.use(nameConversation(deps))
   router.use(unmatchedRoute(Object.values(contract).flatMap((group) => Object.values(group))))
+  return router
+}
+
+/** Sign-in needs no authentication, so console bodies have a much lower limit. */
+const consoleBodyBytes = 16_384
+
+function consoleApi(deps: HttpDeps): Router {
+  const router = Router({ caseSensitive: true })
+  const [admitted, admittedPublic] = [admit(deps), admitPublic(deps)]
+  const admitConsole: RequestHandler = (req, res, next) => {
+    const admission = matchedRoute(req).metadata.isPublic ? admittedPublic : admitted
+    return admission(req, res, next)
+  }
+  const toRoute = admitToRoute({ ...deps, settings: { ...deps.settings, bodyLimitBytes: consoleBodyBytes } })
+  mountContract({
+    contract: consoleContract,
+    routes: { console: consoleRoutes(deps) },
+    router,
+    before: [admitConsole, toRoute],
+    validateResponses: deps.settings.validateResponses,
+  })
+  const routes = Object.values(consoleContract.console)
+  router.all(
+    routes.map(({ path }) => path),
+    unmatchedRoute(routes),
+  )
   return router
 }

@@ -9,6 +9,12 @@ interface HttpSettings {
   packageRoot: string
   /** Optional features of this server, listed by `/health` and `/me`. */
   features: readonly string[]
+  host: string
+  database: 'embedded' | 'postgres'
+  /** Whether the console and its sign-in exist. */
+  console: boolean
+  /** The configured address of the server in browsers, without a trailing slash. */
+  publicUrl: string | undefined
   /** Exact origins that browsers may call from. An empty list disables CORS. */
   corsOrigins: readonly string[]
   /** Bearer token for `/metrics`. Without a token, only loopback may read the metrics. */

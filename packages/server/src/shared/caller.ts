@@ -6,7 +6,7 @@ export interface Author {
   email: string
 }
 
-/** The sender of a request, identified by its API key. */
+/** The sender of a request, identified by its API key or by a session of the console, which acts for a key. */
 export interface Caller {
   apiKeyId: number
   workspaceId: number
@@ -14,6 +14,9 @@ export interface Caller {
   scopes: readonly KeyScope[]
   /** The only project that the key can access. Null allows every project of the workspace. */
   projectId: number | null
+  /** Requests per second. */
   limit: number
   expiresAt: Date | null
+  /** Null for a request with an API key. */
+  sessionId: number | null
 }

@@ -1,5 +1,6 @@
 import type { ApiKey as ApiKeyBody } from '@stet/contract'
 import type { ApiKey } from '../features/access/api-key.ts'
+import { personBody } from './person.ts'
 
 export function apiKeyBody(apiKey: ApiKey): ApiKeyBody {
   return {
@@ -10,7 +11,7 @@ export function apiKeyBody(apiKey: ApiKey): ApiKeyBody {
     projectId: apiKey.projectId,
     plan: apiKey.plan,
     limit: apiKey.limit,
-    author: { id: apiKey.author.id, name: apiKey.author.name, email: apiKey.author.email },
+    author: personBody(apiKey.author),
     expiresAt: apiKey.expiresAt?.toISOString() ?? null,
     lastUsedAt: apiKey.lastUsedAt?.toISOString() ?? null,
     revokedAt: apiKey.revokedAt?.toISOString() ?? null,

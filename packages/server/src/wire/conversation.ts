@@ -33,6 +33,7 @@ export function summaryBody(conversation: StoredSummary): SummaryBody {
     contentHash: conversation.contentHash,
     customIdentifier: conversation.customIdentifier,
     origin: conversation.origin,
+    via: conversation.via,
     tokenUsage,
     cost,
     createdAt: conversation.createdAt.toISOString(),

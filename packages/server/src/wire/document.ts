@@ -1,8 +1,8 @@
 import type { Document as DocumentBody } from '@stet/contract'
 import type { Document } from '../features/documents/document.ts'
+import { issueBody, MAX_ISSUES } from './compile-issue.ts'
 import { providerKind } from './legacy-clients.ts'
-
-const maxErrors = 20
+import { personBody } from './person.ts'
 
 /** @param kind the type of the document's provider key; undefined if the document has no provider key. */
 export function documentBody(document: Document, kind: string | undefined): DocumentBody {
@@ -21,12 +21,11 @@ export function documentBody(document: Document, kind: string | undefined): Docu
     config: document.config,
     parameters: document.parameters,
     ...(provider === undefined ? {} : { provider }),
-    errors: document.errors
-      .slice(0, maxErrors)
-      .map(({ code, message, line, column, frame }) => ({ code, message, line, column, frame })),
+    errors: document.errors.slice(0, MAX_ISSUES).map(issueBody),
     createdAt: document.createdAt.toISOString(),
     updatedAt: document.updatedAt.toISOString(),
     mergedAt: document.mergedAt?.toISOString() ?? null,
     deletedAt: null,
+    updatedBy: document.updatedBy && personBody(document.updatedBy),
   }
 }

@@ -1,7 +1,8 @@
 import type { Project as ProjectBody, Version as VersionBody } from '@stet/contract'
 import type { PushResult as PushBody } from '@stet/contract/vocabulary'
-import type { Project, Version } from '../features/projects/project.ts'
+import type { Project, RecordedVersion } from '../features/projects/project.ts'
 import type { PushResult } from '../features/versions/push-changes.ts'
+import { personBody } from './person.ts'
 
 export function projectBody(project: Project): ProjectBody {
   return {
@@ -19,7 +20,7 @@ export function projectBody(project: Project): ProjectBody {
   }
 }
 
-export function versionBody(version: Version): VersionBody {
+export function versionBody(version: RecordedVersion): VersionBody {
   return {
     id: version.id,
     uuid: version.uuid,
@@ -40,6 +41,11 @@ export function versionBody(version: Version): VersionBody {
     isLive: version.isLive,
     createdAt: version.createdAt.toISOString(),
     updatedAt: version.updatedAt.toISOString(),
+    publishedBy: version.publishedBy && personBody(version.publishedBy),
+    changeCount: version.changeCount,
+    forcedEdits: version.forcedEdits.map(({ path, author, oldHash, newHash, createdAt }) => {
+      return { path, author: personBody(author), oldHash, newHash, createdAt: createdAt.toISOString() }
+    }),
   }
 }
 

@@ -1,5 +1,7 @@
-import type { ProviderKey as ProviderKeyBody } from '@stet/contract'
+import type { Provider as ProviderBody, ProviderKey as ProviderKeyBody, ProviderTest } from '@stet/contract'
+import type { PricedProviderEntry } from '../features/providers/list-providers.ts'
 import type { ListedProviderKey } from '../features/providers/provider-key.ts'
+import type { TestedProvider } from '../features/providers/test-provider-key.ts'
 import { providerKind } from './legacy-clients.ts'
 
 export function providerKeyBody(key: ListedProviderKey): ProviderKeyBody {
@@ -14,5 +16,28 @@ export function providerKeyBody(key: ListedProviderKey): ProviderKeyBody {
     createdAt: key.createdAt.toISOString(),
     updatedAt: key.updatedAt.toISOString(),
     lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
+  }
+}
+
+/** Without address, token and configuration: editors of prompts see providers too. */
+export function providerBody({ name, kind, defaultModel, isDemo, models }: PricedProviderEntry): ProviderBody {
+  return {
+    name,
+    provider: providerKind(kind) ?? 'custom',
+    defaultModel,
+    isDemo,
+    models: models.map(({ id, inputPrice, outputPrice }) => ({ id, inputPrice, outputPrice })),
+  }
+}
+
+export function providerTestBody({ kind, model, durationMs, firstTokenMs, text, error }: TestedProvider): ProviderTest {
+  return {
+    ok: error === null,
+    provider: providerKind(kind) ?? 'custom',
+    model,
+    durationMs,
+    firstTokenMs,
+    text,
+    error,
   }
 }

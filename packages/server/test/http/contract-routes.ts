@@ -1,4 +1,11 @@
-import { causesOf, type ErrorCause, listRoutes, type RouteMetadata } from '@stet/contract'
+import {
+  causesOf,
+  type ErrorCause,
+  listConsoleRoutes,
+  listRoutes,
+  type Route,
+  type RouteMetadata,
+} from '@stet/contract'
 
 export interface WalkedRoute {
   name: string
@@ -11,17 +18,23 @@ export interface WalkedRoute {
   query: string[]
 }
 
-export const contractRoutes: WalkedRoute[] = listRoutes().map(({ router, name, route, metadata }) => ({
-  name: `${router}.${name}`,
-  method: route.method,
-  path: route.path,
-  metadata,
-  successes: Object.keys(route.responses)
-    .map(Number)
-    .filter((status) => status < 400),
-  causes: causesOf(route, metadata),
-  query: queryNames(route.query),
-}))
+export const contractRoutes: WalkedRoute[] = listRoutes().map(walked)
+/** Their paths are complete. */
+export const consoleRoutes: WalkedRoute[] = listConsoleRoutes().map(walked)
+
+function walked({ router, name, route, metadata }: Route): WalkedRoute {
+  return {
+    name: `${router}.${name}`,
+    method: route.method,
+    path: route.path,
+    metadata,
+    successes: Object.keys(route.responses)
+      .map(Number)
+      .filter((status) => status < 400),
+    causes: causesOf(route, metadata),
+    query: queryNames(route.query),
+  }
+}
 
 function queryNames(query: unknown): string[] {
   return typeof query === 'object' && query !== null && 'shape' in query ? Object.keys(Object(query.shape)) : []
@@ -33,6 +46,7 @@ export interface Placeholders {
   path?: string
   conversationUuid?: string
   evaluationUuid?: string
+  exampleUuid?: string
   id?: string
 }
 
@@ -42,6 +56,7 @@ const unknown: Required<Placeholders> = {
   path: 'unknown',
   conversationUuid: '00000000-0000-4000-8000-000000000000',
   evaluationUuid: '00000000-0000-4000-8000-000000000000',
+  exampleUuid: '00000000-0000-4000-8000-000000000000',
   id: '2000000000',
 }
 
@@ -62,12 +77,20 @@ export const validBody: Record<string, Record<string, unknown>> = {
   'documents.create': { path: 'a' },
   'documents.getOrCreate': { path: 'a' },
   'documents.createOrUpdate': { path: 'a', prompt: 'x' },
+  'documents.check': { path: 'a' },
   'runs.run': { path: 'a' },
   'tools.result': { toolCallId: 'call_unknown' },
   'runs.chat': { messages: [{ role: 'user', content: 'x' }] },
   'evaluations.create': { projectId: 1, name: 'x', metric: 'binary' },
   'evaluations.annotate': { score: 1 },
+  // The fuzz test replaces the uuid with one of an existing prompt.
+  'examples.create': { documentUuid: unknown.evaluationUuid, name: 'x', parameters: {} },
+  'examples.update': { name: 'y' },
   'logs.create': { path: 'a', messages: [] },
   'providerApiKeys.create': { name: 'x', provider: 'openai', token: 'sk-0123456789abcdef' },
   'providerApiKeys.update': { defaultModel: 'x' },
+  'providerApiKeys.test': { name: 'demo' },
 }
+
+/** A query that the route needs. Ids in it do not exist. */
+export const validQuery: Record<string, string> = { 'examples.list': `?documentUuid=${unknown.exampleUuid}` }

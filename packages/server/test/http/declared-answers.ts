@@ -1,11 +1,15 @@
 /** Every response in a test must be declared by its route, with a declared cause in `details.reason`. */
 import { type CauseEntry, ERROR_CAUSES, type ErrorCause } from '@stet/contract'
-import { contractRoutes } from './contract-routes.ts'
+import { consoleRoutes, contractRoutes } from './contract-routes.ts'
 
-const routes = contractRoutes.map((route) => {
+const all = [
+  ...contractRoutes.map((route) => ({ route, prefix: '/api/v3' })),
+  ...consoleRoutes.map((route) => ({ route, prefix: '' })),
+]
+const routes = all.map(({ route, prefix }) => {
   // A prompt's path may contain slashes. Other parameters are a single segment.
   const pattern = route.path.replace(/:path$/, '.+').replace(/:\w+/g, '[^/]+')
-  return { route, pattern: new RegExp(`^/api/v3${pattern}/?$`) }
+  return { route, pattern: new RegExp(`^${prefix}${pattern}/?$`) }
 })
 
 export interface SeenAnswer {

@@ -250,6 +250,9 @@ describe('DELETE /projects/{id}', () => {
     const evaluation = String((await api('POST', '/evaluations', { body })).body['uuid'])
     const annotate = `/conversations/${uuid}/evaluations/${evaluation}/annotate`
     expect((await api('POST', annotate, { body: { score: 1 } })).status).toBe(201)
+    const { body: secret } = await api('GET', `${project.live}/documents/secret`)
+    const example = { documentUuid: secret['uuid'], name, parameters: { x: name } }
+    expect((await restricted('POST', `/projects/${project.id}/examples`, { body: example })).status).toBe(201)
     const keyed = { body: { path: 'keyed', prompt: name, force: true }, headers: { 'idempotency-key': `doc-${name}` } }
     const write = () => api('POST', `${project.live}/documents/create-or-update`, keyed)
     expect((await write()).status).toBe(200)
@@ -267,6 +270,8 @@ describe('DELETE /projects/{id}', () => {
       ['POST', annotate, { score: 1 }],
       ['GET', `/conversations?projectId=${project.id}`],
       ['GET', `/evaluations/${evaluation}`],
+      ['GET', `/projects/${project.id}/examples?documentUuid=${String(secret['uuid'])}`],
+      ['POST', `/projects/${project.id}/examples`, example],
       ['PUT', `/projects/${project.id}`, { name: 'back' }],
     ]
     for (const [method, path, sent] of notFound) {
@@ -281,7 +286,7 @@ describe('DELETE /projects/{id}', () => {
     await untilPurged(name)
     await untilPurged(uuid)
     const { store } = server.deps.deletions
-    for (const table of ['version', 'document', 'evaluation', 'api_key', 'conversation'] as const) {
+    for (const table of ['version', 'document', 'evaluation', 'example', 'api_key', 'conversation'] as const) {
       expect(await sql(`SELECT 1 FROM ${table} WHERE project_id = $1`, [project.id])).toEqual([])
     }
     // The project's row has no text left. It is kept for runs that were starting meanwhile.

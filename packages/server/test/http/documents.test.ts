@@ -121,7 +121,7 @@ describe('document response', () => {
 
 describe('document paths in URLs', () => {
   beforeEach(async () => {
-    const paths = ['a', 'a/b/c', 'run', 'logs', 'get-or-create', '\u00e9']
+    const paths = ['a', 'a/b/c', 'run', 'logs', 'get-or-create', 'check', '\u00e9']
     const changes = paths.map((path) => ({ path, content: path, status: 'added' }))
     expect((await api('POST', `${project.draft}/push`, { body: { changes } })).status).toBe(200)
   })
@@ -145,6 +145,7 @@ describe('document paths in URLs', () => {
     ['/run', 'run'],
     ['/logs', 'logs'],
     ['/get-or-create', 'get-or-create'],
+    ['/check', 'check'],
     ['/e%CC%81', '\u00e9'],
     ['/%C3%A9', '\u00e9'],
   ])('GET %s reads %s', async (tail, path) => {
@@ -155,11 +156,11 @@ describe('document paths in URLs', () => {
   it.each(['', '/', '//'])('GET documents%s returns the list', async (tail) => {
     const { status, body } = await raw('GET', tail)
     expect(status).toBe(200)
-    expect(body).toHaveLength(6)
+    expect(body).toHaveLength(7)
   })
 
   it.each([
-    ['', ['a', 'a/b/c', 'get-or-create', 'logs', 'run', '\u00e9']],
+    ['', ['a', 'a/b/c', 'check', 'get-or-create', 'logs', 'run', '\u00e9']],
     ['a', ['a', 'a/b/c']],
     ['a/', ['a/b/c']],
     ['/a', ['a', 'a/b/c']],

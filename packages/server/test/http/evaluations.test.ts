@@ -199,6 +199,7 @@ it('return 404 if the project is purged concurrently', async () => {
     projectId: null,
     limit: 100,
     expiresAt: null,
+    sessionId: null,
   }
   const purgedBefore = (table: 'evaluation' | 'conversation'): typeof deps => ({
     ...deps,

@@ -2,7 +2,7 @@
 import { readsBody } from '@stet/contract'
 import type { TestServer } from '../support/test-server.ts'
 import type { ApiAnswer } from './api-call.ts'
-import { contractRoutes, fill, type Placeholders, validBody, type WalkedRoute } from './contract-routes.ts'
+import { contractRoutes, fill, type Placeholders, validBody, validQuery, type WalkedRoute } from './contract-routes.ts'
 import { type Api, createTestProject } from './scenario.ts'
 
 export interface Holdings {
@@ -11,6 +11,7 @@ export interface Holdings {
   documentUuid: string
   conversationUuid: string
   evaluationUuid: string
+  exampleUuid: string
   apiKeyId: number
   providerKeyId: number
 }
@@ -31,12 +32,15 @@ export async function openHoldings(api: Api): Promise<Holdings> {
   const token = 'sk-0123456789abcdef'
   const providerKey = await post('/provider-api-keys', { name: `holding ${made}`, provider: 'openai', token })
   const document = await api('GET', `${project.live}/documents/a`)
+  const documentUuid = String(document.body['uuid'])
+  const example = { documentUuid, name: 'e', parameters: {} }
   return {
     projectId: project.id,
     versionUuid: draft.split('/').at(-1) ?? '',
-    documentUuid: String(document.body['uuid']),
+    documentUuid,
     conversationUuid: String(run['uuid']),
     evaluationUuid: String(evaluation['uuid']),
+    exampleUuid: String((await post(`/projects/${project.id}/examples`, example))['uuid']),
     apiKeyId: Number((await post('/api-keys', { name: 'held' }))['id']),
     providerKeyId: Number(providerKey['id']),
   }
@@ -62,6 +66,7 @@ const nobodys: Holdings = {
   documentUuid: unknownUuid,
   conversationUuid: unknownUuid,
   evaluationUuid: unknownUuid,
+  exampleUuid: unknownUuid,
   apiKeyId: 2_000_000_000,
   providerKeyId: 2_000_000_000,
 }
@@ -90,12 +95,13 @@ function pathReferences(api: Api, { own, foreign }: Sides): ForeignReference[] {
 
 function placeholders({ path }: WalkedRoute, holdings: Holdings): Required<Placeholders> {
   const id = path.startsWith('/provider-api-keys') ? holdings.providerKeyId : holdings.apiKeyId
-  const { versionUuid, conversationUuid, evaluationUuid } = holdings
+  const { versionUuid, conversationUuid, evaluationUuid, exampleUuid } = holdings
   return {
     projectId: String(holdings.projectId),
     versionUuid,
     conversationUuid,
     evaluationUuid,
+    exampleUuid,
     id: String(id),
     path: 'a',
   }
@@ -103,12 +109,14 @@ function placeholders({ path }: WalkedRoute, holdings: Holdings): Required<Place
 
 function ask(api: Api, route: WalkedRoute, ids: Placeholders): Promise<ApiAnswer> {
   const hasBody = readsBody(route, route.metadata)
-  return api(route.method, fill(route.path, ids), hasBody ? { body: validBody[route.name] ?? {} } : {})
+  const address = fill(route.path, ids) + (validQuery[route.name] ?? '')
+  return api(route.method, address, hasBody ? { body: validBody[route.name] ?? {} } : {})
 }
 
 function otherReferences(api: Api, { own, foreign }: Sides): ForeignReference[] {
   const versions = `/projects/${own.projectId}/versions/${own.versionUuid}`
   const annotate = `/conversations/${own.conversationUuid}/evaluations/${own.evaluationUuid}/annotate`
+  const examples = `/projects/${own.projectId}/examples`
   const evaluation = { projectId: own.projectId, name: 'x', metric: 'binary' }
   const requests: Record<string, (other: Holdings) => Promise<ApiAnswer>> = {
     'apiKeys.create projectId': ({ projectId }) => api('POST', '/api-keys', { body: { name: 'x', projectId } }),
@@ -117,11 +125,14 @@ function otherReferences(api: Api, { own, foreign }: Sides): ForeignReference[] 
     'evaluations.create documentUuid': ({ documentUuid }) =>
       api('POST', '/evaluations', { body: { ...evaluation, documentUuid } }),
     'evaluations.annotate versionUuid': ({ versionUuid }) => api('POST', annotate, { body: { score: 1, versionUuid } }),
+    'examples.create documentUuid': ({ documentUuid }) =>
+      api('POST', examples, { body: { documentUuid, name: 'x', parameters: {} } }),
     'versions.diff base': ({ versionUuid }) => api('GET', `${versions}/diff?base=${versionUuid}`),
     'conversations.erase projectId': ({ projectId }) =>
       api('DELETE', `/conversations?customIdentifier=nobody&projectId=${projectId}`),
     'conversations.list projectId': ({ projectId }) => api('GET', `/conversations?projectId=${projectId}`),
     'evaluations.list projectId': ({ projectId }) => api('GET', `/evaluations?projectId=${projectId}`),
+    'filter examples.list documentUuid': ({ documentUuid }) => api('GET', `${examples}?documentUuid=${documentUuid}`),
     'filter conversations.list versionUuid': ({ versionUuid }) =>
       api('GET', `/conversations?versionUuid=${versionUuid}`),
     'filter conversations.list documentUuid': ({ documentUuid }) =>

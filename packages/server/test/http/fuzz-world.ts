@@ -9,6 +9,8 @@ export interface Existing {
   api: Api
   /** Returns an id of an existing resource in a state in which the route can succeed. */
   id(name: keyof Placeholders): Promise<string>
+  /** Returns the uuid of an existing prompt. */
+  documentUuid(): Promise<string>
   /** Inspects a response. If the request consumed a resource, a new one is created before the next request. */
   saw(answer: ApiAnswer): void
 }
@@ -21,6 +23,7 @@ const usedUp: Record<string, keyof Placeholders> = {
   'versions.publish': 'versionUuid',
   'documents.delete': 'path',
   'conversations.delete': 'conversationUuid',
+  'examples.delete': 'exampleUuid',
   'projects.delete': 'projectId',
 }
 const leavesMuch = new Set(['apiKeys.rotate', 'apiKeys.revoke', 'versions.publish'])
@@ -40,6 +43,11 @@ export async function existingFor(server: TestServer, shared: Api, route: Walked
   }
   const prompt = { path: 'a', prompt: 'Hello {{ name }}' }
   const versions = async () => `/projects/${await id('projectId')}/versions`
+  const documentUuid = async () => {
+    await id('path')
+    const { body } = await api('GET', `${await versions()}/${await id('versionUuid')}/documents/${prompt.path}`)
+    return String(body['uuid'])
+  }
   let count = 0
   const make: Record<keyof Placeholders, () => Promise<string>> = {
     projectId: async () => String(((await made('/projects', { name: 'fuzz' }))['project'] as { id: number }).id),
@@ -60,6 +68,11 @@ export async function existingFor(server: TestServer, shared: Api, route: Walked
       const body = { projectId: Number(await id('projectId')), name: 'fuzz', metric: 'rating' }
       return String((await made('/evaluations', body))['uuid'])
     },
+    async exampleUuid() {
+      count += 1
+      const example = { documentUuid: await documentUuid(), name: `${count}`, parameters: {} }
+      return String((await made(`/projects/${await id('projectId')}/examples`, example))['uuid'])
+    },
     async id() {
       count += 1
       const list = route.path.startsWith('/api-keys') ? '/api-keys' : '/provider-api-keys'
@@ -70,6 +83,7 @@ export async function existingFor(server: TestServer, shared: Api, route: Walked
   return {
     api,
     id,
+    documentUuid,
     saw({ status }) {
       const name = usedUp[route.name]
       if (status < 300 && name) there.delete(name)

@@ -47,6 +47,7 @@ const idsOf: Record<keyof Placeholders, fc.Arbitrary<string | typeof known>> = {
   path: orKnown(hostileText),
   conversationUuid: orKnown(hostileText),
   evaluationUuid: orKnown(hostileText),
+  exampleUuid: orKnown(hostileText),
   id: orKnown(rowIds),
 }
 
@@ -92,8 +93,11 @@ async function expectDocumented(route: WalkedRoute, existing: Existing, input: F
   const ids = Object.fromEntries(await Promise.all(wanted)) as Required<Placeholders>
   const query = new URLSearchParams(input.query).toString()
   const hasBody = readsBody(route, route.metadata)
+  const { documentUuid } = validBody[route.name] ?? {}
+  const body =
+    documentUuid === undefined ? input.body : input.body.replace(String(documentUuid), await existing.documentUuid())
   const answer = await existing.api(route.method, `${fill(route.path, ids)}${query === '' ? '' : `?${query}`}`, {
-    ...(hasBody ? { body: input.body } : {}),
+    ...(hasBody ? { body } : {}),
     headers: { ...(hasBody ? { 'content-type': 'application/json' } : {}), ...input.headers },
   })
   existing.saw(answer)

@@ -98,11 +98,11 @@ describe('routes', () => {
     expect(JSON.parse(body)).toMatchObject({ name: 'NotFoundError', message })
   })
 
-  it.each(['http://', 'http://any.example?a'])('redirect the root to the reference, also for %s', async (target) => {
+  it.each(['http://', 'http://any.example?a'])('serve the console at the root, also for %s', async (target) => {
     const head = `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`
     const { status, headers } = parseRaw(await sendRaw(Number(new URL(server.url).port), [head]))
-    expect(status).toBe(302)
-    expect(headers.get('location')).toBe('/docs')
+    expect(status).toBe(200)
+    expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
   })
 
   it('respond to HEAD like GET without the body', async () => {

@@ -34,7 +34,17 @@ function post(path: string, key: string, body: unknown = {}, headers: Record<str
 }
 
 async function countRows(): Promise<unknown> {
-  const tables = ['project', 'version', 'document', 'evaluation', 'annotation', 'conversation', 'log_entry', 'api_key']
+  const tables = [
+    'project',
+    'version',
+    'document',
+    'evaluation',
+    'annotation',
+    'conversation',
+    'log_entry',
+    'api_key',
+    'example',
+  ]
   const counts = [...tables, 'provider_key'].map((name) => `(SELECT count(*)::int FROM ${name}) AS ${name}`)
   return (await sql(`SELECT ${counts.join(', ')}`))[0]
 }
@@ -89,6 +99,13 @@ const creations: Record<string, () => Promise<Creation>> = {
     path: `/conversations/${conversationUuid}/evaluations/${evaluationUuid}/annotate`,
     body: { score: 1 },
   }),
+  'examples.create': async () => {
+    const { body } = await api('GET', `${project.live}/documents/a`)
+    return {
+      path: `/projects/${project.id}/examples`,
+      body: { documentUuid: body['uuid'], name: randomUUID(), parameters: { name: 'Ada' } },
+    }
+  },
   'logs.create': async () => ({ path: `${project.live}/documents/logs`, body: { path: 'a', messages: [] } }),
   'providerApiKeys.create': async () => ({
     path: '/provider-api-keys',

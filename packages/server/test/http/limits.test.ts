@@ -1,4 +1,5 @@
 /** Tests every row of the limits table: a value at the limit passes, a larger one gets its exact error. */
+import { randomUUID } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/config.ts'
@@ -43,6 +44,11 @@ const user = { role: 'user', content: 'Hi' }
 const log = (more: object) => post(`${bench.live}/documents/logs`, { path: 'hello', messages: [user], ...more })
 const run = (more: object) => post(`${bench.live}/documents/run`, { path: 'hello', ...more })
 const update = async (body: object) => post(`${await project.newDraft()}/documents/create-or-update`, body)
+const saveExample = async (more: object) => {
+  const { body } = await bench.api('GET', `${project.live}/documents/hello`)
+  const example = { documentUuid: body['uuid'], name: randomUUID(), parameters: {}, ...more }
+  return post(`/projects/${project.id}/examples`, example)
+}
 const call = (args: object) => ({
   role: 'assistant',
   content: [{ type: 'tool-call', toolCallId: 'c', toolName: 't', args }],
@@ -170,6 +176,25 @@ const rows: Row[] = [
         metadata: objectOf(size),
       }),
     passes: 201,
+  },
+  {
+    limit: 'example, bytes serialized',
+    at: 262_144,
+    send: (size) => saveExample({ parameters: objectOf(size - '[]'.length) }),
+    passes: 201,
+  },
+  { limit: 'example name', at: 256, send: (size) => saveExample({ name: emoji(size) }), passes: 201 },
+  {
+    limit: 'examples per prompt',
+    at: 200,
+    send: async (size) => {
+      const made = await update({ path: `p${size}`, prompt: 'Hi' })
+      const documentUuid = made.body['uuid']
+      const answers = await Promise.all(list(size, (place) => saveExample({ documentUuid, name: `${place}` })))
+      return answers.find(({ status }) => status !== 201) ?? answers[0] ?? made
+    },
+    passes: 201,
+    refuses: { status: 409, name: 'ConflictError', details: { limit: 200 } },
   },
   {
     limit: 'Idempotency-Key',

@@ -20,7 +20,7 @@ const token = { authorization: 'Bearer figures' }
 let server: TestServer
 let open: TestServer
 beforeAll(async () => {
-  ;({ server } = await openServer({ STET_METRICS_TOKEN: 'figures', STET_LOG_LEVEL: 'off' }))
+  ;({ server } = await openServer({ STET_METRICS_TOKEN: 'figures', STET_LOG_LEVEL: 'off', STET_CONSOLE: 'off' }))
   ;({ server: open } = await openServer())
 })
 afterAll(async () => {
@@ -151,7 +151,7 @@ describe('responses', () => {
     for (const { path } of Object.values(operatorRoutes)) expect(body['paths']).toHaveProperty([path])
   })
 
-  it('/ redirects to the reference', async () => {
+  it('without the console, / redirects to the reference', async () => {
     for (const method of ['GET', 'HEAD']) {
       const answer = await fetch(`${server.url}/`, { method, redirect: 'manual' })
       expect({ status: answer.status, location: answer.headers.get('location') }).toEqual({

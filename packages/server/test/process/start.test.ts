@@ -65,14 +65,39 @@ describe('start', { timeout: processTestMs }, () => {
     server = await startServer(settings)
     const key = keyIn(server.stdout)
     expect(server.stdout).toMatch(
-      /^created workspace default, project 1 default\nadmin API key: .*\nstet listening on /,
+      /^created workspace default, project 1 default\nadmin API key: .*\nconsole: .*\nstet listening on /,
     )
     expect((await fetch(`${server.url}/ready`)).status).toBe(200)
     expect(await statusWith(server, key)).toBe(200)
     await stop(server)
     server = await startServer(settings)
-    expect(server.stdout).toMatch(/^stet listening on /)
+    expect(server.stdout).toBe(`console: ${server.url} (sign in: stet console)\nstet listening on ${server.url}\n`)
     expect(await statusWith(server, key)).toBe(200)
+    await stop(server)
+  })
+
+  it('prints a link that signs in once', async () => {
+    server = await startServer({ ...settings, STET_PUBLIC_URL: 'https://stet.example.com/tools/' })
+    const line = /^console: (\S+)#(\S{43}) \(works once, for 15 minutes; later: stet console\)$/m.exec(server.stdout)
+    const [, page, code] = line ?? []
+    expect(page).toBe('https://stet.example.com/tools/sign-in')
+    const signIn = () =>
+      httpCall('POST', `${server?.url}/console/session`, { headers: { 'x-stet-console': '1' }, body: { code } })
+    const first = await signIn()
+    expect(first.body).toMatchObject({ apiKey: { scopes: ['admin'] } })
+    expect(first.headers.getSetCookie()).toEqual([expect.stringMatching(/^__Host-stet-[0-9a-f]{6}=.*; Secure$/)])
+    expect((await signIn()).status).toBe(401)
+    await stop(server)
+  })
+
+  it('has no console with STET_CONSOLE=off', async () => {
+    server = await startServer({ ...settings, STET_CONSOLE: 'off' })
+    expect(server.stdout).not.toContain('console')
+    const headers = { 'x-stet-console': '1' }
+    for (const path of ['/console/session', '/console/sessions', '/console/links']) {
+      expect((await httpCall('GET', `${server.url}${path}`, { headers })).status).toBe(404)
+    }
+    expect((await httpCall('POST', `${server.url}/console/session`, { headers, body: { code: 'x' } })).status).toBe(404)
     await stop(server)
   })
 
@@ -81,7 +106,7 @@ describe('start', { timeout: processTestMs }, () => {
     const config = readConfig({ STET_DATA_DIR: storage.dataDir })
     const file = join(storage.dataDir, 'admin.key')
     const made = 'created workspace default, project 1 default with the admin key of STET_ADMIN_KEY'
-    const tenant = { workspaceId: 1, workspaceName: 'default', key, isGenerated: false }
+    const tenant = { workspaceId: 1, workspaceName: 'default', apiKeyId: 1, key, isGenerated: false }
     expect(keepAdminKey(config, tenant)).toBe(`${made}, also in ${file}`)
     expect(await readFile(file, 'utf8')).toBe(`${key}\n`)
     expect(keepAdminKey({ ...config, databaseUrl: 'postgres://unused' }, tenant)).toBe(made)

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { generateEncryptionKey } from '../../src/data-files.ts'
 import { apiCaller } from '../http/api-call.ts'
+import { browser } from '../http/console-call.ts'
 import type { Api } from '../http/scenario.ts'
 import { prompt, type Recording, type RunBench, record, runBench } from '../runs/run-bench.ts'
 import { deleteKeys, redisUrl } from '../support/shared-logs.ts'
@@ -67,6 +68,29 @@ describe.skipIf(!databaseServer)('two servers on one database and one Redis', ()
     await bench.fake.waitForRequest(calls + 1)
     return { uuid: stream.headers.get('x-conversation-uuid') ?? '', stream, goOn, leave: () => leaving.abort() }
   }
+
+  it('a session works on both servers, until its key is revoked or it is ended on one of them', async () => {
+    const signIn = async () => {
+      const { body } = await bench.api('POST', '/api-keys', { body: { name: 'session' } })
+      const page = browser(bench.server.url)
+      expect((await page.signIn({ apiKey: String(body['key']) })).status).toBe(201)
+      const elsewhere = Object.assign(browser(other.url), { cookie: page.cookie })
+      const statuses = async () => {
+        const answers = [page, elsewhere].map((each) => each.call('GET', '/api/v3/me'))
+        return (await Promise.all(answers)).map(({ status }) => status)
+      }
+      return { id: String(body['id']), elsewhere, statuses }
+    }
+    const [revoked, ended] = [await signIn(), await signIn()]
+    expect([await revoked.statuses(), await ended.statuses()]).toEqual([
+      [200, 200],
+      [200, 200],
+    ])
+    expect((await otherApi('DELETE', `/api-keys/${revoked.id}`)).status).toBe(200)
+    expect(await revoked.statuses()).toEqual([401, 401])
+    expect((await ended.elsewhere.call('DELETE', '/console/session')).status).toBe(204)
+    expect(await ended.statuses()).toEqual([401, 401])
+  })
 
   it('attaches to a run of the other server with the same bytes', async () => {
     const { uuid, stream, goOn } = await openHalf()

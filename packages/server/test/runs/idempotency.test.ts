@@ -37,6 +37,7 @@ const caller = {
   projectId: null,
   limit: 1000,
   expiresAt: null,
+  sessionId: null,
 } as const
 
 const claimOf = (path: string): Claim =>

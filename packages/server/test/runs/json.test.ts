@@ -207,6 +207,7 @@ const caller = {
   projectId: null,
   limit: 1000,
   expiresAt: null,
+  sessionId: null,
 } as const
 
 it('names the conversation in a failure if there is one', async () => {

@@ -23,6 +23,7 @@ const caller = {
   projectId: null,
   limit: 1000,
   expiresAt: null,
+  sessionId: null,
 } as const
 
 function start(change: Partial<RunDeps>) {

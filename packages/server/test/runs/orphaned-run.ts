@@ -12,10 +12,11 @@ export function orphanedRun(ownerId: string, createdAt = new Date()): { conversa
     contentHash: 'a'.repeat(64),
     customIdentifier: null,
     origin: 'run',
+    via: 'api',
     config: { model: 'm' },
     createdAt,
   }
-  const { uuid: conversationUuid, workspaceId } = conversation
-  const run = { uuid: randomUUID(), conversationUuid, workspaceId, ownerId, epoch: 1, firstEventId: 1, createdAt }
+  const { uuid: conversationUuid, workspaceId, via } = conversation
+  const run = { uuid: randomUUID(), conversationUuid, workspaceId, ownerId, epoch: 1, firstEventId: 1, via, createdAt }
   return { conversation, run }
 }

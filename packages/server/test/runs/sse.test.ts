@@ -6,7 +6,7 @@ import { createRunEventLog } from '../../src/adapters/in-process/run-event-log.t
 import { createJsonLogger } from '../../src/adapters/logging/json-logger.ts'
 import { framesOf, type RunFrames } from '../../src/features/runs/events/watch-run.ts'
 import type { MessageForm, RunLogWriter } from '../../src/features/runs/ports.ts'
-import { writeRunStream } from '../../src/http/sse.ts'
+import { writeRunStream } from '../../src/http/body/sse.ts'
 import { eventCodec } from '../../src/wire/event-codec.ts'
 
 let server: Server

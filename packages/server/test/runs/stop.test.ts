@@ -97,8 +97,9 @@ it('promise 7: a queued run whose stop signal was lost never starts, even in its
   expect(await runs.requestStop(run.uuid)).toBe(true)
   // Between queue and start: a worker that checked the run before the stop cannot start it.
   const { uuid, firstEventId, createdAt } = run
+  const { via } = found
   const owner = { conversationUuid: queued, workspaceId: found.workspaceId, ownerId: 'late', epoch: run.epoch + 1 }
-  expect(await runs.startQueued({ uuid, firstEventId, createdAt, ...owner }, false)).toBe(false)
+  expect(await runs.startQueued({ uuid, firstEventId, via, createdAt, ...owner }, false)).toBe(false)
   const waiting = bench.streamAttach(queued)
   await bench.stop(busy)
   expect((await waiting).types).toEqual(['chain-error'])

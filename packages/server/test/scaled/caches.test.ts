@@ -1,5 +1,6 @@
 /** Promise 18 with three servers: a request that begins after a write was answered sees it, on every server. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { browser } from '../http/console-call.ts'
 import { issueKey } from '../http/scenario.ts'
 import { prompt } from '../runs/run-bench.ts'
 import { count, seed, timeFor } from '../support/counts.ts'
@@ -87,6 +88,30 @@ const writes: Record<string, (write: Write) => Promise<void>> = {
     for (const other of others) await ok(me(other))
     await ok(on.api('DELETE', `/api-keys/${String(id)}`))
     for (const other of others) expect((await me(other)).status).toBe(401)
+  },
+  'a session of a revoked key': async ({ on, others, name }) => {
+    const { id, key } = await ok(on.api('POST', '/api-keys', { body: { name } }))
+    const page = browser(on.url)
+    await ok(page.signIn({ apiKey: String(key) }))
+    const status = ({ url }: Replica) =>
+      Object.assign(browser(url), { cookie: page.cookie })
+        .call('GET', '/console/session')
+        .then((answer) => answer.status)
+    for (const other of others) expect(await status(other)).toBe(200)
+    await ok(on.api('DELETE', `/api-keys/${String(id)}`))
+    for (const other of others) expect(await status(other)).toBe(401)
+  },
+  'an ended session': async ({ on, others }) => {
+    const page = browser(on.url)
+    await ok(page.signIn({ apiKey: await issueKey(on.api, {}) }))
+    const { cookie } = page
+    const status = ({ url }: Replica) =>
+      Object.assign(browser(url), { cookie })
+        .call('GET', '/console/session')
+        .then((answer) => answer.status)
+    for (const other of others) expect(await status(other)).toBe(200)
+    expect((await page.call('DELETE', '/console/session')).status).toBe(204)
+    for (const other of others) expect(await status(other)).toBe(401)
   },
   'a key with another limit': async ({ on, others }) => {
     const key = await issueKey(on.api, { plan: 'custom', limit: 7 })

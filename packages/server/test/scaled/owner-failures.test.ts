@@ -16,6 +16,7 @@ const stops = count(10, 200)
 
 const stepMs = 20
 const slow = { deltas: Array.from({ length: 100 }, (_, word) => `word${word} `), delayMs: stepMs }
+const endless = { deltas: Array.from({ length: 10_000 }, () => '. '), delayMs: 5_000 }
 const hanging = { deltas: ['half ', 'way'], hang: 'mid-stream' } as const
 
 let replicas: Replicas
@@ -23,11 +24,12 @@ let watchers: readonly Replica[]
 beforeAll(async () => {
   replicas = await openReplicas(
     { hello: prompt('<user>Hi</user>', 'maxRetries: 0\n') },
-    { count: 2, environment: { STET_WORKERS: '1' } },
+    { count: 2, environment: { STET_WORKERS: '1', STET_RUN_TIMEOUT_SECONDS: '86400' } },
   )
   watchers = [replicas.server(0), replicas.server(1)]
-  // Occupies the workers of both servers, so that all further background runs belong to a server of the test.
-  replicas.fake.enqueue(hanging, hanging)
+  // Occupies the workers of both servers, so that all further background runs belong to a server of the test. A silent
+  // provider call would end at its idle limit, which the long run exceeds.
+  replicas.fake.enqueue(endless, endless)
   for (const { background } of watchers) await background('hello')
   await replicas.fake.waitForRequest(2)
 })

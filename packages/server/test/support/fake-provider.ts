@@ -43,6 +43,8 @@ export interface FakeProvider {
   readonly aborted: number
   /** Queues replies. A function receives the request. When the queue is empty, the default reply is sent. */
   enqueue(...replies: FakeReplyFor[]): void
+  /** Drops the queued replies, for example those that a failed test has left. */
+  clear(): void
   setDefault(reply: FakeReplyFor): void
   /** `count` is 1-based. */
   waitForRequest(count: number): Promise<FakeRequest>
@@ -108,6 +110,7 @@ export async function fakeProvider(): Promise<FakeProvider> {
       return aborted
     },
     enqueue: (...replies) => void queue.push(...replies),
+    clear: () => void queue.splice(0),
     setDefault: (reply) => {
       fallback = reply
     },

@@ -28,6 +28,8 @@ export interface TestServerOptions {
   /** Added to the settings that every test server needs. */
   environment?: Record<string, string>
   providerLimits?: Partial<ProviderLimits>
+  /** Replaces the folder of the server's own package. */
+  packageRoot?: string
 }
 
 /** The number of servers behind each test server. More than one share a Redis prefix and are called in turn. */
@@ -37,7 +39,7 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
   const storage = await testDatabase()
   const redis = serverCount > 1 ? testRedis() : undefined
   const adminKey = generateApiKey()
-  const config = readConfig({
+  const read = readConfig({
     NODE_ENV: 'test',
     PORT: '0',
     STET_DATA_DIR: storage.dataDir,
@@ -56,6 +58,7 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
     }),
     ...options.environment,
   })
+  const config = { ...read, packageRoot: options.packageRoot ?? read.packageRoot }
   const servers: Listening[] = []
   for (let started = 0; started < serverCount; started += 1) servers.push(await listen(config, options.providerLimits))
   const [first] = servers

@@ -122,18 +122,18 @@ describe('scan cache', () => {
     warnings: [],
   }
 
-  it('scans each text once, even for concurrent calls, and again after a failure', async () => {
+  it('scans each text once, even for concurrent calls, and again after a temporary failure', async () => {
     const cache = createScanCache()
     let reads = 0
-    const read = (isLasting: boolean) => async () => {
+    const read = async () => {
       reads += 1
-      return { scan, isLasting }
+      return scan
     }
-    await Promise.all([cache.get('a', read(true)), cache.get('a', read(true))])
-    await cache.get('a', read(true))
+    await Promise.all([cache.get('a', read), cache.get('a', read)])
+    await cache.get('a', read)
     expect(reads).toBe(1)
-    await cache.get('b', read(false))
-    await cache.get('b', read(true))
+    await cache.get('b', async () => ({ ...(await read()), isTemporary: true }))
+    await cache.get('b', read)
     expect(reads).toBe(3)
   })
 
@@ -143,7 +143,7 @@ describe('scan cache', () => {
     const get = (hash: string) =>
       cache.get(hash, async () => {
         reads += 1
-        return { scan: { ...scan, resolvedContent: 'x'.repeat(6 * 1024 * 1024) }, isLasting: true }
+        return { ...scan, resolvedContent: 'x'.repeat(6 * 1024 * 1024) }
       })
     for (const hash of ['a', 'b', 'a', 'c', 'a']) await get(hash)
     expect(reads).toBe(3)

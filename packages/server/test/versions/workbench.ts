@@ -70,6 +70,7 @@ export async function openWorkbench(): Promise<Workbench> {
       projectId: null,
       limit: 100,
       expiresAt: null,
+      sessionId: null,
       ...change,
     }
   }

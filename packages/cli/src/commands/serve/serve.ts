@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -10,6 +9,8 @@ import { CliError } from '../../exit-code.ts'
 import { readCredentials, writeCredentials } from '../../settings/credentials.ts'
 import { isJsonObject, parseJsonObject } from '../../settings/json-file.ts'
 import { normalizeAddress } from '../../settings/resolve.ts'
+import { openInBrowser } from '../../ui/open-browser.ts'
+import { createSignInLink } from '../console/sign-in-link.ts'
 import { runServer, type Started } from './server-process.ts'
 
 const serverPackage = '@stet/server'
@@ -40,7 +41,7 @@ export const command = defineCommand({
       variable: 'DATABASE_URL',
       summary: 'PostgreSQL server to use instead of the embedded database',
     },
-    { long: '--open', summary: 'open the API reference in a browser' },
+    { long: '--open', summary: 'open the console in a browser' },
   ],
   parse(raw): ServeInput {
     const port = textFlag(raw, 'port')
@@ -62,7 +63,10 @@ export const command = defineCommand({
       ctx.warn(`${host} is reachable from other machines: put a proxy with TLS in front, or keys travel in clear text`)
     }
     const onStarted = (started: Started): void => {
-      tell(started, input, ctx).catch((error) => ctx.warn(error instanceof Error ? error.message : String(error)))
+      const warn = (error: unknown): void => ctx.warn(error instanceof Error ? error.message : String(error))
+      const told = tell(started, input, ctx).catch(warn)
+      // Last, because the key is never shown again.
+      if (input.opensBrowser) told.then(() => openConsole(started, ctx)).catch(warn)
     }
     const server = { bin: await findServerBin(cwd), env: environmentOf(input, ctx) }
     return { exitCode: await runServer(server, onStarted, ctx) }
@@ -97,26 +101,41 @@ async function findServerBin(cwd: string): Promise<string> {
   })
 }
 
-// Serving works without a browser, so a failure is only a warning.
-function openInBrowser(url: string, { io, warn }: Context): void {
-  const openers: Partial<Record<NodeJS.Platform, [string, ...string[]]>> = {
-    darwin: ['open'],
-    win32: ['cmd', '/c', 'start', ''],
+/**
+ * Opens the console, signed in with the first key or with the key of the login for this address. Without a key, the
+ * console asks for one. A server without the console shows the API reference instead.
+ */
+async function openConsole({ address, news }: Started, ctx: Context): Promise<void> {
+  if (!news.some((line) => line.startsWith('console: '))) return openInBrowser(`${address}/docs`, ctx)
+  const apiKey = findFirstKey(news) ?? (await loginFor(address, ctx))
+  const link = apiKey === undefined ? undefined : await signInLink(address, apiKey, ctx)
+  await openInBrowser(link ?? `${address}/`, ctx)
+}
+
+async function signInLink(address: string, apiKey: string, ctx: Context): Promise<string | undefined> {
+  try {
+    return (await createSignInLink({ baseUrl: normalizeAddress(address), apiKey })).url
+  } catch (error) {
+    ctx.warn(`Not signed in: ${error instanceof Error ? error.message : error}`)
+    return undefined
   }
-  const [program, ...args] = openers[io.platform] ?? ['xdg-open']
-  const child = spawn(program, [...args, url], { stdio: 'ignore', detached: true, env: { ...io.env } })
-  child.once('error', () => warn(`No browser was found for ${url}`))
-  child.unref()
+}
+
+async function loginFor(address: string, ctx: Context): Promise<string | undefined> {
+  const { baseUrl, apiKey, credentialsFile } = await ctx.settings()
+  if (baseUrl.value === normalizeAddress(address) && apiKey) return apiKey.value
+  const local = (await readCredentials(credentialsFile, ctx.warn))[localProfile]
+  return local?.baseUrl === normalizeAddress(address) ? local.apiKey : undefined
 }
 
 /** Prints the address. On a first start, also prints the key, which is never shown again. */
-async function tell({ address, news }: Started, input: ServeInput, ctx: Context): Promise<void> {
+async function tell(started: Started, input: ServeInput, ctx: Context): Promise<void> {
+  const { address, news } = started
   const { io, flags, style } = ctx
   const api = normalizeAddress(address)
   const data = describeData(input, ctx)
   ctx.say(`${style.ok} API   ${api}`)
   ctx.say(`${style.ok} Data  ${data} (schema up to date)`)
-  if (input.opensBrowser) openInBrowser(`${address}/docs`, ctx)
   const key = findFirstKey(news)
   for (const line of news) if (key === undefined || !line.includes(key)) ctx.say(line)
   const isKept = key !== undefined && (await keepOrShow(key, address, ctx))

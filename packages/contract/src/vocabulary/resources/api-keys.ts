@@ -1,5 +1,6 @@
 import type { KeyPlan } from '../plans.ts'
 import type { KeyScope } from '../scopes.ts'
+import type { Person } from './person.ts'
 
 /** @example const expired = keys.filter(({ expiresAt }) => expiresAt !== null && expiresAt < new Date().toISOString()) */
 export interface ApiKey {
@@ -12,7 +13,7 @@ export interface ApiKey {
   plan: KeyPlan
   /** Requests per second. */
   limit: number
-  author: { id: number; name: string; email: string }
+  author: Person
   expiresAt: string | null
   lastUsedAt: string | null
   revokedAt: string | null
@@ -40,6 +41,11 @@ export interface CreateApiKeyBody {
   /** Default: team. */
   plan?: KeyPlan
   limit?: number
+  /**
+   * The person whom the key acts for, found by email without case, otherwise created. Default: the author with the
+   * name of the key.
+   */
+  author?: { name: string; email: string }
 }
 
 /** @example { overlapSeconds: 3600 } */

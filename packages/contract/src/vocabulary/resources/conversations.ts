@@ -1,6 +1,6 @@
 import type { RunErrorCode } from '../error-codes.ts'
 import type { Message, ToolCall } from '../message.ts'
-import type { ConversationOrigin, RunState } from '../run-state.ts'
+import type { ConversationOrigin, RequestChannel, RunState } from '../run-state.ts'
 import type { Usage } from '../usage.ts'
 import type { RunSource } from './runs.ts'
 
@@ -20,6 +20,8 @@ export interface ConversationSummary {
   contentHash: string
   customIdentifier: string | null
   origin: ConversationOrigin
+  /** `console` if a session of the console started the conversation. */
+  via: RequestChannel
   tokenUsage: Usage
   /** In US dollars. */
   cost: number

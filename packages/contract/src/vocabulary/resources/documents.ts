@@ -1,4 +1,6 @@
-import type { CompileIssue } from '../compile-issue.ts'
+import type { CompileIssue, LocatedIssue } from '../compile-issue.ts'
+import type { Message } from '../message.ts'
+import type { Person } from './person.ts'
 import type { ProviderKind } from './provider-keys.ts'
 
 export const PARAMETER_TYPES = ['text', 'image', 'file'] as const
@@ -45,6 +47,8 @@ export interface Document {
   updatedAt: string
   mergedAt: string | null
   deletedAt: string | null
+  /** The author of the last change. Null if an earlier release stored it. */
+  updatedBy: Person | null
 }
 
 export interface ListDocumentsQuery {
@@ -85,4 +89,34 @@ export interface CreateOrUpdateDocumentBody extends ExpectedHashes {
 export interface DeletedDocument {
   documentUuid: string
   path: string
+}
+
+/**
+ * The prompt to check. Without `prompt`, the stored text is checked.
+ * @example { path: 'support/reply', prompt: 'Hello {{ name }}', parameters: { name: 'Ada' } }
+ */
+export interface CheckDocumentBody {
+  path: string
+  /** A text that is checked instead of the stored one. This also requires the key scope `write`. */
+  prompt?: string
+  /** The values for `messages`. */
+  parameters?: Record<string, unknown>
+}
+
+/** @example const compiles = check.errors.length === 0 */
+export interface DocumentCheck {
+  /** The hash of the checked text. */
+  contentHash: string
+  /** At most 20. Empty if the prompt compiles and its first step renders. `path` may name a referenced prompt. */
+  errors: LocatedIssue[]
+  config: Record<string, unknown>
+  parameters: Record<string, DocumentParameter>
+  /** Absent if no configured provider key matches. */
+  provider?: ProviderKind
+  /** The prompts that the checked text refers to. `documentUuid` is null for a missing prompt. */
+  references: { path: string; documentUuid: string | null }[]
+  /** The prompts of the version that refer to this path. */
+  referencedBy: { path: string; documentUuid: string }[]
+  /** The messages of the first step, as the model would receive them. Null without `parameters` or with errors. */
+  messages: Message[] | null
 }

@@ -1,3 +1,5 @@
+import type { RunErrorCode } from '../error-codes.ts'
+
 /** The provider types on the wire. The built-in demo provider is `custom`. */
 export const PROVIDER_KINDS = [
   'openai',
@@ -59,4 +61,26 @@ export interface UpdateProviderKeyBody {
   /** An empty string clears the default model. */
   defaultModel?: string
   configuration?: Record<string, unknown>
+}
+
+/** @example { name: 'openai', model: 'gpt-4o-mini' } */
+export interface TestProviderKeyBody {
+  /** The name that prompts use as `provider`. */
+  name: string
+  /** Default: the default model of the provider key, then that of the server. */
+  model?: string
+}
+
+/** The result of one call to a provider. A failed call is a result too. */
+export interface ProviderTest {
+  ok: boolean
+  provider: ProviderKind
+  model: string
+  durationMs: number
+  /** Null if no text arrived. */
+  firstTokenMs: number | null
+  /** The first characters of the response. */
+  text: string
+  /** Null if the call succeeded. The message has the provider's own words. */
+  error: { errorCode: RunErrorCode; message: string } | null
 }

@@ -1,4 +1,5 @@
 import type { ExpectedHashes } from './documents.ts'
+import type { Person } from './person.ts'
 
 /** A draft can change. A merged version was published, and only a write with `force` changes its prompts. */
 export const VERSION_STATUSES = ['draft', 'merged'] as const
@@ -33,6 +34,22 @@ export interface Version {
   createdAt: string
   /** Changes with every change to the version or its prompts. */
   updatedAt: string
+  /** Null for a draft, an imported version, or a version that an earlier release published. */
+  publishedBy: Person | null
+  /** The number of prompts that a draft changes against live, or a merged version against the number before it. */
+  changeCount: number
+  /** Edits after publication, with `force`, oldest first. */
+  forcedEdits: ForcedEdit[]
+}
+
+/** An edit of a merged version in place. */
+export interface ForcedEdit {
+  path: string
+  author: Person
+  /** Null if the edit added the prompt. */
+  oldHash: string | null
+  newHash: string
+  createdAt: string
 }
 
 export interface ListVersionsQuery {
@@ -138,4 +155,31 @@ export interface VersionDiff {
     /** True if live has changed the prompt that this change is based on. Publishing is then refused without `force`. */
     conflict: boolean
   }[]
+}
+
+/**
+ * One prompt of a version's tree, without its text.
+ * @example const broken = tree.items.filter(({ compiles }) => compiles === false)
+ */
+export interface TreeItem {
+  documentUuid: string
+  path: string
+  /** The hash of the deleted text if `change` is `deleted`. */
+  contentHash: string
+  /** The draft's change against live. Null if the texts are equal. Always null in a merged version. */
+  change: 'added' | 'modified' | 'deleted' | null
+  /** Null until this server has compiled the text with its current references. */
+  compiles: boolean | null
+  /** True if the front matter has `type: agent`. Null until this server has compiled the text with its current references. */
+  isAgent: boolean | null
+  /** For a deleted prompt, the time of the deletion. */
+  updatedAt: string
+  /** The author of the last change. Null if an earlier release stored it. */
+  updatedBy: Person | null
+}
+
+/** Items are ordered by path. A draft's tree also contains the prompts that the draft deletes from live. */
+export interface VersionTree {
+  version: Version
+  items: TreeItem[]
 }

@@ -14,11 +14,11 @@ export function createRateLimiter(): RateLimiter {
 export function rateLimiterOn(createCounter: (limit: number) => Counter): RateLimiter {
   const counters = new Map<number, Counter>()
   return {
-    async spend(apiKeyId, limit) {
+    async spend(bucket, limit) {
       const counter = counters.get(limit) ?? createCounter(limit)
       counters.set(limit, counter)
       let allowed = true
-      const state = await counter.consume(String(apiKeyId)).catch((refusal: unknown) => {
+      const state = await counter.consume(String(bucket)).catch((refusal: unknown) => {
         allowed = false
         return stateOf(refusal)
       })

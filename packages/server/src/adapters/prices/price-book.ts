@@ -3,14 +3,15 @@ import {
   calcPrice,
   findProvider,
   type ModelInfo,
+  type ModelPrice,
   type PriceCalculationResult,
   type PriceOptions,
   type Provider,
 } from '@pydantic/genai-prices'
 import { LRUCache } from 'lru-cache'
 import type { ProviderSettings } from '../../features/providers/model-driver.ts'
-import type { ModelPrices, PriceBook, PricedCall } from '../../features/providers/ports.ts'
-import { findPriceRule, type PriceRule } from '../../features/providers/price-rule.ts'
+import type { ModelPrices, PriceBook, PricedCall, PricedModel, PricedProvider } from '../../features/providers/ports.ts'
+import { findPriceRule, type PriceRule, priceRuleProblem } from '../../features/providers/price-rule.ts'
 
 type Cost = ReturnType<ModelPrices['costOf']>
 
@@ -29,7 +30,10 @@ const decimals = 12
 type Rates = Omit<PriceRule, 'model'>
 
 export function priceBook(): PriceBook {
-  return { pricesOf: (provider) => (provider.isDemo ? free : pricesOf(provider)) }
+  return {
+    pricesOf: (provider) => (provider.isDemo ? free : pricesOf(provider)),
+    listModels,
+  }
 }
 
 function pricesOf(provider: ProviderSettings): ModelPrices {
@@ -51,6 +55,44 @@ function pricesOf(provider: ProviderSettings): ModelPrices {
       return served.known ? served : tableCost(model, call)
     },
   }
+}
+
+function listModels(provider: PricedProvider, at: Date): PricedModel[] {
+  const { isDemo, defaultModel, configuration } = provider
+  const source = isDemo ? undefined : tableSource(provider)
+  const table = source && findProvider(source)
+  const models = new Map<string, PricedModel>()
+  const add = (id: string, inputPrice: number | null, outputPrice: number | null) => {
+    const rule = findPriceRule(configuration['prices'], id)
+    models.set(id, { id, inputPrice: rule?.input ?? inputPrice, outputPrice: rule?.output ?? outputPrice })
+  }
+  for (const model of table?.models ?? []) {
+    const prices = table && askTable({}, model.id, { provider: { ...table, models: [model] }, timestamp: at })
+    const [input, output] = [
+      basePrice(prices?.model_price['input_mtok']),
+      basePrice(prices?.model_price['output_mtok']),
+    ]
+    // Models without these two prices write no text, for example embeddings.
+    if (input !== null && output !== null && !model.deprecated) add(model.id, input, output)
+  }
+  for (const id of ruleModels(configuration['prices'])) if (!models.has(id)) add(id, null, null)
+  if (defaultModel !== null && !models.has(defaultModel)) {
+    const known = source && askTable({}, defaultModel, { ...source, timestamp: at })?.model_price
+    const ofDemo = isDemo ? 0 : null
+    add(defaultModel, basePrice(known?.['input_mtok']) ?? ofDemo, basePrice(known?.['output_mtok']) ?? ofDemo)
+  }
+  return [...models.values()].sort((left, right) => (left.id < right.id ? -1 : 1))
+}
+
+/** The price of the first tokens, if the price depends on their number. */
+function basePrice(price: ModelPrice[string]): number | null {
+  return typeof price === 'number' ? price : (price?.base ?? null)
+}
+
+function ruleModels(prices: unknown): string[] {
+  if (!Array.isArray(prices)) return []
+  const names = prices.filter((rule) => priceRuleProblem(rule) === undefined).map(({ model }) => String(model))
+  return names.filter((name) => !name.includes('*'))
 }
 
 function costAt(rates: Rates, call: PricedCall): Cost {
@@ -100,7 +142,7 @@ function ratesOf({ prices }: ModelInfo): Rates | undefined {
   return { input, output, cachedInput, cacheWrite }
 }
 
-function tableSource({ kind, url }: ProviderSettings): PriceOptions | undefined {
+function tableSource({ kind, url }: PricedProvider): PriceOptions | undefined {
   if (kind !== 'custom') return { providerId: tableNames[kind] ?? kind }
   return url !== null && findProvider({ providerApiUrl: url }) ? { providerApiUrl: url } : undefined
 }

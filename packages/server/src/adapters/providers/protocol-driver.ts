@@ -3,6 +3,7 @@ import type { ModelDriver, ModelRequest, ProviderSettings } from '../../features
 import { ProviderError } from '../../features/providers/provider-error.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { statusFailure } from './answer/failure.ts'
+import { scrubbed } from './answer/scrub.ts'
 import { type AnswerReader, plainChunks, streamChunks } from './answer/stream.ts'
 import {
   type BuiltRequest,
@@ -48,6 +49,7 @@ export function protocolDriver(deps: CallDeps, provider: ProviderSettings, proto
         throw error
       }
     },
+    scrubbed: (text) => scrubbed(text, provider.token),
   }
 }
 

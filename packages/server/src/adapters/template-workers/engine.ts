@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { z } from 'zod'
 import {
+  CompileFailure,
   type CompileIssue,
-  compileError,
   type EvaluationOwner,
   type TemplateEngine,
   type TemplateScan,
@@ -17,9 +17,10 @@ import {
 } from '../../features/templates/template-engine.ts'
 import { createTurns } from './fair-queue.ts'
 import { isolation } from './isolation.ts'
+import { createKnownTexts } from './known-texts.ts'
 import { createTemplatePool, type PoolCall, type PoolOptions, type TemplatePool } from './pool.ts'
 import { issueResult, scanResult, stepResult } from './replies.ts'
-import { createScanCache, type ScanReading } from './scan-cache.ts'
+import { createScanCache } from './scan-cache.ts'
 import { joinSlots, slotPlanOf } from './slot-plan.ts'
 
 interface Workers {
@@ -52,6 +53,7 @@ export function createTemplateEngine(options: PoolOptions): TemplateEngine & { w
       const joined = input.slots && joinSlots(input.slots, input.parameters)
       return joined ?? renderStep(workers, input, owner)
     },
+    known: createKnownTexts(),
     inTurn: createTurns({ perKey, perWorkspace }),
     waiting: workers.pool.waiting,
     close: () => workers.pool.close(),
@@ -73,13 +75,13 @@ async function readScan(
   text: string,
   source: TemplateSource,
   owner: EvaluationOwner,
-): Promise<ScanReading> {
+): Promise<TemplateScan> {
   const request = { operation: 'scan', source } as const
   const found = await evaluate(workers, scanResult, { text, cause: () => 'scan', owner, request })
-  if ('issue' in found) return { scan: failedScan(source, found.issue), isLasting: false }
+  if ('issue' in found) return failedScan(source, found.issue)
   const { slots, ...scan } = found.result
   const plan = slots && slotPlanOf(slots, scan.config)
-  return { scan: { ...(scan as TemplateScan), slots: plan }, isLasting: true }
+  return { ...(scan as TemplateScan), slots: plan }
 }
 
 async function renderStep(workers: Workers, input: TemplateStepInput, owner: EvaluationOwner): Promise<TemplateStep> {
@@ -89,7 +91,7 @@ async function renderStep(workers: Workers, input: TemplateStepInput, owner: Eva
   const cause = (): string => hashOf([parameters, state ?? null, answer ?? null])
   const request = { operation: 'step', source, step } as const
   const found = await evaluate(workers, stepResult, { text: keyOf(owner, source), cause, owner, request })
-  if ('issue' in found) throw compileError(found.issue)
+  if ('issue' in found) throw new CompileFailure(found.issue)
   return found.result as TemplateStep
 }
 
@@ -124,7 +126,7 @@ async function evaluate<T>(
 
 function failedScan(source: TemplateSource, issue: CompileIssue): TemplateScan {
   const nothing = { config: {}, parameters: [], references: [], missing: [], usesSteps: false, warnings: [] }
-  return { ...nothing, resolvedContent: source.content, errors: [issue] }
+  return { ...nothing, resolvedContent: source.content, errors: [issue], isTemporary: true }
 }
 
 /** Places the failure at the start of the document, because its position is unknown. */

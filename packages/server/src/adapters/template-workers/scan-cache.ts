@@ -1,12 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { TemplateScan } from '../../features/templates/template-engine.ts'
 
-export interface ScanReading {
-  scan: TemplateScan
-  /** False for a failure that may be temporary. */
-  isLasting: boolean
-}
-
 export function createScanCache() {
   const kept = new LRUCache<string, TemplateScan>({
     max: 2_000,
@@ -14,23 +8,23 @@ export function createScanCache() {
     // Measures the complete scan, because a short text may resolve to a large one.
     sizeCalculation: (scan) => JSON.stringify(scan).length,
   })
-  const running = new Map<string, Promise<ScanReading>>()
+  const running = new Map<string, Promise<TemplateScan>>()
   return {
-    async get(hash: string, read: () => Promise<ScanReading>): Promise<TemplateScan> {
+    async get(hash: string, read: () => Promise<TemplateScan>): Promise<TemplateScan> {
       for (;;) {
         const known = kept.get(hash)
         if (known) return known
         const shared = running.get(hash)
         if (!shared) break
         // A shared scan rejects if its first caller disconnects or reaches a limit. The other callers try again.
-        const reading = await shared.catch(() => undefined)
-        if (reading) return reading.scan
+        const scan = await shared.catch(() => undefined)
+        if (scan) return scan
       }
       try {
         const reading = read()
         running.set(hash, reading)
-        const { scan, isLasting } = await reading
-        if (isLasting) kept.set(hash, scan)
+        const scan = await reading
+        if (!scan.isTemporary) kept.set(hash, scan)
         return scan
       } finally {
         running.delete(hash)

@@ -7,6 +7,7 @@ import type { Workspace } from './ports.ts'
 export interface NewTenant {
   workspaceId: number
   workspaceName: string
+  apiKeyId: number
   key: string
   isGenerated: boolean
 }
@@ -82,7 +83,7 @@ async function createAdminKey(
 ): Promise<NewTenant> {
   const { workspace, author, name, adminKey } = input
   const key = adminKey ?? generateApiKey()
-  await stores.apiKeys.create(workspace.id, {
+  const { id: apiKeyId } = await stores.apiKeys.create(workspace.id, {
     workspaceId: workspace.id,
     name,
     hash: hashApiKey(key),
@@ -94,5 +95,6 @@ async function createAdminKey(
     author,
     expiresAt: null,
   })
-  return { workspaceId: workspace.id, workspaceName: workspace.name, key, isGenerated: adminKey === undefined }
+  const isGenerated = adminKey === undefined
+  return { workspaceId: workspace.id, workspaceName: workspace.name, apiKeyId, key, isGenerated }
 }

@@ -33,7 +33,10 @@ export async function issueApiKey(
     expiresAt: expiresAt ?? null,
   }
   const apiKey = await deps.transaction(async (stores) => {
-    const author = await authorNamed(stores, workspaceId, name)
+    await stores.apiKeys.lockKeys(workspaceId)
+    const author = await (input.author
+      ? authorWithEmail(stores, workspaceId, input.author)
+      : authorNamed(stores, workspaceId, name))
     return stores.apiKeys.create(workspaceId, { ...fields, author })
   })
   deps.logger.info('audit.api-key-issued', { workspaceId, apiKeyId: apiKey.id, by: caller.apiKeyId })
@@ -44,6 +47,16 @@ export async function issueApiKey(
 async function authorNamed({ workspaces }: Stores, workspaceId: number, name: string): Promise<Author> {
   const known = await workspaces.findAuthorByName(workspaceId, name)
   return known ?? workspaces.createAuthor(workspaceId, { name, email: `${mailboxOf(name)}@localhost` })
+}
+
+// A person keeps the stored name, because versions already show it.
+async function authorWithEmail(
+  { workspaces }: Stores,
+  workspaceId: number,
+  author: Omit<Author, 'id'>,
+): Promise<Author> {
+  const known = await workspaces.findAuthorByEmail(workspaceId, author.email)
+  return known ?? workspaces.createAuthor(workspaceId, author)
 }
 
 // A version shows its author's email address. Legacy clients require the address.

@@ -10,13 +10,18 @@ export type NewApiKey = Omit<ApiKey, 'id' | 'lastUsedAt' | 'revokedAt' | 'create
 export interface ApiKeyStore {
   /** The query itself excludes revoked and expired keys, so their lookup takes as long as that of unknown keys. */
   findUsable(hash: string, now: Date): Promise<ApiKey | null>
+  /** Also finds a revoked or expired key, for the audit log. */
+  findByHash(hash: string): Promise<Pick<ApiKey, 'id' | 'workspaceId'> | null>
   list(workspaceId: number): Promise<ApiKey[]>
   findOptional(workspaceId: number, id: number): Promise<(ApiKey & { hash: string }) | null>
   create(workspaceId: number, input: NewApiKey): Promise<ApiKey>
   revoke(workspaceId: number, id: number, at: Date): Promise<void>
   setExpiry(workspaceId: number, id: number, expiresAt: Date): Promise<void>
-  /** Serializes revocations and rotations. Otherwise two requests could each revoke one of the last two admin keys. */
-  lockAdminKeys(workspaceId: number): Promise<void>
+  /**
+   * Serializes changes of a workspace's keys. Otherwise two requests could each revoke one of the last two admin keys, or
+   * create the same author.
+   */
+  lockKeys(workspaceId: number): Promise<void>
   /** Counts the other usable admin keys that are not restricted to a project. */
   countOtherAdminKeys(workspaceId: number, exceptId: number, at: Date): Promise<number>
   touch(id: number, at: Date): Promise<void>
@@ -35,6 +40,8 @@ export interface WorkspaceStore {
   createAuthor(workspaceId: number, input: Omit<Author, 'id'>): Promise<Author>
   /** Returns the oldest author with that name. */
   findAuthorByName(workspaceId: number, name: string): Promise<Author | null>
+  /** Compares without case. Returns the oldest author with that email. */
+  findAuthorByEmail(workspaceId: number, email: string): Promise<Author | null>
   findAuthor(workspaceId: number, author: Omit<Author, 'id'>): Promise<Author | null>
   findFirstAuthor(workspaceId: number): Promise<Author | null>
   /** Serializes the creation of workspaces, for example by several starting servers. */
@@ -47,9 +54,10 @@ export interface SpentPoint {
   resetAtMs: number
 }
 
-/** Counts requests per API key in fixed one-second windows. */
+/** Counts requests per API key or session in fixed one-second windows. */
 export interface RateLimiter {
-  spend(apiKeyId: number, limit: number): Promise<SpentPoint>
+  /** @param bucket the id of an API key, or a text for anything else. */
+  spend(bucket: number | string, limit: number): Promise<SpentPoint>
 }
 
 /** Counts failed authentications per address. The default limit is 20 in 10 s; 0 turns it off. */

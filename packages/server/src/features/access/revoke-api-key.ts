@@ -11,7 +11,7 @@ export async function revokeApiKey(
   const { workspaceId } = input.caller
   const now = deps.clock.now()
   const { key, isNew } = await deps.transaction(async (stores) => {
-    await stores.apiKeys.lockAdminKeys(workspaceId)
+    await stores.apiKeys.lockKeys(workspaceId)
     const found = await stores.apiKeys.findOptional(workspaceId, input.id)
     if (!found) throw refuse('unknown-api-key')
     if (found.revokedAt) return { key: found, isNew: false }

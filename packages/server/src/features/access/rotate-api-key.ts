@@ -12,7 +12,7 @@ export async function rotateApiKey(
   const now = deps.clock.now()
   const key = generateApiKey()
   const { apiKey, oldHash } = await deps.transaction(async (stores) => {
-    await stores.apiKeys.lockAdminKeys(workspaceId)
+    await stores.apiKeys.lockKeys(workspaceId)
     const old = await stores.apiKeys.findOptional(workspaceId, id)
     if (!old) throw refuse('unknown-api-key')
     if (old.revokedAt) throw refuse('revoked-key')

@@ -4,7 +4,7 @@ import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
 import type { Needs } from '../deps.ts'
 import { type ApiKey, hashApiKey, isWellFormedApiKey, keyScope } from './api-key.ts'
-import type { FailureLimiter } from './ports.ts'
+import type { FailureLimiter, SpentPoint } from './ports.ts'
 
 const touchIntervalMs = 60_000
 
@@ -55,16 +55,29 @@ async function findKnownKey(
   }
 }
 
-async function refuseFlood(deps: { failures: FailureLimiter }, address: string): Promise<void> {
+/** @throws AppError RateLimitError if the address is blocked. */
+export async function refuseFlood(deps: { failures: FailureLimiter }, address: string): Promise<void> {
   const retryAfter = await deps.failures.blockedSeconds(address)
   if (retryAfter > 0) throw refuse('failed-authentications', { retryAfter })
 }
 
-async function refuseKey(deps: Needs<'logger'> & { failures: FailureLimiter }, address: string): Promise<never> {
+async function refuseKey(deps: FailureDeps, address: string): Promise<never> {
   await refuseFlood(deps, address)
+  await countFailure(deps, address)
+  throw refuse('unknown-key')
+}
+
+/** The error for a request that its rate limit does not allow. */
+export function rateLimited({ resetAtMs }: SpentPoint, limit: number, now: Date): Error {
+  return refuse('rate-limited', { limit, retryAfter: Math.max(1, Math.ceil((resetAtMs - now.getTime()) / 1000)) })
+}
+
+type FailureDeps = Needs<'logger'> & { failures: FailureLimiter }
+
+/** Counts a failed authentication. Too many of them block the address. */
+export async function countFailure(deps: FailureDeps, address: string): Promise<void> {
   await deps.failures.record(address)
   if ((await deps.failures.blockedSeconds(address)) > 0) deps.logger.warn('audit.authentication-burst', { address })
-  throw refuse('unknown-key')
 }
 
 function touch(deps: Needs<'stores' | 'logger'>, known: KnownKey, now: Date): void {
@@ -77,7 +90,7 @@ function touch(deps: Needs<'stores' | 'logger'>, known: KnownKey, now: Date): vo
   })
 }
 
-function callerOf(key: ApiKey): Caller {
+export function callerOf(key: ApiKey): Caller {
   const { id: apiKeyId, workspaceId, author, scopes, projectId, limit, expiresAt } = key
-  return { apiKeyId, workspaceId, author, scopes, projectId, limit, expiresAt }
+  return { apiKeyId, workspaceId, author, scopes, projectId, limit, expiresAt, sessionId: null }
 }

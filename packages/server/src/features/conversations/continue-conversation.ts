@@ -40,6 +40,7 @@ export async function continueConversation(deps: ExecuteDeps, input: ContinueInp
     ownerId: deps.runs.settings.instanceId,
     epoch: found.epoch + 1,
     firstEventId: found.lastEventId + 1,
+    via: input.caller.sessionId === null ? ('api' as const) : ('console' as const),
     createdAt: deps.clock.now(),
   }
   // A concurrent chat may start first, so this run is stored before the provider is called.

@@ -19,14 +19,17 @@ export interface CheckedText<T = DocumentText> {
   scan: TemplateScan
 }
 
-export type LoadTexts = (paths: readonly string[]) => Promise<readonly Pick<DocumentText, 'path' | 'content'>[]>
+/** The parts of a text that its compilation needs. */
+export type SourceText = Pick<DocumentText, 'path' | 'content' | 'contentHash'>
+
+export type LoadTexts = (paths: readonly string[]) => Promise<readonly SourceText[]>
 
 // Each round loads one more level of references. The language allows 10 levels.
 const maxRounds = 12
 // Keeps every template worker busy without a long queue ahead of other requests.
 const parallelChecks = 8
 
-export async function checkText<T extends Pick<DocumentText, 'path' | 'content'>>(
+export async function checkText<T extends SourceText>(
   deps: Needs<'templates'>,
   text: T,
   load: LoadTexts,
@@ -34,13 +37,17 @@ export async function checkText<T extends Pick<DocumentText, 'path' | 'content'>
 ): Promise<CheckedText<T>> {
   let source: TemplateSource = { path: text.path, content: text.content, documents: {} }
   let scan = await deps.templates.scan(source, owner)
+  const hashes = new Map<string, string | null>()
   for (let round = 0; round < maxRounds && scan.missing.length > 0; round += 1) {
     const found = await load(scan.missing)
     if (found.length === 0) break
     const added = Object.fromEntries(found.map(({ path, content }) => [path, content]))
     source = { ...source, documents: { ...source.documents, ...added } }
+    for (const { path, contentHash } of found) hashes.set(path, contentHash)
     scan = await deps.templates.scan(source, owner)
   }
+  for (const path of scan.missing) hashes.set(path, null)
+  deps.templates.known.note(owner.workspaceId, text, { scan, references: hashes })
   return { text, source, scan }
 }
 
@@ -50,16 +57,25 @@ export async function checkTexts(
   load: LoadTexts,
   owner: EvaluationOwner,
 ): Promise<CheckedText[]> {
+  return inBatches(deps, texts, owner, (text) => checkText(deps, text, load, owner))
+}
+
+/** Waits for the turn of the owner's workspace. @throws AppError as `TemplateEngine.inTurn`; errors of `check`. */
+export async function inBatches<T, Result>(
+  deps: Needs<'templates'>,
+  texts: readonly T[],
+  owner: EvaluationOwner,
+  check: (text: T) => Promise<Result>,
+): Promise<Result[]> {
   return deps.templates.inTurn(owner, async () => {
-    const checked: CheckedText[] = []
+    const results: Result[] = []
     for (let from = 0; from < texts.length; from += parallelChecks) {
       if (owner.signal?.aborted) throw new EvaluationCanceled()
-      const batch = texts.slice(from, from + parallelChecks)
-      checked.push(...(await Promise.all(batch.map((text) => checkText(deps, text, load, owner)))))
+      results.push(...(await Promise.all(texts.slice(from, from + parallelChecks).map(check))))
       // Cached scans never yield to the event loop. This wait gives other requests a turn.
       await setImmediate()
     }
-    return checked
+    return results
   })
 }
 
@@ -68,7 +84,7 @@ export function loadFromVersion(deps: Needs<'stores'>, workspaceId: number, vers
 }
 
 /** Extends `load` with `text`, as if the text were already written. */
-export function loadWith(text: Pick<DocumentText, 'path' | 'content'>, load: LoadTexts): LoadTexts {
+export function loadWith(text: SourceText, load: LoadTexts): LoadTexts {
   return async (paths) => [
     ...(paths.includes(text.path) ? [text] : []),
     ...(await load(paths.filter((path) => path !== text.path))),

@@ -1,3 +1,4 @@
+import type { Author } from '../../shared/caller.ts'
 import type { WireParameter } from '../templates/parameters.ts'
 import type { CompileIssue } from '../templates/template-engine.ts'
 
@@ -14,7 +15,12 @@ export interface DocumentText {
   mergedAt: Date | null
   createdAt: Date
   updatedAt: Date
+  /** The author of the last change. Null for a text that an earlier release stored. */
+  updatedBy: Author | null
 }
+
+/** A text without its content. */
+export type TextHead = Pick<DocumentText, 'documentUuid' | 'path' | 'contentHash' | 'updatedAt' | 'updatedBy'>
 
 export interface Document extends DocumentText {
   versionUuid: string

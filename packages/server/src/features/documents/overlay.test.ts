@@ -4,9 +4,11 @@ import type { DraftRow, MergedText, Slot } from './ports.ts'
 
 const then = new Date('2026-01-01T00:00:00Z')
 const now = new Date('2026-02-02T00:00:00Z')
+const ada = { id: 1, name: 'Ada', email: 'ada@example.com' }
+const leo = { id: 2, name: 'Leo', email: 'leo@example.com' }
 
 function text(content: string, uuid = 'u-live') {
-  const dates = { mergedAt: null, createdAt: then, updatedAt: then }
+  const dates = { mergedAt: null, createdAt: then, updatedAt: then, updatedBy: ada }
   return {
     id: 1,
     documentUuid: uuid,
@@ -29,7 +31,14 @@ function slot(draft: DraftRow | null, live: string | null): Slot {
   return { path: 'a', draft, live: live === null ? null : text(live) }
 }
 
-const wrote = (content: string) => ({ path: 'a', content, contentHash: `#${content}`, documentUuid: 'u-new', at: now })
+const wrote = (content: string) => ({
+  path: 'a',
+  content,
+  contentHash: `#${content}`,
+  documentUuid: 'u-new',
+  at: now,
+  by: leo,
+})
 
 describe('visible text of a draft', () => {
   it.each([
@@ -65,6 +74,7 @@ describe('writeText', () => {
       documentUuid: 'u-live',
       createdAt: then,
       updatedAt: now,
+      updatedBy: leo,
     })
     expect(writeText(slot(null, null), wrote('D'))).toMatchObject({
       baseHash: null,
@@ -81,7 +91,12 @@ describe('writeText', () => {
   it('sets the live text as the base after a merge, even if the draft text is unchanged', () => {
     const collided = slot(draftRow('D', 'L'), 'M')
     expect(writeText(collided, wrote('E'), true)).toMatchObject({ baseHash: '#M', content: 'E', updatedAt: now })
-    expect(writeText(collided, wrote('D'), true)).toMatchObject({ baseHash: '#M', content: 'D', updatedAt: then })
+    expect(writeText(collided, wrote('D'), true)).toMatchObject({
+      baseHash: '#M',
+      content: 'D',
+      updatedAt: then,
+      updatedBy: ada,
+    })
     expect(writeText(slot(draftRow('D', 'L'), 'L'), wrote('D'), true)).toBeNull()
     expect(writeText(slot(draftRow('D', 'L'), null), wrote('D'), true)).toMatchObject({ baseHash: null })
     expect(writeText(slot(null, 'L'), wrote('L'), true)).toBeNull()
@@ -94,27 +109,39 @@ describe('writeText', () => {
 
 describe('deleteText', () => {
   it('keeps the last text and marks it as deleted', () => {
-    expect(deleteText(slot(null, 'L'), now)).toMatchObject({ content: 'L', baseHash: '#L', deletedAt: now })
-    expect(deleteText(slot(draftRow('D', 'L'), 'L'), now)).toMatchObject({
+    expect(deleteText(slot(null, 'L'), { at: now, by: leo })).toMatchObject({
+      content: 'L',
+      baseHash: '#L',
+      deletedAt: now,
+      updatedBy: leo,
+    })
+    expect(deleteText(slot(draftRow('D', 'L'), 'L'), { at: now, by: leo })).toMatchObject({
       content: 'D',
       baseHash: '#L',
       documentUuid: 'u-draft',
     })
   })
   it('sets live as the base if the caller merged with that text', () => {
-    expect(deleteText(slot(draftRow('D', 'L'), 'M'), now, true)).toMatchObject({ baseHash: '#M', deletedAt: now })
-    const again = deleteText(slot(draftRow('D', 'L', then), 'M'), now, true)
+    expect(deleteText(slot(draftRow('D', 'L'), 'M'), { at: now, by: leo }, true)).toMatchObject({
+      baseHash: '#M',
+      deletedAt: now,
+    })
+    const again = deleteText(slot(draftRow('D', 'L', then), 'M'), { at: now, by: leo }, true)
     expect(again).toMatchObject({ baseHash: '#M', deletedAt: then })
-    expect(deleteText(slot(draftRow('D', 'L', then), null), now, true)).toBeNull()
+    expect(deleteText(slot(draftRow('D', 'L', then), null), { at: now, by: leo }, true)).toBeNull()
   })
   it('returns null if no document is visible', () =>
-    expect(deleteText(slot(draftRow('D', 'L', then), 'L'), now)).toBeNull())
+    expect(deleteText(slot(draftRow('D', 'L', then), 'L'), { at: now, by: leo })).toBeNull())
 })
 
 describe('editMerged', () => {
-  const row = (from: number, to: number): MergedText => ({ ...text('old'), id: 7, validFrom: from, validTo: to })
+  const row = (from: number, to: number): MergedText => {
+    const { updatedBy, ...old } = text('old')
+    return { ...old, authorId: updatedBy.id, id: 7, validFrom: from, validTo: to }
+  }
   const spans = (from: number, to: number, number: number, isLive: boolean) => {
     const { old, pieces } = editMerged(row(from, to), { id: 9, number, isLive }, wrote('new'))
+    for (const { content, authorId } of pieces) expect(authorId).toBe(content === 'new' ? leo.id : ada.id)
     return { end: old?.end, pieces: pieces.map((piece) => [piece.content, piece.validFrom, piece.validTo]) }
   }
   it.each([

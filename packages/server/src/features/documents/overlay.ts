@@ -1,12 +1,13 @@
+import type { Author } from '../../shared/caller.ts'
 import type { DocumentText } from './document.ts'
-import type { DraftWrite, MergedReplacement, MergedText, Slot } from './ports.ts'
+import type { DraftWrite, MergedReplacement, MergedText, Slot, SlotOf } from './ports.ts'
 import type { ActualHashes } from './preconditions.ts'
 
 /** The `validTo` of live's rows. This value is greater than any version number. */
 export const openEnd = 2_147_483_647
 
 /** Returns the text that the draft shows at the path. Returns null if there is no document. */
-export function shownIn(slot: Slot): DocumentText | null {
+export function shownIn<Text>(slot: SlotOf<Text>): Text | null {
   if (slot.draft === null) return slot.live
   return slot.draft.deletedAt === null ? slot.draft : null
 }
@@ -16,7 +17,7 @@ export function hashesOf(slot: Slot): ActualHashes {
 }
 
 /** True if publishing the slot would change live. */
-export function isChange(slot: Slot): boolean {
+export function isChange(slot: SlotOf<Pick<DocumentText, 'contentHash'>>): boolean {
   return slot.draft !== null && shownIn(slot)?.contentHash !== slot.live?.contentHash
 }
 
@@ -25,7 +26,13 @@ export function isConflict(slot: Slot): boolean {
   return slot.draft !== null && isChange(slot) && slot.draft.baseHash !== (slot.live?.contentHash ?? null)
 }
 
-export type NewText = Pick<DocumentText, 'path' | 'content' | 'contentHash' | 'documentUuid'> & { at: Date }
+/** When a text is written or deleted, and by whom. */
+export interface Revision {
+  at: Date
+  by: Author
+}
+
+export type NewText = Pick<DocumentText, 'path' | 'content' | 'contentHash' | 'documentUuid'> & Revision
 
 /**
  * Computes the draft's row after a write. Returns null if the row stays unchanged.
@@ -35,20 +42,21 @@ export function writeText(slot: Slot, text: NewText, isMerged = false): DraftWri
   const baseHash = baseOf(slot, isMerged)
   if (shownIn(slot)?.contentHash === text.contentHash) return withBase(slot, baseHash)
   const known = slot.draft ?? slot.live
-  return { ...rewritten(known, text), baseHash, deletedAt: null }
+  return { ...rewritten(known, text), updatedBy: text.by, baseHash, deletedAt: null }
 }
 
 /** Computes the draft's row after a deletion. The row keeps the last text. Returns null if the row stays unchanged. */
-export function deleteText(slot: Slot, at: Date, isMerged = false): DraftWrite | null {
+export function deleteText(slot: Slot, { at, by }: Revision, isMerged = false): DraftWrite | null {
   // Keeps the base if live has no text. Without a base, a revert would treat the document as draft-only.
   const baseHash = baseOf(slot, isMerged && slot.live !== null)
   const shown = shownIn(slot)
   if (shown === null) return withBase(slot, baseHash)
   const { path, documentUuid, content, contentHash, createdAt } = shown
-  return { path, documentUuid, content, contentHash, baseHash, deletedAt: at, createdAt, updatedAt: at }
+  const change = { deletedAt: at, updatedAt: at, updatedBy: by }
+  return { path, documentUuid, content, contentHash, baseHash, createdAt, ...change }
 }
 
-function rewritten(known: DocumentText | null, { at, ...text }: NewText) {
+function rewritten(known: Pick<DocumentText, 'documentUuid' | 'createdAt'> | null, { at, by: _by, ...text }: NewText) {
   const { documentUuid, createdAt } = known ?? { ...text, createdAt: at }
   return { ...text, documentUuid, createdAt, updatedAt: at }
 }
@@ -72,7 +80,8 @@ export function editMerged(
   text: NewText,
 ): MergedReplacement {
   const end = version.isLive ? openEnd : version.number + 1
-  const edited = { ...rewritten(old, text), versionId: version.id, validFrom: version.number, validTo: end }
+  const range = { versionId: version.id, validFrom: version.number, validTo: end }
+  const edited = { ...rewritten(old, text), ...range, authorId: text.by.id }
   if (old === null) return { old: null, pieces: [edited] }
   const { id, projectId: _projectId, mergedAt: _mergedAt, ...rest } = old
   const tail = old.validTo > end ? [{ ...rest, validFrom: end }] : []

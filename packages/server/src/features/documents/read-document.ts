@@ -86,9 +86,8 @@ async function loadPrompt(deps: Reads, input: PromptAddress, path: string): Prom
   const text = await deps.stores.documents.findOptional(owner.workspaceId, version, path)
   if (!text) return null
   const checked = await checkText(deps, text, loadFromVersion(deps, owner.workspaceId, version), owner)
-  // The worker process may have failed for other reasons than the text. The drop keeps this result out of the cache.
-  if (checked.scan.errors.some(({ code }) => code === 'limit-exceeded'))
-    deps.liveCache.dropHere(projectScope(project.id))
+  // The drop keeps this result out of the cache.
+  if (checked.scan.isTemporary) deps.liveCache.dropHere(projectScope(project.id))
   return { project, version, ...checked, loggedWarnings: new Set() }
 }
 

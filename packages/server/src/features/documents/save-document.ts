@@ -72,7 +72,8 @@ async function saveDocument(
   const path = normalizeDocumentPath(input.path)
   assertCreatablePath(path)
   const { version: addressed } = await resolveVersion(deps, input)
-  const written = { path, content: input.content }
+  const { content } = input
+  const written = { path, content, contentHash: hashContent(content) }
   const load = loadWith(written, loadFromVersion(deps, input.caller.workspaceId, addressed))
   const { scan } = await checkText(deps, written, load, ownerOf(input))
   return changeProject(deps, input, async (writer) => {
@@ -130,7 +131,7 @@ async function forceText(
   const oldHash = old?.contentHash ?? null
   assertPreconditions(path, { shown: oldHash, live: null }, input)
   const text = newText(writer, input, path)
-  if (old && oldHash === text.contentHash) return old
+  if (oldHash === text.contentHash) return readBack(writer, workspaceId, version, path)
   await documents.replaceMerged(workspaceId, version, editMerged(old, version, text))
   const hashes = { oldHash, newHash: text.contentHash }
   await documents.recordForcedEdit(workspaceId, version, { path, authorId: author.id, ...hashes, at: writer.at })
@@ -139,8 +140,8 @@ async function forceText(
   return readBack(writer, workspaceId, version, path)
 }
 
-function newText({ at }: ProjectWriter, { content }: DocumentInput, path: string): NewText {
-  return { path, content, contentHash: hashContent(content), documentUuid: randomUUID(), at }
+function newText({ at }: ProjectWriter, { content, caller }: DocumentInput, path: string): NewText {
+  return { path, content, contentHash: hashContent(content), documentUuid: randomUUID(), at, by: caller.author }
 }
 
 /** @throws AppError BadRequestError for a merged version, NotFoundError, PreconditionFailedError. */
@@ -155,7 +156,7 @@ export async function deleteDocument(
     const version = await findVersionRow(stores, input)
     if (version.number !== null) throw refuse('merged-version')
     const slot = await findSlot(writer, input, version, path)
-    const row = deleteText(slot, at)
+    const row = deleteText(slot, { at, by: input.caller.author })
     if (!row) throw await documentNotFound({ stores }, workspaceId, version, path)
     assertPreconditions(path, hashesOf(slot), ifMatch === undefined ? {} : { ifMatch })
     await stores.documents.saveDraft(workspaceId, version, [row])

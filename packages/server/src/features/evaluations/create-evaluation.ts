@@ -15,7 +15,7 @@ export async function createEvaluation(
   const { workspaceId } = caller
   await findProject(deps, caller, projectId)
   const documentUuid = input.documentUuid?.toLowerCase() ?? null
-  if (documentUuid !== null && !(await deps.stores.evaluations.knowsDocument(workspaceId, projectId, documentUuid))) {
+  if (documentUuid !== null && !(await deps.stores.documents.knowsDocument(workspaceId, projectId, documentUuid))) {
     throw refuse('unknown-document-uuid')
   }
   const at = deps.clock.now()

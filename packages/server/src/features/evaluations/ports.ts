@@ -22,8 +22,6 @@ export interface EvaluationStore {
   list(workspaceId: number, filter: EvaluationFilter): Promise<Evaluation[]>
   findOptional(workspaceId: number, uuid: string): Promise<Evaluation | null>
   create(workspaceId: number, evaluation: Evaluation): Promise<void>
-  /** Checks every version of the project, because evaluations outlive single versions. */
-  knowsDocument(workspaceId: number, projectId: number, documentUuid: string): Promise<boolean>
 }
 
 export interface AnnotationStore {

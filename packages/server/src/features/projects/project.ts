@@ -31,6 +31,26 @@ export interface Version {
   updatedAt: Date
 }
 
+/** An edit of a merged version in place, by `force`. */
+export interface ForcedEdit {
+  path: string
+  author: Author
+  oldHash: string | null
+  newHash: string
+  createdAt: Date
+}
+
+/** Details that only version responses show. Reading them costs one statement, so other requests skip it. */
+export interface VersionRecord {
+  publishedBy: Author | null
+  changeCount: number
+  forcedEdits: ForcedEdit[]
+}
+
+export interface RecordedVersion extends Version, VersionRecord {}
+
+export const NEW_DRAFT: VersionRecord = { publishedBy: null, changeCount: 0, forcedEdits: [] }
+
 type ProjectSettings = Pick<Project, 'name' | 'defaultProvider' | 'defaultModel' | 'retentionDays'>
 export type NewProject = ProjectSettings & { at: Date }
 export type ProjectChange = Partial<ProjectSettings>

@@ -4,6 +4,7 @@
  */
 import type { Needs } from '../deps.ts'
 import type { ProviderSettings } from './model-driver.ts'
+import type { PricedModel } from './ports.ts'
 import { type ListedProviderKey, maskToken, type ProviderKey, providerNameKey } from './provider-key.ts'
 
 export interface ProviderEntry extends Pick<ProviderSettings, 'name' | 'kind' | 'defaultModel' | 'isDemo'> {
@@ -23,6 +24,25 @@ export function listProviders(
   })
 }
 
+export interface PricedProviderEntry extends ProviderEntry {
+  models: PricedModel[]
+}
+
+/** Lists the providers with their models, by name. */
+export async function listPricedProviders(
+  deps: Needs<'stores' | 'liveCache' | 'providers' | 'clock'>,
+  { workspaceId }: { workspaceId: number },
+): Promise<PricedProviderEntry[]> {
+  const at = deps.clock.now()
+  const entries = await listProviders(deps, workspaceId)
+  return entries
+    .map((entry) => {
+      const { url, configuration } = entry.key
+      return { ...entry, models: deps.providers.prices.listModels({ ...entry, url, configuration }, at) }
+    })
+    .sort(byName)
+}
+
 /** Returns the stored provider keys and the environment providers, ordered by name. */
 export async function listProviderKeys(
   deps: Needs<'stores' | 'providers'>,
@@ -34,7 +54,11 @@ export async function listProviderKeys(
   const shown = others.map(({ name, kind, token, url, defaultModel, configuration }) => {
     return { id: 0, name, provider: kind, maskedToken: maskToken(token), url, defaultModel, configuration, ...times }
   })
-  return [...stored, ...shown].sort((left, right) => (left.name < right.name ? -1 : left.name > right.name ? 1 : 0))
+  return [...stored, ...shown].sort(byName)
+}
+
+function byName(left: { name: string }, right: { name: string }): number {
+  return left.name < right.name ? -1 : left.name > right.name ? 1 : 0
 }
 
 async function loadProviders(deps: Needs<'stores' | 'providers'>, workspaceId: number) {

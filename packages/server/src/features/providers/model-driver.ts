@@ -82,6 +82,8 @@ export interface ModelDriver {
    * @throws ProviderError for a failed call; the signal's reason after an abort; any error of `take`.
    */
   call(request: ModelRequest, take: TakeChunks): Promise<void>
+  /** Removes the provider's token and other secrets from a text of the provider, and truncates the text. */
+  scrubbed(text: string): string
 }
 
 export interface ModelDrivers {

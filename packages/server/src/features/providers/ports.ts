@@ -58,7 +58,19 @@ export interface ModelPrices {
   costOf(call: PricedCall): { cost: number; known: boolean }
 }
 
+/** Prices are in US dollars per million tokens, or null if they are not known. */
+export interface PricedModel {
+  id: string
+  inputPrice: number | null
+  outputPrice: number | null
+}
+
+/** The part of a provider that decides its prices. */
+export type PricedProvider = Pick<ProviderSettings, 'kind' | 'isDemo' | 'url' | 'defaultModel' | 'configuration'>
+
 export interface PriceBook {
+  /** Lists the models with a price at that time, and the default model, by id. */
+  listModels(provider: PricedProvider, at: Date): PricedModel[]
   pricesOf(provider: ProviderSettings): ModelPrices
 }
 

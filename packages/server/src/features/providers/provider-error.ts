@@ -1,4 +1,6 @@
-/** The kind of a provider failure, independent of the vendor. `call-model.ts` maps the kind to a run error. */
+import { RunError } from '../../shared/app-error.ts'
+
+/** The kind of a provider failure, independent of the vendor. `runErrorOf` maps the kind to a run error. */
 export type ProviderErrorKind =
   | 'rate_limited'
   | 'rejected'
@@ -29,4 +31,30 @@ export class ProviderError extends Error {
     this.kind = kind
     Object.assign(this, details)
   }
+}
+
+/** Maps the failure of a call of `model` to the error that users see. The message has the provider's own words. */
+export function runErrorOf(failure: ProviderError, model: string): RunError {
+  if (failure.kind === 'uncarried') {
+    const details = { type: failure.contentType ?? 'unknown' }
+    return new RunError('unsupported_provider_response_type_error', failure.message, { details, cause: failure })
+  }
+  const { provider, status, providerMessage } = failure
+  const details = { provider, model, ...defined({ status, providerMessage }) }
+  // Many clients show only the message, so the message includes the provider and the status.
+  const message = providerMessage ? `${provider}: ${status ?? 'error'} ${providerMessage}` : failure.message
+  if (failure.kind === 'rate_limited') {
+    const retryAfter =
+      failure.retryAfterMs === undefined ? undefined : Math.max(1, Math.ceil(failure.retryAfterMs / 1000))
+    return new RunError('rate_limit_error', message, {
+      details: { ...details, ...defined({ retryAfter }) },
+      cause: failure,
+    })
+  }
+  const code = failure.kind === 'misconfigured' ? 'ai_provider_config_error' : 'ai_run_error'
+  return new RunError(code, message, { details, cause: failure })
+}
+
+function defined(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }

@@ -1,4 +1,4 @@
-import type { ConversationOrigin, RunErrorCode } from '@stet/contract/vocabulary'
+import type { ConversationOrigin, RequestChannel, RunErrorCode } from '@stet/contract/vocabulary'
 import type { RunError } from '../../shared/app-error.ts'
 import type { Span } from '../../shared/tracer.ts'
 import type { Claim, ClaimedRun } from '../idempotency/ports.ts'
@@ -38,6 +38,7 @@ export interface NewConversation {
   contentHash: string
   customIdentifier: string | null
   origin: ConversationOrigin
+  via: RequestChannel
   /** The effective configuration. Later chats use it. */
   config: Record<string, unknown>
   createdAt: Date
@@ -51,6 +52,7 @@ export interface NewRun {
   /** A new conversation starts with epoch 1. A chat, or the claim of a queued run, takes the next epoch. */
   epoch: number
   firstEventId: number
+  via: RequestChannel
   createdAt: Date
 }
 

@@ -49,9 +49,9 @@ export async function startRun(
 ): Promise<StartedRun> {
   deps.runs.store.assertOpen()
   const { conversation, prompt } = await prepareRun(deps, input, 'run')
-  const { uuid: conversationUuid, workspaceId, createdAt } = conversation
+  const { uuid: conversationUuid, workspaceId, via, createdAt } = conversation
   const ownerId = deps.runs.settings.instanceId
-  const run = { uuid: randomUUID(), conversationUuid, workspaceId, ownerId, epoch: 1, firstEventId: 1, createdAt }
+  const run = { uuid: randomUUID(), conversationUuid, workspaceId, ownerId, epoch: 1, firstEventId: 1, via, createdAt }
   const plan = planOf(deps, prompt, { runUuid: run.uuid, stream: input.mode === 'stream' })
   await renderAhead(deps, plan, input)
   const mustBeStored = input.claim !== undefined || deps.runs.store.isStorageInDoubt()
@@ -159,6 +159,7 @@ export function newConversation(
     contentHash: text.contentHash,
     customIdentifier: input.customIdentifier ?? null,
     origin,
+    via: input.caller.sessionId === null ? 'api' : 'console',
     config,
     createdAt: deps.clock.now(),
   }

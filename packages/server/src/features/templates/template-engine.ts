@@ -15,6 +15,8 @@ export interface SlotPlan {
 
 export interface TemplateScan extends PromptScan {
   slots?: SlotPlan | undefined
+  /** Set if the evaluation failed for other reasons than the texts, for example in a full worker process. */
+  isTemporary?: true
 }
 
 export interface TemplateStepInput {
@@ -59,7 +61,34 @@ export class EvaluationCanceled extends AppError {
   }
 }
 
+/** A compilation of a text, with the hashes of the texts that it refers to. The hash is null for a missing text. */
+export interface Compilation {
+  scan: TemplateScan
+  references: ReadonlyMap<string, string | null>
+}
+
+export interface KnownText {
+  compiles: boolean
+  isAgent: boolean
+}
+
+/** What the latest compilations on this server found. Keeps hashes instead of texts, and starts empty. */
+export interface KnownTexts {
+  /** Ignores a temporary failure. */
+  note(workspaceId: number, text: { path: string; contentHash: string }, compilation: Compilation): void
+  /**
+   * Returns undefined unless the text was compiled with the same texts as references.
+   * @param hashAt returns the hash of the text at a path; undefined if there is none.
+   */
+  find(
+    workspaceId: number,
+    text: { path: string; contentHash: string },
+    hashAt: (path: string) => string | undefined,
+  ): KnownText | undefined
+}
+
 export interface TemplateEngine {
+  known: KnownTexts
   /** Returns compile errors in `errors`. @throws AppError ServiceUnavailableError; EvaluationCanceled. */
   scan(source: TemplateSource, owner: EvaluationOwner): Promise<TemplateScan>
   /**
@@ -78,17 +107,23 @@ export interface TemplateEngine {
   close(): Promise<void>
 }
 
+export class CompileFailure extends RunError {
+  readonly issue: CompileIssue
+
+  constructor(issue: CompileIssue) {
+    const { code, message, ...position } = issue
+    const { path, line, column } = position
+    super('chain_compile_error', `${path}:${line}:${column} ${message}`, {
+      details: { compileCode: code, ...position },
+    })
+    this.issue = issue
+  }
+}
+
 /** @throws RunError `chain_compile_error` */
 export function assertCompiles(scan: TemplateScan): void {
   const [issue] = scan.errors
-  if (issue) throw compileError(issue)
-}
-
-export function compileError({ code, message, ...position }: CompileIssue): RunError {
-  const { path, line, column } = position
-  return new RunError('chain_compile_error', `${path}:${line}:${column} ${message}`, {
-    details: { compileCode: code, ...position },
-  })
+  if (issue) throw new CompileFailure(issue)
 }
 
 export const USER_MESSAGE_VARIABLE = 'LATITUDE_USER_MESSAGE'

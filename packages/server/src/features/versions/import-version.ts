@@ -5,7 +5,7 @@ import type { Needs, Stores } from '../deps.ts'
 import { changeProject, type ProjectWriter } from '../documents/change-project.ts'
 import { isChange } from '../documents/overlay.ts'
 import { findVersionRow, type VersionAddress } from '../documents/version-ref.ts'
-import type { Version } from '../projects/project.ts'
+import { NEW_DRAFT, type RecordedVersion, type Version } from '../projects/project.ts'
 import { mergeDraft } from './merge-draft.ts'
 
 type ImportVersionInput = VersionAddress & ImportVersionBody
@@ -19,23 +19,38 @@ type ImportVersionInput = VersionAddress & ImportVersionBody
 export async function importVersion(
   deps: Needs<'transaction' | 'liveCache' | 'clock' | 'logger'>,
   input: ImportVersionInput,
-): Promise<Version> {
+): Promise<RecordedVersion> {
   return changeProject(deps, input, async (writer) => {
     const draft = await findVersionRow(writer.stores, input)
     if (draft.number !== null) throw refuse('merged-version')
     const uuid = input.uuid?.toLowerCase() ?? draft.uuid
     if (uuid !== draft.uuid && !(await writer.stores.versions.freeUuid(uuid))) throw refuse('version-uuid-taken')
-    if (input.mergedAt !== undefined) await merge(writer, input, draft, new Date(input.mergedAt))
-    return describe(writer, input, draft, uuid)
+    const changeCount =
+      input.mergedAt === undefined
+        ? (await writer.stores.documents.listHeads(input.caller.workspaceId, draft)).filter(isChange).length
+        : await merge(writer, input, draft, new Date(input.mergedAt))
+    return { ...(await describe(writer, input, draft, uuid)), ...NEW_DRAFT, changeCount }
   })
 }
 
-async function merge(writer: ProjectWriter, input: ImportVersionInput, draft: Version, at: Date): Promise<void> {
-  const { stores } = writer
-  const slots = await stores.documents.listSlots(input.caller.workspaceId, draft)
-  const { title, description = null } = input
+/** Returns the number of changes. */
+async function merge(
+  writer: ProjectWriter,
+  { caller, title, description }: ImportVersionInput,
+  draft: Version,
+  at: Date,
+): Promise<number> {
+  const slots = await writer.stores.documents.listSlots(caller.workspaceId, draft)
   const changes = slots.filter(isChange)
-  await mergeDraft(writer, { caller: input.caller, draft, slots, changes, publication: { title, description, at } })
+  const publication = { title, description: description ?? null, at, publishedBy: null }
+  await mergeDraft(writer, {
+    caller,
+    draft,
+    slots,
+    changes,
+    publication,
+  })
+  return changes.length
 }
 
 async function describe(

@@ -1,10 +1,15 @@
 /** Stores versions. A project's live version has the highest number. */
 
 import type { VersionStatus } from '@stet/contract/vocabulary'
-import type { Version } from '../projects/project.ts'
+import type { Version, VersionRecord } from '../projects/project.ts'
 
 type NewVersion = Pick<Version, 'title' | 'parentVersionUuid'> & { authorId: number; at: Date }
-export type Publication = Pick<Version, 'title' | 'description'> & { number: number; at: Date }
+export type Publication = Pick<Version, 'title' | 'description'> & {
+  number: number
+  at: Date
+  /** The id of the author. Null for an import, whose publisher is unknown. */
+  publishedBy: number | null
+}
 
 export type VersionHistory = Pick<Version, 'uuid' | 'title' | 'description' | 'createdAt'> & { authorId: number }
 
@@ -15,6 +20,12 @@ export interface VersionStore {
   findOptional(workspaceId: number, projectId: number, uuid: string): Promise<Version | null>
   findLiveOptional(workspaceId: number, projectId: number): Promise<Version | null>
   findNumberOptional(workspaceId: number, projectId: number, number: number): Promise<Version | null>
+  /** Returns the records by version id. One statement for all versions. */
+  listRecords(
+    workspaceId: number,
+    projectId: number,
+    versions: readonly Pick<Version, 'id' | 'number'>[],
+  ): Promise<Map<number, VersionRecord>>
   create(workspaceId: number, projectId: number, input: NewVersion): Promise<Version>
   publish(workspaceId: number, projectId: number, id: number, publication: Publication): Promise<Version>
   /**

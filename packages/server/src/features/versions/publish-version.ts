@@ -14,7 +14,7 @@ import { comparePaths } from '../documents/document-path.ts'
 import { isChange, isConflict } from '../documents/overlay.ts'
 import type { Slot } from '../documents/ports.ts'
 import { findProject, findVersionRow, ownerOf, type VersionAddress } from '../documents/version-ref.ts'
-import type { Version } from '../projects/project.ts'
+import type { RecordedVersion, Version } from '../projects/project.ts'
 import type { EvaluationOwner } from '../templates/template-engine.ts'
 import { mergeDraft } from './merge-draft.ts'
 
@@ -30,7 +30,7 @@ const maxAttempts = 20
  * @throws AppError BadRequestError if the version is not a draft; NotFoundError for the project; ConflictError for
  * newer changes of live (unless forced) or a draft that keeps changing; UnprocessableEntityError for compile errors.
  */
-export async function publishVersion(deps: Publishes, input: PublishVersionInput): Promise<Version> {
+export async function publishVersion(deps: Publishes, input: PublishVersionInput): Promise<RecordedVersion> {
   await findProject(deps, input.caller, input.projectId)
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const { draft, changes } = await readDraft(deps.stores, input)
@@ -51,9 +51,9 @@ async function publishCompiled(
   writer: ProjectWriter,
   input: PublishVersionInput,
   compiled: CompiledDraft,
-): Promise<Version> {
+): Promise<RecordedVersion> {
   const { stores, at } = writer
-  const { workspaceId } = input.caller
+  const { workspaceId, author } = input.caller
   const { draft, slots, changes } = await readDraft(stores, input)
   const texts = await stores.documents.listReferring(workspaceId, draft, compiled.paths)
   if (fingerprint(hashesIn(texts), changes) !== compiled.fingerprint) throw new ChangedMeanwhile()
@@ -61,6 +61,7 @@ async function publishCompiled(
     title: input.title || draft.title,
     description: input.description === undefined ? draft.description : input.description || null,
     at,
+    publishedBy: author.id,
   }
   const version = await mergeDraft(writer, { caller: input.caller, draft, slots, changes, publication })
   await stores.projects.touch(workspaceId, draft.projectId, at)
@@ -72,7 +73,7 @@ async function publishCompiled(
     force: input.force === true,
     by: input.caller.apiKeyId,
   })
-  return version
+  return { ...version, publishedBy: author, changeCount: changes.length, forcedEdits: [] }
 }
 
 /** Returns the draft, its slots, and those that would change live. @throws AppError BadRequestError, ConflictError. */
@@ -154,7 +155,7 @@ function assertNoErrors(checked: readonly CheckedText[]): void {
     .map(({ text, scan }) => ({
       path: text.path,
       documentUuid: text.documentUuid,
-      errors: scan.errors.map(({ code, message, line, column, frame }) => ({ code, message, line, column, frame })),
+      errors: scan.errors.map(({ path: _path, ...issue }) => issue),
     }))
   if (documents.length > 0) throw refuse('draft-does-not-compile', { documents })
 }

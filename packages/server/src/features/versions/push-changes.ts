@@ -5,7 +5,7 @@ import type { Needs } from '../deps.ts'
 import { changeProject } from '../documents/change-project.ts'
 import { hashContent } from '../documents/check-document.ts'
 import { assertCreatablePath, normalizeDocumentPath } from '../documents/document-path.ts'
-import { deleteText, hashesOf, shownIn, writeText } from '../documents/overlay.ts'
+import { deleteText, hashesOf, type Revision, shownIn, writeText } from '../documents/overlay.ts'
 import type { DraftWrite, Slot } from '../documents/ports.ts'
 import { assertHashes } from '../documents/preconditions.ts'
 import { findVersionRow, type VersionAddress } from '../documents/version-ref.ts'
@@ -19,12 +19,12 @@ export async function pushChanges(
   input: VersionAddress & { changes: readonly Change[] },
 ): Promise<PushResult> {
   const changes = readChanges(input.changes)
-  const { workspaceId } = input.caller
+  const { workspaceId, author } = input.caller
   return changeProject(deps, input, async ({ stores, at, touch }) => {
     const version = await findVersionRow(stores, input)
     if (version.number !== null) throw refuse('merged-version')
     const slots = await stores.documents.listSlots(workspaceId, version, [...changes.keys()])
-    const plan = planChanges(changes, new Map(slots.map((slot) => [slot.path, slot])), at)
+    const plan = planChanges(changes, new Map(slots.map((slot) => [slot.path, slot])), { at, by: author })
     if (plan.writes.length > 0) {
       await stores.documents.saveDraft(workspaceId, version, plan.writes)
       await touch(version)
@@ -51,13 +51,13 @@ interface Plan extends Pick<PushResult, 'added' | 'modified' | 'deleted'> {
   writes: DraftWrite[]
 }
 
-function planChanges(changes: ReadonlyMap<string, Change>, slots: ReadonlyMap<string, Slot>, at: Date): Plan {
+function planChanges(changes: ReadonlyMap<string, Change>, slots: ReadonlyMap<string, Slot>, revision: Revision): Plan {
   const plan: Plan = { writes: [], added: 0, modified: 0, deleted: 0 }
   const checked = []
   for (const [path, change] of changes) {
     const slot = slots.get(path) ?? { path, draft: null, live: null }
     checked.push({ path, actual: hashesOf(slot), wanted: change })
-    const write = planChange(slot, change, at)
+    const write = planChange(slot, change, revision)
     if (write === null) continue
     plan.writes.push(write)
     const before = shownIn(slot)?.contentHash ?? null
@@ -72,10 +72,11 @@ function planChanges(changes: ReadonlyMap<string, Change>, slots: ReadonlyMap<st
   return plan
 }
 
-function planChange(slot: Slot, { status, content, liveHash }: Change, at: Date): DraftWrite | null {
+function planChange(slot: Slot, { status, content, liveHash }: Change, revision: Revision): DraftWrite | null {
   const isMerged = liveHash !== undefined
-  if (status === 'deleted') return deleteText(slot, at, isMerged)
+  if (status === 'deleted') return deleteText(slot, revision, isMerged)
   if (content === undefined) throw refuse('invalid-body', issueAt('changes', `content is required for ${slot.path}`))
   const { path } = slot
-  return writeText(slot, { path, content, contentHash: hashContent(content), documentUuid: randomUUID(), at }, isMerged)
+  const text = { path, content, contentHash: hashContent(content), documentUuid: randomUUID(), ...revision }
+  return writeText(slot, text, isMerged)
 }

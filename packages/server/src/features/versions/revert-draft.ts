@@ -16,7 +16,7 @@ export async function revertDraft(
   deps: Needs<'transaction' | 'liveCache' | 'clock' | 'logger'>,
   input: VersionAddress & RevertVersionBody,
 ): Promise<RevertResult> {
-  const { workspaceId, apiKeyId } = input.caller
+  const { workspaceId, apiKeyId, author } = input.caller
   const paths = input.paths && [...new Set(input.paths.map(normalizeDocumentPath))]
   return changeProject(deps, input, async ({ stores, at, touch, audit }) => {
     const version = await findVersionRow(stores, input)
@@ -24,7 +24,8 @@ export async function revertDraft(
     const steps = (await stores.documents.listSlots(workspaceId, version, paths)).flatMap((slot) =>
       planRevert(slot, paths !== undefined),
     )
-    const restored = steps.flatMap(({ keep }) => (keep ? [{ ...keep, deletedAt: null, updatedAt: at }] : []))
+    const revision = { deletedAt: null, updatedAt: at, updatedBy: author }
+    const restored = steps.flatMap(({ keep }) => (keep ? [{ ...keep, ...revision }] : []))
     const dropped = steps.filter(({ keep }) => keep === null).map(({ path }) => path)
     if (restored.length > 0) await stores.documents.saveDraft(workspaceId, version, restored)
     if (dropped.length > 0) await stores.documents.deleteDraft(workspaceId, version, dropped)

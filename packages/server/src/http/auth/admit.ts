@@ -1,7 +1,7 @@
 import { type KeyScope, readsBody } from '@stet/contract'
 import type { RequestHandler } from 'express'
 import { requireScope, requireUnrestricted } from '../../features/access/api-key.ts'
-import { verifyApiKey } from '../../features/access/verify-api-key.ts'
+import { rateLimited, verifyApiKey } from '../../features/access/verify-api-key.ts'
 import { refuse } from '../../shared/app-error.ts'
 import { encodeDocumentPathTail } from '../body/address.ts'
 import { refuseQuery } from '../body/check-input.ts'
@@ -9,11 +9,12 @@ import { readJsonBody } from '../body/read-body.ts'
 import type { HttpDeps, Place } from '../http-deps.ts'
 import { matchedRoute } from '../mount.ts'
 import { spendPoint } from '../rate-limit/rate-limit.ts'
+import { refuseForgery, verifyConsoleRequest } from './console-request.ts'
 import { callerOf, contextOf } from './request-context.ts'
 
 /**
- * Runs before routing. Checks in this order: the server is not stopping, its database is available, the key is valid,
- * its rate limit is not exceeded, the path is well-formed. Reads the cache only after the drops of other servers.
+ * Runs before routing. Checks in this order: the server is not stopping, its database is available, the key or the
+ * session is valid, its rate limit is not exceeded, the path is well-formed. Reads the cache only after the drops of other servers.
  */
 export function admit(deps: HttpDeps): RequestHandler {
   return async (req, res, next) => {
@@ -21,18 +22,30 @@ export function admit(deps: HttpDeps): RequestHandler {
     if (!deps.place.isConfirmed()) await requirePlace(deps.place)
     // A read that missed the response cache has applied them already.
     if (deps.liveCache.sync && !contextOf(res).cachePlace) await deps.liveCache.sync()
-    const caller = await verifyApiKey(deps, {
-      token: bearerToken(req.headers.authorization),
-      // A function, because computing the address takes longer than finding the key and only failures need it.
-      address: () => req.ip ?? '',
-    })
+    const { authorization } = req.headers
+    const caller =
+      authorization === undefined && deps.settings.console
+        ? await verifyConsoleRequest(deps, req)
+        : await verifyApiKey(deps, {
+            token: bearerToken(authorization),
+            // A function, because computing the address takes longer than finding the key and only failures need it.
+            address: () => req.ip ?? '',
+          })
     contextOf(res).caller = caller
-    const { allowed, resetAtMs } = await spendPoint(deps, res)
-    if (!allowed) {
-      const waitMs = resetAtMs - deps.clock.now().getTime()
-      throw refuse('rate-limited', { limit: caller.limit, retryAfter: Math.max(1, Math.ceil(waitMs / 1000)) })
-    }
+    const point = await spendPoint(deps, res)
+    if (!point.allowed) throw rateLimited(point, caller.limit, deps.clock.now())
     req.url = encodeDocumentPathTail(req.method, req.url)
+    next()
+  }
+}
+
+/** Like `admit`, for a route of the console that needs neither a key nor a session. */
+export function admitPublic(deps: HttpDeps): RequestHandler {
+  return async (req, _res, next) => {
+    if (deps.drain.isRefusing) throw refuse('server-stopping')
+    if (!deps.place.isConfirmed()) await requirePlace(deps.place)
+    if (deps.liveCache.sync) await deps.liveCache.sync()
+    refuseForgery(req)
     next()
   }
 }
@@ -45,10 +58,9 @@ export function admitToRoute({ place, settings }: Pick<HttpDeps, 'place' | 'sett
     const route = matchedRoute(req)
     contextOf(res).route = route.path
     const { scope, ignoresBody } = route.metadata
-    const caller = callerOf(res)
-    if (scope !== 'any') requireScope(caller, [scope].flat() as [KeyScope, ...KeyScope[]])
+    if (scope !== 'any') requireScope(callerOf(res), [scope].flat() as [KeyScope, ...KeyScope[]])
     const isOfWorkspace = workspacePath.test(route.path) || (route.method === 'POST' && route.path === '/projects')
-    if (isOfWorkspace) requireUnrestricted(caller)
+    if (isOfWorkspace) requireUnrestricted(callerOf(res))
     refuseQuery(req.query)
     if (ignoresBody) req.body = {}
     else if (readsBody(req, route.metadata)) req.body = await readJsonBody(req, settings.bodyLimitBytes)

@@ -20,6 +20,7 @@ describe('encodeDocumentPathTail', () => {
     ['DELETE', '/logs', '/logs'],
     ['POST', '/run', '/run'],
     ['POST', '/get-or-create', '/get-or-create'],
+    ['POST', '/check', '/check'],
     ['POST', '/a/run', '/a%2Frun'],
     ['GET', '/../x', '/..%2Fx'],
     ['GET', '/?prefix=a', '?prefix=a'],

@@ -5,7 +5,7 @@ import { refuse } from '../../shared/app-error.ts'
 import { refuseText } from '../../shared/text-guards.ts'
 
 const documentsAddress = /^(\/projects\/[^/]+\/versions\/[^/]+\/documents)(?:\/(.*))?$/
-const postWords = new Set(['run', 'logs', 'get-or-create', 'create-or-update'])
+const postWords = new Set(['run', 'logs', 'get-or-create', 'create-or-update', 'check'])
 
 /**
  * Encodes a document path, which may contain slashes, as the single segment that a route can match.
@@ -49,8 +49,10 @@ export function originForm(url: string): string {
   return rest.startsWith('/') ? rest : `/${rest}`
 }
 
+type UnknownId = 'unknown-project' | 'unknown-api-key' | 'unknown-provider-key' | 'unknown-session'
+
 /** Parses an id from 1 to `largestId`. @throws AppError with the cause `unknown` for any other text. */
-export function pathId(text: string, unknown: 'unknown-project' | 'unknown-api-key' | 'unknown-provider-key'): number {
+export function pathId(text: string, unknown: UnknownId): number {
   const id = /^[1-9]\d{0,9}$/.test(text) ? Number(text) : Number.NaN
   if (!(id <= largestId)) throw refuse(unknown)
   return id

@@ -18,7 +18,7 @@ export function operations(deps: HttpDeps): Router {
     path,
     answers[name as OperatorRouteName],
   ])
-  // There is no console yet, so the root redirects to the reference.
+  // Reached only without the console, whose page is at the root.
   router.get('/', (_req, res) => res.redirect(operatorRoutes.docs.path))
   // The script is a part of the page, and not in the contract.
   for (const [path, answer] of [...named, [referenceScriptPath, scriptAnswer(reference)] as const]) {

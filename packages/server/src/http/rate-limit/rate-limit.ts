@@ -1,14 +1,16 @@
 import type { ServerResponse } from 'node:http'
 import type { SpentPoint } from '../../features/access/ports.ts'
+import { sessionStreams } from '../../features/sessions/session.ts'
 import { refuse } from '../../shared/app-error.ts'
+import type { Caller } from '../../shared/caller.ts'
 import { callerOf, contextOf } from '../auth/request-context.ts'
 import type { HttpDeps } from '../http-deps.ts'
 
 export async function spendPoint(deps: Pick<HttpDeps, 'rateLimiter'>, res: ServerResponse): Promise<SpentPoint> {
   const context = contextOf(res)
   if (context.point) return context.point
-  const { apiKeyId, limit } = callerOf(res)
-  const point = await deps.rateLimiter.spend(apiKeyId, limit)
+  const { apiKeyId, sessionId, limit } = callerOf(res)
+  const point = await deps.rateLimiter.spend(sessionId === null ? apiKeyId : `session:${sessionId}`, limit)
   context.point = point
   res.setHeader('X-RateLimit-Limit', limit)
   res.setHeader('X-RateLimit-Remaining', Math.max(0, point.remaining))
@@ -16,24 +18,25 @@ export async function spendPoint(deps: Pick<HttpDeps, 'rateLimiter'>, res: Serve
   return point
 }
 
-/** Limits open event streams per key, so that one key cannot use all sockets. */
+/** Limits open event streams per key or session, so that none of them can use all sockets. */
 export class StreamLimit {
   readonly #maxPerKey: number
-  readonly #open = new Map<number, number>()
+  readonly #open = new Map<number | string, number>()
 
   constructor(maxPerKey: number) {
     this.#maxPerKey = maxPerKey
   }
 
   /** Counts one stream until the response closes. @throws AppError RateLimitError above the limit. */
-  enter(apiKeyId: number, res: ServerResponse): void {
-    const count = this.#open.get(apiKeyId) ?? 0
-    if (count >= this.#maxPerKey) throw refuse('too-many-streams', { limit: this.#maxPerKey, retryAfter: 1 })
-    this.#open.set(apiKeyId, count + 1)
+  enter({ apiKeyId, sessionId }: Caller, res: ServerResponse): void {
+    const [owner, limit] = sessionId === null ? [apiKeyId, this.#maxPerKey] : [`session:${sessionId}`, sessionStreams]
+    const count = this.#open.get(owner) ?? 0
+    if (count >= limit) throw refuse('too-many-streams', { limit, retryAfter: 1 })
+    this.#open.set(owner, count + 1)
     res.once('close', () => {
-      const left = (this.#open.get(apiKeyId) ?? 1) - 1
-      if (left === 0) this.#open.delete(apiKeyId)
-      else this.#open.set(apiKeyId, left)
+      const left = (this.#open.get(owner) ?? 1) - 1
+      if (left === 0) this.#open.delete(owner)
+      else this.#open.set(owner, left)
     })
   }
 }

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { contract, Document as DocumentBody } from '@stet/contract'
 import type { Request, Response } from 'express'
+import { checkPrompt } from '../../features/checks/check-prompt.ts'
 import type { Document } from '../../features/documents/document.ts'
 import { listDocuments, readDocument } from '../../features/documents/read-document.ts'
 import {
@@ -13,8 +14,9 @@ import { projectScope, resolveVersion } from '../../features/documents/version-r
 import { listProviders, type ProviderEntry, workspaceScope } from '../../features/providers/list-providers.ts'
 import { type Choice, chooseProvider } from '../../features/providers/resolve-provider.ts'
 import { RunError } from '../../shared/app-error.ts'
+import { checkBody } from '../../wire/check.ts'
 import { documentBody } from '../../wire/document.ts'
-import { callerOf, whileOpen } from '../auth/request-context.ts'
+import { callerOf, contextOf, whileOpen } from '../auth/request-context.ts'
 import { preconditions, versionAddress } from '../body/address.ts'
 import { type ResponseCache, writeReady } from '../body/response-cache.ts'
 import type { HttpDeps } from '../http-deps.ts'
@@ -57,6 +59,12 @@ export function documentRoutes(deps: HttpDeps, responses: ResponseCache): Routes
       const { documentUuid, path } = await deleteDocument(deps, input)
       return { status: 200, body: { documentUuid, path } }
     },
+    check: async ({ params, body, res }) => {
+      const address = addressOf(params, res)
+      const check = await checkPrompt(deps, { ...body, ...address })
+      const kindOf = await providerKinds(deps, address)
+      return { status: 200, body: checkBody(check, kindOf(check.config), contextOf(res).client.declared) }
+    },
   }
 }
 
@@ -88,16 +96,24 @@ function tagged(res: Response, document: Document, bodyOf: (document: Document) 
 
 /** Reads the data for response bodies before the write, because `onlyOnce` allows no await after the write. */
 async function bodyFor(deps: HttpDeps, address: Address): Promise<(document: Document) => DocumentBody> {
+  const kindOf = await providerKinds(deps, address)
+  return (document) => documentBody(document, kindOf(document.config))
+}
+
+/** Returns a function that finds the type of the provider key for a configuration. */
+async function providerKinds(
+  deps: HttpDeps,
+  address: Address,
+): Promise<(config: Document['config']) => string | undefined> {
   const { project } = await resolveVersion(deps, address)
   const providers = await listProviders(deps, address.caller.workspaceId)
   const defaults = {
     projectDefault: project.defaultProvider,
     serverDefault: deps.providers.environment.defaultProvider,
   }
-  return (document) => {
-    const { provider } = document.config
+  return ({ provider }) => {
     const named = typeof provider === 'string' ? provider : undefined
-    return documentBody(document, providerKindOf(providers, { ...defaults, named }))
+    return providerKindOf(providers, { ...defaults, named })
   }
 }
 

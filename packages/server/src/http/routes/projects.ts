@@ -1,6 +1,7 @@
 import type { contract } from '@stet/contract'
 import { deleteProject } from '../../features/conversations/deletion/delete-project.ts'
 import { createProject } from '../../features/projects/create-project.ts'
+import { NEW_DRAFT } from '../../features/projects/project.ts'
 import { updateProject } from '../../features/projects/update-project.ts'
 import { projectBody, versionBody } from '../../wire/project.ts'
 import { callerOf } from '../auth/request-context.ts'
@@ -20,7 +21,7 @@ export function projectRoutes(deps: HttpDeps): Routes<typeof contract.projects> 
       const created = ({ project }: { project: { id: number } }) => ({ projectId: project.id })
       return onlyOnce(deps, { req, res, status: 201, created }, async (own) => {
         const { project, version } = await createProject(own, { ...body, caller: callerOf(res) })
-        return { project: projectBody(project), version: versionBody(version) }
+        return { project: projectBody(project), version: versionBody({ ...version, ...NEW_DRAFT }) }
       })
     },
     update: async ({ params, body, res }) => {

@@ -1,9 +1,10 @@
 import type { contract } from '@stet/contract'
-import { listProviderKeys } from '../../features/providers/list-providers.ts'
+import { listPricedProviders, listProviderKeys } from '../../features/providers/list-providers.ts'
 import { createProviderKey, deleteProviderKey, updateProviderKey } from '../../features/providers/save-provider-key.ts'
+import { testProviderKey } from '../../features/providers/test-provider-key.ts'
 import { refuse } from '../../shared/app-error.ts'
-import { providerKeyBody } from '../../wire/provider-key.ts'
-import { callerOf } from '../auth/request-context.ts'
+import { providerBody, providerKeyBody, providerTestBody } from '../../wire/provider-key.ts'
+import { callerOf, whileOpen } from '../auth/request-context.ts'
 import { pathId } from '../body/address.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { onlyOnce } from '../idempotency/only-once.ts'
@@ -34,6 +35,20 @@ export function providerKeyRoutes(deps: HttpDeps): Routes<typeof contract.provid
       const { workspaceId, apiKeyId } = callerOf(res)
       const key = await deleteProviderKey(deps, { workspaceId, apiKeyId, id: entryId(params.id) })
       return { status: 200, body: providerKeyBody(key) }
+    },
+    test: async ({ body, res }) => {
+      const { workspaceId, apiKeyId } = callerOf(res)
+      const tested = await testProviderKey(deps, { ...body, workspaceId, apiKeyId, signal: whileOpen(res) })
+      return { status: 200, body: providerTestBody(tested) }
+    },
+  }
+}
+
+export function providerRoutes(deps: HttpDeps): Routes<typeof contract.providers> {
+  return {
+    list: async ({ res }) => {
+      const providers = await listPricedProviders(deps, { workspaceId: callerOf(res).workspaceId })
+      return { status: 200, body: providers.map(providerBody) }
     },
   }
 }

@@ -11,13 +11,13 @@ import { startRun } from '../../features/runs/start-run.ts'
 import { attachResultBody, runResultBody } from '../../wire/run-result.ts'
 import { callerOf, contextOf, whileOpen } from '../auth/request-context.ts'
 import { lastEventId, versionAddress } from '../body/address.ts'
+import { type StreamedRun, writeRunStream } from '../body/sse.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { idempotencyClaim, startedOnce } from '../idempotency/only-once.ts'
 import type { Routes } from '../mount.ts'
 import { StreamLimit } from '../rate-limit/rate-limit.ts'
 import type { UnreadBudget } from '../rate-limit/unread-budget.ts'
 import { RawResponse, sizedBody } from '../raw-response.ts'
-import { type StreamedRun, writeRunStream } from '../sse.ts'
 
 interface RunDeps extends HttpDeps {
   unread: UnreadBudget
@@ -109,7 +109,7 @@ function runInput({ params, body, req, res }: RunCall) {
  */
 function follow({ drain, streams }: RunDeps, res: Response, isStream: boolean): void {
   drain.followRun(res)
-  if (isStream) streams.enter(callerOf(res).apiKeyId, res)
+  if (isStream) streams.enter(callerOf(res), res)
 }
 
 /**

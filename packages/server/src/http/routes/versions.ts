@@ -1,12 +1,15 @@
 import type { contract } from '@stet/contract'
-import { findProject, resolveVersion } from '../../features/documents/version-ref.ts'
+import { NEW_DRAFT } from '../../features/projects/project.ts'
 import { createVersion } from '../../features/versions/create-version.ts'
 import { diffVersions } from '../../features/versions/diff-versions.ts'
 import { importVersion } from '../../features/versions/import-version.ts'
 import { publishVersion } from '../../features/versions/publish-version.ts'
 import { pushChanges } from '../../features/versions/push-changes.ts'
+import { readTree } from '../../features/versions/read-tree.ts'
+import { listVersions, readVersion } from '../../features/versions/read-versions.ts'
 import { revertDraft } from '../../features/versions/revert-draft.ts'
 import { pushBody, versionBody } from '../../wire/project.ts'
+import { treeItemBody } from '../../wire/tree.ts'
 import { callerOf, whileOpen } from '../auth/request-context.ts'
 import { pathId, versionAddress } from '../body/address.ts'
 import type { HttpDeps } from '../http-deps.ts'
@@ -16,18 +19,18 @@ import type { Routes } from '../mount.ts'
 export function versionRoutes(deps: HttpDeps): Routes<typeof contract.versions> {
   return {
     list: async ({ params, query, res }) => {
-      const caller = callerOf(res)
-      const { id } = await findProject(deps, caller, pathId(params.projectId, 'unknown-project'))
-      const versions = await deps.stores.versions.list(caller.workspaceId, id, query.status)
+      const projectId = pathId(params.projectId, 'unknown-project')
+      const versions = await listVersions(deps, { ...query, caller: callerOf(res), projectId })
       return { status: 200, body: versions.map(versionBody) }
     },
     create: async ({ params, body, req, res }) =>
       onlyOnce(deps, { req, res, status: 200 }, async (own) => {
         const projectId = pathId(params.projectId, 'unknown-project')
-        return versionBody(await createVersion(own, { ...body, caller: callerOf(res), projectId }))
+        const draft = await createVersion(own, { ...body, caller: callerOf(res), projectId })
+        return versionBody({ ...draft, ...NEW_DRAFT })
       }),
     get: async ({ params, res }) => {
-      const { version } = await resolveVersion(deps, { caller: callerOf(res), ...versionAddress(params) })
+      const version = await readVersion(deps, { caller: callerOf(res), ...versionAddress(params) })
       return { status: 200, body: versionBody(version) }
     },
     publish: async ({ params, body, req, res }) =>
@@ -47,6 +50,10 @@ export function versionRoutes(deps: HttpDeps): Routes<typeof contract.versions> 
       onlyOnce(deps, { req, res, status: 200 }, async (own) =>
         versionBody(await importVersion(own, { ...body, caller: callerOf(res), ...versionAddress(params) })),
       ),
+    tree: async ({ params, res }) => {
+      const { version, items } = await readTree(deps, { caller: callerOf(res), ...versionAddress(params) })
+      return { status: 200, body: { version: versionBody(version), items: items.map(treeItemBody) } }
+    },
     diff: async ({ params, query, res }) => ({
       status: 200,
       body: await diffVersions(deps, { ...query, caller: callerOf(res), ...versionAddress(params) }),

@@ -7,6 +7,7 @@ import { z } from 'zod'
 const timestamp = z.iso.datetime({ precision: 3 })
 const uuid = z.uuid()
 const hash = z.string().regex(/^[0-9a-f]{64}$/)
+const person = z.strictObject({ id: z.int(), name: z.string(), email: z.string() })
 const anyObject = z.record(z.string(), z.unknown())
 
 const kinds = [
@@ -45,6 +46,7 @@ export const Prompt = z.strictObject({
   updatedAt: timestamp,
   mergedAt: timestamp.nullable(),
   deletedAt: z.null(),
+  updatedBy: person.nullable(),
 })
 export const DeletedPrompt = z.strictObject({ documentUuid: uuid, path: z.string() })
 
@@ -68,6 +70,11 @@ export const Version = z.strictObject({
   updatedAt: timestamp,
   mergedAt: timestamp.nullable(),
   deletedAt: z.null(),
+  publishedBy: person.nullable(),
+  changeCount: z.int(),
+  forcedEdits: z.array(
+    z.strictObject({ path: z.string(), author: person, oldHash: hash.nullable(), newHash: hash, createdAt: timestamp }),
+  ),
 })
 
 export const Project = z.strictObject({

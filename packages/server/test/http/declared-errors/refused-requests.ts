@@ -84,8 +84,11 @@ async function tooManyStreams(world: World, route: WalkedRoute): Promise<ApiAnsw
 /** Causes an unforeseen failure by removing the tables during a valid request. */
 async function unforeseenFailure(world: World, route: WalkedRoute): Promise<ApiAnswer> {
   const request = await successOf(world, route)
-  const { session } = world.bench.server.database
+  const { database, deps } = world.bench.server
+  const { session } = database
   await session.query('ALTER SCHEMA public RENAME TO elsewhere')
+  // Some routes need no table while the workspace's list of providers is cached.
+  await deps.liveCache.drop('workspace:1')
   try {
     return await send(world, route, request)
   } finally {

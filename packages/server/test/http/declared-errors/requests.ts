@@ -1,7 +1,7 @@
 /** A successful request for every route of the contract. A new route without one fails the walk. */
 import { readsBody } from '@stet/contract'
 import { type ApiAnswer, httpCall } from '../api-call.ts'
-import { fill, type Placeholders, type WalkedRoute } from '../contract-routes.ts'
+import { fill, type Placeholders, validQuery, type WalkedRoute } from '../contract-routes.ts'
 import { newName, openToolCall, type World } from './world.ts'
 
 export interface RouteRequest {
@@ -47,6 +47,7 @@ export const successes: Record<string, Success> = {
   }),
   'versions.revert': async (world) => ({ ids: await inDraft(world), body: {} }),
   'versions.diff': async (world) => ({ ids: await inDraft(world) }),
+  'versions.tree': async (world) => ({ ids: await inDraft(world) }),
   'versions.import': async (world) => ({ ids: await inDraft(world), body: importedVersion() }),
   'documents.list': async (world) => ({ ids: await inLive(world) }),
   'documents.create': async (world) => ({ ids: await inDraft(world), body: { path: newName() } }),
@@ -54,6 +55,7 @@ export const successes: Record<string, Success> = {
   'documents.getOrCreate': async (world) => ({ ids: await inDraft(world), body: { path: newName() } }),
   'documents.createOrUpdate': async (world) => ({ ids: await inDraft(world), body: { path: newName(), prompt: 'x' } }),
   'documents.delete': async (world) => ({ ids: { ...(await inDraft(world)), path: 'hello' } }),
+  'documents.check': async (world) => ({ ids: await inDraft(world), body: { path: 'hello' } }),
   'runs.run': async (world) => ({ ids: await inLive(world), body: { path: 'hello', parameters: { name: 'Ada' } } }),
   'runs.chat': async (world) => {
     const { body } = await world.bench.run('hello')
@@ -80,6 +82,13 @@ export const successes: Record<string, Success> = {
     body: { score: 3 },
   }),
   'evaluations.annotations': async (world) => ({ ids: await conversation(world) }),
+  'examples.list': async (world) => ({ ids: await inProject(world), query: `?documentUuid=${world.documentUuid}` }),
+  'examples.create': async (world) => ({
+    ids: await inProject(world),
+    body: { documentUuid: world.documentUuid, name: newName(), parameters: {} },
+  }),
+  'examples.update': async (world) => ({ ids: await world.newExample(), body: { parameters: { name: 'Ada' } } }),
+  'examples.delete': async (world) => ({ ids: await world.newExample() }),
   'logs.create': async (world) => ({ ids: await inLive(world), body: { path: 'hello', messages: [] } }),
   'providerApiKeys.list': async () => ({}),
   'providerApiKeys.create': async () => ({
@@ -90,6 +99,8 @@ export const successes: Record<string, Success> = {
     ids: { id: String((await world.newProviderKey()).id) },
     body: { defaultModel: 'x' },
   }),
+  'providerApiKeys.test': async () => ({ body: { name: 'demo' } }),
+  'providers.list': async () => ({}),
   'providerApiKeys.delete': async (world) => ({ ids: { id: String((await world.newProviderKey()).id) } }),
 }
 
@@ -105,7 +116,7 @@ async function newProject({ api }: World['bench']): Promise<{ id: number; name: 
 
 /** Sends the request. Missing path parameters get ids that do not exist. */
 export function send({ bench }: World, route: WalkedRoute, request: RouteRequest = {}): Promise<ApiAnswer> {
-  const { ids, query = '', key = bench.key, headers, body } = request
+  const { ids, query = validQuery[route.name] ?? '', key = bench.key, headers, body } = request
   const isRaw = typeof body === 'string'
   const sendsBody = readsBody(route, route.metadata)
   return httpCall(route.method, `${bench.server.url}/api/v3${fill(route.path, ids)}${query}`, {

@@ -19,6 +19,8 @@ export const unknownIds: Partial<Record<ErrorCause, Scenario>> = {
   'unknown-conversation': (world, route) => send(world, route, { body: body(route) }),
   'unknown-evaluation': ({ conversationUuid, ...world }, route) =>
     send({ conversationUuid, ...world }, route, { ids: { conversationUuid }, body: body(route) }),
+  'unknown-example': (world, route) =>
+    send(world, route, { ids: { projectId: String(world.project.id) }, body: body(route) }),
   'unknown-api-key': (world, route) => send(world, route, { body: body(route) }),
   'unknown-provider-key': (world, route) => send(world, route, { body: body(route) }),
   'merged-version': (world, route) => send(world, route, { ids: inLive(world), body: body(route) }),

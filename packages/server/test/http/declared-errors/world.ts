@@ -11,12 +11,16 @@ export interface World {
   project: TestProject
   evaluationUuid: string
   conversationUuid: string
+  /** The project's prompt `hello`. */
+  documentUuid: string
   /** A draft of the project that contains a prompt `broken`. */
   brokenDraft: string
   /** A project without a live version, but with a conversation and an evaluation. */
   unpublished: { id: number; conversationUuid: string; evaluationUuid: string }
   newApiKey(body?: Record<string, unknown>): Promise<{ id: number; key: string }>
   newProviderKey(): Promise<{ id: number; name: string }>
+  /** Creates an example of the prompt `hello`. */
+  newExample(name?: string): Promise<{ projectId: string; exampleUuid: string }>
   newDraft(): Promise<string>
   keyWith(body: Record<string, unknown>): Promise<string>
   /** Creates a key with all scopes, restricted to the project. */
@@ -67,12 +71,14 @@ export async function openWorld(): Promise<World> {
   await api('POST', `${unpublished.draft}/documents`, { body: { path: 'hello', prompt: 'Hello' } })
   const broken = await project.newDraft()
   await api('POST', `${broken}/documents`, { body: { path: 'broken', prompt: '{{ if }}' } })
+  const documentUuid = String((await api('GET', `${project.live}/documents/hello`)).body['uuid'])
   const left: string[] = []
   const keyWith = (body: Record<string, unknown>) => issueKey(api, body)
   return {
     bench,
     project,
     ...(await judged(project.id, project.live)),
+    documentUuid,
     brokenDraft: uuidOf(broken),
     unpublished: { id: unpublished.id, ...(await judged(unpublished.id, unpublished.draft)) },
     newApiKey: async (body = {}) => {
@@ -84,6 +90,10 @@ export async function openWorld(): Promise<World> {
       const token = 'sk-0123456789abcdef'
       const { id } = await created('/provider-api-keys', { name, provider: 'openai', token })
       return { id: Number(id), name }
+    },
+    newExample: async (name = newName()) => {
+      const { uuid } = await created(`/projects/${project.id}/examples`, { documentUuid, name, parameters: {} })
+      return { projectId: String(project.id), exampleUuid: String(uuid) }
     },
     newDraft: async () => uuidOf(await project.newDraft()),
     keyWith,

@@ -91,6 +91,7 @@ export function charged(engine: TemplateEngine): TestEngine {
   return {
     scan: (source, owner = workspaceOne) => engine.scan(source, owner),
     step: (input, owner = workspaceOne) => engine.step(input, owner),
+    known: engine.known,
     inTurn: (owner, work) => engine.inTurn(owner, work),
     close: () => engine.close(),
   }
@@ -110,6 +111,7 @@ export function patient(engine: TestEngine): TestEngine {
   return {
     scan: (source, owner) => ask(() => engine.scan(source, owner)),
     step: (input, owner) => ask(() => engine.step(input, owner)),
+    known: engine.known,
     inTurn: (owner, work) => engine.inTurn(owner, work),
     close: () => engine.close(),
   }

@@ -5,7 +5,7 @@ import type { ApiKeyStore } from '../../../features/access/ports.ts'
 import { refuse } from '../../../shared/app-error.ts'
 import type { DatabaseClient } from '../database.ts'
 
-const withAuthor = { author: { select: { id: true, name: true, email: true } } } as const
+export const withAuthor = { author: { select: { id: true, name: true, email: true } } } as const
 
 type ApiKeyRow = Prisma.ApiKeyGetPayload<{ include: typeof withAuthor }>
 
@@ -18,6 +18,7 @@ export function postgresApiKeyStore(client: DatabaseClient): ApiKeyStore {
       })
       return row && toApiKey(row)
     },
+    findByHash: (hash) => client.apiKey.findUnique({ where: { hash }, select: { id: true, workspaceId: true } }),
     async list(workspaceId) {
       const rows = await client.apiKey.findMany({
         where: { workspaceId },
@@ -48,7 +49,7 @@ export function postgresApiKeyStore(client: DatabaseClient): ApiKeyStore {
       const { count } = await client.apiKey.updateMany({ where: { workspaceId, id }, data: { expiresAt } })
       if (count === 0) throw refuse('unknown-api-key')
     },
-    async lockAdminKeys(workspaceId) {
+    async lockKeys(workspaceId) {
       await client.$queryRaw`SELECT id FROM workspace WHERE id = ${workspaceId} FOR UPDATE`
     },
     countOtherAdminKeys(workspaceId, exceptId, at) {
@@ -69,7 +70,7 @@ export function postgresApiKeyStore(client: DatabaseClient): ApiKeyStore {
   }
 }
 
-function toApiKey({ authorId: _authorId, customLimit, hash: _hash, ...row }: ApiKeyRow): ApiKey {
+export function toApiKey({ authorId: _authorId, customLimit, hash: _hash, ...row }: ApiKeyRow): ApiKey {
   const plan = row.plan as KeyPlan
   return { ...row, plan, limit: limitOf(plan, customLimit), scopes: row.scopes as KeyScope[] }
 }

@@ -58,5 +58,11 @@ async function listResults(client: DatabaseClient, uuids: readonly string[]): Pr
 
 function toSummary({ runs: [run], ...row }: SummaryRow, results: ReadonlyMap<string, ShownResult>): StoredSummary {
   const latestRun = run ? { endedAt: run.endedAt, result: results.get(run.uuid) ?? null } : null
-  return { ...row, status: row.status as RunStatus, origin: row.origin as StoredSummary['origin'], latestRun }
+  return {
+    ...row,
+    status: row.status as RunStatus,
+    origin: row.origin as StoredSummary['origin'],
+    via: row.via as StoredSummary['via'],
+    latestRun,
+  }
 }

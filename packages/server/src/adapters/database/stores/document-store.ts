@@ -1,15 +1,20 @@
 /** A merged text is one row for an interval of version numbers. Draft rows overlay the live version's (ADR 9). */
 import { Prisma } from '../../../../generated/prisma/client.ts'
-import type { DocumentText } from '../../../features/documents/document.ts'
+import type { DocumentText, TextHead } from '../../../features/documents/document.ts'
 import { openEnd } from '../../../features/documents/overlay.ts'
-import type { DocumentStore, DraftRow, MergedText, Slot, VersionSet } from '../../../features/documents/ports.ts'
+import type { DocumentStore, DraftRow, MergedText, SlotOf, VersionSet } from '../../../features/documents/ports.ts'
 import type { DatabaseClient } from '../database.ts'
+
+const updatedBy = Prisma.sql`
+  (SELECT jsonb_build_object('id', a.id, 'name', a.name, 'email', a.email) FROM author a WHERE a.id = d.author_id) AS "updatedBy"`
 
 // Uses a subquery per row. For a join, the planner may expect many rows and read every version.
 const textColumns = Prisma.sql`
   d.id, d.document_uuid::text AS "documentUuid", d.project_id AS "projectId", d.version_id AS "versionId", d.path,
   d.content, d.content_hash AS "contentHash", (SELECT v.merged_at FROM version v WHERE v.id = d.version_id) AS "mergedAt",
-  d.created_at AS "createdAt", d.updated_at AS "updatedAt"`
+  d.created_at AS "createdAt", d.updated_at AS "updatedAt", ${updatedBy}`
+
+const uuidColumns = Prisma.sql`d.path, d.document_uuid::text AS "documentUuid"`
 
 // Intervals of one path never overlap, so at most one row per path matches.
 const merged = (projectId: number, number: number) =>
@@ -45,9 +50,16 @@ function ownedBy(workspaceId: number, projectId: number): Prisma.Sql {
   return Prisma.sql`EXISTS (SELECT 1 FROM project p WHERE p.id = ${projectId} AND p.workspace_id = ${workspaceId})`
 }
 
-function listShown(client: DatabaseClient, workspaceId: number, set: VersionSet, filter: Prisma.Sql) {
-  return client.$queryRaw<DocumentText[]>`
-    SELECT ${textColumns} FROM (${shownRows(set, filter)}) d
+type Filtered = [workspaceId: number, set: VersionSet, filter: Prisma.Sql]
+
+function listShown(client: DatabaseClient, ...filtered: Filtered): Promise<DocumentText[]> {
+  return listColumns(client, textColumns, ...filtered)
+}
+
+function listColumns<Row>(client: DatabaseClient, columns: Prisma.Sql, ...filtered: Filtered): Promise<Row[]> {
+  const [workspaceId, set, filter] = filtered
+  return client.$queryRaw<Row[]>`
+    SELECT ${columns} FROM (${shownRows(set, filter)}) d
     WHERE ${ownedBy(workspaceId, set.projectId)} ORDER BY d.path COLLATE "C"`
 }
 
@@ -62,8 +74,11 @@ export function postgresDocumentStore(client: DatabaseClient): DocumentStore {
       ),
     listByPaths: (workspaceId, set, paths) =>
       listShown(client, workspaceId, set, Prisma.sql`AND d.path = ANY(${paths}::text[])`),
+    listUuids: (workspaceId, set, paths) =>
+      listColumns(client, uuidColumns, workspaceId, set, Prisma.sql`AND d.path = ANY(${paths}::text[])`),
     listReferring: (workspaceId, set, paths) =>
       listShown(client, workspaceId, set, Prisma.sql`AND (d.refers OR d.path = ANY(${paths}::text[]))`),
+    listMentioning: listMentioning(client),
     async listDifferingPaths(workspaceId, one, other) {
       // A draft overlays the live version, so it counts as higher than every version number.
       const [first, second] = [one.number ?? openEnd - 1, other.number ?? openEnd - 1]
@@ -96,7 +111,12 @@ export function postgresDocumentStore(client: DatabaseClient): DocumentStore {
       })
       return row && toMergedText(row)
     },
+    async knowsDocument(workspaceId, projectId, documentUuid) {
+      const where = { projectId, documentUuid, project: { workspaceId } }
+      return (await client.document.findFirst({ where, select: { id: true } })) !== null
+    },
     listSlots: listSlots(client),
+    listHeads: listHeads(client),
     saveDraft: saveDraft(client),
     async deleteDraft(workspaceId, draft, paths) {
       const where = { versionId: draft.id, validFrom: 0, path: { in: [...paths] }, ...inProject(workspaceId, draft) }
@@ -120,6 +140,16 @@ export function postgresDocumentStore(client: DatabaseClient): DocumentStore {
   }
 }
 
+function listMentioning(client: DatabaseClient): DocumentStore['listMentioning'] {
+  return (workspaceId, set, path) => {
+    const name = path.slice(path.lastIndexOf('/') + 1)
+    // A reference may have another normalization form than the path, which only matters outside of ASCII.
+    const mentions = /^[ -~]*$/.test(name) ? Prisma.sql`AND strpos(d.content, ${name}) > 0` : Prisma.empty
+    const filter = Prisma.sql`AND d.refers AND d.path <> ${path} ${mentions}`
+    return listColumns(client, Prisma.sql`${uuidColumns}, d.content`, workspaceId, set, filter)
+  }
+}
+
 function listSlots(client: DatabaseClient): DocumentStore['listSlots'] {
   return async (workspaceId, draft, paths) => {
     // Without `paths`, looks up the path of each draft row by index, so the cost is linear in the draft.
@@ -127,7 +157,7 @@ function listSlots(client: DatabaseClient): DocumentStore['listSlots'] {
       ? Prisma.sql`SELECT d.* FROM document d WHERE d.path = ANY(${paths}::text[])`
       : Prisma.sql`SELECT d.* FROM document o JOIN document d ON d.path = o.path WHERE o.version_id = ${draft.id} AND o.valid_from = 0`
     const filter = paths ? Prisma.sql`AND d.path = ANY(${paths}::text[])` : Prisma.empty
-    const rows = await client.$queryRaw<(DraftRow & { isDraft: boolean })[]>`
+    const rows = await client.$queryRaw<RowOf<DocumentText>[]>`
       SELECT ${textColumns}, d.base_hash AS "baseHash", d.deleted_at AS "deletedAt", d.valid_from = 0 AS "isDraft"
       FROM (SELECT d.* FROM document d WHERE ${ofDraft(draft.id)} ${filter}
             UNION ALL ${live} AND d.project_id = ${draft.projectId} AND d.valid_to = ${openEnd}) d
@@ -137,17 +167,32 @@ function listSlots(client: DatabaseClient): DocumentStore['listSlots'] {
   }
 }
 
+function listHeads(client: DatabaseClient): DocumentStore['listHeads'] {
+  return async (workspaceId, set) => {
+    const live = Prisma.sql`SELECT d.* FROM document d WHERE d.project_id = ${set.projectId} AND d.valid_to = ${openEnd}`
+    const rows =
+      set.number === null
+        ? Prisma.sql`SELECT d.* FROM document d WHERE ${ofDraft(set.id)} UNION ALL ${live}`
+        : shownRows(set, Prisma.empty)
+    const found = await client.$queryRaw<RowOf<TextHead>[]>`
+      SELECT d.document_uuid::text AS "documentUuid", d.path, d.content_hash AS "contentHash", d.updated_at AS "updatedAt", ${updatedBy},
+        d.base_hash AS "baseHash", d.deleted_at AS "deletedAt", d.valid_from = 0 AS "isDraft"
+      FROM (${rows}) d WHERE ${ownedBy(workspaceId, set.projectId)} ORDER BY d.path COLLATE "C"`
+    return toSlots(found)
+  }
+}
+
 function saveDraft(client: DatabaseClient): DocumentStore['saveDraft'] {
   return async (workspaceId, draft, writes) => {
     await client.$executeRaw`
-      INSERT INTO document (document_uuid, project_id, version_id, path, content, content_hash, base_hash, deleted_at, created_at, updated_at)
-      SELECT w."documentUuid", ${draft.projectId}, ${draft.id}, w.path, w.content, w."contentHash", w."baseHash", w."deletedAt", w."createdAt", w."updatedAt"
+      INSERT INTO document (document_uuid, project_id, version_id, path, content, content_hash, base_hash, deleted_at, created_at, updated_at, author_id)
+      SELECT w."documentUuid", ${draft.projectId}, ${draft.id}, w.path, w.content, w."contentHash", w."baseHash", w."deletedAt", w."createdAt", w."updatedAt", (w."updatedBy" ->> 'id')::int
       FROM jsonb_to_recordset(${JSON.stringify(writes)}::jsonb) AS w("documentUuid" uuid, path text, content text, "contentHash" text,
-        "baseHash" text, "deletedAt" timestamptz, "createdAt" timestamptz, "updatedAt" timestamptz)
+        "baseHash" text, "deletedAt" timestamptz, "createdAt" timestamptz, "updatedAt" timestamptz, "updatedBy" jsonb)
       WHERE ${ownedBy(workspaceId, draft.projectId)}
       ON CONFLICT (version_id, path, valid_from) DO UPDATE SET document_uuid = excluded.document_uuid, content = excluded.content,
         content_hash = excluded.content_hash, base_hash = excluded.base_hash, deleted_at = excluded.deleted_at,
-        created_at = excluded.created_at, updated_at = excluded.updated_at`
+        created_at = excluded.created_at, updated_at = excluded.updated_at, author_id = excluded.author_id`
   }
 }
 
@@ -171,11 +216,13 @@ function publishDraft(client: DatabaseClient): DocumentStore['publishDraft'] {
   }
 }
 
-function toSlots(rows: readonly (DraftRow & { isDraft: boolean })[]): Slot[] {
-  const slots = new Map<string, Slot>()
-  for (const { isDraft, ...row } of rows) {
-    const slot = slots.get(row.path) ?? { path: row.path, draft: null, live: null }
-    if (isDraft) slot.draft = row
+type RowOf<Text> = Text & Pick<DraftRow, 'path' | 'baseHash' | 'deletedAt'> & { isDraft: boolean }
+
+function toSlots<Text>(rows: readonly RowOf<Text>[]): SlotOf<Text>[] {
+  const slots = new Map<string, SlotOf<Text>>()
+  for (const row of rows) {
+    const slot: SlotOf<Text> = slots.get(row.path) ?? { path: row.path, draft: null, live: null }
+    if (row.isDraft) slot.draft = row
     else slot.live = row
     slots.set(row.path, slot)
   }

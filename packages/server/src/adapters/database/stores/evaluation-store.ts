@@ -24,10 +24,6 @@ export function postgresEvaluationStore(client: DatabaseClient): EvaluationStore
       const data = { ...evaluation, workspaceId, configuration: toJson(configuration) }
       await client.evaluation.create({ data })
     },
-    async knowsDocument(workspaceId, projectId, documentUuid) {
-      const where = { projectId, documentUuid, project: { workspaceId } }
-      return (await client.document.findFirst({ where, select: { id: true } })) !== null
-    },
   }
 }
 

@@ -19,10 +19,11 @@ export interface RowPart {
 
 export const conversationPart: RowPart = {
   input:
-    'uuid uuid, workspace int, project int, version uuid, document uuid, path text, hash text, identifier text, origin text, config json',
+    'uuid uuid, workspace int, project int, version uuid, document uuid, path text, hash text, identifier text, origin text, via text, config json',
   columns:
-    'uuid, workspace_id, project_id, version_uuid, document_uuid, path, content_hash, custom_identifier, origin, config',
-  values: 'i.uuid, i.workspace, i.project, i.version, i.document, i.path, i.hash, i.identifier, i.origin, i.config',
+    'uuid, workspace_id, project_id, version_uuid, document_uuid, path, content_hash, custom_identifier, origin, via, config',
+  values:
+    'i.uuid, i.workspace, i.project, i.version, i.document, i.path, i.hash, i.identifier, i.origin, i.via, i.config',
 }
 
 export function conversationRow(conversation: NewConversation) {
@@ -36,14 +37,15 @@ export function conversationRow(conversation: NewConversation) {
     hash: conversation.contentHash,
     identifier: conversation.customIdentifier,
     origin: conversation.origin,
+    via: conversation.via,
     config: conversation.config,
   }
 }
 
 const runStart: RowPart = {
-  input: 'run uuid, owner text, epoch int, first_event int, begun timestamptz',
-  columns: 'uuid, conversation_uuid, workspace_id, owner_id, epoch, first_event_id, created_at',
-  values: 'i.run, i.uuid, i.workspace, i.owner, i.epoch, i.first_event, i.begun',
+  input: 'run uuid, owner text, epoch int, first_event int, run_via text, begun timestamptz',
+  columns: 'uuid, conversation_uuid, workspace_id, owner_id, epoch, first_event_id, via, created_at',
+  values: 'i.run, i.uuid, i.workspace, i.owner, i.epoch, i.first_event, i.run_via, i.begun',
 }
 
 const runEnd = {
@@ -127,7 +129,8 @@ function firstRunRow({ conversation, run }: FirstRun) {
 }
 
 function startRow(run: NewRun | NewQueuedRun) {
-  return { run: run.uuid, epoch: run.epoch, first_event: run.firstEventId, begun: run.createdAt.toISOString() }
+  const { uuid, epoch, firstEventId, via, createdAt } = run
+  return { run: uuid, epoch, first_event: firstEventId, run_via: via, begun: createdAt.toISOString() }
 }
 
 interface NextRun {

@@ -133,6 +133,7 @@ function toConversation({ deletedAt: _deletedAt, ...row }: Conversation, latest:
     config: fromJson(row.config),
     messages: fromJson(row.messages),
     origin: row.origin as StoredConversation['origin'],
+    via: row.via as StoredConversation['via'],
     status: row.status as RunStatus,
     latestRun: latest ? toRun(latest) : null,
   }

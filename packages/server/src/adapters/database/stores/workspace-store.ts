@@ -16,6 +16,12 @@ export function postgresWorkspaceStore(client: DatabaseClient): WorkspaceStore {
     createAuthor: (workspaceId, input) => client.author.create({ data: { ...input, workspaceId }, select: author }),
     findAuthorByName: (workspaceId, name) =>
       client.author.findFirst({ where: { workspaceId, name }, select: author, orderBy: { id: 'asc' } }),
+    findAuthorByEmail: (workspaceId, email) =>
+      client.author.findFirst({
+        where: { workspaceId, email: { equals: withoutWildcards(email), mode: 'insensitive' } },
+        select: author,
+        orderBy: { id: 'asc' },
+      }),
     findAuthor: (workspaceId, { name, email }) =>
       client.author.findFirst({ where: { workspaceId, name, email }, select: author, orderBy: { id: 'asc' } }),
     findFirstAuthor: (workspaceId) =>
@@ -25,4 +31,9 @@ export function postgresWorkspaceStore(client: DatabaseClient): WorkspaceStore {
       await client.$executeRaw`SELECT pg_advisory_xact_lock(7358801)`
     },
   }
+}
+
+// Prisma compares without case with ILIKE, and does not escape its wildcards.
+function withoutWildcards(text: string): string {
+  return text.replace(/[\\%_]/g, '\\$&')
 }

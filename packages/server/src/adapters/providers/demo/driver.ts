@@ -31,6 +31,7 @@ export function demoDriver(): ModelDriver {
         signal.throwIfAborted()
       }
     },
+    scrubbed: (text) => text,
   }
 }
 

@@ -32,11 +32,12 @@ export type ConversationTable = (typeof conversationTables)[number]
 
 /**
  * Tables with a project's other rows, in purge order. They are purged after the project's conversations. Authors come
- * last, because API keys and versions refer to them.
+ * last, because API keys, versions and examples refer to them.
  */
 export const projectTables = [
   'idempotency_record',
   'evaluation',
+  'example',
   'forced_edit',
   'document',
   'version',

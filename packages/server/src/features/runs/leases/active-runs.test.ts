@@ -12,6 +12,7 @@ const conversation = (uuid: string, text: string): StoredConversation => ({
   contentHash: 'h',
   customIdentifier: null,
   origin: 'run',
+  via: 'api',
   config: {},
   createdAt: new Date(0),
   messages: [{ role: 'assistant', content: [{ type: 'text', text }] }],

@@ -15,8 +15,8 @@ export async function queueRun(deps: ExecuteDeps, input: StartRunInput): Promise
   const { conversation, prompt: prepared } = await prepareRun(deps, input, 'background')
   const prompt = span ? { ...prepared, traceparent: span.traceparent } : prepared
   const { apiKeyId } = input.caller
-  const { uuid: conversationUuid, workspaceId, createdAt } = conversation
-  const run = { uuid: randomUUID(), conversationUuid, workspaceId, epoch: 1, firstEventId: 1, createdAt }
+  const { uuid: conversationUuid, workspaceId, via, createdAt } = conversation
+  const run = { uuid: randomUUID(), conversationUuid, workspaceId, epoch: 1, firstEventId: 1, via, createdAt }
   if (!(await deps.runs.queue.reserve(run.uuid, apiKeyId))) throw refuse('queue-full', { retryAfter: 5 })
   deps.runs.eventLog.expect(run.uuid)
   try {

@@ -81,8 +81,9 @@ async function superviseQueued(
   const { latestRun: queued, uuid: conversationUuid, workspaceId } = conversation
   if (!queued) return undefined
   const { uuid, firstEventId, createdAt } = queued
+  const { via } = conversation
   const ownerId = deps.runs.settings.instanceId
-  const run = { uuid, conversationUuid, workspaceId, ownerId, epoch: queued.epoch + 1, firstEventId, createdAt }
+  const run = { uuid, conversationUuid, workspaceId, ownerId, epoch: queued.epoch + 1, firstEventId, via, createdAt }
   const { traceparent } = input
   const span = traceparent === undefined ? undefined : deps.tracer.start('queued run', traceparent, 'internal')
   const isClaimed = await claimQueued(deps, run, span).catch((error: unknown) => {

@@ -6,7 +6,7 @@ import { parseStorable, storableText } from '../../../shared/text-guards.ts'
 import type { Span } from '../../../shared/tracer.ts'
 import type { FinishReason, GeneratedFile, ModelChunk, ModelRequest, PartSeal } from '../../providers/model-driver.ts'
 import type { ModelPrices } from '../../providers/ports.ts'
-import { ProviderError } from '../../providers/provider-error.ts'
+import { ProviderError, runErrorOf } from '../../providers/provider-error.ts'
 import { type Usage, usageOf } from '../../providers/usage.ts'
 import type { Message, MessagePart, ToolCall } from '../../templates/message.ts'
 import type { ProviderEvent, RunEvent, ShowEvents, ToolSource } from '../events/run-event.ts'
@@ -83,7 +83,7 @@ export async function callModel(deps: ShowDeps, call: ModelCall): Promise<ModelA
     if (partial) append(call.progress, [partial])
     if (!(failure instanceof ProviderError)) throw failure
     call.showEvents([{ provider: failureEvent(failure) }])
-    throw toRunError(failure, model)
+    throw runErrorOf(failure, model)
   }
   const { usage, cacheWriteTokens, servedModel } = answer
   answer.price = provider.prices.costOf({ model, servedModel, usage, cacheWriteTokens, at: deps.clock.now() })
@@ -230,34 +230,9 @@ function sealReasoning(parts: MessagePart[], id: string, seal: PartSeal): void {
   else parts.push({ type: 'reasoning', text: '', id, ...seal })
 }
 
-function toRunError(failure: ProviderError, model: string): RunError {
-  if (failure.kind === 'uncarried') {
-    const details = { type: failure.contentType ?? 'unknown' }
-    return new RunError('unsupported_provider_response_type_error', failure.message, { details, cause: failure })
-  }
-  const { provider, status, providerMessage } = failure
-  const details = { provider, model, ...defined({ status, providerMessage }) }
-  // Many clients show only the message, so the message includes the provider and the status.
-  const message = providerMessage ? `${provider}: ${status ?? 'error'} ${providerMessage}` : failure.message
-  if (failure.kind === 'rate_limited') {
-    const retryAfter =
-      failure.retryAfterMs === undefined ? undefined : Math.max(1, Math.ceil(failure.retryAfterMs / 1000))
-    return new RunError('rate_limit_error', message, {
-      details: { ...details, ...defined({ retryAfter }) },
-      cause: failure,
-    })
-  }
-  const code = failure.kind === 'misconfigured' ? 'ai_provider_config_error' : 'ai_run_error'
-  return new RunError(code, message, { details, cause: failure })
-}
-
 function failureEvent(failure: ProviderError): ProviderEvent {
   const { message, status } = failure
   return { type: 'error', error: status === undefined ? { message } : { message, status } }
-}
-
-function defined(fields: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
 const fence = '```'

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { type Scenario, to } from '../scenario.ts'
+import { newName } from '../world.ts'
 
 export const keyCauses: Record<string, Scenario> = {
   'apiKeys.create unknown-project': (world) =>
@@ -37,6 +38,8 @@ export const keyCauses: Record<string, Scenario> = {
     const [one, two] = [await world.newProviderKey(), await world.newProviderKey()]
     return to('providerApiKeys.update', world, { ids: { id: String(one.id) }, body: { name: two.name } })
   },
+  'providerApiKeys.test unknown-provider-key': (world) =>
+    to('providerApiKeys.test', world, { body: { name: newName() } }),
   'providerApiKeys.update built-in-provider-key': (world) =>
     to('providerApiKeys.update', world, { ids: { id: '0' }, body: { name: 'x' } }),
   'providerApiKeys.delete built-in-provider-key': (world) => to('providerApiKeys.delete', world, { ids: { id: '0' } }),

@@ -76,6 +76,14 @@ export const promptCauses: Record<string, Scenario> = {
       body: { path: 'hello', prompt: 'x' },
       headers: { 'if-none-match': '*' },
     }),
+  'documents.check invalid-path': async (world) =>
+    to('documents.check', world, { ids: await inDraft(world), body: { path: 'no spaces', prompt: 'x' } }),
+  'documents.check path-too-long': async (world) =>
+    to('documents.check', world, { ids: await inDraft(world), body: { path: 'x'.repeat(10_000), prompt: 'x' } }),
+  'documents.check missing-parameters': (world) =>
+    to('documents.check', world, { ids: inLive(world), body: { path: 'counting', parameters: {} } }),
+  'documents.check invalid-parameters': (world) =>
+    to('documents.check', world, { ids: inLive(world), body: { path: 'counting', parameters: { count: 'many' } } }),
   'documents.delete if-match-failed': async (world) =>
     to('documents.delete', world, {
       ids: { ...(await inDraft(world)), path: 'hello' },

@@ -76,13 +76,14 @@ export const runCauses: Record<string, Scenario> = {
     to('runs.attach', world, { ids: await failedConversation(world), body: {} }),
   'runs.attach run-out-of-reach': async (world) => {
     const { deps } = world.bench.server
-    const [uuid, ownerId, createdAt] = [randomUUID(), randomUUID(), new Date()]
+    const [uuid, ownerId] = [randomUUID(), randomUUID()]
+    const begun = { via: 'api', createdAt: new Date() } as const
     await deps.runs.leases.renew(ownerId, 600_000)
     const text = { path: 'hello', contentHash: 'a'.repeat(64), customIdentifier: null, config: {} }
     const place = { workspaceId: 1, projectId: world.project.id, versionUuid: randomUUID(), documentUuid: randomUUID() }
     await deps.runs.store.create(
-      { uuid, ...place, ...text, origin: 'run', createdAt },
-      { uuid: randomUUID(), conversationUuid: uuid, workspaceId: 1, ownerId, epoch: 1, firstEventId: 1, createdAt },
+      { uuid, ...place, ...text, origin: 'run', ...begun },
+      { uuid: randomUUID(), conversationUuid: uuid, workspaceId: 1, ownerId, epoch: 1, firstEventId: 1, ...begun },
     )
     return to('runs.attach', world, { ids: { conversationUuid: uuid }, body: {} })
   },

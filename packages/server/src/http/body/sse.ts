@@ -1,8 +1,8 @@
 /** Streams a run's frames to one response. A slow reader delays only itself. */
 import type { ServerResponse } from 'node:http'
-import type { RunFrames, StartedRun } from '../features/runs/events/watch-run.ts'
-import type { Logger } from '../shared/logger.ts'
-import { failureFields } from './body/error-response.ts'
+import type { RunFrames, StartedRun } from '../../features/runs/events/watch-run.ts'
+import type { Logger } from '../../shared/logger.ts'
+import { failureFields } from './error-response.ts'
 
 /**
  * Every `beatMs`, a check pings the streams that were silent for `silentMs`. At most 15 s pass without a byte, unless

@@ -1,0 +1,42 @@
+import { ApiError, ConnectionError } from '@stet/sdk'
+import type { ReactNode } from 'react'
+import { Button } from '../ui/button.tsx'
+import { CopyButton } from '../ui/copy.tsx'
+import { Notice } from '../ui/states.tsx'
+
+interface FailureProps {
+  error: unknown
+  /** What could not be done, for example "The prompts could not be loaded". */
+  what?: string
+  onRetry?: (() => void) | undefined
+  children?: ReactNode
+}
+
+/** An error at the place where it occurred: the server's message, its code, and what can be done. */
+export function Failure({ error, what, onRetry, children }: FailureProps) {
+  const requestId = error instanceof ApiError ? error.requestId : null
+  return (
+    <Notice
+      tone="red"
+      urgent
+      actions={
+        <>
+          {requestId && <CopyButton text={requestId} label="Copy request id" />}
+          {onRetry && <Button onClick={onRetry}>Try again</Button>}
+        </>
+      }
+    >
+      {what && <strong>{what}. </strong>}
+      {messageOf(error)}
+      {error instanceof ApiError && <code> {error.errorCode}</code>}
+      {children}
+    </Notice>
+  )
+}
+
+/** The server's message, without the status and the request id that the SDK adds. */
+export function messageOf(error: unknown): string {
+  if (error instanceof ConnectionError) return 'The server is not responding.'
+  if (error instanceof ApiError) return error.message.replace(/^\d{3} /, '').replace(/ \[[^\]]*\]$/, '')
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,39 @@
+import { Dialog } from '../../../ui/dialog.tsx'
+import { CheckField } from '../../../ui/field.tsx'
+import { setPreferences, usePreferences } from '../../preferences.ts'
+import { useRegistered } from '../../shortcuts.ts'
+import css from '../frame.module.css'
+import { Keys } from './keys.tsx'
+
+/** The keys that work on this screen. */
+export default function KeyList({ onClose }: { onClose: () => void }) {
+  const { letterKeys } = usePreferences()
+  const withKeys = useRegistered().filter(({ keys }) => keys)
+  const groups = [...new Set(withKeys.map(({ group }) => group))]
+  return (
+    <Dialog title="Keys" open onClose={onClose}>
+      <CheckField
+        label="Single-letter keys"
+        checked={letterKeys}
+        onChange={(event) => setPreferences({ letterKeys: event.target.checked })}
+      />
+      {groups.map((group) => (
+        <section key={group}>
+          <h3 className={css['keyGroup']}>{group}</h3>
+          <dl className={css['keyList']}>
+            {withKeys
+              .filter((shortcut) => shortcut.group === group)
+              .map(({ keys = '', label }) => (
+                <div key={keys + label} className={css['keyLine']}>
+                  <dt>{label}</dt>
+                  <dd>
+                    <Keys keys={keys} />
+                  </dd>
+                </div>
+              ))}
+          </dl>
+        </section>
+      ))}
+    </Dialog>
+  )
+}

@@ -1,0 +1,48 @@
+import { ApiError, ConnectionError } from '@stet/sdk'
+import { useSyncExternalStore } from 'react'
+
+/** Why the server cannot be used now. Screens go on showing what was loaded before. */
+export interface Outage {
+  kind: 'unreachable' | 'unavailable' | 'rate-limited'
+  /** When the next attempt is made, in milliseconds since 1970. */
+  retryAt: number
+}
+
+/** The time between attempts if the server names none, in milliseconds. */
+const retryMs = 5000
+let outage: Outage | null = null
+const listeners = new Set<() => void>()
+
+export function useOutage(): Outage | null {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    () => outage,
+  )
+}
+
+/** Call this with the error of any request that is sent outside of a query or mutation. */
+export function noticeOutage(error: unknown): void {
+  const kind = kindOf(error)
+  if (!kind) return
+  const seconds = error instanceof ApiError ? Number(error.headers?.get('retry-after')) : 0
+  setOutage({ kind, retryAt: Date.now() + (seconds > 0 ? seconds * 1000 : retryMs) })
+}
+
+/** Call this after any response. */
+export function noticeResponse(): void {
+  if (outage) setOutage(null)
+}
+
+function kindOf(error: unknown): Outage['kind'] | null {
+  if (error instanceof ConnectionError) return 'unreachable'
+  if (!(error instanceof ApiError)) return null
+  return error.status === 503 ? 'unavailable' : error.status === 429 ? 'rate-limited' : null
+}
+
+function setOutage(next: Outage | null): void {
+  outage = next
+  for (const listener of listeners) listener()
+}

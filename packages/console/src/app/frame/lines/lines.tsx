@@ -1,0 +1,101 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useEffect, useEffectEvent, useState } from 'react'
+import { Button, buttonClass } from '../../../ui/button.tsx'
+import { Notice } from '../../../ui/states.tsx'
+import { base, sessionQuery } from '../../session.ts'
+import { useLeftPrompts } from '../../unsaved.ts'
+import css from '../frame.module.css'
+import { type Outage, useOutage } from './connection.ts'
+import { reload, useStale } from './upgrade.ts'
+
+/** What concerns the whole page: an updated server, a server that does not answer, a connection that others can read. */
+export function Lines() {
+  const outage = useOutage()
+  const isStale = useStale()
+  return (
+    <div className={css['lines']}>
+      {isStale && (
+        <Notice tone="blue" actions={<Button onClick={reload}>Reload</Button>}>
+          stet was updated
+        </Notice>
+      )}
+      {outage && <OutageLine outage={outage} />}
+      <LeftPrompts />
+      <UnencryptedLine />
+    </div>
+  )
+}
+
+/** Prompts that the user has left before their text could be saved. */
+function LeftPrompts() {
+  return useLeftPrompts().map(({ projectId, versionUuid, path }) => (
+    <Notice
+      key={`${projectId} ${versionUuid} ${path}`}
+      tone="amber"
+      actions={
+        <Link
+          to="/p/$project/v/$version/prompts/$"
+          params={{ project: String(projectId), version: versionUuid, _splat: path }}
+          className={buttonClass()}
+        >
+          Open
+        </Link>
+      }
+    >
+      {path} is not saved
+    </Notice>
+  ))
+}
+
+/** Shown on plain http, except on the server's own machine. */
+export function UnencryptedLine() {
+  const isLoopback = /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(base.hostname)
+  if (base.protocol !== 'http:' || isLoopback) return null
+  return <Notice tone="amber">This connection is not encrypted</Notice>
+}
+
+const words: Record<Outage['kind'], string> = {
+  unreachable: 'The server is not responding. Showing the last data loaded.',
+  unavailable: 'The server is not available. Showing the last data loaded.',
+  'rate-limited': 'Too many requests were sent. Showing the last data loaded.',
+}
+
+function OutageLine({ outage }: { outage: Outage }) {
+  const queryClient = useQueryClient()
+  const left = useSecondsUntil(outage.retryAt)
+  const [isTrying, setTrying] = useState(false)
+  const retry = async () => {
+    setTrying(true)
+    const session = await queryClient.fetchQuery({ ...sessionQuery, staleTime: 0 }).catch(() => null)
+    if (session) await queryClient.invalidateQueries()
+    setTrying(false)
+  }
+  const retryWhenDue = useEffectEvent(retry)
+  const isDue = left === 0
+  useEffect(() => {
+    if (isDue) void retryWhenDue()
+  }, [isDue])
+  return (
+    <Notice
+      tone="amber"
+      actions={
+        <Button onClick={retry} busy={isTrying}>
+          Try now
+        </Button>
+      }
+    >
+      {words[outage.kind]}
+      <span aria-hidden="true">{isTrying ? ' Trying again.' : ` Next attempt in ${left} s.`}</span>
+    </Notice>
+  )
+}
+
+function useSecondsUntil(at: number): number {
+  const [now, setNow] = useState(Date.now)
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1000)
+    return () => clearInterval(timer)
+  }, [])
+  return Math.max(0, Math.ceil((at - now) / 1000))
+}

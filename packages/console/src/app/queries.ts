@@ -1,0 +1,61 @@
+import type { TreeItem } from '@stet/sdk'
+import { queryOptions } from '@tanstack/react-query'
+import { stet } from './session.ts'
+
+/** Lists are read again every 10 s while their tab is visible. */
+export const listInterval = 10_000
+
+export const projectsQuery = queryOptions({
+  queryKey: ['projects'],
+  queryFn: ({ signal }) => stet.projects.list({ signal }),
+  refetchInterval: listInterval,
+})
+
+/** The versions of a project: drafts first, then published ones, newest first. */
+export function versionsQuery(projectId: number) {
+  return queryOptions({
+    queryKey: ['project', projectId, 'versions'],
+    queryFn: ({ signal }) => stet.versions.list({ projectId, signal }),
+    refetchInterval: listInterval,
+  })
+}
+
+/** The prompts of a version without their texts, and what a draft changes. */
+export function treeQuery(projectId: number, versionUuid: string) {
+  return queryOptions({
+    queryKey: ['project', projectId, 'tree', versionUuid],
+    queryFn: async ({ signal }) => (await stet.versions.tree(versionUuid, { projectId, signal })).items,
+    refetchInterval: listInterval,
+    // Typing on live changes the version. The list stays until that of the draft arrives.
+    placeholderData: (items, query) => (query?.queryKey[1] === projectId ? items : undefined),
+  })
+}
+
+/** For the `select` of `treeQuery`: the paths of the prompts that the version shows. */
+export function pathsOf(items: readonly TreeItem[]): string[] {
+  return items.filter(({ change }) => change !== 'deleted').map(({ path }) => path)
+}
+
+/** What a version changes: a draft in live, a published version in the one before it. */
+export function diffQuery(projectId: number, versionUuid: string) {
+  return queryOptions({
+    queryKey: ['project', projectId, 'diff', versionUuid],
+    queryFn: ({ signal }) => stet.versions.diff(versionUuid, { projectId, signal }),
+  })
+}
+
+/** What prompts can run with, as every key may see it. Mutations of provider keys invalidate it. */
+export const providersQuery = queryOptions({
+  queryKey: ['providers'],
+  queryFn: ({ signal }) => stet.providers.list({ signal }),
+  staleTime: 60_000,
+})
+
+/** The examples of a prompt, in the order in which they were made. */
+export function examplesQuery(projectId: number, documentUuid: string) {
+  return queryOptions({
+    queryKey: ['project', projectId, 'examples', documentUuid],
+    queryFn: ({ signal }) => stet.examples.list(documentUuid, { projectId, signal }),
+    refetchInterval: listInterval,
+  })
+}

@@ -1,0 +1,139 @@
+import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router'
+import { isPromptTab, type PromptTab } from '../screens/prompts/panes/prompt-tabs.ts'
+import { Broken, NoPage, Root } from './frame/root.tsx'
+import { screen } from './frame/screen.ts'
+import { Shell } from './shell.tsx'
+
+interface PromptSearch {
+  tab?: PromptTab
+  /** The uuid of the chosen example. */
+  example?: string
+  /** The line that the editor shows, counted from 1. */
+  line?: number
+}
+
+interface DiffSearch {
+  /** The path of the prompt whose difference is shown. */
+  prompt?: string
+  view?: 'unified' | 'split'
+}
+
+// The one table of addresses. Screens are loaded when they are first shown.
+const root = createRootRoute({ component: Root })
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  validateSearch: ({ to }): { to?: string } => (typeof to === 'string' ? { to } : {}),
+  component: screen(
+    () => import('../screens/sign-in/page.tsx'),
+    ({ SignInPage }) => SignInPage,
+  ),
+})
+const shell = createRoute({ getParentRoute: () => root, id: 'shell', component: Shell })
+const home = createRoute({
+  getParentRoute: () => shell,
+  path: '/',
+  component: screen(
+    () => import('../screens/home/page.tsx'),
+    ({ HomePage }) => HomePage,
+  ),
+})
+
+const project = createRoute({
+  getParentRoute: () => shell,
+  path: '/p/$project',
+  beforeLoad: ({ params, location }) => {
+    if (location.pathname.replace(/\/$/, '').endsWith(`/p/${params.project}`))
+      throw redirect({ to: '/p/$project/v/$version/prompts', params: { ...params, version: 'live' } })
+  },
+})
+const version = createRoute({ getParentRoute: () => project, path: '/v/$version' })
+const prompts = createRoute({
+  getParentRoute: () => version,
+  path: '/prompts',
+  component: screen(
+    () => import('../screens/prompts/page.tsx'),
+    ({ PromptsPage }) => PromptsPage,
+  ),
+})
+const prompt = createRoute({
+  getParentRoute: () => prompts,
+  path: '/$',
+  validateSearch: ({ tab, example, line }): PromptSearch => ({
+    ...(isPromptTab(tab) && { tab }),
+    ...(typeof example === 'string' && { example }),
+    ...(Number.isInteger(line) && { line: Number(line) }),
+  }),
+})
+const changes = createRoute({
+  getParentRoute: () => version,
+  path: '/changes',
+  validateSearch: diffSearch,
+  component: screen(
+    () => import('../screens/changes/page.tsx'),
+    ({ ChangesPage }) => ChangesPage,
+  ),
+})
+const history = createRoute({
+  getParentRoute: () => project,
+  path: '/history',
+  validateSearch: diffSearch,
+  component: screen(
+    () => import('../screens/history/page.tsx'),
+    ({ HistoryPage }) => HistoryPage,
+  ),
+})
+const historyEntry = createRoute({ getParentRoute: () => history, path: '/$entry' })
+
+const settings = createRoute({
+  getParentRoute: () => shell,
+  path: '/settings',
+  component: screen(
+    () => import('../screens/settings/page.tsx'),
+    ({ SettingsPage }) => SettingsPage,
+  ),
+})
+const settingsStart = createRoute({
+  getParentRoute: () => settings,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/settings/$page', params: { page: 'keys' } })
+  },
+})
+const settingsPage = createRoute({ getParentRoute: () => settings, path: '/$page' })
+
+const routeTree = root.addChildren([
+  signIn,
+  shell.addChildren([
+    home,
+    project.addChildren([
+      version.addChildren([prompts.addChildren([prompt]), changes]),
+      history.addChildren([historyEntry]),
+    ]),
+    settings.addChildren([settingsStart, settingsPage]),
+  ]),
+])
+
+export function createPageRouter(basepath: string) {
+  return createRouter({
+    routeTree,
+    basepath,
+    defaultPreload: false,
+    scrollRestoration: false,
+    defaultErrorComponent: Broken,
+    defaultNotFoundComponent: NoPage,
+  })
+}
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof createPageRouter>
+  }
+}
+
+function diffSearch({ prompt, view }: Record<string, unknown>): DiffSearch {
+  return {
+    ...(typeof prompt === 'string' && { prompt }),
+    ...((view === 'unified' || view === 'split') && { view }),
+  }
+}

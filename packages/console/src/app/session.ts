@@ -1,0 +1,174 @@
+import type { KeyScope, Session, SignInBody } from '@stet/contract/vocabulary'
+import { ConnectionError, Stet, UnauthorizedError } from '@stet/sdk'
+import { MutationCache, QueryCache, QueryClient, queryOptions, useQuery } from '@tanstack/react-query'
+import { createContext, useSyncExternalStore } from 'react'
+import { noticeOutage, noticeResponse } from './frame/lines/connection.ts'
+import { setPreferences } from './preferences.ts'
+import { discardUnsaved } from './unsaved.ts'
+
+/** The address that the console is served at, from `<base href>`. It ends with a slash. */
+export const base = new URL('.', document.baseURI)
+
+/** The nonce of this page's Content-Security-Policy. The editor needs it for its styles. */
+export const NonceContext = createContext('')
+
+/** Every request of the console carries this header. Other sites cannot send it, so they cannot use the cookie. */
+const consoleHeader = { 'X-Stet-Console': '1' }
+
+/** The client for everything under /api/v3. The session cookie takes the place of an API key. */
+export const stet = new Stet({
+  apiKey: null,
+  baseUrl: base.href.replace(/\/$/, ''),
+  defaultHeaders: consoleHeader,
+  logLevel: 'off',
+})
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    // The SDK repeats failed requests itself. Nothing may write into what is open because the window got the focus.
+    // A server on this machine answers without a network, so only a failed request says that it cannot be reached.
+    queries: { retry: false, refetchOnWindowFocus: false, staleTime: 5_000, networkMode: 'always' },
+    mutations: { networkMode: 'always' },
+  },
+  queryCache: new QueryCache({ onError: noticeFailure, onSuccess: noticeResponse }),
+  mutationCache: new MutationCache({ onError: noticeFailure, onSuccess: noticeResponse }),
+})
+
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  queryFn: () => callConsole<Session>('GET', '/console/session'),
+  staleTime: Number.POSITIVE_INFINITY,
+})
+
+/** The session of this page. The shell shows screens only once it is known. */
+export function useSession(): Session {
+  const { data } = useQuery(sessionQuery)
+  if (!data) throw new Error('This part was shown before the session was known')
+  return data
+}
+
+/** For the `blocked` of a button: "needs publish" if the session's key lacks the scope, otherwise false. */
+export function useBlocked(scope: KeyScope): string | false {
+  const { apiKey } = useSession()
+  return !apiKey.scopes.includes('admin') && !apiKey.scopes.includes(scope) && `needs ${scope}`
+}
+
+/**
+ * Opens a session. What is open stays, and everything that failed without a session is read again.
+ *
+ * @throws CookieRefused
+ */
+export async function signIn(credential: Pick<SignInBody, 'code' | 'apiKey'>): Promise<void> {
+  await callConsole('POST', '/console/session', credential)
+  // The browser has kept the cookie if the session can be read.
+  if (!(await resumeSession())) throw new CookieRefused()
+}
+
+/** Goes on with the session that the browser has now, perhaps from another tab. False if it has none. */
+export async function resumeSession(): Promise<boolean> {
+  const before = queryClient.getQueryData(sessionQuery.queryKey)
+  const session = await callConsole<Session>('GET', '/console/session').catch((error) => {
+    if (isSignedOut(error)) return null
+    throw error
+  })
+  if (!session) return false
+  if (before && before.workspace.id !== session.workspace.id) queryClient.clear()
+  queryClient.setQueryData(sessionQuery.queryKey, session)
+  setSignedOut(false)
+  for (const listener of resumeListeners) listener()
+  setPreferences({ wasSignedIn: true })
+  void queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionQuery.queryKey[0] })
+  return true
+}
+
+/**
+ * Ends the session and discards what is not saved. The sign-in screen is loaded as a new page, so that the next person
+ * finds nothing of this one in memory.
+ */
+export async function signOut(): Promise<void> {
+  await callConsole('DELETE', '/console/session').catch((error) => {
+    if (!isSignedOut(error)) throw error
+  })
+  discardUnsaved()
+  setPreferences({ wasSignedIn: false })
+  location.assign(new URL('sign-in', base))
+}
+
+/** The browser did not keep the session cookie. */
+export class CookieRefused extends Error {}
+
+/** A refusal of a `/console` route, in the shape of the API's error bodies. */
+export class ConsoleError extends Error {
+  readonly status: number
+  readonly reason: string | undefined
+
+  constructor(status: number, message: string, reason?: string) {
+    super(message)
+    this.status = status
+    this.reason = reason
+  }
+}
+
+/**
+ * Calls a `/console` route, which the SDK leaves out. An empty response resolves to undefined.
+ *
+ * @throws ConsoleError for every response other than 2xx
+ * @throws ConnectionError if no response arrives
+ */
+export async function callConsole<T>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<T> {
+  const sent = fetch(new URL(path.slice(1), base), {
+    method,
+    headers: { ...consoleHeader, ...(body !== undefined && { 'Content-Type': 'application/json' }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+  const response = await sent.catch((cause) => {
+    throw new ConnectionError('The server is not responding', { cause })
+  })
+  const text = await response.text()
+  // A proxy may answer with a page of its own.
+  const isJson = response.headers.get('Content-Type')?.includes('json') === true
+  const answer = text && isJson ? JSON.parse(text) : undefined
+  if (response.ok && (isJson || text === '')) return answer
+  const message = answer?.message ?? `The server answered with ${response.status} and no JSON`
+  throw new ConsoleError(response.status, message, answer?.details?.reason)
+}
+
+/** Whether the session has ended while the page was open. The sign-in sheet then covers the screen. */
+let signedOut = false
+const listeners = new Set<() => void>()
+const resumeListeners = new Set<() => void>()
+
+/** Calls `listener` each time a session begins or continues. */
+export function onResume(listener: () => void): void {
+  resumeListeners.add(listener)
+}
+
+export function useSignedOut(): boolean {
+  return useSyncExternalStore(subscribe, () => signedOut)
+}
+
+/** Call this with the error of any request that is sent outside of a query or mutation. */
+export function noticeSignedOut(error: unknown): void {
+  if (isSignedOut(error)) setSignedOut(true)
+}
+
+function noticeFailure(error: unknown): void {
+  noticeOutage(error)
+  noticeSignedOut(error)
+}
+
+/** A refused link or key (`sign-in-refused`) ends no session. */
+export function isSignedOut(error: unknown): boolean {
+  if (error instanceof ConsoleError) return error.status === 401 && error.reason !== 'sign-in-refused'
+  return error instanceof UnauthorizedError
+}
+
+function setSignedOut(next: boolean): void {
+  signedOut = next
+  for (const listener of listeners) listener()
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}

@@ -1,0 +1,158 @@
+import { useQuery } from '@tanstack/react-query'
+import { Outlet, useLocation, useMatches, useNavigate, useParams, useRouter } from '@tanstack/react-router'
+import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { Skeleton } from '../ui/states.tsx'
+import { BarSlot } from './bar-actions.tsx'
+import { Failure } from './failure.tsx'
+import css from './frame/frame.module.css'
+import { Lines } from './frame/lines/lines.tsx'
+import { listenForUpgrade, noticeUpgrade } from './frame/lines/upgrade.ts'
+import { Overlays, openOverlay } from './frame/overlays.tsx'
+import { useProjectId, useVersion } from './frame/place.ts'
+import { Rail } from './frame/rail.tsx'
+import { TopBar } from './frame/top-bar.tsx'
+import { setPreferences, usePreferences } from './preferences.ts'
+import { isSignedOut, sessionQuery, useBlocked, useSession } from './session.ts'
+import { listenForKeys, useShortcuts } from './shortcuts.ts'
+
+const GuideStrip = lazy(() => import('./frame/guide/guide.tsx'))
+
+/** The frame of every screen. Without a session it leads to the sign-in screen, and back after it. */
+export function Shell() {
+  const { data: session, error, refetch } = useQuery(sessionQuery)
+  const navigate = useNavigate()
+  const { href, pathname } = useLocation()
+  // The frame is still shown for a moment after the address has changed.
+  const isTurnedAway = !session && isSignedOut(error) && pathname !== '/sign-in'
+  useEffect(() => {
+    if (isTurnedAway) void navigate({ to: '/sign-in', search: href === '/' ? {} : { to: href }, replace: true })
+  }, [isTurnedAway, href, navigate])
+  useEffect(listenForUpgrade, [])
+  if (session) return <Frame serverVersion={session.version} />
+  return (
+    <main className={css['alone']}>
+      {error && !isTurnedAway ? (
+        <Failure error={error} what="The console could not be opened" onRetry={refetch} />
+      ) : (
+        <Skeleton />
+      )}
+    </main>
+  )
+}
+
+function Frame({ serverVersion }: { serverVersion: string }) {
+  const [slot, setSlot] = useState<HTMLElement | null>(null)
+  const main = useRef<HTMLElement>(null)
+  const [loadedVersion] = useState(serverVersion)
+  useEffect(() => {
+    if (serverVersion !== loadedVersion) noticeUpgrade()
+  }, [serverVersion, loadedVersion])
+  useEffect(listenForKeys, [])
+  useFrameShortcuts()
+  useLastProject()
+  useTitleFocus(main)
+  return (
+    <div className={css['shell']}>
+      <Rail />
+      <main ref={main} className={css['main']}>
+        <Lines />
+        <TopBar slot={setSlot} />
+        <FirstSteps />
+        <BarSlot value={slot}>
+          <div className={css['screen']}>
+            <Outlet />
+          </div>
+        </BarSlot>
+      </main>
+      <Overlays />
+    </div>
+  )
+}
+
+/** The steps after the first prompt, in its project. */
+function FirstSteps() {
+  const { guide } = usePreferences()
+  const { project } = useParams({ strict: false })
+  if (!guide || String(guide.project) !== project) return null
+  return (
+    <Suspense>
+      <GuideStrip guide={guide} />
+    </Suspense>
+  )
+}
+
+function useFrameShortcuts(): void {
+  const navigate = useNavigate()
+  const projectId = useProjectId()
+  const version = useVersion()
+  const project = String(projectId)
+  const group = 'Everywhere'
+  const needsWrite = useBlocked('write')
+  const isRestricted = useSession().apiKey.projectId !== null
+  const needsProject = projectId === null && 'open a project first'
+  useShortcuts([
+    { keys: 'mod+k', label: 'Find anything', group, inPalette: false, run: () => openOverlay('palette') },
+    { keys: '?', label: 'Show all keys', group, run: () => openOverlay('keys') },
+    {
+      keys: 'g p',
+      label: 'Go to prompts',
+      group,
+      blocked: needsProject,
+      run: () => void navigate({ to: '/p/$project/v/$version/prompts', params: { project, version } }),
+    },
+    {
+      keys: 'g h',
+      label: 'Go to history',
+      group,
+      blocked: needsProject,
+      run: () => void navigate({ to: '/p/$project/history', params: { project } }),
+    },
+    {
+      keys: 'g s',
+      label: 'Go to settings',
+      group,
+      run: () => void navigate({ to: '/settings/$page', params: { page: 'keys' } }),
+    },
+    { label: 'New draft', group, blocked: needsProject || needsWrite, run: () => openOverlay('new-draft') },
+    {
+      label: 'New project',
+      group,
+      blocked: isRestricted ? 'your key is for one project only' : needsWrite,
+      run: () => openOverlay('new-project'),
+    },
+  ])
+}
+
+/** `/` opens the project of this browser again. */
+function useLastProject(): void {
+  const { project } = useParams({ strict: false })
+  useEffect(() => {
+    if (project) setPreferences({ project })
+  }, [project])
+}
+
+/** Moves the focus to the title of a new screen, when it is there. The first screen leaves the focus to the browser. */
+function useTitleFocus(main: { current: HTMLElement | null }): void {
+  const { routesById } = useRouter()
+  // The innermost route that is a screen of its own. Another prompt, tab or entry is not a new screen.
+  const screen = useMatches({
+    select: (matches) => matches.findLast(({ routeId }) => routesById[routeId].options.component)?.routeId,
+  })
+  const shown = useRef(screen)
+  useEffect(() => {
+    const element = main.current
+    if (!element || shown.current === screen) return
+    shown.current = screen
+    const focusTitle = () => {
+      // A part of the screen may have taken the focus already.
+      if (element.querySelector(':focus')) return true
+      const title = element.querySelector<HTMLElement>('h1')
+      title?.focus()
+      return title !== null
+    }
+    if (focusTitle()) return
+    const observer = new MutationObserver(() => focusTitle() && observer.disconnect())
+    observer.observe(element, { childList: true, subtree: true })
+    return () => observer.disconnect()
+  }, [screen, main])
+}

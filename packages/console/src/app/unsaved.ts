@@ -1,0 +1,82 @@
+import { useSyncExternalStore } from 'react'
+
+/** Keys in local and session storage that hold unsaved text start with this. Signing out wipes them. */
+export const unsavedPrefix = 'stet.unsaved.'
+
+/** The part of the page that holds texts until the server has them. It registers itself when it is loaded. */
+interface TextHolder {
+  /** Tries to save all texts, also those that no screen shows. */
+  save: () => Promise<unknown>
+  /** The prompts whose texts are not saved. */
+  unsaved: () => readonly UnsavedPrompt[]
+  /** Stops saving. Only signing out does this. */
+  stop: () => void
+}
+
+export interface UnsavedPrompt {
+  projectId: number
+  versionUuid: string
+  path: string
+}
+
+const holders = new Set<TextHolder>()
+
+export function registerTexts(holder: TextHolder): void {
+  holders.add(holder)
+}
+
+/** Saves everything that was changed. Resolves also if a save fails: the text is in local storage then. */
+export async function saveAll(): Promise<void> {
+  await Promise.allSettled([...holders].map(({ save }) => save()))
+}
+
+/** How many prompts have text that the server does not have: in this page, or kept in the browser's storage. */
+export function countUnsaved(): number {
+  const unsaved = [...holders].flatMap((holder) => holder.unsaved())
+  return new Set([...unsaved.map(({ projectId, path }) => `${projectId}#${path}`), ...keptPrompts()]).size
+}
+
+/** The key of a kept text is the server's path, then project, version, path and page, separated by `#`. */
+function keptPrompts(): string[] {
+  try {
+    const keys = Object.keys(localStorage).filter((key) => key.startsWith(`${unsavedPrefix}/`))
+    return keys.map((key) => key.split('#')).map(([, projectId, , path]) => `${projectId}#${path}`)
+  } catch {
+    return []
+  }
+}
+
+/** Removes all unsaved text of this browser, and stops saving what this page still has. */
+export function discardUnsaved(): void {
+  for (const { stop } of holders) stop()
+  try {
+    for (const storage of [localStorage, sessionStorage])
+      for (const key of Object.keys(storage)) if (key.startsWith(unsavedPrefix)) storage.removeItem(key)
+  } catch {
+    // A browser without storage holds nothing to wipe.
+  }
+}
+
+let left: readonly UnsavedPrompt[] = []
+const listeners = new Set<() => void>()
+
+/** Prompts that no screen shows any more, and whose text could not be saved. */
+export function useLeftPrompts(): readonly UnsavedPrompt[] {
+  return useSyncExternalStore(subscribe, () => left)
+}
+
+export function setLeftPrompts(next: readonly UnsavedPrompt[]): void {
+  const isSame = next.length === left.length && next.every((prompt, at) => isSamePrompt(prompt, left[at]))
+  if (isSame) return
+  left = next
+  for (const listener of listeners) listener()
+}
+
+function isSamePrompt(a: UnsavedPrompt, b: UnsavedPrompt | undefined): boolean {
+  return a.projectId === b?.projectId && a.versionUuid === b.versionUuid && a.path === b.path
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}

@@ -1,0 +1,169 @@
+import { noticeSignedOut, onResume, stet } from '../../app/session.ts'
+import { registerTexts, setLeftPrompts } from '../../app/unsaved.ts'
+import { isUnsaved } from '../autosave.ts'
+import { PromptBuffer } from './prompt-buffer.ts'
+import type { PromptPlace } from './unsaved-copy.ts'
+import { watchPage } from './watch-page.ts'
+
+/** A buffer, or the request that brings its text. */
+export interface Opening {
+  buffer: PromptBuffer | null
+  error: unknown
+}
+
+interface Entry {
+  opening: Opening
+  users: number
+  isLoading: boolean
+  /** Null while the page is not watched. It is watched until the text is saved, also without users. */
+  stopWatching: (() => void) | null
+  listeners: Set<() => void>
+}
+
+const closed: Opening = { buffer: null, error: null }
+const entries = new Map<string, Entry>()
+const watchers = new Set<() => void>()
+
+/** The prompts that are open, and those that are closed but not yet saved. */
+export const openBuffers = {
+  keyOf: ({ projectId, versionUuid, path }: PromptPlace) => `${projectId} ${versionUuid} ${path}`,
+
+  get(place: PromptPlace): Opening {
+    return entryOf(place).opening
+  },
+
+  subscribe(place: PromptPlace, listener: () => void): () => void {
+    const entry = entryOf(place)
+    entry.listeners.add(listener)
+    return () => entry.listeners.delete(listener)
+  },
+
+  /** Opens the prompt unless it is open. Returns the function that closes it. */
+  use(place: PromptPlace): () => void {
+    const entry = entryOf(place)
+    entry.users++
+    entry.stopWatching ??= watchPage(() => entry.opening.buffer)
+    noticeChange()
+    if (!entry.opening.buffer && !entry.opening.error && !entry.isLoading) void load(place, entry)
+    return () => {
+      entry.users--
+      // React closes and opens at once in development, and when the address of the same text changes.
+      setTimeout(() => {
+        const { buffer } = entry.opening
+        const key = openBuffers.keyOf(place)
+        if (buffer && key !== openBuffers.keyOf(buffer.place) && entries.get(key) === entry) entries.delete(key)
+        release(entry)
+        noticeChange()
+      })
+    }
+  },
+
+  /** Calls `listener` whenever `holdsText` may have changed. */
+  watch(listener: () => void): () => void {
+    watchers.add(listener)
+    return () => watchers.delete(listener)
+  },
+
+  /** Whether the prompt is open with text that is not saved, or that the user must choose about. */
+  holdsText(place: PromptPlace): boolean {
+    const state = entries.get(openBuffers.keyOf(place))?.opening.buffer?.state
+    return state !== undefined && (isUnsaved(state) || state.conflict !== null)
+  },
+
+  /** Reads a prompt again that could not be opened. */
+  retry(place: PromptPlace): void {
+    const entry = entryOf(place)
+    update(entry, closed)
+    void load(place, entry)
+  },
+}
+
+function entryOf(place: PromptPlace): Entry {
+  const key = openBuffers.keyOf(place)
+  const entry = entries.get(key) ?? {
+    opening: closed,
+    users: 0,
+    isLoading: false,
+    stopWatching: null,
+    listeners: new Set(),
+  }
+  entries.set(key, entry)
+  return entry
+}
+
+async function load(place: PromptPlace, entry: Entry): Promise<void> {
+  entry.isLoading = true
+  try {
+    const scope = { projectId: place.projectId, versionUuid: place.versionUuid }
+    // Always from the server: a text of a cache may be older than what another page has saved.
+    const [{ data, response }, version] = await Promise.all([
+      stet.prompts.get(place.path, scope).withResponse(),
+      stet.versions.get(place.versionUuid, { projectId: place.projectId }),
+    ])
+    const buffer = new PromptBuffer(place, data, response.headers.get('etag'), version.status === 'merged')
+    // Typing on live has found a draft: the same text has a second address, until nothing shows it under the first.
+    buffer.onMove = () => entries.set(openBuffers.keyOf(buffer.place), entry)
+    buffer.subscribe(noticeChange)
+    entry.isLoading = false
+    update(entry, { buffer, error: null })
+  } catch (error) {
+    entry.isLoading = false
+    noticeSignedOut(error)
+    update(entry, { buffer: null, error })
+  }
+}
+
+function update(entry: Entry, opening: Opening): void {
+  entry.opening = opening
+  for (const listener of entry.listeners) listener()
+}
+
+/** A closed buffer stays until its text is saved. It keeps saving in the background. */
+function release(entry: Entry): void {
+  const { buffer } = entry.opening
+  if (entry.users > 0) return
+  if (buffer && isUnsaved(buffer.state)) {
+    const stop = buffer.subscribe(() => {
+      if (isUnsaved(buffer.state)) return
+      stop()
+      release(entry)
+    })
+    buffer.dispatch({ on: 'flush' })
+    return
+  }
+  buffer?.close()
+  entry.stopWatching?.()
+  entry.stopWatching = null
+  for (const [key, value] of entries) if (value === entry) entries.delete(key)
+}
+
+registerTexts({
+  save: () => Promise.allSettled(allBuffers().map((buffer) => buffer.save())),
+  unsaved: () =>
+    allBuffers()
+      .filter(({ state }) => isUnsaved(state))
+      .map(({ place }) => place),
+  stop: () => {
+    for (const buffer of allBuffers()) buffer.close()
+  },
+})
+
+// Text that a 401 has stopped is saved as soon as the user has signed in again.
+onResume(() => {
+  for (const buffer of allBuffers()) buffer.dispatch({ on: 'signed-in' })
+})
+
+function allBuffers(): PromptBuffer[] {
+  return buffersOf([...entries.values()])
+}
+
+/** A text on its way into a draft has two entries. */
+function buffersOf(some: readonly Entry[]): PromptBuffer[] {
+  return [...new Set(some.map(({ opening }) => opening.buffer).filter((buffer) => buffer !== null))]
+}
+
+function noticeChange(): void {
+  const left = buffersOf([...entries.values()].filter(({ users }) => users === 0))
+  setLeftPrompts(left.filter(({ state }) => state.problem ?? state.conflict).map(({ place }) => place))
+  for (const watcher of watchers) watcher()
+}

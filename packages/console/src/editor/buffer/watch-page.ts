@@ -1,0 +1,39 @@
+import { focusManager, onlineManager } from '@tanstack/react-query'
+import type { PromptBuffer } from './prompt-buffer.ts'
+
+/** Poll interval for colleagues' saves, in milliseconds. Hidden tabs do not poll. */
+const pollMs = 5000
+
+/** Reports visibility and connectivity to a buffer and polls for it. Returns the function that ends this. */
+export function watchPage(current: () => PromptBuffer | null): () => void {
+  const poll = () => {
+    if (focusManager.isFocused()) void current()?.poll()
+  }
+  const leave = () => current()?.hidden(true)
+  const warn = (event: BeforeUnloadEvent) => {
+    if (current()?.isKept === false) event.preventDefault()
+  }
+  const removed = ({ key, newValue }: StorageEvent) => {
+    if (newValue === null) current()?.copyRemoved(key)
+  }
+  const timer = setInterval(poll, pollMs)
+  window.addEventListener('pagehide', leave)
+  window.addEventListener('beforeunload', warn)
+  window.addEventListener('storage', removed)
+  const stops = [
+    () => clearInterval(timer),
+    () => window.removeEventListener('pagehide', leave),
+    () => window.removeEventListener('beforeunload', warn),
+    () => window.removeEventListener('storage', removed),
+    focusManager.subscribe((isVisible) => {
+      current()?.hidden(!isVisible)
+      if (isVisible) poll()
+    }),
+    onlineManager.subscribe((isOnline) => {
+      if (isOnline) current()?.dispatch({ on: 'online' })
+    }),
+  ]
+  return () => {
+    for (const stop of stops) stop()
+  }
+}

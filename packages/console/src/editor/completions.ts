@@ -1,0 +1,157 @@
+import {
+  type Completion,
+  type CompletionContext,
+  type CompletionResult,
+  snippetCompletion,
+} from '@codemirror/autocomplete'
+import type { Provider } from '@stet/sdk'
+import { frontMatterOf, scalarOf } from './text/front-matter.ts'
+import { namesOf } from './text/scan.ts'
+
+/** What can be completed, as far as it is known now. */
+export interface CompletionFacts {
+  /** The parameters of the last saved text. */
+  parameters: readonly string[]
+  providers: readonly Provider[]
+  paths: readonly string[]
+}
+
+const keys: Record<string, string> = {
+  provider: 'name of a configured provider',
+  model: 'as the provider calls it',
+  temperature: 'sampling, 0 to 2',
+  topP: 'sampling, 0 to 1',
+  topK: 'sampling',
+  maxTokens: 'limit of the output',
+  stop: 'texts that end the output',
+  seed: 'sampling',
+  presencePenalty: 'sampling',
+  frequencyPenalty: 'sampling',
+  maxSteps: 'model calls per step, 1 to 150',
+  maxRetries: 'before the first byte, 0 to 10',
+  type: 'prompt or agent',
+  name: 'as a tool of another prompt',
+  description: 'as a tool of another prompt',
+  parameters: 'declared inputs',
+  tools: 'tools of the model',
+  agents: 'prompts offered as tools',
+  schema: 'JSON Schema of the output',
+  reasoningEffort: 'low, medium or high',
+}
+
+const values: Record<string, readonly string[]> = {
+  type: ['prompt', 'agent'],
+  reasoningEffort: ['low', 'medium', 'high'],
+  required: ['true', 'false'],
+}
+
+const parameterTypes = ['text', 'number', 'integer', 'boolean', 'object', 'array', 'image', 'file']
+
+const tagNames = [
+  'system',
+  'user',
+  'assistant',
+  'developer',
+  'message',
+  'tool',
+  'tool-call',
+  'step',
+  'scope',
+  'content-text',
+  'content-image',
+  'content-file',
+]
+
+const tagCompletions: Completion[] = [
+  ...tagNames.map((name) => snippetCompletion(`<${name}>\${}</${name}>`, { label: `<${name}>`, type: 'type' })),
+  snippetCompletion('<prompt path="${}" />', { label: '<prompt>', type: 'type', detail: 'reference' }),
+]
+
+const blocks: Completion[] = [
+  snippetCompletion(' if ${condition} }}${}{{ endif }}', { label: 'if', type: 'keyword' }),
+  snippetCompletion(' for ${item} in ${list} }}${}{{ endfor }}', { label: 'for', type: 'keyword' }),
+  ...['else', 'else if', 'endif', 'endfor'].map((label) => ({ label, type: 'keyword' })),
+  { label: '$now', type: 'constant', detail: 'time of the run' },
+]
+
+/** The source of completions for a prompt. */
+export function completePromptl(facts: () => CompletionFacts) {
+  return (context: CompletionContext): CompletionResult | null => {
+    const text = context.state.doc.toString()
+    const area = frontMatterOf(text)
+    const line = context.state.doc.lineAt(context.pos)
+    const before = line.text.slice(0, context.pos - line.from)
+    if (area && context.pos >= area.from && context.pos <= area.to)
+      return inFrontMatter(context, before, { text, facts: facts() })
+    return inBody(context, before, { text, facts: facts() })
+  }
+}
+
+interface Known {
+  text: string
+  facts: CompletionFacts
+}
+
+function inFrontMatter(context: CompletionContext, before: string, known: Known): CompletionResult | null {
+  const key = /^[\w-]*$/.exec(before)
+  if (key && (key[0] || context.explicit))
+    return {
+      from: context.pos - key[0].length,
+      options: Object.entries(keys).map(([label, detail]) => ({
+        label,
+        detail,
+        apply: `${label}: `,
+        type: 'property',
+      })),
+      validFor: /^[\w-]*$/,
+    }
+  const value = /([\w-]+)[ \t]*:[ \t]*(?:"|')?([^\s"',{}]*)$/.exec(before)
+  if (!value) return null
+  const [, name = '', typed = ''] = value
+  const isNested = /^\s|\{/.test(before)
+  const options = valuesOf(name, isNested, known)
+  return options.length === 0 ? null : { from: context.pos - typed.length, options, validFor: /^[^\s"',{}]*$/ }
+}
+
+function valuesOf(key: string, isNested: boolean, { text, facts: { providers } }: Known): Completion[] {
+  if (key === 'provider' && !isNested)
+    return providers.map(({ name, provider, isDemo }) => ({ label: name, detail: isDemo ? 'demo' : provider }))
+  if (key === 'model' && !isNested) return modelsOf(scalarOf(text, 'provider'), providers)
+  const choices = key === 'type' && isNested ? parameterTypes : (values[key] ?? [])
+  return choices.map((label) => ({ label, type: 'constant' }))
+}
+
+/** The models of the named provider, or of all if it is not configured. */
+function modelsOf(name: string | null, providers: readonly Provider[]): Completion[] {
+  const chosen = providers.filter((provider) => provider.name.toLowerCase() === name?.toLowerCase())
+  return (chosen.length > 0 ? chosen : providers).flatMap((provider) =>
+    provider.models.map(({ id }) => ({ label: id, detail: provider.name })),
+  )
+}
+
+function inBody(context: CompletionContext, before: string, { text, facts }: Known): CompletionResult | null {
+  const path = /<prompt\b[^>]*\bpath\s*=\s*["']([^"']*)$/.exec(before)
+  if (path)
+    return {
+      from: context.pos - (path[1]?.length ?? 0),
+      // A path without a leading slash is relative to the folder.
+      options: facts.paths.map((one) => ({ label: `/${one}`, type: 'text' })),
+      validFor: /^[^"']*$/,
+    }
+  const code = /\{\{[^}]*?([\w$]*)$/.exec(before)
+  if (code) {
+    const typed = code[1] ?? ''
+    if (/["'.]$/.test(before.slice(0, before.length - typed.length))) return null
+    const names = [...new Set([...facts.parameters, ...namesOf(text)])].filter((name) => name !== typed)
+    return {
+      from: context.pos - typed.length,
+      options: [...names.map((label) => ({ label, type: 'variable', boost: 1 })), ...blocks],
+      validFor: /^[\w$]*$/,
+    }
+  }
+  const tag = /<\/?[\w-]*$/.exec(before)
+  if (!tag) return null
+  const from = context.pos - tag[0].length
+  if (!tag[0].startsWith('</')) return { from, options: tagCompletions, validFor: /^<[\w-]*$/ }
+  return { from, options: tagNames.map((name) => ({ label: `</${name}>`, type: 'type' })), validFor: /^<\/[\w-]*$/ }
+}

@@ -1,0 +1,110 @@
+import type { VersionDiff as Diff } from '@stet/sdk'
+import { Link } from '@tanstack/react-router'
+import { type ReactNode, useRef } from 'react'
+import { useShortcuts } from '../../app/shortcuts.ts'
+import { Chip } from '../../ui/mark.tsx'
+import { type DiffLayout, TextDiff } from './text-diff.tsx'
+import css from './version-diff.module.css'
+
+export type PromptChange = Diff['changes'][number]
+
+interface VersionDiffProps {
+  changes: readonly PromptChange[]
+  /** The path of the prompt whose difference is shown. */
+  current: string | undefined
+  onChoose: (path: string) => void
+  layout: DiffLayout
+  onLayout: (layout: DiffLayout) => void
+  /** At the end of a line of the list, for example a mark that it was seen. */
+  note?: (change: PromptChange) => ReactNode
+  /** Beside the title of the shown prompt. */
+  actions?: (change: PromptChange) => ReactNode
+}
+
+const marks = { added: '+', modified: '~', deleted: '−' } as const
+const words = { added: 'added', modified: 'changed', deleted: 'deleted' } as const
+
+/** The prompts that a version changes, and the difference of one of them. Only that one is compared. */
+export function VersionDiff({ changes, current, onChoose, layout, onLayout, note, actions }: VersionDiffProps) {
+  const list = useRef<HTMLUListElement>(null)
+  const at = Math.max(
+    changes.findIndex(({ path }) => path === current),
+    0,
+  )
+  const shown = changes[at]
+  const move = (step: 1 | -1) => {
+    const next = changes[at + step]
+    if (!next) return
+    onChoose(next.path)
+    list.current?.querySelectorAll<HTMLElement>('a')[at + step]?.scrollIntoView({ block: 'nearest' })
+  }
+  useShortcuts([
+    { keys: 'j', label: 'Next prompt', group: 'Changes', inPalette: false, run: () => move(1) },
+    { keys: 'k', label: 'Previous prompt', group: 'Changes', inPalette: false, run: () => move(-1) },
+    {
+      keys: 'u',
+      label: layout === 'unified' ? 'Show the texts side by side' : 'Show one text',
+      group: 'Changes',
+      run: () => onLayout(layout === 'unified' ? 'split' : 'unified'),
+    },
+  ])
+  if (!shown) return null
+  return (
+    <div className={css['changes']}>
+      <nav aria-label="Changed prompts" className={css['list']}>
+        <ul ref={list}>
+          {changes.map((change) => (
+            <li key={change.documentUuid + change.path}>
+              <ChangeLink change={change} isCurrent={change === shown} note={note?.(change)} />
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <section className={css['shown']} aria-label={shown.path}>
+        <header className={css['head']}>
+          <h2 className={css['path']}>{shown.path}</h2>
+          <div className={css['actions']}>{actions?.(shown)}</div>
+        </header>
+        <TextDiff
+          key={shown.path}
+          label={`${shown.path}, ${words[shown.status]}`}
+          before={shown.before?.content ?? ''}
+          after={shown.after?.content ?? ''}
+          layout={layout}
+        />
+      </section>
+    </div>
+  )
+}
+
+function ChangeLink({ change, isCurrent, note }: { change: PromptChange; isCurrent: boolean; note: ReactNode }) {
+  return (
+    <Link
+      to="."
+      search={(search) => ({ ...search, prompt: change.path })}
+      replace
+      className={css['change']}
+      aria-current={isCurrent || undefined}
+      data-row
+    >
+      <span className={css['mark']} data-status={change.status} aria-hidden="true">
+        {marks[change.status]}
+      </span>
+      <span className={css['name']}>
+        {change.path}
+        <span className="hidden-text">{` ${words[change.status]}`}</span>
+      </span>
+      {change.conflict && <Chip tone="red">live changed</Chip>}
+      {note}
+    </Link>
+  )
+}
+
+/** "3 prompts: 1 added, 2 changed". */
+export function changeText(changes: readonly PromptChange[]): string {
+  const parts = (['added', 'modified', 'deleted'] as const).flatMap((status) => {
+    const count = changes.filter((change) => change.status === status).length
+    return count ? [`${count} ${words[status]}`] : []
+  })
+  return `${changes.length} ${changes.length === 1 ? 'prompt' : 'prompts'}: ${parts.join(', ')}`
+}

@@ -1,0 +1,152 @@
+import { useQuery } from '@tanstack/react-query'
+import { memo, type ReactNode, useId, useState } from 'react'
+import { providersQuery } from '../../app/queries.ts'
+import type { Opened } from '../open-prompt.ts'
+import { scalarOf, withScalar } from '../text/front-matter.ts'
+import css from './editor.module.css'
+
+/**
+ * Provider, model and temperature. Each edits its one line of the front matter; the text stays the truth. The strip
+ * reads the whole text, so it is not rendered again while only the cursor moves.
+ */
+export const SettingsStrip = memo(function SettingsStrip({ open }: { open: Opened }) {
+  const { text, buffer } = open
+  const isBlocked = open.blocked !== null
+  const { data: providers = [] } = useQuery(providersQuery)
+  const provider = scalarOf(text, 'provider') ?? ''
+  const isKnown = providers.some(({ name }) => name === provider)
+  const chosen = providers.find(({ name }) => name.toLowerCase() === provider.toLowerCase())
+  const models = (chosen ? [chosen] : providers).flatMap((one) => one.models.map(({ id }) => id))
+  // The newest text, also if a key was pressed since the last render.
+  const set = (key: string) => (value: string) => open.edit(withScalar(buffer.state.text, key, value || null))
+  return (
+    <div className={css['strip']}>
+      <Chip label="Provider">
+        {(id) => (
+          <select
+            id={id}
+            className={css['chipInput']}
+            value={provider}
+            disabled={isBlocked}
+            onChange={(event) => set('provider')(event.target.value)}
+          >
+            <option value="">default</option>
+            {provider && !isKnown && <option value={provider}>{provider}</option>}
+            {providers.map(({ name }) => (
+              <option key={name} value={name}>
+                {name}
+              </option>
+            ))}
+          </select>
+        )}
+      </Chip>
+      <TypedChip
+        label="Model"
+        value={scalarOf(text, 'model') ?? ''}
+        placeholder={chosen?.defaultModel ?? 'default'}
+        choices={models}
+        readOnly={isBlocked}
+        onChange={set('model')}
+      />
+      <TypedChip
+        label="Temperature"
+        value={scalarOf(text, 'temperature') ?? ''}
+        placeholder="default"
+        pattern={/^(?:\d+(?:\.\d+)?)?$/}
+        expected="a number, for example 0.7"
+        readOnly={isBlocked}
+        onChange={set('temperature')}
+      />
+    </div>
+  )
+})
+
+function Chip({ label, children }: { label: string; children: (id: string) => ReactNode }) {
+  const id = useId()
+  return (
+    <div className={css['chip']}>
+      <label htmlFor={id} className={css['chipLabel']}>
+        {label}
+      </label>
+      {children(id)}
+    </div>
+  )
+}
+
+interface TypedChipProps {
+  label: string
+  value: string
+  placeholder: string
+  choices?: readonly string[]
+  /** What may be written. */
+  pattern?: RegExp
+  /** Describes the pattern. */
+  expected?: string
+  readOnly: boolean
+  onChange: (value: string) => void
+}
+
+/** Each valid value is written into the text at once, so that a save or a run never uses an older one. */
+function TypedChip({ label, value, placeholder, choices = [], pattern, expected, readOnly, onChange }: TypedChipProps) {
+  const [draft, setDraft] = useState<string | null>(null)
+  const [before, setBefore] = useState(value)
+  const [isFinished, setFinished] = useState(true)
+  const list = useId()
+  const isValid = (text: string) => pattern === undefined || pattern.test(text.trim())
+  const isWrong = draft !== null && !isValid(draft)
+  const type = (text: string) => {
+    setDraft(text)
+    setFinished(false)
+    // An empty field removes its line. It waits for the end, because the next key may begin another value.
+    if (isValid(text) && text.trim() && text.trim() !== value) onChange(text.trim())
+  }
+  const finish = () => {
+    setFinished(true)
+    if (isWrong) return
+    if (draft !== null && draft.trim() !== value) onChange(draft.trim())
+    setDraft(null)
+  }
+  const undo = () => {
+    if (draft !== null && before !== value) onChange(before)
+    setDraft(null)
+  }
+  return (
+    <Chip label={label}>
+      {(id) => (
+        <>
+          <input
+            id={id}
+            className={css['chipInput']}
+            value={draft ?? value}
+            placeholder={placeholder}
+            size={Math.min(Math.max((draft ?? value).length, placeholder.length, 3), 28)}
+            list={choices.length > 0 ? list : undefined}
+            readOnly={readOnly}
+            aria-invalid={isWrong || undefined}
+            autoComplete="off"
+            spellCheck={false}
+            onChange={(event) => type(event.target.value)}
+            onFocus={() => setBefore(value)}
+            onBlur={finish}
+            onKeyDown={(event) => {
+              if (event.key === 'Enter') finish()
+              if (event.key === 'Escape') undo()
+            }}
+          />
+          {isWrong && isFinished && (
+            <span role="alert" className={css['chipProblem']}>
+              {expected}
+            </span>
+          )}
+          {choices.length > 0 && (
+            <datalist id={list}>
+              {choices.map((choice) => (
+                <option key={choice} value={choice} />
+              ))}
+            </datalist>
+          )}
+        </>
+      )}
+    </Chip>
+  )
+}

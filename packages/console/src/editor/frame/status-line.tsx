@@ -1,0 +1,87 @@
+import { useEffect, useState } from 'react'
+import { Button } from '../../ui/button.tsx'
+import { Live } from '../../ui/mark.tsx'
+import { Time } from '../../ui/time.tsx'
+import type { Problem } from '../autosave.ts'
+import type { Opened } from '../open-prompt.ts'
+import type { TextPlace } from '../text/line-ends.ts'
+import css from './editor.module.css'
+
+/** Where the text is saved, who wrote last, and where the cursor is. */
+export function StatusLine({ open, cursor }: { open: Opened; cursor: TextPlace }) {
+  const { status, buffer, arrived, issues } = open
+  return (
+    <div className={css['status']}>
+      <span className={css['state']} data-kind={open.readOnly ? 'read-only' : status.kind} role="status">
+        <StatusText open={open} />
+      </span>
+      {status.kind === 'kept' && status.problem.kind !== 'signed-out' && (
+        <Button look="quiet" onClick={() => buffer.dispatch({ on: 'flush' })}>
+          Try again
+        </Button>
+      )}
+      {arrived && <Arrival by={arrived.by} at={arrived.at} />}
+      <span className={css['hint']}>Esc then Tab leaves the editor</span>
+      {issues.length > 0 && (
+        <span className={css['errors']}>{issues.length === 1 ? '1 error' : `${issues.length} errors`} · F8</span>
+      )}
+      <span className={css['cursor']}>
+        {cursor.line}:{cursor.column}
+      </span>
+    </div>
+  )
+}
+
+function StatusText({ open: { status, readOnly } }: { open: Opened }) {
+  if (readOnly) return `Read-only: ${readOnly}`
+  switch (status.kind) {
+    case 'saved':
+      return status.at ? (
+        <>
+          Saved <Time at={new Date(status.at).toISOString()} />
+        </>
+      ) : (
+        'Saved'
+      )
+    case 'saving':
+      return 'Saving'
+    case 'kept':
+      return `${status.isKept ? 'Not saved, kept here' : 'Not saved and not kept'}: ${problemText(status.problem)}`
+    case 'conflict':
+      return 'Conflict'
+    case 'live':
+      return (
+        <>
+          <Live>Live</Live>. Typing continues in a draft
+        </>
+      )
+  }
+}
+
+function problemText(problem: Problem): string {
+  switch (problem.kind) {
+    case 'signed-out':
+      return 'you are signed out'
+    case 'offline':
+      return 'the server is not responding'
+    case 'busy':
+      return 'the server is busy'
+    case 'refused':
+      return problem.message
+  }
+}
+
+/** "Leo, 5 s ago". */
+function Arrival({ by, at }: { by: string | null; at: number }) {
+  const [now, setNow] = useState(at)
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1000)
+    return () => clearInterval(timer)
+  }, [])
+  const seconds = Math.max(0, Math.round((now - at) / 1000))
+  return (
+    <span className={css['arrival']}>
+      {by ?? 'Someone else'}, {seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min`} ago
+    </span>
+  )
+}

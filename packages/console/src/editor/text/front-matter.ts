@@ -1,0 +1,105 @@
+import { lineBreakOf } from './line-ends.ts'
+
+/** Where the YAML between the two `---` lines is. */
+export interface FrontMatter {
+  from: number
+  to: number
+}
+
+const opening = /^\uFEFF?\s*(?:\/\*[\s\S]*?\*\/\s*|<!--[\s\S]*?-->\s*)?---[ \t]*(?:\r\n|\r|\n)/
+const closing = /^---[ \t]*(?=\r|\n|$(?![\s\S]))/m
+
+/** Null if the text has no front matter, or one that does not end. */
+export function frontMatterOf(text: string): FrontMatter | null {
+  const from = opening.exec(text)?.[0].length
+  if (from === undefined) return null
+  const end = closing.exec(text.slice(from))
+  return end && { from, to: from + end.index }
+}
+
+interface KeyLine {
+  /** The line without its break. */
+  from: number
+  to: number
+  /** The text after the colon, without a comment. */
+  value: string
+  valueFrom: number
+  valueTo: number
+}
+
+/** The line of a key of the front matter, not of a key inside another one. */
+function keyLine(text: string, key: string): KeyLine | null {
+  const area = frontMatterOf(text)
+  if (!area) return null
+  const found = new RegExp(`^(${escaped(key)}[ \\t]*:)([ \\t]*)([^\\r\\n]*)`, 'm').exec(text.slice(area.from, area.to))
+  if (!found) return null
+  const [line, name = '', space = '', rest = ''] = found
+  const from = area.from + found.index
+  const value = /^(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^#]*?(?=[ \t]+#|[ \t]*$)|)/.exec(rest)?.[0] ?? ''
+  const valueFrom = from + name.length + space.length
+  return { from, to: from + line.length, value, valueFrom, valueTo: valueFrom + value.length }
+}
+
+/** The value of a key that holds a plain text or number. */
+export function scalarOf(text: string, key: string): string | null {
+  const line = keyLine(text, key)
+  if (!line) return null
+  const { value } = line
+  if (value.startsWith("'")) return value.slice(1, -1).replaceAll("''", "'")
+  if (!value.startsWith('"')) return value
+  try {
+    return JSON.parse(value)
+  } catch {
+    return value
+  }
+}
+
+/** Sets one key of the front matter and touches no other character. Null removes its line. */
+export function withScalar(text: string, key: string, value: string | null): string {
+  const line = keyLine(text, key)
+  if (line && value === null) return text.slice(0, line.from) + text.slice(line.to).replace(/^(?:\r\n|\r|\n)/, '')
+  if (value === null) return text
+  const written = /^-?\d+(\.\d+)?$/.test(value) && isNumeric(key) ? value : yamlText(value)
+  if (!line) return withLines(text, [`${key}: ${written}`])
+  const gap = text[line.valueFrom - 1] === ':' ? ' ' : ''
+  return text.slice(0, line.valueFrom) + gap + written + text.slice(line.valueTo)
+}
+
+/** Declares a parameter, in the shape in which the others are declared. */
+export function withParameter(text: string, name: string): string {
+  const line = keyLine(text, 'parameters')
+  const entry = `${/^[\w-]+$/.test(name) ? name : JSON.stringify(name)}: { type: text }`
+  if (!line) return withLines(text, ['parameters:', `  ${entry}`])
+  const { value } = line
+  if (/^\{.*\}$/.test(value)) {
+    const inner = value.slice(1, -1).trim()
+    const flow = `{ ${inner ? `${inner.replace(/,$/, '')}, ` : ''}${entry} }`
+    return text.slice(0, line.valueFrom) + flow + text.slice(line.valueTo)
+  }
+  const indent = /^(?:\r\n|\r|\n)(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*([ \t]+)/.exec(text.slice(line.to))?.[1] ?? '  '
+  return `${text.slice(0, line.to)}${lineBreakOf(text)}${indent}${entry}${text.slice(line.to)}`
+}
+
+/** Adds lines at the end of the front matter, and the front matter itself if there is none. */
+function withLines(text: string, lines: string[]): string {
+  const area = frontMatterOf(text)
+  const lineBreak = lineBreakOf(text)
+  const added = lines.map((line) => line + lineBreak).join('')
+  if (area) return text.slice(0, area.to) + added + text.slice(area.to)
+  return `---${lineBreak}${added}---${lineBreak}${text}`
+}
+
+/** Writes a text so that YAML reads it as this text. */
+function yamlText(value: string): string {
+  const isPlain =
+    /^[A-Za-z][\w./:@-]*[\w./@-]$|^[A-Za-z]$/.test(value) && !/^(?:true|false|null|yes|no|on|off|y|n)$/i.test(value)
+  return isPlain ? value : JSON.stringify(value)
+}
+
+function isNumeric(key: string): boolean {
+  return /^(?:temperature|topP|topK|maxTokens|seed)$/.test(key)
+}
+
+function escaped(key: string): string {
+  return key.replace(/[^\w]/g, '\\$&')
+}

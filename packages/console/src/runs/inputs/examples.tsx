@@ -1,0 +1,239 @@
+import type { Example } from '@stet/sdk'
+import { ApiError } from '@stet/sdk'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { lazy, Suspense, useEffect, useMemo, useState } from 'react'
+import { Failure, messageOf } from '../../app/failure.tsx'
+import { examplesQuery } from '../../app/queries.ts'
+import { stet } from '../../app/session.ts'
+import { Button } from '../../ui/button.tsx'
+import { DeferredMenu } from '../../ui/deferred.tsx'
+import { selectClass, TextField } from '../../ui/field.tsx'
+import { Icon } from '../../ui/icon.tsx'
+import { counted } from '../../ui/time.tsx'
+import { exampleProblem } from './example-size.ts'
+import { draftsOf, type PromptInput, valuesOf } from './input-value.ts'
+import css from './inputs.module.css'
+
+const loadMenu = () => import('./example-menu.tsx')
+const ExampleMenu = lazy(loadMenu)
+const DeleteExample = lazy(() => import('./delete-example.tsx'))
+
+interface ExamplesProps {
+  projectId: number
+  documentUuid: string
+  /** The uuid in the page's address. */
+  chosen: string | undefined
+  /** The uuid of the example that the inputs come from. */
+  filled: string | undefined
+  fields: readonly PromptInput[]
+  /** What the fields hold now. */
+  parameters: Record<string, unknown>
+  /** The names of fields whose text has no value, for example half-written JSON. */
+  unread: readonly string[]
+  /** Why examples cannot be written, for example "needs write". */
+  blocked: string | false
+  /** Fills the fields with the chosen example's values. */
+  onFill: (example: Example) => void
+  onChoose: (uuid: string | undefined) => void
+  /** The inputs now belong to this example, or to none. */
+  onBelong: (uuid: string | undefined) => void
+}
+
+/** Chooses among the named examples of a prompt, and saves, updates and deletes them. */
+export function Examples(props: ExamplesProps) {
+  const { projectId, documentUuid, chosen, filled, blocked, onFill, onChoose, onBelong } = props
+  const examples = useQuery(examplesQuery(projectId, documentUuid))
+  const [open, setOpen] = useState<'name' | 'delete' | null>(null)
+  const list = examples.data ?? []
+  const current = list.find(({ uuid }) => uuid === chosen)
+  const { isChanged, values, problem } = useExampleValues(current, props)
+  const change = useExampleChanges({ projectId, documentUuid, ...values, onBelong })
+  useEffect(() => {
+    if (current && current.uuid !== filled) onFill(current)
+  }, [current, filled, onFill])
+
+  const update = () => current && change.update(current.uuid)
+  return (
+    <div className={css['examples']}>
+      <div className={css['row']}>
+        <ExampleChoice list={list} current={current} onChoose={onChoose} onBelong={onBelong} />
+        {isChanged ? (
+          <Button blocked={blocked || problem} busy={change.isPending} onClick={update}>
+            Update
+          </Button>
+        ) : (
+          <Button blocked={blocked} onClick={() => setOpen('name')}>
+            Save
+          </Button>
+        )}
+        {current && (
+          <DeferredMenu
+            load={loadMenu}
+            trigger={
+              <Button look="quiet" square aria-label={`More for the example ${current.name}`}>
+                <Icon name="more" />
+              </Button>
+            }
+          >
+            {(trigger) => (
+              <ExampleMenu
+                trigger={trigger}
+                name={current.name}
+                blocked={blocked}
+                onRestore={isChanged ? () => onFill(current) : null}
+                onOpen={setOpen}
+              />
+            )}
+          </DeferredMenu>
+        )}
+      </div>
+      {current && current.messages.length > 0 && (
+        <p className={css['remark']}>A run also sends the example's {counted(current.messages.length, 'message')}.</p>
+      )}
+      {isChanged && problem && <p className={css['remark']}>{problem}</p>}
+      {change.error && <Failure error={change.error} what="The example was not updated" onRetry={update} />}
+      {open === 'name' && (
+        <NameForm
+          problem={problem}
+          onSave={(name) => change.create(name).then(() => setOpen(null))}
+          onCancel={() => setOpen(null)}
+        />
+      )}
+      {current && open === 'delete' && (
+        <Suspense>
+          <DeleteExample
+            name={current.name}
+            onClose={() => setOpen(null)}
+            onConfirm={() => change.remove(current.uuid)}
+          />
+        </Suspense>
+      )}
+    </div>
+  )
+}
+
+/** What an example would hold if it was saved now. */
+function useExampleValues(
+  current: Example | undefined,
+  { fields, parameters, unread }: Pick<ExamplesProps, 'fields' | 'parameters' | 'unread'>,
+) {
+  const saved = useMemo(
+    () => (current ? valuesOf(fields, draftsOf(fields, current.parameters)).parameters : {}),
+    [fields, current],
+  )
+  return useMemo(() => {
+    // An input that this version of the prompt does not declare has no field. Its value stays in the example.
+    const kept = Object.entries(current?.parameters ?? {}).filter(
+      ([name]) => !Object.hasOwn(saved, name) || Object.hasOwn(parameters, name),
+    )
+    const values = { parameters: { ...Object.fromEntries(kept), ...parameters }, messages: current?.messages ?? [] }
+    const problem =
+      unread.length > 0 ? `Correct ${unread.join(', ')} first.` : exampleProblem(values.parameters, values.messages)
+    return {
+      isChanged: current !== undefined && (unread.length > 0 || isDifferent(parameters, saved)),
+      values,
+      problem,
+    }
+  }, [current, saved, parameters, unread])
+}
+
+function isDifferent(one: Record<string, unknown>, other: Record<string, unknown>): boolean {
+  const names = Object.keys(one)
+  if (names.length !== Object.keys(other).length) return true
+  return names.some((name) => one[name] !== other[name] && JSON.stringify(one[name]) !== JSON.stringify(other[name]))
+}
+
+interface ExampleChoiceProps extends Pick<ExamplesProps, 'onChoose' | 'onBelong'> {
+  list: readonly Example[]
+  current: Example | undefined
+}
+
+function ExampleChoice({ list, current, onChoose, onBelong }: ExampleChoiceProps) {
+  return (
+    <select
+      className={css['choice'] ? `${selectClass} ${css['choice']}` : selectClass}
+      aria-label="Example"
+      value={current?.uuid ?? ''}
+      onChange={(event) => (event.target.value ? onChoose(event.target.value) : onBelong(undefined))}
+    >
+      <option value="">{list.length > 0 ? 'No example' : 'No examples yet'}</option>
+      {list.map(({ uuid, name }) => (
+        <option key={uuid} value={uuid}>
+          {name}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+function useExampleChanges({
+  projectId,
+  documentUuid,
+  parameters,
+  messages,
+  onBelong,
+}: Pick<ExamplesProps, 'projectId' | 'documentUuid' | 'onBelong'> & Pick<Example, 'parameters' | 'messages'>) {
+  const client = useQueryClient()
+  const reload = () => client.invalidateQueries(examplesQuery(projectId, documentUuid))
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: (uuid: string) => Promise.resolve(stet.examples.update(uuid, { parameters }, { projectId })),
+    onSuccess: reload,
+  })
+  return {
+    update: mutate,
+    isPending,
+    error,
+    async create(name: string) {
+      const made = await stet.examples.create({ documentUuid, name, parameters, messages }, { projectId })
+      await reload()
+      onBelong(made.uuid)
+    },
+    async remove(uuid: string) {
+      await stet.examples.delete(uuid, { projectId })
+      onBelong(undefined)
+      await reload()
+    },
+  }
+}
+
+interface NameFormProps {
+  problem: string | null
+  onSave: (name: string) => Promise<void>
+  onCancel: () => void
+}
+
+function NameForm({ problem, onSave, onCancel }: NameFormProps) {
+  const [name, setName] = useState('')
+  const save = useMutation({ mutationFn: onSave })
+  const isTaken = save.error instanceof ApiError && save.error.reason === 'example-name-taken'
+  return (
+    <form
+      className={css['nameForm']}
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (name.trim() && !problem && !save.isPending) save.mutate(name.trim())
+      }}
+    >
+      <TextField
+        label="Name of the example"
+        autoFocus
+        maxLength={256}
+        value={name}
+        problem={problem ?? (isTaken ? 'Another example has this name.' : save.error && messageOf(save.error))}
+        onChange={(event) => {
+          setName(event.target.value)
+          save.reset()
+        }}
+        onKeyDown={(event) => event.key === 'Escape' && onCancel()}
+      />
+      <div className={css['row']}>
+        <Button type="submit" busy={save.isPending} blocked={name.trim() ? problem : 'it needs a name'}>
+          Save the example
+        </Button>
+        <Button look="quiet" onClick={onCancel}>
+          Cancel
+        </Button>
+      </div>
+    </form>
+  )
+}

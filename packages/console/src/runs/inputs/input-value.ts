@@ -1,0 +1,176 @@
+/** The inputs of a prompt: which there are, and what is typed into their fields. Pure. */
+import type { Prompt } from '@stet/sdk'
+import { countText } from '../../ui/time.tsx'
+
+export type InputKind = 'text' | 'number' | 'boolean' | 'json' | 'image' | 'file'
+
+export interface PromptInput {
+  name: string
+  kind: InputKind
+  /** The type as the prompt declares it. Null for variables that it uses without a declaration. */
+  declared: string | null
+  isRequired: boolean
+  description: string | null
+  /** The value that the prompt uses if the field is empty. */
+  fallback: unknown
+}
+
+/** What a field holds, as it was typed, so that half a number or half a JSON text is kept too. */
+export interface InputDraft {
+  text: string
+  /** `text` is JSON, also in a field of another kind. */
+  isJson?: boolean
+  /** `text` is the data URL of a chosen file. */
+  file?: { name: string; bytes: number }
+}
+
+export type InputDrafts = Readonly<Record<string, InputDraft>>
+
+/** A data URL may have this many characters. The server accepts requests of 4 MB. */
+export const largestDataUrl = 3 * 1024 * 1024
+
+/** A text field holds this many characters and stays fast. */
+export const longestTyped = 50_000
+
+const kinds: Record<string, InputKind> = {
+  number: 'number',
+  integer: 'number',
+  boolean: 'boolean',
+  object: 'json',
+  array: 'json',
+  image: 'image',
+  file: 'file',
+}
+
+export function inputsOf({ parameters, config }: Pick<Prompt, 'parameters' | 'config'>): PromptInput[] {
+  const declarations = objectOr(config['parameters'])
+  return Object.entries(parameters).map(([name, parameter]) => {
+    const isDeclared = Object.hasOwn(declarations, name)
+    const declaration = isDeclared ? objectOr(declarations[name]) : {}
+    // The parameter's own type is `text` for all that legacy clients do not accept.
+    const type = typeof declaration['type'] === 'string' ? declaration['type'] : parameter.type
+    const description = declaration['description'] ?? parameter['description']
+    return {
+      name,
+      kind: kinds[type] ?? 'text',
+      declared: isDeclared ? type : null,
+      isRequired: parameter.required === true,
+      description: typeof description === 'string' && description ? description : null,
+      fallback: declaration['default'],
+    }
+  })
+}
+
+/** The names of the tools that this page answers: those that the prompt defines itself. */
+export function clientTools(config: Prompt['config']): string[] {
+  const given = config['tools']
+  const maps = Array.isArray(given) ? given : [given]
+  return maps.flatMap((map) =>
+    Object.entries(objectOr(map)).flatMap(([name, tool]) => (isClientTool(tool) ? [name] : [])),
+  )
+}
+
+function isClientTool(tool: unknown): boolean {
+  return typeof tool === 'object' && tool !== null && !Array.isArray(tool) && !('handler' in tool)
+}
+
+interface Parsed {
+  parameters: Record<string, unknown>
+  /** By the name of the input. */
+  problems: Record<string, string>
+}
+
+/** Reads the fields. Empty ones are left out, so that the prompt's defaults apply. */
+export function valuesOf(inputs: readonly PromptInput[], drafts: InputDrafts): Parsed {
+  const parameters: Record<string, unknown> = {}
+  const problems: Record<string, string> = {}
+  for (const input of inputs) {
+    const draft = drafts[input.name]
+    if (!draft || draft.text === '') continue
+    try {
+      parameters[input.name] = parsed(input, draft)
+    } catch (error) {
+      problems[input.name] = error instanceof Error ? error.message : String(error)
+    }
+  }
+  return { parameters, problems }
+}
+
+/** @throws Error that says what is wrong with the text */
+function parsed({ kind }: PromptInput, { text, isJson, file }: InputDraft): unknown {
+  if (isJson || kind === 'json') return jsonOf(text)
+  if (file) return text
+  if (kind === 'boolean') return text === 'true'
+  if (kind !== 'number') return text
+  const number = Number(text)
+  if (text.trim() === '' || !Number.isFinite(number)) throw new Error(`This is not a number: ${text}`)
+  return number
+}
+
+/** @throws Error with the place where the text stops being JSON */
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new Error(`This is not JSON: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+/** The fields for given values. Values that no field of the input's kind can hold become JSON. */
+export function draftsOf(inputs: readonly PromptInput[], values: Record<string, unknown>): InputDrafts {
+  const named = inputs.flatMap((input) => {
+    const value = values[input.name]
+    return value === undefined || value === null ? [] : [[input.name, draftOf(input, value)] as const]
+  })
+  return Object.fromEntries(named)
+}
+
+function draftOf({ kind }: PromptInput, value: unknown): InputDraft {
+  if (kind === 'json') return jsonDraft(value)
+  if (typeof value === 'string' && value.length > longestTyped && !isDataUrl(value)) return longDraft(value)
+  if (typeof value === 'string' && value !== '') return isDataUrl(value) ? fileDraft(kind, value) : { text: value }
+  if (typeof value === 'number' && kind === 'number') return { text: String(value) }
+  if (typeof value === 'boolean' && kind === 'boolean') return { text: String(value) }
+  return { ...jsonDraft(value), isJson: true }
+}
+
+function jsonDraft(value: unknown): InputDraft {
+  const text = JSON.stringify(value, null, 2)
+  return text.length > longestTyped ? longDraft(text) : { text }
+}
+
+/** A text beyond `longestTyped`, which is shown by its size only. */
+export function longDraft(text: string): InputDraft {
+  return { text, file: { name: 'long text', bytes: text.length } }
+}
+
+function fileDraft(kind: InputKind, text: string): InputDraft {
+  if (kind !== 'image' && kind !== 'file') return { text }
+  return { text, file: { name: mediaTypeOf(text), bytes: bytesOf(text) } }
+}
+
+export function isDataUrl(text: string): boolean {
+  return /^data:[\w.+-]+\/[\w.+-]+[;,]/.test(text)
+}
+
+export function mediaTypeOf(dataUrl: string): string {
+  return /^data:([\w.+-]+\/[\w.+-]+)/.exec(dataUrl)?.[1] ?? 'file'
+}
+
+/** The size of the file that a data URL holds. */
+export function bytesOf(dataUrl: string): number {
+  const start = dataUrl.indexOf(',') + 1
+  const isBase64 = dataUrl.slice(0, start).endsWith(';base64,')
+  return isBase64 ? Math.floor(((dataUrl.length - start) * 3) / 4) : dataUrl.length - start
+}
+
+/** "214 bytes", "34 KB", "2.1 MB". */
+export function sizeText(bytes: number): string {
+  if (bytes < 1024) return `${countText(bytes)} bytes`
+  if (bytes < 1024 * 1024) return `${countText(Math.round(bytes / 1024))} KB`
+  return `${(bytes / 1024 / 1024).toFixed(1)} MB`
+}
+
+function objectOr(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
+}

@@ -1,0 +1,49 @@
+import { useCallback, useEffect, useRef, useState } from 'react'
+import type { InputDraft } from './input-value.ts'
+import { type KeptInputs, keepInputs, readInputs } from './kept-inputs.ts'
+
+const keepMs = 200
+
+export interface Inputs extends KeptInputs {
+  /** False if the inputs are too large for the browser to keep them over a reload. */
+  isKept: boolean
+  change: (name: string, draft: InputDraft) => void
+  /** Replaces all inputs, for example with those of an example. */
+  replace: (inputs: KeptInputs) => void
+  /** The inputs stay, and belong to this example from now on. */
+  belongTo: (example: string | undefined) => void
+}
+
+/** The inputs typed for a prompt, kept under `key` until the user signs out. */
+export function useInputs(key: string): Inputs {
+  const [inputs, setInputs] = useState<KeptInputs>(() => readInputs(key) ?? { drafts: {} })
+  const [isKept, setKept] = useState(true)
+  const latest = useRef(inputs)
+  const isUnkept = useRef(false)
+  const keep = useCallback(() => {
+    if (!isUnkept.current) return
+    isUnkept.current = false
+    setKept(keepInputs(key, latest.current))
+  }, [key])
+  useEffect(() => {
+    if (latest.current === inputs) return
+    latest.current = inputs
+    isUnkept.current = true
+    const timer = setTimeout(keep, keepMs)
+    return () => clearTimeout(timer)
+  }, [inputs, keep])
+  useEffect(() => {
+    window.addEventListener('pagehide', keep)
+    return () => {
+      window.removeEventListener('pagehide', keep)
+      keep()
+    }
+  }, [keep])
+  return {
+    ...inputs,
+    isKept,
+    change: (name, draft) => setInputs((now) => ({ ...now, drafts: { ...now.drafts, [name]: draft } })),
+    replace: setInputs,
+    belongTo: (example) => setInputs((now) => ({ ...now, example })),
+  }
+}

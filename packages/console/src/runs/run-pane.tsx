@@ -1,0 +1,271 @@
+import type { Example, Prompt } from '@stet/sdk'
+import { useQuery } from '@tanstack/react-query'
+import { memo, useEffect, useMemo, useState, useSyncExternalStore } from 'react'
+import { examplesQuery } from '../app/queries.ts'
+import { useBlocked } from '../app/session.ts'
+import { keyText, useShortcuts } from '../app/shortcuts.ts'
+import { Button, Hidden } from '../ui/button.tsx'
+import { Icon } from '../ui/icon.tsx'
+import runningMark from '../ui/marks/mark-running.svg'
+import { Notice } from '../ui/states.tsx'
+import { counted } from '../ui/time.tsx'
+import { say } from '../ui/toast.tsx'
+import { answerText, isActive, type RunView } from './follow-run.ts'
+import { Examples } from './inputs/examples.tsx'
+import { InputForm } from './inputs/input-form.tsx'
+import { clientTools, draftsOf, inputsOf, type PromptInput, valuesOf } from './inputs/input-value.ts'
+import type { KeptInputs } from './inputs/kept-inputs.ts'
+import { PasteJson } from './inputs/paste-json.tsx'
+import { type Inputs, useInputs } from './inputs/use-inputs.ts'
+import { Output } from './output.tsx'
+import css from './run-pane.module.css'
+import { isRunning, mayStream, type RunSession, runSession, watchRuns } from './session/run-session.ts'
+
+export interface RunPaneProps {
+  projectId: number
+  versionUuid: string
+  path: string
+  /** The prompt as it is stored. Its parameters are the fields of the form. */
+  document: Prompt
+  /** Saves what is typed, and names the version that holds it. A rejection is shown, and nothing runs. */
+  ready: () => Promise<{ versionUuid: string; contentHash: string }>
+  /** The uuid of the chosen example, from the page's address. */
+  example?: string | undefined
+  onExample: (uuid: string | undefined) => void
+  /** Shows a place of a prompt in the editor. */
+  onLine?: ((path: string, line: number, column: number) => void) | undefined
+}
+
+/**
+ * The inputs of a prompt, its run, and the conversation that follows. The props stay the same while the user types into
+ * the editor, so that the pane is not rendered for each key.
+ */
+export const RunPane = memo(function RunPane(props: RunPaneProps) {
+  const { projectId, document } = props
+  // The same prompt keeps its inputs and its run in every version.
+  const key = `${projectId}/${document.documentUuid}`
+  return <Pane key={key} {...props} storageKey={key} />
+})
+
+/** The title of a prompt's page. It shows in the browser's tab that a run is active. */
+export function PromptTitle({
+  projectId,
+  documentUuid,
+  path,
+}: {
+  projectId: number
+  documentUuid: string
+  path: string
+}) {
+  const runs = useSyncExternalStore(watchRuns, () => isRunning(`${projectId}/${documentUuid}`))
+  return (
+    <>
+      <title>{runs ? `▸ ${path} · stet` : `${path} · stet`}</title>
+      {runs && <link rel="icon" type="image/svg+xml" href={runningMark} />}
+    </>
+  )
+}
+
+function Pane({ storageKey, ...props }: RunPaneProps & { storageKey: string }) {
+  const { document, ready, projectId, path, example, onLine } = props
+  const blocked = useBlocked('run')
+  const session = runSession(storageKey)
+  useEffect(() => void session.resume(), [session])
+  // The words of the answer change many times a second. They concern the output alone.
+  const round = useSyncExternalStore(watchRuns, () => session.outline)
+  const view = round?.view
+  const inputs = useInputs(storageKey)
+  const fields = useMemo(() => inputsOf(document), [document])
+  const { parameters, problems } = useMemo(() => valuesOf(fields, inputs.drafts), [fields, inputs.drafts])
+  const unread = useMemo(() => Object.keys(problems), [problems])
+  const examples = useQuery({ ...examplesQuery(projectId, document.documentUuid), enabled: fields.length > 0 })
+  const messages = examples.data?.find(({ uuid }) => uuid === example)?.messages ?? []
+  const [marks, setMarks] = useState(noMarks)
+  const run = () => {
+    setMarks({ problems, edited: [] })
+    if (Object.keys(problems).length > 0 || blocked) return
+    void session.run({ projectId, path, parameters, messages, tools: clientTools(document.config), ready })
+  }
+  useShortcuts([
+    { keys: runKeys, label: 'Run the prompt', group: 'Run', blocked, run },
+    {
+      keys: stopKeys,
+      label: 'Stop the run',
+      group: 'Run',
+      blocked: !session.isActive && 'nothing runs',
+      run: () => session.stop(),
+    },
+  ])
+  const announced = useMemo(() => (view ? announcement(view) : ''), [view])
+  const refused = view && round?.said === null ? refusedInputs(view, marks.edited) : {}
+  return (
+    <section className={css['pane']} aria-label="Run" data-run-pane>
+      <div className={css['layout']}>
+        <InputsPart
+          {...props}
+          fields={fields}
+          inputs={inputs}
+          parameters={parameters}
+          unread={unread}
+          problems={{ ...refused, ...marks.problems }}
+          onEdited={(name) => setMarks(name === null ? noMarks : markEdited(marks, name))}
+        />
+        <RunBar session={session} view={view} blocked={blocked} onRun={run} />
+        <Output session={session} hasInputs={fields.length > 0} onLine={onLine} />
+      </div>
+      <Hidden>
+        <span aria-live="polite">{announced}</span>
+      </Hidden>
+    </section>
+  )
+}
+
+/** The problems that the last attempt found, and the fields edited since. */
+interface Marks {
+  problems: Record<string, string>
+  edited: readonly string[]
+}
+
+const noMarks: Marks = { problems: {}, edited: [] }
+
+function markEdited({ problems, edited }: Marks, name: string): Marks {
+  const { [name]: _, ...others } = problems
+  return { problems: others, edited: [...new Set([...edited, name])] }
+}
+
+interface InputsPartProps extends RunPaneProps {
+  fields: readonly PromptInput[]
+  inputs: Inputs
+  parameters: Record<string, unknown>
+  /** The names of fields whose text has no value. */
+  unread: readonly string[]
+  problems: Record<string, string>
+  /** A field was edited, or with null all of them were filled in. */
+  onEdited: (name: string | null) => void
+}
+
+function InputsPart(props: InputsPartProps) {
+  const { projectId, document, example, onExample, fields, inputs, parameters, unread, problems, onEdited } = props
+  const [isPasting, setPasting] = useState(false)
+  const writeBlocked = useBlocked('write')
+  const belongTo = (uuid: string | undefined) => {
+    inputs.belongTo(uuid)
+    onExample(uuid)
+  }
+  const fill = (next: KeptInputs, text: string) => {
+    const { drafts, example: before } = inputs
+    inputs.replace(next)
+    onEdited(null)
+    if (Object.values(drafts).every((draft) => draft.text === '')) return
+    const undo = () => {
+      inputs.replace({ drafts, example: before })
+      onExample(before)
+    }
+    say(text, { label: 'Undo', onSelect: undo })
+  }
+  const fillFrom = ({ uuid, name, parameters: values }: Example) =>
+    fill({ drafts: draftsOf(fields, values), example: uuid }, `Filled in from ${name}`)
+  return (
+    <div className={css['inputs']}>
+      <div className={css['head']}>
+        <h2 className={css['heading']}>Inputs</h2>
+        {fields.length > 0 && !isPasting && (
+          <Button look="quiet" className={css['aside']} onClick={() => setPasting(true)}>
+            Paste JSON
+          </Button>
+        )}
+      </div>
+      {isPasting && (
+        <PasteJson
+          inputs={fields}
+          parameters={parameters}
+          onFill={(drafts) =>
+            fill({ drafts: { ...inputs.drafts, ...drafts }, example: inputs.example }, 'Filled in from JSON')
+          }
+          onClose={() => setPasting(false)}
+        />
+      )}
+      {fields.length > 0 ? (
+        <Examples
+          projectId={projectId}
+          documentUuid={document.documentUuid}
+          chosen={example}
+          filled={inputs.example}
+          fields={fields}
+          parameters={parameters}
+          unread={unread}
+          blocked={writeBlocked}
+          onFill={fillFrom}
+          onChoose={onExample}
+          onBelong={belongTo}
+        />
+      ) : (
+        <p className={css['quiet']}>This prompt has no inputs.</p>
+      )}
+      <InputForm
+        inputs={fields}
+        drafts={inputs.drafts}
+        problems={problems}
+        onChange={(name, draft) => {
+          inputs.change(name, draft)
+          onEdited(name)
+        }}
+      />
+      {!inputs.isKept && (
+        <Notice tone="amber">These inputs are too large to store in this browser. Reloading discards them.</Notice>
+      )}
+    </div>
+  )
+}
+
+const runKeys = 'mod+Enter'
+const stopKeys = 'mod+.'
+interface RunBarProps {
+  session: RunSession
+  view: RunView | undefined
+  blocked: string | false
+  onRun: () => void
+}
+
+function RunBar({ session, view, blocked, onRun }: RunBarProps) {
+  const isRunning = view !== undefined && isActive(view)
+  const isFull = useSyncExternalStore(watchRuns, () => !mayStream())
+  return (
+    <div className={css['bar']}>
+      {isRunning ? (
+        <Button busy={view.isStopping} shortcut={keyText(stopKeys)} onClick={() => session.stop()}>
+          <Icon name="stop" /> Stop
+        </Button>
+      ) : (
+        <Button
+          data-run
+          look="primary"
+          shortcut={keyText(runKeys)}
+          blocked={blocked || (isFull && 'two other runs are active')}
+          onClick={onRun}
+        >
+          <Icon name="run" /> {view ? 'Run again' : 'Run'}
+        </Button>
+      )}
+    </div>
+  )
+}
+
+/** What the server found wrong with the inputs of the last run, without those that were changed since. */
+function refusedInputs({ trouble }: RunView, edited: readonly string[]): Record<string, string> {
+  if (!trouble) return {}
+  const entries = [
+    ...trouble.missing.map((name) => [name, 'The prompt requires this input.'] as const),
+    ...trouble.invalid.map(({ name, expected }) => [name, `This must be ${expected}.`] as const),
+  ]
+  return Object.fromEntries(entries.filter(([name]) => !edited.includes(name)))
+}
+
+/** For screen readers: the start, the end and the length, but not the words as they arrive. */
+function announcement(view: RunView): string {
+  if (isActive(view)) return 'The run has started'
+  const words = counted(answerText(view).match(/\S+/g)?.length ?? 0, 'word')
+  if (view.phase === 'completed') return `The run has ended with ${words}`
+  if (view.phase === 'stopped') return `The run was stopped after ${words}`
+  return `The run failed after ${words}: ${view.trouble?.message ?? ''}`
+}

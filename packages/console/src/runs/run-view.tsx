@@ -1,0 +1,217 @@
+import { Fragment, memo, type ReactNode, useEffect, useState } from 'react'
+import { CopyButton } from '../ui/copy.tsx'
+import { Skeleton } from '../ui/states.tsx'
+import { Tabs } from '../ui/table.tsx'
+import { costText, countText, durationText } from '../ui/time.tsx'
+import { isActive, type OutputPart, type StepView, toolCallsOf, type RunView as View } from './follow-run.ts'
+import { answerCutAt, DataUrl, GrowingText, MessageBody } from './message-body.tsx'
+import css from './output.module.css'
+import { RunFailure } from './run-failure.tsx'
+import type { Round, RunSession } from './session/run-session.ts'
+import { ToolCall } from './tool-call.tsx'
+
+export type OutputTab = 'text' | 'json' | 'tools'
+
+interface RoundProps {
+  session: RunSession
+  round: Round
+  tab: OutputTab
+  onLine?: ((path: string, line: number, column: number) => void) | undefined
+}
+
+/** One run of the conversation, with the message that it answers. Earlier rounds stay as they are while words arrive. */
+export const RunView = memo(function RunView({ session, round, tab, onLine }: RoundProps) {
+  const { said, view } = round
+  const calls = toolCallsOf(view)
+  const call = (part: OutputPart) => part.kind === 'tool' && <ToolCall key={part.key} call={part} session={session} />
+  return (
+    <article className={css['round']} data-phase={view.phase}>
+      {said !== null && (
+        <div className={css['said']}>
+          <p className={css['quiet']}>You</p>
+          <MessageBody text={said} />
+        </div>
+      )}
+      {tab === 'text' && <Steps view={view} call={call} />}
+      {tab === 'json' && <JsonOf view={view} />}
+      {tab === 'tools' && (calls.length > 0 ? calls.map(call) : <p className={css['quiet']}>No tool calls.</p>)}
+      {view.trouble && <RunFailure trouble={view.trouble} onLine={onLine} onRejoin={() => void session.rejoin()} />}
+      {view.phase === 'stopped' && <p className={css['stopped']}>stopped</p>}
+      {view.phase === 'reconnecting' && (
+        <p className={css['quiet']}>The connection was lost. Connecting again, attempt {countText(view.attempt)}.</p>
+      )}
+    </article>
+  )
+})
+
+function Steps({ view, call }: { view: View; call: (part: OutputPart) => ReactNode }) {
+  const last = view.steps.at(-1)?.parts.at(-1)
+  if (view.phase === 'saving' || view.phase === 'waiting') return <Waiting view={view} />
+  return view.steps.map((step) => (
+    <Fragment key={step.number}>
+      {view.steps.length > 1 && <StepHead step={step} count={view.steps.length} />}
+      {step.parts.map((part) => (
+        <Part key={part.key} part={part} isGrowing={isActive(view) && part === last}>
+          {call(part)}
+        </Part>
+      ))}
+    </Fragment>
+  ))
+}
+
+interface PartProps {
+  part: OutputPart
+  /** More of the text may follow. */
+  isGrowing: boolean
+  children: ReactNode
+}
+
+function Part({ part, isGrowing, children }: PartProps) {
+  // A text that was seen growing stays in its element: replacing it would move the scroll position and the selection.
+  const [hasGrown] = useState(isGrowing)
+  if (part.kind === 'tool') return children
+  if (part.kind === 'file') return <DataUrl url={part.url} />
+  const isShort = part.text.length <= answerCutAt
+  const body =
+    hasGrown && (isGrowing || (isShort && !part.text.includes(';base64,'))) ? (
+      <>
+        <GrowingText text={part.text.slice(0, answerCutAt)} />
+        {!isShort && <p className={css['quiet']}>Still receiving. The full text appears when the run ends.</p>}
+      </>
+    ) : (
+      <MessageBody text={part.text} limit={answerCutAt} />
+    )
+  if (part.kind === 'text')
+    return (
+      <div className={css['answer']} data-answer>
+        {body}
+      </div>
+    )
+  return (
+    <details className={css['reasoning']}>
+      <summary className={css['quiet']}>Reasoning</summary>
+      {body}
+    </details>
+  )
+}
+
+function StepHead({ step, count }: { step: StepView; count: number }) {
+  const facts = [step.model, step.usage && `${countText(step.usage.outputTokens)} tokens out`]
+  return (
+    <p className={css['step']}>
+      Step {step.number} of {count} <span className={css['quiet']}>{facts.filter(Boolean).join(' · ')}</span>
+    </p>
+  )
+}
+
+/** Nothing for the first second: most models answer within it. */
+function Waiting({ view }: { view: View }) {
+  const elapsed = useElapsed(view.startedAt)
+  return (
+    <div className={css['waiting']}>
+      <p className={css['quiet']}>
+        {view.phase === 'saving' ? 'Saving the prompt' : 'Waiting for the first token'}
+        {elapsed >= 1000 && <span className={css['clock']}> {durationText(elapsed)}</span>}
+      </p>
+      <Skeleton lines={3} />
+    </div>
+  )
+}
+
+function useElapsed(since: number): number {
+  const [now, setNow] = useState(() => performance.now())
+  useEffect(() => {
+    const timer = setInterval(() => setNow(performance.now()), 100)
+    return () => clearInterval(timer)
+  }, [])
+  return Math.max(0, now - since)
+}
+
+function JsonOf({ view }: { view: View }) {
+  const value = view.object ? view.object.value : view.result
+  if (value === null && !view.object)
+    return (
+      <p className={css['quiet']}>
+        {isActive(view) ? 'The JSON arrives with the end of the run.' : 'There is no JSON.'}
+      </p>
+    )
+  const text = JSON.stringify(value, null, 2)
+  return (
+    <div className={css['jsonOf']}>
+      <div className={css['jsonHead']}>
+        <p className={css['quiet']}>{view.object ? 'The answer' : 'The result as the API returns it'}</p>
+        <CopyButton text={text} label="Copy JSON" />
+      </div>
+      <MessageBody className={css['json']} text={text} limit={answerCutAt} />
+    </div>
+  )
+}
+
+interface FactsProps {
+  view: View
+  /** Whether the prices of the models that answered are known. */
+  isPriced: boolean
+}
+
+/** What the run took: time, tokens and money. */
+export function RunFacts({ view, isPriced }: FactsProps) {
+  const { usage, cost, firstTokenMs, durationMs } = view
+  const { model } = view.steps.at(-1) ?? {}
+  const isSpent = usage !== null && usage.totalTokens > 0
+  const price = cost === null || !isSpent ? '–' : costText(isPriced || cost > 0 ? cost : null)
+  return (
+    <dl className={css['facts']}>
+      {model && <Fact label="Model">{model}</Fact>}
+      <Fact label="Time">{durationMs === null ? <Clock since={view.startedAt} /> : durationText(durationMs)}</Fact>
+      <Fact label="First token">{firstTokenMs === null ? '–' : durationText(firstTokenMs)}</Fact>
+      <Fact label="Tokens">
+        {isSpent ? `${countText(usage.inputTokens)} in, ${countText(usage.outputTokens)} out` : '–'}
+      </Fact>
+      <Fact label="Cost">{price}</Fact>
+    </dl>
+  )
+}
+
+function Fact({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    <div className={css['fact']}>
+      <dt>{label}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}
+
+function Clock({ since }: { since: number }) {
+  return durationText(useElapsed(since))
+}
+
+/** The tabs above the output. */
+export function OutputTabs({
+  id,
+  tab,
+  calls,
+  onChange,
+}: {
+  id: string
+  tab: OutputTab
+  calls: number
+  onChange: (tab: OutputTab) => void
+}) {
+  return (
+    <Tabs
+      id={id}
+      label="Output"
+      tabs={[
+        { name: 'text', text: 'Text' },
+        { name: 'json', text: 'JSON' },
+        {
+          name: 'tools',
+          text: 'Tool calls',
+          note: calls > 0 && <span className={css['quiet']}>{countText(calls)}</span>,
+        },
+      ]}
+      current={tab}
+      onChange={onChange}
+    />
+  )
+}

@@ -1,0 +1,386 @@
+/** The runs that this tab has started. They outlive the pane that shows them, so that a change of tab loses nothing. */
+import {
+  AbortError,
+  ApiError,
+  type Message,
+  type RunStream,
+  type StreamEvent,
+  StreamInterruptedError,
+  type ToolContext,
+} from '@stet/sdk'
+import { messageOf } from '../../app/failure.tsx'
+import { noticeSignedOut, stet } from '../../app/session.ts'
+import {
+  failRun,
+  followEvent,
+  isActive,
+  joinRun,
+  type RunTrouble,
+  type RunView,
+  reopenRun,
+  type SdkEvent,
+  startedRun,
+  stopRun,
+  troubleOf,
+} from '../follow-run.ts'
+import { forgetRun, keepRun, readRun } from './kept-run.ts'
+
+/** One run of a conversation: the prompt's, or the answer to a chat message. */
+export interface Round {
+  /** The message that the round answers. Null for the prompt's own run. */
+  said: string | null
+  view: RunView
+}
+
+export interface RunRequest {
+  projectId: number
+  path: string
+  parameters: Record<string, unknown>
+  /** Messages that follow those of the prompt. */
+  messages: readonly Message[]
+  /** Client tools whose results are entered in the pane. */
+  tools: readonly string[]
+  /** Saves what is typed and names the version that holds it. */
+  ready: () => Promise<{ versionUuid: string }>
+}
+
+/** A browser keeps at most six connections to a server. Open streams must leave some of them to other requests. */
+const streamLimit = 2
+/** Runs shown beyond this number are forgotten, the oldest first. */
+const sessionLimit = 20
+/** Above any real duration of a stop, which the server answers within 2 s. */
+const stopMs = 5000
+/** Hidden tabs get no animation frames. */
+const hiddenMs = 250
+/** The connection may be back within seconds. */
+const stopRetries = 5
+/** The server itself gives up on a result after 5 minutes. */
+const toolMs = 330_000
+
+type Stream = Pick<RunStream, 'on' | 'finalResult' | 'abort' | 'detach' | 'lastEventId'>
+type Arrived = [event: StreamEvent | SdkEvent, at: number]
+interface Answer {
+  resolve: (result: unknown) => void
+  reject: (error: Error) => void
+}
+
+const sessions = new Map<string, RunSession>()
+const watchers = new Set<() => void>()
+let openStreams = 0
+
+/** The runs of one prompt in this tab. The key is the same for the prompt in all versions. */
+export function runSession(key: string): RunSession {
+  const known = sessions.get(key)
+  if (known) return known
+  for (const [old, session] of sessions) if (sessions.size >= sessionLimit && !session.isActive) sessions.delete(old)
+  const session = new RunSession(key)
+  sessions.set(key, session)
+  return session
+}
+
+/** Whether a run of the prompt is active. */
+export function isRunning(key: string): boolean {
+  return sessions.get(key)?.isActive ?? false
+}
+
+/** Whether another stream may be opened in this tab. */
+export function mayStream(): boolean {
+  return openStreams < streamLimit
+}
+
+/** Calls `listener` when a run of this tab begins, changes or ends. */
+export function watchRuns(listener: () => void): () => void {
+  watchers.add(listener)
+  return () => watchers.delete(listener)
+}
+
+export class RunSession {
+  /** The reply that is being written. The field is not shown while a run is active. */
+  reply = ''
+  /** The results that are being written, by the id of the tool call. */
+  readonly results = new Map<string, string>()
+  readonly #key: string
+  #rounds: readonly Round[] = []
+  #outline: Round | undefined
+  #stream: Stream | undefined
+  #arrived: Arrived[] = []
+  #cancelFlush: (() => void) | undefined
+  #toolNames: readonly string[] = []
+  readonly #answers = new Map<string, Answer>()
+
+  constructor(key: string) {
+    this.#key = key
+  }
+
+  get rounds(): readonly Round[] {
+    return this.#rounds
+  }
+
+  /** The last round as it was when its state changed last. Unlike `rounds`, it stays the same while words arrive. */
+  get outline(): Round | undefined {
+    return this.#outline
+  }
+
+  get isActive(): boolean {
+    const last = this.#rounds.at(-1)
+    return last !== undefined && isActive(last.view)
+  }
+
+  /** Saves, then runs the prompt. Replaces what the pane shows. Does nothing while a run is active. */
+  async run(request: RunRequest): Promise<void> {
+    if (this.isActive || !mayStream()) return
+    this.#toolNames = request.tools
+    this.results.clear()
+    this.#begin([], null)
+    const round = this.#rounds[0]
+    openStreams += 1
+    try {
+      const { versionUuid } = await request.ready()
+      // The user may have stopped meanwhile.
+      if (this.#rounds[0] !== round || !this.isActive) return
+      const { projectId, path, parameters, messages } = request
+      await this.#follow(
+        stet.prompts.stream<'text'>(path, {
+          projectId,
+          versionUuid,
+          parameters,
+          ...(messages.length > 0 && { messages: [...messages] }),
+          resume,
+          ...this.#tools(),
+        }),
+      )
+    } catch (error) {
+      this.#fail(error)
+    } finally {
+      openStreams -= 1
+      announce()
+    }
+  }
+
+  /** Continues the conversation with a message of the user. */
+  async chat(text: string): Promise<void> {
+    const uuid = this.#uuid
+    if (this.isActive || !uuid || !mayStream()) return
+    this.reply = ''
+    this.#begin(this.#rounds, text)
+    const tools = this.#tools()
+    await this.#occupy(() => stet.prompts.chatStream(uuid, text, { resume, ...tools }))
+  }
+
+  /** Joins the run again after the connection was lost for longer than the client tries by itself. */
+  async rejoin(): Promise<void> {
+    const uuid = this.#uuid
+    const last = this.#rounds.at(-1)
+    if (!uuid || !last?.view.trouble?.isLost || !mayStream()) return
+    const lastEventId = this.#stream?.lastEventId
+    this.#show(reopenRun(last.view))
+    await this.#occupy(() => stet.runs.attachStream(uuid, { ...(lastEventId && { lastEventId }), resume }))
+  }
+
+  /** Joins the run that was active when the page was reloaded. */
+  async resume(): Promise<void> {
+    const kept = readRun(this.#key)
+    if (!kept || this.#rounds.length > 0 || !mayStream()) return
+    const { conversationUuid, said, tools, firstTokenMs } = kept
+    this.#toolNames = tools
+    const view = { ...startedRun(kept.startedAt - performance.timeOrigin), conversationUuid, firstTokenMs }
+    this.#setRounds([{ said, view: { ...view, phase: firstTokenMs === null ? 'waiting' : 'streaming' } }])
+    await this.#occupy(() => stet.runs.attachStream(conversationUuid, { resume }))
+  }
+
+  /** Stops the run. What has arrived stays. The final event then brings tokens and cost. */
+  stop(): void {
+    const view = this.#view
+    if (!view || !isActive(view) || view.isStopping) return
+    const stream = this.#stream
+    const uuid = view.conversationUuid
+    if (!stream) {
+      this.#show(stopRun(view, performance.now()))
+      return
+    }
+    this.#show({ ...view, isStopping: true })
+    const giveUp = () => void stream.abort()
+    if (!uuid) {
+      giveUp()
+      return
+    }
+    stet.runs.stop(uuid, { maxRetries: stopRetries }).catch(giveUp)
+    if (view.phase === 'reconnecting') {
+      // Without a connection there is no final event. Leave the stream, because the request above stops the run.
+      stream.detach()
+      return
+    }
+    const timer = setTimeout(giveUp, stopMs)
+    stream.on('end', () => clearTimeout(timer))
+  }
+
+  /**
+   * Sends the result of a client tool, or the reason why the tool failed. The first result counts.
+   *
+   * @throws StetError if the result of a run that this page has joined could not be sent
+   */
+  async answerTool(id: string, result: unknown, isError: boolean): Promise<void> {
+    const answer = this.#answers.get(id)
+    this.#answers.delete(id)
+    // The client waits for results only in the stream that started the run.
+    if (!answer) await stet.runs.toolResult({ toolCallId: id, result, isError })
+    else if (isError) answer.reject(new Error(String(result)))
+    else answer.resolve(result)
+    this.results.delete(id)
+  }
+
+  get #view(): RunView | undefined {
+    return this.#rounds.at(-1)?.view
+  }
+
+  get #uuid(): string | undefined {
+    return this.#rounds.findLast(({ view }) => view.conversationUuid)?.view.conversationUuid ?? undefined
+  }
+
+  #begin(before: readonly Round[], said: string | null): void {
+    this.#stream = undefined
+    this.#arrived = []
+    this.#answers.clear()
+    const started = startedRun(performance.now())
+    const view: RunView = said === null ? started : { ...started, phase: 'waiting' }
+    this.#setRounds([...before, { said, view }])
+  }
+
+  async #occupy(open: () => Stream): Promise<void> {
+    openStreams += 1
+    try {
+      await this.#follow(open())
+    } catch (error) {
+      this.#fail(error)
+    } finally {
+      openStreams -= 1
+      announce()
+    }
+  }
+
+  async #follow(stream: Stream): Promise<void> {
+    this.#stream = stream
+    if (this.#view?.phase === 'saving') this.#show({ ...this.#view, phase: 'waiting' })
+    stream.on('event', (event) => this.#take(event))
+    stream.on('sdk', (data) => this.#take({ event: 'sdk', data }))
+    stream.on('started', (conversationUuid) => {
+      if (this.#view) this.#show(joinRun(this.#view, conversationUuid))
+    })
+    try {
+      await stream.finalResult()
+    } finally {
+      this.#flush()
+    }
+  }
+
+  /** Collects events until the next animation frame, because the model may send many words in one. */
+  #take(event: StreamEvent | SdkEvent): void {
+    this.#arrived.push([event, performance.now()])
+    if (this.#cancelFlush) return
+    const flush = () => this.#flush()
+    const frame = requestAnimationFrame(flush)
+    const timer = setTimeout(flush, hiddenMs)
+    this.#cancelFlush = () => {
+      cancelAnimationFrame(frame)
+      clearTimeout(timer)
+    }
+  }
+
+  #flush(): void {
+    this.#cancelFlush?.()
+    this.#cancelFlush = undefined
+    const arrived = this.#arrived
+    this.#arrived = []
+    const view = this.#view
+    if (view && arrived.length > 0) this.#show(arrived.reduce((now, [event, at]) => followEvent(now, event, at), view))
+  }
+
+  #fail(error: unknown): void {
+    noticeSignedOut(error)
+    const view = this.#view
+    if (!view) return
+    const now = performance.now()
+    this.#show(error instanceof AbortError ? stopRun(view, now) : failRun(view, troubleFrom(error), now))
+  }
+
+  #show(view: RunView): void {
+    const before = this.#rounds.at(-1)
+    if (!before || before.view === view) return
+    this.#setRounds([...this.#rounds.slice(0, -1), { ...before, view }])
+  }
+
+  #setRounds(rounds: readonly Round[]): void {
+    const last = rounds.at(-1)
+    const isSame =
+      rounds.length === this.#rounds.length &&
+      (['phase', 'isStopping', 'trouble', 'conversationUuid'] as const).every(
+        (key) => last?.view[key] === this.#outline?.view[key],
+      )
+    this.#rounds = rounds
+    if (!isSame) {
+      this.#outline = last
+      this.#keep(last)
+    }
+    announce()
+  }
+
+  /** Remembers the run over a reload for as long as it may be active on the server. */
+  #keep(round: Round | undefined): void {
+    if (!round) return
+    const { said, view } = round
+    const { conversationUuid, startedAt, firstTokenMs } = view
+    const mayRun = isActive(view) || view.trouble?.isLost
+    if (!mayRun || !conversationUuid) {
+      forgetRun(this.#key)
+      return
+    }
+    const tools = this.#toolNames
+    keepRun(this.#key, {
+      conversationUuid,
+      said,
+      tools,
+      startedAt: startedAt + performance.timeOrigin,
+      firstTokenMs,
+    })
+  }
+
+  /** Makes the run wait for its client tools until their results are entered. */
+  #tools() {
+    const names = this.#toolNames
+    if (names.length === 0) return {}
+    const execute = (_: unknown, { id, signal }: ToolContext) =>
+      new Promise<unknown>((resolve, reject) => {
+        this.#answers.set(id, { resolve, reject })
+        signal.addEventListener('abort', () => this.#answers.delete(id))
+      })
+    return { tools: Object.fromEntries(names.map((name) => [name, { input: unchecked, execute, timeout: toolMs }])) }
+  }
+}
+
+const resume = { maxAttempts: 6 }
+/** A schema that accepts everything: the person who answers reads the arguments. */
+const unchecked = { '~standard': { version: 1, vendor: 'stet', validate: (value: unknown) => ({ value }) } } as const
+
+function announce(): void {
+  for (const watcher of watchers) watcher()
+}
+
+function troubleFrom(error: unknown): RunTrouble {
+  if (error instanceof ApiError) {
+    const { errorCode, details, requestId, serverResponse } = error
+    return troubleOf(wordsOf(serverResponse) ?? error.message, errorCode, details, requestId)
+  }
+  const isLost = error instanceof StreamInterruptedError
+  const message = isLost ? 'The connection to the server was lost. The run may still be active.' : messageOf(error)
+  return { ...troubleOf(message, '', null), isLost }
+}
+
+/** The message of an error body. The SDK's message repeats what the pane shows beside it. */
+function wordsOf(body: string): string | undefined {
+  try {
+    const { message } = JSON.parse(body)
+    return typeof message === 'string' ? message : undefined
+  } catch {
+    return undefined
+  }
+}

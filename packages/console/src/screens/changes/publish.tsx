@@ -1,0 +1,194 @@
+import type { PublishVersionBody } from '@stet/contract/vocabulary'
+import { ApiError, type Version } from '@stet/sdk'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { Failure } from '../../app/failure.tsx'
+import { stet } from '../../app/session.ts'
+import { changeText, type PromptChange } from '../../editor/diff/version-diff.tsx'
+import { Button } from '../../ui/button.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
+import { TextAreaField, TextField } from '../../ui/field.tsx'
+import { Notice } from '../../ui/states.tsx'
+import { say } from '../../ui/toast.tsx'
+import { type Conflict, ConflictDialog } from './conflict.tsx'
+import css from './page.module.css'
+
+interface PublishProps {
+  projectId: number
+  draft: Pick<Version, 'uuid' | 'title'>
+  changes: readonly PromptChange[]
+  open: boolean
+  onClose: () => void
+}
+
+/** The prompts that stop a publication, with their errors: `details.documents` of the refusal. */
+interface BrokenPrompt {
+  path: string
+  errors: { message: string; line: number; column: number }[]
+}
+
+const forceWord = 'overwrite'
+
+/** Names a draft and makes it live. What stops it is shown here, each with its way out. */
+export function PublishDialog({ projectId, draft, changes, open, onClose }: PublishProps) {
+  const [title, setTitle] = useState(draft.title)
+  const [description, setDescription] = useState('')
+  const [resolving, setResolving] = useState<Conflict | null>(null)
+  const publish = usePublish(projectId, draft.uuid, onClose)
+  const close = () => {
+    publish.reset()
+    onClose()
+  }
+  const conflicts = detailsOf<Conflict>(publish.error, 'live-changed', 'conflicts')
+  const broken = detailsOf<BrokenPrompt>(publish.error, 'draft-does-not-compile', 'documents')
+  return (
+    <>
+      <FormDialog
+        title="Publish"
+        text={changes.length ? `${changeText(changes)}. It becomes live at once.` : 'The draft has no changes.'}
+        open={open && resolving === null}
+        submit="Publish"
+        busy={publish.isPending}
+        missing={conflicts !== null && 'live has changed'}
+        onSubmit={() => publish.mutate({ title, description })}
+        onClose={close}
+      >
+        <TextField label="Title" value={title} maxLength={256} onChange={({ target }) => setTitle(target.value)} />
+        <TextAreaField
+          label="Release notes"
+          note="optional"
+          value={description}
+          onChange={({ target }) => setDescription(target.value)}
+        />
+        {conflicts ? (
+          <Conflicts
+            conflicts={conflicts}
+            onResolve={setResolving}
+            onForce={() => publish.mutate({ title, description, force: true })}
+            isBusy={publish.isPending}
+          />
+        ) : broken ? (
+          <Broken projectId={projectId} versionUuid={draft.uuid} documents={broken} />
+        ) : (
+          publish.error && <Failure what="Nothing was published" error={publish.error} />
+        )}
+      </FormDialog>
+      {resolving && (
+        <ConflictDialog
+          projectId={projectId}
+          versionUuid={draft.uuid}
+          conflict={resolving}
+          onClose={(isResolved) => {
+            setResolving(null)
+            if (isResolved) publish.reset()
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+/** Publishes the draft and shows it in the history. */
+function usePublish(projectId: number, versionUuid: string, onPublished: () => void) {
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  return useMutation({
+    mutationFn: (body: PublishVersionBody) => stet.versions.publish(versionUuid, { projectId, ...body }),
+    onSuccess: async (version) => {
+      await queries.invalidateQueries({ queryKey: ['project', projectId] })
+      say(`v${version.version} is live`)
+      onPublished()
+      await navigate({ to: '/p/$project/history/$entry', params: { project: String(projectId), entry: version.uuid } })
+    },
+    // The list behind the dialog shows what live changed meanwhile.
+    onError: () => queries.invalidateQueries({ queryKey: ['project', projectId, 'diff', versionUuid] }),
+  })
+}
+
+interface ConflictsProps {
+  conflicts: readonly Conflict[]
+  onResolve: (conflict: Conflict) => void
+  onForce: () => void
+  isBusy: boolean
+}
+
+function Conflicts({ conflicts, onResolve, onForce, isBusy }: ConflictsProps) {
+  const [typed, setTyped] = useState('')
+  return (
+    <>
+      <Notice tone="red" urgent>
+        <strong>Nothing was published.</strong> These prompts were published after you changed them. Compare both texts,
+        then publish again.
+      </Notice>
+      <ul className={css['documents']}>
+        {conflicts.map((conflict) => (
+          <li key={conflict.path} className={css['row']}>
+            <span className={css['path']}>{conflict.path}</span>
+            <Button onClick={() => onResolve(conflict)}>Compare and merge</Button>
+          </li>
+        ))}
+      </ul>
+      <details>
+        <summary>Publish without comparing</summary>
+        <TextField
+          label={
+            <>
+              Type <code>{forceWord}</code> to replace what is live now
+            </>
+          }
+          value={typed}
+          onChange={({ target }) => setTyped(target.value)}
+        />
+        <Button
+          look="danger"
+          busy={isBusy}
+          blocked={typed !== forceWord && `type ${forceWord} first`}
+          onClick={onForce}
+        >
+          Publish anyway
+        </Button>
+      </details>
+    </>
+  )
+}
+
+interface BrokenProps {
+  projectId: number
+  versionUuid: string
+  documents: readonly BrokenPrompt[]
+}
+
+function Broken({ projectId, versionUuid, documents }: BrokenProps) {
+  return (
+    <>
+      <Notice tone="red" urgent>
+        <strong>Nothing was published.</strong> These prompts have errors.
+      </Notice>
+      <ul className={css['documents']}>
+        {documents.map(({ path, errors }) => (
+          <li key={path} className={css['document']}>
+            <span className={css['path']}>{path}</span>
+            {errors.map(({ message, line, column }) => (
+              <Link
+                key={`${line}:${column}:${message}`}
+                to="/p/$project/v/$version/prompts/$"
+                params={{ project: String(projectId), version: versionUuid, _splat: path }}
+                search={{ line }}
+              >
+                Line {line}: {message}
+              </Link>
+            ))}
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}
+
+/** Returns the list in `details` if the error has this cause. */
+function detailsOf<Entry>(error: unknown, reason: string, key: string): readonly Entry[] | null {
+  if (!(error instanceof ApiError) || error.reason !== reason) return null
+  const list = (error.details as Record<string, unknown> | null)?.[key]
+  return Array.isArray(list) ? (list as readonly Entry[]) : null
+}

@@ -1,0 +1,75 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { Failure } from '../../app/failure.tsx'
+import { setPreferences } from '../../app/preferences.ts'
+import { useBlocked } from '../../app/session.ts'
+import { Button } from '../../ui/button.tsx'
+import { ScreenTitle } from '../../ui/screen.tsx'
+import { firstPrompt, writeFirstPrompt } from './first-prompt.ts'
+import css from './home.module.css'
+import { ProviderKeyForm } from './provider-key-form.tsx'
+
+/** The first screen of an empty installation: one button, and beside it the key of a provider. */
+export function FirstRun({ projectId }: { projectId: number | null }) {
+  return (
+    <div className={css['page']}>
+      <title>Begin · stet</title>
+      <ScreenTitle>Nothing is written here yet</ScreenTitle>
+      <div className={css['columns']}>
+        <Begin projectId={projectId} />
+        <section className={css['beside']}>
+          <h2 className={css['heading']}>Which model answers</h2>
+          <ProviderKeyForm />
+        </section>
+      </div>
+    </div>
+  )
+}
+
+function Begin({ projectId }: { projectId: number | null }) {
+  const [state, setState] = useState<'idle' | 'busy' | { error: unknown }>('idle')
+  const needsWrite = useBlocked('write')
+  const navigate = useNavigate()
+  const queryClient = useQueryClient()
+  const begin = async () => {
+    setState('busy')
+    try {
+      const written = await writeFirstPrompt(projectId)
+      const project = String(written.projectId)
+      setPreferences({
+        project,
+        guide: { project: written.projectId, path: firstPrompt.path, version: written.versionUuid },
+      })
+      // Home leads away as soon as it reads that the project has a prompt, so nothing is read again before.
+      await navigate({
+        to: '/p/$project/v/$version/prompts/$',
+        params: { project, version: written.versionUuid, _splat: firstPrompt.path },
+        search: { tab: 'run', example: written.exampleUuid },
+      })
+      await queryClient.invalidateQueries()
+    } catch (error) {
+      setState({ error })
+    }
+  }
+  return (
+    <section className={css['begin']}>
+      <p className={css['lead']}>
+        Begin with a prompt called <code>{firstPrompt.path}</code>. You can run it at once, change it, and publish it.
+      </p>
+      <figure className={css['proof']}>
+        <figcaption className={css['proofName']}>{firstPrompt.path}</figcaption>
+        <pre className={css['proofText']}>{firstPrompt.text}</pre>
+      </figure>
+      {typeof state === 'object' && <Failure error={state.error} what="The prompt could not be written" />}
+      <div className={css['actions']}>
+        <Button look="primary" busy={state === 'busy'} blocked={needsWrite} onClick={begin}>
+          Begin
+        </Button>
+        <span className={css['quiet']}>
+          or, from a folder of prompts: <code>stet push</code>
+        </span>
+      </div>
+    </section>
+  )
+}

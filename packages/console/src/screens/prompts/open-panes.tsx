@@ -1,0 +1,132 @@
+import type { TreeItem } from '@stet/sdk'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { lazy, type RefObject, Suspense, useCallback, useEffect, useRef, useState } from 'react'
+import { Failure } from '../../app/failure.tsx'
+import { type Opened, useOpenPrompt } from '../../editor/open-prompt.ts'
+import { ParametersPane } from '../../editor/panes/parameters-pane.tsx'
+import { PreviewPane } from '../../editor/panes/preview-pane.tsx'
+import { ReferencesPane } from '../../editor/panes/references-pane.tsx'
+import { UsePane } from '../../editor/panes/use-pane.tsx'
+import type { GoTo, TextPlace } from '../../editor/text/line-ends.ts'
+import { PromptTitle, RunPane } from '../../runs/run-pane.tsx'
+import { Skeleton } from '../../ui/states.tsx'
+import type { EditPlace } from './edits/prompt-edits.ts'
+import type { PromptEdits } from './edits/use-prompt-edits.ts'
+import css from './open.module.css'
+import type { PaneLayout } from './panes/layout.ts'
+import { Pane, PaneTabs } from './panes/panes.tsx'
+import { PromptHead } from './prompt-head.tsx'
+
+const PromptEditor = lazy(() => import('../../editor/prompt-editor.tsx'))
+
+interface OpenPanesProps {
+  place: EditPlace
+  path: string
+  /** The prompt in the tree. Undefined while the tree is loading. */
+  item: TreeItem | undefined
+  example: string | undefined
+  panes: PaneLayout
+  edits: PromptEdits
+}
+
+/** The open prompt: its head, its text, and the panels beside it. */
+export default function OpenPanes({ place, path, item, example, panes, edits }: OpenPanesProps) {
+  const { projectId, versionUuid } = place
+  const open = useOpenPrompt({ projectId, versionUuid, path })
+  const inText = useRef<GoTo>(null)
+  const goTo = useShownText(inText, panes)
+  const { line } = useSearch({ strict: false })
+  return (
+    <>
+      <PromptTitle projectId={projectId} documentUuid={item?.documentUuid ?? ''} path={path} />
+      <header className={css['head']} hidden={panes.chosen === 'tree'}>
+        <PromptHead {...{ path, place, item, edits }} />
+      </header>
+      <PaneTabs panes={panes} />
+      <Pane name="text" panes={panes}>
+        {open.phase === 'loading' && <Skeleton lines={6} />}
+        {open.phase === 'failed' && (
+          <Failure error={open.error} what="The prompt could not be opened" onRetry={open.retry} />
+        )}
+        {open.phase === 'open' && (
+          <Suspense fallback={<Skeleton lines={6} />}>
+            <PromptEditor key={open.buffer.id} open={open} goTo={inText} line={line} />
+          </Suspense>
+        )}
+      </Pane>
+      <Pane name="run" panes={panes}>
+        {open.phase === 'open' && <OpenRun {...{ projectId, versionUuid, path, example, open, goTo }} />}
+      </Pane>
+      <Pane name="parameters" panes={panes}>
+        {open.phase === 'open' && panes.isShown('parameters') && <ParametersPane open={open} goTo={goTo} />}
+      </Pane>
+      <Pane name="preview" panes={panes}>
+        {open.phase === 'open' && <PreviewPane open={open} example={example} />}
+      </Pane>
+      <Pane name="references" panes={panes}>
+        {open.phase === 'open' && <ReferencesPane open={open} />}
+      </Pane>
+      <Pane name="use" panes={panes}>
+        {open.phase === 'open' && <UsePane open={open} />}
+      </Pane>
+    </>
+  )
+}
+
+interface OpenRunProps {
+  projectId: number
+  versionUuid: string
+  path: string
+  example: string | undefined
+  open: Opened
+  goTo: RefObject<GoTo>
+}
+
+/** The run pane, with callbacks that stay the same while the text changes. */
+function OpenRun({ projectId, versionUuid, path, example, open, goTo }: OpenRunProps) {
+  const { buffer, document } = open
+  const navigate = useNavigate()
+  const ready = useCallback(() => buffer.save(), [buffer])
+  const onExample = useCallback(
+    (uuid: string | undefined) =>
+      void navigate({
+        to: '.',
+        search: ({ example: _, ...rest }) => (uuid ? { ...rest, example: uuid } : rest),
+        replace: true,
+      }),
+    [navigate],
+  )
+  const latestGoTo = useRef(goTo)
+  useEffect(() => {
+    latestGoTo.current = goTo
+  })
+  const onLine = useCallback(
+    (of: string, line: number, column: number) => {
+      if (of === path) {
+        latestGoTo.current.current({ line, column })
+        return
+      }
+      const params = { project: String(projectId), version: versionUuid, _splat: of }
+      void navigate({ to: '/p/$project/v/$version/prompts/$', params, search: { line } })
+    },
+    [navigate, projectId, versionUuid, path],
+  )
+  return <RunPane {...{ projectId, versionUuid, path, example, document, ready, onExample, onLine }} />
+}
+
+/** Moves the editor's cursor. Where the text is a tab, the tab is shown first: an element that is hidden takes no focus. */
+function useShownText(inText: RefObject<GoTo | null>, panes: PaneLayout): RefObject<GoTo> {
+  const [wanted, setWanted] = useState<TextPlace | null>(null)
+  const isShown = panes.isShown('text')
+  useEffect(() => {
+    if (!wanted || !isShown) return
+    inText.current?.(wanted)
+    setWanted(null)
+  }, [wanted, isShown, inText])
+  return {
+    current: (place) => {
+      if (!isShown) panes.choose('text')
+      setWanted(place)
+    },
+  }
+}

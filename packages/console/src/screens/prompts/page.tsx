@@ -1,0 +1,110 @@
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useParams, useRouter, useSearch } from '@tanstack/react-router'
+import { lazy, Suspense, useEffect, useSyncExternalStore } from 'react'
+import { treeQuery, versionsQuery } from '../../app/queries.ts'
+import { openBuffers } from '../../editor/buffer/open-buffers.ts'
+import type { EditPlace } from './edits/prompt-edits.ts'
+import { usePromptEdits } from './edits/use-prompt-edits.ts'
+import { DeletedPrompt, FirstPrompt, NoPrompt } from './no-prompt.tsx'
+import { usePaneLayout } from './panes/layout.ts'
+import { Panes } from './panes/panes.tsx'
+import { TreePane } from './tree/tree-pane.tsx'
+
+/** The list alone needs neither the panels nor what runs a prompt. */
+const OpenPanes = lazy(() => import('./open-panes.tsx'))
+const Dialogs = lazy(() => import('./edits/dialogs.tsx'))
+
+/** The prompts of a version: the tree, the open prompt's text, and what belongs to it. */
+export function PromptsPage() {
+  const { project = '', version = 'live', _splat } = useParams({ strict: false })
+  const path = _splat || undefined
+  const { tab, example } = useSearch({ strict: false })
+  const navigate = useNavigate()
+  const place = usePlace(Number(project), version)
+  const tree = useQuery({ ...treeQuery(place.projectId, version), enabled: place.isKnown })
+  const open = tree.isPlaceholderData ? undefined : tree.data?.find((item) => item.path === path)
+  const isDeleted = useDeleted(place, path, open?.change === 'deleted')
+  // Reading a prompt that the draft deletes is an error, so the list must be there first.
+  const isWaiting = version !== 'live' && tree.isPending
+  const edits = usePromptEdits(place, { version, path })
+
+  const panes = usePaneLayout({
+    path,
+    tab,
+    onTab: (next) =>
+      void navigate({
+        to: '.',
+        search: ({ tab: _, ...rest }) => (next ? { ...rest, tab: next } : rest),
+        replace: true,
+      }),
+  })
+  const empty = panes.layout === 'narrow' && <FirstPrompt edits={edits} />
+  const addressOf = usePromptAddress(project, version)
+
+  return (
+    <>
+      {!path && <title>Prompts · stet</title>}
+      <Panes
+        panes={panes}
+        hasPanels={path !== undefined && !isDeleted}
+        tree={<TreePane {...{ tree, place, path, edits, addressOf, empty }} />}
+      >
+        {path === undefined ? (
+          <NoPrompt {...{ panes, tree, edits }} />
+        ) : isWaiting ? null : isDeleted ? (
+          <DeletedPrompt {...{ path, panes, edits }} />
+        ) : (
+          <Suspense>
+            <OpenPanes {...{ place, path, panes, edits, example }} item={open} />
+          </Suspense>
+        )}
+      </Panes>
+      {edits.dialog && (
+        <Suspense>
+          <Dialogs edits={edits} dialog={edits.dialog} />
+        </Suspense>
+      )}
+    </>
+  )
+}
+
+/** A colleague may delete the prompt while the user types. The editor stays then, and offers to keep the text. */
+function useDeleted({ projectId, versionUuid }: EditPlace, path: string | undefined, isDeleted: boolean): boolean {
+  const holdsText = useSyncExternalStore(
+    openBuffers.watch,
+    () => path !== undefined && openBuffers.holdsText({ projectId, versionUuid, path }),
+  )
+  return isDeleted && !holdsText
+}
+
+/** The version of the address. Before the first publication nothing is live, so the address changes to a draft. */
+function usePlace(projectId: number, version: string): EditPlace & { isKnown: boolean; isDraft: boolean } {
+  const versions = useQuery(versionsQuery(projectId))
+  const navigate = useNavigate()
+  const found = versions.data?.find(({ uuid, isLive }) => (version === 'live' ? isLive : uuid === version))
+  const draft = version === 'live' && versions.data && !found ? versions.data[0]?.uuid : undefined
+  useEffect(() => {
+    if (!draft) return
+    void navigate({
+      to: '/p/$project/v/$version/prompts',
+      params: { project: String(projectId), version: draft },
+      replace: true,
+    })
+  }, [draft, navigate, projectId])
+  return {
+    projectId,
+    versionUuid: version,
+    isLive: version === 'live' || found?.isLive === true,
+    isDraft: found?.status === 'draft',
+    // A project without a live version answers 404 for `live`.
+    isKnown: version !== 'live' || found !== undefined,
+  }
+}
+
+/** Makes the addresses of prompts. A tree has a thousand of them, so the router builds only their beginning. */
+function usePromptAddress(project: string, version: string): (path: string) => string {
+  const router = useRouter()
+  const { href } = router.buildLocation({ to: '/p/$project/v/$version/prompts', params: { project, version } })
+  const start = router.history.createHref(href).replace(/\/$/, '')
+  return (path) => `${start}/${path.split('/').map(encodeURIComponent).join('/')}`
+}

@@ -1,0 +1,50 @@
+import type { TreeItem } from '@stet/sdk'
+import { lazy } from 'react'
+import { Button } from '../../ui/button.tsx'
+import { DeferredMenu } from '../../ui/deferred.tsx'
+import { Icon } from '../../ui/icon.tsx'
+import { Chip, Live } from '../../ui/mark.tsx'
+import type { EditPlace } from './edits/prompt-edits.ts'
+import type { PromptEdits } from './edits/use-prompt-edits.ts'
+import css from './open.module.css'
+
+const loadMenu = () => import('./edits/prompt-menu.tsx')
+const PromptMenu = lazy(loadMenu)
+
+interface PromptHeadProps {
+  path: string
+  place: EditPlace
+  /** Undefined while the tree is loading. */
+  item: TreeItem | undefined
+  edits: PromptEdits
+}
+
+const changeTones = { added: 'blue', modified: 'blue', deleted: 'red' } as const
+
+/** The path of the open prompt, what the draft does to it, and what can be done with it as a whole. */
+export function PromptHead({ path, place, item, edits }: PromptHeadProps) {
+  const at = path.lastIndexOf('/') + 1
+  const name = path.slice(at)
+  const change = item?.change
+  return (
+    <>
+      <h1 className={css['path']} tabIndex={-1}>
+        <span className={css['folders']}>{path.slice(0, at)}</span>
+        {place.isLive ? <Live>{name}</Live> : name}
+      </h1>
+      {change && <Chip tone={changeTones[change]}>{change}</Chip>}
+      {item && change !== 'deleted' && (
+        <DeferredMenu
+          load={loadMenu}
+          trigger={
+            <Button look="quiet" square aria-label="More" className={css['more']}>
+              <Icon name="more" />
+            </Button>
+          }
+        >
+          {(trigger) => <PromptMenu {...{ trigger, item, edits }} />}
+        </DeferredMenu>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,152 @@
+import type { TreeItem } from '@stet/sdk'
+
+interface Place {
+  /** Unique in the tree. A folder's key ends with a slash, because a prompt may have the same path. */
+  key: string
+  /** The last segment of the path. */
+  name: string
+  /** 1 for the topmost rows. */
+  level: number
+  /** The position among the rows of the same folder, from 1, and their number. */
+  position: number
+  siblings: number
+}
+
+export interface FolderRow extends Place {
+  kind: 'folder'
+  isOpen: boolean
+  /** Of all prompts below the folder. */
+  count: number
+  changes: number
+  errors: number
+}
+
+export interface PromptRow extends Place {
+  kind: 'prompt'
+  item: TreeItem
+}
+
+export type Row = FolderRow | PromptRow
+
+interface Folder {
+  name: string
+  key: string
+  folders: Map<string, Folder>
+  items: { name: string; item: TreeItem }[]
+  count: number
+  changes: number
+  errors: number
+}
+
+const byName = new Intl.Collator('en', { numeric: true }).compare
+
+/** The visible rows from top to bottom: folders before prompts, both by name. */
+export function rowsOf(items: readonly TreeItem[], closed: ReadonlySet<string>): Row[] {
+  const rows: Row[] = []
+  const add = (folder: Folder, level: number) => {
+    const siblings = folder.folders.size + folder.items.length
+    let position = 0
+    for (const inner of [...folder.folders.values()].sort((a, b) => byName(a.name, b.name))) {
+      const { key, name, count, changes, errors } = inner
+      const isOpen = !closed.has(key)
+      const place = { key, name, level, position: ++position, siblings }
+      rows.push({ kind: 'folder', ...place, isOpen, count, changes, errors })
+      if (isOpen) add(inner, level + 1)
+    }
+    for (const { name, item } of folder.items.sort((a, b) => byName(a.name, b.name)))
+      rows.push({ kind: 'prompt', key: item.path, name, level, position: ++position, siblings, item })
+  }
+  add(foldersOf(items), 1)
+  return rows
+}
+
+function foldersOf(items: readonly TreeItem[]): Folder {
+  const root = emptyFolder('', '')
+  for (const item of items) {
+    const segments = item.path.split('/')
+    const name = segments.pop() ?? ''
+    let folder = root
+    count(folder, item)
+    for (const segment of segments) {
+      const inner = folder.folders.get(segment) ?? emptyFolder(segment, `${folder.key}${segment}/`)
+      folder.folders.set(segment, inner)
+      folder = inner
+      count(folder, item)
+    }
+    folder.items.push({ name, item })
+  }
+  return root
+}
+
+function emptyFolder(name: string, key: string): Folder {
+  return { name, key, folders: new Map(), items: [], count: 0, changes: 0, errors: 0 }
+}
+
+function count(folder: Folder, { change, compiles }: TreeItem): void {
+  if (change !== 'deleted') folder.count++
+  if (change) folder.changes++
+  if (compiles === false && change !== 'deleted') folder.errors++
+}
+
+/** The prompts whose path contains every word of the filter, in any order and case. */
+export function matching(items: readonly TreeItem[], filter: string): readonly TreeItem[] {
+  const words = filter.toLowerCase().split(/\s+/).filter(Boolean)
+  if (!words.length) return items
+  return items.filter(({ path }) => words.every((word) => path.toLowerCase().includes(word)))
+}
+
+export interface TreeCounts {
+  prompts: number
+  changes: number
+  errors: number
+}
+
+export function countsOf(items: readonly TreeItem[]): TreeCounts {
+  const { count: prompts, changes, errors } = foldersOf(items)
+  return { prompts, changes, errors }
+}
+
+/** The keys of the folders that a path is in, outermost first. */
+export function foldersAbove(path: string): string[] {
+  return [...path.matchAll(/\//g)].map(({ index }) => path.slice(0, index + 1))
+}
+
+/**
+ * What a key does in the tree: the row that gets the focus, or the folder that opens or closes.
+ * Letters are handled by `typedRow`.
+ */
+export function moved(rows: readonly Row[], at: number, key: string): { focus: number } | { toggle: string } | null {
+  const row = rows[at]
+  if (!row) return null
+  const focus = (index: number) => (rows[index] ? { focus: index } : null)
+  switch (key) {
+    case 'ArrowDown':
+      return focus(at + 1)
+    case 'ArrowUp':
+      return focus(at - 1)
+    case 'Home':
+      return focus(0)
+    case 'End':
+      return focus(rows.length - 1)
+    case 'ArrowRight':
+      if (row.kind === 'prompt') return null
+      return row.isOpen ? focus(at + 1) : { toggle: row.key }
+    case 'ArrowLeft':
+      if (row.kind === 'folder' && row.isOpen) return { toggle: row.key }
+      return focus(rows.findLastIndex((above, index) => index < at && above.level < row.level))
+    default:
+      return null
+  }
+}
+
+/** The next row below `at` whose name starts with the typed text. One repeated letter goes from match to match. */
+export function typedRow(rows: readonly Row[], at: number, typed: string): number {
+  const isRepeated = typed.length > 1 && [...typed].every((letter) => letter === typed[0])
+  const wanted = (isRepeated ? typed.slice(0, 1) : typed).toLowerCase()
+  const first = typed.length === 1 || isRepeated ? at + 1 : at
+  for (let step = 0; step < rows.length; step++) {
+    const index = (first + step) % rows.length
+    if (rows[index]?.name.toLowerCase().startsWith(wanted)) return index
+  }
+  return -1
+}

@@ -1,0 +1,138 @@
+import type { ProviderKeyInfo } from '@stet/sdk'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Failure, messageOf } from '../../../app/failure.tsx'
+import { providersQuery } from '../../../app/queries.ts'
+import { stet } from '../../../app/session.ts'
+import { Button } from '../../../ui/button.tsx'
+import { Confirm } from '../../../ui/dialog.tsx'
+import { Chip } from '../../../ui/mark.tsx'
+import { Notice, Skeleton } from '../../../ui/states.tsx'
+import { Table } from '../../../ui/table.tsx'
+import { durationText, Time } from '../../../ui/time.tsx'
+import { say } from '../../../ui/toast.tsx'
+import { AdminOnly } from '../admin-only.tsx'
+import { providerKeysQuery } from '../queries.ts'
+import css from '../settings.module.css'
+import { ProviderDialog } from './provider-form.tsx'
+
+type Open = { kind: 'new' } | { kind: 'edit' | 'delete'; provider: ProviderKeyInfo } | null
+
+export default function ProvidersPage() {
+  return (
+    <AdminOnly what="providers">
+      <Providers />
+    </AdminOnly>
+  )
+}
+
+function Providers() {
+  const { data, error, isPending, refetch } = useQuery(providerKeysQuery)
+  const { data: usable = [] } = useQuery(providersQuery)
+  const queries = useQueryClient()
+  const [open, setOpen] = useState<Open>(null)
+  const close = () => setOpen(null)
+  const demo = usable.find(({ isDemo }) => isDemo)?.name
+  return (
+    <section className={css['section']}>
+      <div className={css['intro']}>
+        <p className={css['text']}>
+          A prompt names its provider in the front matter. Tokens are stored encrypted and never shown again.
+        </p>
+        <Button look="primary" onClick={() => setOpen({ kind: 'new' })}>
+          Add a provider
+        </Button>
+      </div>
+      {isPending && <Skeleton lines={3} />}
+      {error && <Failure error={error} what="The providers could not be loaded" onRetry={refetch} />}
+      {data && (
+        <Table label="Providers" head={['Name', 'Type', 'Token', 'Default model', 'Last used', 'Test', '']}>
+          {data.map((provider) => (
+            <ProviderRow
+              key={`${provider.id} ${provider.name}`}
+              provider={provider}
+              isDemo={provider.id === 0 && provider.name === demo}
+              onOpen={(kind) => setOpen({ kind, provider })}
+            />
+          ))}
+        </Table>
+      )}
+      {open?.kind === 'new' && <ProviderDialog onClose={close} />}
+      {open?.kind === 'edit' && <ProviderDialog provider={open.provider} onClose={close} />}
+      {open?.kind === 'delete' && (
+        <Confirm
+          title={`Delete the provider “${open.provider.name}”?`}
+          text="Prompts that name it will fail to run. Its token is deleted."
+          action="Delete"
+          danger
+          open
+          onClose={close}
+          onConfirm={async () => {
+            await stet.providerKeys.delete(open.provider.id)
+            await queries.invalidateQueries()
+            say(`${open.provider.name} is deleted`)
+          }}
+        />
+      )}
+    </section>
+  )
+}
+
+interface RowProps {
+  provider: ProviderKeyInfo
+  isDemo: boolean
+  onOpen: (kind: 'edit' | 'delete') => void
+}
+
+function ProviderRow({ provider, isDemo, onOpen }: RowProps) {
+  const { id, name, token, url, defaultModel, lastUsedAt } = provider
+  const isStored = id !== 0
+  return (
+    <tr>
+      <td className={css['name']}>{name}</td>
+      <td title={url ?? undefined}>{isDemo ? 'demo' : provider.provider}</td>
+      <td>{isStored ? <code>{token}</code> : <Chip>{isDemo ? 'built in' : 'from the environment'}</Chip>}</td>
+      <td>{defaultModel ?? '–'}</td>
+      <td>{lastUsedAt ? <Time at={lastUsedAt} /> : isStored ? 'never' : '–'}</td>
+      <td>
+        <ProviderTest name={name} />
+      </td>
+      <td>
+        {isStored && (
+          <span className={css['actions']}>
+            <Button look="quiet" aria-label={`Edit ${name}`} onClick={() => onOpen('edit')}>
+              Edit
+            </Button>
+            <Button look="quiet" aria-label={`Delete ${name}`} onClick={() => onOpen('delete')}>
+              Delete
+            </Button>
+          </span>
+        )}
+      </td>
+    </tr>
+  )
+}
+
+/** One real call of the provider, with what it answered. */
+function ProviderTest({ name }: { name: string }) {
+  const test = useMutation({ mutationFn: () => stet.providerKeys.test({ name }) })
+  const { data, error } = test
+  const problem = error ? messageOf(error) : data?.error?.message
+  return (
+    <>
+      <Button look="quiet" busy={test.isPending} aria-label={`Test ${name}`} onClick={() => test.mutate()}>
+        Test
+      </Button>{' '}
+      {data?.ok && (
+        <Chip tone="green">
+          {data.model} answered in {durationText(data.durationMs)}
+        </Chip>
+      )}
+      {problem && (
+        <Notice tone="red" urgent>
+          {problem}
+        </Notice>
+      )}
+    </>
+  )
+}

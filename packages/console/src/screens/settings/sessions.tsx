@@ -1,0 +1,112 @@
+import type { ConsoleSession } from '@stet/contract/vocabulary'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Failure } from '../../app/failure.tsx'
+import { ConsoleError, callConsole } from '../../app/session.ts'
+import { Button } from '../../ui/button.tsx'
+import { Chip } from '../../ui/mark.tsx'
+import { Skeleton } from '../../ui/states.tsx'
+import { Table } from '../../ui/table.tsx'
+import { counted, Time } from '../../ui/time.tsx'
+import { say } from '../../ui/toast.tsx'
+import { sessionsQuery } from './queries.ts'
+import css from './settings.module.css'
+
+export default function SessionsPage() {
+  const { data, error, isPending, refetch } = useQuery(sessionsQuery)
+  const queries = useQueryClient()
+  const end = useMutation({
+    mutationFn: (ids: readonly number[]) =>
+      Promise.all(ids.map((id) => callConsole('DELETE', `/console/sessions/${id}`).catch(ignoreEnded))),
+    onSuccess: (_, ids) => say(`${counted(ids.length, 'session')} ended`),
+    onSettled: () => queries.invalidateQueries({ queryKey: sessionsQuery.queryKey }),
+  })
+  const others = (data ?? []).filter(({ isCurrent }) => !isCurrent)
+  return (
+    <section className={css['section']}>
+      <div className={css['intro']}>
+        <p className={css['text']}>
+          A session is a browser that is signed in. It ends by itself when it is not used, and at once when its key is
+          revoked.
+        </p>
+        <Button
+          blocked={others.length === 0 && 'there is no other session'}
+          busy={end.isPending}
+          onClick={() => end.mutate(others.map(({ id }) => id))}
+        >
+          End all others
+        </Button>
+      </div>
+      {isPending && <Skeleton lines={3} />}
+      {error && <Failure error={error} what="The sessions could not be loaded" onRetry={refetch} />}
+      {end.error && <Failure error={end.error} what="Not every session ended" />}
+      {data && (
+        <Table label="Sessions" head={['Browser', 'Person', 'Key', 'Signed in', 'Last seen', '']}>
+          {data.map((session) => (
+            <SessionRow
+              key={session.id}
+              session={session}
+              isEnding={end.isPending && end.variables.includes(session.id)}
+              onEnd={() => end.mutate([session.id])}
+            />
+          ))}
+        </Table>
+      )}
+    </section>
+  )
+}
+
+/** A session that has ended meanwhile is what the user wanted. */
+function ignoreEnded(error: unknown): void {
+  if (!(error instanceof ConsoleError && error.status === 404)) throw error
+}
+
+interface RowProps {
+  session: ConsoleSession
+  isEnding: boolean
+  onEnd: () => void
+}
+
+function SessionRow({ session, isEnding, onEnd }: RowProps) {
+  const { apiKey, author, userAgent, createdAt, lastSeenAt, isCurrent } = session
+  const browser = browserOf(userAgent)
+  return (
+    <tr>
+      <td className={css['name']} title={userAgent}>
+        {browser}
+      </td>
+      <td title={author.email}>{author.name}</td>
+      <td>{apiKey.name}</td>
+      <td>
+        <Time at={createdAt} />
+      </td>
+      <td>
+        <Time at={lastSeenAt} />
+      </td>
+      <td>
+        {isCurrent ? (
+          <Chip tone="green">this browser</Chip>
+        ) : (
+          <Button
+            look="quiet"
+            busy={isEnding}
+            aria-label={`End the session of ${author.name} in ${browser}`}
+            onClick={onEnd}
+          >
+            End
+          </Button>
+        )}
+      </td>
+    </tr>
+  )
+}
+
+/** "Firefox on Windows". Browsers name others in their texts, so the order matters. */
+function browserOf(userAgent: string): string {
+  const browsers = ['Edg', 'OPR', 'Firefox', 'Chrome', 'Safari']
+  const names: Record<string, string> = { Edg: 'Edge', OPR: 'Opera' }
+  const systems = ['Android', 'iPhone', 'iPad', 'Windows', 'Mac OS', 'Linux']
+  const browser = browsers.find((name) => userAgent.includes(`${name}/`))
+  const system = systems.find((name) => userAgent.includes(name))
+  if (!browser) return userAgent.slice(0, 40) || 'unknown'
+  return `${names[browser] ?? browser}${system ? ` on ${system.replace('Mac OS', 'macOS')}` : ''}`
+}

@@ -1,0 +1,72 @@
+import type { ComponentProps, ReactNode } from 'react'
+import { Hidden } from './button.tsx'
+import css from './styles/content.module.css'
+
+/** A table that scrolls sideways inside its own box when the screen is narrow. */
+export function Table({ label, head, children }: { label: string; head: readonly ReactNode[]; children: ReactNode }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
+    <section className={css['scroll']} aria-label={label} tabIndex={0}>
+      <table className={css['table']}>
+        <thead>
+          <tr>
+            {head.map((cell, column) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: the columns of a table stay in their order
+              <th key={column} scope="col">
+                {cell || <Hidden>Actions</Hidden>}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </section>
+  )
+}
+
+interface TabsProps<Name extends string> {
+  /** The page may have several rows of tabs, so their ids start with this. */
+  id: string
+  label: string
+  tabs: readonly { name: Name; text: ReactNode; note?: ReactNode }[]
+  current: Name
+  onChange: (name: Name) => void
+}
+
+/** Tabs above a panel with the id `<id>-panel-<name>`. Arrow keys move between them. */
+export function Tabs<Name extends string>({ id, label, tabs, current, onChange }: TabsProps<Name>) {
+  const onKeyDown: ComponentProps<'div'>['onKeyDown'] = (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
+    if (!step) return
+    const at = tabs.findIndex((tab) => tab.name === current)
+    const next = tabs[(at + step + tabs.length) % tabs.length]
+    if (!next) return
+    event.preventDefault()
+    onChange(next.name)
+    const buttons = event.currentTarget.querySelectorAll<HTMLElement>('[role="tab"]')
+    buttons[tabs.indexOf(next)]?.focus()
+  }
+  return (
+    <div className={css['tabs']} role="tablist" aria-label={label} onKeyDown={onKeyDown}>
+      {tabs.map(({ name, text, note }) => (
+        <button
+          key={name}
+          type="button"
+          role="tab"
+          id={`${id}-tab-${name}`}
+          aria-controls={`${id}-panel-${name}`}
+          aria-selected={name === current}
+          tabIndex={name === current ? 0 : -1}
+          className={css['tab']}
+          onClick={() => onChange(name)}
+        >
+          {text}
+          {note}
+        </button>
+      ))}
+    </div>
+  )
+}
+
+/** The classes of a row of links that look like tabs. */
+export const linkTabs = { list: css['tabs'] ?? '', link: css['tab'] ?? '' }

@@ -1,0 +1,44 @@
+const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
+const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' })
+const dayOfYear = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' })
+
+/** A time in the user's zone, with UTC in the tooltip. Today's times show the clock only. */
+export function Time({ at }: { at: string }) {
+  const date = new Date(at)
+  return (
+    <time dateTime={at} title={`${date.toISOString().replace('T', ' ').slice(0, 19)} UTC`}>
+      {timeText(date, new Date())}
+    </time>
+  )
+}
+
+function timeText(date: Date, now: Date): string {
+  if (date.toDateString() === now.toDateString()) return clock.format(date)
+  const form = date.getFullYear() === now.getFullYear() ? day : dayOfYear
+  return `${form.format(date)}, ${clock.format(date)}`
+}
+
+const number = new Intl.NumberFormat()
+
+export function countText(count: number): string {
+  return number.format(count)
+}
+
+/** "1 prompt", "2 prompts". */
+export function counted(count: number, noun: string, plural = `${noun}s`): string {
+  return `${number.format(count)} ${count === 1 ? noun : plural}`
+}
+
+/** USD with two significant digits below a cent. An unknown price is never zero. */
+export function costText(usd: number | null): string {
+  if (usd === null) return 'no price'
+  if (usd === 0) return '$0'
+  return `$${usd >= 0.01 ? usd.toFixed(2) : usd.toPrecision(1).includes('e') ? usd.toFixed(7).replace(/0+$/, '') : Number(usd.toPrecision(2)).toString()}`
+}
+
+/** "420 ms", "3.2 s", "2 min 5 s". */
+export function durationText(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`
+  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`
+}

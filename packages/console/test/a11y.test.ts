@@ -1,0 +1,74 @@
+/** Draws every screen in both themes and three widths, and checks it with axe. */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { violations } from './support/axe.ts'
+import { consoleBrowser, type PageOptions } from './support/browser.ts'
+import { type ConsoleServer, consoleServer, type EmptyServer, emptyServer } from './support/server.ts'
+import { fillDraft, type ScreenState, screens, settle, shownPrompts, themes, widths } from './support/states.ts'
+
+const shots = fileURLToPath(new URL('./shots/', import.meta.url))
+const browser = consoleBrowser()
+let server: ConsoleServer
+let empty: EmptyServer
+let draft: string
+
+beforeAll(async () => {
+  mkdirSync(shots, { recursive: true })
+  server = await consoleServer(shownPrompts)
+  draft = await fillDraft(server)
+  empty = await emptyServer()
+})
+afterAll(async () => {
+  await server.close()
+  await empty.close()
+})
+
+function openScreen(screen: ScreenState, options: PageOptions) {
+  const signedOut = { key: null, allow: /status of 401/ }
+  return browser.open(screen.isEmpty ? empty : server, screen.path(server, draft), {
+    ...options,
+    ...(screen.isSignedOut && signedOut),
+  })
+}
+
+/** What scrolls sideways, apart from texts, tables and tabs with a scroll box of their own. */
+function sidewaysScrollers(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const own = 'pre, code, textarea, input, table, [role=tablist], .cm-scroller, [data-scrolls]'
+    const isOwn = (element: Element) => element.matches(own) || element.firstElementChild?.matches('table') === true
+    const isScroller = (element: Element) => /auto|scroll/.test(getComputedStyle(element).overflowX)
+    return [document.documentElement, ...document.querySelectorAll('body *')]
+      .filter((element) => element.scrollWidth > element.clientWidth + 1)
+      .filter((element) => element === document.documentElement || (isScroller(element) && !isOwn(element)))
+      .map((element) => `${element.tagName} ${element.className} ${element.scrollWidth} > ${element.clientWidth}`)
+  })
+}
+
+for (const screen of screens) {
+  for (const theme of themes) {
+    test.for(widths)(`${screen.name}, ${theme}, %i px`, async (width) => {
+      const options = { theme, width, height: width === 360 ? 740 : 900, bypassCSP: true }
+      const opened = await openScreen(screen, options)
+      await screen.ready(opened.page)
+      await settle(opened)
+      await opened.page.screenshot({ path: join(shots, `${screen.name}-${theme}-${width}.png`) })
+      expect(await violations(opened.page)).toEqual([])
+      expect(await sidewaysScrollers(opened.page)).toEqual([])
+    })
+  }
+}
+
+test.for(screens)('$name at 320 px and with text at 200 %, nothing scrolls sideways', async (screen) => {
+  const opened = await openScreen(screen, { width: 320, height: 640 })
+  await screen.ready(opened.page)
+  expect(await sidewaysScrollers(opened.page)).toEqual([])
+  await opened.page.setViewportSize({ width: 1280, height: 900 })
+  // As the browser's own setting does, so that queries in rem see it as well.
+  const cdp = await opened.context.newCDPSession(opened.page)
+  await cdp.send('Page.setFontSizes', { fontSizes: { standard: 32, fixed: 26 } })
+  await expect.poll(() => opened.page.evaluate(() => getComputedStyle(document.documentElement).fontSize)).toBe('32px')
+  expect(await sidewaysScrollers(opened.page)).toEqual([])
+})

@@ -1,0 +1,123 @@
+/** Named inputs: choose, save, update, delete. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { consoleBrowser } from '../support/browser.ts'
+import { frontMatter, openRun } from '../support/run-part.ts'
+import { type ConsoleServer, consoleServer } from '../support/server.ts'
+
+const browser = consoleBrowser()
+let server: ConsoleServer
+let documentUuid: string
+
+beforeAll(async () => {
+  server = await consoleServer({
+    reply: `${frontMatter('parameters:\n  ticket: { type: text }\n  urgency: { type: number }\n')}{{ ticket }} {{ urgency }}`,
+  })
+  const document = await server.api('GET', `${server.project.live}/documents/reply`)
+  documentUuid = String(document.body['documentUuid'])
+})
+afterAll(() => server.close())
+
+async function stored() {
+  const path = `/projects/${server.project.id}/examples?documentUuid=${documentUuid}`
+  const examples = await server.read<{ name: string; parameters: object }[]>(path)
+  return examples.map(({ name, parameters }) => ({
+    name,
+    parameters,
+  }))
+}
+
+it('saves, changes, chooses and deletes an example', async () => {
+  const part = await openRun(browser, server, 'reply', { allow: /status of 409/ })
+  await part.input('ticket').fill('Where is it?')
+  await part.input('urgency').fill('3')
+  await part.pane.getByRole('button', { name: 'Save', exact: true }).click()
+  await part.pane.getByLabel('Name of the example').fill('Late order')
+  await part.pane.getByLabel('Name of the example').press('Enter')
+  await expect.poll(stored).toEqual([{ name: 'Late order', parameters: { ticket: 'Where is it?', urgency: 3 } }])
+  await expect.poll(() => new URL(part.page.url()).searchParams.get('example')).toMatch(/^[0-9a-f-]{36}$/)
+
+  await part.input('ticket').fill('Where on earth is it?')
+  await part.pane.getByRole('button', { name: 'Update' }).click()
+  await expect
+    .poll(stored)
+    .toEqual([{ name: 'Late order', parameters: { ticket: 'Where on earth is it?', urgency: 3 } }])
+
+  await part.pane.getByRole('button', { name: 'More for the example Late order' }).click()
+  await part.page.getByRole('menuitem', { name: 'Save as another example' }).click()
+  await part.pane.getByLabel('Name of the example').fill('Late order')
+  await part.pane.getByRole('button', { name: 'Save the example' }).click()
+  await part.pane.getByText('Another example has this name.').waitFor()
+  await part.input('ticket').fill('Thank you!')
+  await part.pane.getByLabel('Name of the example').fill('Happy')
+  await part.pane.getByRole('button', { name: 'Save the example' }).click()
+  await part.pane.getByRole('button', { name: 'More for the example Happy' }).waitFor()
+  expect((await stored()).length).toBe(2)
+
+  await part.pane.getByLabel('Example', { exact: true }).selectOption('Late order')
+  await expect.poll(() => part.input('ticket').inputValue()).toBe('Where on earth is it?')
+  await part.pane.getByRole('button', { name: 'More for the example Late order' }).click()
+  await part.page.getByRole('menuitem', { name: 'Delete Late order' }).click()
+  await part.page.getByRole('button', { name: 'Delete', exact: true }).click()
+  await expect.poll(async () => (await stored()).map(({ name }) => name)).toEqual(['Happy'])
+  expect(await part.input('ticket').inputValue()).toBe('Where on earth is it?')
+})
+
+it('opens with the example of the address, and keeps what was typed since over a reload', async () => {
+  const made = await server.api('POST', `/projects/${server.project.id}/examples`, {
+    body: { documentUuid, name: 'By address', parameters: { ticket: 'from the address', urgency: 9 } },
+  })
+  const part = await openRun(browser, server, 'reply', { search: `tab=run&example=${made.body['uuid']}` })
+  await expect.poll(() => part.input('ticket').inputValue()).toBe('from the address')
+  await part.input('ticket').fill('changed since')
+  await part.page.reload()
+  await expect.poll(() => part.input('ticket').inputValue()).toBe('changed since')
+  expect(await part.input('urgency').inputValue()).toBe('9')
+})
+
+it('says that inputs are too large for an example before it sends them', async () => {
+  const part = await openRun(browser, server, 'reply')
+  await part.input('ticket').evaluate((field) => {
+    const clipboardData = new DataTransfer()
+    clipboardData.setData('text', 'word '.repeat(60_000))
+    field.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }))
+  })
+  await part.pane.getByText('long text').waitFor()
+  const posts: string[] = []
+  part.page.on('request', (request) => request.method() === 'POST' && posts.push(request.url()))
+  await part.pane.getByRole('button', { name: 'Save', exact: true }).click()
+  await part.pane.getByLabel('Name of the example').fill('Too large')
+  await part.pane
+    .getByText('An example can hold at most 256 KB. These inputs take 293 KB (ticket alone: 293 KB).')
+    .first()
+    .waitFor()
+  await part.pane.getByLabel('Name of the example').press('Enter')
+  expect(posts.filter((url) => url.includes('/examples'))).toEqual([])
+})
+
+it('keeps what the fields do not show, and saves no field that cannot be read', async () => {
+  const messages = [{ role: 'user', content: [{ type: 'text', text: 'Please be brief.' }] }]
+  const made = await server.api('POST', `/projects/${server.project.id}/examples`, {
+    body: { documentUuid, name: 'Old', parameters: { ticket: 'a', urgency: 9, legacy: 'kept' }, messages },
+  })
+  const read = async (name: string) => (await stored()).find((example) => example.name === name)?.parameters
+  const part = await openRun(browser, server, 'reply', { search: `tab=run&example=${made.body['uuid']}` })
+  await expect.poll(() => part.input('ticket').inputValue()).toBe('a')
+  await part.run()
+  await part.waitFor('Completed')
+  expect(JSON.stringify(server.fake.requests.at(-1)?.body)).toContain('Please be brief.')
+
+  await part.input('ticket').fill('b')
+  await part.input('urgency').fill('soon')
+  await part.pane.getByRole('button', { name: 'Update (Correct urgency first.)' }).waitFor()
+  await part.input('urgency').fill('')
+  await part.pane.getByRole('button', { name: 'Update', exact: true }).click()
+  await expect.poll(() => read('Old')).toEqual({ ticket: 'b', legacy: 'kept' })
+
+  await part.pane.getByRole('button', { name: 'Save', exact: true }).click()
+  await part.pane.getByLabel('Name of the example').fill('New')
+  await part.pane.getByRole('button', { name: 'Save the example' }).click()
+  await expect.poll(() => read('New')).toEqual({ ticket: 'b', legacy: 'kept' })
+  const path = `/projects/${server.project.id}/examples?documentUuid=${documentUuid}`
+  const all = await server.read<{ name: string; messages: unknown }[]>(path)
+  expect(all.find(({ name }) => name === 'New')?.messages).toEqual(messages)
+})

@@ -1,0 +1,87 @@
+/** Text that wants to be more than text, in every place that shows what others have written. */
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { consoleBrowser } from '../support/browser.ts'
+import { editorOf, newDraft } from '../support/editor-page.ts'
+import { frontMatter, openRun } from '../support/run-part.ts'
+import { type ConsoleServer, consoleServer } from '../support/server.ts'
+
+const browser = consoleBrowser()
+const hostile = [
+  '<script>document.title = "taken"</script>',
+  '<img src="https://elsewhere.example/a.png" onerror="document.title = \'taken\'">',
+  '![picture](https://elsewhere.example/b.png) [link](javascript:alert(1))',
+  '\u202Eright to left\u202C שלום',
+  '\u001b[31mred\u001b[0m\u0007',
+].join('\n')
+const tools = 'tools:\n  look_up:\n    description: d\n    parameters: { type: object, properties: {} }\n'
+let server: ConsoleServer
+
+beforeAll(async () => {
+  server = await consoleServer({
+    plain: `${frontMatter()}Say something about {{ topic }}`,
+    tool: `${frontMatter(tools)}Look it up`,
+    text: `/* ${hostile} */\nPlain`,
+  })
+})
+afterAll(() => server.close())
+
+/** Nothing became an element, and the page has kept its title. The browser's watch sees every request. */
+async function expectText(page: Page): Promise<void> {
+  expect(await page.locator('img[src], iframe, a[href^="javascript"], script:not([src])').count()).toBe(0)
+  expect(await page.title()).not.toContain('taken')
+}
+
+test('as the text and the title of a draft', async () => {
+  const draft = await newDraft(server)
+  const versions = `/projects/${server.project.id}/versions`
+  await server.api('PATCH', `${versions}/${draft}`, { body: { title: hostile.slice(0, 200) } })
+  const { page } = await browser.open(server, server.promptAddress('text', draft))
+  const editor = editorOf(page)
+  await editor.ready()
+  expect((await editor.lines()).join('\n')).toContain('<script>document.title')
+  await expectText(page)
+})
+
+test('as an output of 5 MB', async () => {
+  const part = await openRun(browser, server, 'plain')
+  const length = 5 * 1024 * 1024
+  const delta = `${hostile}\n`.repeat(Math.ceil(length / 100 / (hostile.length + 1)))
+  server.fake.enqueue({ deltas: Array.from({ length: 100 }, () => delta) })
+  await part.input('topic').fill('anything')
+  await part.run()
+  await part.waitFor('Completed')
+  await expectText(part.page)
+  // The page goes on working.
+  await part.input('topic').fill('another')
+  expect(await part.input('topic').inputValue()).toBe('another')
+})
+
+test('as the arguments and the result of a tool', async () => {
+  const part = await openRun(browser, server, 'tool')
+  server.fake.enqueue(
+    { toolCalls: [{ id: 'call_1', name: 'look_up', arguments: { query: hostile } }] },
+    { text: 'Found.' },
+  )
+  await part.run()
+  await part.pane.getByLabel('Result of look_up').fill(hostile)
+  await expectText(part.page)
+  await part.pane.getByRole('button', { name: 'Send the result' }).click()
+  await part.waitFor('Completed')
+  await part.pane.getByRole('tab', { name: /Tool calls/ }).click()
+  await expectText(part.page)
+})
+
+test('as the name of an example, a key and a project', async () => {
+  const name = hostile.replaceAll('\n', ' ').slice(0, 200)
+  const document = await server.read<{ documentUuid: string }>(`${server.project.live}/documents/plain`)
+  const { documentUuid } = document
+  const body = { documentUuid, name: name.replace(/[\u0000-\u001f]/g, ''), parameters: { topic: hostile } }
+  await server.api('POST', `/projects/${server.project.id}/examples`, { body })
+  await server.api('POST', '/projects', { body: { name } })
+  const { page } = await browser.open(server, `${new URL(server.promptAddress('plain')).pathname}?tab=run`)
+  await page.getByRole('region', { name: 'Run', exact: true }).waitFor()
+  await page.locator('button[aria-haspopup="menu"]').first().click()
+  await page.getByRole('menu').waitFor()
+  await expectText(page)
+})

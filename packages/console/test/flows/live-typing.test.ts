@@ -1,0 +1,66 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { consoleBrowser } from '../support/browser.ts'
+import { editorOf, storedPrompt, writePrompt } from '../support/editor-page.ts'
+import { consoleServer } from '../support/server.ts'
+
+const browser = consoleBrowser()
+
+async function openedLive(allow?: RegExp) {
+  const server = await consoleServer({ 'support/reply': 'Hello' })
+  onTestFinished(() => server.close())
+  const { page } = await browser.open(server, server.promptAddress('support/reply'), allow ? { allow } : {})
+  const editor = editorOf(page)
+  await editor.ready()
+  await editor.becomes(/^Live/)
+  await editor.toEnd()
+  const draftOf = () => /\/v\/([0-9a-f-]{36})\/prompts\/support\/reply/.exec(page.url())?.[1]
+  return { server, page, editor, draftOf }
+}
+
+test('typing on live goes into a new draft, and no character is lost on the way', async () => {
+  const { server, editor, draftOf, page } = await openedLive()
+  const words = ' and this sentence is typed while the draft is being made'
+  await page.keyboard.type(words, { delay: 15 })
+  await expect.poll(draftOf).toBeTruthy()
+  await editor.becomes(/^Saved/)
+  expect((await storedPrompt(server, 'support/reply', draftOf() ?? '')).content).toBe(`Hello${words}`)
+  expect((await storedPrompt(server, 'support/reply', 'live')).content).toBe('Hello')
+  // The cursor is still at the end, and one undo history covers both addresses.
+  await editor.type('!')
+  await expect
+    .poll(async () => (await storedPrompt(server, 'support/reply', draftOf() ?? '')).content)
+    .toBe(`Hello${words}!`)
+  await page.keyboard.press('Control+z')
+  await page.keyboard.press('Control+z')
+  await expect.poll(async () => (await editor.lines())[0]?.length).toBeLessThan(`Hello${words}`.length)
+})
+
+test('the next change on live goes into the same draft', async () => {
+  const { server, editor, draftOf, page } = await openedLive()
+  await editor.type(' one')
+  await expect.poll(draftOf).toBeTruthy()
+  const draft = draftOf() ?? ''
+  await editor.becomes(/^Saved/)
+  await writePrompt(server, 'support/reply', { version: draft, prompt: 'Hello' })
+  await page.goto(server.promptAddress('support/reply'))
+  await editor.becomes(/^Live/)
+  await editor.toEnd()
+  await editor.type(' two')
+  await expect.poll(draftOf).toBe(draft)
+  await expect.poll(async () => (await storedPrompt(server, 'support/reply', draft)).content).toBe('Hello two')
+})
+
+test('if the draft has another text, both are kept', async () => {
+  const { server, editor, draftOf, page } = await openedLive(/status of 409/)
+  await editor.type(' one')
+  await expect.poll(draftOf).toBeTruthy()
+  await editor.becomes(/^Saved/)
+  const draft = draftOf() ?? ''
+  await page.goto(server.promptAddress('support/reply'))
+  await editor.becomes(/^Live/)
+  await editor.toEnd()
+  await editor.type(' two')
+  await page.getByRole('textbox', { name: /^My text/ }).waitFor()
+  expect((await storedPrompt(server, 'support/reply', draft)).content).toBe('Hello one')
+  expect(await page.getByRole('textbox', { name: /^My text/ }).textContent()).toContain('Hello two')
+})

@@ -1,0 +1,168 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { consoleBrowser } from '../support/browser.ts'
+import { editorOf, newDraft, storedPrompt, writePrompt } from '../support/editor-page.ts'
+import { consoleServer } from '../support/server.ts'
+
+const browser = consoleBrowser()
+const allow = /Failed to load resource|ERR_INTERNET_DISCONNECTED|ERR_FAILED/
+
+async function opened() {
+  const server = await consoleServer({ hello: 'Hello' })
+  onTestFinished(() => server.close())
+  const draft = await newDraft(server)
+  const { page, context } = await browser.open(server, server.promptAddress('hello', draft), { allow })
+  const editor = editorOf(page)
+  await editor.ready()
+  await editor.toEnd()
+  const stored = async () => (await storedPrompt(server, 'hello', draft)).content
+  return { server, draft, page, context, editor, stored }
+}
+
+test('offline, the text stays and is sent when the network is back', async () => {
+  const { context, editor, stored } = await opened()
+  await context.setOffline(true)
+  await editor.type(' offline')
+  await editor.becomes('Not saved, kept here: the server is not responding')
+  await editor.type(' and on')
+  await context.setOffline(false)
+  await expect.poll(stored).toBe('Hello offline and on')
+  await editor.becomes(/^Saved/)
+})
+
+test('a response that is lost is no conflict of the user with themselves', async () => {
+  const { page, editor, stored } = await opened()
+  await page.route(
+    '**/create-or-update',
+    async (route) => {
+      await route.fetch()
+      await route.abort('connectionreset')
+    },
+    { times: 1 },
+  )
+  await editor.type(' one')
+  await expect.poll(stored).toBe('Hello one')
+  await editor.type(' two')
+  await expect.poll(stored).toBe('Hello one two')
+  await editor.becomes(/^Saved/)
+})
+
+test('a 401 in mid-sentence keeps the text, and signing in again saves it', async () => {
+  const { server, context, page, editor, stored } = await opened()
+  await editor.type(' before')
+  await editor.becomes(/^Saved/)
+  const cookies = await context.cookies()
+  await context.clearCookies()
+  await editor.type(' and after')
+  await editor.becomes('Not saved, kept here: you are signed out')
+  expect(await editor.lines()).toEqual(['Hello before and after'])
+  expect(await stored()).toBe('Hello before')
+  await context.addCookies(cookies)
+  await page.reload()
+  await page.getByRole('button', { name: 'Restore' }).click()
+  await expect.poll(stored).toBe('Hello before and after')
+  expect(server.key).toBeTruthy()
+})
+
+test('a crash loses nothing: the text is offered and restored', async () => {
+  const { context, page, editor, stored } = await opened()
+  await context.setOffline(true)
+  await editor.type(' unsaved \u{1F6B2}')
+  await editor.becomes(/^Not saved/)
+  const address = page.url()
+  await page.close()
+  await context.setOffline(false)
+  const again = await browser.openTab(context, address)
+  await again.getByText(/was not saved when the page closed/).waitFor()
+  expect(await stored()).toBe('Hello')
+  await again.getByRole('button', { name: 'Restore' }).click()
+  await expect.poll(stored).toBe('Hello unsaved \u{1F6B2}')
+  await expect.poll(() => again.getByText(/was not saved when the page closed/).count()).toBe(0)
+  await expect
+    .poll(() =>
+      again.evaluate(() =>
+        Object.keys(localStorage).filter((key) => key.startsWith('stet.unsaved.') && !key.includes('inputs')),
+      ),
+    )
+    .toEqual([])
+})
+
+test('text typed just before a reload is saved or offered', async () => {
+  const { page, editor, stored } = await opened()
+  await editor.type(' last words')
+  await page.reload()
+  await editor.ready()
+  await expect
+    .poll(
+      async () =>
+        (await stored()) === 'Hello last words' || (await page.getByRole('button', { name: 'Restore' }).count()) === 1,
+    )
+    .toBe(true)
+})
+
+test('a busy server is asked again', async () => {
+  const { page, editor, stored } = await opened()
+  let refused = 0
+  await page.route(
+    '**/create-or-update',
+    async (route) => {
+      refused++
+      const body = { name: 'RateLimitError', message: 'Too many requests', errorCode: 'RateLimitError', details: {} }
+      await route.fulfill({ status: 429, headers: { 'retry-after': '1' }, json: body })
+    },
+    { times: 2 },
+  )
+  await editor.type(' again')
+  await editor.becomes('Not saved, kept here: the server is busy')
+  await expect.poll(stored).toBe('Hello again')
+  await editor.becomes(/^Saved/)
+  expect(refused).toBe(2)
+})
+
+test('text that the browser has no room for is not called kept', async () => {
+  const { context, page, editor, stored } = await opened()
+  await page.evaluate(() => {
+    localStorage.setItem('stet.unsaved.inputs#/#1', 'inputs')
+    for (let size = 4_000_000; size >= 1; size = Math.floor(size / 2)) {
+      try {
+        localStorage.setItem(`full ${size}`, 'x'.repeat(size))
+      } catch {
+        // A smaller piece may fit.
+      }
+    }
+  })
+  await context.setOffline(true)
+  await editor.type(' not kept')
+  await editor.becomes('Not saved and not kept: the server is not responding')
+  // Kept inputs of runs made room first, but not enough.
+  expect(await page.evaluate(() => localStorage.getItem('stet.unsaved.inputs#/#1'))).toBe(null)
+  await context.setOffline(false)
+  await expect.poll(stored).toBe('Hello not kept')
+})
+
+test('text of a draft that was published meanwhile is offered on live, with its origin', async () => {
+  const { server, draft, context, page, editor } = await opened()
+  await context.setOffline(true)
+  await editor.type(' late')
+  await editor.becomes(/^Not saved/)
+  await page.close()
+  await context.setOffline(false)
+  await writePrompt(server, 'hello', { version: draft, prompt: 'Published' })
+  await server.api('POST', `/projects/${server.project.id}/versions/${draft}/publish`, { body: { title: 'Autumn' } })
+  const live = await browser.openTab(context, server.promptAddress('hello'))
+  await live.getByText(/was not saved when the page closed/).waitFor()
+  await live.getByText('It was written in Autumn.').waitFor()
+})
+
+test('discarding text in one tab does not discard what another tab still has', async () => {
+  const { context, page, editor } = await opened()
+  await page.route('**/create-or-update', (route) => route.abort())
+  await editor.type(' mine')
+  await editor.becomes(/^Not saved/)
+  const kept = () =>
+    page.evaluate(() => Object.values(localStorage).filter((value) => value.includes('Hello mine')).length)
+  expect(await kept()).toBe(1)
+  const other = await browser.openTab(context, page.url())
+  await other.getByRole('button', { name: 'Discard' }).click()
+  await other.getByRole('button', { name: 'Discard' }).waitFor({ state: 'detached' })
+  await expect.poll(kept).toBe(1)
+})

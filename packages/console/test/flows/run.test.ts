@@ -1,0 +1,314 @@
+/** Inputs, a run with its output and figures, chat, failures, and text that must stay text. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { consoleBrowser } from '../support/browser.ts'
+import { expectAnswer, frontMatter, openRun } from '../support/run-part.ts'
+import { type ConsoleServer, consoleServer } from '../support/server.ts'
+
+const browser = consoleBrowser()
+let server: ConsoleServer
+const png = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
+const words = (count: number) => Array.from({ length: count }, (_, at) => `word${at}`).join(' ')
+const kinds = `parameters:
+  ticket: { type: text, required: true, description: What the customer wrote }
+  urgency: { type: number, default: 3 }
+  polite: { type: boolean }
+  order: { type: object }
+  photo: { type: image }
+`
+
+beforeAll(async () => {
+  server = await consoleServer({
+    reply: `${frontMatter(kinds)}{{ ticket }}|{{ urgency }}|{{ polite }}|{{ order.id }}|{{ free }}<user><content-image>{{ photo }}</content-image></user>`,
+    plain: `${frontMatter()}Say something about {{ topic }}`,
+    json: `${frontMatter('schema: { type: object, properties: { city: { type: string } } }\n')}Which city?`,
+    chain: `${frontMatter()}<step>One</step>\n<step>Two</step>`,
+    includes: `${frontMatter()}<prompt path="broken" name={{ name }} />`,
+    broken: `${frontMatter()}Hello\n{{ name.first.letter }}`,
+    demo: `---\nprovider: demo\nmodel: stet-demo\n---\nSay hello to {{ name }}`,
+  })
+})
+beforeEach(() => server.fake.clear())
+afterAll(() => server.close())
+
+describe('inputs', () => {
+  it('sends every kind of input with its type', async () => {
+    const part = await openRun(browser, server, 'reply')
+    await part.input('ticket').fill('It never arrived.\nWhat now?')
+    await part.input('urgency').fill('4.5')
+    await part.input('polite').selectOption('true')
+    await part.input('order').fill('{"id": 12}')
+    await part.input('free').fill('anything')
+    await part.pane.getByLabel('File for photo').setInputFiles({ name: 'dot.png', mimeType: 'image/png', buffer: png })
+    await part.pane.getByText('dot.png').waitFor()
+    const sent = part.page.waitForRequest((request) => request.url().endsWith('/documents/run'))
+    await part.run()
+    await part.waitFor('Completed')
+    expect((await sent).postDataJSON().parameters).toEqual({
+      ticket: 'It never arrived.\nWhat now?',
+      urgency: 4.5,
+      polite: true,
+      order: { id: 12 },
+      free: 'anything',
+      photo: `data:image/png;base64,${png.toString('base64')}`,
+    })
+  })
+
+  it('names the field of a value that does not fit, before and after sending', async () => {
+    const part = await openRun(browser, server, 'reply', { allow: /status of 422/ })
+    await part.input('order').fill('{"id": ')
+    await part.run()
+    await part.pane.getByText('This is not JSON', { exact: false }).waitFor()
+    await part.input('order').fill('')
+    await part.run()
+    await part.pane.getByText('The prompt requires this input.').waitFor()
+    expect(await part.input('ticket').getAttribute('aria-invalid')).toBe('true')
+    await part.input('ticket').fill('x')
+    await expect.poll(() => part.input('ticket').getAttribute('aria-invalid')).toBe(null)
+  })
+
+  it('refuses a file that is too large, and says how much fits', async () => {
+    const part = await openRun(browser, server, 'reply')
+    const buffer = Buffer.alloc(3 * 1024 * 1024)
+    await part.pane.getByLabel('File for photo').setInputFiles({ name: 'big.png', mimeType: 'image/png', buffer })
+    await part.pane.getByText('big.png is 3.0 MB. A run accepts files up to 2.3 MB.').waitFor()
+  })
+
+  it('keeps all inputs over a resize and a reload', async () => {
+    const part = await openRun(browser, server, 'reply')
+    await part.input('ticket').fill('kept')
+    await part.input('urgency').fill('7')
+    await part.pane.getByRole('button', { name: 'free as JSON' }).click()
+    await part.input('free').fill('["half')
+    await part.page.setViewportSize({ width: 400, height: 800 })
+    await part.page.setViewportSize({ width: 1440, height: 900 })
+    expect(await part.input('ticket').inputValue()).toBe('kept')
+    await part.page.reload()
+    await expect.poll(() => part.input('ticket').inputValue()).toBe('kept')
+    expect(await part.input('urgency').inputValue()).toBe('7')
+    expect(await part.input('free').inputValue()).toBe('["half')
+  })
+
+  it('fills all fields from pasted JSON', async () => {
+    const part = await openRun(browser, server, 'reply')
+    await part.pane.getByRole('button', { name: 'free as JSON' }).click()
+    await part.input('free').fill('["half')
+    await part.pane.getByRole('button', { name: 'Paste JSON' }).click()
+    const field = part.pane.getByLabel('All inputs as JSON')
+    await field.fill('{"nothing": 1}')
+    await part.pane.getByRole('button', { name: 'Fill in' }).click()
+    await part.pane.getByText('The prompt has no input with the name nothing.').waitFor()
+    await field.fill('{"ticket": "pasted", "urgency": 2, "polite": false, "order": {"id": 1}, "free": [1, 2]}')
+    await part.pane.getByRole('button', { name: 'Fill in' }).click()
+    expect(await part.input('ticket').inputValue()).toBe('pasted')
+    expect(await part.input('urgency').inputValue()).toBe('2')
+    expect(await part.input('polite').inputValue()).toBe('false')
+    expect(JSON.parse(await part.input('order').inputValue())).toEqual({ id: 1 })
+    expect(JSON.parse(await part.input('free').inputValue())).toEqual([1, 2])
+    await part.page.getByRole('button', { name: 'Undo' }).click()
+    await expect.poll(() => part.input('free').inputValue()).toBe('["half')
+  })
+
+  it('takes a large JSON text that is pasted into a field', async () => {
+    const part = await openRun(browser, server, 'reply')
+    const items = Array.from({ length: 30_000 }, (_, at) => at)
+    await part.input('ticket').fill('x')
+    await part.pane.getByLabel('File for photo').setInputFiles({ name: 'dot.png', mimeType: 'image/png', buffer: png })
+    await part.input('order').evaluate(
+      (field, text) => {
+        const clipboardData = new DataTransfer()
+        clipboardData.setData('text', text)
+        field.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }))
+      },
+      JSON.stringify({ id: 1, items }),
+    )
+    await part.pane.getByText('long text').waitFor()
+    const sent = part.page.waitForRequest((request) => request.url().endsWith('/documents/run'))
+    await part.run()
+    expect((await sent).postDataJSON().parameters.order).toEqual({ id: 1, items })
+    await part.waitFor('Completed')
+  })
+})
+
+describe('a run', () => {
+  it('shows words as they arrive, then figures and the conversation', async () => {
+    const part = await openRun(browser, server, 'plain')
+    const gate = Promise.withResolvers<void>()
+    server.fake.enqueue({ text: words(40), gate: gate.promise, gateAfter: 20 })
+    await part.page.keyboard.press('Control+Enter')
+    await expectAnswer(part, words(20))
+    expect(await part.announcement()).toBe('The run has started')
+    expect(await part.page.title()).toBe('▸ plain · stet')
+    expect(await part.page.locator('link[rel=icon][href*=mark-running]').count()).toBe(1)
+    gate.resolve()
+    await part.waitFor('Completed')
+    await expectAnswer(part, words(40))
+    expect(await part.announcement()).toBe('The run has ended with 40 words')
+    const facts = await part.facts()
+    expect(facts).toContain('gpt-4o-mini')
+    expect(facts).toContain('12 in, 8 out')
+    expect(facts).toMatch(/Cost \$0\.0000\d/)
+    const uuid = (await part.pane.locator('[data-conversation]').textContent()) ?? ''
+    const conversation = await server.api('GET', `/conversations/${uuid}`)
+    expect(conversation.body).toMatchObject({ status: 'completed' })
+  })
+
+  it('runs on the demo provider without a key', async () => {
+    const part = await openRun(browser, server, 'demo')
+    await part.input('name').fill('Ada')
+    await part.run()
+    await part.waitFor('Completed')
+    expect(await part.answer()).toContain('Ada')
+    expect(await part.facts()).toContain('Cost $0')
+  })
+
+  it('shows each step, and the JSON of an object', async () => {
+    const part = await openRun(browser, server, 'chain')
+    server.fake.enqueue({ text: 'first' }, { text: 'second' })
+    await part.run()
+    await part.waitFor('Completed')
+    await expectAnswer(part, 'first\n\nsecond')
+    expect(await part.pane.getByText(/^Step \d of 2/).count()).toBe(2)
+    const other = await openRun(browser, server, 'json')
+    server.fake.enqueue({ object: { city: 'Ghent' } })
+    await other.run()
+    await other.waitFor('Completed')
+    await other.pane.getByRole('tab', { name: 'JSON' }).click()
+    expect(await other.pane.getByRole('tabpanel').textContent()).toContain('"city": "Ghent"')
+  })
+
+  it('continues as a chat', async () => {
+    const part = await openRun(browser, server, 'plain')
+    server.fake.enqueue({ text: 'A first answer.' }, { text: 'Und auf Deutsch.' })
+    await part.run()
+    await part.waitFor('Completed')
+    await part.pane.getByLabel('Reply').fill('And in German?')
+    await part.pane.getByLabel('Reply').press('Enter')
+    await expectAnswer(part, 'A first answer.\n\nUnd auf Deutsch.')
+    const last = server.fake.requests.at(-1)
+    expect(JSON.stringify(last?.body)).toContain('And in German?')
+  })
+
+  it('says "no price" for a model without a known price', async () => {
+    const other = await consoleServer({ unknown: '---\nprovider: openai\nmodel: nobody-knows-1\n---\nHello' })
+    try {
+      const part = await openRun(browser, other, 'unknown')
+      await part.run()
+      await part.waitFor('Completed')
+      expect(await part.facts()).toContain('no price')
+      await part.page.close()
+    } finally {
+      await other.close()
+    }
+  })
+})
+
+describe('a failure', () => {
+  it("keeps the partial output, and shows the provider's own words", async () => {
+    const part = await openRun(browser, server, 'plain')
+    server.fake.enqueue({ text: words(10), cut: 5 })
+    await part.run()
+    await part.waitFor('Failed')
+    await expectAnswer(part, words(5))
+    await part.pane.getByText('ai_run_error').waitFor()
+    const message = 'The model is overloaded, ask again on Tuesday.'
+    server.fake.enqueue({ status: 400, body: { error: { message, type: 'invalid_request_error' } } })
+    await part.run()
+    await part.pane.getByText(message, { exact: true }).waitFor()
+    expect(await part.announcement()).toContain('The run failed after 0 words')
+  })
+
+  it('names the line of the prompt', async () => {
+    const part = await openRun(browser, server, 'broken', { allow: /status of 422/ })
+    await part.run()
+    await part.waitFor('Failed')
+    await part.pane.getByText('chain_compile_error').waitFor()
+    await part.pane.getByText(/line 6, column \d+/).waitFor()
+  })
+
+  it('leads to the line of another prompt', async () => {
+    const part = await openRun(browser, server, 'includes', { allow: /422/, search: '' })
+    await part.run()
+    await part.pane.getByRole('button', { name: /^broken, line 6/ }).click()
+    const editor = part.page.getByRole('textbox', { name: /^Text of broken/ })
+    await editor.waitFor()
+    await expect.poll(() => editor.locator('.cm-activeLine').textContent()).toBe('{{ name.first.letter }}')
+  })
+})
+
+describe('text', () => {
+  const hostile = [
+    '<script>document.title = "gone"</script>',
+    '<img src=x onerror="document.title = 1">',
+    '![picture](https://example.com/x.png) [link](javascript:alert(1))',
+    '\u202Eright to left\u202C שלום עולם مرحبا',
+    '\u001b[31mred\u001b[0m\u0007',
+  ].join('\n')
+
+  it('stays text, whatever a model writes', async () => {
+    const part = await openRun(browser, server, 'plain')
+    const title = await part.page.title()
+    server.fake.enqueue({ text: hostile })
+    await part.input('topic').fill(hostile)
+    await part.run()
+    await part.waitFor('Completed')
+    expect(await part.answer()).toContain('<img src=x onerror="document.title = 1">')
+    expect(await part.answer()).toContain('\u241b[31mred')
+    expect(await part.pane.locator('[data-answer] :is(img, script, a)').count()).toBe(0)
+    expect(await part.page.title()).toBe(title)
+  })
+
+  it('shows a data URL as a chip, and cuts what is long', async () => {
+    const part = await openRun(browser, server, 'plain')
+    server.fake.enqueue({ deltas: ['See ', `data:image/png;base64,${'A'.repeat(40_000)}`, ' there'] })
+    await part.run()
+    await part.waitFor('Completed')
+    await part.pane.getByText('image/png · 29 KB').waitFor()
+    expect((await part.answer()).length).toBeLessThan(200)
+    const long = 'a line of text\n'.repeat(10_000)
+    server.fake.enqueue({ deltas: [long] })
+    await part.run()
+    await part.waitFor('Completed')
+    await expect.poll(async () => (await part.answer()).length).toBeLessThan(70_000)
+    await part.pane.getByRole('button', { name: 'Show all (146 KB)' }).click()
+    await expect.poll(async () => (await part.answer()).length).toBeGreaterThan(149_000)
+  })
+
+  it('streams 60 words a second without a task over 50 ms', async () => {
+    const part = await openRun(browser, server, 'plain')
+    const chromium = part.context.browser()
+    if (!chromium) throw new Error('The context has no browser')
+    server.fake.enqueue({ text: words(240), delayMs: 16 })
+    await part.run()
+    await expect.poll(() => part.answer()).toContain('word9')
+    await chromium.startTracing(part.page, {
+      categories: ['devtools.timeline', 'disabled-by-default-devtools.timeline'],
+    })
+    await part.waitFor('Completed')
+    const tasks = mainThreadTasks(await chromium.stopTracing())
+    expect(tasks.length).toBeGreaterThan(100)
+    expect(Math.max(...tasks)).toBeLessThan(50)
+  })
+})
+
+interface TraceEvent {
+  name: string
+  tid: number
+  pid: number
+  /** Microseconds of processor time. Unlike wall time, it does not count what other processes do meanwhile. */
+  tdur?: number
+  args: { name?: string }
+}
+
+/** How long each task of the page's main thread took, in milliseconds of processor time. */
+function mainThreadTasks(trace: Buffer): number[] {
+  const { traceEvents } = JSON.parse(trace.toString('utf8')) as { traceEvents: TraceEvent[] }
+  const keyOf = ({ pid, tid }: TraceEvent) => `${pid}/${tid}`
+  const threads = traceEvents.filter(({ name, args }) => name === 'thread_name' && args.name === 'CrRendererMain')
+  const isMain = new Set(threads.map(keyOf))
+  return traceEvents.flatMap((event) =>
+    event.name === 'RunTask' && isMain.has(keyOf(event)) && event.tdur !== undefined ? [event.tdur / 1000] : [],
+  )
+}

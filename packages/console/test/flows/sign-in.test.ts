@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { consoleBrowser } from '../support/browser.ts'
+import { editorOf, newDraft } from '../support/editor-page.ts'
+import { type ConsoleServer, consoleServer } from '../support/server.ts'
+
+const browser = consoleBrowser()
+let server: ConsoleServer
+let history: string
+/** Chromium reports every 401 as an error of the console. */
+const allow = /status of 401/
+
+beforeAll(async () => {
+  server = await consoleServer({ hello: 'Hello {{ name }}' })
+  history = `/p/${server.project.id}/history`
+})
+afterAll(() => server.close())
+
+test('an API key signs in and leads back to the page that was asked for', async () => {
+  const { page } = await browser.open(server, history, { key: null, allow })
+  await page.waitForURL(/\/sign-in\?to=/)
+  await page.getByLabel('API key').fill('stet_wrong')
+  await page.keyboard.press('Enter')
+  await page.getByText('This sign-in link or API key is not valid').waitFor()
+  await page.getByLabel('API key').fill(server.key)
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'History' }).waitFor()
+  expect(new URL(page.url()).pathname).toBe(history)
+})
+
+test.each(['//evil.example/p/1', 'https://evil.example/', '/\\evil.example', '/docs', '/../api/v3/me'])(
+  'after signing in, the address %s is ignored',
+  async (to) => {
+    const { page } = await browser.open(server, `/sign-in?to=${encodeURIComponent(to)}`, { key: null, allow })
+    await page.getByLabel('API key').fill(server.key)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.waitForURL(server.address(`/p/${server.project.id}/v/live/prompts`))
+  },
+)
+
+test('when the session ends, a sheet covers the screen, and after signing in the work continues', async () => {
+  const { page, context } = await browser.open(server, history, { allow })
+  await page.getByRole('heading', { level: 1, name: 'History' }).waitFor()
+  await context.clearCookies()
+  await page.getByRole('link', { name: 'Prompts' }).click()
+  const sheet = page.getByRole('dialog', { name: 'Your session has ended' })
+  await sheet.waitFor()
+  await page.keyboard.press('Escape')
+  await sheet.getByLabel('API key').fill(server.key)
+  await page.keyboard.press('Enter')
+  await sheet.waitFor({ state: 'detached' })
+  expect(new URL(page.url()).pathname).toBe(`/p/${server.project.id}/v/live/prompts`)
+  await page.getByRole('treeitem', { name: 'hello' }).waitFor()
+})
+
+test('the sign-in page says that the browser did not keep the cookie', async () => {
+  const { page, context } = await browser.open(server, '/sign-in', { key: null, allow })
+  await page.route('**/console/session', async (route) => {
+    if (route.request().method() === 'GET') await context.clearCookies()
+    await route.continue()
+  })
+  await page.getByLabel('API key').fill(server.key)
+  await page.keyboard.press('Enter')
+  await page.getByText('Your browser did not keep the session cookie').waitFor()
+})
+
+test('signing out wipes unsaved text and leads to the sign-in screen', async () => {
+  const { page } = await browser.open(server, history, { allow })
+  await page.evaluate(() => localStorage.setItem('stet.unsaved.test', 'text'))
+  await page.getByTitle(/, default$/).click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
+  expect(await page.evaluate(() => localStorage.getItem('stet.unsaved.test'))).toBe(null)
+  await page.goto(server.address(history))
+  await page.waitForURL(/\/sign-in\?to=/)
+})
+
+test('signing out asks first if a prompt could not be saved, also one that is no longer shown', async () => {
+  const { page } = await browser.open(server, server.promptAddress('hello', await newDraft(server)), {
+    allow: /status of 401|ERR_FAILED/,
+  })
+  const editor = editorOf(page)
+  await editor.ready()
+  await editor.toEnd()
+  await page.route('**/create-or-update', (route) => route.abort())
+  await editor.type(' unsaved')
+  await editor.becomes(/^Not saved/)
+  await page.getByRole('link', { name: 'History' }).click()
+  await page.getByText('hello is not saved').waitFor()
+  await page.getByTitle(/, default$/).click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+  const question = page.getByRole('alertdialog', { name: 'Sign out?' })
+  await question.getByText('1 prompt is not saved').waitFor()
+  await question.getByRole('button', { name: 'Cancel' }).click()
+  await page.getByRole('link', { name: 'Open', exact: true }).click()
+  await expect.poll(() => editor.lines()).toEqual(['Hello {{ name }} unsaved'])
+
+  await page.getByTitle(/, default$/).click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+  await question.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
+  const kept = await page.evaluate(() => Object.keys(localStorage).filter((key) => key.startsWith('stet.unsaved.')))
+  expect(kept).toEqual([])
+})
+
+test('keys lead to screens, are listed, do nothing in fields, and can be turned off', async () => {
+  const { page } = await browser.open(server, `/p/${server.project.id}/v/live/prompts`, { allow })
+  await page.getByRole('treeitem', { name: 'hello' }).waitFor()
+  await page.keyboard.press('g')
+  await page.keyboard.press('h')
+  const title = page.getByRole('heading', { level: 1, name: 'History' })
+  await title.waitFor()
+  await expect.poll(() => title.evaluate((element) => element.matches(':focus'))).toBe(true)
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox', { name: 'Find' }).fill('hel')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(server.promptAddress('hello'))
+  await page.keyboard.press('?')
+  const keys = page.getByRole('dialog', { name: 'Keys' })
+  await keys.getByText('Go to history').waitFor()
+  await keys.getByLabel('Single-letter keys').uncheck()
+  await page.keyboard.press('Escape')
+  await keys.waitFor({ state: 'detached' })
+  await page.keyboard.press('?')
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox', { name: 'Find' }).waitFor()
+  expect(await keys.count()).toBe(0)
+})

@@ -1,0 +1,96 @@
+/** Stop stops the run on the server, and keeps what has arrived. */
+import { performance } from 'node:perf_hooks'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { consoleBrowser } from '../support/browser.ts'
+import { expectAnswer, frontMatter, openRun } from '../support/run-part.ts'
+import { type ConsoleServer, consoleServer } from '../support/server.ts'
+
+const browser = consoleBrowser()
+let server: ConsoleServer
+const text = Array.from({ length: 40 }, (_, at) => `word${at}`)
+
+beforeAll(async () => {
+  server = await consoleServer({
+    plain: `${frontMatter()}Tell me about {{ topic }}`,
+    second: `${frontMatter()}Two`,
+    third: `${frontMatter()}Three`,
+  })
+})
+beforeEach(() => server.fake.clear())
+afterAll(() => server.close())
+
+it('stops the run on the server in less than a second, and keeps the words', async () => {
+  const part = await openRun(browser, server, 'plain')
+  server.fake.enqueue({ deltas: text.map((word) => `${word} `), gate: new Promise(() => {}), gateAfter: 12 })
+  const aborted = server.fake.aborted
+  await part.run()
+  await expectAnswer(
+    part,
+    text
+      .slice(0, 12)
+      .map((word) => `${word} `)
+      .join(''),
+  )
+  const uuid = (await part.pane.locator('[data-conversation]').textContent()) ?? ''
+  const pressed = performance.now()
+  await part.page.keyboard.press('Control+.')
+  await server.fake.waitForAbort(aborted + 1)
+  expect(performance.now() - pressed).toBeLessThan(1000)
+  await part.waitFor('Stopped')
+  expect((await part.answer()).trim()).toBe(text.slice(0, 12).join(' '))
+  await part.pane.getByText('stopped', { exact: true }).waitFor()
+  expect(await part.announcement()).toBe('The run was stopped after 12 words')
+  expect((await server.api('GET', `/conversations/${uuid}`)).body).toMatchObject({ status: 'stopped' })
+})
+
+it('runs again with the same inputs', async () => {
+  const part = await openRun(browser, server, 'plain')
+  await part.input('topic').fill('ducks')
+  server.fake.enqueue({ text: 'first', gate: new Promise(() => {}), gateAfter: 1 }, { text: 'second' })
+  await part.run()
+  await expectAnswer(part, 'first')
+  await part.pane.getByRole('button', { name: /^Stop/ }).click()
+  await part.waitFor('Stopped')
+  await part.run()
+  await part.waitFor('Completed')
+  await expectAnswer(part, 'second')
+  expect(JSON.stringify(server.fake.requests.at(-1)?.body)).toContain('ducks')
+})
+
+it('stops a run that has not said anything yet', async () => {
+  const part = await openRun(browser, server, 'plain')
+  server.fake.enqueue({ hang: 'after-head' })
+  await part.run()
+  await part.pane.getByText('Waiting for the first token').waitFor()
+  await part.pane.getByRole('button', { name: /^Stop/ }).click()
+  await part.waitFor('Stopped')
+})
+
+it('keeps a reply that cannot be sent while two other runs are active', async () => {
+  const part = await openRun(browser, server, 'plain')
+  server.fake.enqueue({ text: 'An answer.' })
+  await part.run()
+  await part.waitFor('Completed')
+  await part.pane.getByLabel('Reply').fill('And then?')
+  for (const other of ['second', 'third']) {
+    await part.page.getByRole('treeitem', { name: other }).click()
+    await part.pane.getByText('This prompt has no inputs.').waitFor()
+    server.fake.enqueue({ text: `from ${other}`, gate: new Promise(() => {}), gateAfter: 2 })
+    await part.run()
+    await expectAnswer(part, `from ${other}`)
+  }
+  await part.page.getByRole('treeitem', { name: 'plain' }).click()
+  const reply = part.pane.getByLabel('Reply')
+  await expect.poll(() => reply.inputValue()).toBe('And then?')
+  await reply.press('Enter')
+  await part.pane.getByRole('button', { name: 'Send (two other runs are active)' }).waitFor()
+  expect(await reply.inputValue()).toBe('And then?')
+  await part.page.getByRole('treeitem', { name: 'third' }).click()
+  await part.pane.getByRole('button', { name: /^Stop/ }).click()
+  await part.waitFor('Stopped')
+  await part.page.getByRole('treeitem', { name: 'plain' }).click()
+  server.fake.enqueue({ text: 'The end.' })
+  await reply.press('Enter')
+  await expectAnswer(part, 'An answer.\n\nThe end.')
+  expect(await reply.inputValue()).toBe('')
+})

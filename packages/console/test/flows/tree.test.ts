@@ -1,0 +1,334 @@
+import type { CDPSession, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { consoleBrowser } from '../support/browser.ts'
+import { type ConsoleServer, consoleServer } from '../support/server.ts'
+
+const browser = consoleBrowser()
+const text = (about: string) => `Write about ${about} for {{ name }}.`
+/** Words that have a meaning in API paths, and characters that addresses escape. */
+const oddNames = ['support/réply', 'a.b', 'run', 'check', 'create-or-update', 'run/logs', 'ünï/日本']
+let server: ConsoleServer
+let large: ConsoleServer
+
+beforeAll(async () => {
+  const names = ['support/reply', 'support/triage', 'sales/outreach/first', 'hello', ...oddNames]
+  server = await consoleServer(Object.fromEntries(names.map((name) => [name, text(name)])))
+  large = await consoleServer(thousandPrompts())
+})
+afterAll(() => Promise.all([server.close(), large.close()]))
+
+test('1,000 prompts in 6 levels show in less than 300 ms', async () => {
+  const times: number[] = []
+  // The best of five visits: another process may use the machine during one of them.
+  for (let visit = 0; visit < 5; visit++) {
+    const { page, context } = await browser.open(large, `/p/${large.project.id}/history`)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    const metrics = await context.newCDPSession(page)
+    // Processor time of the page's thread. The clock on the wall measures mostly what else runs on a test machine.
+    await metrics.send('Performance.enable', { timeDomain: 'threadTicks' })
+    const before = await busyMs(metrics)
+    await page.getByRole('link', { name: 'Prompts' }).click()
+    await page.getByText('1,000 prompts').waitFor()
+    await expect.poll(() => page.locator('a[role="treeitem"]').count()).toBe(1000)
+    times.push((await busyMs(metrics)) - before)
+    expect(await page.locator('[role="treeitem"][aria-level="6"]').count()).toBeGreaterThan(500)
+  }
+  expect(Math.min(...times)).toBeLessThan(300)
+})
+
+test('a prompt is created, renamed, deleted and reverted in a draft', async () => {
+  const draft = await newDraft()
+  const { page } = await browser.open(server, server.promptAddress('support/reply', draft))
+  await page.getByRole('button', { name: 'New prompt' }).click()
+  await submit(page, 'Create', 'support/closing')
+  await heading(page, 'support/closing')
+  await row(page, 'support/closing').getByText('added').waitFor({ state: 'attached' })
+  expect(page.url()).toBe(server.promptAddress('support/closing', draft))
+
+  await row(page, 'support/closing').focus()
+  await page.keyboard.press('F2')
+  await submit(page, 'Rename', 'support/goodbye')
+  await heading(page, 'support/goodbye')
+  expect(await paths(page)).not.toContain('support/closing')
+
+  await row(page, 'support/triage').focus()
+  await page.keyboard.press('Delete')
+  await row(page, 'support/triage').getByText('deleted').waitFor({ state: 'attached' })
+  await row(page, 'support/triage').click()
+  await page.getByRole('button', { name: 'Restore' }).click()
+  await expect.poll(() => row(page, 'support/triage').getByText('deleted').count()).toBe(0)
+  expect(await stored(draft, 'support/triage')).toBe(text('support/triage'))
+
+  await server.api('POST', `/projects/${server.project.id}/versions/${draft}/push`, {
+    body: { changes: [{ path: 'support/reply', status: 'modified', content: 'Another text' }] },
+  })
+  await page.goto(server.promptAddress('support/reply', draft))
+  await page.getByRole('button', { name: 'More' }).click()
+  await page.getByRole('menuitem', { name: 'Revert' }).click()
+  await page.getByRole('alertdialog', { name: 'Revert support/reply?' }).getByRole('button', { name: 'Revert' }).click()
+  await expect.poll(() => stored(draft, 'support/reply')).toBe(text('support/reply'))
+  await expect.poll(() => row(page, 'support/reply').getByText('modified').count()).toBe(0)
+})
+
+test('a rename keeps the text and the examples', async () => {
+  const draft = await newDraft()
+  const examples = `/projects/${server.project.id}/examples`
+  const before = await documentUuidOf(draft, 'sales/outreach/first')
+  await server.api('POST', examples, { body: { documentUuid: before, name: 'Ana', parameters: { name: 'Ana' } } })
+  const { page } = await browser.open(server, server.promptAddress('sales/outreach/first', draft))
+  // Dragging opens the same dialog, with the new path.
+  await row(page, 'sales/outreach/first').dragTo(row(page, 'support/'))
+  await page.getByLabel('Path').waitFor()
+  expect(await page.getByLabel('Path').inputValue()).toBe('support/first')
+  await submit(page, 'Rename')
+  await heading(page, 'support/first')
+  expect(await stored(draft, 'support/first')).toBe(text('sales/outreach/first'))
+  const after = await documentUuidOf(draft, 'support/first')
+  const copied = await server.api('GET', `${examples}?documentUuid=${after}`)
+  expect(JSON.parse(copied.text)).toMatchObject([{ name: 'Ana', parameters: { name: 'Ana' } }])
+})
+
+test('a deletion can be undone, with the text of the draft', async () => {
+  const draft = await newDraft()
+  await server.api('POST', `/projects/${server.project.id}/versions/${draft}/push`, {
+    body: { changes: [{ path: 'hello', status: 'modified', content: 'Only in the draft' }] },
+  })
+  const { page } = await browser.open(server, server.promptAddress('support/reply', draft))
+  await row(page, 'hello').focus()
+  await page.keyboard.press('Delete')
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await heading(page, 'hello')
+  expect(await stored(draft, 'hello')).toBe('Only in the draft')
+})
+
+test('a change on live goes into one draft of its author', async () => {
+  const key = await server.newKey(['read', 'write'], { name: 'Ana', email: 'ana@example.com' })
+  const { page } = await browser.open(server, server.promptAddress('hello'), { key })
+  await page.getByRole('button', { name: 'New prompt' }).click()
+  await submit(page, 'Create', 'from-live')
+  await heading(page, 'from-live')
+  const [, draft] = /\/v\/([0-9a-f-]{36})\//.exec(page.url()) ?? []
+  const { body } = await server.api('GET', `/projects/${server.project.id}/versions/${draft}`)
+  expect(body).toMatchObject({ status: 'draft', authorName: 'Ana', title: expect.stringMatching(/^Ana · \d+ \w+$/) })
+
+  await page.goto(server.promptAddress('hello'))
+  await row(page, 'hello').focus()
+  await page.keyboard.press('Delete')
+  await row(page, 'hello').getByText('deleted').waitFor({ state: 'attached' })
+  expect(page.url()).toContain(`/v/${draft}/`)
+})
+
+test('without the scope write, the actions name it and do nothing', async () => {
+  const key = await server.newKey(['read'])
+  const { page } = await browser.open(server, server.promptAddress('hello'), { key })
+  const button = page.getByRole('button', { name: 'New prompt' })
+  await expect.poll(() => button.getAttribute('title')).toBe('needs write')
+  expect(await button.getAttribute('aria-disabled')).toBe('true')
+  await row(page, 'hello').focus()
+  await page.keyboard.press('n')
+  await page.keyboard.press('F2')
+  expect(await page.getByRole('dialog').count()).toBe(0)
+})
+
+test("a colleague's push shows without a reload", async () => {
+  const draft = await newDraft()
+  const { page } = await browser.open(server, server.promptAddress('hello', draft))
+  await row(page, 'hello').waitFor()
+  await server.api('POST', `/projects/${server.project.id}/versions/${draft}/push`, {
+    body: { changes: [{ path: 'colleague/news', status: 'added', content: 'News' }] },
+  })
+  await row(page, 'colleague/news').waitFor()
+})
+
+test('a hidden tab asks nothing', async () => {
+  const { page } = await browser.open(server, '/sign-in')
+  await page.clock.install()
+  await page.goto(server.promptAddress('hello'))
+  await row(page, 'hello').waitFor()
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(request.url()))
+  await setVisibility(page, 'hidden')
+  await page.clock.runFor(60_000)
+  expect(asked).toEqual([])
+  await setVisibility(page, 'visible')
+  await page.clock.runFor(11_000)
+  await expect.poll(() => asked.some((url) => url.endsWith('/versions/live/tree'))).toBe(true)
+})
+
+test('the list is moved through and used by keyboard alone', async () => {
+  const draft = await newDraft()
+  const { page } = await browser.open(server, server.promptAddress('support/reply', draft))
+  await row(page, 'support/reply').waitFor()
+  await page.getByRole('searchbox', { name: 'Filter the prompts' }).focus()
+  await page.keyboard.press('Tab')
+  expect(await focused(page)).toBe('support/reply')
+  const walk = async (...steps: [key: string, row: string][]) => {
+    for (const [key, expected] of steps) {
+      await page.keyboard.press(key)
+      expect(await focused(page), key).toBe(expected)
+    }
+  }
+  await walk(['Home', 'run/'], ['ArrowRight', 'run/logs'], ['ArrowLeft', 'run/'], ['End', 'run'], ['ArrowUp', 'hello'])
+  await walk(['Home', 'run/'], ['ArrowLeft', 'run/'])
+  await expect.poll(() => row(page, 'run/').getAttribute('aria-expanded')).toBe('false')
+  await walk(['ArrowDown', 'sales/'], ['ArrowRight', 'sales/outreach/'])
+  // Letters: "su" is a word, and the next letter after a pause begins another one.
+  await walk(['s', 'support/'], ['u', 'support/'], ['p', 'support/'])
+  await walk(['ArrowDown', 'support/reply'], ['ArrowDown', 'support/réply'], ['Enter', 'support/réply'])
+  await heading(page, 'support/réply')
+
+  await page.keyboard.press('F2')
+  await page.getByRole('dialog', { name: 'Rename support/réply' }).waitFor()
+  await page.keyboard.press('Escape')
+  await expect.poll(() => focused(page)).toBe('support/réply')
+  await page.keyboard.press('n')
+  await page.getByRole('dialog', { name: 'New prompt' }).waitFor()
+  await page.keyboard.type('typed')
+  await page.keyboard.press('Enter')
+  await heading(page, 'support/typed')
+  await row(page, 'support/typed').focus()
+  await page.keyboard.press('Delete')
+  await expect.poll(() => paths(page)).not.toContain('support/typed')
+  // The focus is never lost: the row below has it.
+  expect(await focused(page)).toMatch(/^(ünï\/|support\/)/)
+})
+
+test('the filter finds by parts of the path and counts what it finds', async () => {
+  const { page } = await browser.open(server, server.promptAddress('hello'))
+  const filter = page.getByRole('searchbox', { name: 'Filter the prompts' })
+  await filter.fill('REP sup')
+  await expect.poll(() => paths(page)).toEqual(['support/reply'])
+  await page.getByText('1 prompt', { exact: true }).waitFor()
+  await filter.press('ArrowDown')
+  await page.keyboard.press('ArrowDown')
+  expect(await focused(page)).toBe('support/reply')
+  await filter.press('Escape')
+  await expect.poll(() => paths(page)).toContain('hello')
+})
+
+test.each(oddNames)('%s opens by click and by address', async (name) => {
+  const { page } = await browser.open(server, server.promptAddress('hello'))
+  await row(page, name).click()
+  await heading(page, name)
+  expect(page.url()).toBe(server.promptAddress(name))
+  expect(await row(page, name).getAttribute('href')).toBe(new URL(server.promptAddress(name)).pathname)
+  await page.reload()
+  await heading(page, name)
+  await page.getByText(`Write about ${name}`).first().waitFor()
+})
+
+test('names that no prompt can have are refused at the field, and their addresses name them', async () => {
+  const { page } = await browser.open(server, server.promptAddress('hello', await newDraft()), {
+    allow: /status of 40[04]/,
+  })
+  const bad = '50% off?#1 <script>alert(1)</script>'
+  await page.getByRole('button', { name: 'New prompt' }).click()
+  await submit(page, 'Create', bad)
+  await page.getByText('Invalid path').waitFor()
+  await page.keyboard.press('Escape')
+  await page.goto(server.promptAddress(bad))
+  await heading(page, bad)
+  await page.getByText('The prompt could not be opened').waitFor()
+})
+
+test('while the server cannot be asked, the list stays and says how old it is', async () => {
+  const { page } = await browser.open(server, server.promptAddress('hello'), { allow: /ERR_FAILED|Failed to load/ })
+  await row(page, 'hello').waitFor()
+  await page.route('**/tree', (route) => route.abort())
+  await page.getByText('This list is from').waitFor()
+  expect(await paths(page)).toContain('hello')
+  await page.unroute('**/tree')
+  await page.getByText('This list is from').waitFor({ state: 'detached' })
+})
+
+test('changing the window and the tab keeps inputs and the editor', async () => {
+  const { page } = await browser.open(server, server.promptAddress('hello'))
+  await input(page).fill('Ana')
+  const field = await input(page).elementHandle()
+  for (const width of [1000, 600, 360, 1440]) {
+    await page.setViewportSize({ width, height: 800 })
+    if (width < 1100) await page.getByRole('tab', { name: 'Text' }).click()
+    await page.getByRole('tab', { name: 'Run' }).click()
+    expect(await field?.evaluate((input) => (input.isConnected ? (input as HTMLInputElement).value : null))).toBe('Ana')
+    expect(await input(page).isVisible()).toBe(true)
+  }
+  await page.getByRole('tab', { name: 'Use' }).click()
+  expect(page.url()).toContain('tab=use')
+  await page.getByRole('tab', { name: 'Run' }).click()
+  expect(await input(page).inputValue()).toBe('Ana')
+})
+
+test('a project without a live version shows its draft, and a sentence while it is empty', async () => {
+  const created = await server.api('POST', '/projects', { body: { name: 'empty' } })
+  const { project, version } = created.body as { project: { id: number }; version: { uuid: string } }
+  const { page } = await browser.open(server, `/p/${project.id}`)
+  await page.getByText('There are no prompts here yet.').waitFor()
+  expect(page.url()).toContain(version.uuid)
+  await page.getByRole('region', { name: 'command' }).getByText('stet push').waitFor()
+  // On a narrow screen the list is the screen, and says the same.
+  await page.setViewportSize({ width: 360, height: 780 })
+  await page.getByText('There are no prompts here yet.').filter({ visible: true }).waitFor()
+  await page.getByRole('button', { name: 'New prompt' }).last().click()
+  await submit(page, 'Create', 'first')
+  await heading(page, 'first')
+})
+
+/** The field of the prompt's one parameter. */
+function input(page: Page) {
+  return page.getByRole('textbox', { name: /^name/ })
+}
+
+function row(page: Page, key: string) {
+  return page.locator(`[role="treeitem"][data-key="${key}"]`)
+}
+
+function heading(page: Page, path: string) {
+  return page.getByRole('heading', { level: 1, name: path, exact: true }).waitFor()
+}
+
+function paths(page: Page): Promise<string[]> {
+  return page.locator('a[role="treeitem"]').evaluateAll((rows) => rows.map((one) => one.getAttribute('data-key') ?? ''))
+}
+
+function focused(page: Page): Promise<string | null> {
+  return page.evaluate(() => document.activeElement?.getAttribute('data-key') ?? null)
+}
+
+async function submit(page: Page, action: string, path?: string): Promise<void> {
+  if (path !== undefined) await page.getByLabel('Path').fill(path)
+  await page.getByRole('dialog').getByRole('button', { name: action }).click()
+}
+
+async function newDraft(): Promise<string> {
+  return (await server.project.newDraft()).split('/').at(-1) ?? ''
+}
+
+async function stored(version: string, path: string): Promise<unknown> {
+  return (await server.api('GET', `/projects/${server.project.id}/versions/${version}/documents/${path}`)).body[
+    'content'
+  ]
+}
+
+async function documentUuidOf(version: string, path: string): Promise<unknown> {
+  const { body } = await server.api('GET', `/projects/${server.project.id}/versions/${version}/documents/${path}`)
+  return body['documentUuid']
+}
+
+async function setVisibility(page: Page, state: 'hidden' | 'visible'): Promise<void> {
+  await page.evaluate((next) => {
+    Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => next })
+    document.dispatchEvent(new Event('visibilitychange'))
+  }, state)
+}
+
+function thousandPrompts(): Record<string, string> {
+  const pathOf = (index: number) => `area-${index % 4}/team-${index % 8}/topic-${index % 16}/kind-${index % 64}`
+  return Object.fromEntries(
+    Array.from({ length: 1000 }, (_, index) => [`${pathOf(index)}/case-${index % 128}/prompt-${index}`, text('it')]),
+  )
+}
+
+async function busyMs(metrics: CDPSession): Promise<number> {
+  const { metrics: values } = await metrics.send('Performance.getMetrics')
+  return (values.find(({ name }) => name === 'TaskDuration')?.value ?? 0) * 1000
+}

@@ -1,0 +1,33 @@
+/** What axe finds wrong in a page. */
+import { createRequire } from 'node:module'
+import type { Page } from 'playwright-core'
+
+const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
+
+interface Violation {
+  id: string
+  nodes: { target: unknown; failureSummary?: string }[]
+}
+
+declare global {
+  interface Window {
+    axe: { configure(spec: object): void; run(options: object): Promise<{ violations: Violation[] }> }
+  }
+}
+
+/** One line for each violation. The focus guards of Base UI are the one accepted exception. */
+export async function violations(page: Page): Promise<string[]> {
+  await page.addScriptTag({ path: axe })
+  const found = await page.evaluate(async () => {
+    window.axe.configure({
+      rules: [{ id: 'aria-hidden-focus', selector: '[aria-hidden="true"]:not([data-base-ui-focus-guard])' }],
+    })
+    const result = await window.axe.run({
+      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+    })
+    return result.violations
+  })
+  return found.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary }) => `${id} ${target} ${failureSummary}`),
+  )
+}

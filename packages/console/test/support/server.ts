@@ -1,0 +1,72 @@
+/** A stet server with the built console, a fake provider and a project. */
+
+import { generateApiKey } from '../../../server/src/features/access/api-key.ts'
+import { issueKey } from '../../../server/test/http/scenario.ts'
+import { type ServedProject, servedProject } from '../../../server/test/support/served-project.ts'
+import { settingsFor, startServer } from '../../../server/test/support/server-process.ts'
+import { testDatabase } from '../../../server/test/support/test-database.ts'
+
+export type Scope = 'read' | 'run' | 'write' | 'publish' | 'admin'
+
+export interface EmptyServer {
+  key: string
+  address(path: string): string
+  close(): Promise<void>
+}
+
+export interface ConsoleServer extends ServedProject {
+  /** The address of a page, for example `/settings/keys`. */
+  address(path: string): string
+  /** The address of a prompt of the live version, or of another one. */
+  promptAddress(path: string, version?: string): string
+  /** The answer to a GET with the key of the project. */
+  read<Answer>(path: string): Promise<Answer>
+  /** A new key with these scopes. Every key belongs to an author of its own if `author` is set. */
+  newKey(scopes: readonly Scope[], author?: { name: string; email: string }): Promise<string>
+}
+
+/** A server as a new user has it: no project, no provider key. */
+export async function emptyServer(environment: Record<string, string> = {}): Promise<EmptyServer> {
+  const storage = await testDatabase()
+  const key = generateApiKey()
+  const server = await startServer({ ...settingsFor(storage), STET_ADMIN_KEY: key, ...environment })
+  return {
+    key,
+    address: (path) => `${server.url}${path}`,
+    async close() {
+      server.child.kill('SIGTERM')
+      await server.ended
+      await storage.close()
+    },
+  }
+}
+
+/** A link that signs in once with a key. The default is the admin key of the server. */
+export async function signInLink(server: Pick<ConsoleServer, 'address' | 'key'>, key = server.key): Promise<string> {
+  const response = await fetch(server.address('/console/links'), {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+    body: '{"ttlSeconds":600}',
+  })
+  const { url } = (await response.json()) as { url: string }
+  // The printed host may be another name of the same server.
+  const { pathname, hash } = new URL(url)
+  return server.address(pathname + hash)
+}
+
+/** @param prompts the texts of the live version, by path */
+export async function consoleServer(
+  prompts: Record<string, string> = {},
+  environment: Record<string, string> = {},
+): Promise<ConsoleServer> {
+  const served = await servedProject(prompts, environment)
+  const address = (path: string) => `${served.server.url}${path}`
+  return Object.assign(served, {
+    address,
+    promptAddress: (path: string, version = 'live') =>
+      address(`/p/${served.project.id}/v/${version}/prompts/${path.split('/').map(encodeURIComponent).join('/')}`),
+    read: async <Answer>(path: string) => (await served.api('GET', path)).body as Answer,
+    newKey: (scopes: readonly Scope[], author?: { name: string; email: string }) =>
+      issueKey(served.api, { scopes: [...scopes], plan: 'custom', limit: 100_000, ...(author && { author }) }),
+  })
+}

@@ -1,0 +1,29 @@
+import { defineConfig } from 'vitest/config'
+
+const postgres = process.env['STET_TEST_DATABASE_URL']
+if (!postgres) console.warn('\n*** SKIPPED: the flows on PostgreSQL. Set STET_TEST_DATABASE_URL to run them. ***\n')
+
+const flows = 'test/flows/**/*.test.ts'
+
+export default defineConfig({
+  test: {
+    pool: 'forks',
+    // A browser and a server share the machine, so files run one after another.
+    maxWorkers: 1,
+    // Far above any real duration: a busy machine must not fail a test.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 30_000 } },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'embedded',
+          include: ['test/**/*.test.ts', 'src/**/*.test.ts'],
+          env: { STET_TEST_DATABASE_URL: '' },
+        },
+      },
+      ...(postgres ? [{ extends: true as const, test: { name: 'postgresql', include: [flows] } }] : []),
+    ],
+  },
+})

@@ -1,0 +1,123 @@
+import { ContractNoBody } from '@ts-rest/core'
+import { z } from 'zod'
+import { absent, type Held, Id, KeyScope, LIMITS, nullsAbsent, Person, Timestamp } from '../common.ts'
+import { withErrors } from '../errors.ts'
+import type * as vocabulary from '../vocabulary/index.ts'
+import { ApiKey } from './api-keys.ts'
+
+const Workspace = z.object({ id: Id, name: z.string() })
+
+export const Session = z
+  .object({
+    id: Id,
+    apiKey: ApiKey,
+    workspace: Workspace,
+    expiresAt: Timestamp.meta({ description: 'The latest end. The session ends earlier if it is not used.' }),
+    features: z.array(z.string()).meta({ description: 'Features of this server beyond the first release.' }),
+    version: z.string().meta({ description: 'The version of the server.' }),
+    database: z.enum(['embedded', 'postgresql']),
+  })
+  .meta({ id: 'Session' })
+export type Session = Held<z.infer<typeof Session>, vocabulary.Session>
+
+export const SignInPreview = z
+  .object({ workspace: Workspace, author: Person, scopes: z.array(KeyScope) })
+  .meta({ id: 'SignInPreview' })
+export type SignInPreview = Held<z.infer<typeof SignInPreview>, vocabulary.SignInPreview>
+
+export const SignInBody = nullsAbsent(
+  z
+    .object({
+      code: z.string().exactOptional().meta({ description: 'The part of a sign-in link after `#`.' }),
+      apiKey: z.string().exactOptional(),
+      peek: z
+        .boolean()
+        .exactOptional()
+        .meta({ description: 'Only shows who the code signs in. The code stays usable.' }),
+    })
+    .refine(({ code, apiKey }) => (code === undefined) !== (apiKey === undefined), {
+      path: ['code'],
+      error: 'must be sent, or apiKey, but not both',
+    })
+    .refine(({ apiKey, peek }) => apiKey === undefined || peek !== true, {
+      path: ['peek'],
+      error: 'needs a code',
+    }),
+).meta({ id: 'SignInBody' })
+export type SignInBody = Held<z.input<typeof SignInBody>, vocabulary.SignInBody>
+
+export const ConsoleSession = z
+  .object({
+    id: Id,
+    apiKey: z.object({ id: Id, name: z.string(), prefix: z.string() }),
+    author: Person,
+    userAgent: z.string().meta({ description: "The browser's own description of itself; empty if it sent none." }),
+    createdAt: Timestamp,
+    lastSeenAt: Timestamp.meta({ description: 'Up to a minute old.' }),
+    expiresAt: Timestamp,
+    isCurrent: z.boolean().meta({ description: 'True for the session of this request.' }),
+  })
+  .meta({ id: 'ConsoleSession' })
+export type ConsoleSession = Held<z.infer<typeof ConsoleSession>, vocabulary.ConsoleSession>
+
+export const CreateSignInLinkBody = absent({
+  apiKeyId: Id.exactOptional().meta({
+    description: "The key that the link signs in with. Default: the caller's key. Another key requires `admin`.",
+  }),
+  ttlSeconds: z
+    .int()
+    .min(LIMITS.leastLinkSeconds)
+    .max(LIMITS.mostLinkSeconds)
+    .default(60)
+    .meta({ description: 'How long the link works, in seconds.' }),
+}).meta({ id: 'CreateSignInLinkBody' })
+export type CreateSignInLinkBody = Held<z.input<typeof CreateSignInLinkBody>, vocabulary.CreateSignInLinkBody>
+
+export const SignInLink = z
+  .object({ url: z.string().meta({ description: 'Works once.' }), expiresAt: Timestamp })
+  .meta({ id: 'SignInLink' })
+export type SignInLink = Held<z.infer<typeof SignInLink>, vocabulary.SignInLink>
+
+/** Malformed ids count as unknown ids. */
+const SessionParams = z.object({ id: z.string().meta({ description: 'The id of the session, a positive integer.' }) })
+
+export const consoleRouteShapes = {
+  signIn: {
+    summary: 'Sign in to the console',
+    description:
+      'Opens a session and sets its cookie. Needs the header `X-Stet-Console: 1`. With `peek`, only shows who the code ' +
+      'signs in. Every refused code or key gets the same 401. A sign-in costs the key one request of its rate limit. A ' +
+      'key has at most 20 sessions: a new one ends the oldest.',
+    body: SignInBody,
+    responses: withErrors({ 200: SignInPreview, 201: Session }),
+  },
+  session: {
+    summary: 'Show the current session',
+    description: 'Returns the session of the cookie. 401 without one, and for an API key.',
+    responses: withErrors({ 200: Session }),
+  },
+  signOut: {
+    summary: 'Sign out of the console',
+    description: 'Ends the session and expires its cookie. 401 without a session, and for an API key.',
+    responses: withErrors({ 204: ContractNoBody }),
+  },
+  sessions: {
+    summary: 'List sessions',
+    description: "Newest first: the sessions of the caller's key; with `admin`, all sessions of the workspace.",
+    responses: withErrors({ 200: z.array(ConsoleSession) }),
+  },
+  endSession: {
+    summary: 'End a session',
+    description: 'Takes effect at once. 404 for a session that the list does not show.',
+    pathParams: SessionParams,
+    responses: withErrors({ 204: ContractNoBody }),
+  },
+  createLink: {
+    summary: 'Create a sign-in link',
+    description:
+      'Returns a link that signs in once. A key restricted to a project can only create links for itself. 409 if the ' +
+      'named key is revoked or expired.',
+    body: CreateSignInLinkBody,
+    responses: withErrors({ 201: SignInLink }),
+  },
+}

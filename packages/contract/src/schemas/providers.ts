@@ -1,0 +1,39 @@
+import { z } from 'zod'
+import type { Held } from '../common.ts'
+import { withErrors } from '../errors.ts'
+import type * as vocabulary from '../vocabulary/index.ts'
+import { ProviderKind } from './provider-api-keys.ts'
+
+const price = z.number().nonnegative().nullable()
+
+export const ProviderModel = z
+  .object({
+    id: z.string(),
+    inputPrice: price.meta({ description: 'In USD per million tokens; `null` if it is not known.' }),
+    outputPrice: price,
+  })
+  .meta({ id: 'ProviderModel' })
+export type ProviderModel = Held<z.infer<typeof ProviderModel>, vocabulary.ProviderModel>
+
+export const Provider = z
+  .object({
+    name: z.string().meta({ description: 'The name that prompts use as `provider`.' }),
+    provider: ProviderKind,
+    defaultModel: z.string().nullable(),
+    isDemo: z.boolean(),
+    models: z.array(ProviderModel).meta({
+      description: 'The models whose prices are known, and the default model. Others can be named too.',
+    }),
+  })
+  .meta({ id: 'Provider' })
+export type Provider = Held<z.infer<typeof Provider>, vocabulary.Provider>
+
+export const providerRoutes = {
+  list: {
+    summary: 'List providers',
+    description:
+      'The providers that prompts can name, by name: stored provider keys, those from the environment, and the demo. ' +
+      'Without addresses and tokens.',
+    responses: withErrors({ 200: z.array(Provider) }),
+  },
+}

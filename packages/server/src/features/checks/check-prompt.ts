@@ -1,0 +1,113 @@
+/** Compiles a prompt, and renders its first step as a run would. Stores nothing and calls no provider. */
+import type { CheckDocumentBody, DocumentCheck } from '@stet/contract/vocabulary'
+import { requireScope } from '../access/api-key.ts'
+import type { Needs } from '../deps.ts'
+import { checkText, hashContent, inBatches, loadFromVersion, loadWith } from '../documents/check-document.ts'
+import { assertCreatablePath, normalizeDocumentPath } from '../documents/document-path.ts'
+import { preparePrompt } from '../documents/read-document.ts'
+import { ownerOf, resolveVersion, type VersionAddress } from '../documents/version-ref.ts'
+import type { Version } from '../projects/project.ts'
+import type { Message } from '../templates/message.ts'
+import { parameterValues, type WireParameter, wireParameters } from '../templates/parameters.ts'
+import {
+  CompileFailure,
+  type CompileIssue,
+  type EvaluationOwner,
+  type TemplateScan,
+  type TemplateSource,
+} from '../templates/template-engine.ts'
+
+type Checks = Needs<'stores' | 'liveCache' | 'templates' | 'clock'>
+type CheckPromptInput = VersionAddress & CheckDocumentBody
+
+export interface PromptCheck extends Pick<DocumentCheck, 'contentHash' | 'references' | 'referencedBy'> {
+  errors: CompileIssue[]
+  config: Record<string, unknown>
+  parameters: Record<string, WireParameter>
+  messages: Message[] | null
+}
+
+interface Compiled {
+  version: Version
+  path: string
+  contentHash: string
+  source: TemplateSource
+  scan: TemplateScan
+}
+
+/**
+ * Compile errors are returned in `errors`.
+ * @throws AppError ForbiddenError for a text without the key scope `write`; BadRequestError for the path of such a text;
+ * NotFoundError; UnprocessableEntityError for parameters of a prompt that compiles; ServiceUnavailableError.
+ */
+export async function checkPrompt(deps: Checks, input: CheckPromptInput): Promise<PromptCheck> {
+  const { workspaceId } = input.caller
+  if (input.prompt !== undefined) requireScope(input.caller, ['write'])
+  const owner = ownerOf(input)
+  const compiled = await compile(deps, input, owner)
+  const { version, path, contentHash, scan } = compiled
+  const rendered = await renderFirstStep(deps, compiled, input.parameters, owner)
+  const { references } = scan
+  const found = references.length === 0 ? [] : await deps.stores.documents.listUuids(workspaceId, version, references)
+  const uuids = new Map(found.map((named) => [named.path, named.documentUuid]))
+  return {
+    contentHash,
+    ...rendered,
+    config: scan.config,
+    parameters: wireParameters(scan.config, scan.parameters),
+    references: references.map((to) => ({ path: to, documentUuid: uuids.get(to) ?? null })),
+    referencedBy: await listReferences(deps, version, path, owner),
+  }
+}
+
+async function compile(deps: Checks, input: CheckPromptInput, owner: EvaluationOwner): Promise<Compiled> {
+  const { path: given, prompt: content } = input
+  if (content === undefined) {
+    const { version, text, source, scan } = await preparePrompt(deps, { ...input, path: given })
+    return { version, path: text.path, contentHash: text.contentHash, source, scan }
+  }
+  const path = normalizeDocumentPath(given)
+  assertCreatablePath(path)
+  const { version } = await resolveVersion(deps, input)
+  const text = { path, content, contentHash: hashContent(content) }
+  const load = loadWith(text, loadFromVersion(deps, owner.workspaceId, version))
+  const { source, scan } = await checkText(deps, text, load, owner)
+  return { version, path, contentHash: text.contentHash, source, scan }
+}
+
+async function renderFirstStep(
+  deps: Needs<'templates' | 'clock'>,
+  { source, scan }: Compiled,
+  given: Record<string, unknown> | undefined,
+  owner: EvaluationOwner,
+): Promise<Pick<PromptCheck, 'errors' | 'messages'>> {
+  if (given === undefined || scan.errors.length > 0) return { errors: scan.errors, messages: null }
+  const parameters = parameterValues(scan.config, given)
+  const now = deps.clock.now().toISOString()
+  try {
+    const step = await deps.templates.step({ source, slots: scan.slots, parameters, now }, owner)
+    return { errors: [], messages: step.done ? step.added : step.input }
+  } catch (error) {
+    if (error instanceof CompileFailure) return { errors: [error.issue], messages: null }
+    throw error
+  }
+}
+
+/**
+ * Scans only the texts that contain the name of the prompt. Other texts cannot refer to it. A scan returns the text's own
+ * references without loading them.
+ */
+async function listReferences(
+  deps: Checks,
+  version: Version,
+  path: string,
+  owner: EvaluationOwner,
+): Promise<DocumentCheck['referencedBy']> {
+  const texts = await deps.stores.documents.listMentioning(owner.workspaceId, version, path)
+  if (texts.length === 0) return []
+  const scanned = await inBatches(deps, texts, owner, async ({ path: from, content, documentUuid }) => {
+    const { references } = await deps.templates.scan({ path: from, content, documents: {} }, owner)
+    return references.includes(path) ? [{ path: from, documentUuid }] : []
+  })
+  return scanned.flat()
+}

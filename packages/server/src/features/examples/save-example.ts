@@ -1,0 +1,103 @@
+/** Creates, updates and deletes examples. The project's lock keeps concurrent writers inside the limits. */
+import { randomUUID } from 'node:crypto'
+import { EXAMPLE_LIMITS } from '@stet/contract/vocabulary'
+import { refuse } from '../../shared/app-error.ts'
+import type { Caller } from '../../shared/caller.ts'
+import { readUuid } from '../../shared/text-guards.ts'
+import type { Needs, Stores } from '../deps.ts'
+import { assertVisible } from '../documents/version-ref.ts'
+import { assertSize, type Example } from './example.ts'
+import type { ExampleStore } from './ports.ts'
+
+interface InProject {
+  caller: Caller
+  projectId: number
+}
+
+interface CreateExampleInput extends InProject, Pick<Example, 'documentUuid' | 'name' | 'parameters'> {
+  messages?: Example['messages']
+}
+
+interface UpdateExampleInput extends InProject, Partial<Pick<Example, 'name' | 'parameters' | 'messages'>> {
+  exampleUuid: string
+}
+
+/**
+ * @throws AppError NotFoundError for the project or the prompt; ConflictError for a taken name or a full prompt;
+ * BadRequestError for an example that is too large.
+ */
+export async function createExample(
+  deps: Needs<'transaction' | 'clock'>,
+  { caller, projectId, name, parameters, messages = [], ...input }: CreateExampleInput,
+): Promise<Example> {
+  const { workspaceId, author } = caller
+  const documentUuid = input.documentUuid.toLowerCase()
+  const at = deps.clock.now()
+  const example: Example = {
+    ...{ uuid: randomUUID(), workspaceId, projectId, documentUuid, author },
+    ...{ name, parameters, messages, createdAt: at, updatedAt: at },
+  }
+  return locked(deps, { caller, projectId }, async ({ documents, examples }) => {
+    if (!(await documents.knowsDocument(workspaceId, projectId, documentUuid))) throw refuse('unknown-document-uuid')
+    assertSize(example)
+    await examples.create(workspaceId, example)
+    await assertTotals(examples, example)
+    return example
+  })
+}
+
+/** Absent fields stay unchanged. @throws AppError as `createExample`; NotFoundError for the example. */
+export async function updateExample(
+  deps: Needs<'transaction' | 'clock'>,
+  { caller, projectId, exampleUuid, ...change }: UpdateExampleInput,
+): Promise<Example> {
+  const { workspaceId } = caller
+  return locked(deps, { caller, projectId }, async ({ examples }) => {
+    const uuid = readUuid(exampleUuid)
+    const stored = uuid && (await examples.findOptional(workspaceId, projectId, uuid))
+    if (!stored) throw refuse('unknown-example')
+    assertSize({ ...stored, ...change })
+    const updated = await examples.update(workspaceId, projectId, stored.uuid, {
+      ...change,
+      updatedAt: deps.clock.now(),
+    })
+    await assertTotals(examples, updated)
+    return updated
+  })
+}
+
+/** Returns the uuid. @throws AppError NotFoundError for the project or the example. */
+export async function deleteExample(
+  deps: Needs<'transaction'>,
+  { caller, projectId, exampleUuid }: InProject & { exampleUuid: string },
+): Promise<string> {
+  return locked(deps, { caller, projectId }, async ({ examples }) => {
+    const uuid = readUuid(exampleUuid)
+    if (!uuid || !(await examples.delete(caller.workspaceId, projectId, uuid))) throw refuse('unknown-example')
+    return uuid
+  })
+}
+
+/**
+ * Call it after the write, so that a taken name is reported even if the prompt is full.
+ * @throws AppError ConflictError
+ */
+async function assertTotals(examples: ExampleStore, { workspaceId, projectId, documentUuid }: Example): Promise<void> {
+  const { count, bytes } = await examples.totals(workspaceId, projectId, documentUuid)
+  const { perPrompt, bytesPerPrompt } = EXAMPLE_LIMITS
+  if (count > perPrompt) throw refuse('too-many-examples', { limit: perPrompt, unit: 'examples' })
+  if (bytes > bytesPerPrompt) throw refuse('too-many-examples', { limit: bytesPerPrompt, unit: 'bytes' })
+}
+
+// Unlike `changeProject`, drops no cache: examples are neither cached nor part of a prompt.
+async function locked<T>(
+  deps: Needs<'transaction'>,
+  { caller, projectId }: InProject,
+  work: (stores: Stores) => Promise<T>,
+): Promise<T> {
+  assertVisible(caller, projectId)
+  return deps.transaction(async (stores) => {
+    if (!(await stores.projects.lock(caller.workspaceId, projectId))) throw refuse('unknown-project')
+    return work(stores)
+  })
+}

@@ -1,0 +1,39 @@
+/**
+ * Lists a version's prompts without their texts. Nothing is compiled here: `compiles` and `isAgent` come from what this
+ * server compiled before, with exactly these texts, and are null otherwise.
+ */
+import type { TreeItem as ItemBody } from '@stet/contract/vocabulary'
+import type { Needs } from '../deps.ts'
+import type { TextHead } from '../documents/document.ts'
+import { isChange, shownIn } from '../documents/overlay.ts'
+import type { SlotOf } from '../documents/ports.ts'
+import { resolveVersion, type VersionAddress } from '../documents/version-ref.ts'
+import type { RecordedVersion } from '../projects/project.ts'
+import { recordedVersion } from './read-versions.ts'
+
+export interface TreeItem extends TextHead, Pick<ItemBody, 'change' | 'compiles' | 'isAgent'> {}
+
+/** Sends one statement besides the cached version and its record. @throws AppError NotFoundError for the project or the version. */
+export async function readTree(
+  deps: Needs<'stores' | 'liveCache' | 'templates'>,
+  input: VersionAddress,
+): Promise<{ version: RecordedVersion; items: TreeItem[] }> {
+  const { version } = await resolveVersion(deps, input)
+  const { workspaceId } = input.caller
+  const slots = await deps.stores.documents.listHeads(workspaceId, version)
+  const hashes = new Map(slots.map((slot) => [slot.path, shownIn(slot)?.contentHash]))
+  const items = slots.flatMap((slot) => {
+    const item = treeItem(slot)
+    if (!item) return []
+    const known = deps.templates.known.find(workspaceId, item, (path) => hashes.get(path))
+    return [{ ...item, compiles: known?.compiles ?? null, isAgent: known?.isAgent ?? null }]
+  })
+  return { version: await recordedVersion(deps, input, version), items }
+}
+
+function treeItem(slot: SlotOf<TextHead>): (TextHead & Pick<ItemBody, 'change'>) | null {
+  const shown = shownIn(slot)
+  if (!isChange(slot)) return shown && { ...shown, change: null }
+  if (shown) return { ...shown, change: slot.live ? 'modified' : 'added' }
+  return slot.draft && { ...slot.draft, change: 'deleted' }
+}

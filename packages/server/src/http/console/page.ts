@@ -1,0 +1,90 @@
+/** Serves the console: its assets, and one page at each address of a closed list. Every other path is left to others. */
+import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { RequestHandler, Response } from 'express'
+import { refuse } from '../../shared/app-error.ts'
+import { contextOf } from '../auth/request-context.ts'
+import { ConsoleAssets, type ConsoleBuild } from './assets.ts'
+
+/** The features of Chromium that reach devices, credentials or models, or change how the page is shown. */
+const deniedFeatures = `
+  accelerometer autoplay browsing-topics camera captured-surface-control clipboard-read compute-pressure
+  digital-credentials-create digital-credentials-get display-capture encrypted-media fullscreen gamepad
+  geolocation gyroscope hid identity-credentials-get idle-detection keyboard-map language-detector
+  language-model local-fonts magnetometer microphone midi on-device-speech-recognition otp-credentials payment
+  picture-in-picture private-state-token-issuance private-state-token-redemption publickey-credentials-create
+  publickey-credentials-get screen-wake-lock serial speaker-selection storage-access summarizer sync-xhr
+  translator usb window-management xr-spatial-tracking
+`
+const denied = deniedFeatures.trim().split(/\s+/)
+const permissionsPolicy = ['clipboard-write=(self)', ...denied.map((name) => `${name}=()`)].join(', ')
+
+/** Styles need a nonce because the editor and the primitives add `<style>` elements. */
+function contentPolicy(nonce: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "style-src-attr 'none'",
+    "img-src 'self' data: blob:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "base-uri 'self'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ')
+}
+
+/** @param publicUrl its path becomes the page's base. Its host does not, so the console works at every host name. */
+export function serveConsole(build: ConsoleBuild, publicUrl: string | undefined): RequestHandler {
+  const assets = new ConsoleAssets(build)
+  const routes = build.routes.map((route) => ({ route, matches: matcherOf(route) }))
+  const base = publicUrl === undefined ? '/' : folderOf(new URL(publicUrl).pathname)
+  let page: Promise<string> | undefined
+  return async (req, res, next) => {
+    const isAsset = assets.has(req.path)
+    const route = isAsset ? '/assets/*' : routes.find(({ matches }) => matches(req.path))?.route
+    if (route === undefined) return next()
+    contextOf(res).route = route
+    const { method } = req
+    if (method !== 'GET' && method !== 'HEAD') throw refuse('method-not-allowed', { method, allow: ['GET', 'HEAD'] })
+    if (isAsset) return assets.send(req, res)
+    page ??= readPage(build, base)
+    // A failed read is repeated by the next request.
+    page.catch(() => {
+      page = undefined
+    })
+    sendPage(res, await page)
+  }
+}
+
+function matcherOf(route: string): (path: string) => boolean {
+  const start = route.endsWith('*') ? route.slice(0, -1) : undefined
+  return (path) => (start === undefined ? path === route : path.startsWith(start))
+}
+
+async function readPage({ folder }: ConsoleBuild, base: string): Promise<string> {
+  const html = await readFile(join(folder, 'index.html'), 'utf8')
+  // A URL's path has no quotes and no angle brackets.
+  return html.replaceAll('__STET_BASE__', base.replaceAll('&', '&amp;'))
+}
+
+function sendPage(res: Response, html: string): void {
+  const nonce = randomBytes(16).toString('base64')
+  const body = Buffer.from(html.replaceAll('__STET_NONCE__', nonce))
+  res.setHeader('Content-Security-Policy', contentPolicy(nonce))
+  res.setHeader('Cross-Origin-Opener-Policy', 'same-origin')
+  res.setHeader('Permissions-Policy', permissionsPolicy)
+  res.setHeader('Content-Type', 'text/html; charset=utf-8')
+  res.setHeader('Content-Length', body.length)
+  // No validator and not stored: a 304 would pair this nonce with the body of an earlier one.
+  res.setHeader('Cache-Control', 'no-store')
+  res.end(body)
+}
+
+function folderOf(path: string): string {
+  return path.endsWith('/') ? path : `${path}/`
+}

@@ -1,0 +1,38 @@
+import type { contract } from '@stet/contract'
+import { listExamples } from '../../features/examples/list-examples.ts'
+import { createExample, deleteExample, updateExample } from '../../features/examples/save-example.ts'
+import { exampleBody } from '../../wire/example.ts'
+import { callerOf } from '../auth/request-context.ts'
+import { pathId } from '../body/address.ts'
+import type { HttpDeps } from '../http-deps.ts'
+import { onlyOnce } from '../idempotency/only-once.ts'
+import type { Routes } from '../mount.ts'
+import type { UnreadBudget } from '../rate-limit/unread-budget.ts'
+import { sizedBody } from '../raw-response.ts'
+
+export function exampleRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<typeof contract.examples> {
+  return {
+    list: async ({ params, query, res }) => {
+      const caller = callerOf(res)
+      await unread.reserve(res, caller.apiKeyId)
+      const projectId = pathId(params.projectId, 'unknown-project')
+      const examples = await listExamples(deps, { ...query, caller, projectId })
+      return { status: 200, body: sizedBody(unread, res, examples.map(exampleBody)) }
+    },
+    create: async ({ params, body, req, res }) =>
+      onlyOnce(deps, { req, res, status: 201 }, async (own) => {
+        const projectId = pathId(params.projectId, 'unknown-project')
+        return exampleBody(await createExample(own, { ...body, caller: callerOf(res), projectId }))
+      }),
+    update: async ({ params: { exampleUuid, ...params }, body, res }) => {
+      const projectId = pathId(params.projectId, 'unknown-project')
+      const example = await updateExample(deps, { ...body, caller: callerOf(res), projectId, exampleUuid })
+      return { status: 200, body: exampleBody(example) }
+    },
+    delete: async ({ params: { exampleUuid, ...params }, res }) => {
+      const projectId = pathId(params.projectId, 'unknown-project')
+      const uuid = await deleteExample(deps, { caller: callerOf(res), projectId, exampleUuid })
+      return { status: 200, body: { uuid } }
+    },
+  }
+}

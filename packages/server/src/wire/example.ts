@@ -1,0 +1,16 @@
+import type { Example as ExampleBody } from '@stet/contract'
+import type { Example } from '../features/examples/example.ts'
+import { personBody } from './person.ts'
+
+export function exampleBody(example: Example): ExampleBody {
+  return {
+    uuid: example.uuid,
+    documentUuid: example.documentUuid,
+    name: example.name,
+    parameters: example.parameters,
+    messages: example.messages,
+    author: personBody(example.author),
+    createdAt: example.createdAt.toISOString(),
+    updatedAt: example.updatedAt.toISOString(),
+  }
+}

@@ -1,0 +1,16 @@
+import type { TreeItem as ItemBody } from '@stet/contract'
+import type { TreeItem } from '../features/versions/read-tree.ts'
+import { personBody } from './person.ts'
+
+export function treeItemBody(item: TreeItem): ItemBody {
+  return {
+    documentUuid: item.documentUuid,
+    path: item.path,
+    contentHash: item.contentHash,
+    change: item.change,
+    compiles: item.compiles,
+    isAgent: item.isAgent,
+    updatedAt: item.updatedAt.toISOString(),
+    updatedBy: item.updatedBy && personBody(item.updatedBy),
+  }
+}

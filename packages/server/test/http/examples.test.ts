@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto'
+import { DeletedExample, Example } from '@stet/contract'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { TestServer } from '../support/test-server.ts'
+import { apiCaller } from './api-call.ts'
+import { refusalOf } from './refusal-of.ts'
+import { type Api, createTestProject, issueKey, openServer, type TestProject } from './scenario.ts'
+
+let server: TestServer
+let api: Api
+let project: TestProject
+let examples: string
+let documentUuid: string
+let otherUuid: string
+
+beforeAll(async () => {
+  ;({ server, api } = await openServer())
+  project = await createTestProject(api, { a: 'Hello {{ name }}', b: 'Other' })
+  examples = `/projects/${project.id}/examples`
+  const uuidOf = async (path: string) => String((await api('GET', `${project.live}/documents/${path}`)).body['uuid'])
+  documentUuid = await uuidOf('a')
+  otherUuid = await uuidOf('b')
+})
+afterAll(() => server.close())
+
+const post = (body: Record<string, unknown>) =>
+  api('POST', examples, { body: { documentUuid, name: randomUUID(), parameters: {}, ...body } })
+const put = (uuid: string, body: Record<string, unknown>) => api('PUT', `${examples}/${uuid}`, { body })
+
+async function create(body: Record<string, unknown> = {}): Promise<Example> {
+  const answer = await post(body)
+  expect(answer.status, answer.text).toBe(201)
+  return Example.parse(answer.body)
+}
+
+async function list(uuid = documentUuid): Promise<Example[]> {
+  const answer = await api('GET', `${examples}?documentUuid=${uuid}`)
+  expect(answer.status, answer.text).toBe(200)
+  return answer.body as unknown as Example[]
+}
+
+/** Bytes of `{"k":"x…"}`. */
+const objectOf = (bytes: number) => ({ k: 'x'.repeat(bytes - '{"k":""}'.length) })
+
+describe('examples', () => {
+  it('are listed by prompt in the order of their creation, with their author', async () => {
+    const parameters = { name: 'Ada', count: 2, nested: { list: [null, 'é', 1.5] }, z: 1, a: 2 }
+    const messages = [{ role: 'user', content: 'And now?' }]
+    const first = await create({ name: 'second name', parameters, messages, documentUuid: documentUuid.toUpperCase() })
+    const { author } = (await api('GET', '/me')).body['apiKey'] as { author: unknown }
+    expect(first).toMatchObject({ documentUuid, name: 'second name', parameters, author })
+    expect(Object.keys(first.parameters)).toEqual(Object.keys(parameters))
+    expect(first.messages).toEqual([{ role: 'user', content: [{ type: 'text', text: 'And now?' }] }])
+    const second = await create({ name: 'first name' })
+    expect(second.messages).toEqual([])
+    const other = await create({ name: 'first name', documentUuid: otherUuid })
+    expect(await list(documentUuid.toUpperCase())).toEqual([first, second])
+    expect(await list(otherUuid)).toEqual([other])
+    for (const unknown of [randomUUID(), 'none', '']) expect(await list(unknown)).toEqual([])
+    expect(refusalOf(await api('GET', examples))).toMatchObject({ status: 400, path: 'documentUuid' })
+  })
+
+  it('can be changed field by field', async () => {
+    const created = await create({ parameters: { name: 'Ada' }, messages: [{ role: 'user', content: 'x' }] })
+    const renamed = await put(created.uuid.toUpperCase(), { name: 'renamed', parameters: null })
+    expect(renamed).toMatchObject({ status: 200, body: { ...created, name: 'renamed', updatedAt: expect.any(String) } })
+    expect((await put(created.uuid, { name: 'renamed' })).status).toBe(200)
+    const { body } = await put(created.uuid, { parameters: { name: 'Leo' }, messages: [] })
+    expect(body).toMatchObject({ name: 'renamed', parameters: { name: 'Leo' }, messages: [] })
+    expect(Example.parse(body)).toEqual((await list()).find(({ uuid }) => uuid === created.uuid))
+  })
+
+  it('keep the author who created them', async () => {
+    const { uuid, author } = await create()
+    const key = await issueKey(api, { scopes: ['write'] })
+    const changed = await apiCaller(server.url, key)('PUT', `${examples}/${uuid}`, { body: { name: randomUUID() } })
+    expect(changed).toMatchObject({ status: 200, body: { author } })
+  })
+
+  it('can be deleted once, and their name is free again', async () => {
+    const { uuid, name } = await create()
+    expect(refusalOf(await post({ name }))).toEqual({ status: 409, reason: 'example-name-taken' })
+    const deleted = await api('DELETE', `${examples}/${uuid}`)
+    expect({ status: deleted.status, body: DeletedExample.parse(deleted.body) }).toEqual({
+      status: 200,
+      body: { uuid },
+    })
+    for (const answer of [await api('DELETE', `${examples}/${uuid}`), await put(uuid, { name: 'x' })]) {
+      expect(refusalOf(answer)).toEqual({ status: 404, reason: 'unknown-example' })
+    }
+    await create({ name })
+  })
+
+  it('have names that are unique within their prompt, also under concurrent requests', async () => {
+    const name = randomUUID()
+    const statuses = (await Promise.all(Array.from({ length: 8 }, () => post({ name })))).map(({ status }) => status)
+    expect(statuses.sort()).toEqual([201, ...Array.from({ length: 7 }, () => 409)])
+    await create({ name: name.toUpperCase() })
+    const other = await create()
+    expect(refusalOf(await put(other.uuid, { name }))).toEqual({ status: 409, reason: 'example-name-taken' })
+  })
+
+  it('belong to a prompt of the project, drafts and deleted prompts included', async () => {
+    const draft = await project.newDraft()
+    const added = await api('POST', `${draft}/documents`, { body: { path: 'new' } })
+    await create({ documentUuid: added.body['uuid'] })
+    expect((await api('DELETE', `${draft}/documents/a`)).status).toBe(200)
+    await create()
+    const elsewhere = await createTestProject(api, { a: 'Hello' })
+    const foreign = (await api('GET', `${elsewhere.live}/documents/a`)).body['uuid']
+    for (const unknown of [foreign, randomUUID()]) {
+      const answer = await post({ documentUuid: unknown })
+      expect(refusalOf(answer)).toEqual({ status: 404, reason: 'unknown-document-uuid' })
+    }
+    expect(refusalOf(await post({ documentUuid: 'none' }))).toMatchObject({ status: 400, path: 'documentUuid' })
+    const { uuid } = await create()
+    const path = `/projects/${elsewhere.id}/examples/${uuid}`
+    for (const answer of [await api('PUT', path, { body: {} }), await api('DELETE', path)]) {
+      expect(refusalOf(answer)).toEqual({ status: 404, reason: 'unknown-example' })
+    }
+  })
+
+  it('have at most 256 KB of parameters and messages together', async () => {
+    const messages = [{ role: 'user', content: [{ type: 'text', text: 'x' }] }]
+    const rest = 262_144 - JSON.stringify(messages).length
+    const refusal = { status: 400, reason: 'invalid-body', path: 'parameters' }
+    expect(refusalOf(await post({ messages, parameters: objectOf(rest + 1) }))).toEqual(refusal)
+    const { uuid } = await create({ messages, parameters: objectOf(rest) })
+    expect(refusalOf(await put(uuid, { parameters: objectOf(rest + 1) }))).toEqual(refusal)
+    expect(refusalOf(await put(uuid, { messages: [...messages, ...messages] }))).toEqual(refusal)
+    expect((await put(uuid, { messages: [], parameters: objectOf(262_144 - '[]'.length) })).status).toBe(200)
+  })
+
+  it('have at most 4 MB together in a prompt', async () => {
+    const added = await api('POST', `${await project.newDraft()}/documents`, { body: { path: 'full' } })
+    const inFull = { documentUuid: added.body['uuid'] }
+    const full = objectOf(262_144 - '[]'.length)
+    for (let count = 0; count < 15; count += 1) await create({ ...inFull, parameters: full })
+    const { uuid } = await create({ ...inFull, parameters: objectOf(262_143 - '[]'.length) })
+    const refusal = { status: 409, reason: 'too-many-examples' }
+    const over = await post({ ...inFull, parameters: {} })
+    expect(refusalOf(over)).toEqual(refusal)
+    expect(over.body['message']).toBe('The examples of a prompt are limited to 4194304 bytes')
+    expect((await put(uuid, { parameters: full })).status).toBe(200)
+    expect(await list(String(inFull.documentUuid))).toHaveLength(16)
+    expect((await api('DELETE', `${examples}/${uuid}`)).status).toBe(200)
+    await create({ ...inFull, parameters: objectOf(262_142 - '[]'.length) })
+  })
+
+  it('are sent in pieces if they are large', async () => {
+    const added = await api('POST', `${await project.newDraft()}/documents`, { body: { path: 'large' } })
+    const made: Example[] = []
+    for (let count = 0; count < 9; count += 1) {
+      made.push(await create({ documentUuid: added.body['uuid'], parameters: objectOf(250_000) }))
+    }
+    expect(await list(String(added.body['uuid']))).toEqual(made)
+  })
+})

@@ -1,0 +1,190 @@
+import { Provider, ProviderTest } from '@stet/contract'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { prompt, type RunBench, runBench } from '../runs/run-bench.ts'
+import { apiCaller } from './api-call.ts'
+import { refusalOf } from './refusal-of.ts'
+import { issueKey, openTenant } from './scenario.ts'
+
+const token = 'sk-stored-0123456789'
+
+let bench: RunBench
+beforeAll(async () => {
+  const environment = { STET_ALLOWED_PRIVATE_HOSTS: 'localhost', ANTHROPIC_API_KEY: 'sk-ant-environment' }
+  bench = await runBench({ hello: prompt('<user>Hi</user>') }, environment)
+})
+afterAll(() => bench.close())
+
+async function store(body: Record<string, unknown>): Promise<number> {
+  const answer = await bench.api('POST', '/provider-api-keys', { body: { token, ...body } })
+  expect(answer.status, answer.text).toBe(201)
+  return Number(answer.body['id'])
+}
+
+describe('GET /providers', () => {
+  const list = async (call = bench.api) => {
+    const answer = await call('GET', '/providers')
+    expect(answer.status, answer.text).toBe(200)
+    return { ...answer, providers: Provider.array().parse(answer.body) }
+  }
+
+  it('lists what prompts can name, with prices and without secrets, for every key that reads', async () => {
+    const url = 'https://models.example.com/v1'
+    const prices = [
+      { model: 'house-large', input: 2, output: 8 },
+      { model: 'house-*', input: 1, output: 4 },
+    ]
+    await store({ name: 'House', provider: 'custom', url, defaultModel: 'house-small', configuration: { prices } })
+    const reader = await issueKey(bench.api, { scopes: ['read'] })
+    const { providers, text } = await list(apiCaller(bench.server.url, reader))
+    expect(providers.map(({ name }) => name)).toEqual(['House', 'anthropic', 'demo', 'openai'])
+    const [house, anthropic, demo, openai] = providers
+    expect(house).toEqual({
+      name: 'House',
+      provider: 'custom',
+      defaultModel: 'house-small',
+      isDemo: false,
+      models: [
+        { id: 'house-large', inputPrice: 2, outputPrice: 8 },
+        { id: 'house-small', inputPrice: 1, outputPrice: 4 },
+      ],
+    })
+    expect(demo).toMatchObject({ isDemo: true, models: [{ id: 'demo', inputPrice: 0, outputPrice: 0 }] })
+    expect(openai).toMatchObject({ provider: 'openai', defaultModel: null, isDemo: false })
+    expect(openai?.models).toContainEqual({ id: 'gpt-4o', inputPrice: 2.5, outputPrice: 10 })
+    expect(openai?.models.map(({ id }) => id)).not.toContain('text-embedding-3-small')
+    const ids = anthropic?.models.map(({ id }) => id) ?? []
+    expect(ids.length).toBeGreaterThan(5)
+    expect(ids).toEqual([...ids].sort())
+    for (const secret of [token, 'sk-ant-environment', 'sk-test', 'models.example.com', bench.fake.url]) {
+      expect(text).not.toContain(secret)
+    }
+  })
+
+  it('shows the provider that a run uses', async () => {
+    const id = await store({ name: 'OPENAI', provider: 'openai', defaultModel: 'gpt-4o-mini' })
+    const names = (await list()).providers.map(({ name, defaultModel }) => [name, defaultModel])
+    expect(names).toContainEqual(['OPENAI', 'gpt-4o-mini'])
+    expect(names.map(([name]) => name)).not.toContain('openai')
+    expect((await bench.api('DELETE', `/provider-api-keys/${id}`)).status).toBe(200)
+    expect((await list()).providers.map(({ name }) => name)).toContain('openai')
+  })
+
+  it("does not show other workspaces' providers", async () => {
+    await store({ name: 'ours', provider: 'groq' })
+    const other = await list(apiCaller(bench.server.url, await openTenant(bench.server, 'others')))
+    expect(other.providers.map(({ name }) => name)).toEqual(['anthropic', 'demo', 'openai'])
+  })
+})
+
+describe('POST /provider-api-keys/test', () => {
+  const ask = (body: Record<string, unknown>) => bench.api('POST', '/provider-api-keys/test', { body })
+  const test = async (body: Record<string, unknown>) => {
+    const answer = await ask(body)
+    expect(answer.status, answer.text).toBe(200)
+    return ProviderTest.parse(answer.body)
+  }
+
+  it('makes one call with 16 output tokens', async () => {
+    const calls = bench.fake.requests.length
+    bench.fake.enqueue({ deltas: ['st', 'et'] })
+    const tested = await test({ name: 'OpenAI', model: 'gpt-4o' })
+    expect(tested).toMatchObject({ ok: true, provider: 'openai', model: 'gpt-4o', text: 'stet', error: null })
+    expect(tested.firstTokenMs).toBeLessThanOrEqual(tested.durationMs)
+    const sent = bench.fake.requests.slice(calls)
+    expect(sent).toHaveLength(1)
+    expect(Object.entries(sent[0]?.body ?? {})).toContainEqual([expect.stringMatching(/^max.*tokens$/), 16])
+    expect(await bench.api('GET', '/conversations?limit=1')).toMatchObject({ body: { items: [] } })
+  })
+
+  it('uses the default model, and asks for one without it', async () => {
+    expect(await test({ name: 'demo' })).toMatchObject({ ok: true, provider: 'custom', model: 'demo', error: null })
+    expect(refusalOf(await ask({ name: 'openai' }))).toEqual({ status: 400, reason: 'invalid-body', path: 'model' })
+    expect(refusalOf(await ask({ name: 'none' }))).toEqual({ status: 404, reason: 'unknown-provider-key' })
+  })
+
+  it("shows a refusal once, in the provider's own words and without secrets", async () => {
+    const url = bench.fake.url.replace('127.0.0.1', 'localhost')
+    await store({ name: 'refusing', provider: 'custom', url, defaultModel: 'm' })
+    const calls = bench.fake.requests.length
+    bench.fake.enqueue({ status: 401, body: { error: { message: `Incorrect API key provided: ${token}` } } })
+    const answer = await ask({ name: 'refusing' })
+    expect(ProviderTest.parse(answer.body)).toMatchObject({
+      ok: false,
+      firstTokenMs: null,
+      text: '',
+      error: {
+        errorCode: 'ai_run_error',
+        message: expect.stringContaining('refusing: 401 Incorrect API key provided'),
+      },
+    })
+    expect(answer.text).not.toContain(token)
+    bench.fake.enqueue({ status: 429, body: { error: { message: 'Slow down' } } })
+    expect((await test({ name: 'refusing' })).error).toEqual({
+      errorCode: 'rate_limit_error',
+      message: 'refusing: 429 Slow down',
+    })
+    // A service that sends the key back as its text, and ignores the token limit.
+    bench.fake.enqueue({ deltas: [`You sent ${token}. `, 'x'.repeat(10_000)] })
+    const echoed = await test({ name: 'refusing' })
+    expect(echoed.text).toMatch(/^You sent \*{3}\. x+$/)
+    expect(echoed.text).toHaveLength(2_000)
+    const basic = Buffer.from(`user:${token}`).toString('base64')
+    bench.fake.enqueue({ deltas: [`You sent Basic ${basic}.`] })
+    const text = (await test({ name: 'refusing' })).text
+    expect(text).toMatch(/^You sent Basic \S*\*{3}\S*$/)
+    expect(text).not.toContain(basic.slice(8, 20))
+    expect(bench.fake.requests.slice(calls)).toHaveLength(4)
+  })
+
+  it('shows a response whole if the token is one letter', async () => {
+    const url = bench.fake.url.replace('127.0.0.1', 'localhost')
+    await store({ name: 'short token', provider: 'custom', url, defaultModel: 'm', token: 't' })
+    bench.fake.enqueue({ deltas: ['stet'] })
+    expect((await test({ name: 'short token' })).text).toBe('stet')
+  })
+
+  it('ends the call when its client disconnects', async () => {
+    const calls = bench.fake.requests.length
+    bench.fake.enqueue({ deltas: ['st', 'et'], hang: 'mid-stream' })
+    const leaving = new AbortController()
+    const answer = fetch(`${bench.server.url}/api/v3/provider-api-keys/test`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${bench.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'openai', model: 'gpt-4o' }),
+      signal: leaving.signal,
+    }).catch(() => 'left')
+    await expect.poll(() => bench.fake.requests.length).toBe(calls + 1)
+    leaving.abort()
+    expect(await answer).toBe('left')
+    const before = performance.now()
+    await bench.fake.requests[calls]?.left
+    // The time limit of a test is 20 s.
+    expect(performance.now() - before).toBeLessThan(15_000)
+  })
+
+  it('reaches no address that a run could not reach', async () => {
+    const id = await store({
+      name: 'moved',
+      provider: 'custom',
+      url: 'https://models.example.com/v1',
+      defaultModel: 'm',
+    })
+    // As if the name of the host had moved to a private address since.
+    const sql = 'UPDATE provider_key SET url = $2 WHERE id = $1'
+    await bench.server.database.session.query(sql, [id, bench.fake.url])
+    await bench.server.deps.liveCache.drop('workspace:1')
+    const calls = bench.fake.requests.length
+    const { ok, error } = await test({ name: 'moved' })
+    expect({ ok, errorCode: error?.errorCode }).toEqual({ ok: false, errorCode: 'ai_provider_config_error' })
+    expect(bench.fake.requests).toHaveLength(calls)
+  })
+
+  it('ends after 20 seconds, and keeps the text that arrived', async () => {
+    const aborted = bench.fake.aborted
+    bench.fake.enqueue({ deltas: ['half'], hang: 'mid-stream' })
+    const tested = await test({ name: 'openai', model: 'gpt-4o' })
+    expect(tested).toMatchObject({ ok: false, text: 'half', error: { errorCode: 'run_timeout_error' } })
+    expect(tested.durationMs).toBeGreaterThanOrEqual(19_900)
+    await bench.fake.waitForAbort(aborted + 1)
+  })
+})
