@@ -1,6 +1,7 @@
 /**
  * A load balancer without retries: each request goes to the next ready server, and its response is streamed back. A
- * failed request stays failed, so that a test sees it.
+ * failed request stays failed, so that a test sees it. If no server is ready, each of them gets requests, as with
+ * Envoy and the load balancers of the large clouds: a database that pauses for a second makes all of them unready.
  */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
@@ -29,13 +30,14 @@ export async function roundRobinProxy(...urls: string[]): Promise<RoundRobinProx
 
   const nextTarget = (): string | undefined => {
     const ready = [...targets].filter(([, isReady]) => isReady).map(([url]) => url)
+    const candidates = ready.length > 0 ? ready : [...targets.keys()]
     turn += 1
-    return ready[turn % ready.length]
+    return candidates[turn % candidates.length]
   }
   const server = createServer({ keepAliveTimeout: 0 }, (incoming, outgoing) => {
     const target = nextTarget()
     if (target === undefined) {
-      broken.push(`${incoming.method} ${incoming.url}: no server is ready`)
+      broken.push(`${incoming.method} ${incoming.url}: there is no server`)
       outgoing.writeHead(502).end()
       return
     }
