@@ -4,6 +4,10 @@ const postgres = process.env['STET_TEST_DATABASE_URL']
 if (!postgres) console.warn('\n*** SKIPPED: the flows on PostgreSQL. Set STET_TEST_DATABASE_URL to run them. ***\n')
 
 const flows = 'test/flows/**/*.test.ts'
+/** What a person's browser does and its headless shell might do differently: cookies, the first visit, clipboard, keys. */
+const onWholeBrowser = ['serving', 'sign-in', 'sign-in-link', 'first-run', 'editor'].map(
+  (flow) => `test/flows/${flow}.test.ts`,
+)
 
 export default defineConfig({
   test: {
@@ -24,6 +28,14 @@ export default defineConfig({
         },
       },
       ...(postgres ? [{ extends: true as const, test: { name: 'postgresql', include: [flows] } }] : []),
+      {
+        extends: true,
+        test: {
+          name: 'browser',
+          include: onWholeBrowser,
+          env: { STET_TEST_DATABASE_URL: '', STET_TEST_HEADLESS_SHELL: '' },
+        },
+      },
     ],
   },
 })

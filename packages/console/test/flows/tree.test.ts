@@ -1,39 +1,27 @@
-import type { CDPSession, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { consoleBrowser } from '../support/browser.ts'
-import { type ConsoleServer, consoleServer } from '../support/server.ts'
+import { type ConsoleServer, consoleServer, thousandPrompts } from '../support/server.ts'
 
 const browser = consoleBrowser()
 const text = (about: string) => `Write about ${about} for {{ name }}.`
 /** Words that have a meaning in API paths, and characters that addresses escape. */
 const oddNames = ['support/réply', 'a.b', 'run', 'check', 'create-or-update', 'run/logs', 'ünï/日本']
 let server: ConsoleServer
-let large: ConsoleServer
 
 beforeAll(async () => {
   const names = ['support/reply', 'support/triage', 'sales/outreach/first', 'hello', ...oddNames]
   server = await consoleServer(Object.fromEntries(names.map((name) => [name, text(name)])))
-  large = await consoleServer(thousandPrompts())
 })
-afterAll(() => Promise.all([server.close(), large.close()]))
+afterAll(() => server.close())
 
-test('1,000 prompts in 6 levels show in less than 300 ms', async () => {
-  const times: number[] = []
-  // The best of five visits: another process may use the machine during one of them.
-  for (let visit = 0; visit < 5; visit++) {
-    const { page, context } = await browser.open(large, `/p/${large.project.id}/history`)
-    await page.getByRole('heading', { level: 1 }).waitFor()
-    const metrics = await context.newCDPSession(page)
-    // Processor time of the page's thread. The clock on the wall measures mostly what else runs on a test machine.
-    await metrics.send('Performance.enable', { timeDomain: 'threadTicks' })
-    const before = await busyMs(metrics)
-    await page.getByRole('link', { name: 'Prompts' }).click()
-    await page.getByText('1,000 prompts').waitFor()
-    await expect.poll(() => page.locator('a[role="treeitem"]').count()).toBe(1000)
-    times.push((await busyMs(metrics)) - before)
-    expect(await page.locator('[role="treeitem"][aria-level="6"]').count()).toBeGreaterThan(500)
-  }
-  expect(Math.min(...times)).toBeLessThan(300)
+test('all of 1,000 prompts in 6 levels are listed', async () => {
+  const large = await consoleServer(thousandPrompts())
+  onTestFinished(() => large.close())
+  const { page } = await browser.open(large, `/p/${large.project.id}`)
+  await page.getByText('1,000 prompts').waitFor()
+  await expect.poll(() => page.locator('a[role="treeitem"]').count()).toBe(1000)
+  expect(await page.locator('[role="treeitem"][aria-level="6"]').count()).toBeGreaterThan(500)
 })
 
 test('a prompt is created, renamed, deleted and reverted in a draft', async () => {
@@ -319,16 +307,4 @@ async function setVisibility(page: Page, state: 'hidden' | 'visible'): Promise<v
     Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => next })
     document.dispatchEvent(new Event('visibilitychange'))
   }, state)
-}
-
-function thousandPrompts(): Record<string, string> {
-  const pathOf = (index: number) => `area-${index % 4}/team-${index % 8}/topic-${index % 16}/kind-${index % 64}`
-  return Object.fromEntries(
-    Array.from({ length: 1000 }, (_, index) => [`${pathOf(index)}/case-${index % 128}/prompt-${index}`, text('it')]),
-  )
-}
-
-async function busyMs(metrics: CDPSession): Promise<number> {
-  const { metrics: values } = await metrics.send('Performance.getMetrics')
-  return (values.find(({ name }) => name === 'TaskDuration')?.value ?? 0) * 1000
 }

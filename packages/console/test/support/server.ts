@@ -70,3 +70,14 @@ export async function consoleServer(
       issueKey(served.api, { scopes: [...scopes], plan: 'custom', limit: 100_000, ...(author && { author }) }),
   })
 }
+
+/** 1,000 prompts in folders of up to six levels. */
+export function thousandPrompts(): Record<string, string> {
+  const pathOf = (index: number) => `area-${index % 4}/team-${index % 8}/topic-${index % 16}/kind-${index % 64}`
+  return Object.fromEntries(
+    Array.from({ length: 1000 }, (_, index) => [
+      `${pathOf(index)}/case-${index % 128}/prompt-${index}`,
+      'Write about it for {{ name }}.',
+    ]),
+  )
+}
