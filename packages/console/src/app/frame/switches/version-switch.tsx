@@ -58,7 +58,7 @@ function ChangesLink({ changeCount }: { changeCount: number }) {
   if (!project || !version) return null
   return (
     <Link to="/p/$project/v/$version/changes" params={{ project, version }} className={css['changes']}>
-      Changes
+      <span>Changes</span>
       <span className={join(css['count'], changeCount === 0 && css['countNone'])}>{changeCount}</span>
     </Link>
   )
