@@ -4,7 +4,7 @@ import { MutationCache, QueryCache, QueryClient, queryOptions, useQuery } from '
 import { createContext, useSyncExternalStore } from 'react'
 import { noticeOutage, noticeResponse } from './frame/lines/connection.ts'
 import { setPreferences } from './preferences.ts'
-import { discardUnsaved } from './unsaved.ts'
+import { discardUnsaved, keepAgain, wipeCopies } from './unsaved.ts'
 
 /** The address that the console is served at, from `<base href>`. It ends with a slash. */
 export const base = new URL('.', document.baseURI)
@@ -75,6 +75,7 @@ export async function resumeSession(): Promise<boolean> {
   if (before && before.workspace.id !== session.workspace.id) queryClient.clear()
   queryClient.setQueryData(sessionQuery.queryKey, session)
   setSignedOut(false)
+  keepAgain()
   for (const listener of resumeListeners) listener()
   setPreferences({ wasSignedIn: true })
   void queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionQuery.queryKey[0] })
@@ -90,9 +91,28 @@ export async function signOut(): Promise<void> {
     if (!isSignedOut(error)) throw error
   })
   discardUnsaved()
+  reportSignOut()
   setPreferences({ wasSignedIn: false })
   location.assign(new URL('sign-in', base))
 }
+
+/** Another value in local storage is an event in each other tab, also on plain http. */
+const signOutKey = `stet.signed-out#${base.pathname}`
+
+function reportSignOut(): void {
+  try {
+    localStorage.setItem(signOutKey, String(Date.now()))
+    localStorage.removeItem(signOutKey)
+  } catch {
+    // Without storage, other tabs have kept nothing.
+  }
+}
+
+addEventListener('storage', ({ key, newValue }) => {
+  if (key !== signOutKey || newValue === null) return
+  wipeCopies()
+  setSignedOut(true)
+})
 
 /** The browser did not keep the session cookie. */
 export class CookieRefused extends Error {}
