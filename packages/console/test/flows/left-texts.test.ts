@@ -2,16 +2,20 @@
 import type { BrowserContext, Page } from 'playwright-core'
 import { expect, onTestFinished, test } from 'vitest'
 import { consoleBrowser } from '../support/browser.ts'
-import { editorOf, newDraft, storedPrompt } from '../support/editor-page.ts'
+import { editorOf, newDraft, storedPrompt, writePrompt } from '../support/editor-page.ts'
 import { type ConsoleServer, consoleServer } from '../support/server.ts'
 
 const browser = consoleBrowser()
 const allow = /status of (404|409)|ERR_FAILED|Failed to load resource/
 
-async function crashed(prompts: Record<string, string> = { 'support/reply': 'Hello', other: 'Other' }) {
+async function crashed(
+  prompts: Record<string, string> = { 'support/reply': 'Hello', other: 'Other' },
+  prepare?: (server: ConsoleServer, draft: string) => Promise<void>,
+) {
   const server = await consoleServer(prompts)
   onTestFinished(() => server.close())
   const draft = await newDraft(server)
+  await prepare?.(server, draft)
   const { page, context } = await browser.open(server, server.promptAddress('support/reply', draft), { allow })
   const editor = editorOf(page)
   await editor.ready()
@@ -110,4 +114,33 @@ test('text of another draft leads there', async () => {
   await offer(page).getByRole('link', { name: 'Open' }).click()
   await page.waitForURL(server.promptAddress('support/reply', draft))
   await page.getByRole('button', { name: 'Restore', exact: true }).waitFor()
+})
+
+test('a prompt of this draft only, deleted by a colleague, opens at its address once it is restored', async () => {
+  const { server, draft, context } = await crashed({ other: 'Other' }, (server, draft) =>
+    writePrompt(server, 'support/reply', { version: draft, prompt: 'Hello' }),
+  )
+  await server.api('DELETE', `${versionPath(server, draft)}/documents/support/reply`)
+  const page = await browser.openTab(context, server.promptAddress('support/reply', draft))
+  await page.getByText('The prompt could not be opened').waitFor()
+  await offer(page).getByRole('button', { name: 'Restore as a new prompt' }).click()
+  const editor = editorOf(page)
+  await editor.ready()
+  expect(await editor.lines()).toEqual(['Hello unsaved'])
+})
+
+test('entries in the storage that are no copies break no screen and hide no copy', async () => {
+  const { server, draft, context } = await crashed()
+  const page = await browser.openTab(context, server.address('/settings/about'))
+  await page.evaluate(
+    ([project = '', version = '']) => {
+      const entries = ['null', '5', '{', '{}', '{"text":"x"}', '{"text":1,"baseHash":"","sent":[],"at":1e99}']
+      for (const [at, entry] of entries.entries())
+        localStorage.setItem(`stet.unsaved./#${project}#${version}#support/reply#odd-${at}`, entry)
+    },
+    [String(server.project.id), draft],
+  )
+  await page.goto(server.promptAddress('support/reply', draft))
+  await page.getByRole('button', { name: 'Restore', exact: true }).click()
+  await expect.poll(async () => (await storedPrompt(server, 'support/reply', draft)).content).toBe('Hello unsaved')
 })

@@ -154,8 +154,9 @@ export class PromptBuffer {
   async restore({ key, copy }: OfferedText): Promise<void> {
     if (isUnsaved(this.state)) await this.save().catch(() => {})
     this.dispatch({ on: 'restored', ...copy })
-    // Until the text has arrived in the buffer, the offer stays.
-    if (this.state.text === copy.text) this.discard({ key })
+    // Until the buffer has the text and its own copy of it, the offer stays.
+    this.#kept.keepNow()
+    if (this.state.text === copy.text && this.isKept) this.discard({ key })
   }
 
   discard({ key }: { key: string }): void {

@@ -122,10 +122,19 @@ function readCopy(key: string, projectId: number): OfferedText[] {
   if (server !== `${unsavedPrefix}${base.pathname}` || project !== String(projectId)) return []
   if (bufferId.startsWith(`${pageId}-`)) return []
   try {
-    return [{ key, copy: JSON.parse(localStorage.getItem(key) ?? ''), versionUuid, path }]
+    const copy: unknown = JSON.parse(localStorage.getItem(key) ?? '')
+    return isCopy(copy) ? [{ key, copy, versionUuid, path }] : []
   } catch {
     return []
   }
+}
+
+/** Another release, or anything else on this origin, may have written the entry. */
+function isCopy(value: unknown): value is UnsavedCopy {
+  const { text, baseHash, sent, at } = Object(value)
+  const isText = (one: unknown) => typeof one === 'string'
+  const isTime = typeof at === 'number' && !Number.isNaN(new Date(at).getTime())
+  return isText(text) && isText(baseHash) && Array.isArray(sent) && sent.every(isText) && isTime
 }
 
 /** randomUUID is missing on pages of plain http. */

@@ -5,6 +5,7 @@ import { useEffect, useState } from 'react'
 import { Failure } from '../../app/failure.tsx'
 import { pathsOf, versionsQuery } from '../../app/queries.ts'
 import { noticeSignedOut } from '../../app/session.ts'
+import { openBuffers } from '../../editor/buffer/open-buffers.ts'
 import { copiesIn, dropCopy, isThere, type OfferedText, onCopyDropped } from '../../editor/buffer/unsaved-copy.ts'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
@@ -44,7 +45,7 @@ export function LeftTexts({ place, path, tree, edits }: LeftTextsProps) {
         const draft = draftOf(copy)
         if (paths.has(copy.path)) return <Elsewhere key={copy.key} {...{ copy, place }} />
         if (draft) return <Elsewhere key={copy.key} {...{ copy, place, draft }} />
-        return <Missing key={copy.key} {...{ copy, edits }} />
+        return <Missing key={copy.key} {...{ copy, place, edits }} />
       })}
       {left.length > shownAtOnce && <Notice tone="amber">And {left.length - shownAtOnce} more</Notice>}
     </section>
@@ -78,13 +79,20 @@ function Elsewhere({
 }
 
 /** The prompt was renamed or deleted after the text was written. */
-function Missing({ copy: { key, path, copy }, edits }: { copy: OfferedText; edits: PromptEdits }) {
+function Missing({
+  copy: { key, path, copy },
+  place,
+  edits,
+}: { copy: OfferedText } & Pick<LeftTextsProps, 'place' | 'edits'>) {
   const [state, setState] = useState<'idle' | 'busy' | { error: unknown }>('idle')
   const restore = async () => {
     setState('busy')
     try {
       await edits.create(path, copy.text)
       dropCopy(key)
+      // Its address may be open, with the error that there is no such prompt.
+      const opened = { ...place, path }
+      if (openBuffers.get(opened).error) openBuffers.retry(opened)
     } catch (error) {
       noticeSignedOut(error)
       setState({ error })
