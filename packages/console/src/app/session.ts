@@ -90,26 +90,16 @@ export async function signOut(): Promise<void> {
   await callConsole('DELETE', '/console/session').catch((error) => {
     if (!isSignedOut(error)) throw error
   })
+  signOuts.postMessage(null)
   discardUnsaved()
-  reportSignOut()
   setPreferences({ wasSignedIn: false })
   location.assign(new URL('sign-in', base))
 }
 
-/** Another value in local storage is an event in each other tab, also on plain http. */
-const signOutKey = `stet.signed-out#${base.pathname}`
+/** Reaches the other tabs of this browser, also on plain http and if its storage is full. */
+const signOuts = new BroadcastChannel(`stet.sign-out ${base.pathname}`)
 
-function reportSignOut(): void {
-  try {
-    localStorage.setItem(signOutKey, String(Date.now()))
-    localStorage.removeItem(signOutKey)
-  } catch {
-    // Without storage, other tabs have kept nothing.
-  }
-}
-
-addEventListener('storage', ({ key, newValue }) => {
-  if (key !== signOutKey || newValue === null) return
+signOuts.addEventListener('message', () => {
   wipeCopies()
   setSignedOut(true)
 })

@@ -46,6 +46,7 @@ test('in a conflict the errors are those of my text, and a click goes to them', 
   await expect.poll(() => mine.locator('.cm-line').last().textContent()).toBe('{{ list.-map(x => x) }}')
   // A fixed text has no errors, although nothing is saved.
   await page.keyboard.press('Control+a')
+  await page.keyboard.press('Delete')
   await page.keyboard.type('Three')
   await errors(page).waitFor({ state: 'detached' })
   expect(await stored()).toBe('{{ endif }}\nOne\nTwo')
@@ -75,6 +76,7 @@ test('text that the server refuses to save is checked, and only the newest respo
   await expect.poll(() => checked.length).toBe(1)
   // The first check has no response yet when the text is another one.
   await page.keyboard.press('Control+a')
+  await page.keyboard.press('Delete')
   await editor.type('{{ a.map(x => x) }}')
   const issues = () => errors(page).getByRole('button').allTextContents()
   await expect.poll(issues).toContainEqual(expect.stringMatching(/^1:6/))
@@ -82,9 +84,10 @@ test('text that the server refuses to save is checked, and only the newest respo
   release()
   for (const text of await issues()) expect(text).toMatch(/^1:/)
   await page.keyboard.press('Control+a')
-  await editor.type('Hello again')
+  await page.keyboard.press('Delete')
+  await editor.type('Goodbye')
   await errors(page).waitFor({ state: 'detached' })
-  expect(checked.at(-1)).toBe('Hello again')
+  expect(checked.at(-1)).toBe('Goodbye')
   expect(await stored()).toBe('Hello')
 })
 
