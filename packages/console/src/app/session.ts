@@ -4,7 +4,7 @@ import { MutationCache, QueryCache, QueryClient, queryOptions, useQuery } from '
 import { createContext, useSyncExternalStore } from 'react'
 import { noticeOutage, noticeResponse } from './frame/lines/connection.ts'
 import { setPreferences } from './preferences.ts'
-import { discardUnsaved } from './unsaved.ts'
+import { discardUnsaved, keepAgain, wipeCopies } from './unsaved.ts'
 
 /** The address that the console is served at, from `<base href>`. It ends with a slash. */
 export const base = new URL('.', document.baseURI)
@@ -75,6 +75,7 @@ export async function resumeSession(): Promise<boolean> {
   if (before && before.workspace.id !== session.workspace.id) queryClient.clear()
   queryClient.setQueryData(sessionQuery.queryKey, session)
   setSignedOut(false)
+  keepAgain()
   for (const listener of resumeListeners) listener()
   setPreferences({ wasSignedIn: true })
   void queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionQuery.queryKey[0] })
@@ -89,10 +90,19 @@ export async function signOut(): Promise<void> {
   await callConsole('DELETE', '/console/session').catch((error) => {
     if (!isSignedOut(error)) throw error
   })
+  signOuts.postMessage(null)
   discardUnsaved()
   setPreferences({ wasSignedIn: false })
   location.assign(new URL('sign-in', base))
 }
+
+/** Reaches the other tabs of this browser, also on plain http and if its storage is full. */
+const signOuts = new BroadcastChannel(`stet.sign-out ${base.pathname}`)
+
+signOuts.addEventListener('message', () => {
+  wipeCopies()
+  setSignedOut(true)
+})
 
 /** The browser did not keep the session cookie. */
 export class CookieRefused extends Error {}

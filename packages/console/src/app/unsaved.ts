@@ -11,6 +11,8 @@ interface TextHolder {
   unsaved: () => readonly UnsavedPrompt[]
   /** Stops saving. Only signing out does this. */
   stop: () => void
+  /** Removes the copies of its texts from the browser's storage. The texts stay on the screen. */
+  wipe: () => void
 }
 
 export interface UnsavedPrompt {
@@ -46,9 +48,32 @@ function keptPrompts(): string[] {
   }
 }
 
+let isKeeping = true
+
+/** False between signing out and signing in again. Nothing may be written to the browser's storage then. */
+export function mayKeep(): boolean {
+  return isKeeping
+}
+
 /** Removes all unsaved text of this browser, and stops saving what this page still has. */
 export function discardUnsaved(): void {
   for (const { stop } of holders) stop()
+  wipe()
+}
+
+/** Another tab has signed out. The texts stay on the screen, but no longer in the browser's storage. */
+export function wipeCopies(): void {
+  wipe()
+  for (const holder of holders) holder.wipe()
+}
+
+/** The user has signed in again. */
+export function keepAgain(): void {
+  isKeeping = true
+}
+
+function wipe(): void {
+  isKeeping = false
   try {
     for (const storage of [localStorage, sessionStorage])
       for (const key of Object.keys(storage)) if (key.startsWith(unsavedPrefix)) storage.removeItem(key)

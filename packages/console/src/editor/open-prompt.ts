@@ -1,4 +1,4 @@
-import type { CompileIssue, Prompt } from '@stet/sdk'
+import type { Prompt } from '@stet/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useCallback, useEffect, useSyncExternalStore } from 'react'
@@ -20,8 +20,6 @@ export type OpenPrompt =
       phase: 'open'
       /** For `<PromptEditor>`, and for everything that edits the text. It stays the same when a draft is found. */
       buffer: PromptBuffer
-      /** What keeps the last saved text from compiling. */
-      issues: readonly CompileIssue[]
       /** Why the text cannot be edited, for example "needs write". Null if it can. */
       readOnly: string | null
       /** Why `edit` must not be called now: `readOnly`, or a conflict whose merge would overwrite the edit. */
@@ -59,7 +57,6 @@ export function useOpenPrompt({ projectId, versionUuid, path }: PromptPlace): Op
     phase: 'open',
     ...snapshot,
     buffer,
-    issues: snapshot.document.errors,
     readOnly,
     blocked: snapshot.status.kind === 'conflict' ? 'resolve the conflict first' : readOnly,
     save: () => buffer.save(),

@@ -28,6 +28,7 @@ import { OfferedCopy } from './frame/offered-copy.tsx'
 import { SettingsStrip } from './frame/settings-strip.tsx'
 import { StatusLine } from './frame/status-line.tsx'
 import { editorTheme } from './frame/theme.ts'
+import { type FoundIssues, useIssues } from './frame/use-issues.ts'
 import type { Opened } from './open-prompt.ts'
 import { promptl } from './promptl-mode.ts'
 import { type GoTo, indexOf, placeOf, type TextPlace } from './text/line-ends.ts'
@@ -45,16 +46,19 @@ interface PromptEditorProps {
 
 /** The text of a prompt, with its settings above, its errors below, and where it is saved. */
 export default function PromptEditor({ open, goTo, line }: PromptEditorProps) {
-  const { buffer, readOnly, status, issues, document } = open
+  const { buffer, readOnly, status, document } = open
+  const { issues, text: compiled } = useIssues(open)
   const facts = useFacts(open)
   const { host, view, cursor } = useEditorView(buffer, readOnly, facts)
-  const [isMerging, setMerging] = useMerging(view, status)
+  const [merge, setMerge] = useMerging(view, status)
+  // The editor that the user sees.
+  const shown = merge ?? view
 
   useEffect(() => {
-    view?.dispatch(showIssues(view.state, document.content, ownIssues(issues, document.path)))
-  }, [view, issues, document])
+    shown?.dispatch(showIssues(shown.state, compiled, ownIssues(issues, document.path)))
+  }, [shown, issues, compiled, document.path])
 
-  const move: GoTo = (place) => view && showPlace(view, place)
+  const move: GoTo = (place) => shown && showPlace(shown, place)
   useEffect(() => {
     if (view && line) showPlace(view, { line, column: 1 })
   }, [view, line])
@@ -63,7 +67,7 @@ export default function PromptEditor({ open, goTo, line }: PromptEditorProps) {
   })
 
   const goToError = (go: typeof nextDiagnostic) => () => {
-    if (view && go(view)) view.focus()
+    if (shown && go(shown)) shown.focus()
   }
   useShortcuts([
     { keys: 'mod+s', label: 'Save now', group: 'Editor', run: () => buffer.dispatch({ on: 'flush' }) },
@@ -75,7 +79,7 @@ export default function PromptEditor({ open, goTo, line }: PromptEditorProps) {
     <div className={css['editor']}>
       <SettingsStrip open={open} />
       <OfferedCopy open={open} />
-      <div className={css['text']} hidden={isMerging}>
+      <div className={css['text']} hidden={merge !== null}>
         <div ref={host} className={css['host']} />
       </div>
       {status.kind === 'conflict' && (
@@ -85,36 +89,36 @@ export default function PromptEditor({ open, goTo, line }: PromptEditorProps) {
             buffer={buffer}
             theirs={status.theirs}
             main={view}
-            onMerging={setMerging}
+            onMerging={setMerge}
           />
         </Suspense>
       )}
       <IssueList issues={issues} path={document.path} onSelect={move} />
-      <StatusLine open={open} cursor={cursor} />
+      <StatusLine open={open} cursor={cursor} errors={issues.length} />
     </div>
   )
 }
 
 /**
- * Whether the merge of a conflict covers the editor. Until it is loaded, the editor stays and keeps the focus, because
+ * The editor of the merge that covers the text during a conflict. Until it is loaded, the editor stays and keeps the focus, because
  * without a focused field the next keys would be shortcuts of the page.
  */
 function useMerging(view: EditorView | null, { kind }: Opened['status']) {
-  const [isMerging, setMerging] = useState(false)
+  const [merge, setMerge] = useState<EditorView | null>(null)
   const wasMerging = useRef(false)
   useEffect(() => {
     // A failure is reported when the merge is needed.
     if (kind === 'saving') void loadConflict().catch(() => undefined)
   }, [kind])
   useLayoutEffect(() => {
-    if (wasMerging.current && !isMerging && document.activeElement === document.body) view?.focus()
-    wasMerging.current = isMerging
-  }, [isMerging, view])
-  return [isMerging, setMerging] as const
+    if (wasMerging.current && !merge && document.activeElement === document.body) view?.focus()
+    wasMerging.current = merge !== null
+  }, [merge, view])
+  return [merge, setMerge] as const
 }
 
 /** Issues of referenced prompts have positions in another text. They are only in the list. */
-function ownIssues(issues: Opened['issues'], path: string): Opened['issues'] {
+function ownIssues(issues: FoundIssues['issues'], path: string): FoundIssues['issues'] {
   return issues.filter((issue) => ((issue as { path?: string }).path ?? path) === path)
 }
 

@@ -64,3 +64,26 @@ test('if the draft has another text, both are kept', async () => {
   expect((await storedPrompt(server, 'support/reply', draft)).content).toBe('Hello one')
   expect(await page.getByRole('textbox', { name: /^My text/ }).textContent()).toContain('Hello two')
 })
+
+test('a draft that is published while one types loses no character, and the text goes into a new draft', async () => {
+  const { server, editor, draftOf, page } = await openedLive(/status of 4\d\d/)
+  await editor.type(' one')
+  await expect.poll(draftOf).toBeTruthy()
+  await editor.becomes(/^Saved/)
+  const first = draftOf() ?? ''
+  await page.route(
+    '**/create-or-update',
+    async (route) => {
+      const at = `/projects/${server.project.id}/versions/${first}/publish`
+      await server.api('POST', at, { body: { title: 'Published meanwhile' } })
+      await route.continue()
+    },
+    { times: 1 },
+  )
+  await page.keyboard.type(' two, three, four and more', { delay: 40 })
+  await expect.poll(draftOf).not.toBe(first)
+  const text = 'Hello one two, three, four and more'
+  await expect.poll(async () => (await storedPrompt(server, 'support/reply', draftOf() ?? '')).content).toBe(text)
+  expect((await storedPrompt(server, 'support/reply', 'live')).content).toBe('Hello one')
+  expect(await editor.lines()).toEqual([text])
+})

@@ -1,3 +1,4 @@
+import { mayKeep } from '../../app/unsaved.ts'
 import type { Autosave } from '../autosave.ts'
 import { dropCopy, keepCopy } from './unsaved-copy.ts'
 
@@ -6,7 +7,7 @@ const keepMs = 250
 
 /** The copy of one buffer's unsaved text in the browser's storage. */
 export class KeptCopy {
-  /** False while the browser has no room for the copy. */
+  /** False while the browser has no room for the copy, or must not have it. */
   isKept = true
   readonly #source: () => { key: string; state: Autosave }
   readonly #onChange: () => void
@@ -37,7 +38,7 @@ export class KeptCopy {
     const mark = `${key} ${base.contentHash} ${sent.length} ${epoch}`
     if (!state.kept || (this.#stored?.mark === mark && this.#stored.text === text)) return
     const others = sent.filter((other) => other !== text)
-    const isKept = keepCopy(key, { text, baseHash: base.contentHash, sent: others, at: Date.now() })
+    const isKept = mayKeep() && keepCopy(key, { text, baseHash: base.contentHash, sent: others, at: Date.now() })
     this.#at = Date.now()
     this.#stored = isKept ? { mark, text } : null
     if (isKept === this.isKept) return
@@ -48,6 +49,13 @@ export class KeptCopy {
   /** Keeps the copy again if another tab has discarded it. A null key means that all copies were removed. */
   removed(key: string | null): void {
     if (key !== null && key !== this.#source().key) return
+    this.#stored = null
+    this.keepNow()
+  }
+
+  /** Removes the copy. It is written again once the user has signed in. */
+  wipe(): void {
+    dropCopy(this.#source().key)
     this.#stored = null
     this.keepNow()
   }

@@ -146,11 +146,14 @@ registerTexts({
   stop: () => {
     for (const buffer of allBuffers()) buffer.close()
   },
+  wipe: () => {
+    for (const buffer of allBuffers()) buffer.copyWiped()
+  },
 })
 
 // Text that a 401 has stopped is saved as soon as the user has signed in again.
 onResume(() => {
-  for (const buffer of allBuffers()) buffer.dispatch({ on: 'signed-in' })
+  for (const buffer of allBuffers()) buffer.resume()
 })
 
 function allBuffers(): PromptBuffer[] {

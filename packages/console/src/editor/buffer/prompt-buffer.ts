@@ -15,7 +15,7 @@ import { draftForEdit } from '../draft-for-edit.ts'
 import { failureOf, problemOf } from './failure-of.ts'
 import { KeptCopy } from './kept-copy.ts'
 import { type BufferSnapshot, snapshotOf } from './snapshot.ts'
-import { copiesOf, copyKey, dropCopy, type OfferedText, type PromptPlace } from './unsaved-copy.ts'
+import { copiesOf, copyKey, dropCopy, type OfferedText, type PromptPlace, pageId } from './unsaved-copy.ts'
 
 /** The part of the editor that the buffer uses. While a view is attached, it holds the text. */
 export interface EditorPort {
@@ -33,8 +33,6 @@ export interface SavedPlace {
 
 /** Milliseconds between two notices about text. Notices about anything else are immediate. */
 const textNoticeMs = 120
-/** Begins the id of each buffer of this page, so that the page does not offer its own copies. */
-const pageId = randomId()
 let buffers = 0
 /** A request with keepalive may carry 64 KB with its JSON and its headers. */
 const keepaliveBytes = 60_000
@@ -75,7 +73,7 @@ export class PromptBuffer {
     this.document = document
     this.#etag = etag
     this.state = startAutosave(storedOf(document), isLive ? 'live' : 'draft')
-    this.offered = copiesOf(place, pageId).filter(({ key, copy }) => {
+    this.offered = copiesOf(place).filter(({ key, copy }) => {
       if (copy.text !== document.content) return true
       dropCopy(key)
       return false
@@ -140,12 +138,25 @@ export class PromptBuffer {
     if (!this.#isClosed) this.#kept.removed(key)
   }
 
+  /** Another tab has signed out. */
+  copyWiped(): void {
+    if (!this.#isClosed) this.#kept.wipe()
+  }
+
+  /** The user has signed in again. */
+  resume(): void {
+    if (this.#isClosed) return
+    this.#kept.keepNow()
+    this.dispatch({ on: 'signed-in' })
+  }
+
   /** Brings text of an earlier page back. What was typed since is saved first, so that nothing is replaced unsaved. */
   async restore({ key, copy }: OfferedText): Promise<void> {
     if (isUnsaved(this.state)) await this.save().catch(() => {})
     this.dispatch({ on: 'restored', ...copy })
-    // Until the text has arrived in the buffer, the offer stays.
-    if (this.state.text === copy.text) this.discard({ key })
+    // Until the buffer has the text and its own copy of it, the offer stays.
+    this.#kept.keepNow()
+    if (this.state.text === copy.text && this.isKept) this.discard({ key })
   }
 
   discard({ key }: { key: string }): void {
@@ -334,9 +345,4 @@ function storedOf({ content, contentHash, updatedAt, updatedBy }: Prompt): Store
 
 function isMissing(error: unknown): boolean {
   return error instanceof ApiError && error.reason === 'unknown-document'
-}
-
-/** randomUUID is missing on pages of plain http. */
-function randomId(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

@@ -19,6 +19,9 @@ export interface PromptPlace {
   path: string
 }
 
+/** Begins the id of each buffer of this page, so that the page does not offer its own copies. */
+export const pageId = randomId()
+
 /** Servers at different paths of one origin share a storage. A path cannot contain the separator `#`. */
 export function copyKey({ projectId, versionUuid, path }: PromptPlace, bufferId: string): string {
   return `${unsavedPrefix}${base.pathname}#${projectId}#${versionUuid}#${path}#${bufferId}`
@@ -28,7 +31,8 @@ export function copyKey({ projectId, versionUuid, path }: PromptPlace, bufferId:
 export interface OfferedText {
   key: string
   copy: UnsavedCopy
-  /** The version that the text was written in. */
+  /** The prompt and the version that the text was written in. */
+  path: string
   versionUuid: string
 }
 
@@ -66,30 +70,74 @@ export function dropCopy(key: string): void {
   } catch {
     // Without storage there is no copy.
   }
+  for (const listener of dropListeners) listener()
+}
+
+/** Whether the copy is still in the browser's storage. */
+export function isThere({ key }: OfferedText): boolean {
+  try {
+    return localStorage.getItem(key) !== null
+  } catch {
+    return false
+  }
+}
+
+const dropListeners = new Set<() => void>()
+
+/** Calls `listener` when this page or another one has removed a copy. Returns the function that ends this. */
+export function onCopyDropped(listener: () => void): () => void {
+  const removed = ({ newValue }: StorageEvent) => newValue === null && listener()
+  dropListeners.add(listener)
+  addEventListener('storage', removed)
+  return () => {
+    dropListeners.delete(listener)
+    removeEventListener('storage', removed)
+  }
+}
+
+/** Copies that other pages left in a project, the newest first. */
+export function copiesIn(projectId: number): OfferedText[] {
+  try {
+    return Object.keys(localStorage)
+      .flatMap((key) => readCopy(key, projectId))
+      .sort((a, b) => b.copy.at - a.copy.at)
+  } catch {
+    return []
+  }
 }
 
 /**
  * Copies that other pages left for this prompt. Those of its version come first, then the newest. A draft may have been
  * published or deleted since, so its copies are offered in every version.
  */
-export function copiesOf(place: PromptPlace, pageId: string): OfferedText[] {
+export function copiesOf(place: PromptPlace): OfferedText[] {
   const isOwn = ({ versionUuid }: OfferedText) => Number(versionUuid === place.versionUuid)
+  return copiesIn(place.projectId)
+    .filter(({ path }) => path === place.path)
+    .sort((a, b) => isOwn(b) - isOwn(a))
+}
+
+function readCopy(key: string, projectId: number): OfferedText[] {
+  const [server, project, versionUuid = '', path = '', bufferId = ''] = key.split('#')
+  if (server !== `${unsavedPrefix}${base.pathname}` || project !== String(projectId)) return []
+  if (bufferId.startsWith(`${pageId}-`)) return []
   try {
-    return Object.keys(localStorage)
-      .flatMap((key) => readCopy(key, place, pageId))
-      .sort((a, b) => isOwn(b) - isOwn(a) || b.copy.at - a.copy.at)
+    const copy: unknown = JSON.parse(localStorage.getItem(key) ?? '')
+    return isCopy(copy) ? [{ key, copy, versionUuid, path }] : []
   } catch {
     return []
   }
 }
 
-function readCopy(key: string, { projectId, path }: PromptPlace, pageId: string): OfferedText[] {
-  const [server, project, versionUuid = '', copied, bufferId = ''] = key.split('#')
-  if (server !== `${unsavedPrefix}${base.pathname}` || project !== String(projectId) || copied !== path) return []
-  if (bufferId.startsWith(`${pageId}-`)) return []
-  try {
-    return [{ key, copy: JSON.parse(localStorage.getItem(key) ?? ''), versionUuid }]
-  } catch {
-    return []
-  }
+/** Another release, or anything else on this origin, may have written the entry. */
+function isCopy(value: unknown): value is UnsavedCopy {
+  const { text, baseHash, sent, at } = Object(value)
+  const isText = (one: unknown) => typeof one === 'string'
+  const isTime = typeof at === 'number' && !Number.isNaN(new Date(at).getTime())
+  return isText(text) && isText(baseHash) && Array.isArray(sent) && sent.every(isText) && isTime
+}
+
+/** randomUUID is missing on pages of plain http. */
+function randomId(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

@@ -22,8 +22,8 @@ interface ConflictProps {
   theirs: Stored
   /** The editor that the merge covers. */
   main: EditorView | null
-  /** Called with true when the merge is shown, and with false when it ends. */
-  onMerging: (isMerging: boolean) => void
+  /** Called with the editor of my text when the merge is shown, and with null when it ends. */
+  onMerging: (mine: EditorView | null) => void
 }
 
 /** Two texts of one prompt: theirs on the left, mine on the right. Mine can be edited, and takes theirs by block. */
@@ -97,11 +97,11 @@ function TwoTexts({ buffer, theirs, main, onMerging }: ConflictProps) {
       continueIn(created.b, main)
       created.b.focus()
     }
-    onMerging(true)
+    onMerging(created.b)
     return () => {
       if (main?.state.doc.eq(created.b.state.doc)) continueIn(main, created.b)
       created.destroy()
-      onMerging(false)
+      onMerging(null)
     }
   }, [buffer, theirs, nonce, main, onMerging])
 

@@ -1,9 +1,9 @@
-import type { Opened } from '../open-prompt.ts'
 import type { GoTo } from '../text/line-ends.ts'
 import css from './editor.module.css'
+import type { FoundIssues } from './use-issues.ts'
 
 interface IssueListProps {
-  issues: Opened['issues']
+  issues: FoundIssues['issues']
   /** The path of the open prompt. An issue of another one cannot be selected here. */
   path: string
   onSelect: GoTo

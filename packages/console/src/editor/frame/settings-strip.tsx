@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { memo, type ReactNode, useId, useState } from 'react'
+import { memo, type ReactNode, useId, useRef, useState } from 'react'
 import { providersQuery } from '../../app/queries.ts'
 import type { Opened } from '../open-prompt.ts'
 import { scalarOf, withScalar } from '../text/front-matter.ts'
@@ -17,8 +17,17 @@ export const SettingsStrip = memo(function SettingsStrip({ open }: { open: Opene
   const isKnown = providers.some(({ name }) => name === provider)
   const chosen = providers.find(({ name }) => name.toLowerCase() === provider.toLowerCase())
   const models = (chosen ? [chosen] : providers).flatMap((one) => one.models.map(({ id }) => id))
-  // The newest text, also if a key was pressed since the last render.
-  const set = (key: string) => (value: string) => open.edit(withScalar(buffer.state.text, key, value || null))
+  const cleared = useRef<Cleared | null>(null)
+  const set = (key: string) => (value: string) => {
+    // The newest text, also if a key was pressed since the last render.
+    const now = buffer.state.text
+    if ((scalarOf(now, key) ?? '') === value) return
+    const isBack = cleared.current?.key === key && cleared.current.after === now
+    const before = isBack && cleared.current ? cleared.current.before : now
+    const after = withScalar(before, key, value || null)
+    cleared.current = value ? null : { key, before, after }
+    open.edit(after)
+  }
   return (
     <div className={css['strip']}>
       <Chip label="Provider">
@@ -61,6 +70,13 @@ export const SettingsStrip = memo(function SettingsStrip({ open }: { open: Opene
   )
 })
 
+/** The line of an emptied field, so that the next value is written at its place, beside its comment. */
+interface Cleared {
+  key: string
+  before: string
+  after: string
+}
+
 function Chip({ label, children }: { label: string; children: (id: string) => ReactNode }) {
   const id = useId()
   return (
@@ -86,7 +102,10 @@ interface TypedChipProps {
   onChange: (value: string) => void
 }
 
-/** Each valid value is written into the text at once, so that a save or a run never uses an older one. */
+/**
+ * Each valid value is written into the text at once, so that a save or a run never uses an older one. Without a value
+ * the text has no such line.
+ */
 function TypedChip({ label, value, placeholder, choices = [], pattern, expected, readOnly, onChange }: TypedChipProps) {
   const [draft, setDraft] = useState<string | null>(null)
   const [before, setBefore] = useState(value)
@@ -97,17 +116,14 @@ function TypedChip({ label, value, placeholder, choices = [], pattern, expected,
   const type = (text: string) => {
     setDraft(text)
     setFinished(false)
-    // An empty field removes its line. It waits for the end, because the next key may begin another value.
-    if (isValid(text) && text.trim() && text.trim() !== value) onChange(text.trim())
+    if (isValid(text)) onChange(text.trim())
   }
   const finish = () => {
     setFinished(true)
-    if (isWrong) return
-    if (draft !== null && draft.trim() !== value) onChange(draft.trim())
-    setDraft(null)
+    if (!isWrong) setDraft(null)
   }
   const undo = () => {
-    if (draft !== null && before !== value) onChange(before)
+    if (draft !== null) onChange(before)
     setDraft(null)
   }
   return (

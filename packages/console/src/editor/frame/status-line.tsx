@@ -8,8 +8,8 @@ import type { TextPlace } from '../text/line-ends.ts'
 import css from './editor.module.css'
 
 /** Where the text is saved, who wrote last, and where the cursor is. */
-export function StatusLine({ open, cursor }: { open: Opened; cursor: TextPlace }) {
-  const { status, buffer, arrived, issues } = open
+export function StatusLine({ open, cursor, errors }: { open: Opened; cursor: TextPlace; errors: number }) {
+  const { status, buffer, arrived } = open
   return (
     <div className={css['status']}>
       <span className={css['state']} data-kind={open.readOnly ? 'read-only' : status.kind} role="status">
@@ -22,9 +22,7 @@ export function StatusLine({ open, cursor }: { open: Opened; cursor: TextPlace }
       )}
       {arrived && <Arrival by={arrived.by} at={arrived.at} />}
       <span className={css['hint']}>Esc then Tab leaves the editor</span>
-      {issues.length > 0 && (
-        <span className={css['errors']}>{issues.length === 1 ? '1 error' : `${issues.length} errors`} · F8</span>
-      )}
+      {errors > 0 && <span className={css['errors']}>{errors === 1 ? '1 error' : `${errors} errors`} · F8</span>}
       <span className={css['cursor']}>
         {cursor.line}:{cursor.column}
       </span>

@@ -1,5 +1,6 @@
 /** Keeps the inputs of each prompt in the browser, so that a reload or a crash loses none. */
 import { base } from '../../app/session.ts'
+import { mayKeep } from '../../app/unsaved.ts'
 import type { InputDrafts } from './input-value.ts'
 
 export interface KeptInputs {
@@ -23,6 +24,7 @@ export function readInputs(key: string): KeptInputs | null {
 
 /** Returns false if the browser has no room for the inputs. Those of other prompts make room first. */
 export function keepInputs(key: string, inputs: KeptInputs): boolean {
+  if (!mayKeep()) return true
   const text = JSON.stringify(inputs)
   try {
     const others = Object.keys(localStorage).filter((name) => name.startsWith(prefix) && name !== prefix + key)

@@ -1,6 +1,6 @@
 /** Remembers the active run of each prompt in this tab, so that the page can join it again after a reload. */
 import { base } from '../../app/session.ts'
-import { unsavedPrefix } from '../../app/unsaved.ts'
+import { mayKeep, unsavedPrefix } from '../../app/unsaved.ts'
 
 export interface KeptRun {
   conversationUuid: string
@@ -25,6 +25,7 @@ export function readRun(key: string): KeptRun | null {
 
 /** Without room in the browser, a reload does not join the run. */
 export function keepRun(key: string, run: KeptRun): void {
+  if (!mayKeep()) return
   try {
     sessionStorage.setItem(prefix + key, JSON.stringify(run))
   } catch {

@@ -5,7 +5,9 @@ import { treeQuery, versionsQuery } from '../../app/queries.ts'
 import { openBuffers } from '../../editor/buffer/open-buffers.ts'
 import type { EditPlace } from './edits/prompt-edits.ts'
 import { usePromptEdits } from './edits/use-prompt-edits.ts'
+import { LeftTexts } from './left-texts.tsx'
 import { DeletedPrompt, FirstPrompt, NoPrompt } from './no-prompt.tsx'
+import css from './open.module.css'
 import { usePaneLayout } from './panes/layout.ts'
 import { Panes } from './panes/panes.tsx'
 import { TreePane } from './tree/tree-pane.tsx'
@@ -42,8 +44,9 @@ export function PromptsPage() {
   const addressOf = usePromptAddress(project, version)
 
   return (
-    <>
+    <div className={css['page']}>
       {!path && <title>Prompts · stet</title>}
+      <LeftTexts key={place.projectId} {...{ place, path, tree, edits }} />
       <Panes
         panes={panes}
         hasPanels={path !== undefined && !isDeleted}
@@ -64,7 +67,7 @@ export function PromptsPage() {
           <Dialogs edits={edits} dialog={edits.dialog} />
         </Suspense>
       )}
-    </>
+    </div>
   )
 }
 

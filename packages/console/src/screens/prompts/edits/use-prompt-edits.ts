@@ -23,7 +23,7 @@ export interface PromptEdits {
   blocked: string | false
   dialog: EditDialog | null
   ask: (dialog: EditDialog | null) => void
-  create: (path: string) => Promise<void>
+  create: (path: string, text?: string) => Promise<void>
   rename: (from: string, to: string) => Promise<void>
   /** Deletes without a question, because it can be undone. */
   remove: (path: string) => void
@@ -84,8 +84,8 @@ export function usePromptEdits(
     blocked: blocked || (!place.isLive && !place.isDraft && 'an earlier version'),
     dialog,
     ask,
-    async create(path) {
-      const done = await createPrompt(place, path, '')
+    async create(path, text = '') {
+      const done = await createPrompt(place, path, text)
       await show(done, path)
       if (done.draft) say(`Created ${path}${where(done)}`)
     },

@@ -1,0 +1,80 @@
+/** The schema and the tools of a prompt: shown as trees, edited as text. */
+import { expect, onTestFinished, test } from 'vitest'
+import { violations } from '../support/axe.ts'
+import { consoleBrowser } from '../support/browser.ts'
+import { editorOf, newDraft } from '../support/editor-page.ts'
+import { consoleServer } from '../support/server.ts'
+
+const browser = consoleBrowser()
+const text = `---
+schema:
+  type: object
+  required: [urgency]
+  properties:
+    urgency:
+      enum: [low, high]
+      description: <script>alert(1)</script> How soon
+    place:
+      type: object
+      properties:
+        city: { type: string }
+tools:
+  - get_weather:
+      description: Weather of a place
+      parameters: { type: object, properties: { city: { type: string } }, required: [city] }
+---
+Hello
+`
+
+async function opened(prompt: string) {
+  const server = await consoleServer({ hello: prompt })
+  onTestFinished(() => server.close())
+  const address = `${server.promptAddress('hello', await newDraft(server))}?tab=parameters`
+  const { page } = await browser.open(server, address, { bypassCSP: true })
+  const editor = editorOf(page)
+  await editor.ready()
+  const cursor = () => page.locator('[class*="cursor"]').last().textContent()
+  return { page, editor, cursor }
+}
+
+test('the keyboard moves in the trees, opens rows, and leads to their lines', async () => {
+  const { page, editor, cursor } = await opened(text)
+  const schema = page.getByRole('tree', { name: 'Schema of the answer' })
+  await schema.getByRole('treeitem', { name: /^urgency.*one of low, high.*required.*<script>alert/ }).waitFor()
+  expect(await violations(page)).toEqual([])
+  await schema.getByRole('treeitem').first().focus()
+  await page.keyboard.press('End')
+  await page.keyboard.press('ArrowLeft')
+  await page.keyboard.press('ArrowLeft')
+  await expect.poll(() => schema.getByRole('treeitem', { name: /^city/ }).count()).toBe(0)
+  await page.keyboard.press('ArrowRight')
+  await page.keyboard.press('ArrowRight')
+  await page.keyboard.press('Enter')
+  await expect.poll(cursor).toBe('12:1')
+  expect(await editor.content.evaluate((element) => element.contains(document.activeElement))).toBe(true)
+  const tools = page.getByRole('tree', { name: 'Tools' })
+  await tools.getByRole('treeitem', { name: /^city.*string.*required/ }).click()
+  await expect.poll(cursor).toBe('16:1')
+  // Text that is typed above moves the lines before it is saved.
+  await page.keyboard.press('Control+Home')
+  await page.keyboard.press('End')
+  await editor.type('\nname: hello')
+  await schema.getByRole('treeitem', { name: /^urgency/ }).click()
+  await expect.poll(cursor).toBe('7:1')
+})
+
+test('odd front matter is shown as far as it goes', async () => {
+  const { page, editor } = await opened(
+    '---\nschema: [1, { type: 3 }]\ntools:\n  a: 5\n  __b: [x]\n  "<b>": { parameters: { properties: { x: true, y: 7 } } }\n---\nHi',
+  )
+  const rows = (name: string) => page.getByRole('tree', { name }).getByRole('treeitem').allTextContents()
+  await page.getByRole('tree', { name: 'Tools' }).waitFor()
+  expect(await rows('Schema of the answer')).toEqual(['schema, [1,{"type":3}]'])
+  expect(await rows('Tools')).toEqual(['a', '__b', '<b>', 'x, anything', 'y, 7'])
+  // Without front matter there is nothing to show.
+  await editor.content.click()
+  await page.keyboard.press('Control+a')
+  await editor.type('Hello {{ name }}')
+  await page.getByRole('tree', { name: 'Tools' }).waitFor({ state: 'detached' })
+  await page.getByText('not declared').waitFor()
+})

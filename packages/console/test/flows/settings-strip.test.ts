@@ -1,0 +1,70 @@
+/** The provider, model and temperature above the text: each edits its one line of the front matter while one types. */
+import { expect, onTestFinished, test } from 'vitest'
+import { consoleBrowser } from '../support/browser.ts'
+import { editorOf, newDraft, storedPrompt } from '../support/editor-page.ts'
+import { consoleServer } from '../support/server.ts'
+
+const browser = consoleBrowser()
+const text = '---\nprovider: openai\nmodel: gpt-4o # ours\ntemperature: 0.3\nmaxTokens: 50\n---\nHello\n'
+
+async function opened() {
+  const server = await consoleServer({ hello: text })
+  onTestFinished(() => server.close())
+  const draft = await newDraft(server)
+  const { page } = await browser.open(server, server.promptAddress('hello', draft))
+  const editor = editorOf(page)
+  await editor.ready()
+  const stored = async () => (await storedPrompt(server, 'hello', draft)).content
+  return { page, editor, stored }
+}
+
+test('an emptied field is saved like typed text, while it still has the focus', async () => {
+  const { page, editor, stored } = await opened()
+  const temperature = page.getByLabel('Temperature')
+  await temperature.focus()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.press('Delete')
+  await expect.poll(stored).toBe(text.replace('temperature: 0.3\n', ''))
+  await editor.becomes(/^Saved/)
+  expect(await temperature.evaluate((element) => element.matches(':focus'))).toBe(true)
+  expect(await temperature.inputValue()).toBe('')
+  // The next value stands where the emptied one was.
+  await page.keyboard.type('0.75')
+  await expect.poll(stored).toBe(text.replace('0.3', '0.75'))
+})
+
+test('a value that is typed after clearing the field keeps the line and its comment', async () => {
+  const { page, editor, stored } = await opened()
+  await page.getByLabel('Model').focus()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.press('Delete')
+  await page.keyboard.type('gpt-4o-mini')
+  await page.keyboard.press('Control+s')
+  await expect.poll(stored).toBe(text.replace('gpt-4o', 'gpt-4o-mini'))
+  await editor.becomes(/^Saved/)
+  expect((await editor.lines()).slice(0, 4)).toEqual([
+    '---',
+    'provider: openai',
+    'model: gpt-4o-mini # ours',
+    'temperature: 0.3',
+  ])
+})
+
+test('Escape brings back what the field had, and a half-typed number is never saved', async () => {
+  const { page, editor, stored } = await opened()
+  const temperature = page.getByLabel('Temperature')
+  await temperature.focus()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.press('Delete')
+  await expect.poll(stored).not.toContain('temperature')
+  await page.keyboard.press('Escape')
+  await expect.poll(stored).toBe(text)
+  await page.keyboard.press('Control+a')
+  await page.keyboard.type('1.')
+  await page.keyboard.press('Control+s')
+  await expect.poll(stored).toBe(text.replace('0.3', '1'))
+  await editor.becomes(/^Saved/)
+  expect(await temperature.inputValue()).toBe('1.')
+  await page.keyboard.type('5')
+  await expect.poll(stored).toBe(text.replace('0.3', '1.5'))
+})

@@ -1,0 +1,75 @@
+/** Signing out in one tab while another tab of the same browser has unsaved text. */
+import type { BrowserContext, Page } from 'playwright-core'
+import { expect, onTestFinished, test } from 'vitest'
+import { consoleBrowser } from '../support/browser.ts'
+import { editorOf, newDraft, storedPrompt } from '../support/editor-page.ts'
+import { consoleServer } from '../support/server.ts'
+
+const browser = consoleBrowser()
+
+async function openedTwice() {
+  const server = await consoleServer({ hello: 'Hello' })
+  onTestFinished(() => server.close())
+  const draft = await newDraft(server)
+  const address = server.promptAddress('hello', draft)
+  const { page, context } = await browser.open(server, address, { allow: /status of 401|ERR_FAILED/ })
+  const editor = editorOf(page)
+  await editor.ready()
+  await editor.toEnd()
+  // The text cannot be saved before the other tab signs out.
+  await page.route('**/create-or-update', (route) => route.abort())
+  await editor.type(' unsaved')
+  await editor.becomes(/^Not saved, kept here/)
+  const other = await browser.openTab(context, server.address('/settings/keys'))
+  await other.getByRole('heading', { level: 1 }).waitFor()
+  const stored = async () => (await storedPrompt(server, 'hello', draft)).content
+  return { server, page, context, editor, other, stored }
+}
+
+async function signOut(page: Page): Promise<void> {
+  await page.getByTitle(/, default$/).click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Sign out' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
+}
+
+const keptTexts = (page: Page) =>
+  page.evaluate(() => Object.entries(localStorage).filter(([name, text]) => `${name} ${text}`.includes('Hello')).length)
+
+async function signInAgain(context: BrowserContext, server: { address(path: string): string; key: string }) {
+  const response = await context.request.post(server.address('/console/session'), {
+    data: { apiKey: server.key },
+    headers: { 'X-Stet-Console': '1' },
+  })
+  expect(response.status()).toBe(201)
+}
+
+test('signing out in one tab wipes the copy of another, whose text stays on its screen and is not kept again', async () => {
+  const { page, editor, other } = await openedTwice()
+  expect(await keptTexts(page)).toBe(1)
+  await signOut(other)
+  await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor()
+  await editor.becomes(/^Not saved and not kept/)
+  expect(await keptTexts(page)).toBe(0)
+  // The sign-in sheet hides the editor from roles.
+  expect(await page.locator('.cm-line').allTextContents()).toEqual(['Hello unsaved'])
+  // Hiding the tab keeps a copy of unsaved text at other times.
+  await page.evaluate(() => dispatchEvent(new Event('pagehide')))
+  expect(await keptTexts(page)).toBe(0)
+})
+
+test('after signing in again the text is kept, and then saved', async () => {
+  const { server, page, context, editor, other, stored } = await openedTwice()
+  await signOut(other)
+  await editor.becomes(/^Not saved and not kept/)
+  await signInAgain(context, server)
+  await page.evaluate(() => dispatchEvent(new Event('focus')))
+  await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor({ state: 'detached' })
+  await expect.poll(() => keptTexts(page)).toBe(1)
+  expect(await stored()).toBe('Hello')
+  await page.unroute('**/create-or-update')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await expect.poll(stored).toBe('Hello unsaved')
+  await editor.becomes(/^Saved/)
+  expect(await keptTexts(page)).toBe(0)
+})
