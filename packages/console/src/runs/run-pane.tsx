@@ -166,7 +166,7 @@ function InputsPart(props: InputsPartProps) {
   const fillFrom = ({ uuid, name, parameters: values }: Example) =>
     fill({ drafts: draftsOf(fields, values), example: uuid }, `Filled in from ${name}`)
   return (
-    <div className={css['inputs']}>
+    <div className={css['inputs']} data-keeps-focus="button">
       <div className={css['head']}>
         <h2 className={css['heading']}>Inputs</h2>
         {fields.length > 0 && !isPasting && (

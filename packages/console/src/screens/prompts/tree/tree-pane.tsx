@@ -3,7 +3,7 @@ import type { UseQueryResult } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useDeferredValue, useMemo, useRef, useState } from 'react'
 import { Failure } from '../../../app/failure.tsx'
-import { useShortcut } from '../../../app/shortcuts.ts'
+import { stepFrom, useShortcut, useStepKeys } from '../../../app/shortcuts.ts'
 import { Button } from '../../../ui/button.tsx'
 import { inputClass } from '../../../ui/field.tsx'
 import { Icon } from '../../../ui/icon.tsx'
@@ -13,7 +13,7 @@ import type { EditPlace } from '../edits/prompt-edits.ts'
 import type { PromptEdits } from '../edits/use-prompt-edits.ts'
 import { PromptTree } from './prompt-tree.tsx'
 import css from './tree.module.css'
-import { countsOf, foldersAbove, matching, rowsOf } from './tree.ts'
+import { countsOf, foldersAbove, matching, pathsInOrder, rowsOf } from './tree.ts'
 
 interface TreePaneProps {
   tree: UseQueryResult<TreeItem[]>
@@ -41,6 +41,10 @@ export function TreePane({ tree, place, path, edits, addressOf, empty }: TreePan
     group: 'Prompts',
     blocked: edits.blocked,
     run: () => edits.ask({ kind: 'new', folder: folderOf(path) }),
+  })
+  useStepKeys('prompt', 'Prompts', (step) => {
+    const next = stepFrom(pathsInOrder(found), path, step)
+    if (next !== undefined) open(next)
   })
   const Heading = path === undefined ? 'h1' : 'h2'
   const focusFirst = () => pane.current?.querySelector<HTMLElement>('[role="treeitem"]')?.focus()
