@@ -99,7 +99,7 @@ function ResultForm({ call, session }: ToolCallProps) {
 }
 
 /** A field may not take the focus from the editor, nor from another form that the user fills in. */
-function mayTakeFocus(field: HTMLElement): boolean {
+export function mayTakeFocus(field: HTMLElement): boolean {
   const { activeElement, body } = field.ownerDocument
   if (!activeElement || activeElement === body) return true
   const isInPane = field.closest('[data-run-pane]')?.contains(activeElement) === true
