@@ -41,6 +41,8 @@ export function useKeptFocus(main: RefObject<HTMLElement | null>): void {
     let frame = 0
     const onFocus = (event: FocusEvent) => {
       last = event.target as Node
+      // A dialog is outside. What opened it may be gone when it closes.
+      if (!element.contains(last)) return
       parts = event
         .composedPath()
         .filter((one) => one instanceof Element && one.matches('[data-keeps-focus]')) as Element[]

@@ -42,10 +42,7 @@ export function TreePane({ tree, place, path, edits, addressOf, empty }: TreePan
     blocked: edits.blocked,
     run: () => edits.ask({ kind: 'new', folder: folderOf(path) }),
   })
-  useStepKeys('prompt', 'Prompts', (step) => {
-    const next = stepFrom(pathsInOrder(found), path, step)
-    if (next !== undefined) open(next)
-  })
+  useStepKeys('prompt', 'Prompts', (step) => open(stepFrom(pathsInOrder(found), path, step)))
   const Heading = path === undefined ? 'h1' : 'h2'
   const focusFirst = () => pane.current?.querySelector<HTMLElement>('[role="treeitem"]')?.focus()
 
@@ -176,9 +173,11 @@ function useClosedFolders(projectId: number, path: string | undefined) {
   return [closed, toggle] as const
 }
 
-function useOpenPath({ projectId, versionUuid }: EditPlace): (path: string) => void {
+/** The function does nothing without a path. */
+function useOpenPath({ projectId, versionUuid }: EditPlace): (path: string | undefined) => void {
   const navigate = useNavigate()
   return (path) =>
+    path !== undefined &&
     void navigate({
       to: '/p/$project/v/$version/prompts/$',
       params: { project: String(projectId), version: versionUuid, _splat: path },
