@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { Outlet, useLocation, useMatches, useNavigate, useParams, useRouter } from '@tanstack/react-router'
+import { Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { Skeleton } from '../ui/states.tsx'
 import { BarSlot } from './bar-actions.tsx'
@@ -10,6 +10,7 @@ import { listenForUpgrade, noticeUpgrade } from './frame/lines/upgrade.ts'
 import { Overlays, openOverlay } from './frame/overlays.tsx'
 import { useProjectId, useVersion } from './frame/place.ts'
 import { Rail } from './frame/rail.tsx'
+import { useKeptFocus, useTitleFocus } from './frame/title-focus.ts'
 import { TopBar } from './frame/top-bar.tsx'
 import { setPreferences, usePreferences } from './preferences.ts'
 import { isSignedOut, sessionQuery, useBlocked, useSession } from './session.ts'
@@ -51,6 +52,7 @@ function Frame({ serverVersion }: { serverVersion: string }) {
   useFrameShortcuts()
   useLastProject()
   useTitleFocus(main)
+  useKeptFocus(main)
   return (
     <div className={css['shell']}>
       <Rail />
@@ -129,30 +131,4 @@ function useLastProject(): void {
   useEffect(() => {
     if (project) setPreferences({ project })
   }, [project])
-}
-
-/** Moves the focus to the title of a new screen, when it is there. The first screen leaves the focus to the browser. */
-function useTitleFocus(main: { current: HTMLElement | null }): void {
-  const { routesById } = useRouter()
-  // The innermost route that is a screen of its own. Another prompt, tab or entry is not a new screen.
-  const screen = useMatches({
-    select: (matches) => matches.findLast(({ routeId }) => routesById[routeId].options.component)?.routeId,
-  })
-  const shown = useRef(screen)
-  useEffect(() => {
-    const element = main.current
-    if (!element || shown.current === screen) return
-    shown.current = screen
-    const focusTitle = () => {
-      // A part of the screen may have taken the focus already.
-      if (element.querySelector(':focus')) return true
-      const title = element.querySelector<HTMLElement>('h1')
-      title?.focus()
-      return title !== null
-    }
-    if (focusTitle()) return
-    const observer = new MutationObserver(() => focusTitle() && observer.disconnect())
-    observer.observe(element, { childList: true, subtree: true })
-    return () => observer.disconnect()
-  }, [screen, main])
 }

@@ -66,6 +66,25 @@ export function useRowKeys(list: RefObject<HTMLElement | null>, group: string): 
   ])
 }
 
+/**
+ * `[` and `]` go to the previous and the next one of what the screen shows one at a time.
+ *
+ * @param what the noun, for example "prompt"
+ */
+export function useStepKeys(what: string, group: string, go: (step: 1 | -1) => void): void {
+  useShortcuts([
+    { keys: '[', label: `Go to the previous ${what}`, group, run: () => go(-1) },
+    { keys: ']', label: `Go to the next ${what}`, group, run: () => go(1) },
+  ])
+}
+
+/** The one before or after `current`. Without a current one, the last or the first. Undefined at the end of the list. */
+export function stepFrom<Item>(items: readonly Item[], current: Item | undefined, step: 1 | -1): Item | undefined {
+  const at = current === undefined ? -1 : items.indexOf(current)
+  if (at < 0) return step > 0 ? items[0] : items.at(-1)
+  return items[at + step]
+}
+
 /** All registered actions, outermost first, for the palette and the list of keys. */
 export function useRegistered(): readonly Shortcut[] {
   const entries = useSyncExternalStore(subscribe, () => registered)

@@ -76,7 +76,7 @@ export default function PromptEditor({ open, goTo, line }: PromptEditorProps) {
   ])
 
   return (
-    <div className={css['editor']}>
+    <div className={css['editor']} data-keeps-focus=".cm-content">
       <SettingsStrip open={open} />
       <OfferedCopy open={open} />
       <div className={css['text']} hidden={merge !== null}>

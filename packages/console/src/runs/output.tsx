@@ -1,6 +1,6 @@
 import type { Provider } from '@stet/contract/vocabulary'
 import { useQuery } from '@tanstack/react-query'
-import { useId, useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { useEffect, useId, useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react'
 import { providersQuery } from '../app/queries.ts'
 import { keyText, useShortcut } from '../app/shortcuts.ts'
 import { Button } from '../ui/button.tsx'
@@ -11,6 +11,7 @@ import { answerText, isActive, type RunPhase, type StepView, toolCallsOf } from 
 import css from './output.module.css'
 import { type OutputTab, OutputTabs, RunFacts, RunView } from './run-view.tsx'
 import { mayStream, type Round, type RunSession, watchRuns } from './session/run-session.ts'
+import { mayTakeFocus } from './tool-call.tsx'
 
 interface OutputProps {
   session: RunSession
@@ -122,6 +123,12 @@ function Chat({ session }: { session: RunSession }) {
   const [text, setText] = useState(session.reply)
   const [hasFocus, setFocus] = useState(false)
   const isFull = useSyncExternalStore(watchRuns, () => !mayStream())
+  const field = useRef<HTMLTextAreaElement>(null)
+  // The field was not shown while its message was answered.
+  useEffect(() => {
+    const isAnswered = session.rounds.at(-1)?.said != null
+    if (isAnswered && field.current && mayTakeFocus(field.current)) field.current.focus()
+  }, [session])
   const send = () => {
     if (text.trim()) void session.chat(text)
   }
@@ -134,6 +141,7 @@ function Chat({ session }: { session: RunSession }) {
       }}
     >
       <TextAreaField
+        ref={field}
         label="Reply"
         note="⏎ sends, ⇧⏎ begins a line"
         rows={1}

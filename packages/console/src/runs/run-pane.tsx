@@ -99,7 +99,7 @@ function Pane({ storageKey, ...props }: RunPaneProps & { storageKey: string }) {
   const announced = useMemo(() => (view ? announcement(view) : ''), [view])
   const refused = view && round?.said === null ? refusedInputs(view, marks.edited) : {}
   return (
-    <section className={css['pane']} aria-label="Run" data-run-pane>
+    <section className={css['pane']} aria-label="Run" data-run-pane data-keeps-focus="[data-run-bar] button">
       <div className={css['layout']}>
         <InputsPart
           {...props}
@@ -166,7 +166,7 @@ function InputsPart(props: InputsPartProps) {
   const fillFrom = ({ uuid, name, parameters: values }: Example) =>
     fill({ drafts: draftsOf(fields, values), example: uuid }, `Filled in from ${name}`)
   return (
-    <div className={css['inputs']}>
+    <div className={css['inputs']} data-keeps-focus="button">
       <div className={css['head']}>
         <h2 className={css['heading']}>Inputs</h2>
         {fields.length > 0 && !isPasting && (
@@ -231,7 +231,7 @@ function RunBar({ session, view, blocked, onRun }: RunBarProps) {
   const isRunning = view !== undefined && isActive(view)
   const isFull = useSyncExternalStore(watchRuns, () => !mayStream())
   return (
-    <div className={css['bar']}>
+    <div className={css['bar']} data-run-bar>
       {isRunning ? (
         <Button busy={view.isStopping} shortcut={keyText(stopKeys)} onClick={() => session.stop()}>
           <Icon name="stop" /> Stop

@@ -35,7 +35,7 @@ export function ToolCall({ call, session }: ToolCallProps) {
   const isOver = call.state === 'answered' || call.state === 'failed'
   const facts = [call.source && sources[call.source], call.durationMs !== null && durationText(call.durationMs)]
   return (
-    <section className={css['call']} aria-label={`Tool call ${call.name}`}>
+    <section className={css['call']} aria-label={`Tool call ${call.name}`} tabIndex={-1} data-keeps-focus="">
       <header className={css['callHead']}>
         <code className={css['callName']}>{call.name}</code>
         <Chip tone={tone}>{text}</Chip>
@@ -99,7 +99,7 @@ function ResultForm({ call, session }: ToolCallProps) {
 }
 
 /** A field may not take the focus from the editor, nor from another form that the user fills in. */
-function mayTakeFocus(field: HTMLElement): boolean {
+export function mayTakeFocus(field: HTMLElement): boolean {
   const { activeElement, body } = field.ownerDocument
   if (!activeElement || activeElement === body) return true
   const isInPane = field.closest('[data-run-pane]')?.contains(activeElement) === true

@@ -1,17 +1,24 @@
 import { Menu as Base } from '@base-ui/react/menu'
-import type { ReactElement, ReactNode } from 'react'
+import { type ReactElement, type ReactNode, useRef } from 'react'
 import { Icon } from './icon.tsx'
 import css from './styles/overlays.module.css'
 
 /** A menu that opens at `trigger`, which must be a button element. */
 export function Menu({ trigger, children, align = 'start', side = 'bottom', startOpen }: MenuProps) {
+  const button = useRef<HTMLButtonElement>(null)
   return (
     <Base.Root defaultOpen={startOpen}>
-      <Base.Trigger render={trigger} />
+      <Base.Trigger ref={button} render={trigger} />
       {/* Content outside of landmarks is hard to reach with a screen reader. */}
       <Base.Portal role="region" aria-label="Menu">
         <Base.Positioner className={css['positioner']} sideOffset={4} align={align} side={side}>
-          <Base.Popup className={css['popup']}>{children}</Base.Popup>
+          {/* By default the focus returns to the element that had it, which a menu that was loaded late has replaced. */}
+          <Base.Popup
+            className={css['popup']}
+            finalFocus={(closedBy) => (closedBy === 'keyboard' ? button.current : true)}
+          >
+            {children}
+          </Base.Popup>
         </Base.Positioner>
       </Base.Portal>
     </Base.Root>

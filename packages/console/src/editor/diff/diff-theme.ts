@@ -2,7 +2,7 @@ import type { Extension } from '@codemirror/state'
 import { EditorView } from '@codemirror/view'
 
 /** The line that stands for unchanged lines, without the signs around it: the console's fonts do not have them. */
-export const foldTheme = EditorView.theme({
+const foldTheme = EditorView.theme({
   '.cm-collapsedLines': {
     background: 'var(--sunk)',
     color: 'var(--ink-2)',
@@ -10,6 +10,7 @@ export const foldTheme = EditorView.theme({
     fontFamily: 'var(--sans)',
     fontSize: 'var(--text-12)',
     '&:before, &:after': { content: 'none' },
+    '&:focus-visible': { outline: '2px solid var(--blue)', outlineOffset: '-2px' },
   },
 })
 

@@ -1,65 +1,138 @@
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
 import { MergeView } from '@codemirror/merge'
-import { EditorView, keymap } from '@codemirror/view'
-import { useContext, useEffect, useRef } from 'react'
+import { EditorState, type Extension } from '@codemirror/state'
+import { EditorView, keymap, lineNumbers } from '@codemirror/view'
+import { use, useLayoutEffect, useRef, useState } from 'react'
 import { NonceContext } from '../../app/session.ts'
+import { CopyButton } from '../../ui/copy.tsx'
+import { promptl } from '../promptl-mode.ts'
+import { lineBreakOf } from '../text/line-ends.ts'
 import { diffTheme } from './diff-theme.ts'
-import { diffConfig, exactLines, fixedText, foldMargin, named } from './text-diff.tsx'
-
-/** How every merge compares two texts, and how a part of the left one is taken over. */
-export const mergeConfig = {
-  revertControls: 'a-to-b',
-  renderRevertControl: takeButton,
-  collapseUnchanged: { margin: foldMargin },
-  diffConfig,
-} as const
+import { foldButtons } from './fold-buttons.ts'
+import css from './merge-editor.module.css'
+import { diffConfig, foldMargin } from './text-diff.tsx'
 
 interface MergeEditorProps {
   theirs: string
+  /** The text at the beginning. */
   mine: string
-  /** The path of the prompt. */
-  label: string
+  /** What is shown above the two texts. */
+  heads: { theirs: string; mine: string }
   /** Called with the whole text on the right after each change. */
   onChange: (text: string) => void
+  /** The editor that the merge covers: its cursor, and its focus, go to the text on the right and back. */
+  covered?: EditorView | null
+  /** Called with the editor of the text on the right when the merge is shown, and with null when it ends. */
+  onShown?: (mine: EditorView | null) => void
 }
 
-/** Two texts side by side. Parts of the left one can be taken over into the right one, which can be edited freely. */
-export function MergeEditor({ theirs, mine, label, onChange }: MergeEditorProps) {
-  const place = useRef<HTMLDivElement>(null)
-  const nonce = useContext(NonceContext)
-  const report = useRef(onChange)
-  report.current = onChange
-  useEffect(() => {
-    if (!place.current) return
-    const view = new MergeView({
-      parent: place.current,
-      a: { doc: theirs, extensions: [fixedText(nonce), named(`${label}, theirs`)] },
-      b: {
-        doc: mine,
-        extensions: [
-          EditorView.cspNonce.of(nonce),
-          exactLines,
-          EditorView.lineWrapping,
-          diffTheme,
-          history(),
-          keymap.of([...defaultKeymap, ...historyKeymap]),
-          EditorView.contentAttributes.of({ 'aria-label': `${label}, yours` }),
-          EditorView.updateListener.of(({ docChanged, state }) => {
-            if (docChanged) report.current(state.sliceDoc())
-          }),
-        ],
-      },
-      ...mergeConfig,
-    })
-    return () => view.destroy()
-  }, [theirs, mine, label, nonce])
-  return <div ref={place} />
+/**
+ * The two texts of a conflict side by side. Parts of the left one can be taken over into the right one, which can be
+ * edited freely.
+ */
+export function MergeEditor({ theirs, mine, heads, onChange, covered = null, onShown }: MergeEditorProps) {
+  const host = useRef<HTMLDivElement>(null)
+  const nonce = use(NonceContext)
+  const [text, setText] = useState(mine)
+  const latest = useRef({ text, onChange, onShown })
+  latest.current = { text, onChange, onShown }
+  // Before the next key, so that it reaches one of the two editors.
+  useLayoutEffect(() => {
+    if (!host.current) return
+    const report = (next: string) => {
+      setText(next)
+      latest.current.onChange(next)
+    }
+    const view = mergeView(host.current, nonce, { theirs, mine: latest.current.text, report })
+    if (covered?.hasFocus) {
+      continueIn(view.b, covered)
+      view.b.focus()
+    }
+    latest.current.onShown?.(view.b)
+    return () => {
+      if (covered?.state.doc.eq(view.b.state.doc)) continueIn(covered, view.b)
+      view.destroy()
+      latest.current.onShown?.(null)
+    }
+  }, [theirs, nonce, covered])
+  return (
+    <div className={css['merge']}>
+      <div className={css['heads']}>
+        <div className={css['head']}>
+          {heads.theirs} <CopyButton text={theirs} label="Copy" aria-label="Copy their text" />
+        </div>
+        <div className={css['head']}>
+          {heads.mine} <CopyButton text={text} label="Copy" aria-label="Copy my text" />
+        </div>
+      </div>
+      <div ref={host} className={css['texts']} />
+    </div>
+  )
 }
 
-function takeButton(): HTMLElement {
+interface Texts {
+  theirs: string
+  mine: string
+  report: (mine: string) => void
+}
+
+function mergeView(parent: HTMLElement, nonce: string, { theirs, mine, report }: Texts): MergeView {
+  const view = new MergeView({
+    parent,
+    a: { doc: theirs, extensions: [sideOf(theirs, 'Their text', nonce), EditorState.readOnly.of(true)] },
+    b: {
+      doc: mine,
+      extensions: [
+        sideOf(mine, 'My text. Press Escape, then Tab to leave the editor.', nonce),
+        history(),
+        EditorView.updateListener.of(({ docChanged, state }) => {
+          if (docChanged) report(state.sliceDoc())
+        }),
+      ],
+    },
+    revertControls: 'a-to-b',
+    renderRevertControl: () => takeButton(() => view.b.focus()),
+    collapseUnchanged: { margin: foldMargin },
+    diffConfig,
+  })
+  return view
+}
+
+function sideOf(text: string, label: string, nonce: string): Extension {
+  return [
+    EditorView.cspNonce.of(nonce),
+    EditorState.lineSeparator.of(lineBreakOf(text)),
+    lineNumbers(),
+    EditorView.lineWrapping,
+    promptl(),
+    keymap.of([...historyKeymap, ...defaultKeymap]),
+    diffTheme,
+    foldButtons,
+    EditorView.contentAttributes.of({ 'aria-label': label }),
+  ]
+}
+
+/** Takes one part over. The button goes away with it, so the focus needs another place. */
+function takeButton(moveFocus: () => void): HTMLElement {
   const button = document.createElement('button')
   button.textContent = '→'
   button.title = 'Take this part'
   button.setAttribute('aria-label', 'Take this part')
+  button.addEventListener('click', ({ detail }) => {
+    // The package listens for the mouse alone. A click of the keyboard counts no clicks.
+    if (detail > 0) return
+    button.dispatchEvent(new MouseEvent('mousedown', { bubbles: true, cancelable: true }))
+    moveFocus()
+  })
   return button
+}
+
+/** Puts the cursor at the same place of the same text. */
+function continueIn(view: EditorView, earlier: EditorView): void {
+  const { anchor, head } = earlier.state.selection.main
+  const end = view.state.doc.length
+  view.dispatch({
+    selection: { anchor: Math.min(anchor, end), head: Math.min(head, end) },
+    effects: EditorView.scrollIntoView(Math.min(head, end), { y: 'center' }),
+  })
 }

@@ -4,6 +4,7 @@ import { EditorView, lineNumbers } from '@codemirror/view'
 import { useContext, useEffect, useRef } from 'react'
 import { NonceContext } from '../../app/session.ts'
 import { diffTheme } from './diff-theme.ts'
+import { foldButtons } from './fold-buttons.ts'
 import css from './text-diff.module.css'
 
 export type DiffLayout = 'unified' | 'split'
@@ -35,10 +36,10 @@ export function TextDiff({ before, after, layout, label }: TextDiffProps) {
 }
 
 /** Splits at \n only, so that \r stays part of the text and nothing is lost when the text is read back. */
-export const exactLines = EditorState.lineSeparator.of('\n')
+const exactLines = EditorState.lineSeparator.of('\n')
 
 /** A text that can be read, selected and copied, but not changed. */
-export function fixedText(nonce: string): Extension[] {
+function fixedText(nonce: string): Extension[] {
   return [
     EditorView.cspNonce.of(nonce),
     exactLines,
@@ -46,11 +47,12 @@ export function fixedText(nonce: string): Extension[] {
     EditorView.editable.of(false),
     EditorView.lineWrapping,
     diffTheme,
+    foldButtons,
   ]
 }
 
 /** Names a text for screen readers and lets the keyboard scroll it. */
-export function named(label: string): Extension {
+function named(label: string): Extension {
   return EditorView.contentAttributes.of({
     'aria-label': label,
     'aria-readonly': 'true',

@@ -1,7 +1,7 @@
 import type { VersionDiff as Diff } from '@stet/sdk'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useRef } from 'react'
-import { useShortcuts } from '../../app/shortcuts.ts'
+import { stepFrom, useShortcuts, useStepKeys } from '../../app/shortcuts.ts'
 import { Chip } from '../../ui/mark.tsx'
 import { type DiffLayout, TextDiff } from './text-diff.tsx'
 import css from './version-diff.module.css'
@@ -15,6 +15,8 @@ interface VersionDiffProps {
   onChoose: (path: string) => void
   layout: DiffLayout
   onLayout: (layout: DiffLayout) => void
+  /** `[` and `]` choose a prompt, on a screen where they have nothing else to choose. */
+  hasStepKeys?: boolean
   /** At the end of a line of the list, for example a mark that it was seen. */
   note?: (change: PromptChange) => ReactNode
   /** Beside the title of the shown prompt. */
@@ -25,18 +27,16 @@ const marks = { added: '+', modified: '~', deleted: '−' } as const
 const words = { added: 'added', modified: 'changed', deleted: 'deleted' } as const
 
 /** The prompts that a version changes, and the difference of one of them. Only that one is compared. */
-export function VersionDiff({ changes, current, onChoose, layout, onLayout, note, actions }: VersionDiffProps) {
+export function VersionDiff(props: VersionDiffProps) {
+  const { changes, current, onChoose, layout, onLayout, hasStepKeys, note, actions } = props
   const list = useRef<HTMLUListElement>(null)
-  const at = Math.max(
-    changes.findIndex(({ path }) => path === current),
-    0,
-  )
-  const shown = changes[at]
+  const shown = changes.find(({ path }) => path === current) ?? changes[0]
   const move = (step: 1 | -1) => {
-    const next = changes[at + step]
+    const next = stepFrom(changes, shown, step)
     if (!next) return
     onChoose(next.path)
-    list.current?.querySelectorAll<HTMLElement>('a')[at + step]?.scrollIntoView({ block: 'nearest' })
+    // The shown text, where the focus may be, is replaced.
+    list.current?.querySelectorAll<HTMLElement>('a')[changes.indexOf(next)]?.focus()
   }
   useShortcuts([
     { keys: 'j', label: 'Next prompt', group: 'Changes', inPalette: false, run: () => move(1) },
@@ -51,6 +51,7 @@ export function VersionDiff({ changes, current, onChoose, layout, onLayout, note
   if (!shown) return null
   return (
     <div className={css['changes']}>
+      {hasStepKeys && <StepKeys onStep={move} />}
       <nav aria-label="Changed prompts" className={css['list']}>
         <ul ref={list}>
           {changes.map((change) => (
@@ -75,6 +76,11 @@ export function VersionDiff({ changes, current, onChoose, layout, onLayout, note
       </section>
     </div>
   )
+}
+
+function StepKeys({ onStep }: { onStep: (step: 1 | -1) => void }) {
+  useStepKeys('prompt', 'Changes', onStep)
+  return null
 }
 
 function ChangeLink({ change, isCurrent, note }: { change: PromptChange; isCurrent: boolean; note: ReactNode }) {

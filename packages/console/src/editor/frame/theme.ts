@@ -61,12 +61,6 @@ export const editorTheme: Extension = EditorView.theme({
   '.cm-tooltip-autocomplete ul li[aria-selected]': { backgroundColor: 'var(--chosen)', color: 'var(--ink)' },
   '.cm-completionDetail': { color: 'var(--ink-2)', fontFamily: 'var(--sans)', fontStyle: 'normal' },
   '.cm-completionMatchedText': { color: 'var(--blue)', textDecoration: 'none' },
-  '&.cm-merge-a .cm-changedLine': { backgroundColor: 'var(--red-wash)' },
-  '&.cm-merge-b .cm-changedLine': { backgroundColor: 'var(--blue-wash)' },
-  '&.cm-merge-a .cm-changedText': { background: 'none', textDecoration: 'underline var(--red)' },
-  '&.cm-merge-b .cm-changedText': { background: 'none', textDecoration: 'underline var(--blue)' },
-  '&.cm-merge-a .cm-changedLineGutter': { background: 'var(--red)' },
-  '&.cm-merge-b .cm-changedLineGutter': { background: 'var(--blue)' },
   '.cm-diagnostic': { padding: 'var(--space-8) var(--space-12)', maxWidth: '32rem' },
   '.cm-diagnostic-error': { borderLeft: '2px solid var(--red)' },
   '.cm-diagnosticSource': {

@@ -54,7 +54,7 @@ export function Examples(props: ExamplesProps) {
 
   const update = () => current && change.update(current.uuid)
   return (
-    <div className={css['examples']}>
+    <div className={css['examples']} data-keeps-focus="select">
       <div className={css['row']}>
         <ExampleChoice list={list} current={current} onChoose={onChoose} onBelong={onBelong} />
         {isChanged ? (

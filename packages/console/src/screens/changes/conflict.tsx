@@ -28,6 +28,8 @@ interface ConflictProps {
   onClose: (isResolved: boolean) => void
 }
 
+const heads = { theirs: 'Live', mine: 'This draft, as it will be published' }
+
 /** Shows what live changed, and lets the user write the text that contains both changes. */
 export function ConflictDialog({ projectId, versionUuid, conflict, onClose }: ConflictProps) {
   const { path, baseHash } = conflict
@@ -95,15 +97,9 @@ export function ConflictDialog({ projectId, versionUuid, conflict, onClose }: Co
       {texts.data && !live && <OneText notice="Live has deleted the prompt. The draft’s text:" text={draft?.content} />}
       {texts.data && !draft && <OneText notice="This draft deletes the prompt. The live text:" text={live?.content} />}
       {live && draft && (
-        <>
-          <div className={css['columns']}>
-            <span>Live</span>
-            <span>This draft</span>
-          </div>
-          <div className={css['merge']}>
-            <MergeEditor theirs={live.content} mine={draft.content} label={path} onChange={setMerged} />
-          </div>
-        </>
+        <div className={css['merge']}>
+          <MergeEditor theirs={live.content} mine={draft.content} heads={heads} onChange={setMerged} />
+        </div>
       )}
       {typeof work === 'object' && <Failure error={work.error} what="The text was not saved" />}
     </Dialog>

@@ -90,6 +90,7 @@ function DraftChanges({ projectId, draft }: { projectId: number; draft: { uuid: 
             onChoose={(path) => search({ prompt: path })}
             layout={view ?? 'unified'}
             onLayout={(layout) => search({ view: layout })}
+            hasStepKeys
             note={(change) => seen.isSeen(change) && <span className={css['seen']}>seen</span>}
             actions={(change) => (
               <ChangeActions

@@ -1,7 +1,7 @@
 import type { PublishVersionBody } from '@stet/contract/vocabulary'
 import { ApiError, type Version } from '@stet/sdk'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { Link, useNavigate } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Failure } from '../../app/failure.tsx'
 import { stet } from '../../app/session.ts'
@@ -11,6 +11,7 @@ import { FormDialog } from '../../ui/dialog.tsx'
 import { TextAreaField, TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/states.tsx'
 import { say } from '../../ui/toast.tsx'
+import { Broken, type BrokenPrompt, PublishChecks } from './checks.tsx'
 import { type Conflict, ConflictDialog } from './conflict.tsx'
 import css from './page.module.css'
 
@@ -20,12 +21,6 @@ interface PublishProps {
   changes: readonly PromptChange[]
   open: boolean
   onClose: () => void
-}
-
-/** The prompts that stop a publication, with their errors: `details.documents` of the refusal. */
-interface BrokenPrompt {
-  path: string
-  errors: { message: string; line: number; column: number }[]
 }
 
 const forceWord = 'overwrite'
@@ -61,18 +56,27 @@ export function PublishDialog({ projectId, draft, changes, open, onClose }: Publ
           value={description}
           onChange={({ target }) => setDescription(target.value)}
         />
-        {conflicts ? (
-          <Conflicts
-            conflicts={conflicts}
-            onResolve={setResolving}
-            onForce={() => publish.mutate({ title, description, force: true })}
-            isBusy={publish.isPending}
-          />
-        ) : broken ? (
-          <Broken projectId={projectId} versionUuid={draft.uuid} documents={broken} />
-        ) : (
-          publish.error && <Failure what="Nothing was published" error={publish.error} />
-        )}
+        <PublishChecks
+          projectId={projectId}
+          versionUuid={draft.uuid}
+          changes={changes}
+          refusal={
+            conflicts ? (
+              <Conflicts
+                conflicts={conflicts}
+                onResolve={setResolving}
+                onForce={() => publish.mutate({ title, description, force: true })}
+                isBusy={publish.isPending}
+              />
+            ) : broken ? (
+              <Broken projectId={projectId} versionUuid={draft.uuid} documents={broken}>
+                <strong>Nothing was published.</strong> These prompts have errors.
+              </Broken>
+            ) : (
+              publish.error && <Failure what="Nothing was published" error={publish.error} />
+            )
+          }
+        />
       </FormDialog>
       {resolving && (
         <ConflictDialog
@@ -149,39 +153,6 @@ function Conflicts({ conflicts, onResolve, onForce, isBusy }: ConflictsProps) {
           Publish anyway
         </Button>
       </details>
-    </>
-  )
-}
-
-interface BrokenProps {
-  projectId: number
-  versionUuid: string
-  documents: readonly BrokenPrompt[]
-}
-
-function Broken({ projectId, versionUuid, documents }: BrokenProps) {
-  return (
-    <>
-      <Notice tone="red" urgent>
-        <strong>Nothing was published.</strong> These prompts have errors.
-      </Notice>
-      <ul className={css['documents']}>
-        {documents.map(({ path, errors }) => (
-          <li key={path} className={css['document']}>
-            <span className={css['path']}>{path}</span>
-            {errors.map(({ message, line, column }) => (
-              <Link
-                key={`${line}:${column}:${message}`}
-                to="/p/$project/v/$version/prompts/$"
-                params={{ project: String(projectId), version: versionUuid, _splat: path }}
-                search={{ line }}
-              >
-                Line {line}: {message}
-              </Link>
-            ))}
-          </li>
-        ))}
-      </ul>
     </>
   )
 }

@@ -2,7 +2,7 @@ import { useSuspenseQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { lazy, useRef } from 'react'
 import { versionsQuery } from '../../app/queries.ts'
-import { useRowKeys } from '../../app/shortcuts.ts'
+import { stepFrom, useRowKeys, useStepKeys } from '../../app/shortcuts.ts'
 import { Screen, ScreenTitle } from '../../ui/screen.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { VersionList } from './version-list.tsx'
@@ -22,6 +22,17 @@ export function HistoryPage() {
   useRowKeys(list, 'History')
   const published = data.filter(({ status }) => status === 'merged')
   const shown = published.find(({ uuid }) => uuid === entry)
+  const navigate = route.useNavigate()
+  useStepKeys('entry', 'History', (step) => {
+    const next = stepFrom(published, shown, step)
+    if (!next) return
+    list.current?.querySelectorAll<HTMLElement>('[data-row]')[published.indexOf(next)]?.focus()
+    void navigate({
+      to: '/p/$project/history/$entry',
+      params: { project, entry: next.uuid },
+      search: ({ view }) => (view ? { view } : {}),
+    })
+  })
   return (
     <Screen>
       <title>{shown ? `v${shown.version} ${shown.title} · stet` : 'History · stet'}</title>

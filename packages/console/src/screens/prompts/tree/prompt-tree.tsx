@@ -246,7 +246,10 @@ function useDrop(rows: readonly Row[], onMove: PromptTreeProps['onMove']) {
   return { target, handlers }
 }
 
-/** Scrolls to the open prompt when it is opened. A list that changes later scrolls nowhere. */
+/**
+ * Scrolls to the open prompt when it is opened, and moves the focus there if it is in the tree. A list that changes
+ * later scrolls nowhere.
+ */
 function useShownRow(tree: RefObject<HTMLElement | null>, rows: readonly Row[], openPath: string | undefined): void {
   const shown = useRef<string>(undefined)
   useLayoutEffect(() => {
@@ -258,6 +261,7 @@ function useShownRow(tree: RefObject<HTMLElement | null>, rows: readonly Row[], 
     if (!row) return
     shown.current = openPath
     row.scrollIntoView({ block: 'nearest' })
+    if (tree.current?.contains(row.ownerDocument.activeElement)) row.focus({ preventScroll: true })
   })
 }
 

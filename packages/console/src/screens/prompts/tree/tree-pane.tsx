@@ -3,7 +3,7 @@ import type { UseQueryResult } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useDeferredValue, useMemo, useRef, useState } from 'react'
 import { Failure } from '../../../app/failure.tsx'
-import { useShortcut } from '../../../app/shortcuts.ts'
+import { stepFrom, useShortcut, useStepKeys } from '../../../app/shortcuts.ts'
 import { Button } from '../../../ui/button.tsx'
 import { inputClass } from '../../../ui/field.tsx'
 import { Icon } from '../../../ui/icon.tsx'
@@ -13,7 +13,7 @@ import type { EditPlace } from '../edits/prompt-edits.ts'
 import type { PromptEdits } from '../edits/use-prompt-edits.ts'
 import { PromptTree } from './prompt-tree.tsx'
 import css from './tree.module.css'
-import { countsOf, foldersAbove, matching, rowsOf } from './tree.ts'
+import { countsOf, foldersAbove, matching, pathsInOrder, rowsOf } from './tree.ts'
 
 interface TreePaneProps {
   tree: UseQueryResult<TreeItem[]>
@@ -42,6 +42,7 @@ export function TreePane({ tree, place, path, edits, addressOf, empty }: TreePan
     blocked: edits.blocked,
     run: () => edits.ask({ kind: 'new', folder: folderOf(path) }),
   })
+  useStepKeys('prompt', 'Prompts', (step) => open(stepFrom(pathsInOrder(found), path, step)))
   const Heading = path === undefined ? 'h1' : 'h2'
   const focusFirst = () => pane.current?.querySelector<HTMLElement>('[role="treeitem"]')?.focus()
 
@@ -172,9 +173,11 @@ function useClosedFolders(projectId: number, path: string | undefined) {
   return [closed, toggle] as const
 }
 
-function useOpenPath({ projectId, versionUuid }: EditPlace): (path: string) => void {
+/** The function does nothing without a path. */
+function useOpenPath({ projectId, versionUuid }: EditPlace): (path: string | undefined) => void {
   const navigate = useNavigate()
   return (path) =>
+    path !== undefined &&
     void navigate({
       to: '/p/$project/v/$version/prompts/$',
       params: { project: String(projectId), version: versionUuid, _splat: path },

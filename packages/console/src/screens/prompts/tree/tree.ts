@@ -60,6 +60,11 @@ export function rowsOf(items: readonly TreeItem[], closed: ReadonlySet<string>):
   return rows
 }
 
+/** The paths in the order of the tree, with those in closed folders. */
+export function pathsInOrder(items: readonly TreeItem[]): string[] {
+  return rowsOf(items, new Set()).flatMap((row) => (row.kind === 'prompt' ? [row.key] : []))
+}
+
 function foldersOf(items: readonly TreeItem[]): Folder {
   const root = emptyFolder('', '')
   for (const item of items) {
