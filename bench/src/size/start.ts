@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'tsdown'
 import { type Comparison, compare, type Figures } from '../measuring/rounds.ts'
 import { settledBytes } from '../measuring/settled-bytes.ts'
-import { openStet, startUpstream } from '../subjects/candidates.ts'
+import { baselineServer, openStet, startUpstream } from '../subjects/candidates.ts'
 import { type Subject, startSubject } from '../subjects/subject.ts'
 import { startFilledStet } from './filled-stet.ts'
 
@@ -23,9 +23,9 @@ const folder = mkdtempSync(join(tmpdir(), 'stet-bench-'))
 const upstream = await startUpstream()
 const environment: Record<string, string> = database === undefined ? {} : { DATABASE_URL: database }
 const control = await bundledControl()
-function onFolder(name: string): Promise<Figures> {
+function onFolder(name: string, options: { program?: string } = {}): Promise<Figures> {
   mkdirSync(join(folder, name), { recursive: true })
-  return measure(() => openStet(upstream.url, join(folder, name), environment))
+  return measure(() => openStet(upstream.url, join(folder, name), environment, options))
 }
 let firstStarts = 0
 const laterStarts = { name: 'stet, later start', round: () => onFolder('later') }
@@ -47,6 +47,9 @@ if (database === undefined) {
         },
       },
       laterStarts,
+      ...(baselineServer === undefined
+        ? []
+        : [{ name: 'stet (baseline), later start', round: () => onFolder('baseline', { program: baselineServer }) }]),
       { name: `stet, ${rows} rows`, round: () => measure(() => openStet(upstream.url, filled.dataDir)) },
     ],
   })

@@ -13,6 +13,7 @@ const controls = fileURLToPath(new URL('../../controls/', import.meta.url))
 export const server = fileURLToPath(new URL('../../../packages/server/dist/main.mjs', import.meta.url))
 /** Another built checkout of stet to compare with, e.g. the previous release. */
 const baseline = process.env['BASELINE']
+export const baselineServer = baseline === undefined ? undefined : join(baseline, 'packages/server/dist/main.mjs')
 
 const prompt =
   '---\nprovider: openai\nmodel: bench\n---\nYou answer in one sentence.\n<user>Say something about {{ topic }}.</user>\n'
@@ -41,8 +42,7 @@ export function startUpstream(environment: Record<string, string> = {}): Promise
 }
 
 export async function startBaseline(upstreamUrl: string): Promise<Stet | undefined> {
-  if (baseline === undefined) return undefined
-  return startStet(upstreamUrl, {}, join(baseline, 'packages/server/dist/main.mjs'))
+  return baselineServer === undefined ? undefined : startStet(upstreamUrl, {}, baselineServer)
 }
 
 /**
