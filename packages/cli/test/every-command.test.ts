@@ -238,6 +238,11 @@ const rows: Record<string, Row> = {
     ],
   },
   'providers list': { argv: () => [], keys: 'providers' },
+  'providers test': {
+    argv: () => ['demo'],
+    keys: 'durationMs error firstTokenMs model ok provider text',
+    lacking: [[() => [], "'name'"]],
+  },
   'providers update': {
     argv: ({ provider }) => [provider, '--default-model', 'm'],
     keys: entryKeys,
