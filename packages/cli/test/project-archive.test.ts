@@ -2,7 +2,8 @@ import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { type MessageInput, Stet } from '@stet/sdk'
+import type { CreateExampleBody } from '@stet/contract/vocabulary'
+import { Stet } from '@stet/sdk'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { sha256 } from '../src/commands/projects/archive/project-archive.ts'
 import { startProxy } from './support/proxy.ts'
@@ -72,7 +73,7 @@ async function makeProject(client: Stet): Promise<number> {
   ] as const)
     await client.examples.create({ documentUuid, name, parameters }, at)
   const drafted = await client.prompts.get('draft/new', { ...at, versionUuid: conflicting.uuid })
-  const messages: MessageInput[] = [{ role: 'user', content: [{ type: 'text', text: 'Again' }] }]
+  const messages: CreateExampleBody['messages'] = [{ role: 'user', content: [{ type: 'text', text: 'Again' }] }]
   await client.examples.create({ documentUuid: drafted.documentUuid, name: 'Chat', parameters: { a: 1 }, messages }, at)
   return project.id
 }
