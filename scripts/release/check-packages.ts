@@ -63,7 +63,7 @@ function consoleFaults(dist: string): string[] {
   const { files } = JSON.parse(text) as { files: { path: string; sha256: string }[] }
   const differing = files.filter(({ path, sha256 }) => sha256 !== digestOf(join(dist, 'console', path)))
   const faults = differing.map(({ path }) => `has another console/${path} than console.json lists`)
-  return read(dist, 'console-LICENSES.txt') === '' ? [...faults, 'has no licenses of the console'] : faults
+  return read(dist, 'console/LICENSES.txt') === '' ? [...faults, 'has no licenses of the console'] : faults
 }
 
 function digestOf(file: string): string {

@@ -54,7 +54,7 @@ function addBundled(components: Component[], name: string, folder: string): void
   const owner = components.find((each) => each.group === '@stet' && each.name === name)
   if (owner === undefined) throw new Error(`the bill of materials has no @stet/${name}`)
   const dist = join(folder, 'node_modules', '@stet', name, 'dist')
-  const lists = name === 'server' ? ['LICENSES.txt', 'console-LICENSES.txt'] : ['LICENSES.txt']
+  const lists = name === 'server' ? ['LICENSES.txt', 'console/LICENSES.txt'] : ['LICENSES.txt']
   const text = lists.map((list) => readFileSync(join(dist, list), 'utf8')).join('\n')
   const bundled = bundledPackages(text).map(({ name: full, version, license }): Component => {
     const [group, bare] = full.startsWith('@') ? full.split('/') : [undefined, full]

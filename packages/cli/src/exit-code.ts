@@ -128,7 +128,7 @@ function nextStep(code: FailureCode, given: unknown): string | undefined {
   if (code === 'not_allowed') return 'run stet login, or use a key with the missing scope'
   if (code === 'conflict' && listOf(conflicts).length > 0) return 'run stet pull, then try again'
   if (code === 'run_failed' && provider !== undefined && (status === 401 || status === 403)) {
-    return `check the provider key "${provider}": stet providers list shows where it comes from`
+    return `check the provider key: stet providers test ${provider}`
   }
   return undefined
 }

@@ -111,6 +111,19 @@ test('providers: the token is read from standard input, shown masked, and can be
   expect(person.printed).not.toContain(token)
 })
 
+test('providers: test makes a call and prints what the provider answers', async () => {
+  const person = await someone()
+  const tested = await person.stet(['providers', 'test', 'demo', '--model', 'any'])
+  expect(tested.code, tested.stderr).toBe(0)
+  expect(tested.stderr).toMatch(/"demo" answered with any in \d+\.\d s, first token after \d+\.\d s/)
+  expect(tested.stdout).toContain('demo provider, not a real model')
+  expect(await person.stet(['providers', 'test', 'nobody'])).toMatchObject({ code: 5, stdout: '' })
+  // Neither this provider nor the server has a default model.
+  const unnamed = await person.stet(['providers', 'test', 'openai'])
+  expect(unnamed).toMatchObject({ code: 7, stdout: '' })
+  expect(unnamed.stderr).toContain('there is no default model')
+})
+
 test('conversations: delete and erase ask for confirmation', async () => {
   const person = await someone()
   const uuids = await Promise.all(

@@ -238,6 +238,11 @@ const rows: Record<string, Row> = {
     ],
   },
   'providers list': { argv: () => [], keys: 'providers' },
+  'providers test': {
+    argv: () => ['demo'],
+    keys: 'durationMs error firstTokenMs model ok provider text',
+    lacking: [[() => [], "'name'"]],
+  },
   'providers update': {
     argv: ({ provider }) => [provider, '--default-model', 'm'],
     keys: entryKeys,
@@ -266,7 +271,7 @@ const rows: Record<string, Row> = {
   },
   'projects export': {
     argv: ({ project }) => [String(project.id), 'made.stet.gz'],
-    keys: 'bytes drafts evaluations file project prompts skipped versions',
+    keys: 'bytes drafts evaluations examples file project prompts skipped versions',
     lacking: [
       [() => [], "'project'"],
       [({ project }) => [String(project.id)], "'file'"],
@@ -274,7 +279,7 @@ const rows: Record<string, Row> = {
   },
   'projects import': {
     argv: () => [archive],
-    keys: 'drafts evaluations isContinued project versions',
+    keys: 'drafts evaluations examples isContinued project versions',
     lacking: [[() => [], "'file'"]],
   },
   'projects delete': {

@@ -52,7 +52,7 @@ test('a failed run names the provider, its status, its message and the prompt', 
   const details = { provider: 'openai', status: 401, providerMessage: 'Incorrect API key provided.' }
   const init = { ...answer(422, 'ai_run_error'), details, prompt: 'support/reply' }
   const { message, requestId, next } = await describeFailure(new sdk.RunError(init))
-  expect(next).toBe('check the provider key "openai": stet providers list shows where it comes from')
+  expect(next).toBe('check the provider key: stet providers test openai')
   expect(message).toBe('openai: 401 Incorrect API key provided (prompt support/reply)')
   expect(requestId).toBe('req_1')
 })

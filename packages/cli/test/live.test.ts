@@ -114,6 +114,16 @@ test('the second Ctrl-C exits immediately, even if the server does not respond t
   await way.stop()
 })
 
+test("providers test reports a failed call in the provider's own words", async () => {
+  const person = await someone()
+  const { code, stdout, stderr } = await person.stet(['providers', 'test', 'openai', '--model', 'refused'])
+  expect([code, stdout]).toEqual([8, ''])
+  expect(stderr).toMatch(/"openai" failed with refused after \d+\.\d s: .*Incorrect API key provided/)
+  const inJson = await person.stet(['providers', 'test', 'openai', '--model', 'refused', '--json'])
+  expect(inJson.code).toBe(8)
+  expect(JSON.parse(inJson.stdout)).toMatchObject({ ok: false, error: { errorCode: 'ai_run_error' } })
+})
+
 test('a failed run names its provider and its prompt, also when it is followed or continued by uuid', async () => {
   const person = await someone()
   const ran = await person.stet(['run', 'refused'])

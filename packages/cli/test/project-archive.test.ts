@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
+import type { CreateExampleBody } from '@stet/contract/vocabulary'
 import { Stet } from '@stet/sdk'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { sha256 } from '../src/commands/projects/archive/project-archive.ts'
@@ -66,7 +67,22 @@ async function makeProject(client: Stet): Promise<number> {
     { name: 'Tone', metric: 'rating', documentUuid, description: 'd', configuration: { minThreshold: 3 } },
     at,
   )
+  for (const [name, parameters] of [
+    ['Größe', { ticket: 'Wo ist mein Paket? 🎉', order: { id: 12 }, none: null }],
+    ['Alone', {}],
+  ] as const)
+    await client.examples.create({ documentUuid, name, parameters }, at)
+  const drafted = await client.prompts.get('draft/new', { ...at, versionUuid: conflicting.uuid })
+  const messages: CreateExampleBody['messages'] = [{ role: 'user', content: [{ type: 'text', text: 'Again' }] }]
+  await client.examples.create({ documentUuid: drafted.documentUuid, name: 'Chat', parameters: { a: 1 }, messages }, at)
   return project.id
+}
+
+/** The examples of a prompt as far as an archive keeps them. */
+async function examplesOf(client: Stet, at: { projectId: number; versionUuid?: string }, path: string) {
+  const { documentUuid } = await client.prompts.get(path, at)
+  const examples = await client.examples.list(documentUuid, { projectId: at.projectId })
+  return examples.map(({ name, parameters, messages }) => ({ name, parameters, messages }))
 }
 
 /** Everything about a project that an import can keep. */
@@ -91,9 +107,14 @@ async function contentOf(client: Stet, id: number) {
       return { name, description, metric, configuration, path: documentUuid && paths.get(documentUuid) }
     },
   )
+  const conflicting = versions.find(({ title }) => title === 'conflicting')?.uuid ?? ''
+  const examples = [
+    ...(await examplesOf(client, at, 'tone')),
+    ...(await examplesOf(client, { ...at, versionUuid: conflicting }, 'draft/new')),
+  ]
   const project = (await client.projects.list()).find((one) => one.id === id)
   const { name, defaultProvider, defaultModel, retentionDays } = project ?? {}
-  return { name, defaultProvider, defaultModel, retentionDays, versions: described, evaluations }
+  return { name, defaultProvider, defaultModel, retentionDays, versions: described, evaluations, examples }
 }
 
 const archiveOf = async () => {
@@ -120,6 +141,7 @@ test('a project with its whole history moves to another server', async () => {
     ['merged', expect.any(Array)],
     ['merged', expect.any(Array)],
   ])
+  expect(content.examples.map(({ name }) => name)).toEqual(['Größe', 'Alone', 'Chat'])
   expect(await projectNames()).toEqual(['Support', 'default'])
   const again = await other.stet(['projects', 'export', imported.stdout.trim(), 'again.stet.gz'])
   expect(again.code).toBe(0)
@@ -361,6 +383,7 @@ describe('a bad archive creates nothing', () => {
         ),
       'versions',
     ],
+    ...examples(),
     ['a line of another kind', (archive) => edited(archive, (lines) => lines.push({ secret: {} })), 'unknown kind'],
     [
       'an uuid that is none',
@@ -368,6 +391,42 @@ describe('a bad archive creates nothing', () => {
       '"uuid"',
     ],
   ]
+  /** An archive whose examples are changed. */
+  function examples(): typeof cases {
+    const withExamples = (edit: (examples: Line[]) => Line[]) => (archive: Buffer) =>
+      edited(archive, (lines) => {
+        const found = lines.flatMap(({ example }) => (typeof example === 'object' ? [example as Line] : []))
+        const others = lines.filter(({ example }) => example === undefined)
+        const next = edit(found).map((example) => ({ example }))
+        lines.splice(0, lines.length, ...others, ...next)
+        Object.assign(lines[0]?.['counts'] ?? {}, { examples: next.length })
+      })
+    const many = (count: number, parameters: Line) =>
+      Array.from({ length: count }, (_, at) => ({ path: 'tone', name: `n${at}`, parameters, messages: [] }))
+    return [
+      ['an example of no prompt', withExamples(([one]) => [{ ...one, path: '../etc/passwd' }]), 'is missing'],
+      ['an example twice', withExamples(([one]) => [{ ...one }, { ...one }]), 'is there twice'],
+      ['a large example', withExamples(() => many(1, { x: 'x'.repeat(262_144) })), 'more than 262144 bytes'],
+      ['too many examples', withExamples(() => many(201, {})), 'more than 200 examples'],
+      ['too many bytes', withExamples(() => many(17, { x: 'x'.repeat(260_000) })), 'more than 4194304 bytes'],
+      ['an example without values', withExamples(([one]) => [{ ...one, parameters: [] }]), 'malformed'],
+      ['an example without messages', withExamples(([one]) => [{ ...one, messages: 'none' }]), 'not a list'],
+      ['an example with a NUL', withExamples(([one]) => [{ ...one, name: 'a\0' }]), '"name" is not valid text'],
+      [
+        'fewer examples than it says',
+        (archive) =>
+          edited(archive, (lines) =>
+            lines.splice(
+              lines.findIndex(({ example }) => example),
+              1,
+            ),
+          ),
+        'of 3 examples',
+      ],
+      // Only the server knows the form of a message.
+      ['a message of no form', withExamples(([one]) => [{ ...one, messages: [{ role: 'boss' }] }]), 'messages'],
+    ]
+  }
   const countTexts = (lines: Line[], by: number) => {
     const counts = lines[0]?.['counts'] as { texts: number }
     counts.texts += by
@@ -388,6 +447,35 @@ describe('a bad archive creates nothing', () => {
     expect(refused).toMatchObject({ code: 7, stdout: '', stderr: expect.stringContaining('authorName') })
     expect(await projectNames()).toEqual(['default'])
   })
+})
+
+test('an archive without examples, as an earlier release wrote it, is imported', async () => {
+  const lines = gunzipSync(await exportAgain())
+    .toString()
+    .split('\n')
+    .filter((line) => line !== '' && !/^\{"(example|end)"/.test(line))
+  const body = `${lines.join('\n').replace(/,"examples":\d+/, '')}\n`
+  expect(body).not.toContain('"examples"')
+  const imported = await importInto(gzipSync(`${body}${JSON.stringify({ end: { sha256: sha256(body) } })}\n`))
+  expect(imported, imported.stderr).toMatchObject({ code: 0 })
+  const id = Number(imported.stdout)
+  expect(await contentOf(target, id)).toEqual({ ...(await contentOf(source, projectId)), examples: [] })
+})
+
+test('an import into a project keeps its examples and adds those with other names', async () => {
+  const id = Number((await importInto(await exportAgain())).stdout)
+  const { documentUuid } = await target.prompts.get('tone', { projectId: id })
+  for (const { uuid, name } of await target.examples.list(documentUuid, { projectId: id })) {
+    if (name === 'Alone') await target.examples.delete(uuid, { projectId: id })
+    else await target.examples.update(uuid, { parameters: { mine: true } }, { projectId: id })
+  }
+  const continued = await importInto(await exportAgain(), '--into', String(id), '--json')
+  expect(JSON.parse(continued.stdout), continued.stderr).toMatchObject({ examples: 1 })
+  const kept = await examplesOf(target, { projectId: id }, 'tone')
+  expect(kept.map(({ name, parameters }) => [name, parameters])).toEqual([
+    ['Größe', { mine: true }],
+    ['Alone', {}],
+  ])
 })
 
 function exportAgain(): Promise<Buffer> {

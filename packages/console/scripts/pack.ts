@@ -12,6 +12,7 @@ const types: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.woff2': 'font/woff2',
+  '.txt': 'text/plain; charset=utf-8',
 }
 /** Addresses that answer with the page. `*` stands for the rest of the path. Every other path is a JSON 404. */
 const routes = ['/', '/sign-in', '/p/*', '/settings/*']
@@ -23,15 +24,15 @@ const files = servedFiles().map((path) => {
   const body = readFileSync(file)
   const sha256 = createHash('sha256').update(body).digest('hex')
   // The page gets a nonce with every response, and fonts are compressed already.
-  const isCompressed = path.startsWith('assets/') && extname(path) !== '.woff2'
+  const isCompressed = !['.html', '.woff2'].includes(extname(path))
   return { path, type, bytes: body.length, sha256, ...(isCompressed ? compress(file, body) : { br: null, gz: null }) }
 })
 writeFileSync(join(dist, 'console.json'), `${JSON.stringify({ routes, files }, null, 1)}\n`)
 
-/** The page and its assets. Vite's manifest and the licenses of the bundled packages are not served. */
+/** The page, its assets, and the licenses of the bundled packages. Vite's manifest is not served. */
 function servedFiles(): string[] {
   const assets = readdirSync(join(dist, 'assets')).filter((name) => !/\.(br|gz)$/.test(name))
-  return ['index.html', ...assets.sort().map((name) => `assets/${name}`)]
+  return ['index.html', 'LICENSES.txt', ...assets.sort().map((name) => `assets/${name}`)]
 }
 
 /** Writes `<file>.br` and `<file>.gz` and returns their sizes in bytes. */

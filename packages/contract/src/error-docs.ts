@@ -229,7 +229,7 @@ export const RUN_ERROR_DOCS = {
   },
   ai_provider_config_error: {
     when: 'the provider key has invalid settings or an unreadable token',
-    next: 'Check it with `stet providers list`; change it with `stet providers update`.',
+    next: 'Check it with `stet providers test <name>`; change it with `stet providers update`.',
   },
   ai_run_error: {
     when: 'the provider refused the request or failed, or the event log of the run became too large',

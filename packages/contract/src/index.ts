@@ -97,7 +97,7 @@ export {
   TestProviderKeyBody,
   UpdateProviderKeyBody,
 } from './schemas/provider-api-keys.ts'
-export { Provider, ProviderModel } from './schemas/providers.ts'
+export { ListProvidersQuery, Provider, ProviderModel } from './schemas/providers.ts'
 export { LatitudeEvent, ProviderEvent, RunEvent, RunFailure, ToolSource } from './schemas/run-events.ts'
 export {
   AttachBody,

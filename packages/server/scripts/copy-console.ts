@@ -20,4 +20,3 @@ for (const path of ['console.json', ...copies]) {
   mkdirSync(dirname(target), { recursive: true })
   copyFileSync(join(source, path), target)
 }
-copyFileSync(join(source, 'LICENSES.txt'), join(dist, 'console-LICENSES.txt'))

@@ -49,6 +49,7 @@ export const commandTable: Readonly<Record<string, TableEntry>> = {
   'keys revoke': { summary: 'revoke an API key', load: () => import('./keys/revoke.ts') },
   'providers add': { summary: 'store a provider key', load: () => import('./providers/add.ts') },
   'providers list': { summary: 'list provider keys', load: () => import('./providers/list.ts') },
+  'providers test': { summary: 'make a short call with a provider key', load: () => import('./providers/test.ts') },
   'providers update': { summary: 'change a stored provider key', load: () => import('./providers/update.ts') },
   'providers remove': { summary: 'delete a stored provider key', load: () => import('./providers/remove.ts') },
   'projects list': { summary: 'list projects', load: () => import('./projects/list.ts') },

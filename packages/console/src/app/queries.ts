@@ -1,3 +1,4 @@
+import type { ProviderKind } from '@stet/contract/vocabulary'
 import type { TreeItem } from '@stet/sdk'
 import { queryOptions } from '@tanstack/react-query'
 import { stet } from './session.ts'
@@ -50,6 +51,15 @@ export const providersQuery = queryOptions({
   queryFn: ({ signal }) => stet.providers.list({ signal }),
   staleTime: 60_000,
 })
+
+/** The models whose prices the server knows, of a type of provider. No key of it needs to be stored. */
+export function modelsQuery(modelsOf: ProviderKind) {
+  return queryOptions({
+    queryKey: ['models', modelsOf],
+    queryFn: async ({ signal }) => (await stet.providers.list({ modelsOf, signal })).flatMap(({ models }) => models),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+}
 
 /** The examples of a prompt, in the order in which they were made. */
 export function examplesQuery(projectId: number, documentUuid: string) {

@@ -1,7 +1,16 @@
 /** What the run pane shows of a run, made from the run's events. Pure: the caller passes the time. */
 import type { LatitudeEventData, ProviderEventData, SdkEventData, StreamEvent, Usage } from '@stet/sdk'
 
-export type RunPhase = 'saving' | 'waiting' | 'streaming' | 'reconnecting' | 'completed' | 'stopped' | 'failed'
+/** A run is `queued` if it is active on the server, but this tab has no free stream to follow it. */
+export type RunPhase =
+  | 'saving'
+  | 'waiting'
+  | 'queued'
+  | 'streaming'
+  | 'reconnecting'
+  | 'completed'
+  | 'stopped'
+  | 'failed'
 
 export interface TextPart {
   kind: 'text' | 'reasoning'
@@ -63,6 +72,8 @@ export interface RunView {
   phase: RunPhase
   isStopping: boolean
   conversationUuid: string | null
+  /** How many messages of the conversation precede the answer. */
+  messagesBefore: number | null
   /** In milliseconds of `performance.now()`, as are the times of tool calls. */
   startedAt: number
   firstTokenMs: number | null
@@ -85,6 +96,7 @@ export function startedRun(now: number): RunView {
     phase: 'saving',
     isStopping: false,
     conversationUuid: null,
+    messagesBefore: null,
     startedAt: now,
     firstTokenMs: null,
     durationMs: null,
@@ -99,7 +111,7 @@ export function startedRun(now: number): RunView {
 }
 
 export function isActive({ phase }: RunView): boolean {
-  return phase === 'saving' || phase === 'waiting' || phase === 'streaming' || phase === 'reconnecting'
+  return phase !== 'completed' && phase !== 'stopped' && phase !== 'failed'
 }
 
 /** The text of the answers of all steps, without reasoning. */
@@ -140,7 +152,13 @@ export function stopRun(view: RunView, now: number): RunView {
 
 /** The stream of the run is open. */
 export function joinRun(view: RunView, conversationUuid: string): RunView {
-  return { ...view, conversationUuid, phase: view.phase === 'reconnecting' ? reached(view) : view.phase }
+  const isBack = view.phase === 'reconnecting' || view.phase === 'queued'
+  return { ...view, conversationUuid, phase: isBack ? reached(view) : view.phase }
+}
+
+/** The run is followed as soon as another stream of this tab ends. */
+export function queueRun(view: RunView): RunView {
+  return { ...view, phase: 'queued' }
 }
 
 /** Continues a view that a lost connection has ended. The calls without a result are open again. */
@@ -167,7 +185,7 @@ function followChain(view: RunView, data: LatitudeEventData, now: number): RunVi
     case 'step-started':
       return { ...view, steps: [...view.steps, newStep(view.steps.length + 1)] }
     case 'provider-started':
-      return inStep(view, (step) => ({
+      return inStep({ ...view, messagesBefore: view.messagesBefore ?? data.messages.length }, (step) => ({
         ...step,
         provider: wordOr(data.config['provider'], step.provider),
         model: wordOr(data.config['model'], step.model),

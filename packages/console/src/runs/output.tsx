@@ -10,7 +10,10 @@ import { Chip, type Tone } from '../ui/mark.tsx'
 import { answerText, isActive, type RunPhase, type StepView, toolCallsOf } from './follow-run.ts'
 import css from './output.module.css'
 import { type OutputTab, OutputTabs, RunFacts, RunView } from './run-view.tsx'
-import { mayStream, type Round, type RunSession, watchRuns } from './session/run-session.ts'
+import type { Round } from './session/earlier-rounds.ts'
+import type { RunSession } from './session/run-session.ts'
+import { mayStream } from './session/streams.ts'
+import { watchRuns } from './session/watch-runs.ts'
 import { mayTakeFocus } from './tool-call.tsx'
 
 interface OutputProps {
@@ -22,6 +25,7 @@ interface OutputProps {
 const phases: Record<RunPhase, { text: string; tone?: Tone }> = {
   saving: { text: 'Saving', tone: 'blue' },
   waiting: { text: 'Waiting', tone: 'blue' },
+  queued: { text: 'Waiting for a free stream', tone: 'amber' },
   streaming: { text: 'Running', tone: 'blue' },
   reconnecting: { text: 'Connecting again', tone: 'amber' },
   completed: { text: 'Completed', tone: 'green' },

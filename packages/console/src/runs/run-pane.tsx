@@ -19,7 +19,9 @@ import { PasteJson } from './inputs/paste-json.tsx'
 import { type Inputs, useInputs } from './inputs/use-inputs.ts'
 import { Output } from './output.tsx'
 import css from './run-pane.module.css'
-import { isRunning, mayStream, type RunSession, runSession, watchRuns } from './session/run-session.ts'
+import { isRunning, type RunSession, runSession } from './session/run-session.ts'
+import { mayStream } from './session/streams.ts'
+import { watchRuns } from './session/watch-runs.ts'
 
 export interface RunPaneProps {
   projectId: number

@@ -7,7 +7,8 @@ import { isActive, type OutputPart, type StepView, toolCallsOf, type RunView as 
 import { answerCutAt, DataUrl, GrowingText, MessageBody } from './message-body.tsx'
 import css from './output.module.css'
 import { RunFailure } from './run-failure.tsx'
-import type { Round, RunSession } from './session/run-session.ts'
+import type { Round } from './session/earlier-rounds.ts'
+import type { RunSession } from './session/run-session.ts'
 import { ToolCall } from './tool-call.tsx'
 
 export type OutputTab = 'text' | 'json' | 'tools'
@@ -37,6 +38,12 @@ export const RunView = memo(function RunView({ session, round, tab, onLine }: Ro
       {tab === 'tools' && (calls.length > 0 ? calls.map(call) : <p className={css['quiet']}>No tool calls.</p>)}
       {view.trouble && <RunFailure trouble={view.trouble} onLine={onLine} onRejoin={() => void session.rejoin()} />}
       {view.phase === 'stopped' && <p className={css['stopped']}>stopped</p>}
+      {view.phase === 'queued' && (
+        <p className={css['quiet']}>
+          Two other runs are open in this tab. This one is shown again as soon as one of them ends, with everything that
+          it has written. The server stops a run that is shown nowhere for too long.
+        </p>
+      )}
       {view.phase === 'reconnecting' && (
         <p className={css['quiet']}>The connection was lost. Connecting again, attempt {countText(view.attempt)}.</p>
       )}

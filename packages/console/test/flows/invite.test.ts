@@ -39,6 +39,8 @@ test('an invited person signs in by link in a browser of their own, with their r
   await ana.page.waitForURL((address) => !address.pathname.startsWith('/sign-in'))
   await ana.page.goto(server.address('/settings/about'))
   await ana.page.getByText('Ana Lima (ana@example.com)').waitFor()
+  const licenses = await ana.page.getByRole('link', { name: /^Licenses/ }).getAttribute('href')
+  expect(await (await fetch(licenses ?? '')).text()).toContain('react-dom')
 })
 
 test('a bad address is said at its field and the text stays', async () => {

@@ -56,8 +56,13 @@ test('a key is created, shown once, rotated and revoked', async () => {
   expect(await statusOf(second)).toBe(401)
 })
 
-test('without admin the page says what it takes', async () => {
+test('without admin the page says what it takes, and whom to ask', async () => {
   const key = await server.newKey(['read', 'write'])
   const { page } = await browser.open(server, '/settings/keys', { key })
   await page.getByText('Only admins manage keys.').waitFor()
+  await page.getByText('Ask the person who runs this server.').waitFor()
+  const author = { name: 'Ana Lima', email: 'ana@example.com' }
+  await server.api('POST', '/api-keys', { body: { name: 'ana', scopes: ['admin'], author } })
+  await page.reload()
+  await page.getByText('These people can make changes: Ana Lima (ana@example.com)').waitFor()
 })

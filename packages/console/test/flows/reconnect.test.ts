@@ -16,7 +16,13 @@ const allow = /ERR_|Failed to fetch|Failed to load/
 beforeAll(async () => {
   const tools = 'tools:\n  get_weather: { description: Weather, parameters: { type: object, properties: {} } }\n'
   server = await consoleServer(
-    { plain: `${frontMatter()}Tell me about {{ topic }}`, weather: `${frontMatter(tools)}How is the weather?` },
+    {
+      plain: `${frontMatter()}Tell me about {{ topic }}`,
+      weather: `${frontMatter(tools)}How is the weather?`,
+      second: `${frontMatter()}Tell me more`,
+      third: `${frontMatter()}Tell me everything`,
+      shots: `${frontMatter()}<user>Hi</user><assistant>A shot</assistant><user>Hello</user>`,
+    },
     // The runs outlive the time after which the page stops trying by itself.
     { STET_GRACE_MS: '300000' },
   )
@@ -122,4 +128,87 @@ it('joins a run again after the page was reloaded', async () => {
   await expectAnswer(part, deltas.join(''))
   await part.page.reload()
   await part.pane.getByText(/^Fill in the inputs/).waitFor()
+})
+
+it('shows the whole conversation again after a reload during a chat', async () => {
+  const part = await openRun(browser, server, 'shots')
+  const gate = Promise.withResolvers<void>()
+  const reply = async (text: string) => {
+    await part.pane.getByLabel('Reply').fill(text)
+    await part.pane.getByLabel('Reply').press('Enter')
+  }
+  server.fake.enqueue({ text: 'First.' }, { text: 'Second.' }, { deltas, gate: gate.promise, gateAfter: 20 })
+  await part.run()
+  await part.waitFor('Completed')
+  await reply('Go on')
+  await expectAnswer(part, 'First.\n\nSecond.')
+  await part.waitFor('Completed')
+  await reply('And on')
+  const half = `First.\n\nSecond.\n\n${deltas.slice(0, 20).join('')}`
+  await expectAnswer(part, half)
+  const said = () => part.pane.locator('article').filter({ hasText: 'You' }).count()
+  // The second reload needs what the first one has kept.
+  for (let reloads = 0; reloads < 2; reloads += 1) {
+    await part.page.reload()
+    await expectAnswer(part, half)
+    await part.pane.getByText('Go on', { exact: true }).waitFor()
+    await part.pane.getByText('And on', { exact: true }).waitFor()
+    expect(await said()).toBe(2)
+  }
+  gate.resolve()
+  await part.waitFor('Completed')
+  await expectAnswer(part, `First.\n\nSecond.\n\n${deltas.join('')}`)
+  server.fake.enqueue({ text: 'Fourth.' })
+  await reply('And the end?')
+  await expectAnswer(part, `First.\n\nSecond.\n\n${deltas.join('')}\n\nFourth.`)
+})
+
+it('follows a third run as soon as one of two streams ends, and loses no word of it', async () => {
+  const part = await openRun(browser, server, 'plain')
+  const gates = [0, 1, 2].map(() => Promise.withResolvers<void>())
+  const half = deltas.slice(0, 20).join('')
+  const runNext = async (at: number) => {
+    server.fake.enqueue({ deltas, gate: gates[at]?.promise ?? Promise.resolve(), gateAfter: 20 })
+    await part.run()
+    await expectAnswer(part, half)
+  }
+  const show = (path: string) => part.page.locator(`a[role="treeitem"][data-key="${path}"]`).click()
+  await runNext(0)
+  // A new page, which follows only the runs that it shows.
+  await part.page.goto(server.promptAddress('second'))
+  await runNext(1)
+  await show('third')
+  await part.pane.getByRole('button', { name: /^Run/ }).waitFor()
+  await runNext(2)
+  await show('plain')
+  await part.waitFor('Waiting for a free stream')
+  await part.pane.getByText('Two other runs are open in this tab', { exact: false }).waitFor()
+  gates[0]?.resolve()
+  gates[1]?.resolve()
+  await part.waitFor('Completed')
+  await expectAnswer(part, deltas.join(''))
+  gates[2]?.resolve()
+  await show('third')
+  await part.waitFor('Completed')
+  await expectAnswer(part, deltas.join(''))
+})
+
+it('stops a run that waits for a free stream', async () => {
+  const part = await openRun(browser, server, 'plain')
+  const gate = Promise.withResolvers<void>()
+  const { aborted } = server.fake
+  for (const path of ['plain', 'second', 'third']) {
+    if (path === 'second') await part.page.goto(server.promptAddress(path))
+    if (path === 'third') await part.page.locator('a[role="treeitem"][data-key="third"]').click()
+    await part.page.getByRole('heading', { name: path }).waitFor()
+    server.fake.enqueue({ deltas, gate: gate.promise, gateAfter: 20 })
+    await part.run()
+    await expectAnswer(part, deltas.slice(0, 20).join(''))
+  }
+  await part.page.locator('a[role="treeitem"][data-key="plain"]').click()
+  await part.waitFor('Waiting for a free stream')
+  await part.pane.getByRole('button', { name: /^Stop/ }).click()
+  await part.waitFor('Stopped')
+  await server.fake.waitForAbort(aborted + 1)
+  gate.resolve()
 })

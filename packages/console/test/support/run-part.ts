@@ -12,7 +12,9 @@ export interface RunPart {
   input(name: string): Locator
   run(): Promise<void>
   /** Waits until the run has this state. */
-  waitFor(state: 'Running' | 'Completed' | 'Stopped' | 'Failed' | 'Connecting again'): Promise<void>
+  waitFor(
+    state: 'Running' | 'Completed' | 'Stopped' | 'Failed' | 'Connecting again' | 'Waiting for a free stream',
+  ): Promise<void>
   /** The text of the answers, as it is shown. */
   answer(): Promise<string>
   /** The figures of the last run, for example "Time 1.2 s". */

@@ -12,6 +12,11 @@ export const Session = z
     id: Id,
     apiKey: ApiKey,
     workspace: Workspace,
+    admins: z.array(Person).meta({
+      description:
+        'The people who can change keys, people and providers, by name: the authors of usable admin keys without a ' +
+        'project. Keys of programs, whose e-mail ends with `@localhost`, are left out.',
+    }),
     expiresAt: Timestamp.meta({ description: 'The latest end. The session ends earlier if it is not used.' }),
     features: z.array(z.string()).meta({ description: 'Features of this server beyond the first release.' }),
     version: z.string().meta({ description: 'The version of the server.' }),

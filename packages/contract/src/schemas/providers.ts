@@ -28,12 +28,24 @@ export const Provider = z
   .meta({ id: 'Provider' })
 export type Provider = Held<z.infer<typeof Provider>, vocabulary.Provider>
 
+export const ListProvidersQuery = z
+  .object({
+    modelsOf: ProviderKind.exactOptional().meta({
+      description:
+        'Lists this type of provider instead, under its own name, with the models whose prices are known. No key of it ' +
+        'needs to be stored.',
+    }),
+  })
+  .meta({ id: 'ListProvidersQuery' })
+export type ListProvidersQuery = Held<z.input<typeof ListProvidersQuery>, vocabulary.ListProvidersQuery>
+
 export const providerRoutes = {
   list: {
     summary: 'List providers',
     description:
       'The providers that prompts can name, by name: stored provider keys, those from the environment, and the demo. ' +
       'Without addresses and tokens.',
+    query: ListProvidersQuery,
     responses: withErrors({ 200: z.array(Provider) }),
   },
 }

@@ -55,7 +55,7 @@ import type {
   TestProviderKeyBody,
   UpdateProviderKeyBody,
 } from './resources/provider-keys.ts'
-import type { Provider } from './resources/providers.ts'
+import type { ListProvidersQuery, Provider } from './resources/providers.ts'
 import type { AttachBody, BackgroundRun, ChatBody, RunDocumentBody, RunResult, StopResult } from './resources/runs.ts'
 import type { ToolResultBody, ToolResultTaken } from './resources/tools.ts'
 import type {
@@ -148,7 +148,7 @@ export interface RouteTypes {
     test: { body: TestProviderKeyBody; result: ProviderTest }
   }
   providers: {
-    list: { result: Provider[] }
+    list: { query: ListProvidersQuery; result: Provider[] }
   }
 }
 

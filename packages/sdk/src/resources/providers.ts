@@ -1,3 +1,4 @@
+import type { ListProvidersQuery } from '@stet/contract/vocabulary'
 import type { ApiPromise } from '../api-promise.ts'
 import type { RequestOptions } from '../options.ts'
 import type { Api } from '../transport/api.ts'
@@ -17,11 +18,11 @@ export class Providers {
 
   /**
    * Lists the stored provider keys, those from the server's environment, and the demo provider, by name, each with the
-   * models whose prices are known.
+   * models whose prices are known. With `modelsOf`, lists only this type of provider, whether or not a key is stored.
    *
    * @example const names = (await stet.providers.list()).map(({ name }) => name)
    */
-  list(o: RequestOptions = {}): ApiPromise<Provider[]> {
+  list(o: RequestOptions & ListProvidersQuery = {}): ApiPromise<Provider[]> {
     return this.#api.call('providers.list', {}, o)
   }
 }

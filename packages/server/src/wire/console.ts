@@ -2,8 +2,13 @@ import type { ConsoleSession as ConsoleSessionBody, Session as SessionBody, Sign
 import type { ApiKey } from '../features/access/api-key.ts'
 import type { Workspace } from '../features/access/ports.ts'
 import { endOf, type Session } from '../features/sessions/session.ts'
+import type { Author } from '../shared/caller.ts'
 import { apiKeyBody } from './api-key.ts'
 import { personBody } from './person.ts'
+
+interface WorkspaceDescription extends Workspace {
+  admins: readonly Author[]
+}
 
 interface ServerDescription {
   features: readonly string[]
@@ -11,11 +16,12 @@ interface ServerDescription {
   database: 'embedded' | 'postgres'
 }
 
-export function sessionBody(session: Session, workspace: Workspace, server: ServerDescription): SessionBody {
+export function sessionBody(session: Session, workspace: WorkspaceDescription, server: ServerDescription): SessionBody {
   return {
     id: session.id,
     apiKey: apiKeyBody(session.apiKey),
     workspace: { id: workspace.id, name: workspace.name },
+    admins: workspace.admins.map(personBody),
     expiresAt: endOf(session).toISOString(),
     features: [...server.features],
     version: server.version,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestServer } from '../support/test-server.ts'
 import { httpCall } from './api-call.ts'
 import { browser } from './console-call.ts'
-import { consoleRoutes, contractRoutes, fill } from './contract-routes.ts'
+import { allRoutes, fill } from './contract-routes.ts'
 import { type Api, issueKey, openServer } from './scenario.ts'
 
 interface Place {
@@ -12,12 +12,9 @@ interface Place {
   path: string
 }
 
-const routes: Place[] = [
-  ...contractRoutes.map(({ name, method, path }) => ({ name, method, path: `/api/v3${fill(path)}` })),
-  ...consoleRoutes
-    .filter(({ metadata }) => !metadata.isPublic)
-    .map(({ name, method, path }) => ({ name, method, path: fill(path) })),
-]
+const routes: Place[] = allRoutes
+  .filter(({ metadata }) => !metadata.isPublic)
+  .map(({ name, method, prefix, path }) => ({ name, method, path: prefix + fill(path) }))
 
 let server: TestServer
 let other: TestServer

@@ -12,7 +12,7 @@ import { parseRaw, sendRaw } from './raw-http.ts'
 
 const folder = fileURLToPath(new URL('../../dist/console/', import.meta.url))
 const { files } = JSON.parse(readFileSync(join(folder, 'console.json'), 'utf8')) as ConsoleBuild
-const assets = files.filter(({ path }) => path !== 'index.html')
+const assets = files.filter(({ path }) => path.startsWith('assets/'))
 const script = fileWith('.js')
 const font = fileWith('.woff2')
 
@@ -53,6 +53,18 @@ it.each(assets)('$path is immutable and the same in every encoding', async ({ pa
     })
     expect(headers.get('content-encoding')).toBe(size === null || encoding === 'identity' ? null : encoding)
   }
+})
+
+it('serves the licenses of the bundled packages at a fixed address, which is not kept', async () => {
+  const answer = await ask('LICENSES.txt', 'br')
+  expect(answer.status).toBe(200)
+  expect(await answer.text()).toContain('react-dom')
+  expect(Object.fromEntries(answer.headers)).toMatchObject({
+    'content-type': 'text/plain; charset=utf-8',
+    'content-encoding': 'br',
+    'cache-control': 'no-store',
+    'cross-origin-resource-policy': 'same-origin',
+  })
 })
 
 describe('encodings', () => {

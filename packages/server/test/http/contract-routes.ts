@@ -1,4 +1,5 @@
 import {
+  API_PREFIX,
   causesOf,
   type ErrorCause,
   listConsoleRoutes,
@@ -10,6 +11,8 @@ import {
 export interface WalkedRoute {
   name: string
   method: string
+  /** Precedes `path` in the address. Empty for the routes of the console. */
+  prefix: string
   /** Contains `:parameters`. */
   path: string
   metadata: RouteMetadata
@@ -18,14 +21,15 @@ export interface WalkedRoute {
   query: string[]
 }
 
-export const contractRoutes: WalkedRoute[] = listRoutes().map(walked)
-/** Their paths are complete. */
-export const consoleRoutes: WalkedRoute[] = listConsoleRoutes().map(walked)
+export const contractRoutes = listRoutes().map((route) => walked(route, API_PREFIX))
+export const consoleRoutes = listConsoleRoutes().map((route) => walked(route, ''))
+export const allRoutes = [...contractRoutes, ...consoleRoutes]
 
-function walked({ router, name, route, metadata }: Route): WalkedRoute {
+function walked({ router, name, route, metadata }: Route, prefix: string): WalkedRoute {
   return {
     name: `${router}.${name}`,
     method: route.method,
+    prefix,
     path: route.path,
     metadata,
     successes: Object.keys(route.responses)
@@ -90,6 +94,7 @@ export const validBody: Record<string, Record<string, unknown>> = {
   'providerApiKeys.create': { name: 'x', provider: 'openai', token: 'sk-0123456789abcdef' },
   'providerApiKeys.update': { defaultModel: 'x' },
   'providerApiKeys.test': { name: 'demo' },
+  'console.signIn': { code: 'A'.repeat(43) },
 }
 
 /** A query that the route needs. Ids in it do not exist. */

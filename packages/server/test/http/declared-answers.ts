@@ -1,15 +1,11 @@
 /** Every response in a test must be declared by its route, with a declared cause in `details.reason`. */
 import { type CauseEntry, ERROR_CAUSES, type ErrorCause } from '@stet/contract'
-import { consoleRoutes, contractRoutes } from './contract-routes.ts'
+import { allRoutes } from './contract-routes.ts'
 
-const all = [
-  ...contractRoutes.map((route) => ({ route, prefix: '/api/v3' })),
-  ...consoleRoutes.map((route) => ({ route, prefix: '' })),
-]
-const routes = all.map(({ route, prefix }) => {
+const routes = allRoutes.map((route) => {
   // A prompt's path may contain slashes. Other parameters are a single segment.
   const pattern = route.path.replace(/:path$/, '.+').replace(/:\w+/g, '[^/]+')
-  return { route, pattern: new RegExp(`^${prefix}${pattern}/?$`) }
+  return { route, pattern: new RegExp(`^${route.prefix}${pattern}/?$`) }
 })
 
 export interface SeenAnswer {

@@ -69,6 +69,17 @@ describe('GET /providers', () => {
     expect((await list()).providers.map(({ name }) => name)).toContain('openai')
   })
 
+  it('lists the models of a type of provider before a key of it is stored', async () => {
+    const { status, text, body } = await bench.api('GET', '/providers?modelsOf=mistral')
+    expect(status, text).toBe(200)
+    const [mistral, ...others] = Provider.array().parse(body)
+    expect(others).toEqual([])
+    expect(mistral).toMatchObject({ name: 'mistral', provider: 'mistral', defaultModel: null, isDemo: false })
+    expect(mistral?.models.length).toBeGreaterThan(5)
+    const refused = await bench.api('GET', '/providers?modelsOf=nobody')
+    expect([refused.status, refused.body.details?.['reason']]).toEqual([400, 'invalid-query'])
+  })
+
   it("does not show other workspaces' providers", async () => {
     await store({ name: 'ours', provider: 'groq' })
     const other = await list(apiCaller(bench.server.url, await openTenant(bench.server, 'others')))

@@ -3,7 +3,7 @@ import { generateApiKey } from '../../src/features/access/api-key.ts'
 import { prompt, type RunBench, runBench } from '../runs/run-bench.ts'
 import { type ApiAnswer, httpCall } from './api-call.ts'
 import { type Browser, browser, codeOf } from './console-call.ts'
-import { type Api, issueKey } from './scenario.ts'
+import { type Api, createTestProject, issueKey } from './scenario.ts'
 
 let bench: RunBench
 let api: Api
@@ -56,6 +56,35 @@ describe('signing in', () => {
     expect(shown.body).toMatchObject({ id: answer.body['id'], expiresAt: answer.body['expiresAt'] })
     expect(shown.headers.getSetCookie()).toEqual([])
     expect((await page.call('GET', '/api/v3/me')).body).toMatchObject({ apiKey: { scopes: ['admin'] } })
+  })
+
+  it('names the people whose keys can manage the workspace', async () => {
+    const create = async (name: string, body: Record<string, unknown>) => {
+      const author = { name, email: `${name.toLowerCase()}@example.com` }
+      const { status, text, body: key } = await api('POST', '/api-keys', { body: { name, author, ...body } })
+      expect(status, text).toBe(201)
+      return { id: Number(key['id']), author }
+    }
+    const admin = { scopes: ['read', 'admin'] }
+    const zoe = await create('Zoe', admin)
+    await create('Zoe', admin)
+    const amy = await create('Amy', admin)
+    await create('Editor', { scopes: ['read', 'write'] })
+    await create('Restricted', { ...admin, projectId: (await createTestProject(api)).id })
+    const revoked = await create('Revoked', admin)
+    await api('DELETE', `/api-keys/${revoked.id}`)
+    const expired = await create('Expired', { ...admin, expiresAt: new Date(Date.now() + 1500).toISOString() })
+    const isListed = async () => {
+      const keys = (await api('GET', '/api-keys')).body as unknown as { id: number; expiresAt: string }[]
+      return keys.some(({ id, expiresAt }) => id === expired.id && Date.parse(expiresAt) > Date.now())
+    }
+    await expect.poll(isListed).toBe(false)
+    const page = await signedIn(await issueKey(api, { scopes: ['read'] }))
+    const { admins } = (await page.call('GET', '/console/session')).body as unknown as { admins: object[] }
+    expect(admins).toEqual([
+      { id: expect.any(Number), ...amy.author },
+      { id: expect.any(Number), ...zoe.author },
+    ])
   })
 
   it('keeps the token nowhere but in the cookie', async () => {

@@ -45,10 +45,11 @@ export const command = defineCommand({
       versions: archive.versions.length - drafts,
       drafts,
       evaluations: archive.evaluations.length,
+      examples: archive.examples.length,
       skipped: archive.skipped,
     }
   },
-  print({ file, project, prompts, versions, drafts, evaluations, skipped }, { io, say, style, warn }) {
+  print({ file, project, prompts, versions, drafts, evaluations, examples, skipped }, { io, say, style, warn }) {
     io.out(`${file}\n`)
     for (const name of skipped) warn(`Skipped the evaluation "${name}": its prompt is in no version`)
     const counts = [
@@ -56,6 +57,7 @@ export const command = defineCommand({
       countOf(versions, 'version'),
       countOf(drafts, 'draft'),
       countOf(evaluations, 'evaluation'),
+      countOf(examples, 'example'),
     ]
     say(`${style.ok} Exported project ${project.id} "${project.name}": ${counts.join(', ')}`)
     say('  Provider keys, API keys and conversations are not part of an archive')

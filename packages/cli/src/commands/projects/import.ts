@@ -56,9 +56,14 @@ export const command = defineCommand({
       throw await undo(client, target, error)
     }
   },
-  print({ project, versions, drafts, evaluations }, { io, say, style }) {
+  print({ project, versions, drafts, evaluations, examples }, { io, say, style }) {
     io.out(`${project.id}\n`)
-    const counts = [countOf(versions, 'version'), countOf(drafts, 'draft'), countOf(evaluations.length, 'evaluation')]
+    const counts = [
+      countOf(versions, 'version'),
+      countOf(drafts, 'draft'),
+      countOf(evaluations.length, 'evaluation'),
+      countOf(examples, 'example'),
+    ]
     const name = project.name === null ? '' : ` "${project.name}"`
     say(`${style.ok} Imported ${counts.join(', ')} into project ${project.id}${name}`)
     say('  Next: stet providers list  (an archive contains no provider keys)')

@@ -6,6 +6,10 @@ export interface KeptRun {
   conversationUuid: string
   /** The message that the run answers. Null for the prompt's own run. */
   said: string | null
+  /** What the earlier runs of the conversation answer, oldest first. */
+  earlier: readonly (string | null)[]
+  /** How many messages precede the first answer of the conversation. */
+  messagesBefore: number | null
   /** Client tools whose results are entered in the pane. */
   tools: readonly string[]
   /** In milliseconds since 1970, because `performance.now()` starts again with the page. */

@@ -15,6 +15,7 @@ import {
   followEvent,
   isActive,
   joinRun,
+  queueRun,
   type RunTrouble,
   type RunView,
   reopenRun,
@@ -23,14 +24,10 @@ import {
   stopRun,
   troubleOf,
 } from '../follow-run.ts'
+import { earlierRounds, type Round } from './earlier-rounds.ts'
 import { forgetRun, keepRun, readRun } from './kept-run.ts'
-
-/** One run of a conversation: the prompt's, or the answer to a chat message. */
-export interface Round {
-  /** The message that the round answers. Null for the prompt's own run. */
-  said: string | null
-  view: RunView
-}
+import { leaveQueue, mayStream, releaseStream, takeStream } from './streams.ts'
+import { announce } from './watch-runs.ts'
 
 export interface RunRequest {
   projectId: number
@@ -44,8 +41,6 @@ export interface RunRequest {
   ready: () => Promise<{ versionUuid: string }>
 }
 
-/** A browser keeps at most six connections to a server. Open streams must leave some of them to other requests. */
-const streamLimit = 2
 /** Runs shown beyond this number are forgotten, the oldest first. */
 const sessionLimit = 20
 /** Above any real duration of a stop, which the server answers within 2 s. */
@@ -65,8 +60,6 @@ interface Answer {
 }
 
 const sessions = new Map<string, RunSession>()
-const watchers = new Set<() => void>()
-let openStreams = 0
 
 /** The runs of one prompt in this tab. The key is the same for the prompt in all versions. */
 export function runSession(key: string): RunSession {
@@ -81,17 +74,6 @@ export function runSession(key: string): RunSession {
 /** Whether a run of the prompt is active. */
 export function isRunning(key: string): boolean {
   return sessions.get(key)?.isActive ?? false
-}
-
-/** Whether another stream may be opened in this tab. */
-export function mayStream(): boolean {
-  return openStreams < streamLimit
-}
-
-/** Calls `listener` when a run of this tab begins, changes or ends. */
-export function watchRuns(listener: () => void): () => void {
-  watchers.add(listener)
-  return () => watchers.delete(listener)
 }
 
 export class RunSession {
@@ -133,7 +115,7 @@ export class RunSession {
     this.results.clear()
     this.#begin([], null)
     const round = this.#rounds[0]
-    openStreams += 1
+    await takeStream(this)
     try {
       const { versionUuid } = await request.ready()
       // The user may have stopped meanwhile.
@@ -152,8 +134,7 @@ export class RunSession {
     } catch (error) {
       this.#fail(error)
     } finally {
-      openStreams -= 1
-      announce()
+      releaseStream()
     }
   }
 
@@ -171,20 +152,25 @@ export class RunSession {
   async rejoin(): Promise<void> {
     const uuid = this.#uuid
     const last = this.#rounds.at(-1)
-    if (!uuid || !last?.view.trouble?.isLost || !mayStream()) return
+    if (!uuid || !last?.view.trouble?.isLost) return
     const lastEventId = this.#stream?.lastEventId
     this.#show(reopenRun(last.view))
     await this.#occupy(() => stet.runs.attachStream(uuid, { ...(lastEventId && { lastEventId }), resume }))
   }
 
-  /** Joins the run that was active when the page was reloaded. */
+  /** Joins the run that was active when the page was reloaded, after the rest of its conversation was read. */
   async resume(): Promise<void> {
     const kept = readRun(this.#key)
-    if (!kept || this.#rounds.length > 0 || !mayStream()) return
+    if (!kept || this.#rounds.length > 0) return
     const { conversationUuid, said, tools, firstTokenMs } = kept
     this.#toolNames = tools
     const view = { ...startedRun(kept.startedAt - performance.timeOrigin), conversationUuid, firstTokenMs }
     this.#setRounds([{ said, view: { ...view, phase: firstTokenMs === null ? 'waiting' : 'streaming' } }])
+    if (kept.earlier?.length > 0) {
+      const stored = await stet.conversations.get(conversationUuid).catch(noticeSignedOut)
+      if (stored) this.#setRounds([...earlierRounds(kept, stored.conversation), ...this.#rounds])
+      if (!this.isActive) return
+    }
     await this.#occupy(() => stet.runs.attachStream(conversationUuid, { resume }))
   }
 
@@ -195,6 +181,8 @@ export class RunSession {
     const stream = this.#stream
     const uuid = view.conversationUuid
     if (!stream) {
+      if (uuid) stet.runs.stop(uuid, { maxRetries: stopRetries }).catch(noticeSignedOut)
+      leaveQueue(this)
       this.#show(stopRun(view, performance.now()))
       return
     }
@@ -246,15 +234,17 @@ export class RunSession {
     this.#setRounds([...before, { said, view }])
   }
 
+  /** Waits for a free stream if others are open. What the run writes meanwhile arrives then. */
   async #occupy(open: () => Stream): Promise<void> {
-    openStreams += 1
+    this.#stream = undefined
+    if (!mayStream() && this.#view) this.#show(queueRun(this.#view))
+    if (!(await takeStream(this))) return
     try {
       await this.#follow(open())
     } catch (error) {
       this.#fail(error)
     } finally {
-      openStreams -= 1
-      announce()
+      releaseStream()
     }
   }
 
@@ -319,13 +309,14 @@ export class RunSession {
     this.#rounds = rounds
     if (!isSame) {
       this.#outline = last
-      this.#keep(last)
+      this.#keep(rounds)
     }
     announce()
   }
 
   /** Remembers the run over a reload for as long as it may be active on the server. */
-  #keep(round: Round | undefined): void {
+  #keep(rounds: readonly Round[]): void {
+    const [round] = rounds.slice(-1)
     if (!round) return
     const { said, view } = round
     const { conversationUuid, startedAt, firstTokenMs } = view
@@ -338,6 +329,8 @@ export class RunSession {
     keepRun(this.#key, {
       conversationUuid,
       said,
+      earlier: rounds.slice(0, -1).map((each) => each.said),
+      messagesBefore: rounds[0]?.view.messagesBefore ?? null,
       tools,
       startedAt: startedAt + performance.timeOrigin,
       firstTokenMs,
@@ -360,10 +353,6 @@ export class RunSession {
 const resume = { maxAttempts: 6 }
 /** A schema that accepts everything: the person who answers reads the arguments. */
 const unchecked = { '~standard': { version: 1, vendor: 'stet', validate: (value: unknown) => ({ value }) } } as const
-
-function announce(): void {
-  for (const watcher of watchers) watcher()
-}
 
 function troubleFrom(error: unknown): RunTrouble {
   if (error instanceof ApiError) {

@@ -1,31 +1,31 @@
 import type { ProviderKind } from '@stet/contract/vocabulary'
-import { useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useId, useState } from 'react'
 import { messageOf } from '../../app/failure.tsx'
-import { providersQuery } from '../../app/queries.ts'
+import { modelsQuery, providersQuery } from '../../app/queries.ts'
 import { stet, useBlocked } from '../../app/session.ts'
 import { Button } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/states.tsx'
-import { durationText } from '../../ui/time.tsx'
+import { costText, durationText } from '../../ui/time.tsx'
 import css from './home.module.css'
 
-const choices: { provider: ProviderKind; name: string; model: string }[] = [
-  { provider: 'openai', name: 'OpenAI', model: 'gpt-4o-mini' },
-  { provider: 'anthropic', name: 'Anthropic', model: 'claude-sonnet-4-5' },
-  { provider: 'google', name: 'Google', model: 'gemini-2.5-flash' },
+const choices: { provider: ProviderKind; name: string }[] = [
+  { provider: 'openai', name: 'OpenAI' },
+  { provider: 'anthropic', name: 'Anthropic' },
+  { provider: 'google', name: 'Google' },
 ]
 
 type FormState =
   | { kind: 'idle' | 'busy' }
-  | { kind: 'refused'; problem: string }
+  | { kind: 'refused'; field: 'model' | 'key'; problem: string }
   /** The provider answered a short call with the stored key. */
   | { kind: 'answered'; model: string; durationMs: number }
 
 /** Stores the key of a provider if a short call with it succeeds. Without a key, the demo provider answers. */
 export function ProviderKeyForm() {
   const [choice, setChoice] = useState(choices[0] as (typeof choices)[number])
-  const [model, setModel] = useState(choice.model)
+  const [model, setModel] = useState('')
   const [token, setToken] = useState('')
   const [state, setState] = useState<FormState>({ kind: 'idle' })
   const queries = useQueryClient()
@@ -33,21 +33,22 @@ export function ProviderKeyForm() {
   const save = async (event: FormEvent) => {
     event.preventDefault()
     if (state.kind === 'busy' || needsAdmin) return
-    if (!token.trim()) return setState({ kind: 'refused', problem: 'Paste a key first' })
+    const defaultModel = model.trim()
+    if (!defaultModel) return setState({ kind: 'refused', field: 'model', problem: 'Choose a model first' })
+    if (!token.trim()) return setState({ kind: 'refused', field: 'key', problem: 'Paste a key first' })
     setState({ kind: 'busy' })
     try {
       const { provider } = choice
-      const defaultModel = model.trim()
       const { id } = await stet.providerKeys.create({ name: provider, provider, token: token.trim(), defaultModel })
       const { error, ...answer } = await stet.providerKeys.test({ name: provider })
       // With a key that does not work, every run would fail. Without one, the demo provider answers.
       if (error) await stet.providerKeys.delete(id)
       await queries.invalidateQueries({ queryKey: providersQuery.queryKey })
-      if (error) return setState({ kind: 'refused', problem: error.message })
+      if (error) return setState({ kind: 'refused', field: 'key', problem: error.message })
       setToken('')
       setState({ kind: 'answered', ...answer })
     } catch (error) {
-      setState({ kind: 'refused', problem: messageOf(error) })
+      setState({ kind: 'refused', field: 'key', problem: messageOf(error) })
     }
   }
   if (state.kind === 'answered') {
@@ -57,6 +58,7 @@ export function ProviderKeyForm() {
       </Notice>
     )
   }
+  const problemAt = (field: 'model' | 'key') => state.kind === 'refused' && state.field === field && state.problem
   return (
     <form className={css['form']} onSubmit={save} noValidate>
       <p className={css['quiet']}>
@@ -69,7 +71,7 @@ export function ProviderKeyForm() {
         onChange={(event) => {
           const next = choices.find(({ provider }) => provider === event.target.value) ?? choice
           setChoice(next)
-          setModel(next.model)
+          setModel('')
         }}
       >
         {choices.map(({ provider, name }) => (
@@ -78,13 +80,18 @@ export function ProviderKeyForm() {
           </option>
         ))}
       </SelectField>
-      <TextField label="Model" mono value={model} onChange={(event) => setModel(event.target.value)} />
+      <ModelField
+        provider={choice.provider}
+        value={model}
+        problem={problemAt('model')}
+        onChange={(next) => setModel(next)}
+      />
       <TextField
         label="Key"
         mono
         type="password"
         value={token}
-        problem={state.kind === 'refused' && state.problem}
+        problem={problemAt('key')}
         onChange={(event) => setToken(event.target.value)}
       />
       <div>
@@ -93,5 +100,37 @@ export function ProviderKeyForm() {
         </Button>
       </div>
     </form>
+  )
+}
+
+interface ModelFieldProps {
+  provider: ProviderKind
+  value: string
+  problem: string | false
+  onChange: (model: string) => void
+}
+
+/** Proposes the models whose prices the server knows. A newer one can be typed. */
+function ModelField({ provider, value, problem, onChange }: ModelFieldProps) {
+  const { data } = useQuery(modelsQuery(provider))
+  const list = useId()
+  return (
+    <>
+      <TextField
+        label="Model"
+        mono
+        value={value}
+        problem={problem}
+        list={list}
+        onChange={(event) => onChange(event.target.value)}
+      />
+      <datalist id={list}>
+        {data?.map(({ id, inputPrice, outputPrice }) => (
+          <option key={id} value={id}>
+            {`${costText(inputPrice)} in, ${costText(outputPrice)} out, per million tokens`}
+          </option>
+        ))}
+      </datalist>
+    </>
   )
 }

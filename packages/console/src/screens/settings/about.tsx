@@ -25,6 +25,10 @@ export default function AboutPage() {
         </dd>
         <dt>Features</dt>
         <dd>{features.length ? features.join(', ') : 'none beyond the first release'}</dd>
+        <dt>Licenses</dt>
+        <dd>
+          <a href={new URL('LICENSES.txt', base).href}>Licenses of the packages in this console</a>
+        </dd>
         <dt>API</dt>
         <dd>
           <a href={new URL('docs', base).href}>Reference</a>,{' '}

@@ -1,3 +1,4 @@
+import type { Person } from '@stet/contract/vocabulary'
 import type { ReactNode } from 'react'
 import { useSession } from '../../app/session.ts'
 import { Empty } from '../../ui/states.tsx'
@@ -9,17 +10,26 @@ interface AdminOnlyProps {
   children: ReactNode
 }
 
+/** The first key of an installation belongs to a program, so there may be no person with an admin key yet. */
+function whomToAsk(admins: readonly Person[]): string {
+  const names = admins.map(({ name, email }) => `${name} (${email})`)
+  return names.length > 0
+    ? `These people can make changes: ${names.join(', ')}`
+    : 'Ask the person who runs this server.'
+}
+
 /** Shows the page to an admin, and to all others what it takes. */
 export function AdminOnly({ what, children }: AdminOnlyProps) {
-  const { apiKey } = useSession()
+  const { apiKey, admins } = useSession()
   if (apiKey.scopes.includes('admin') && apiKey.projectId === null) return children
   return (
     <Empty line={`Only admins manage ${what}.`}>
       <p className={css['text']}>
         {apiKey.scopes.includes('admin')
           ? `Your key “${apiKey.name}” is restricted to one project.`
-          : `Your key “${apiKey.name}” does not have the admin scope. Ask an admin for a key that does.`}
+          : `Your key “${apiKey.name}” does not have the admin scope.`}
       </p>
+      <p className={css['text']}>{whomToAsk(admins)}</p>
     </Empty>
   )
 }

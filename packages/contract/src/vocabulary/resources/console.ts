@@ -7,6 +7,8 @@ export interface Session {
   id: number
   apiKey: ApiKey
   workspace: { id: number; name: string }
+  /** The people who can change keys, people and providers, by name. Without the keys of programs. */
+  admins: Person[]
   /** The latest end. The session ends earlier if it is not used. */
   expiresAt: string
   /** Features that this server has beyond the first release. */

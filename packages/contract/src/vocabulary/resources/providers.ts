@@ -20,3 +20,9 @@ export interface Provider {
   /** The models whose prices are known, and the default model. Others can be named too. */
   models: ProviderModel[]
 }
+
+/** @example { modelsOf: 'anthropic' } */
+export interface ListProvidersQuery {
+  /** Lists this type of provider instead, with its known models, whether or not a key of it is stored. */
+  modelsOf?: ProviderKind
+}

@@ -24,6 +24,8 @@ export interface ApiKeyStore {
   lockKeys(workspaceId: number): Promise<void>
   /** Counts the other usable admin keys that are not restricted to a project. */
   countOtherAdminKeys(workspaceId: number, exceptId: number, at: Date): Promise<number>
+  /** Returns the authors of the keys that `countOtherAdminKeys` counts, each once, in no particular order. */
+  listAdmins(workspaceId: number, at: Date): Promise<Author[]>
   touch(id: number, at: Date): Promise<void>
 }
 

@@ -24,7 +24,7 @@ export function listProviders(
   })
 }
 
-export interface PricedProviderEntry extends ProviderEntry {
+export interface PricedProviderEntry extends Pick<ProviderEntry, 'name' | 'kind' | 'defaultModel' | 'isDemo'> {
   models: PricedModel[]
 }
 
@@ -41,6 +41,13 @@ export async function listPricedProviders(
       return { ...entry, models: deps.providers.prices.listModels({ ...entry, url, configuration }, at) }
     })
     .sort(byName)
+}
+
+/** Describes a type of provider, as if a key without a default model were stored for it under the name of the type. */
+export function knownModelsOf({ providers, clock }: Needs<'providers' | 'clock'>, kind: string): PricedProviderEntry {
+  const entry = { name: kind, kind, defaultModel: null, isDemo: false }
+  const models = providers.prices.listModels({ ...entry, url: null, configuration: {} }, clock.now())
+  return { ...entry, models }
 }
 
 /** Returns the stored provider keys and the environment providers, ordered by name. */

@@ -6,7 +6,7 @@ import type { Request, Response } from 'express'
 import { LRUCache } from 'lru-cache'
 
 interface ConsoleFile {
-  /** Relative to the folder, for example `assets/index-BSwmVM8e.js`. */
+  /** Relative to the folder, for example `assets/index-BSwmVM8e.js`. The same as its address. */
   path: string
   type: string
   bytes: number
@@ -43,12 +43,14 @@ export class ConsoleAssets {
 
   constructor({ folder, files }: ConsoleBuild) {
     this.#folder = folder
-    const assets = files.filter(({ path }) => path.startsWith('assets/'))
-    this.#byAddress = new Map(assets.map((file) => [`/${file.path}`, file]))
+    const others = files.filter(({ path }) => path !== 'index.html')
+    this.#byAddress = new Map(others.map((file) => [`/${file.path}`, file]))
   }
 
-  has(address: string): boolean {
-    return this.#byAddress.has(address)
+  /** The address in metrics and logs, or undefined if there is no such file. */
+  routeOf(address: string): string | undefined {
+    if (!this.#byAddress.has(address)) return undefined
+    return isHashed(address) ? '/assets/*' : address
   }
 
   async send(req: Request, res: Response): Promise<void> {
@@ -60,8 +62,7 @@ export class ConsoleAssets {
     if (encoding !== undefined) res.setHeader('Content-Encoding', encoding)
     res.setHeader('Content-Type', file.type)
     res.setHeader('Content-Length', body.length)
-    // The name contains a hash of the content.
-    res.setHeader('Cache-Control', 'public, max-age=31536000, immutable')
+    if (isHashed(req.path)) res.setHeader('Cache-Control', 'public, max-age=31536000, immutable')
     res.setHeader('Cross-Origin-Resource-Policy', 'same-origin')
     res.end(body)
   }
@@ -75,6 +76,11 @@ export class ConsoleAssets {
     body.catch(() => this.#held.delete(path))
     return body
   }
+}
+
+/** The name contains a hash of the content, so the file at this address never changes. */
+function isHashed(address: string): boolean {
+  return address.startsWith('/assets/')
 }
 
 function smallestCopy({ path, bytes, br, gz }: ConsoleFile, req: Request) {

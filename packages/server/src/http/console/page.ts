@@ -45,13 +45,13 @@ export function serveConsole(build: ConsoleBuild, publicUrl: string | undefined)
   const base = publicUrl === undefined ? '/' : folderOf(new URL(publicUrl).pathname)
   let page: Promise<string> | undefined
   return async (req, res, next) => {
-    const isAsset = assets.has(req.path)
-    const route = isAsset ? '/assets/*' : routes.find(({ matches }) => matches(req.path))?.route
+    const asset = assets.routeOf(req.path)
+    const route = asset ?? routes.find(({ matches }) => matches(req.path))?.route
     if (route === undefined) return next()
     contextOf(res).route = route
     const { method } = req
     if (method !== 'GET' && method !== 'HEAD') throw refuse('method-not-allowed', { method, allow: ['GET', 'HEAD'] })
-    if (isAsset) return assets.send(req, res)
+    if (asset) return assets.send(req, res)
     page ??= readPage(build, base)
     // A failed read is repeated by the next request.
     page.catch(() => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { consoleContract } from '@stet/contract'
 import type { Request, Response } from 'express'
+import { listAdmins } from '../../features/access/list-admins.ts'
 import { endReplacedSession, endSession, listSessions } from '../../features/sessions/end-session.ts'
 import { openSession, previewSignIn } from '../../features/sessions/open-session.ts'
 import { createSignInLink, publicUrlOf, signInUrl } from '../../features/sessions/sign-in-link.ts'
@@ -34,14 +35,14 @@ export function consoleRoutes(deps: HttpDeps): Routes<typeof consoleContract.con
       // Before the steps that may fail, because the code is used up.
       res.setHeader('Set-Cookie', sessionCookie(place, token, seconds))
       if (replaced !== undefined) await endReplacedSession(deps, replaced)
-      const workspace = await stores.workspaces.find(session.workspaceId)
+      const workspace = await describeWorkspace(deps, session.workspaceId)
       return { status: 201, body: sessionBody(session, workspace, settings) }
     },
     session: async ({ res }) => {
       const { workspaceId, id } = currentSession(res)
       const [session, workspace] = await Promise.all([
         stores.sessions.findOptional(workspaceId, id),
-        stores.workspaces.find(workspaceId),
+        describeWorkspace(deps, workspaceId),
       ])
       if (!session) throw refuse('no-key')
       return { status: 200, body: sessionBody(session, workspace, settings) }
@@ -70,6 +71,11 @@ export function consoleRoutes(deps: HttpDeps): Routes<typeof consoleContract.con
       return { status: 201, body: { url, expiresAt: expiresAt.toISOString() } }
     },
   }
+}
+
+async function describeWorkspace(deps: HttpDeps, id: number) {
+  const [workspace, admins] = await Promise.all([deps.stores.workspaces.find(id), listAdmins(deps, id)])
+  return { ...workspace, admins }
 }
 
 /** @throws AppError UnauthorizedError for a request with an API key, which has no session. */

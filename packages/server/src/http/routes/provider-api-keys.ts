@@ -1,5 +1,5 @@
 import type { contract } from '@stet/contract'
-import { listPricedProviders, listProviderKeys } from '../../features/providers/list-providers.ts'
+import { knownModelsOf, listPricedProviders, listProviderKeys } from '../../features/providers/list-providers.ts'
 import { createProviderKey, deleteProviderKey, updateProviderKey } from '../../features/providers/save-provider-key.ts'
 import { testProviderKey } from '../../features/providers/test-provider-key.ts'
 import { refuse } from '../../shared/app-error.ts'
@@ -46,8 +46,9 @@ export function providerKeyRoutes(deps: HttpDeps): Routes<typeof contract.provid
 
 export function providerRoutes(deps: HttpDeps): Routes<typeof contract.providers> {
   return {
-    list: async ({ res }) => {
-      const providers = await listPricedProviders(deps, { workspaceId: callerOf(res).workspaceId })
+    list: async ({ query: { modelsOf }, res }) => {
+      const { workspaceId } = callerOf(res)
+      const providers = modelsOf ? [knownModelsOf(deps, modelsOf)] : await listPricedProviders(deps, { workspaceId })
       return { status: 200, body: providers.map(providerBody) }
     },
   }

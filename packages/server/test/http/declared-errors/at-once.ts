@@ -6,6 +6,7 @@ import { type ApiAnswer, httpCall } from '../api-call.ts'
 import { fill, type WalkedRoute } from '../contract-routes.ts'
 import { createTestProject, issueKey, openServer } from '../scenario.ts'
 import { callWhileDraining } from './draining.ts'
+import { consoleMark } from './requests.ts'
 
 /** Returns one response per route, in order. */
 type AtOnce = (routes: readonly WalkedRoute[]) => Promise<ApiAnswer[]>
@@ -67,6 +68,9 @@ async function callWhileEvaluating(routes: readonly WalkedRoute[]): Promise<ApiA
   return answers
 }
 
-function callWith(url: string, key: string, { method, path }: WalkedRoute): Promise<ApiAnswer> {
-  return httpCall(method, `${url}/api/v3${fill(path)}`, { headers: { authorization: `Bearer ${key}` } })
+function callWith(url: string, key: string, { name, method, prefix, path }: WalkedRoute): Promise<ApiAnswer> {
+  const headers = { authorization: `Bearer ${key}`, ...consoleMark }
+  // Signing in takes the key from the body.
+  const body = name === 'console.signIn' ? { apiKey: key } : undefined
+  return httpCall(method, `${url}${prefix}${fill(path)}`, { headers, body })
 }

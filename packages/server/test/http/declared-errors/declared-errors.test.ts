@@ -2,7 +2,7 @@
 import { ErrorBody, type ErrorCause, statusOf } from '@stet/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ApiAnswer } from '../api-call.ts'
-import { contractRoutes, type WalkedRoute } from '../contract-routes.ts'
+import { allRoutes, type WalkedRoute } from '../contract-routes.ts'
 import { causeOf } from '../declared-answers.ts'
 import { atOnce } from './at-once.ts'
 import { idempotencyCauses } from './idempotency-causes.ts'
@@ -40,20 +40,18 @@ function expectError(route: WalkedRoute, cause: ErrorCause, answer: ApiAnswer): 
 
 describe('scenario registry', () => {
   it('contains only routes and causes that the contract declares', () => {
-    const declared = new Set(contractRoutes.flatMap(({ name, causes }) => causes.map((cause) => `${name} ${cause}`)))
+    const declared = new Set(allRoutes.flatMap(({ name, causes }) => causes.map((cause) => `${name} ${cause}`)))
     expect(Object.keys(ownCauses).filter((pair) => !declared.has(pair))).toEqual([])
-    const names = contractRoutes.map(({ name }) => name)
+    const names = allRoutes.map(({ name }) => name)
     expect(Object.keys(successes).filter((name) => !names.includes(name))).toEqual([])
     for (const cause of Object.keys(shared) as ErrorCause[]) {
-      const needing = contractRoutes.filter(
-        ({ name, causes }) => causes.includes(cause) && !ownCauses[`${name} ${cause}`],
-      )
+      const needing = allRoutes.filter(({ name, causes }) => causes.includes(cause) && !ownCauses[`${name} ${cause}`])
       expect(needing, `a shared scenario for ${cause}`).not.toEqual([])
     }
   })
 })
 
-describe.each(contractRoutes.map((route) => [route.name, route] as const))('%s', (_name, route) => {
+describe.each(allRoutes.map((route) => [route.name, route] as const))('%s', (_name, route) => {
   it('succeeds', async () => {
     const answer = await send(world, route, await successOf(world, route))
     expect(route.successes, answer.text).toContain(answer.status)
@@ -70,7 +68,7 @@ describe.each(contractRoutes.map((route) => [route.name, route] as const))('%s',
 
 it.each(Object.entries(atOnce))('every route that declares %s returns it', async (name, produce) => {
   const cause = name as ErrorCause
-  const routes = contractRoutes.filter(({ causes }) => causes.includes(cause))
+  const routes = allRoutes.filter(({ causes }) => causes.includes(cause))
   expect(routes.length).toBeGreaterThan(0)
   const answers = await produce(routes)
   expect(answers).toHaveLength(routes.length)

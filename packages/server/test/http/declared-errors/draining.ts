@@ -31,13 +31,17 @@ export async function callWhileDraining(routes: readonly WalkedRoute[]): Promise
     )
   await expect.poll(isListening).toBe(false)
   const answers = await Promise.all(
-    kept.map((agent, place) => ask(agent, routes[place]?.method ?? '', `/api/v3${fill(routes[place]?.path ?? '')}`)),
+    kept.map((agent, place) => ask(agent, routes[place]?.method ?? '', addressOf(routes[place]))),
   )
   release()
   expect(await response.text()).toContain('chain-completed')
   await closing
   for (const agent of kept) agent.destroy()
   return answers
+}
+
+function addressOf(route: WalkedRoute | undefined): string {
+  return route ? route.prefix + fill(route.path) : ''
 }
 
 function askOn(agent: Agent, method: string, url: string, key: string): Promise<ApiAnswer> {

@@ -1,5 +1,6 @@
 /** Scenarios for causes that only one route has or that one route produces differently, by `<route> <cause>`. */
 
+import { consoleCauses } from './own/console.ts'
 import { exampleCauses } from './own/examples.ts'
 import { keyCauses } from './own/keys.ts'
 import { promptCauses } from './own/prompts.ts'
@@ -13,4 +14,5 @@ export const ownCauses: Record<string, Scenario> = {
   ...keyCauses,
   ...scoreCauses,
   ...exampleCauses,
+  ...consoleCauses,
 }

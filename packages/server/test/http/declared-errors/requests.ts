@@ -4,6 +4,9 @@ import { type ApiAnswer, httpCall } from '../api-call.ts'
 import { fill, type Placeholders, validQuery, type WalkedRoute } from '../contract-routes.ts'
 import { newName, openToolCall, type World } from './world.ts'
 
+/** The routes of the console refuse a request without a key that lacks it. Other routes ignore it beside a key. */
+export const consoleMark = { 'x-stet-console': '1' }
+
 export interface RouteRequest {
   ids?: Placeholders
   query?: string
@@ -102,6 +105,16 @@ export const successes: Record<string, Success> = {
   'providerApiKeys.test': async () => ({ body: { name: 'demo' } }),
   'providers.list': async () => ({}),
   'providerApiKeys.delete': async (world) => ({ ids: { id: String((await world.newProviderKey()).id) } }),
+  'console.signIn': async (world) => ({ body: { apiKey: await world.keyWith({}) } }),
+  'console.session': async (world) => bySession(await world.newSession()),
+  'console.signOut': async (world) => bySession(await world.newSession()),
+  'console.sessions': async () => ({}),
+  'console.endSession': async (world) => ({ ids: { id: String((await world.newSession()).id) } }),
+  'console.createLink': async () => ({ body: {} }),
+}
+
+function bySession({ cookie }: { cookie: string }): RouteRequest {
+  return { key: null, headers: { cookie } }
 }
 
 export function importedVersion() {
@@ -119,9 +132,10 @@ export function send({ bench }: World, route: WalkedRoute, request: RouteRequest
   const { ids, query = validQuery[route.name] ?? '', key = bench.key, headers, body } = request
   const isRaw = typeof body === 'string'
   const sendsBody = readsBody(route, route.metadata)
-  return httpCall(route.method, `${bench.server.url}/api/v3${fill(route.path, ids)}${query}`, {
+  return httpCall(route.method, `${bench.server.url}${route.prefix}${fill(route.path, ids)}${query}`, {
     headers: {
       ...(key !== null && { authorization: `Bearer ${key}` }),
+      ...consoleMark,
       ...(isRaw && { 'content-type': 'application/json' }),
       ...headers,
     },

@@ -1,5 +1,5 @@
 import type { ApiAnswer } from '../api-call.ts'
-import { contractRoutes, type WalkedRoute } from '../contract-routes.ts'
+import { allRoutes, type WalkedRoute } from '../contract-routes.ts'
 import { type RouteRequest, send } from './requests.ts'
 import type { World } from './world.ts'
 
@@ -10,7 +10,7 @@ export function to(name: string, world: World, request: RouteRequest): Promise<A
 }
 
 export function routeOf(name: string): WalkedRoute {
-  const route = contractRoutes.find((each) => each.name === name)
+  const route = allRoutes.find((each) => each.name === name)
   if (!route) throw new Error(`There is no route ${name}`)
   return route
 }

@@ -22,6 +22,7 @@ export const unknownIds: Partial<Record<ErrorCause, Scenario>> = {
   'unknown-example': (world, route) =>
     send(world, route, { ids: { projectId: String(world.project.id) }, body: body(route) }),
   'unknown-api-key': (world, route) => send(world, route, { body: body(route) }),
+  'unknown-session': (world, route) => send(world, route),
   'unknown-provider-key': (world, route) => send(world, route, { body: body(route) }),
   'merged-version': (world, route) => send(world, route, { ids: inLive(world), body: body(route) }),
   'invalid-path': async (world, route) =>

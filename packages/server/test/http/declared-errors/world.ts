@@ -1,6 +1,7 @@
 /** A server with one resource of each kind, and functions that create more for requests that consume them. */
 import { prompt, type RunBench, runBench } from '../../runs/run-bench.ts'
 import type { ApiAnswer } from '../api-call.ts'
+import { browser } from '../console-call.ts'
 import { createTestProject, issueKey, type TestProject } from '../scenario.ts'
 
 export const bodyLimitBytes = 65_536
@@ -21,6 +22,8 @@ export interface World {
   newProviderKey(): Promise<{ id: number; name: string }>
   /** Creates an example of the prompt `hello`. */
   newExample(name?: string): Promise<{ projectId: string; exampleUuid: string }>
+  /** Signs in to the console. */
+  newSession(): Promise<{ id: number; cookie: string }>
   newDraft(): Promise<string>
   keyWith(body: Record<string, unknown>): Promise<string>
   /** Creates a key with all scopes, restricted to the project. */
@@ -94,6 +97,12 @@ export async function openWorld(): Promise<World> {
     newExample: async (name = newName()) => {
       const { uuid } = await created(`/projects/${project.id}/examples`, { documentUuid, name, parameters: {} })
       return { projectId: String(project.id), exampleUuid: String(uuid) }
+    },
+    newSession: async () => {
+      const page = browser(bench.server.url)
+      const { text, body } = await page.signIn({ apiKey: await keyWith({}) })
+      if (page.cookie === undefined) throw new Error(text)
+      return { id: Number(body['id']), cookie: page.cookie }
     },
     newDraft: async () => uuidOf(await project.newDraft()),
     keyWith,

@@ -1,6 +1,12 @@
 import type { Evaluation, Project, Stet, Version } from '@stet/sdk'
 import { CliError } from '../../../exit-code.ts'
-import type { ArchivedChange, ArchivedEvaluation, ArchivedVersion, ProjectArchive } from './project-archive.ts'
+import type {
+  ArchivedChange,
+  ArchivedEvaluation,
+  ArchivedExample,
+  ArchivedVersion,
+  ProjectArchive,
+} from './project-archive.ts'
 
 const maxAttempts = 3
 
@@ -37,11 +43,15 @@ async function readProject(
   const numbers = new Map(listed.map(({ uuid, version }) => [uuid, version]))
   const texts = new Map<string, string>()
   const pathOf = new Map<string, string>()
+  const current = new Map<string, string>()
   const versions: ArchivedVersion[] = []
   for (const version of inOrder(listed)) {
     const { changes } = await client.versions.diff(version.uuid, { projectId })
     for (const { path, documentUuid, after } of changes) {
       pathOf.set(documentUuid, path)
+      // Live has a prompt until a merged version deletes it. A draft can only add others.
+      if (after && !(current.has(path) && version.version === null)) current.set(path, documentUuid)
+      else if (!after && version.version !== null) current.delete(path)
       if (after) texts.set(after.contentHash, after.content)
     }
     const parent = numbers.get(version.parentCommitUuid ?? '') ?? null
@@ -49,8 +59,9 @@ async function readProject(
     onProgress(versions.length, listed.length)
   }
   const evaluations = await client.evaluations.list({ projectId })
+  const examples = await archivedExamples(client, projectId, current)
   const project = { name, defaultProvider, defaultModel, retentionDays }
-  return { project, versions, texts, ...archivedEvaluations(evaluations.reverse(), pathOf) }
+  return { project, versions, texts, examples, ...archivedEvaluations(evaluations.reverse(), pathOf) }
 }
 
 function inOrder(versions: readonly Version[]): Version[] {
@@ -76,6 +87,20 @@ function archivedEvaluations(
     else archived.push({ uuid, name, description, metric, path, configuration })
   }
   return { evaluations: archived, skipped }
+}
+
+/** @param current the prompts of live and of the drafts, by path */
+async function archivedExamples(
+  client: Stet,
+  projectId: number,
+  current: ReadonlyMap<string, string>,
+): Promise<ArchivedExample[]> {
+  const archived: ArchivedExample[] = []
+  for (const path of [...current.keys()].sort()) {
+    for (const { name, parameters, messages } of await client.examples.list(current.get(path) ?? '', { projectId }))
+      archived.push({ path, name, parameters, messages })
+  }
+  return archived
 }
 
 type Diffed = Awaited<ReturnType<Stet['versions']['diff']>>['changes'][number]

@@ -1,6 +1,8 @@
 import type { Change, Version } from '@stet/sdk'
 import { CliError } from '../../../exit-code.ts'
+import { documentFinder } from './find-document.ts'
 import { type ImportedEvaluation, importEvaluations } from './import-evaluations.ts'
+import { importExamples } from './import-examples.ts'
 import type { ImportInput } from './import-target.ts'
 import { type ArchivedChange, type ArchivedVersion, isDraft, liveOf } from './project-archive.ts'
 
@@ -13,6 +15,7 @@ export interface ImportedHistory {
   versions: number
   drafts: number
   evaluations: ImportedEvaluation[]
+  examples: number
 }
 
 /**
@@ -46,8 +49,10 @@ export async function importHistory(input: ImportInput): Promise<ImportedHistory
     if (own) made.set(own, version)
   }
   await verify(input, made)
-  const evaluations = await importEvaluations(input, made)
-  return { versions: merged.length - target.merged.length, drafts: drafts.length, evaluations }
+  const findDocument = documentFinder(input, made)
+  const evaluations = await importEvaluations(input, findDocument)
+  const examples = await importExamples(input, findDocument)
+  return { versions: merged.length - target.merged.length, drafts: drafts.length, evaluations, examples }
 }
 
 /** A conflict needs a base that is older than live, so prompts in conflict are pushed before live moves on. */

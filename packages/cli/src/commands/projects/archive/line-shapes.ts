@@ -2,6 +2,7 @@
 import {
   type ArchivedChange,
   type ArchivedEvaluation,
+  type ArchivedExample,
   type ArchivedProject,
   type ArchivedVersion,
   archiveFormat,
@@ -39,11 +40,12 @@ export function readHeader(line: unknown): { project: ArchivedProject; counts: R
       versions: whole(counts, 'versions'),
       evaluations: whole(counts, 'evaluations'),
       texts: whole(counts, 'texts'),
+      examples: counts['examples'] === undefined ? 0 : whole(counts, 'examples'),
     },
   }
 }
 
-type Counted = 'versions' | 'evaluations' | 'texts'
+type Counted = 'versions' | 'evaluations' | 'texts' | 'examples'
 
 export function readVersion(line: unknown): ArchivedVersion {
   const version = fieldsOf(fieldsOf(line)['version'])
@@ -85,6 +87,19 @@ export function readEvaluation(line: unknown): ArchivedEvaluation {
     metric: oneOf(evaluation, 'metric', metrics),
     path: optional(evaluation, 'path', text),
     configuration: { ...fieldsOf(evaluation['configuration']) },
+  }
+}
+
+export function readExample(line: unknown): ArchivedExample {
+  const example = fieldsOf(fieldsOf(line)['example'])
+  const messages = example['messages']
+  if (!Array.isArray(messages)) throw new Refused('the messages of an example are not a list')
+  return {
+    path: text(example, 'path'),
+    name: text(example, 'name'),
+    parameters: { ...fieldsOf(example['parameters']) },
+    // The server checks the form of each message.
+    messages,
   }
 }
 

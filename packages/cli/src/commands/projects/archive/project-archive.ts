@@ -3,7 +3,7 @@
  * fixed, so that the same project always gives the same bytes.
  */
 import { createHash } from 'node:crypto'
-import type { Evaluation } from '@stet/sdk'
+import type { Evaluation, Example } from '@stet/sdk'
 
 export const archiveFormat = 'stet-project'
 export const archiveVersion = 1
@@ -15,6 +15,8 @@ export interface ProjectArchive {
   versions: readonly ArchivedVersion[]
   /** Oldest first. */
   evaluations: readonly ArchivedEvaluation[]
+  /** By path, and for each prompt in the order in which they were created. */
+  examples: readonly ArchivedExample[]
   /** Contents by hash. */
   texts: ReadonlyMap<string, string>
 }
@@ -57,16 +59,23 @@ export interface ArchivedEvaluation extends Pick<Evaluation, 'uuid' | 'name' | '
   configuration: Record<string, unknown>
 }
 
+export interface ArchivedExample extends Pick<Example, 'name' | 'parameters' | 'messages'> {
+  /** The path of its prompt. */
+  path: string
+}
+
 export type ArchiveLine =
   | {
       format: typeof archiveFormat
       version: typeof archiveVersion
       project: ArchivedProject
-      counts: { versions: number; evaluations: number; texts: number }
+      /** Archives of earlier releases have no examples. */
+      counts: { versions: number; evaluations: number; texts: number; examples?: number }
     }
   | { text: { hash: string; content: string } }
   | { version: ArchivedVersion }
   | { evaluation: ArchivedEvaluation }
+  | { example: ArchivedExample }
   /** The hash of all bytes before this line. */
   | { end: { sha256: string } }
 

@@ -3,10 +3,12 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { CliError } from '../../../exit-code.ts'
 import { isMissing } from '../../../settings/json-file.ts'
+import { checkExamples } from './check-examples.ts'
 import { checkHistory } from './check-history.ts'
-import { Refused, readEvaluation, readHeader, readVersion, textOf } from './line-shapes.ts'
+import { Refused, readEvaluation, readExample, readHeader, readVersion, textOf } from './line-shapes.ts'
 import {
   type ArchivedEvaluation,
+  type ArchivedExample,
   type ArchivedProject,
   type ArchivedVersion,
   type ProjectArchive,
@@ -22,6 +24,7 @@ export async function readArchive(file: string): Promise<ProjectArchive> {
   try {
     const archive = parseArchive(bytes)
     checkHistory(archive)
+    checkExamples(archive)
     return archive
   } catch (error) {
     if (!(error instanceof Refused)) throw error
@@ -67,11 +70,12 @@ function parseArchive(bytes: Buffer): ProjectArchive {
   const lines = linesOf(bytes)
   const { project, counts } = readHeader(lines[0])
   const found = collect(lines.slice(1, -1), project)
-  const { versions, evaluations, texts } = found
+  const { versions, evaluations, examples, texts } = found
   if (versions.length !== counts.versions) throw new Refused(`it has ${versions.length} of ${counts.versions} versions`)
   if (evaluations.length !== counts.evaluations)
     throw new Refused(`it has ${evaluations.length} of ${counts.evaluations} evaluations`)
   if (texts.size !== counts.texts) throw new Refused(`it has ${texts.size} of ${counts.texts} texts`)
+  if (examples.length !== counts.examples) throw new Refused(`it has ${examples.length} of ${counts.examples} examples`)
   return found
 }
 
@@ -106,16 +110,18 @@ function decode(bytes: Buffer): string {
 function collect(lines: readonly unknown[], project: ArchivedProject): ProjectArchive {
   const versions: ArchivedVersion[] = []
   const evaluations: ArchivedEvaluation[] = []
+  const examples: ArchivedExample[] = []
   const texts = new Map<string, string>()
   for (const line of lines) {
     const kind = typeof line === 'object' && line !== null ? Object.keys(line)[0] : undefined
     if (kind === 'version') versions.push(readVersion(line))
     else if (kind === 'evaluation') evaluations.push(readEvaluation(line))
+    else if (kind === 'example') examples.push(readExample(line))
     else if (kind === 'text') {
       const [hash, content] = [textOf(line, 'text', 'hash'), textOf(line, 'text', 'content')]
       if (sha256(content) !== hash) throw new Refused(`the text ${hash.slice(0, 8)} does not match its hash`)
       texts.set(hash, content)
     } else throw new Refused(`it has a line of an unknown kind`)
   }
-  return { project, versions, evaluations, texts }
+  return { project, versions, evaluations, examples, texts }
 }

@@ -5,8 +5,14 @@ import { type ArchiveLine, archiveFormat, archiveVersion, type ProjectArchive, s
 const osByte = 9
 const unknownOs = 255
 
-export function packArchive({ project, versions, evaluations, texts }: ProjectArchive): Buffer {
-  const counts = { versions: versions.length, evaluations: evaluations.length, texts: texts.size }
+export function packArchive({ project, versions, evaluations, examples, texts }: ProjectArchive): Buffer {
+  const counts = {
+    versions: versions.length,
+    evaluations: evaluations.length,
+    texts: texts.size,
+    // Without examples, an older stet can read the archive, and its bytes are those of an older stet.
+    ...(examples.length > 0 && { examples: examples.length }),
+  }
   const lines: ArchiveLine[] = [{ format: archiveFormat, version: archiveVersion, project, counts }]
   const written = new Set<string>()
   for (const version of versions) {
@@ -17,7 +23,8 @@ export function packArchive({ project, versions, evaluations, texts }: ProjectAr
     }
     lines.push({ version })
   }
-  lines.push(...evaluations.map((evaluation) => ({ evaluation })))
+  for (const evaluation of evaluations) lines.push({ evaluation })
+  for (const example of examples) lines.push({ example })
   const body = textOf(lines)
   const bytes = gzipSync(body + textOf([{ end: { sha256: sha256(body) } }]), { level: 9 })
   bytes[osByte] = unknownOs

@@ -53,21 +53,25 @@ export function postgresApiKeyStore(client: DatabaseClient): ApiKeyStore {
       await client.$queryRaw`SELECT id FROM workspace WHERE id = ${workspaceId} FOR UPDATE`
     },
     countOtherAdminKeys(workspaceId, exceptId, at) {
-      return client.apiKey.count({
-        where: {
-          workspaceId,
-          id: { not: exceptId },
-          scopes: { has: 'admin' },
-          projectId: null,
-          revokedAt: null,
-          OR: [{ expiresAt: null }, { expiresAt: { gt: at } }],
-        },
+      return client.apiKey.count({ where: { ...usableAdminKey(at), workspaceId, id: { not: exceptId } } })
+    },
+    async listAdmins(workspaceId, at) {
+      const rows = await client.apiKey.findMany({
+        where: { ...usableAdminKey(at), workspaceId },
+        distinct: ['authorId'],
+        select: withAuthor,
       })
+      return rows.map(({ author }) => author)
     },
     async touch(id, at) {
       await client.apiKey.updateMany({ where: { id }, data: { lastUsedAt: at } })
     },
   }
+}
+
+function usableAdminKey(at: Date) {
+  const isUnexpired = [{ expiresAt: null }, { expiresAt: { gt: at } }]
+  return { scopes: { has: 'admin' }, projectId: null, revokedAt: null, OR: isUnexpired }
 }
 
 export function toApiKey({ authorId: _authorId, customLimit, hash: _hash, ...row }: ApiKeyRow): ApiKey {
