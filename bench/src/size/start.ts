@@ -23,7 +23,7 @@ const folder = mkdtempSync(join(tmpdir(), 'stet-bench-'))
 const upstream = await startUpstream()
 const environment: Record<string, string> = database === undefined ? {} : { DATABASE_URL: database }
 const control = await bundledControl()
-function onFolder(name: string, options: { program?: string } = {}): Promise<Figures> {
+function onFolder(name: string, options: { program?: string | undefined } = {}): Promise<Figures> {
   mkdirSync(join(folder, name), { recursive: true })
   return measure(() => openStet(upstream.url, join(folder, name), environment, options))
 }

@@ -77,7 +77,7 @@ export function openStet(
   upstreamUrl: string,
   dataDir: string,
   environment: Record<string, string> = {},
-  { program = server, core = '0' }: { program?: string; core?: string } = {},
+  { program = server, core = '0' }: { program?: string | undefined; core?: string } = {},
 ): Promise<Subject> {
   return startSubject('stet', ['--expose-gc', program], {
     core,
