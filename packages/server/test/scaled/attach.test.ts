@@ -8,27 +8,54 @@ import { eventCodec } from '../../src/wire/event-codec.ts'
 import { unpackEventLog } from '../../src/wire/event-log-format.ts'
 import { attach, framesAfter, gate, idsIn, type Plan, plan, type Reader, readAll } from '../runs/attached-readers.ts'
 import { prompt } from '../runs/run-bench.ts'
-import { count, seed, timeFor } from '../support/counts.ts'
+import { count, report, seed, timeFor } from '../support/counts.ts'
 import type { FakeReply } from '../support/fake-provider.ts'
 import { openReplicas, type Replica, type Replicas } from '../support/replicas.ts'
 
-// The 200 cases of every change are divided between one server (test/runs), the logs (test/ports) and these.
-const cases = count(60, 5_000)
+const cases = count(200, 5_000)
+/** Cases that play at once, so that runs which must be queued share the runs in front of them. */
+const batch = 10
 const serverCount = 3
+/** Gives each case its own answer of the provider. */
+const parameters = 'parameters: { tag: { type: text } }\n'
 
 let replicas: Replicas
 beforeAll(async () => {
   replicas = await openReplicas(
     {
-      hello: prompt('<user>Hi</user>'),
-      two: prompt('<step><user>A</user></step><step><user>B</user></step>'),
+      hello: prompt('<user>{{ tag }}</user>', parameters),
+      two: prompt('<step><user>{{ tag }}</user></step><step><user>B</user></step>', parameters),
       blocker: prompt('<user>First</user>'),
     },
     // A single worker each, so runs behind three paused runs wait in the queue.
     { count: serverCount, environment: { STET_WORKERS: '1', STET_MAX_STREAMS_PER_KEY: '100000' } },
   )
+  replicas.fake.setDefault(({ body }) => {
+    const messages = JSON.stringify(body['messages'])
+    for (const [tag, { answer, ask }] of expected) {
+      if (!messages.includes(tag)) continue
+      // The second step of a run gets the default answer.
+      expected.delete(tag)
+      ask()
+      return answer
+    }
+    return { text: 'Hello.' }
+  })
 })
 afterAll(() => replicas.close())
+
+/** The provider's answers to runs that have not called it yet. */
+const expected = new Map<string, { answer: FakeReply; ask: () => void }>()
+
+/** Resolves `asked` when the run with this tag has called the provider. */
+function expectCall(answer: FakeReply): { tag: string; asked: Promise<void> } {
+  tags += 1
+  const tag = `case ${tags}.`
+  const { opened, open } = gate()
+  expected.set(tag, { answer, ask: open })
+  return { tag, asked: opened }
+}
+let tags = 0
 
 interface Route {
   plan: Plan
@@ -53,42 +80,41 @@ async function storedText(uuid: string, form: MessageForm): Promise<string> {
   return Buffer.concat(parts).toString('utf8')
 }
 
-interface Started {
-  uuid: string
-  stream?: Response
-  start(): Promise<unknown>
-}
-
-async function startQueued(next: () => Replica, path: string, answer: FakeReply): Promise<Started> {
+/** Occupies the workers of all servers until the returned function is called. */
+async function blockQueue(): Promise<() => void> {
   const { fake } = replicas
   const calls = fake.requests.length
   const start = gate()
-  fake.enqueue(...Array.from({ length: serverCount }, () => ({ text: 'x', gate: start.opened })), answer)
-  await Promise.all(Array.from({ length: serverCount }, () => next().background('blocker')))
+  fake.enqueue(...Array.from({ length: serverCount }, () => ({ text: 'x', gate: start.opened })))
+  for (let place = 0; place < serverCount; place += 1) await replicas.server(place).background('blocker')
   await fake.waitForRequest(calls + serverCount)
-  const uuid = await next().background(path)
+  return start.open
+}
+
+interface Started {
+  uuid: string
+  stream?: Response
+}
+
+async function startQueued(next: () => Replica, path: string, tag: string): Promise<Started> {
+  const uuid = await next().background(path, { parameters: { tag } })
   expect((await next().conversation(uuid))['status']).toBe('queued')
-  return {
-    uuid,
-    async start() {
-      start.open()
-      await fake.waitForRequest(calls + serverCount + 1)
-    },
-  }
+  return { uuid }
 }
 
-async function startStreamed(server: Replica, path: string, answer: FakeReply, form: MessageForm): Promise<Started> {
-  const calls = replicas.fake.requests.length
-  replicas.fake.enqueue(answer)
+async function startStreamed(server: Replica, path: string, tag: string, form: MessageForm): Promise<Started> {
   const headers: Record<string, string> = form === 'declared' ? { 'x-latitude-sdk-version': '5.2.0' } : {}
-  const stream = await server.post(`${replicas.project.live}/documents/run`, { path, stream: true }, headers)
-  return {
-    uuid: stream.headers.get('x-conversation-uuid') ?? '',
-    stream,
-    start: () => replicas.fake.waitForRequest(calls + 1),
-  }
+  const body = { path, stream: true, parameters: { tag } }
+  const stream = await server.post(`${replicas.project.live}/documents/run`, body, headers)
+  return { uuid: stream.headers.get('x-conversation-uuid') ?? '', stream }
 }
 
+interface Played {
+  uuid: string
+  readings: { reader: Reader; text: Promise<string> }[]
+}
+
+/** Starts the run. The returned function plays the rest, once the queue is free. */
 async function play({ plan: { path, caller, words, gateAfter, readers }, servers }: Route) {
   let turn = 0
   const next = () => {
@@ -98,11 +124,9 @@ async function play({ plan: { path, caller, words, gateAfter, readers }, servers
   const nextPost = () => next().post
   const goOn = gate()
   const deltas = Array.from({ length: words }, (_, word) => `wörd${word} `)
-  const answer = { deltas, gate: goOn.opened, gateAfter: Math.min(gateAfter, words) }
-  const { uuid, stream, start } = await (caller
-    ? startStreamed(next(), path, answer, caller.form)
-    : startQueued(next, path, answer))
-  const readings: { reader: Reader; text: Promise<string> }[] = []
+  const { tag, asked } = expectCall({ deltas, gate: goOn.opened, gateAfter: Math.min(gateAfter, words) })
+  const { uuid, stream } = await (caller ? startStreamed(next(), path, tag, caller.form) : startQueued(next, path, tag))
+  const readings: Played['readings'] = []
   if (caller && stream) {
     const own = { ...caller, state: 'running' as const, after: 0 }
     readings.push({ reader: own, text: readAll(nextPost, uuid, stream, own) })
@@ -117,32 +141,47 @@ async function play({ plan: { path, caller, words, gateAfter, readers }, servers
     }
   }
   await come('queued')
-  await start()
-  await come('running')
-  goOn.open()
-  expect((await next().attach(uuid)).status).toBe(200)
-  await come('ended')
-  return { uuid, readings }
+  return async (): Promise<Played> => {
+    await asked
+    await come('running')
+    goOn.open()
+    expect((await next().attach(uuid)).status).toBe(200)
+    await come('ended')
+    return { uuid, readings }
+  }
+}
+
+async function expectWhole({ uuid, readings }: Played): Promise<number> {
+  const whole = { whole: await storedText(uuid, 'whole'), declared: await storedText(uuid, 'declared') }
+  const ids = idsIn(whole.whole)
+  expect(ids).toEqual(ids.map((_, place) => place + 1))
+  for (const { reader: by, text } of readings) {
+    const expectedText = framesAfter(whole[by.form], by.after)
+    const got = await text
+    // Compares long texts directly first, so that expect formats them only if they differ.
+    if (got !== expectedText) expect(got).toBe(expectedText)
+  }
+  return readings.length
 }
 
 it(
   'promise 6: readers that attach to any server, in any state, with any cuts, get every event once, with the same bytes',
   async () => {
+    let played = 0
+    let readers = 0
     await fc.assert(
-      fc.asyncProperty(route, async (each) => {
-        const { uuid, readings } = await play(each)
-        const whole = { whole: await storedText(uuid, 'whole'), declared: await storedText(uuid, 'declared') }
-        const ids = idsIn(whole.whole)
-        expect(ids).toEqual(ids.map((_, place) => place + 1))
-        for (const { reader: by, text } of readings) {
-          const expected = framesAfter(whole[by.form], by.after)
-          const got = await text
-          // Compares long texts directly first, so that expect formats them only if they differ.
-          if (got !== expected) expect(got).toBe(expected)
-        }
+      fc.asyncProperty(fc.array(route, { minLength: batch, maxLength: batch }), async (routes) => {
+        const freeQueue = await blockQueue()
+        const started = await Promise.all(routes.map(play))
+        freeQueue()
+        const ended = await Promise.all(started.map((playRest) => playRest()))
+        for (const each of ended) readers += await expectWhole(each)
+        played += routes.length
+        if (played % 250 === 0) report('promise 6', { cases: played, readers })
       }),
-      { numRuns: cases, seed },
+      { numRuns: cases / batch, seed },
     )
+    report('promise 6', { cases: played, readers })
   },
   timeFor(cases, 4_000),
 )

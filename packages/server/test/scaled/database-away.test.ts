@@ -1,23 +1,31 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { httpCall } from '../http/api-call.ts'
 import { prompt } from '../runs/run-bench.ts'
 import { record, textOf } from '../runs/run-calls.ts'
-import { count, timeFor } from '../support/counts.ts'
+import { count, playCases, report, timeFor } from '../support/counts.ts'
 import { type DatabaseProxy, startDatabaseProxy } from '../support/database-proxy.ts'
-import { heardMs } from '../support/heard-time.ts'
+import { heardMs, startHeardTime } from '../support/heard-time.ts'
 import { openReplicas, type Replica, type Replicas } from '../support/replicas.ts'
 
 const outages = count(1, 50)
+/** Installations whose databases are unavailable at the same time, each with its own. */
+const installations = count(1, 4)
 const awayMs = 10_000
 const silenceMs = 1_000
 const doubtMs = 1_100
 
-let replicas: Replicas
-let proxy: DatabaseProxy
-let servers: readonly Replica[]
-beforeAll(async () => {
-  replicas = await openReplicas(
+const worst = { unavailableMs: 0, readyMs: 0, orphanMs: 0 }
+
+interface Installation {
+  replicas: Replicas
+  proxy: DatabaseProxy
+  servers: readonly Replica[]
+}
+
+async function openInstallation(): Promise<Installation> {
+  let proxy: DatabaseProxy | undefined
+  const replicas = await openReplicas(
     { hello: prompt('<user>Hi</user>', 'maxRetries: 0\n') },
     {
       count: 2,
@@ -28,34 +36,38 @@ beforeAll(async () => {
       },
     },
   )
-  servers = [replicas.server(0), replicas.server(1)]
-})
-afterAll(async () => {
-  await proxy.comeBack()
-  await replicas.close()
-  await proxy.goAway()
-})
+  if (!proxy) throw new Error('The servers do not use the proxy')
+  const opened = { replicas, proxy, servers: [replicas.server(0), replicas.server(1)] }
+  onTestFinished(async () => {
+    await opened.proxy.comeBack()
+    await replicas.close()
+    await opened.proxy.goAway()
+  })
+  return opened
+}
 
 const isReady = async ({ url }: Replica) => (await fetch(`${url}/ready`)).status === 200
 
-async function expectUnavailable({ api, url }: Replica): Promise<void> {
+async function expectUnavailable({ api, url }: Replica, live: string): Promise<void> {
   for (const [method, path, body] of [
     ['GET', '/projects', undefined],
     ['POST', '/projects', { name: 'lost' }],
-    ['POST', `${replicas.project.live}/documents/run`, { path: 'hello' }],
-    ['POST', `${replicas.project.live}/documents/run`, { path: 'hello', background: true }],
+    ['POST', `${live}/documents/run`, { path: 'hello' }],
+    ['POST', `${live}/documents/run`, { path: 'hello', background: true }],
   ] as const) {
     const busy = await heardMs(httpCall('GET', `${url}/health`))
     const asking = api(method, path, { body })
     // Excludes the time that the machine needs for a response without the database.
-    expect(await heardMs(asking)).toBeLessThan(silenceMs + 200 + busy)
+    const ms = await heardMs(asking)
+    expect(ms).toBeLessThan(silenceMs + 200 + busy)
+    worst.unavailableMs = Math.max(worst.unavailableMs, ms)
     expect(await asking).toMatchObject({ status: 503, body: { name: 'ServiceUnavailableError' } })
     expect((await asking).headers.get('retry-after')).not.toBeNull()
   }
 }
 
-async function playOutage(begin: () => void | Promise<void>): Promise<void> {
-  const { fake } = replicas
+async function playOutage({ replicas, proxy, servers }: Installation, kind: 'goAway' | 'freeze'): Promise<void> {
+  const { fake, project } = replicas
   let goOn = () => {}
   const gate = new Promise<void>((resolve) => {
     goOn = resolve
@@ -67,31 +79,35 @@ async function playOutage(begin: () => void | Promise<void>): Promise<void> {
   const orphan = await dying.open('hello')
   await fake.waitForRequest(calls + 3)
   for (const { api } of servers) {
-    expect(await api('GET', `${replicas.project.live}/documents/hello`)).toMatchObject({ status: 200 })
+    expect(await api('GET', `${project.live}/documents/hello`)).toMatchObject({ status: 200 })
   }
 
   const awayUntil = performance.now() + awayMs
-  await begin()
+  await proxy[kind]()
   await dying.kill()
   await orphan.text().catch(() => undefined)
   // Within a second of the last stored write, a run calls its provider before it meets the outage (ADR 44).
   await delay(doubtMs)
-  await Promise.all(servers.map(expectUnavailable))
+  await Promise.all(servers.map((server) => expectUnavailable(server, project.live)))
   for (const server of servers) {
     await expect.poll(() => isReady(server)).toBe(false)
     // Cached reads go on.
-    expect(await server.api('GET', `${replicas.project.live}/documents/hello`)).toMatchObject({ status: 200 })
+    expect(await server.api('GET', `${project.live}/documents/hello`)).toMatchObject({ status: 200 })
   }
   expect(fake.requests.length).toBe(calls + 3)
   await delay(Math.max(0, awayUntil - performance.now()))
   await proxy.comeBack()
+  const sinceReturn = startHeardTime()
 
   for (const server of servers) await expect.poll(() => isReady(server)).toBe(true)
+  worst.readyMs = Math.max(worst.readyMs, sinceReturn.passedMs())
   const [first] = servers
   const statusOf = async (response: Response) =>
     (await first?.conversation(response.headers.get('x-conversation-uuid') ?? ''))?.['status']
   // Only the dead server's run is lost.
   await expect.poll(() => statusOf(orphan), { timeout: 60_000, interval: 100 }).toBe('error')
+  worst.orphanMs = Math.max(worst.orphanMs, sinceReturn.passedMs())
+  sinceReturn.stop()
   for (const response of healthy) expect(await statusOf(response)).toBe('running')
   goOn()
   for (const response of healthy) {
@@ -107,9 +123,13 @@ async function playOutage(begin: () => void | Promise<void>): Promise<void> {
 it(
   'promise 12: with two servers, a database that is unavailable for 10 s: 503 within 1 s, recovery, no healthy run is reaped',
   async () => {
-    for (let outage = 0; outage < outages; outage += 1) {
-      await playOutage(outage % 2 === 0 ? () => proxy.goAway() : () => proxy.freeze())
-    }
+    const opened = await Promise.all(Array.from({ length: installations }, openInstallation))
+    await playCases('promise 12', { cases: outages, lanes: installations }, async (outage, lane) => {
+      const isFrozen = Math.floor(outage / installations) % 2 === 1
+      const installation = opened[lane]
+      if (installation) await playOutage(installation, isFrozen ? 'freeze' : 'goAway')
+    })
+    report('promise 12', { outages, ...worst })
   },
   timeFor(outages, 90_000),
 )

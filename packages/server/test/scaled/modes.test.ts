@@ -1,8 +1,9 @@
 /** A server without Redis serves alone, so it must never serve beside servers that share a database through Redis. */
 import { rm } from 'node:fs/promises'
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { generateApiKey } from '../../src/features/access/api-key.ts'
 import { apiCaller } from '../http/api-call.ts'
+import { onServer } from '../support/database-server.ts'
 import { type TestRedis, testRedis } from '../support/redis.ts'
 import { type ServerProcess, settingsFor, startServer, startWaitingServer } from '../support/server-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
@@ -71,3 +72,40 @@ it('servers with Redis wait until a server without it has stopped', async () => 
   for (const { serving } of waiting) expect(await statusOf(await serving)).toBe(200)
   expect(await single.ended).toMatchObject({ code: 0 })
 })
+
+it('a start waits longer than the lock timeout for the start that makes the first workspace, and for none once it exists', async () => {
+  const empty = await testDatabase()
+  onTestFinished(() => empty.close())
+  const start = async () => {
+    const dataDir = await temporaryFolder()
+    onTestFinished(() => rm(dataDir, { recursive: true, force: true }))
+    const settings = {
+      ...shared,
+      ...settingsFor(empty),
+      STET_DATA_DIR: dataDir,
+      STET_REDIS_PREFIX: `${redis.prefix}-new`,
+    }
+    return keep(await startServer(settings))
+  }
+  const { databaseUrl = '' } = empty
+  const countOf = (condition: string) =>
+    onServer(databaseUrl, async (client) => {
+      const { rowCount } = await client.query(
+        `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND ${condition}`,
+      )
+      return rowCount
+    })
+  await onServer(databaseUrl, async (client) => {
+    const takeLock = () => client.query('BEGIN; SELECT pg_advisory_xact_lock(7358801)')
+    await takeLock()
+    const first = start()
+    // Reported below, when it is awaited.
+    first.catch(() => undefined)
+    await expect.poll(() => countOf(`wait_event_type = 'Lock' AND query_start < now() - interval '6 s'`)).toBe(1)
+    await client.query('COMMIT')
+    await first
+    await takeLock()
+    expect(await statusOf((await start()).url)).toBe(200)
+    await client.query('COMMIT')
+  })
+}, 120_000)

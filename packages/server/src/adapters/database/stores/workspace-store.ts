@@ -27,6 +27,8 @@ export function postgresWorkspaceStore(client: DatabaseClient): WorkspaceStore {
     findFirstAuthor: (workspaceId) =>
       client.author.findFirst({ where: { workspaceId }, select: author, orderBy: { id: 'asc' } }),
     async lockCreation() {
+      // Another starting server holds the lock while it makes a workspace. A slow machine needs longer than the lock timeout.
+      await client.$executeRaw`SET LOCAL lock_timeout = 0`
       // An arbitrary number that no other advisory lock of stet uses.
       await client.$executeRaw`SELECT pg_advisory_xact_lock(7358801)`
     },
