@@ -32,6 +32,7 @@ import { type FoundIssues, useIssues } from './frame/use-issues.ts'
 import type { Opened } from './open-prompt.ts'
 import { promptl } from './promptl-mode.ts'
 import { type GoTo, indexOf, placeOf, type TextPlace } from './text/line-ends.ts'
+import { typeOver } from './text/type-over.ts'
 
 const loadConflict = () => import('./diff/conflict.tsx')
 const ConflictView = lazy(loadConflict)
@@ -203,6 +204,7 @@ function editing(facts: RefObject<CompletionFacts>): Extension {
     bracketMatching(),
     EditorView.lineWrapping,
     promptl(),
+    typeOver,
     autocompletion({ override: [completePromptl(() => facts.current)], icons: false }),
     diagnostics(),
     keymap.of([...completionKeymap, ...searchKeymap, ...historyKeymap, ...defaultKeymap, indentWithTab]),

@@ -31,6 +31,16 @@ test('typed text is saved 600 ms after the last key, exactly, and the cursor sta
   await expect.poll(async () => (await stored()).content).toBe('> Hello {{ name }}\nLine two, three')
 })
 
+test('typing over selected text replaces it without a style of its own, and one undo brings it back', async () => {
+  const { editor, page, stored } = await openedDraft('---\nmodel: gpt-4o\n---\n<user>Hello {{ name }}</user>')
+  await editor.toEnd()
+  await page.keyboard.press('Control+a')
+  await editor.type('Short')
+  await expect.poll(async () => (await stored()).content).toBe('Short')
+  await page.keyboard.press('Control+z')
+  await expect.poll(async () => (await stored()).content).toContain('<user>Hello {{ name }}</user>')
+})
+
 test('the line breaks of Windows, tabs and emoji stay as they are, and an error is at the right column', async () => {
   const text = '---\r\nprovider: openai\r\nmodel: gpt-4o\r\n---\r\n\tOne \u{1F6B2} {{ a }}\r\nTwo'
   const { editor, page, stored } = await openedDraft(text)

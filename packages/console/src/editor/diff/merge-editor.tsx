@@ -7,6 +7,7 @@ import { NonceContext } from '../../app/session.ts'
 import { CopyButton } from '../../ui/copy.tsx'
 import { promptl } from '../promptl-mode.ts'
 import { lineBreakOf } from '../text/line-ends.ts'
+import { typeOver } from '../text/type-over.ts'
 import { diffTheme } from './diff-theme.ts'
 import { foldButtons } from './fold-buttons.ts'
 import css from './merge-editor.module.css'
@@ -105,6 +106,7 @@ function sideOf(text: string, label: string, nonce: string): Extension {
     lineNumbers(),
     EditorView.lineWrapping,
     promptl(),
+    typeOver,
     keymap.of([...historyKeymap, ...defaultKeymap]),
     diffTheme,
     foldButtons,
