@@ -116,7 +116,7 @@ test('the keys for the previous and the next one are listed where they work', as
   await keys.press('[')
   await region('a/first')
   await keys.press('?')
-  const list = page.getByRole('dialog', { name: 'Keys' })
+  const list = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
   await list.getByText('Go to the next prompt').waitFor()
   await list.getByText('Go to the previous prompt').waitFor()
   await keys.press('Escape')

@@ -50,7 +50,7 @@ const states: OpenState[] = [
     open: async (page) => {
       await page.getByRole('heading', { level: 1 }).waitFor()
       await page.keyboard.press('?')
-      await dialog(page, 'Keys')
+      await dialog(page, 'Keyboard shortcuts')
     },
   },
   {
@@ -122,7 +122,7 @@ const states: OpenState[] = [
       await click(page, 'Invite')
       const form = page.getByRole('dialog', { name: 'Invite a person' })
       await form.getByLabel('Name').fill('Ana')
-      await form.getByLabel('E-mail').fill('not an address')
+      await form.getByLabel('Email').fill('not an address')
       await form.getByRole('button', { name: 'Make a link' }).click()
       await page.locator('[aria-invalid="true"]').waitFor()
     },

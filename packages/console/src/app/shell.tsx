@@ -94,7 +94,7 @@ function useFrameShortcuts(): void {
   const needsProject = projectId === null && 'open a project first'
   useShortcuts([
     { keys: 'mod+k', label: 'Find anything', group, inPalette: false, run: () => openOverlay('palette') },
-    { keys: '?', label: 'Show all keys', group, run: () => openOverlay('keys') },
+    { keys: '?', label: 'Show all keyboard shortcuts', group, run: () => openOverlay('keys') },
     {
       keys: 'g p',
       label: 'Go to prompts',

@@ -202,7 +202,9 @@ function InputsPart(props: InputsPartProps) {
           onBelong={belongTo}
         />
       ) : (
-        <p className={css['quiet']}>This prompt has no inputs.</p>
+        <p className={css['quiet']}>
+          {document.errors.length > 0 ? 'The inputs appear when the prompt compiles.' : 'This prompt has no inputs.'}
+        </p>
       )}
       <InputForm
         inputs={fields}

@@ -16,7 +16,7 @@ test('a provider is added and tested before its first use', async () => {
   const form = page.getByRole('dialog', { name: 'Add a provider' })
   await form.getByLabel('Type').selectOption('custom')
   await form.getByLabel('Name').fill('local')
-  await form.getByLabel('Token').fill('sk-not-to-be-shown')
+  await form.getByLabel('Key').fill('sk-not-to-be-shown')
   await form.getByLabel('Address').fill(server.fake.url)
   await form.getByLabel('Default model').fill('tiny')
   await form.getByRole('button', { name: 'Add', exact: true }).click()

@@ -55,7 +55,7 @@ test('a prompt is created, renamed, deleted and reverted in a draft', async () =
   await page.getByRole('menuitem', { name: 'Revert' }).click()
   await page.getByRole('alertdialog', { name: 'Revert support/reply?' }).getByRole('button', { name: 'Revert' }).click()
   await expect.poll(() => stored(draft, 'support/reply')).toBe(text('support/reply'))
-  await expect.poll(() => row(page, 'support/reply').getByText('modified').count()).toBe(0)
+  await expect.poll(() => row(page, 'support/reply').getByText('changed').count()).toBe(0)
 })
 
 test('a rename keeps the text and the examples', async () => {

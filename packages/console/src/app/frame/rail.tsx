@@ -30,7 +30,7 @@ export function Rail() {
             </Link>
           </>
         )}
-        <Link to="/settings/$page" params={{ page: 'keys' }} activeOptions={{ exact: false }} className={css['link']}>
+        <Link to="/settings" className={css['link']}>
           <Icon name="settings" /> Settings
         </Link>
       </nav>

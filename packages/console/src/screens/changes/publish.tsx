@@ -41,7 +41,7 @@ export function PublishDialog({ projectId, draft, changes, open, onClose }: Publ
     <>
       <FormDialog
         title="Publish"
-        text={changes.length ? `${changeText(changes)}. It becomes live at once.` : 'The draft has no changes.'}
+        text={changes.length ? `${changeText(changes)}. The draft becomes live at once.` : 'The draft has no changes.'}
         open={open && resolving === null}
         submit="Publish"
         busy={publish.isPending}

@@ -20,6 +20,7 @@ interface PromptHeadProps {
 }
 
 const changeTones = { added: 'blue', modified: 'blue', deleted: 'red' } as const
+const changeWords = { added: 'added', modified: 'changed', deleted: 'deleted' } as const
 
 /** The path of the open prompt, what the draft does to it, and what can be done with it as a whole. */
 export function PromptHead({ path, place, item, edits }: PromptHeadProps) {
@@ -32,7 +33,7 @@ export function PromptHead({ path, place, item, edits }: PromptHeadProps) {
         <span className={css['folders']}>{path.slice(0, at)}</span>
         {place.isLive ? <Live>{name}</Live> : name}
       </h1>
-      {change && <Chip tone={changeTones[change]}>{change}</Chip>}
+      {change && <Chip tone={changeTones[change]}>{changeWords[change]}</Chip>}
       {item && change !== 'deleted' && (
         <DeferredMenu
           load={loadMenu}

@@ -2,7 +2,7 @@ import { Dialog } from '../../../ui/dialog.tsx'
 import { CheckField } from '../../../ui/field.tsx'
 import { setPreferences, usePreferences } from '../../preferences.ts'
 import { useRegistered } from '../../shortcuts.ts'
-import css from '../frame.module.css'
+import css from './dialogs.module.css'
 import { Keys } from './keys.tsx'
 
 /** The keys that work on this screen. */
@@ -11,9 +11,9 @@ export default function KeyList({ onClose }: { onClose: () => void }) {
   const withKeys = useRegistered().filter(({ keys }) => keys)
   const groups = [...new Set(withKeys.map(({ group }) => group))]
   return (
-    <Dialog title="Keys" open onClose={onClose}>
+    <Dialog title="Keyboard shortcuts" open onClose={onClose}>
       <CheckField
-        label="Single-letter keys"
+        label="Single-letter shortcuts"
         checked={letterKeys}
         onChange={(event) => setPreferences({ letterKeys: event.target.checked })}
       />

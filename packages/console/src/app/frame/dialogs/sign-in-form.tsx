@@ -4,7 +4,7 @@ import { TextField } from '../../../ui/field.tsx'
 import { Notice } from '../../../ui/states.tsx'
 import { messageOf } from '../../failure.tsx'
 import { CookieRefused, signIn } from '../../session.ts'
-import css from '../frame.module.css'
+import css from './dialogs.module.css'
 
 /** Signs in with an API key. */
 export function SignInForm({ onSignedIn }: { onSignedIn: () => void }) {

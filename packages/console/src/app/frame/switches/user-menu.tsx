@@ -40,10 +40,10 @@ export default function UserMenu({ trigger }: { trigger: Trigger }) {
           Compact rows
         </MenuToggle>
         <MenuToggle on={letterKeys} onChange={(on) => setPreferences({ letterKeys: on })}>
-          Single-letter keys
+          Single-letter shortcuts
         </MenuToggle>
         <MenuItem note="?" onSelect={() => openOverlay('keys')}>
-          All keys…
+          Keyboard shortcuts…
         </MenuItem>
         <MenuSeparator />
         <MenuItem onSelect={() => void leave()}>Sign out</MenuItem>

@@ -148,13 +148,14 @@ const PromptLine = memo(
 )
 
 const changeMarks = { added: '+', modified: '~', deleted: '−' } as const
+const changeWords = { added: 'added', modified: 'changed', deleted: 'deleted' } as const
 
 /** What a draft does to a prompt: `+`, `~` or `−`. */
 function ChangeMark({ change }: { change: keyof typeof changeMarks }) {
   return (
-    <span className={css['change']} data-change={change} title={change}>
+    <span className={css['change']} data-change={change} title={changeWords[change]}>
       <span aria-hidden="true">{changeMarks[change]}</span>
-      <Hidden>, {change}</Hidden>
+      <Hidden>, {changeWords[change]}</Hidden>
     </span>
   )
 }

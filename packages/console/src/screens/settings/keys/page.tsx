@@ -44,7 +44,7 @@ function Keys() {
       {isPending && <Skeleton lines={5} />}
       {error && <Failure error={error} what="The keys could not be loaded" onRetry={refetch} />}
       {data && (
-        <Table label="Keys" head={['Name', 'Key', 'Can', 'Person', 'Last used', 'Expires', '']}>
+        <Table label="Keys" head={['Name', 'Key', 'Role', 'Person', 'Last used', 'Expires', '']}>
           {[...active, ...ended].map((key) => (
             <KeyRow key={key.id} apiKey={key} onOpen={(kind) => setOpen({ kind, key })} />
           ))}

@@ -29,12 +29,12 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
     onSettled: () => queries.invalidateQueries({ queryKey: keysQuery.queryKey }),
   })
   if (invite.data) return <SignInLinkDialog {...invite.data} onClose={onClose} />
-  const missing = !name.trim() ? 'needs a name' : !email.trim() && 'needs an e-mail address'
+  const missing = !name.trim() ? 'needs a name' : !email.trim() && 'needs an email address'
   const problems = { name: issueOf(invite.error, 'name'), email: issueOf(invite.error, 'email') }
   return (
     <FormDialog
       title="Invite a person"
-      text="stet sends no e-mail: you get a link to pass on."
+      text="stet sends no email: you get a link to pass on."
       submit="Make a link"
       busy={invite.isPending}
       missing={missing}
@@ -43,7 +43,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
     >
       <TextField label="Name" value={name} problem={problems.name} onChange={({ target }) => setName(target.value)} />
       <TextField
-        label="E-mail"
+        label="Email"
         type="email"
         hint="Identifies the person. Reuse the address to add a key for the same person."
         value={email}

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { Failure } from '../../../app/failure.tsx'
 import { roleOf } from '../../../app/roles.ts'
 import { Button } from '../../../ui/button.tsx'
-import { Skeleton } from '../../../ui/states.tsx'
+import { Empty, Skeleton } from '../../../ui/states.tsx'
 import { Table } from '../../../ui/table.tsx'
 import { counted, Time } from '../../../ui/time.tsx'
 import { AdminOnly } from '../admin-only.tsx'
@@ -46,8 +46,9 @@ function People() {
       {isPending && <Skeleton lines={4} />}
       {error && <Failure error={error} what="The people could not be loaded" onRetry={refetch} />}
       {link.error && <Failure error={link.error} what="No link was made" />}
-      {data && (
-        <Table label="People" head={['Name', 'E-mail', 'Role', 'Last seen', '']}>
+      {data && people.length === 0 && <Empty line="Invite the first person." />}
+      {people.length > 0 && (
+        <Table label="People" head={['Name', 'Email', 'Role', 'Last seen', '']}>
           {people.map(({ author, keys: [newest, ...others] }) => (
             <tr key={author.id}>
               <td className={css['name']}>{author.name}</td>

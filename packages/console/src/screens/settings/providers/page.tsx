@@ -37,7 +37,7 @@ function Providers() {
     <section className={css['section']}>
       <div className={css['intro']}>
         <p className={css['text']}>
-          A prompt names its provider in the front matter. Tokens are stored encrypted and never shown again.
+          A prompt names its provider in the front matter. Keys are stored encrypted and never shown again.
         </p>
         <Button look="primary" onClick={() => setOpen({ kind: 'new' })}>
           Add a provider
@@ -46,7 +46,7 @@ function Providers() {
       {isPending && <Skeleton lines={3} />}
       {error && <Failure error={error} what="The providers could not be loaded" onRetry={refetch} />}
       {data && (
-        <Table label="Providers" head={['Name', 'Type', 'Token', 'Default model', 'Last used', 'Test', '']}>
+        <Table label="Providers" head={['Name', 'Type', 'Key', 'Default model', 'Last used', 'Test', '']}>
           {data.map((provider) => (
             <ProviderRow
               key={`${provider.id} ${provider.name}`}
@@ -62,7 +62,7 @@ function Providers() {
       {open?.kind === 'delete' && (
         <Confirm
           title={`Delete the provider “${open.provider.name}”?`}
-          text="Prompts that name it will fail to run. Its token is deleted."
+          text="Prompts that name it will fail to run. Its key is deleted."
           action="Delete"
           danger
           open

@@ -111,7 +111,7 @@ function ProviderFields({ values, isNew, onChange, problemOf }: FieldsProps) {
         <TextField label="Name" note="as prompts write it" {...bind('name')} />
       </div>
       <TextField
-        label="Token"
+        label="Key"
         note={!isNew && 'leave it empty to keep the stored one'}
         type="password"
         mono
@@ -136,7 +136,7 @@ function ProviderFields({ values, isNew, onChange, problemOf }: FieldsProps) {
 
 function missingIn({ kind, name, token, url }: Values, stored: ProviderKeyInfo | undefined): string | false {
   if (!name.trim()) return 'needs a name'
-  if (!stored && !token) return 'needs a token'
+  if (!stored && !token) return 'needs a key'
   return kind === 'custom' && !url && 'needs an address'
 }
 
