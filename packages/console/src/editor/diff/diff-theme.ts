@@ -44,5 +44,10 @@ export const diffTheme: Extension = [
     '&.cm-merge-b .cm-changedLineGutter': { background: 'var(--blue)' },
     '&.cm-merge-a .cm-changedLineGutter, .cm-deletedLineGutter': { background: 'var(--red)' },
     '.cm-deletedChunk': { padding: '0 6px' },
+    // Forced colors have no red and no blue, and draw no backgrounds.
+    '@media (forced-colors: active)': {
+      '.cm-changedLineGutter, .cm-deletedLineGutter': { background: 'CanvasText' },
+      '&.cm-merge-a .cm-changedLine, .cm-deletedChunk': { textDecoration: 'line-through' },
+    },
   }),
 ]

@@ -2,7 +2,7 @@ import { lazy } from 'react'
 import { DeferredMenu } from '../../../ui/deferred.tsx'
 import { Icon } from '../../../ui/icon.tsx'
 import { useSession } from '../../session.ts'
-import css from '../frame.module.css'
+import css from '../rail/rail.module.css'
 
 const load = () => import('./user-menu.tsx')
 const UserMenu = lazy(load)

@@ -1,10 +1,10 @@
 import { Link } from '@tanstack/react-router'
-import { Icon } from '../../ui/icon.tsx'
-import { Wordmark } from '../../ui/mark.tsx'
-import css from './frame.module.css'
-import { useProjectId, useVersion } from './place.ts'
-import { ProjectSwitch } from './switches/project-switch.tsx'
-import { UserSwitch } from './switches/user-switch.tsx'
+import { Icon } from '../../../ui/icon.tsx'
+import { Wordmark } from '../../../ui/mark.tsx'
+import { useProjectId, useVersion } from '../place.ts'
+import { ProjectSwitch } from '../switches/project-switch.tsx'
+import { UserSwitch } from '../switches/user-switch.tsx'
+import css from './rail.module.css'
 
 /** The project, the places to go, and the person. On narrow screens it is a bar at the bottom. */
 export function Rail() {
