@@ -7,7 +7,16 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { violations } from './support/axe.ts'
 import { consoleBrowser, type PageOptions } from './support/browser.ts'
 import { type ConsoleServer, consoleServer, type EmptyServer, emptyServer } from './support/server.ts'
-import { fillDraft, type ScreenState, screens, settle, shownPrompts, themes, widths } from './support/states.ts'
+import {
+  fillDraft,
+  filledButtons,
+  type ScreenState,
+  screens,
+  settle,
+  shownPrompts,
+  themes,
+  widths,
+} from './support/states.ts'
 
 const shots = fileURLToPath(new URL('./shots/', import.meta.url))
 const browser = consoleBrowser()
@@ -55,6 +64,7 @@ for (const screen of screens) {
       await screen.ready(opened.page)
       await settle(opened)
       await opened.page.screenshot({ path: join(shots, `${screen.name}-${theme}-${width}.png`) })
+      expect((await filledButtons(opened.page)).length).toBeLessThanOrEqual(1)
       expect(await violations(opened.page)).toEqual([])
       expect(await sidewaysScrollers(opened.page)).toEqual([])
     })
@@ -71,4 +81,38 @@ test.for(screens)('$name at 320 px and with text at 200 %, nothing scrolls sidew
   await cdp.send('Page.setFontSizes', { fontSizes: { standard: 32, fixed: 26 } })
   await expect.poll(() => opened.page.evaluate(() => getComputedStyle(document.documentElement).fontSize)).toBe('32px')
   expect(await sidewaysScrollers(opened.page)).toEqual([])
+})
+
+test('at 400 % zoom, the last row of the list can be scrolled to and seen', async () => {
+  // What is left of 1440 x 900 pixels.
+  const { page } = await browser.open(server, `/p/${server.project.id}/v/live/prompts`, { width: 360, height: 225 })
+  const last = page.getByRole('treeitem').last()
+  await last.focus()
+  const isSeen = () =>
+    last.evaluate((row) => {
+      const { left, top, width, height } = row.getBoundingClientRect()
+      return row.contains(document.elementFromPoint(left + width / 2, top + height / 2))
+    })
+  await expect.poll(isSeen).toBe(true)
+})
+
+test('on a phone, the row of tabs scrolls to the selected one', async () => {
+  const path = `/p/${server.project.id}/v/live/prompts/support/reply?tab=use`
+  const { page } = await browser.open(server, path, { width: 360, height: 740 })
+  const tab = page.getByRole('tab', { name: 'Use' })
+  const isInside = async () => {
+    const box = await tab.boundingBox()
+    return box !== null && box.x >= 0 && box.x + box.width <= 360
+  }
+  await expect.poll(isInside).toBe(true)
+})
+
+test('with forced colors, live text keeps its dots and the open prompt its mark', async () => {
+  const path = `/p/${server.project.id}/v/live/prompts/support/reply`
+  const { page } = await browser.open(server, path)
+  await page.emulateMedia({ forcedColors: 'active' })
+  const live = page.getByText('Live', { exact: true }).first()
+  await expect.poll(() => live.evaluate((text) => getComputedStyle(text).textDecorationStyle)).toBe('dotted')
+  const row = page.getByRole('treeitem', { selected: true })
+  await expect.poll(() => row.evaluate((element) => getComputedStyle(element).outlineStyle)).toBe('solid')
 })

@@ -8,7 +8,7 @@ import { violations } from './support/axe.ts'
 import { consoleBrowser, type PageOptions } from './support/browser.ts'
 import { editorOf, writePrompt } from './support/editor-page.ts'
 import { type ConsoleServer, consoleServer } from './support/server.ts'
-import { fillDraft, settle, shownPrompts, themes } from './support/states.ts'
+import { fillDraft, filledButtons, settle, shownPrompts, themes } from './support/states.ts'
 
 const shots = fileURLToPath(new URL('./shots/', import.meta.url))
 const browser = consoleBrowser()
@@ -201,6 +201,7 @@ for (const { name, path, open, ...options } of states) {
     await open(opened.page)
     await settle(opened)
     await opened.page.screenshot({ path: join(shots, `open-${name}-${theme}.png`) })
+    expect((await filledButtons(opened.page)).length).toBeLessThanOrEqual(1)
     expect(await violations(opened.page)).toEqual([])
   })
 }

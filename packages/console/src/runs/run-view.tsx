@@ -172,7 +172,7 @@ export function RunFacts({ view, isPriced }: FactsProps) {
       <Fact label="Time">{durationMs === null ? <Clock since={view.startedAt} /> : durationText(durationMs)}</Fact>
       <Fact label="First token">{firstTokenMs === null ? '–' : durationText(firstTokenMs)}</Fact>
       <Fact label="Tokens">
-        {isSpent ? `${countText(usage.inputTokens)} in, ${countText(usage.outputTokens)} out` : '–'}
+        {isSpent ? `${countText(usage.inputTokens)} in · ${countText(usage.outputTokens)} out` : '–'}
       </Fact>
       <Fact label="Cost">{price}</Fact>
     </dl>

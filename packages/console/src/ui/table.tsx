@@ -1,4 +1,4 @@
-import type { ComponentProps, ReactNode } from 'react'
+import { type ComponentProps, type ReactNode, useEffect, useRef } from 'react'
 import { Hidden } from './button.tsx'
 import css from './styles/content.module.css'
 
@@ -35,6 +35,9 @@ interface TabsProps<Name extends string> {
 
 /** Tabs above a panel with the id `<id>-panel-<name>`. Arrow keys move between them. */
 export function Tabs<Name extends string>({ id, label, tabs, current, onChange }: TabsProps<Name>) {
+  const list = useRef<HTMLDivElement>(null)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another tab may be outside of the row
+  useEffect(() => showSelected(list.current), [current])
   const onKeyDown: ComponentProps<'div'>['onKeyDown'] = (event) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key]
     if (!step) return
@@ -47,7 +50,7 @@ export function Tabs<Name extends string>({ id, label, tabs, current, onChange }
     buttons[tabs.indexOf(next)]?.focus()
   }
   return (
-    <div className={css['tabs']} role="tablist" aria-label={label} onKeyDown={onKeyDown}>
+    <div ref={list} className={css['tabs']} role="tablist" aria-label={label} onKeyDown={onKeyDown}>
       {tabs.map(({ name, text, note }) => (
         <button
           key={name}
@@ -67,6 +70,18 @@ export function Tabs<Name extends string>({ id, label, tabs, current, onChange }
     </div>
   )
 }
+
+/** Scrolls only the row: `scrollIntoView` would move the page as well. */
+function showSelected(list: HTMLElement | null): void {
+  const tab = list?.querySelector('[aria-selected="true"]')?.getBoundingClientRect()
+  const row = list?.getBoundingClientRect()
+  if (!list || !tab || !row) return
+  if (tab.left < row.left) list.scrollLeft -= row.left - tab.left + edge
+  else if (tab.right > row.right) list.scrollLeft += tab.right - row.right + edge
+}
+
+/** Between the selected tab and the end of the row, in pixels. */
+const edge = 16
 
 /** The classes of a row of links that look like tabs. */
 export const linkTabs = { list: css['tabs'] ?? '', link: css['tab'] ?? '' }

@@ -148,7 +148,7 @@ describe('a run', () => {
     expect(await part.announcement()).toBe('The run has ended with 40 words')
     const facts = await part.facts()
     expect(facts).toContain('gpt-4o-mini')
-    expect(facts).toContain('12 in, 8 out')
+    expect(facts).toContain('12 in · 8 out')
     expect(facts).toMatch(/Cost \$0\.0000\d/)
     const uuid = (await part.pane.locator('[data-conversation]').textContent()) ?? ''
     const conversation = await server.api('GET', `/conversations/${uuid}`)

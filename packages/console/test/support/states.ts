@@ -85,7 +85,7 @@ export const screens: readonly ScreenState[] = [
     ready: async (page) => {
       await page.getByRole('textbox', { name: /^topic/ }).fill('a proofreader’s desk')
       await page.getByRole('button', { name: /^Run/ }).first().click()
-      await page.getByText('First token').first().waitFor()
+      await page.getByText('Completed').first().waitFor()
     },
   },
   {
@@ -113,6 +113,22 @@ export const screens: readonly ScreenState[] = [
     ready: (page) => page.getByRole('button', { name: 'Begin' }).waitFor(),
   },
 ]
+
+/** The filled buttons of the page, or of the dialog above it. A screen has at most one. */
+export function filledButtons(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const top = document.querySelector('[role=dialog], [role=alertdialog]') ?? document.body
+    const probe = top.appendChild(document.createElement('div'))
+    const blues = ['var(--blue)', 'var(--blue-deep)'].map((color) => {
+      probe.style.background = color
+      return getComputedStyle(probe).backgroundColor
+    })
+    probe.remove()
+    return [...top.querySelectorAll('button')]
+      .filter((button) => button.checkVisibility() && blues.includes(getComputedStyle(button).backgroundColor))
+      .map((button) => button.textContent ?? '')
+  })
+}
 
 /** Waits until fonts are loaded and nothing is being fetched, so that a picture shows the final state. */
 export async function settle({ page }: Pick<OpenedPage, 'page'>): Promise<void> {

@@ -46,8 +46,9 @@ export const diffTheme: Extension = [
     '.cm-deletedChunk': { padding: '0 6px' },
     // Forced colors have no red and no blue, and draw no backgrounds.
     '@media (forced-colors: active)': {
-      '.cm-changedLineGutter, .cm-deletedLineGutter': { background: 'CanvasText' },
-      '&.cm-merge-a .cm-changedLine, .cm-deletedChunk': { textDecoration: 'line-through' },
+      '&.cm-merge-b .cm-changedLineGutter': { background: 'CanvasText' },
+      '&.cm-merge-a .cm-changedLineGutter, .cm-deletedLineGutter': { background: 'CanvasText' },
+      '&.cm-merge-a .cm-changedLine, .cm-deletedChunk .cm-deletedLine': { textDecoration: 'line-through' },
     },
   }),
 ]

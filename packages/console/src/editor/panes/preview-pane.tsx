@@ -31,7 +31,7 @@ export function PreviewPane({ open, example }: PreviewPaneProps) {
   return (
     <div className={css['pane']}>
       <p className={css['quiet']}>
-        {chosen ? `With the example “${chosen.name}”` : inputs > 0 ? 'Without inputs. Choose an example in Run' : ''}
+        {chosen ? `With the example “${chosen.name}”.` : inputs > 0 ? 'Without inputs. Choose an example in Run.' : ''}
       </p>
       {status.kind === 'kept' && <Notice tone="amber">This is the text as it was saved last.</Notice>}
       {check.error && <Failure error={check.error} what="The preview could not be made" onRetry={check.refetch} />}

@@ -233,7 +233,7 @@ function typed(text: string): InputDraft {
 }
 
 function noteOf({ declared, isRequired, kind }: PromptInput, { isJson }: InputDraft): string {
-  const type = isJson && kind !== 'json' ? 'JSON' : (declared ?? 'undeclared')
+  const type = isJson && kind !== 'json' ? 'JSON' : (declared ?? 'not declared')
   return isRequired ? `${type} · required` : type
 }
 
