@@ -71,7 +71,7 @@ function SessionRow({ session, isEnding, onEnd }: RowProps) {
   const browser = browserOf(userAgent)
   return (
     <tr>
-      <td className={css['name']} title={userAgent}>
+      <td className={css['browser']} title={userAgent}>
         {browser}
       </td>
       <td title={author.email}>{author.name}</td>
