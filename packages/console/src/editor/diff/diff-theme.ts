@@ -44,11 +44,11 @@ export const diffTheme: Extension = [
     '&.cm-merge-b .cm-changedLineGutter': { background: 'var(--blue)' },
     '&.cm-merge-a .cm-changedLineGutter, .cm-deletedLineGutter': { background: 'var(--red)' },
     '.cm-deletedChunk': { padding: '0 6px' },
-    // Forced colors have no red and no blue, and draw no backgrounds.
+    // Forced colors have no red and no blue, and draw no backgrounds. A nested selector cannot have an ampersand.
     '@media (forced-colors: active)': {
-      '&.cm-merge-b .cm-changedLineGutter': { background: 'CanvasText' },
-      '&.cm-merge-a .cm-changedLineGutter, .cm-deletedLineGutter': { background: 'CanvasText' },
-      '&.cm-merge-a .cm-changedLine, .cm-deletedChunk .cm-deletedLine': { textDecoration: 'line-through' },
+      '.cm-gutters .cm-gutter .cm-changedLineGutter': { background: 'CanvasText' },
+      '.cm-gutters .cm-gutter .cm-deletedLineGutter': { background: 'CanvasText' },
+      '.cm-deletedChunk .cm-deletedLine': { textDecoration: 'line-through' },
     },
   }),
 ]
