@@ -8,7 +8,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { nodes } from '../../packages/sdk/test/package/packed.ts'
 import { say } from '../walk/commands.ts'
-import { npmEnvironment } from '../walk/npm-environment.ts'
 import { checkPackages } from './check-packages.ts'
 import { installedBytes, installScripts } from './installed.ts'
 import { userEnvironment, walkNewUser, walkOtherNode } from './new-user.ts'
@@ -71,7 +70,7 @@ function emptyFolder(name: string): string {
 
 function install(name: string, packages: string): string {
   const target = emptyFolder(name)
-  const options = { cwd: target, stdio: 'ignore', env: { ...npmEnvironment(), ...userEnvironment() } } as const
+  const options = { cwd: target, stdio: 'ignore', env: { ...process.env, ...userEnvironment() } } as const
   execFileSync('bash', ['-c', `${INSTALL} ${packages}`], options)
   return target
 }

@@ -6,7 +6,6 @@ import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { npmEnvironment } from '../walk/npm-environment.ts'
 import type { Packed } from './packages.ts'
 
 const START_LIMIT_MS = 60_000
@@ -45,7 +44,7 @@ export async function startRegistry(folder: string): Promise<Registry> {
     async publish({ tarball }, tag = 'latest') {
       // Provenance needs the identity of a CI run.
       const args = ['publish', tarball, '--tag', tag, '--registry', url, '--no-provenance']
-      await promisify(execFile)('npm', args, { cwd: folder, env: npmEnvironment() })
+      await promisify(execFile)('npm', args, { cwd: folder })
     },
     async stop() {
       const ended = once(child, 'exit')

@@ -4,7 +4,6 @@ import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { run, say, withServer } from '../walk/commands.ts'
 import { openDocument } from '../walk/document.ts'
-import { npmEnvironment } from '../walk/npm-environment.ts'
 import { userEnvironment } from './new-user.ts'
 import { root } from './packages.ts'
 import type { Registry } from './registry.ts'
@@ -29,7 +28,7 @@ async function followHint(folder: string, clone: string, registry: Registry): Pr
   mkdirSync(user)
   registry.useIn(user)
   await run('npm install --no-audit --no-fund @stet/cli', user, userEnvironment())
-  const env = { ...npmEnvironment(), ...userEnvironment() }
+  const env = { ...process.env, ...userEnvironment() }
   const refused = spawnSync('npx', ['stet', 'serve'], { cwd: user, env, encoding: 'utf8' })
   const [, command] = /Here, run (npm install \S+)/.exec(refused.stderr) ?? []
   if (refused.status !== 1 || command === undefined) throw new Error(`serve without a server said ${refused.stderr}`)

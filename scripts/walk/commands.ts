@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { npmEnvironment } from './npm-environment.ts'
 
 // Long enough that a busy machine does not fail the walk.
 const limitMs = 600_000
@@ -10,7 +9,7 @@ const startedMs = Date.now()
 
 // Environment variables avoid conflicts with other servers and logins, so the documented commands run unchanged. Each
 // server gets a free port. Each folder gets its own login.
-const environment: NodeJS.ProcessEnv = { ...npmEnvironment(), PORT: '0' }
+const environment: NodeJS.ProcessEnv = { ...process.env, PORT: '0' }
 delete environment['CI']
 
 export function say(text: string): void {
