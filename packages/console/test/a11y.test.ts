@@ -84,7 +84,7 @@ test.for(screens)('$name at 320 px and with text at 200 %, nothing scrolls sidew
 })
 
 test('at 400 % zoom, the last row of the list can be scrolled to and seen', async () => {
-  // What is left of 1440 x 900 pixels.
+  // 1440 x 900 pixels at 400 % zoom leave this size.
   const { page } = await browser.open(server, `/p/${server.project.id}/v/live/prompts`, { width: 360, height: 225 })
   const last = page.getByRole('treeitem').last()
   await last.focus()

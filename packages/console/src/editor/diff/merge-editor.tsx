@@ -17,7 +17,7 @@ interface MergeEditorProps {
   theirs: string
   /** The text at the beginning. */
   mine: string
-  /** What is shown above the two texts. */
+  /** The titles above the two texts. */
   heads: { theirs: string; mine: string }
   /** Called with the whole text on the right after each change. */
   onChange: (text: string) => void
