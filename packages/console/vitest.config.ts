@@ -12,8 +12,8 @@ const onWholeBrowser = ['serving', 'sign-in', 'sign-in-link', 'first-run', 'edit
 export default defineConfig({
   test: {
     pool: 'forks',
-    // A browser and a server share the machine, so files run one after another.
-    maxWorkers: 1,
+    // Most flows wait: for the next poll, for a retry, for typing to pause. Two files at once leave the machine idle enough.
+    maxWorkers: 2,
     // Far above any real duration: a busy machine must not fail a test.
     testTimeout: 300_000,
     hookTimeout: 300_000,
@@ -24,6 +24,7 @@ export default defineConfig({
         test: {
           name: 'embedded',
           include: ['test/**/*.test.ts', 'src/**/*.test.ts'],
+          exclude: onWholeBrowser,
           env: { STET_TEST_DATABASE_URL: '' },
         },
       },

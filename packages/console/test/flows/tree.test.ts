@@ -238,7 +238,7 @@ test('changing the window and the tab keeps inputs and the editor', async () => 
     if (width < 1100) await page.getByRole('tab', { name: 'Text' }).click()
     await page.getByRole('tab', { name: 'Run' }).click()
     expect(await field?.evaluate((input) => (input.isConnected ? (input as HTMLInputElement).value : null))).toBe('Ana')
-    expect(await input(page).isVisible()).toBe(true)
+    await input(page).waitFor()
   }
   await page.getByRole('tab', { name: 'Use' }).click()
   expect(page.url()).toContain('tab=use')
