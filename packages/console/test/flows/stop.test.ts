@@ -2,7 +2,7 @@
 import { performance } from 'node:perf_hooks'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { consoleBrowser } from '../support/browser.ts'
-import { expectAnswer, frontMatter, openRun } from '../support/run-part.ts'
+import { expectAnswer, frontMatter, openPrompt, openRun } from '../support/run-part.ts'
 import { type ConsoleServer, consoleServer } from '../support/server.ts'
 
 const browser = consoleBrowser()
@@ -73,22 +73,22 @@ it('keeps a reply that cannot be sent while two other runs are active', async ()
   await part.waitFor('Completed')
   await part.pane.getByLabel('Reply').fill('And then?')
   for (const other of ['second', 'third']) {
-    await part.page.getByRole('treeitem', { name: other }).click()
+    await openPrompt(part, other)
     await part.pane.getByText('This prompt has no inputs.').waitFor()
     server.fake.enqueue({ text: `from ${other}`, gate: new Promise(() => {}), gateAfter: 2 })
     await part.run()
     await expectAnswer(part, `from ${other}`)
   }
-  await part.page.getByRole('treeitem', { name: 'plain' }).click()
+  await openPrompt(part, 'plain')
   const reply = part.pane.getByLabel('Reply')
   await expect.poll(() => reply.inputValue()).toBe('And then?')
   await reply.press('Enter')
   await part.pane.getByRole('button', { name: 'Send (two other runs are active)' }).waitFor()
   expect(await reply.inputValue()).toBe('And then?')
-  await part.page.getByRole('treeitem', { name: 'third' }).click()
+  await openPrompt(part, 'third')
   await part.pane.getByRole('button', { name: /^Stop/ }).click()
   await part.waitFor('Stopped')
-  await part.page.getByRole('treeitem', { name: 'plain' }).click()
+  await openPrompt(part, 'plain')
   server.fake.enqueue({ text: 'The end.' })
   await reply.press('Enter')
   await expectAnswer(part, 'An answer.\n\nThe end.')

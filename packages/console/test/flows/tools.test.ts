@@ -1,7 +1,7 @@
 /** Client tools wait for a result that a person enters. */
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { consoleBrowser } from '../support/browser.ts'
-import { expectAnswer, frontMatter, openRun } from '../support/run-part.ts'
+import { expectAnswer, frontMatter, openPrompt, openRun } from '../support/run-part.ts'
 import { type ConsoleServer, consoleServer } from '../support/server.ts'
 
 const browser = consoleBrowser()
@@ -80,10 +80,10 @@ it('keeps a half-written result while the user looks at something else', async (
   await field.fill('half a res')
   await part.pane.getByRole('tab', { name: /Tool calls/ }).click()
   expect(await field.inputValue()).toBe('half a res')
-  await part.page.getByRole('treeitem', { name: 'other' }).click()
+  await openPrompt(part, 'other')
   await part.pane.getByText('This prompt has no inputs.').waitFor()
   await field.waitFor({ state: 'detached' })
-  await part.page.getByRole('treeitem', { name: 'weather' }).click()
+  await openPrompt(part, 'weather')
   await expect.poll(() => field.inputValue()).toBe('half a res')
   await part.pane.getByRole('button', { name: 'Send the result' }).click()
   await part.waitFor('Completed')

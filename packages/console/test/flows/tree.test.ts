@@ -256,7 +256,7 @@ test('a project without a live version shows its draft, and a sentence while it 
   // On a narrow screen the list is the screen, and says the same.
   await page.setViewportSize({ width: 360, height: 780 })
   await page.getByText('There are no prompts here yet.').filter({ visible: true }).waitFor()
-  await page.getByRole('button', { name: 'New prompt' }).last().click()
+  await page.getByRole('button', { name: 'New prompt' }).filter({ visible: true }).first().click()
   await submit(page, 'Create', 'first')
   await heading(page, 'first')
 })

@@ -55,6 +55,12 @@ export function runPart(page: Page, context: BrowserContext): RunPart {
   }
 }
 
+/** Opens another prompt from the tree, and waits until the page shows it: until then the pane is that of the one before. */
+export async function openPrompt({ page }: RunPart, path: string): Promise<void> {
+  await page.getByRole('treeitem', { name: path }).click()
+  await page.getByRole('heading', { level: 1, name: path, exact: true }).waitFor()
+}
+
 export async function expectAnswer(part: RunPart, text: string): Promise<void> {
   await expect.poll(() => part.answer()).toBe(text)
 }
