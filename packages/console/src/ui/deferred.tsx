@@ -1,7 +1,19 @@
-import { Component, cloneElement, type ReactElement, type ReactNode, Suspense, useState } from 'react'
+import {
+  Component,
+  cloneElement,
+  createContext,
+  type MouseEvent,
+  type ReactElement,
+  type ReactNode,
+  Suspense,
+  useState,
+} from 'react'
 
 /** A button element, given to a part that opens from it. */
 export type Trigger = ReactElement<Record<string, unknown>>
+
+/** What a menu was opened with while its code was not loaded. The menu opens when it is first rendered. */
+export const StartOpen = createContext<'keyboard' | 'pointer' | undefined>(undefined)
 
 interface DeferredMenuProps {
   trigger: Trigger
@@ -13,18 +25,21 @@ interface DeferredMenuProps {
 
 /** Shows only the button of a menu until it is used, so that no screen waits for the code of menus. */
 export function DeferredMenu({ trigger, load, children }: DeferredMenuProps) {
-  const [isWanted, setWanted] = useState(false)
+  const [openedBy, setOpenedBy] = useState<'keyboard' | 'pointer'>()
   const button = cloneElement(trigger, {
     'aria-haspopup': 'menu',
     'aria-expanded': false,
-    onClick: () => setWanted(true),
+    // A click that a key causes has no count of clicks.
+    onClick: ({ detail }: MouseEvent) => setOpenedBy(detail === 0 ? 'keyboard' : 'pointer'),
     // A failed load is reported when the button is used.
     onPointerEnter: () => void load().catch(() => undefined),
   })
-  if (!isWanted) return button
+  if (!openedBy) return button
   return (
     <LoadBoundary fallback={button}>
-      <Suspense fallback={button}>{children(trigger)}</Suspense>
+      <Suspense fallback={button}>
+        <StartOpen value={openedBy}>{children(trigger)}</StartOpen>
+      </Suspense>
     </LoadBoundary>
   )
 }

@@ -1,13 +1,19 @@
 import { Menu as Base } from '@base-ui/react/menu'
-import { type ReactElement, type ReactNode, useRef } from 'react'
+import { type ReactElement, type ReactNode, use, useLayoutEffect, useRef } from 'react'
+import { StartOpen } from './deferred.tsx'
 import { Icon } from './icon.tsx'
 import css from './styles/overlays.module.css'
 
 /** A menu that opens at `trigger`, which must be a button element. */
-export function Menu({ trigger, children, align = 'start', side = 'bottom', startOpen }: MenuProps) {
+export function Menu({ trigger, children, align = 'start', side = 'bottom' }: MenuProps) {
   const button = useRef<HTMLButtonElement>(null)
+  const openedBy = use(StartOpen)
+  // Opened by a click without a pointer, the menu moves the focus to its first item.
+  useLayoutEffect(() => {
+    if (openedBy === 'keyboard') button.current?.click()
+  }, [openedBy])
   return (
-    <Base.Root defaultOpen={startOpen}>
+    <Base.Root defaultOpen={openedBy === 'pointer'}>
       <Base.Trigger ref={button} render={trigger} />
       {/* Content outside of landmarks is hard to reach with a screen reader. */}
       <Base.Portal role="region" aria-label="Menu">
@@ -30,8 +36,6 @@ export interface MenuProps {
   children: ReactNode
   align?: 'start' | 'end'
   side?: 'bottom' | 'top'
-  /** Opens when it is first rendered, for a menu that was loaded because its button was used. */
-  startOpen?: boolean
 }
 
 interface MenuItemProps {

@@ -12,7 +12,7 @@ interface ExampleMenuProps {
 /** What can be done with the chosen example. */
 export default function ExampleMenu({ trigger, name, blocked, onRestore, onOpen }: ExampleMenuProps) {
   return (
-    <Menu align="end" trigger={trigger} startOpen>
+    <Menu align="end" trigger={trigger}>
       {onRestore && <MenuItem onSelect={onRestore}>Reset to saved values</MenuItem>}
       <MenuItem blocked={blocked} onSelect={() => onOpen('name')}>
         Save as another example

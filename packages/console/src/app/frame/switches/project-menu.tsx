@@ -14,7 +14,7 @@ export default function ProjectMenu({ trigger }: { trigger: Trigger }) {
   const isRestricted = useSession().apiKey.projectId !== null
   const needsWrite = useBlocked('write')
   return (
-    <Menu trigger={trigger} startOpen>
+    <Menu trigger={trigger}>
       <MenuGroup label="Projects">
         {data.map(({ id, name }) => (
           <MenuLink

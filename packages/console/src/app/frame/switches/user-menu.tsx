@@ -21,7 +21,7 @@ export default function UserMenu({ trigger }: { trigger: Trigger }) {
   }
   return (
     <>
-      <Menu trigger={trigger} startOpen side="top">
+      <Menu trigger={trigger} side="top">
         <MenuChoice
           label="Theme"
           value={theme}

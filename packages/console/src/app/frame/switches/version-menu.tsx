@@ -34,7 +34,7 @@ export default function VersionMenu({ trigger, projectId, version }: VersionMenu
     { label: 'Drafts of others', drafts: drafts.filter((draft) => isShown(draft) && draft.authorId !== author.id) },
   ]
   return (
-    <Menu trigger={trigger} startOpen>
+    <Menu trigger={trigger}>
       <VersionLink to="live" isOpen={version === 'live'} note={live ? live.title : 'nothing is live yet'}>
         <Live>Live</Live>
         {live && ` v${live.version}`}

@@ -13,7 +13,7 @@ interface PromptMenuProps {
 export default function PromptMenu({ trigger, item, edits }: PromptMenuProps) {
   const { blocked } = edits
   return (
-    <Menu trigger={trigger} align="end" startOpen>
+    <Menu trigger={trigger} align="end">
       <MenuItem
         note={keyText('F2')}
         blocked={blocked}
