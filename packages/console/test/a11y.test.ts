@@ -107,6 +107,23 @@ test('on a phone, the row of tabs scrolls to the selected one', async () => {
   await expect.poll(isInside).toBe(true)
 })
 
+test.for(['keys', 'people', 'providers', 'sessions', 'history'])(
+  'on a phone, no row of %s is wider than the screen',
+  async (name) => {
+    const path = name === 'history' ? `/p/${server.project.id}/history` : `/settings/${name}`
+    await server.newKey(['read', 'run'], { name: 'Ada', email: 'ada.lovelace@analytical-engines.example' })
+    const opened = await browser.open(server, path, { width: 360, height: 740 })
+    const { page } = opened
+    await page.getByRole('row').nth(1).waitFor()
+    await settle(opened)
+    await page.screenshot({ path: join(shots, `${name}-rows-360.png`) })
+    const ends = await page
+      .locator('td, td button')
+      .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().right))
+    expect(Math.max(...ends)).toBeLessThanOrEqual(360)
+  },
+)
+
 test('with forced colors, live text keeps its dots and the open prompt its mark', async () => {
   const path = `/p/${server.project.id}/v/live/prompts/support/reply`
   const { page } = await browser.open(server, path)

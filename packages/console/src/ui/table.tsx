@@ -2,18 +2,26 @@ import { type ComponentProps, type ReactNode, useEffect, useRef } from 'react'
 import { Hidden } from './button.tsx'
 import css from './styles/content.module.css'
 
-/** A table that scrolls sideways inside its own box when the screen is narrow. */
-export function Table({ label, head, children }: { label: string; head: readonly ReactNode[]; children: ReactNode }) {
+interface TableProps {
+  label: string
+  /** The names of up to six columns. A last one without a name has buttons. */
+  head: readonly string[]
+  children: ReactNode
+}
+
+/** A table that scrolls sideways inside its own box when the screen is narrow. On a phone its rows become blocks. */
+export function Table({ label, head, children }: TableProps) {
+  // The styles show a name beside each cell of a block.
+  const names = Object.fromEntries(head.map((name, column) => [`--head-${column + 1}`, JSON.stringify(name)]))
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by keyboard
     <section className={css['scroll']} aria-label={label} tabIndex={0}>
-      <table className={css['table']}>
+      <table className={css['table']} style={names} data-actions={head.at(-1) === '' || undefined}>
         <thead>
           <tr>
-            {head.map((cell, column) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: the columns of a table stay in their order
-              <th key={column} scope="col">
-                {cell || <Hidden>Actions</Hidden>}
+            {head.map((name) => (
+              <th key={name} scope="col">
+                {name || <Hidden>Actions</Hidden>}
               </th>
             ))}
           </tr>
