@@ -2,11 +2,12 @@
 import { createRequire } from 'node:module'
 
 interface PromClient {
-  Counter: { prototype: { inc(): void } }
-  Histogram: { prototype: { observe(): void } }
+  Counter: { prototype: { incWithoutExemplar(): void } }
+  Histogram: { prototype: { observeWithoutExemplar(): void } }
 }
 
 const fromServer = createRequire(new URL('../../packages/server/package.json', import.meta.url))
 const { Counter, Histogram } = fromServer('prom-client') as PromClient
-Counter.prototype.inc = () => undefined
-Histogram.prototype.observe = () => undefined
+// The constructors assign these to `inc` and `observe` of each metric.
+Counter.prototype.incWithoutExemplar = () => undefined
+Histogram.prototype.observeWithoutExemplar = () => undefined
