@@ -237,7 +237,12 @@ function RunBar({ session, view, blocked, onRun }: RunBarProps) {
   return (
     <div className={css['bar']} data-run-bar>
       {isRunning ? (
-        <Button busy={view.isStopping} shortcut={keyText(stopKeys)} onClick={() => session.stop()}>
+        <Button
+          busy={view.isStopping}
+          shortcut={keyText(stopKeys)}
+          // The second click of a double click on Run arrives here.
+          onClick={({ detail }) => detail <= 1 && session.stop()}
+        >
           <Icon name="stop" /> Stop
         </Button>
       ) : (

@@ -14,18 +14,20 @@ interface DialogProps {
   wide?: boolean
   /** Only its buttons close the dialog, because it holds what cannot be shown or written again. */
   isFirm?: boolean
+  /** The focus stays where the user is typing, so that no key goes into the dialog. Escape then calls `onClose`. */
+  keepsFocus?: boolean
   /** The buttons at the end, the primary one last. */
   actions?: ReactNode
   children?: ReactNode
 }
 
 /** A modal dialog. When it closes, the focus returns to where it was. */
-export function Dialog({ title, text, open, onClose, wide, isFirm, actions, children }: DialogProps) {
+export function Dialog({ title, text, open, onClose, wide, isFirm, keepsFocus, actions, children }: DialogProps) {
   return (
-    <Base.Root open={open} onOpenChange={(next) => !next && !isFirm && onClose()}>
+    <Base.Root open={open} modal={!keepsFocus} onOpenChange={(next) => !next && !isFirm && onClose()}>
       <Base.Portal>
         <Base.Backdrop className={css['veil']} />
-        <Base.Popup className={join(css['dialog'], wide && css['wide'])}>
+        <Base.Popup className={join(css['dialog'], wide && css['wide'])} {...(keepsFocus && { initialFocus: false })}>
           <Base.Title className={css['dialogTitle']}>{title}</Base.Title>
           {text && <Base.Description className={css['dialogText']}>{text}</Base.Description>}
           {children}

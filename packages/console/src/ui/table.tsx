@@ -9,7 +9,7 @@ interface TableProps {
   children: ReactNode
 }
 
-/** A table that scrolls sideways inside its own box when the screen is narrow. On a phone its rows become blocks. */
+/** A table whose rows become blocks on a narrow screen. It scrolls sideways inside its own box if it is still too wide. */
 export function Table({ label, head, children }: TableProps) {
   // The styles show a name beside each cell of a block.
   const names = Object.fromEntries(head.map((name, column) => [`--head-${column + 1}`, JSON.stringify(name)]))

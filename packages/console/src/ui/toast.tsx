@@ -1,6 +1,9 @@
 import { Toast } from '@base-ui/react/toast'
 import css from './styles/overlays.module.css'
 
+/** Enough to read a sentence and decide. */
+const actionMs = 15_000
+
 /** The toasts of the page. Anything may add one, also outside of a component. */
 const toasts = Toast.createToastManager()
 
@@ -12,7 +15,7 @@ const toasts = Toast.createToastManager()
 export function say(text: string, action?: { label: string; onSelect: () => void }): void {
   toasts.add({
     description: text,
-    ...(action && { actionProps: { children: action.label, onClick: action.onSelect } }),
+    ...(action && { timeout: actionMs, actionProps: { children: action.label, onClick: action.onSelect } }),
   })
 }
 

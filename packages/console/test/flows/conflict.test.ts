@@ -53,6 +53,26 @@ test('one key keeps mine, and it is saved over the new text', async () => {
   expect(await stored()).toBe('One\nTwo\nThree mine')
 })
 
+test('the text that was not chosen can be brought back, and undo returns to the chosen one', async () => {
+  const { page, editor, stored } = await conflicted(' mine', 'Other')
+  await page.getByRole('textbox', { name: /^My text/ }).waitFor()
+  await page.keyboard.press('F9')
+  await expect.poll(stored).toBe('One\nTwo\nThree mine')
+  await page.getByRole('button', { name: 'Bring theirs back' }).click()
+  await expect.poll(stored).toBe('Other')
+  await editor.content.focus()
+  await page.keyboard.press('Control+z')
+  await expect.poll(stored).toBe('One\nTwo\nThree mine')
+})
+
+test('taking theirs offers to bring mine back', async () => {
+  const { page, stored } = await conflicted(' mine', 'Other')
+  await page.getByRole('textbox', { name: /^My text/ }).waitFor()
+  await page.keyboard.press('Shift+F9')
+  await page.getByRole('button', { name: 'Bring mine back' }).click()
+  await expect.poll(stored).toBe('One\nTwo\nThree mine')
+})
+
 test('a merged text takes a block of theirs and new words of mine', async () => {
   const { page, editor, stored } = await conflicted(' mine', 'Zero\nOne\nTwo\nThree')
   const mine = page.getByRole('textbox', { name: /^My text/ })
@@ -145,7 +165,7 @@ test('keys that are pressed while the conflict appears go into the text', async 
   await editor.becomes(/^Saved/)
   await editor.type('!')
   await expect.poll(stored).toBe('One\nTwo\nThree mine now? on!')
-  expect(await page.getByRole('dialog').count()).toBe(0)
+  expect(await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).count()).toBe(0)
 })
 
 test('a prompt that a colleague deletes while one types keeps its editor', async () => {

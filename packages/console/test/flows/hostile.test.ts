@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { consoleBrowser } from '../support/browser.ts'
-import { editorOf, newDraft } from '../support/editor-page.ts'
+import { editorOf, newDraft, writePrompt } from '../support/editor-page.ts'
 import { frontMatter, openRun } from '../support/run-part.ts'
 import { type ConsoleServer, consoleServer } from '../support/server.ts'
 
@@ -84,4 +84,13 @@ test('as the name of an example, a key and a project', async () => {
   await page.locator('button[aria-haspopup="menu"]').first().click()
   await page.getByRole('menu').waitFor()
   await expectText(page)
+})
+
+test.each(['unified', 'split'])('hidden characters are marked where changes are read, %s', async (view) => {
+  const version = await newDraft(server)
+  await writePrompt(server, 'plain', { version, prompt: 'Open \u202Egnp.exe\u200B\r\nnow' })
+  const changes = `/p/${server.project.id}/v/${version}/changes?prompt=plain&view=${view}`
+  const { page } = await browser.open(server, changes)
+  const marks = page.locator('.cm-specialChar')
+  await expect.poll(() => marks.evaluateAll((all) => all.map((mark) => mark.getAttribute('title')))).toHaveLength(2)
 })

@@ -64,6 +64,27 @@ test('a 401 in mid-sentence keeps the text, and signing in again saves it', asyn
   expect(server.key).toBeTruthy()
 })
 
+test('keys that are pressed while the sign-in sheet comes up go into the text', async () => {
+  const { server, context, page, editor, stored } = await opened()
+  await editor.type(' before')
+  await editor.becomes(/^Saved/)
+  await context.clearCookies()
+  await editor.type(' and')
+  const sheet = page.getByRole('dialog', { name: 'Your session has ended' })
+  await sheet.waitFor()
+  await page.getByText('What you are typing still goes into your text').waitFor()
+  await editor.type(' after')
+  await expect.poll(() => page.locator('.cm-line').allTextContents()).toEqual(['Hello before and after'])
+  const key = sheet.getByLabel('API key')
+  expect(await key.inputValue()).toBe('')
+  await page.keyboard.press('Escape')
+  await expect.poll(() => key.evaluate((field) => field === document.activeElement)).toBe(true)
+  await page.keyboard.insertText(server.key)
+  await page.keyboard.press('Enter')
+  await sheet.waitFor({ state: 'detached' })
+  await expect.poll(stored).toBe('Hello before and after')
+})
+
 test('a crash loses nothing: the text is offered and restored', async () => {
   const { context, page, editor, stored } = await opened()
   await context.setOffline(true)

@@ -43,6 +43,21 @@ it('stops the run on the server in less than a second, and keeps the words', asy
   expect((await server.api('GET', `/conversations/${uuid}`)).body).toMatchObject({ status: 'stopped' })
 })
 
+it('runs once after a double click on Run, although Stop takes its place', async () => {
+  const part = await openRun(browser, server, 'plain')
+  server.fake.enqueue({ text: 'An answer.' })
+  const run = part.pane.getByRole('button', { name: /^Run/ })
+  const box = await run.boundingBox()
+  if (!box) throw new Error('Run is not shown')
+  await part.page.mouse.move(box.x + 20, box.y + 10)
+  await part.page.mouse.down({ clickCount: 1 })
+  await part.page.mouse.up({ clickCount: 1 })
+  await part.pane.getByRole('button', { name: /^Stop/ }).waitFor()
+  await part.page.mouse.down({ clickCount: 2 })
+  await part.page.mouse.up({ clickCount: 2 })
+  await part.waitFor('Completed')
+})
+
 it('runs again with the same inputs', async () => {
   const part = await openRun(browser, server, 'plain')
   await part.input('topic').fill('ducks')

@@ -219,6 +219,11 @@ test('names that no prompt can have are refused at the field, and their addresse
   await page.getByText('The prompt could not be opened').waitFor()
 })
 
+test.each(['99999', 'abc'])('the address of the unknown project %s says so', async (project) => {
+  const { page } = await browser.open(server, `/p/${project}/v/live/prompts`, { allow: /status of 40[04]/ })
+  await page.getByText('The prompts could not be loaded').waitFor()
+})
+
 test('while the server cannot be asked, the list stays and says how old it is', async () => {
   const { page } = await browser.open(server, server.promptAddress('hello'), { allow: /ERR_FAILED|Failed to load/ })
   await row(page, 'hello').waitFor()

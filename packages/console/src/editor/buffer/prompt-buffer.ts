@@ -128,6 +128,11 @@ export class PromptBuffer {
     this.#kept.keepNow()
   }
 
+  /** False once the prompt is shown nowhere and its text is saved. */
+  get isOpen(): boolean {
+    return !this.#isClosed
+  }
+
   /** False if the text is neither saved nor in the browser's storage. */
   get isKept(): boolean {
     return this.#kept.isKept

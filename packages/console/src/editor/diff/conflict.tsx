@@ -4,6 +4,7 @@ import { useSession } from '../../app/session.ts'
 import { keyText, useShortcuts } from '../../app/shortcuts.ts'
 import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
+import { say } from '../../ui/toast.tsx'
 import type { Stored } from '../autosave.ts'
 import type { PromptBuffer } from '../buffer/prompt-buffer.ts'
 import css from '../frame/editor.module.css'
@@ -56,8 +57,18 @@ function Deleted({ buffer, main }: ConflictProps) {
 
 function TwoTexts({ buffer, theirs, main, onMerging }: ConflictProps) {
   const isOwn = theirs.by === useSession().apiKey.author.name
-  const take = () => buffer.dispatch({ on: 'resolved', text: theirs.text })
-  const keep = () => buffer.dispatch({ on: 'resolved', text: buffer.state.text })
+  const take = () => {
+    const mine = buffer.state.text
+    buffer.dispatch({ on: 'resolved', text: theirs.text })
+    offer('Their text takes the place of yours', { label: 'Bring mine back', text: mine })
+  }
+  const keep = () => {
+    buffer.dispatch({ on: 'resolved', text: buffer.state.text })
+    offer('Your text takes the place of theirs', { label: 'Bring theirs back', text: theirs.text })
+  }
+  const offer = (what: string, { label, text }: { label: string; text: string }) => {
+    if (text !== buffer.state.text) say(what, { label, onSelect: () => bringBack(buffer, text) })
+  }
   useShortcuts([
     { keys: 'shift+F9', label: 'Take their text', group: 'Editor', run: take },
     { keys: 'F9', label: 'Keep my text', group: 'Editor', run: keep },
@@ -90,4 +101,14 @@ function TwoTexts({ buffer, theirs, main, onMerging }: ConflictProps) {
       />
     </section>
   )
+}
+
+/** As an edit, so that undo returns to the chosen text. */
+function bringBack(buffer: PromptBuffer, text: string): void {
+  if (buffer.isOpen) {
+    buffer.edit(text)
+  } else {
+    void navigator.clipboard?.writeText(text)
+    say('The prompt is closed, so the text was copied')
+  }
 }

@@ -22,6 +22,7 @@ export const diffTheme: Extension = [
     '&.cm-focused': { outline: '2px solid var(--blue)', outlineOffset: '-2px' },
     '.cm-scroller': { fontFamily: 'var(--mono)', fontSize: 'var(--text-13)', lineHeight: '1.375rem' },
     '.cm-content': { padding: 'var(--space-8) 0' },
+    '.cm-specialChar': { color: 'var(--red)' },
     '.cm-gutters': {
       backgroundColor: 'transparent',
       color: 'var(--ink-2)',

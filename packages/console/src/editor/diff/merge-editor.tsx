@@ -1,7 +1,7 @@
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
 import { MergeView } from '@codemirror/merge'
 import { EditorState, type Extension } from '@codemirror/state'
-import { EditorView, keymap, lineNumbers } from '@codemirror/view'
+import { EditorView, highlightSpecialChars, keymap, lineNumbers } from '@codemirror/view'
 import { use, useLayoutEffect, useRef, useState } from 'react'
 import { NonceContext } from '../../app/session.ts'
 import { CopyButton } from '../../ui/copy.tsx'
@@ -105,6 +105,7 @@ function sideOf(text: string, label: string, nonce: string): Extension {
     EditorState.lineSeparator.of(lineBreakOf(text)),
     lineNumbers(),
     EditorView.lineWrapping,
+    highlightSpecialChars(),
     promptl(),
     typeOver,
     keymap.of([...historyKeymap, ...defaultKeymap]),

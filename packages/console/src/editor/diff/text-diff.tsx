@@ -1,6 +1,6 @@
 import { MergeView, unifiedMergeView } from '@codemirror/merge'
 import { EditorState, type Extension } from '@codemirror/state'
-import { EditorView, lineNumbers } from '@codemirror/view'
+import { EditorView, highlightSpecialChars, lineNumbers } from '@codemirror/view'
 import { useContext, useEffect, useRef } from 'react'
 import { NonceContext } from '../../app/session.ts'
 import { diffTheme } from './diff-theme.ts'
@@ -38,6 +38,21 @@ export function TextDiff({ before, after, layout, label }: TextDiffProps) {
 /** Splits at \n only, so that \r stays part of the text and nothing is lost when the text is read back. */
 const exactLines = EditorState.lineSeparator.of('\n')
 
+/**
+ * Characters that are invisible or turn the direction of a line would show a reviewer another text than the one that is
+ * published. A line break of Windows is neither.
+ */
+const hiddenCharacters = highlightSpecialChars({
+  render(code, description, placeholder) {
+    const mark = document.createElement('span')
+    if (code === 0x0d) return mark
+    mark.className = 'cm-specialChar'
+    mark.textContent = placeholder
+    mark.title = description ?? ''
+    return mark
+  },
+})
+
 /** A text that can be read, selected and copied, but not changed. */
 function fixedText(nonce: string): Extension[] {
   return [
@@ -46,6 +61,7 @@ function fixedText(nonce: string): Extension[] {
     EditorState.readOnly.of(true),
     EditorView.editable.of(false),
     EditorView.lineWrapping,
+    hiddenCharacters,
     diffTheme,
     foldButtons,
   ]

@@ -99,8 +99,8 @@ function usePlace(projectId: number, version: string): EditPlace & { isKnown: bo
     versionUuid: version,
     isLive: version === 'live' || found?.isLive === true,
     isDraft: found?.status === 'draft',
-    // A project without a live version answers 404 for `live`.
-    isKnown: version !== 'live' || found !== undefined,
+    // A project without a live version answers 404 for `live`. An unknown project must say so, and the tree shows its error.
+    isKnown: version !== 'live' || found !== undefined || versions.isError,
   }
 }
 

@@ -6,8 +6,14 @@ import { messageOf } from '../../failure.tsx'
 import { CookieRefused, signIn } from '../../session.ts'
 import css from './dialogs.module.css'
 
+interface SignInFormProps {
+  onSignedIn: () => void
+  /** False if the user is typing elsewhere. */
+  takesFocus?: boolean
+}
+
 /** Signs in with an API key. */
-export function SignInForm({ onSignedIn }: { onSignedIn: () => void }) {
+export function SignInForm({ onSignedIn, takesFocus = true }: SignInFormProps) {
   const [apiKey, setApiKey] = useState('')
   const [state, setState] = useState<'idle' | 'busy' | { error: unknown }>('idle')
   const submit = async (event: FormEvent) => {
@@ -34,7 +40,7 @@ export function SignInForm({ onSignedIn }: { onSignedIn: () => void }) {
         name="api-key"
         mono
         autoComplete="off"
-        autoFocus
+        autoFocus={takesFocus}
         placeholder="stet_…"
         value={apiKey}
         problem={error !== null && !(error instanceof CookieRefused) && messageOf(error)}

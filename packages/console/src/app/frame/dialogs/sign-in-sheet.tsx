@@ -1,10 +1,15 @@
-import { useEffect } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { Dialog } from '../../../ui/dialog.tsx'
 import { queryClient, resumeSession, sessionQuery } from '../../session.ts'
 import { SignInForm } from './sign-in-form.tsx'
 
-/** Covers the screen when the session has ended. The screen stays as it is below. */
+/**
+ * Covers the screen when the session has ended. The screen stays as it is below. Who is typing goes on typing there, because
+ * keys that went into the sheet would be lost.
+ */
 export default function SignInSheet() {
+  const [wasTyping] = useState(isTyping)
+  const form = useRef<HTMLDivElement>(null)
   const before = queryClient.getQueryData(sessionQuery.queryKey)
   useEffect(() => {
     // The user may have signed in with another tab, for example with a link.
@@ -16,15 +21,25 @@ export default function SignInSheet() {
     <Dialog
       title="Your session has ended"
       text={
-        <>
+        <span role={wasTyping ? 'alert' : undefined}>
           Sign in again to continue{before && ` as ${before.apiKey.author.name}`}. Your text is still here. You can also
           run <code>stet console</code>, open its link in another tab, and come back.
-        </>
+          {wasTyping && ' What you are typing still goes into your text; Escape leaves it.'}
+        </span>
       }
       open
-      onClose={() => undefined}
+      keepsFocus={wasTyping}
+      onClose={() => form.current?.querySelector('input')?.focus()}
     >
-      <SignInForm onSignedIn={() => undefined} />
+      <div ref={form}>
+        <SignInForm takesFocus={!wasTyping} onSignedIn={() => undefined} />
+      </div>
     </Dialog>
   )
+}
+
+function isTyping(): boolean {
+  const { activeElement } = document
+  if (!(activeElement instanceof HTMLElement)) return false
+  return activeElement.isContentEditable || activeElement.matches('textarea, input')
 }
