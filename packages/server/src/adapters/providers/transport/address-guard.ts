@@ -17,7 +17,8 @@ export class AddressRefused extends Error {
   override readonly name = 'AddressRefused'
 }
 
-const refusal = 'The address is not allowed: it leads into a private or reserved network'
+const refusal =
+  'The address is not allowed: it leads into a private or reserved network. STET_ALLOWED_PRIVATE_HOSTS can allow its host'
 
 export function addressGuard({ allowedPrivateHosts, resolve = lookup }: GuardSettings): AddressGuard {
   return {
