@@ -128,6 +128,19 @@ test("a colleague's push shows without a reload", async () => {
   await row(page, 'colleague/news').waitFor()
 })
 
+test('the list does not take back a focus that it has given away', async () => {
+  const version = await newDraft()
+  const { page } = await browser.open(server, server.promptAddress('hello', version))
+  await row(page, 'hello').focus()
+  await page.keyboard.press('ArrowUp')
+  await page.getByPlaceholder('Filter').focus()
+  // As when a form with the focus closes.
+  await page.evaluate(() => (document.activeElement as HTMLElement).blur())
+  await server.api('POST', `/projects/${server.project.id}/versions/${version}/documents`, { body: { path: 'pushed' } })
+  await row(page, 'pushed').waitFor()
+  expect(await focused(page)).toBe(null)
+})
+
 test('a hidden tab asks nothing', async () => {
   const { page } = await browser.open(server, '/sign-in')
   await page.clock.install()

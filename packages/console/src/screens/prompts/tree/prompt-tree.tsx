@@ -5,6 +5,7 @@ import {
   memo,
   type RefObject,
   useDeferredValue,
+  useEffect,
   useLayoutEffect,
   useRef,
   useState,
@@ -275,6 +276,18 @@ function useKeptFocus(tree: RefObject<HTMLDivElement | null>, rows: readonly Row
     if (isLost) elementAt(tree, Math.min(kept.current.at, rows.length - 1))?.focus()
     kept.current = { hasFocus: tree.current?.contains(ownerDocument?.activeElement ?? null) ?? false, at }
   })
+  // A row that is still there has given the focus away. The list must not take it back when it is drawn again.
+  useEffect(() => {
+    const list = tree.current
+    if (!list) return
+    const onFocusOut = ({ target }: FocusEvent) =>
+      queueMicrotask(() => {
+        const isElsewhere = !list.contains(list.ownerDocument.activeElement)
+        if (isElsewhere && (target as Node).isConnected) kept.current.hasFocus = false
+      })
+    list.addEventListener('focusout', onFocusOut)
+    return () => list.removeEventListener('focusout', onFocusOut)
+  }, [tree])
 }
 
 function elementAt(tree: RefObject<HTMLElement | null>, index: number): HTMLElement | undefined {
