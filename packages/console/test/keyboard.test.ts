@@ -314,6 +314,8 @@ test('publish-conflict: compared, merged and published', async () => {
   await keys.press('Enter')
   const merge = page.getByRole('dialog', { name: 'b/merged' })
   await merge.getByRole('textbox', { name: 'My text' }).waitFor()
+  // The dialog takes the focus a moment after it is shown. Earlier keys would go to the page below.
+  await expect.poll(() => merge.evaluate((dialog) => dialog.contains(document.activeElement))).toBe(true)
   await keys.tabTo(merge.getByText('What live changed'))
   await keys.press('Enter')
   await merge.locator('.cm-changedText', { hasText: ', theirs' }).first().waitFor()

@@ -80,14 +80,14 @@ describe('promise 17: limit of a key over three servers', () => {
         expect(remaining).toEqual(allowed.map((_each, place) => limit - 1 - place))
         if (window.length > allowed.length) expect(allowed.length).toBe(limit)
       }
-      for (const answer of answers) {
-        expect([200, 429]).toContain(answer.status)
-        expect(answer.limit).toBe(limit)
-        if (answer.status === 429) expect(answer).toMatchObject({ remaining: 0, retryAfter: '1' })
-      }
+      // A million answers are too many for one expectation each.
+      const isAsPromised = (answer: Answer) =>
+        answer.limit === limit &&
+        (answer.status === 200 || (answer.status === 429 && answer.remaining === 0 && answer.retryAfter === '1'))
+      expect(answers.filter((answer) => !isAsPromised(answer))).toEqual([])
       expect(windows.length).toBeGreaterThanOrEqual(Math.floor(forMs / 2_000))
       if (limit === 10) expect(answers.some(({ status }) => status === 429)).toBe(true)
     },
-    forMs + 60_000,
+    2 * forMs + 60_000,
   )
 })
