@@ -72,7 +72,7 @@ test('keys that are pressed while the sign-in sheet comes up go into the text', 
   await editor.type(' and')
   const sheet = page.getByRole('dialog', { name: 'Your session has ended' })
   await sheet.waitFor()
-  await page.getByText('What you are typing still goes into your text').waitFor()
+  await page.getByText('You can finish typing').waitFor()
   await editor.type(' after')
   await expect.poll(() => page.locator('.cm-line').allTextContents()).toEqual(['Hello before and after'])
   const key = sheet.getByLabel('API key')

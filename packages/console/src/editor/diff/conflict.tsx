@@ -60,11 +60,11 @@ function TwoTexts({ buffer, theirs, main, onMerging }: ConflictProps) {
   const take = () => {
     const mine = buffer.state.text
     buffer.dispatch({ on: 'resolved', text: theirs.text })
-    offer('Their text takes the place of yours', { label: 'Bring mine back', text: mine })
+    offer('Their text replaced yours', { label: 'Bring mine back', text: mine })
   }
   const keep = () => {
     buffer.dispatch({ on: 'resolved', text: buffer.state.text })
-    offer('Your text takes the place of theirs', { label: 'Bring theirs back', text: theirs.text })
+    offer('Your text replaced theirs', { label: 'Bring theirs back', text: theirs.text })
   }
   const offer = (what: string, { label, text }: { label: string; text: string }) => {
     if (text !== buffer.state.text) say(what, { label, onSelect: () => bringBack(buffer, text) })

@@ -4,8 +4,8 @@ import { queryClient, resumeSession, sessionQuery } from '../../session.ts'
 import { SignInForm } from './sign-in-form.tsx'
 
 /**
- * Covers the screen when the session has ended. The screen stays as it is below. Who is typing goes on typing there, because
- * keys that went into the sheet would be lost.
+ * Covers the screen when the session has ended. The screen stays as it is below. A user who is typing keeps
+ * the focus there, because text typed into the sheet would be lost.
  */
 export default function SignInSheet() {
   const [wasTyping] = useState(isTyping)
@@ -24,7 +24,7 @@ export default function SignInSheet() {
         <span role={wasTyping ? 'alert' : undefined}>
           Sign in again to continue{before && ` as ${before.apiKey.author.name}`}. Your text is still here. You can also
           run <code>stet console</code>, open its link in another tab, and come back.
-          {wasTyping && ' What you are typing still goes into your text; Escape leaves it.'}
+          {wasTyping && ' You can finish typing. Press Escape to sign in.'}
         </span>
       }
       open
