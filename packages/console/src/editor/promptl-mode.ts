@@ -30,7 +30,7 @@ const language = StreamLanguage.define<Mode>({
     if (mode.inside === 'tag') return tag(stream, mode)
     if (mode.area === 'front') return frontMatter(stream, mode)
     if (mode.area === 'start') {
-      if (stream.sol() && stream.match(/^\uFEFF?---\s*$/)) {
+      if (stream.match(/^\uFEFF?\s*---/)) {
         mode.area = 'front'
         return 'meta'
       }
@@ -123,7 +123,7 @@ function expression(stream: StringStream, mode: Mode): string | null {
 }
 
 function frontMatter(stream: StringStream, mode: Mode): string | null {
-  if (stream.sol() && stream.match(/^---\s*$/)) {
+  if (stream.sol() && stream.match(/^\s*---/)) {
     mode.area = 'body'
     return 'meta'
   }

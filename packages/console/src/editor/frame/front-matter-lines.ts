@@ -1,5 +1,9 @@
 import type { EditorState, Range } from '@codemirror/state'
 import { Decoration, type DecorationSet, type EditorView, ViewPlugin, type ViewUpdate } from '@codemirror/view'
+import { frontMatterOf } from '../text/front-matter.ts'
+
+/** Every key reads this much of the text. */
+const longest = 50_000
 
 const line = Decoration.line({ class: 'cm-frontMatter' })
 
@@ -28,9 +32,8 @@ export const frontMatterLines = ViewPlugin.fromClass(
 
 /** The number of the line that ends the front matter, 0 without one. */
 function endOf({ doc }: EditorState): number {
-  if (!/^\uFEFF?---\s*$/.test(doc.line(1).text)) return 0
-  for (let at = 2; at <= Math.min(doc.lines, 400); at++) if (/^---\s*$/.test(doc.line(at).text)) return at
-  return 0
+  const area = frontMatterOf(doc.sliceString(0, longest))
+  return area ? doc.lineAt(area.to).number : 0
 }
 
 function linesTo({ doc }: EditorState, end: number): DecorationSet {

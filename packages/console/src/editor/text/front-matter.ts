@@ -6,15 +6,23 @@ export interface FrontMatter {
   to: number
 }
 
-const opening = /^\uFEFF?\s*(?:\/\*[\s\S]*?\*\/\s*|<!--[\s\S]*?-->\s*)?---[ \t]*(?:\r\n|\r|\n)/
-const closing = /^---[ \t]*(?=\r|\n|$(?![\s\S]))/m
+const opening = /^\uFEFF?\s*(?:\/\*[\s\S]*?\*\/\s*|<!--[\s\S]*?-->\s*)?---/
+const restOfLine = /[ \t]*(?:\r\n|\r|\n)/y
+const closing = /(?:\r\n|\r|\n)\s*---/g
 
-/** Null if the text has no front matter, or one that does not end. */
+/**
+ * Null if the text has no front matter, or one that does not end. As for the server, both lines may be indented and may
+ * hold more than the three dashes.
+ */
 export function frontMatterOf(text: string): FrontMatter | null {
-  const from = opening.exec(text)?.[0].length
-  if (from === undefined) return null
-  const end = closing.exec(text.slice(from))
-  return end && { from, to: from + end.index }
+  const opened = opening.exec(text)?.[0].length
+  if (opened === undefined) return null
+  closing.lastIndex = opened
+  const end = closing.exec(text)
+  if (!end) return null
+  const to = closing.lastIndex - (/[ \t]*---$/.exec(end[0])?.[0].length ?? 0)
+  restOfLine.lastIndex = opened
+  return { from: restOfLine.test(text) ? restOfLine.lastIndex : opened, to }
 }
 
 interface KeyLine {
@@ -31,7 +39,8 @@ interface KeyLine {
 function keyLine(text: string, key: string): KeyLine | null {
   const area = frontMatterOf(text)
   if (!area) return null
-  const found = new RegExp(`^(${escaped(key)}[ \\t]*:)([ \\t]*)([^\\r\\n]*)`, 'm').exec(text.slice(area.from, area.to))
+  const yaml = text.slice(area.from, area.to)
+  const found = new RegExp(`^(${indentOf(yaml)}${escaped(key)}[ \\t]*:)([ \\t]*)([^\\r\\n]*)`, 'm').exec(yaml)
   if (!found) return null
   const [line, name = '', space = '', rest = ''] = found
   const from = area.from + found.index
@@ -84,9 +93,15 @@ export function withParameter(text: string, name: string): string {
 function withLines(text: string, lines: string[]): string {
   const area = frontMatterOf(text)
   const lineBreak = lineBreakOf(text)
-  const added = lines.map((line) => line + lineBreak).join('')
+  const indent = area ? indentOf(text.slice(area.from, area.to)) : ''
+  const added = lines.map((line) => indent + line + lineBreak).join('')
   if (area) return text.slice(0, area.to) + added + text.slice(area.to)
   return `---${lineBreak}${added}---${lineBreak}${text}`
+}
+
+/** The indentation of the outermost keys. */
+function indentOf(yaml: string): string {
+  return /^(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*([ \t]*)/.exec(yaml)?.[1] ?? ''
 }
 
 /** Writes a text so that YAML reads it as this text. */
