@@ -70,7 +70,7 @@ export function PromptTitle({
 
 function Pane({ storageKey, ...props }: RunPaneProps & { storageKey: string }) {
   const { document, ready, projectId, path, example, onLine } = props
-  const blocked = useBlocked('run')
+  const needsRun = useBlocked('run')
   const session = runSession(storageKey)
   useEffect(() => void session.resume(), [session])
   // The words of the answer change many times a second. They concern the output alone.
@@ -81,7 +81,15 @@ function Pane({ storageKey, ...props }: RunPaneProps & { storageKey: string }) {
   const { parameters, problems } = useMemo(() => valuesOf(fields, inputs.drafts), [fields, inputs.drafts])
   const unread = useMemo(() => Object.keys(problems), [problems])
   const examples = useQuery({ ...examplesQuery(projectId, document.documentUuid), enabled: fields.length > 0 })
-  const messages = examples.data?.find(({ uuid }) => uuid === example)?.messages ?? []
+  const chosen = examples.data?.find(({ uuid }) => uuid === example)
+  const messages = chosen?.messages ?? []
+  // A run must not start with the inputs that the example is about to replace.
+  const isFilling =
+    fields.length > 0 &&
+    example !== undefined &&
+    example !== inputs.example &&
+    (examples.isPending || chosen !== undefined)
+  const blocked = needsRun || (isFilling && 'the example is loading')
   const [marks, setMarks] = useState(noMarks)
   const run = () => {
     setMarks({ problems, edited: [] })

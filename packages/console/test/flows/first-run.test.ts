@@ -21,10 +21,15 @@ test('from an empty folder to a prompt that is published, run and called by curl
   await guide.getByText('demo provider is answering, not a model').waitFor()
   const run = page.locator('[data-run]')
   await expect.poll(() => run.evaluate((button) => button.matches(':focus'))).toBe(true)
+  const height = () => guide.evaluate((element) => element.getBoundingClientRect().height)
+  const before = await height()
   await page.keyboard.press('Enter')
   await page.getByText('demo provider, not a real model').first().waitFor()
+  await guide.getByRole('listitem').filter({ hasText: 'Run it' }).getByText('(done)').waitFor({ state: 'attached' })
+  expect(await height()).toBe(before)
   await guide.getByRole('button', { name: 'Publish' }).click()
   await page.waitForURL(/\/v\/live\/prompts\/hello/)
+  expect(await height()).toBe(before)
   const line = await guide.getByLabel('curl command', { exact: true }).evaluate((element) => element.textContent)
   const [, address = ''] = /curl (\S+)/.exec(line) ?? []
   const [, body = ''] = /-d '(.*)'/.exec(line) ?? []
@@ -103,4 +108,32 @@ test('the key of a provider is kept only if the provider answers with it', async
   await page.getByRole('button', { name: 'Save and test' }).click()
   await page.getByText(/OpenAI answers from now on/).waitFor()
   expect(await stored()).toContain('openai')
+})
+
+test('⏎ runs the first prompt with its example, also if the example is slow to load', async () => {
+  const server = await newServer()
+  const { page } = await browser.open(server, '/')
+  let isHeld = false
+  let release = () => {}
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  await page.route('**/examples?**', async (route) => {
+    if (page.url().includes('/prompts/hello')) {
+      isHeld = true
+      await released
+    }
+    await route.continue()
+  })
+  await page.getByRole('button', { name: 'Begin' }).click()
+  const run = page.locator('[data-run]')
+  await run.waitFor()
+  await expect.poll(() => isHeld).toBe(true)
+  await page.keyboard.press('Control+Enter')
+  expect(await run.getAttribute('aria-disabled')).toBe('true')
+  release()
+  await expect.poll(() => run.evaluate((button) => button.matches(':focus'))).toBe(true)
+  expect(await page.getByRole('textbox', { name: /^name/ }).inputValue()).toBe('Ada')
+  await page.keyboard.press('Enter')
+  await page.getByText('demo provider, not a real model').first().waitFor()
 })

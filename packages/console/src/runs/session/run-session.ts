@@ -9,7 +9,7 @@ import {
   type ToolContext,
 } from '@stet/sdk'
 import { messageOf } from '../../app/failure.tsx'
-import { noticeSignedOut, stet } from '../../app/session.ts'
+import { noticeSignedOut, queryClient, stet } from '../../app/session.ts'
 import {
   failRun,
   followEvent,
@@ -255,6 +255,11 @@ export class RunSession {
     stream.on('sdk', (data) => this.#take({ event: 'sdk', data }))
     stream.on('started', (conversationUuid) => {
       if (this.#view) this.#show(joinRun(this.#view, conversationUuid))
+      // The first steps tick off the first run.
+      void queryClient.invalidateQueries({
+        queryKey: ['project'],
+        predicate: ({ queryKey }) => queryKey[2] === 'guide',
+      })
     })
     try {
       await stream.finalResult()

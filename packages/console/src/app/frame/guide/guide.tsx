@@ -16,7 +16,8 @@ const interval = 3000
 /** The three steps after the first prompt was written. It ticks off what happened, and never returns after that. */
 export default function GuideStrip({ guide }: { guide: Guide }) {
   const { steps, wantsRun } = useSteps(guide)
-  const isOver = steps.every(({ isDone }) => isDone)
+  const current = steps.find(({ isDone }) => !isDone)
+  const isOver = current === undefined
   const strip = useRef<HTMLElement>(null)
   useRunFocus(strip, wantsRun)
   return (
@@ -31,7 +32,14 @@ export default function GuideStrip({ guide }: { guide: Guide }) {
         ))}
       </ol>
       <div className={css['next']}>
-        {steps.find(({ isDone }) => !isDone)?.next ?? <p>Your program now runs what is live.</p>}
+        <div className={css['places']}>
+          {steps.map(({ text, next }) => (
+            <div key={text} className={css['place']} data-current={text === current?.text || undefined}>
+              {next}
+            </div>
+          ))}
+          {isOver && <p>Your program now runs what is live.</p>}
+        </div>
         <DemoLine />
       </div>
       <Button
@@ -66,7 +74,7 @@ function useRunFocus(strip: { current: HTMLElement | null }, isWanted: boolean):
     }
     if (focusRun()) return
     const observer = new MutationObserver(() => focusRun() && observer.disconnect())
-    observer.observe(main, { childList: true, subtree: true })
+    observer.observe(main, { childList: true, subtree: true, attributeFilter: ['aria-disabled'] })
     return () => observer.disconnect()
   }, [isWanted, strip])
 }
