@@ -4,7 +4,7 @@ import { MutationCache, QueryCache, QueryClient, queryOptions, useQuery } from '
 import { createContext, useSyncExternalStore } from 'react'
 import { noticeOutage, noticeResponse } from './frame/lines/connection.ts'
 import { setPreferences } from './preferences.ts'
-import { discardUnsaved, keepAgain, wipeCopies } from './unsaved.ts'
+import { discardUnsaved, holdUnsaved, keepAgain, wipeCopies } from './unsaved.ts'
 
 /** The address that the console is served at, from `<base href>`. It ends with a slash. */
 export const base = new URL('.', document.baseURI)
@@ -62,9 +62,13 @@ export async function signIn(credential: Pick<SignInBody, 'code' | 'apiKey'>): P
   await callConsole('POST', '/console/session', credential)
   // The browser has kept the cookie if the session can be read.
   if (!(await resumeSession())) throw new CookieRefused()
+  signIns.postMessage(null)
 }
 
-/** Goes on with the session that the browser has now, perhaps from another tab. False if it has none. */
+/**
+ * Goes on with the session that the browser has now, perhaps from another tab. False if it has none. If it is another
+ * person's, the page is loaded again: nothing of the earlier person is saved in the new one's name.
+ */
 export async function resumeSession(): Promise<boolean> {
   const before = queryClient.getQueryData(sessionQuery.queryKey)
   const session = await callConsole<Session>('GET', '/console/session').catch((error) => {
@@ -72,7 +76,11 @@ export async function resumeSession(): Promise<boolean> {
     throw error
   })
   if (!session) return false
-  if (before && before.workspace.id !== session.workspace.id) queryClient.clear()
+  if (before && !isSamePerson(before, session)) {
+    holdUnsaved()
+    location.reload()
+    return true
+  }
   queryClient.setQueryData(sessionQuery.queryKey, session)
   setSignedOut(false)
   keepAgain()
@@ -80,6 +88,10 @@ export async function resumeSession(): Promise<boolean> {
   setPreferences({ wasSignedIn: true })
   void queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionQuery.queryKey[0] })
   return true
+}
+
+function isSamePerson(one: Session, other: Session): boolean {
+  return one.workspace.id === other.workspace.id && one.apiKey.author.id === other.apiKey.author.id
 }
 
 /**
@@ -98,6 +110,13 @@ export async function signOut(): Promise<void> {
 
 /** Reaches the other tabs of this browser, also on plain http and if its storage is full. */
 const signOuts = new BroadcastChannel(`stet.sign-out ${base.pathname}`)
+
+/** Reaches the other tabs too, whose cookie has changed. */
+const signIns = new BroadcastChannel(`stet.sign-in ${base.pathname}`)
+
+signIns.addEventListener('message', () => {
+  if (queryClient.getQueryData(sessionQuery.queryKey)) void resumeSession().catch(() => undefined)
+})
 
 signOuts.addEventListener('message', () => {
   wipeCopies()

@@ -3,7 +3,7 @@ import type { BrowserContext, Page } from 'playwright-core'
 import { expect, onTestFinished, test } from 'vitest'
 import { consoleBrowser } from '../support/browser.ts'
 import { editorOf, newDraft, storedPrompt } from '../support/editor-page.ts'
-import { consoleServer } from '../support/server.ts'
+import { consoleServer, signInLink } from '../support/server.ts'
 
 const browser = consoleBrowser()
 
@@ -72,4 +72,51 @@ test('after signing in again the text is kept, and then saved', async () => {
   await expect.poll(stored).toBe('Hello unsaved')
   await editor.becomes(/^Saved/)
   expect(await keptTexts(page)).toBe(0)
+})
+
+test('another person who signs in after the session has ended saves nothing of the first one, and is offered the text', async () => {
+  const server = await consoleServer({ hello: 'Hello' })
+  onTestFinished(() => server.close())
+  const draft = await newDraft(server)
+  const anaKey = await server.newKey(['read', 'write'], { name: 'Ana', email: 'ana@example.com' })
+  const leoKey = await server.newKey(['read', 'write'], { name: 'Leo', email: 'leo@example.com' })
+  const { page, context } = await browser.open(server, server.promptAddress('hello', draft), {
+    key: anaKey,
+    allow: /status of 401/,
+  })
+  const writes: string[] = []
+  page.on('request', (request) => {
+    if (request.url().endsWith('/create-or-update')) writes.push(request.url())
+  })
+  const editor = editorOf(page)
+  await editor.ready()
+  await context.clearCookies()
+  await editor.toEnd()
+  await editor.type(' from Ana')
+  await editor.becomes('Not saved, kept here: you are signed out')
+  const refused = writes.length
+  const sheet = page.getByRole('dialog', { name: 'Your session has ended' })
+  await page.keyboard.press('Escape')
+  await sheet.getByLabel('API key').fill(leoKey)
+  await page.keyboard.press('Enter')
+  await page.getByText(/Text by Ana from .* was not saved/).waitFor()
+  await editor.becomes(/^Saved/)
+  expect(await editor.lines()).toEqual(['Hello'])
+  expect(writes).toHaveLength(refused)
+  expect((await storedPrompt(server, 'hello', draft)).content).toBe('Hello')
+  await page.getByRole('button', { name: 'Restore' }).click()
+  await expect.poll(async () => (await storedPrompt(server, 'hello', draft)).content).toBe('Hello from Ana')
+})
+
+test('a tab notices that another person has signed in with another tab of the same browser', async () => {
+  const { server, page, context, editor, other, stored } = await openedTwice()
+  const leoKey = await server.newKey(['read', 'write'], { name: 'Leo', email: 'leo@example.com' })
+  await page.unroute('**/create-or-update')
+  await other.goto(await signInLink(server, leoKey))
+  await other.getByRole('button', { name: 'Sign in as Leo' }).click()
+  await page.getByText(/Text by .* was not saved/).waitFor()
+  await editor.ready()
+  expect(await page.locator('.cm-line').allTextContents()).toEqual(['Hello'])
+  expect(await stored()).toBe('Hello')
+  expect(context.pages()).toHaveLength(2)
 })

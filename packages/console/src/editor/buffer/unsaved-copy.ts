@@ -1,4 +1,4 @@
-import { base } from '../../app/session.ts'
+import { base, queryClient, sessionQuery } from '../../app/session.ts'
 import { unsavedPrefix } from '../../app/unsaved.ts'
 
 /** Text that the server has not acknowledged, as it is kept in the browser's storage. */
@@ -10,6 +10,8 @@ export interface UnsavedCopy {
   sent: readonly string[]
   /** Milliseconds since 1970. */
   at: number
+  /** The person who wrote it. */
+  by?: string
 }
 
 /** Where a prompt is: the address of its copies. */
@@ -38,7 +40,8 @@ export interface OfferedText {
 
 /** Returns false if the browser has no room for the copy. Kept inputs of runs are removed to make room. */
 export function keepCopy(key: string, copy: UnsavedCopy): boolean {
-  const text = JSON.stringify(copy)
+  const by = queryClient.getQueryData(sessionQuery.queryKey)?.apiKey.author.name
+  const text = JSON.stringify({ ...copy, by })
   if (store(key, text)) return true
   for (const other of inputKeys()) {
     localStorage.removeItem(other)
@@ -131,10 +134,17 @@ function readCopy(key: string, projectId: number): OfferedText[] {
 
 /** Another release, or anything else on this origin, may have written the entry. */
 function isCopy(value: unknown): value is UnsavedCopy {
-  const { text, baseHash, sent, at } = Object(value)
+  const { text, baseHash, sent, at, by } = Object(value)
   const isText = (one: unknown) => typeof one === 'string'
   const isTime = typeof at === 'number' && !Number.isNaN(new Date(at).getTime())
-  return isText(text) && isText(baseHash) && Array.isArray(sent) && sent.every(isText) && isTime
+  return (
+    isText(text) &&
+    isText(baseHash) &&
+    Array.isArray(sent) &&
+    sent.every(isText) &&
+    isTime &&
+    (by === undefined || isText(by))
+  )
 }
 
 /** randomUUID is missing on pages of plain http. */

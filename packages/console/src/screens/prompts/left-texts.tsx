@@ -7,6 +7,7 @@ import { pathsOf, versionsQuery } from '../../app/queries.ts'
 import { noticeSignedOut } from '../../app/session.ts'
 import { openBuffers } from '../../editor/buffer/open-buffers.ts'
 import { copiesIn, dropCopy, isThere, type OfferedText, onCopyDropped } from '../../editor/buffer/unsaved-copy.ts'
+import { WrittenBy } from '../../editor/frame/offered-copy.tsx'
 import { Button, buttonClass } from '../../ui/button.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Notice } from '../../ui/states.tsx'
@@ -72,7 +73,8 @@ function Elsewhere({
         </Link>
       }
     >
-      Text of <code>{path}</code> from <Time at={new Date(copy.at).toISOString()} /> was not saved
+      Text of <code>{path}</code> <WrittenBy copy={copy} />
+      from <Time at={new Date(copy.at).toISOString()} /> was not saved
       {draft ? ` in ${draft.title}` : ''}.
     </Notice>
   )
@@ -112,8 +114,8 @@ function Missing({
           </>
         }
       >
-        Text of <code>{path}</code> from <Time at={new Date(copy.at).toISOString()} /> was not saved. The prompt no
-        longer exists here.
+        Text of <code>{path}</code> <WrittenBy copy={copy} />
+        from <Time at={new Date(copy.at).toISOString()} /> was not saved. The prompt no longer exists here.
       </Notice>
       {typeof state === 'object' && <Failure error={state.error} what="The prompt was not created" />}
     </>
