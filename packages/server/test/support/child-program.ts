@@ -18,8 +18,13 @@ export const compileCache = { NODE_COMPILE_CACHE: join(tmpdir(), 'stet-test-comp
 
 /** Starts a TypeScript file as a separate process with piped output. Relative names refer to this folder. */
 export function startProgram(file: string | URL, ...args: string[]): ChildProcess {
+  return startProgramWith([], file, ...args)
+}
+
+/** Like `startProgram`, with more options of Node. */
+export function startProgramWith(options: readonly string[], file: string | URL, ...args: string[]): ChildProcess {
   return fork(fileURLToPath(new URL(file, import.meta.url)), args, {
-    execArgv: [...shortLived, ...loader],
+    execArgv: [...shortLived, ...loader, ...options],
     env: { ...process.env, ...compileCache },
     silent: true,
   })
