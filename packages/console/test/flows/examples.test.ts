@@ -52,6 +52,9 @@ it('saves, changes, chooses and deletes an example', async () => {
   await part.pane.getByRole('button', { name: 'Save the example' }).click()
   await part.pane.getByRole('button', { name: 'More for the example Happy' }).waitFor()
   expect((await stored()).length).toBe(2)
+  // The inputs were not replaced by those of the example before.
+  expect(await part.page.getByText('Filled in from').count()).toBe(0)
+  expect(await part.input('ticket').inputValue()).toBe('Thank you!')
 
   await part.pane.getByLabel('Example', { exact: true }).selectOption('Late order')
   await expect.poll(() => part.input('ticket').inputValue()).toBe('Where on earth is it?')

@@ -1,7 +1,7 @@
 import type { Example } from '@stet/sdk'
 import { ApiError } from '@stet/sdk'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { lazy, Suspense, useEffect, useMemo, useState } from 'react'
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react'
 import { Failure, messageOf } from '../../app/failure.tsx'
 import { examplesQuery } from '../../app/queries.ts'
 import { stet } from '../../app/session.ts'
@@ -48,9 +48,13 @@ export function Examples(props: ExamplesProps) {
   const current = list.find(({ uuid }) => uuid === chosen)
   const { isChanged, values, problem } = useExampleValues(current, props)
   const change = useExampleChanges({ projectId, documentUuid, ...values, onBelong })
+  // The address changes a moment after the inputs were given to another example. Only a new choice fills the fields.
+  const noticed = useRef<string>(undefined)
   useEffect(() => {
+    if (current ? current.uuid === noticed.current : chosen) return
+    noticed.current = current?.uuid
     if (current && current.uuid !== filled) onFill(current)
-  }, [current, filled, onFill])
+  }, [current, chosen, filled, onFill])
 
   const update = () => current && change.update(current.uuid)
   return (
