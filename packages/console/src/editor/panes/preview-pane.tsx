@@ -28,6 +28,7 @@ export function PreviewPane({ open, example }: PreviewPaneProps) {
     enabled: isReady,
   })
   const inputs = Object.keys(document.parameters).length
+  const lacksInputs = inputs > 0 && !chosen && document.errors.length === 0
   return (
     <div className={css['pane']}>
       <p className={css['quiet']}>
@@ -37,7 +38,9 @@ export function PreviewPane({ open, example }: PreviewPaneProps) {
       {check.error && <Failure error={check.error} what="The preview could not be made" onRetry={check.refetch} />}
       {!check.data && !check.error && <Skeleton />}
       {check.data && !check.data.messages && (
-        <Notice tone="red">{check.data.errors[0]?.message ?? 'The prompt does not compile.'}</Notice>
+        <Notice tone={lacksInputs ? 'amber' : 'red'}>
+          {check.data.errors[0]?.message ?? 'The prompt does not compile.'}
+        </Notice>
       )}
       {check.data?.messages?.map((message, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: messages have no other identity than their place
