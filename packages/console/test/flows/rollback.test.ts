@@ -20,7 +20,10 @@ afterAll(() => server.close())
 
 test('an earlier version becomes live again as a new version, after showing what changes', async () => {
   const { page } = await browser.open(server, `/p/${server.project.id}/history`)
-  await page.getByRole('link', { name: 'v1', exact: true }).click()
+  // The whole row is the link.
+  const row = await page.getByRole('row', { name: /^v1 / }).boundingBox()
+  if (!row) throw new Error('The row is not shown')
+  await page.mouse.click(row.x + row.width - 20, row.y + row.height / 2)
   await page.getByRole('button', { name: 'Roll back to v1' }).click()
   const dialog = page.getByRole('dialog', { name: 'Roll back to v1' })
   await dialog.getByText('3 prompts: 1 added, 1 changed, 1 deleted.').waitFor()
