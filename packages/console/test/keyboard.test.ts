@@ -149,10 +149,18 @@ test('conflict: a part of theirs is taken, and the text is kept', async () => {
 test('offline: the text is kept, and sent again on demand', async () => {
   const allow = /ERR_INTERNET_DISCONNECTED|Failed to load resource|ERR_FAILED/
   const { page, editor, keys, stored } = await inEditor('a/second', allow)
-  await page.route('**/create-or-update', (route) => route.abort())
+  // Until Enter, also the retries of the editor itself fail. Otherwise one of them might remove the button too early.
+  await page.evaluate(() =>
+    addEventListener(
+      'keydown',
+      ({ key }) => document.documentElement.toggleAttribute('data-asked', key === 'Enter'),
+      true,
+    ),
+  )
+  const isAsked = () => page.evaluate(() => document.documentElement.hasAttribute('data-asked'))
+  await page.route('**/create-or-update', async (route) => ((await isAsked()) ? route.continue() : route.abort()))
   await keys.type(' offline')
   await editor.becomes(/^Not saved, kept here/)
-  await page.unroute('**/create-or-update')
   await keys.press('Escape')
   await keys.tabTo(button(page, 'Try again'))
   await keys.press('Enter')
