@@ -4,7 +4,7 @@ import { MutationCache, QueryCache, QueryClient, queryOptions, useQuery } from '
 import { createContext, useSyncExternalStore } from 'react'
 import { noticeOutage, noticeResponse } from './frame/lines/connection.ts'
 import { setPreferences } from './preferences.ts'
-import { discardUnsaved, holdUnsaved, keepAgain, wipeCopies } from './unsaved.ts'
+import { discardUnsaved, keepAgain, wipeCopies } from './unsaved.ts'
 
 /** The address that the console is served at, from `<base href>`. It ends with a slash. */
 export const base = new URL('.', document.baseURI)
@@ -15,11 +15,19 @@ export const NonceContext = createContext('')
 /** Every request of the console carries this header. Other sites cannot send it, so they cannot use the cookie. */
 const consoleHeader = { 'X-Stet-Console': '1' }
 
+/** True after another person has signed in, until the page is loaded again. */
+let isReplaced = false
+
+/** Sends nothing that this page still has of the earlier person. It is kept, as without a connection. */
+const fetchAsSamePerson: typeof fetch = (...request) =>
+  isReplaced ? Promise.reject(new Error('Another person has signed in')) : fetch(...request)
+
 /** The client for everything under /api/v3. The session cookie takes the place of an API key. */
 export const stet = new Stet({
   apiKey: null,
   baseUrl: base.href.replace(/\/$/, ''),
   defaultHeaders: consoleHeader,
+  fetch: fetchAsSamePerson,
   logLevel: 'off',
 })
 
@@ -62,7 +70,7 @@ export async function signIn(credential: Pick<SignInBody, 'code' | 'apiKey'>): P
   await callConsole('POST', '/console/session', credential)
   // The browser has kept the cookie if the session can be read.
   if (!(await resumeSession())) throw new CookieRefused()
-  signIns.postMessage(null)
+  sessionChanges.postMessage('opened')
 }
 
 /**
@@ -76,8 +84,8 @@ export async function resumeSession(): Promise<boolean> {
     throw error
   })
   if (!session) return false
-  if (before && !isSamePerson(before, session)) {
-    holdUnsaved()
+  isReplaced = before !== undefined && !isSamePerson(before, session)
+  if (isReplaced) {
     location.reload()
     return true
   }
@@ -102,25 +110,20 @@ export async function signOut(): Promise<void> {
   await callConsole('DELETE', '/console/session').catch((error) => {
     if (!isSignedOut(error)) throw error
   })
-  signOuts.postMessage(null)
+  sessionChanges.postMessage('ended')
   discardUnsaved()
   setPreferences({ wasSignedIn: false })
   location.assign(new URL('sign-in', base))
 }
 
-/** Reaches the other tabs of this browser, also on plain http and if its storage is full. */
-const signOuts = new BroadcastChannel(`stet.sign-out ${base.pathname}`)
+/** Reaches the other tabs, which share the cookie, also on plain http and if the browser's storage is full. */
+const sessionChanges = new BroadcastChannel(`stet.session ${base.pathname}`)
 
-/** Reaches the other tabs too, whose cookie has changed. */
-const signIns = new BroadcastChannel(`stet.sign-in ${base.pathname}`)
-
-signIns.addEventListener('message', () => {
-  if (queryClient.getQueryData(sessionQuery.queryKey)) void resumeSession().catch(() => undefined)
-})
-
-signOuts.addEventListener('message', () => {
-  wipeCopies()
-  setSignedOut(true)
+sessionChanges.addEventListener('message', ({ data: change }: MessageEvent<'opened' | 'ended'>) => {
+  if (change === 'ended') {
+    wipeCopies()
+    setSignedOut(true)
+  } else if (queryClient.getQueryData(sessionQuery.queryKey)) void resumeSession().catch(() => undefined)
 })
 
 /** The browser did not keep the session cookie. */

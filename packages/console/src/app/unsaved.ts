@@ -11,8 +11,6 @@ interface TextHolder {
   unsaved: () => readonly UnsavedPrompt[]
   /** Stops saving. Only signing out does this. */
   stop: () => void
-  /** Keeps copies in the browser's storage and saves nothing until the user has signed in again. */
-  hold: () => void
   /** Removes the copies of its texts from the browser's storage. The texts stay on the screen. */
   wipe: () => void
 }
@@ -61,11 +59,6 @@ export function mayKeep(): boolean {
 export function discardUnsaved(): void {
   for (const { stop } of holders) stop()
   wipe()
-}
-
-/** Another person has signed in. The texts stay in the browser's storage, and none is saved in that person's name. */
-export function holdUnsaved(): void {
-  for (const { hold } of holders) hold()
 }
 
 /** Another tab has signed out. The texts stay on the screen, but no longer in the browser's storage. */

@@ -86,8 +86,6 @@ export type AutosaveEvent =
   | { on: 'restored'; text: string; baseHash: string; sent: readonly string[] }
   | { on: 'online' }
   | { on: 'signed-in' }
-  /** Another person has signed in, who must not save this text. */
-  | { on: 'signed-out' }
 
 export type Effect =
   | { do: 'send'; save: Save }
@@ -209,10 +207,6 @@ const handlers: Handlers = {
   },
   online(next, _, effects) {
     if (next.problem?.kind === 'offline') retry(next, effects)
-  },
-  'signed-out'(next, _, effects) {
-    stopWaiting(next, effects)
-    next.problem = { kind: 'signed-out' }
   },
   'signed-in'(next, _, effects) {
     if (next.problem?.kind === 'signed-out') retry(next, effects)

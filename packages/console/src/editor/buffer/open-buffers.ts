@@ -146,9 +146,6 @@ registerTexts({
   stop: () => {
     for (const buffer of allBuffers()) buffer.close()
   },
-  hold: () => {
-    for (const buffer of allBuffers()) buffer.hold()
-  },
   wipe: () => {
     for (const buffer of allBuffers()) buffer.copyWiped()
   },

@@ -148,13 +148,6 @@ export class PromptBuffer {
     if (!this.#isClosed) this.#kept.wipe()
   }
 
-  /** Another person has signed in. */
-  hold(): void {
-    if (this.#isClosed) return
-    this.dispatch({ on: 'signed-out' })
-    this.#kept.keepNow()
-  }
-
   /** The user has signed in again. */
   resume(): void {
     if (this.#isClosed) return

@@ -39,7 +39,7 @@ export interface OfferedText {
 }
 
 /** Returns false if the browser has no room for the copy. Kept inputs of runs are removed to make room. */
-export function keepCopy(key: string, copy: UnsavedCopy): boolean {
+export function keepCopy(key: string, copy: Omit<UnsavedCopy, 'by'>): boolean {
   const by = queryClient.getQueryData(sessionQuery.queryKey)?.apiKey.author.name
   const text = JSON.stringify({ ...copy, by })
   if (store(key, text)) return true
