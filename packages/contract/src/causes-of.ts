@@ -27,6 +27,7 @@ interface RouteShape {
 const everywhere = [
   'refused-query',
   'no-key',
+  'other-person',
   'unknown-key',
   'failed-authentications',
   'unforeseen',

@@ -57,6 +57,10 @@ export const CAUSE_DOCS = {
     when: 'no bearer token was sent, and no cookie of an open console session with `X-Stet-Console: 1`',
     next: 'Send `Authorization: Bearer <API key>`; in the console, sign in again.',
   },
+  'other-person': {
+    when: 'the session of the cookie belongs to another author than `X-Stet-Author` names',
+    next: 'Load the page again, which then works for the person who has signed in.',
+  },
   'unknown-key': {
     when: 'the API key is unknown, malformed, revoked or expired',
     next: 'Check the key, or have an admin issue another one.',

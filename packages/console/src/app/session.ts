@@ -1,5 +1,5 @@
 import type { KeyScope, Session, SignInBody } from '@stet/contract/vocabulary'
-import { ConnectionError, Stet, UnauthorizedError } from '@stet/sdk'
+import { ApiError, ConnectionError, Stet, UnauthorizedError } from '@stet/sdk'
 import { MutationCache, QueryCache, QueryClient, queryOptions, useQuery } from '@tanstack/react-query'
 import { createContext, useSyncExternalStore } from 'react'
 import { noticeOutage, noticeResponse } from './frame/lines/connection.ts'
@@ -15,19 +15,20 @@ export const NonceContext = createContext('')
 /** Every request of the console carries this header. Other sites cannot send it, so they cannot use the cookie. */
 const consoleHeader = { 'X-Stet-Console': '1' }
 
-/** True after another person has signed in, until the page is loaded again. */
-let isReplaced = false
-
-/** Sends nothing that this page still has of the earlier person. It is kept, as without a connection. */
-const fetchAsSamePerson: typeof fetch = (...request) =>
-  isReplaced ? Promise.reject(new Error('Another person has signed in')) : fetch(...request)
+/** Names the person of this page. All tabs share the cookie, and the server refuses a request if it is another person's. */
+const fetchAsAuthor: typeof fetch = (address, options) => {
+  const headers = new Headers(options?.headers)
+  const session = queryClient.getQueryData(sessionQuery.queryKey)
+  if (session) headers.set('X-Stet-Author', String(session.apiKey.author.id))
+  return fetch(address, { ...options, headers })
+}
 
 /** The client for everything under /api/v3. The session cookie takes the place of an API key. */
 export const stet = new Stet({
   apiKey: null,
   baseUrl: base.href.replace(/\/$/, ''),
   defaultHeaders: consoleHeader,
-  fetch: fetchAsSamePerson,
+  fetch: fetchAsAuthor,
   logLevel: 'off',
 })
 
@@ -75,7 +76,7 @@ export async function signIn(credential: Pick<SignInBody, 'code' | 'apiKey'>): P
 
 /**
  * Goes on with the session that the browser has now, perhaps from another tab. False if it has none. If it is another
- * person's, the page is loaded again: nothing of the earlier person is saved in the new one's name.
+ * person's, the page is loaded again, which offers that person what was not saved.
  */
 export async function resumeSession(): Promise<boolean> {
   const before = queryClient.getQueryData(sessionQuery.queryKey)
@@ -84,8 +85,7 @@ export async function resumeSession(): Promise<boolean> {
     throw error
   })
   if (!session) return false
-  isReplaced = before !== undefined && !isSamePerson(before, session)
-  if (isReplaced) {
+  if (before && before.apiKey.author.id !== session.apiKey.author.id) {
     location.reload()
     return true
   }
@@ -96,10 +96,6 @@ export async function resumeSession(): Promise<boolean> {
   setPreferences({ wasSignedIn: true })
   void queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionQuery.queryKey[0] })
   return true
-}
-
-function isSamePerson(one: Session, other: Session): boolean {
-  return one.workspace.id === other.workspace.id && one.apiKey.author.id === other.apiKey.author.id
 }
 
 /**
@@ -123,8 +119,13 @@ sessionChanges.addEventListener('message', ({ data: change }: MessageEvent<'open
   if (change === 'ended') {
     wipeCopies()
     setSignedOut(true)
-  } else if (queryClient.getQueryData(sessionQuery.queryKey)) void resumeSession().catch(() => undefined)
+  } else if (queryClient.getQueryData(sessionQuery.queryKey)) resumeSoon()
 })
+
+/** If the session cannot be read now, the next refusal tries again. */
+function resumeSoon(): void {
+  void resumeSession().catch(() => undefined)
+}
 
 /** The browser did not keep the session cookie. */
 export class CookieRefused extends Error {}
@@ -181,7 +182,8 @@ export function useSignedOut(): boolean {
 
 /** Call this with the error of any request that is sent outside of a query or mutation. */
 export function noticeSignedOut(error: unknown): void {
-  if (isSignedOut(error)) setSignedOut(true)
+  if (error instanceof ApiError && error.reason === 'other-person') resumeSoon()
+  else if (isSignedOut(error)) setSignedOut(true)
 }
 
 function noticeFailure(error: unknown): void {

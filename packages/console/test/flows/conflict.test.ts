@@ -178,7 +178,7 @@ test('a prompt that a colleague deletes while one types keeps its editor', async
   await page.locator('[role="treeitem"][data-key="hello"]').getByText('deleted').waitFor({ state: 'attached' })
   expect(await editor.lines()).toEqual(['One', 'Two', 'Three! kept'])
   await page.unroute('**/create-or-update')
-  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.evaluate(() => dispatchEvent(new Event('online')))
   await page.getByRole('button', { name: 'Keep mine' }).click()
   await expect.poll(stored).toBe('One\nTwo\nThree! kept')
 })

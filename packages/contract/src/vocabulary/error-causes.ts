@@ -55,6 +55,7 @@ export const ERROR_CAUSES = {
   },
 
   'no-key': { code: 'UnauthorizedError', message: 'Authorization token required' },
+  'other-person': { code: 'UnauthorizedError', message: 'Another person has signed in with this browser' },
   'unknown-key': { code: 'UnauthorizedError', message: 'Invalid authorization token' },
   'sign-in-refused': {
     code: 'UnauthorizedError',

@@ -69,6 +69,9 @@ describe('every route answers 401', () => {
     ['its token under our name', () => `${cookie.split('=')[0]}=${foreign.split('=')[1]}`],
   ])('with %s', (_name, value) => expectUnauthorized({ ...mark, cookie: value() }))
 
+  it('with the name of another author', () =>
+    expectUnauthorized({ ...mark, cookie, 'x-stet-author': '999999' }, 'other-person'))
+
   it('after the session ended', async () => {
     const page = browser(server.url)
     await page.signIn({ apiKey: await issueKey(api, {}) })

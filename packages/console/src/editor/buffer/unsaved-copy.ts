@@ -11,7 +11,7 @@ export interface UnsavedCopy {
   /** Milliseconds since 1970. */
   at: number
   /** The person who wrote it. */
-  by?: string
+  by?: { id: number; name: string }
 }
 
 /** Where a prompt is: the address of its copies. */
@@ -40,8 +40,8 @@ export interface OfferedText {
 
 /** Returns false if the browser has no room for the copy. Kept inputs of runs are removed to make room. */
 export function keepCopy(key: string, copy: Omit<UnsavedCopy, 'by'>): boolean {
-  const by = queryClient.getQueryData(sessionQuery.queryKey)?.apiKey.author.name
-  const text = JSON.stringify({ ...copy, by })
+  const author = queryClient.getQueryData(sessionQuery.queryKey)?.apiKey.author
+  const text = JSON.stringify({ ...copy, ...(author && { by: { id: author.id, name: author.name } }) })
   if (store(key, text)) return true
   for (const other of inputKeys()) {
     localStorage.removeItem(other)
@@ -135,7 +135,6 @@ function readCopy(key: string, projectId: number): OfferedText[] {
 /** Another release, or anything else on this origin, may have written the entry. */
 function isCopy(value: unknown): value is UnsavedCopy {
   const { text, baseHash, sent, at, by } = Object(value)
-  const isText = (one: unknown) => typeof one === 'string'
   const isTime = typeof at === 'number' && !Number.isNaN(new Date(at).getTime())
   return (
     isText(text) &&
@@ -143,8 +142,17 @@ function isCopy(value: unknown): value is UnsavedCopy {
     Array.isArray(sent) &&
     sent.every(isText) &&
     isTime &&
-    (by === undefined || isText(by))
+    (by === undefined || isWriter(by))
   )
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
+}
+
+function isWriter(value: unknown): boolean {
+  const { id, name } = Object(value)
+  return Number.isInteger(id) && isText(name)
 }
 
 /** randomUUID is missing on pages of plain http. */

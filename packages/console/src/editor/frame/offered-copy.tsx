@@ -11,7 +11,7 @@ import type { Opened } from '../open-prompt.ts'
 /** Names the writer of a copy if it was another person. */
 export function WrittenBy({ copy: { by } }: { copy: UnsavedCopy }) {
   const { apiKey } = useSession()
-  return by !== undefined && by !== apiKey.author.name && `by ${by} `
+  return by !== undefined && by.id !== apiKey.author.id && `by ${by.name} `
 }
 
 /** Text of an earlier page that was never saved. The user decides; until then it stays in the browser. */
