@@ -1,6 +1,7 @@
 /** Runs all candidates in turn (A B C A B C …) and discards the first round. */
 import { describeMachine } from '../subjects/machine.ts'
 import type { Subject } from '../subjects/subject.ts'
+import { comparePairs, pairOf } from './paired.ts'
 import { printTable } from './table.ts'
 
 /** The figures of one round, by measure. A figure is absent if a candidate does not have it. */
@@ -60,6 +61,8 @@ export async function compare(comparison: Comparison): Promise<void> {
   const { bench, control, others } = comparison
   if (only !== undefined && !new RegExp(only).test(bench)) return
   const candidates = [control, ...others]
+  const pair = pairOf(candidates)
+  if (pair) return comparePairs(bench, pair, countedRounds)
   const results = await runRounds(bench, candidates)
   const medians = Object.fromEntries([...results].map(([name, rounds]) => [name, mediansOf(rounds)]))
   const spread = spreadOf(comparison, results.get(control.name) ?? [])

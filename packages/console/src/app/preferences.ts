@@ -8,6 +8,8 @@ export interface Preferences {
   letterKeys: boolean
   /** The id of the project that was open last. */
   project: string | null
+  /** The uuid of the version that was open in it last, or `live`. */
+  version: string
   /** Whether the browser may still have a session. */
   wasSignedIn: boolean
   /** The first prompt, while its steps are shown. */
@@ -28,6 +30,7 @@ const defaults: Preferences = {
   density: 'normal',
   letterKeys: true,
   project: null,
+  version: 'live',
   wasSignedIn: false,
   guide: null,
 }

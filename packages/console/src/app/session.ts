@@ -45,9 +45,23 @@ export const queryClient = new QueryClient({
 
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
-  queryFn: () => callConsole<Session>('GET', '/console/session'),
+  queryFn: readSession,
   staleTime: Number.POSITIVE_INFINITY,
 })
+
+/**
+ * Reads the session that the browser has now, perhaps from another tab. If it is another person's, the page is loaded
+ * again, which offers that person what was not saved. Nothing goes on until then.
+ *
+ * @throws ConsoleError, ConnectionError as `callConsole`
+ */
+async function readSession(): Promise<Session> {
+  const before = queryClient.getQueryData<Session>(['session'])
+  const session = await callConsole<Session>('GET', '/console/session')
+  if (!before || before.apiKey.author.id === session.apiKey.author.id) return session
+  location.reload()
+  return new Promise(() => {})
+}
 
 /** The session of this page. The shell shows screens only once it is known. */
 export function useSession(): Session {
@@ -69,26 +83,18 @@ export function useBlocked(scope: KeyScope): string | false {
  */
 export async function signIn(credential: Pick<SignInBody, 'code' | 'apiKey'>): Promise<void> {
   await callConsole('POST', '/console/session', credential)
+  sessionChanges.postMessage('opened')
   // The browser has kept the cookie if the session can be read.
   if (!(await resumeSession())) throw new CookieRefused()
-  sessionChanges.postMessage('opened')
 }
 
-/**
- * Goes on with the session that the browser has now, perhaps from another tab. False if it has none. If it is another
- * person's, the page is loaded again, which offers that person what was not saved.
- */
+/** Goes on with the session that the browser has now. False if it has none. */
 export async function resumeSession(): Promise<boolean> {
-  const before = queryClient.getQueryData(sessionQuery.queryKey)
-  const session = await callConsole<Session>('GET', '/console/session').catch((error) => {
+  const session = await readSession().catch((error) => {
     if (isSignedOut(error)) return null
     throw error
   })
   if (!session) return false
-  if (before && before.apiKey.author.id !== session.apiKey.author.id) {
-    location.reload()
-    return true
-  }
   queryClient.setQueryData(sessionQuery.queryKey, session)
   setSignedOut(false)
   keepAgain()

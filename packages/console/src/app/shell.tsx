@@ -50,7 +50,7 @@ function Frame({ serverVersion }: { serverVersion: string }) {
   }, [serverVersion, loadedVersion])
   useEffect(listenForKeys, [])
   useFrameShortcuts()
-  useLastProject()
+  useLastPlace()
   useTitleFocus(main)
   useKeptFocus(main)
   return (
@@ -125,10 +125,10 @@ function useFrameShortcuts(): void {
   ])
 }
 
-/** `/` opens the project of this browser again. */
-function useLastProject(): void {
-  const { project } = useParams({ strict: false })
+/** `/` opens the project of this browser again, in the same draft. */
+function useLastPlace(): void {
+  const { project, version } = useParams({ strict: false })
   useEffect(() => {
-    if (project) setPreferences({ project })
-  }, [project])
+    if (project) setPreferences({ project, ...(version && { version }) })
+  }, [project, version])
 }

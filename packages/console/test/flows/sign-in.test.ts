@@ -52,6 +52,20 @@ test('when the session ends, a sheet covers the screen, and after signing in the
   await page.getByRole('treeitem', { name: 'hello' }).waitFor()
 })
 
+test('the console opens the draft that was open last, and live once it is published', async () => {
+  const draft = await newDraft(server)
+  const prompts = (version: string) => server.address(`/p/${server.project.id}/v/${version}/prompts`)
+  const { page } = await browser.open(server, server.promptAddress('hello', draft))
+  await editorOf(page).ready()
+  await page.goto(server.address('/'))
+  await page.waitForURL(prompts(draft))
+  expect(await server.api('POST', `/projects/${server.project.id}/versions/${draft}/publish`)).toMatchObject({
+    status: 200,
+  })
+  await page.goto(server.address('/'))
+  await page.waitForURL(prompts('live'))
+})
+
 test('the sign-in page says that the browser did not keep the cookie', async () => {
   const { page, context } = await browser.open(server, '/sign-in', { key: null, allow })
   await page.route('**/console/session', async (route) => {

@@ -7,7 +7,7 @@ import { Skeleton } from '../../ui/states.tsx'
 import { FirstRun } from './first-run.tsx'
 import css from './home.module.css'
 
-/** Opens the project that was open last. An installation without prompts gets its first one here. */
+/** Opens the project that was open last, in the draft that was open in it. An installation without prompts gets its first one here. */
 export function HomePage() {
   const projects = useQuery(projectsQuery)
   const last = projects.data?.find(({ id }) => String(id) === preferences().project)
@@ -35,10 +35,14 @@ function Unpublished({ projectId }: { projectId: number }) {
   return paths.data || paths.error || versions.error ? <Open projectId={projectId} /> : <Loading />
 }
 
+/** Opens the draft that was open last, unless it was published or deleted since. */
 function Open({ projectId }: { projectId: number }) {
-  return (
-    <Navigate to="/p/$project/v/$version/prompts" params={{ project: String(projectId), version: 'live' }} replace />
-  )
+  const { version } = preferences()
+  const versions = useQuery({ ...versionsQuery(projectId), enabled: version !== 'live' })
+  if (versions.isLoading) return <Loading />
+  const isDraft = versions.data?.some(({ uuid, status }) => uuid === version && status === 'draft')
+  const params = { project: String(projectId), version: isDraft ? version : 'live' }
+  return <Navigate to="/p/$project/v/$version/prompts" params={params} replace />
 }
 
 function Loading() {
