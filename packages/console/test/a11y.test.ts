@@ -133,3 +133,20 @@ test('with forced colors, live text keeps its dots and the open prompt its mark'
   const row = page.getByRole('treeitem', { selected: true })
   await expect.poll(() => row.evaluate((element) => getComputedStyle(element).outlineStyle)).toBe('solid')
 })
+
+test('in tables, digits have one width, and punctuation is not spread', async () => {
+  const { page } = await browser.open(server, `/p/${server.project.id}/history`)
+  const cell = page.getByRole('cell').filter({ has: page.locator('time') })
+  const widthOf = (text: string) =>
+    cell.first().evaluate((element, shown) => {
+      const probe = element.ownerDocument.createElement('span')
+      probe.textContent = shown
+      element.append(probe)
+      const { width } = probe.getBoundingClientRect()
+      probe.remove()
+      return width
+    }, text)
+  await page.evaluate(() => document.fonts.ready)
+  expect(await widthOf('11:11')).toBe(await widthOf('00:00'))
+  expect(await widthOf(':')).toBeLessThan((await widthOf('0')) / 2)
+})
