@@ -2,6 +2,7 @@ import type { Message } from '@stet/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { Failure } from '../../app/failure.tsx'
 import { examplesQuery } from '../../app/queries.ts'
+import { inputsOf } from '../../runs/inputs/input-value.ts'
 import { DataUrl, MessageBody } from '../../runs/message-body.tsx'
 import { Notice, Skeleton } from '../../ui/states.tsx'
 import type { Opened } from '../open-prompt.ts'
@@ -23,30 +24,38 @@ export function PreviewPane({ open, example }: PreviewPaneProps) {
   })
   const chosen = examples.data?.find(({ uuid }) => uuid === example)
   const isReady = example === undefined || examples.data !== undefined || examples.error !== null
+  const inputs = inputsOf(document)
+  const lacksInputs = inputs.length > 0 && !chosen && document.errors.length === 0
+  const required = lacksInputs ? inputs.filter(({ isRequired }) => isRequired).map(({ name }) => name) : []
   const check = useQuery({
     ...checkQuery({ ...place, contentHash: document.contentHash, parameters: chosen?.parameters ?? {} }),
-    enabled: isReady,
+    enabled: isReady && required.length === 0,
   })
-  const inputs = Object.keys(document.parameters).length
-  const lacksInputs = inputs > 0 && !chosen && document.errors.length === 0
+  // The check of the text before it, which may have needed fewer inputs, is kept while it is not made again.
+  const made = required.length === 0 ? check.data : undefined
   return (
     <div className={css['pane']}>
       <p className={css['quiet']}>
-        {chosen ? `With the example “${chosen.name}”.` : inputs > 0 ? 'Without inputs. Choose an example in Run.' : ''}
+        {chosen
+          ? `With the example “${chosen.name}”.`
+          : inputs.length > 0
+            ? 'Without inputs. Choose an example in Run.'
+            : ''}
       </p>
       {status.kind === 'kept' && <Notice tone="amber">This is the text as it was saved last.</Notice>}
       {check.error && <Failure error={check.error} what="The preview could not be made" onRetry={check.refetch} />}
-      {!check.data && !check.error && <Skeleton />}
-      {check.data && !check.data.messages && (
+      {isReady && required.length > 0 && <Notice tone="amber">The prompt requires {required.join(', ')}.</Notice>}
+      {(!isReady || (check.isPending && required.length === 0)) && <Skeleton />}
+      {made && !made.messages && (
         <Notice tone={lacksInputs ? 'amber' : 'red'}>
-          {check.data.errors[0]?.message ?? 'The prompt does not compile.'}
+          {made.errors[0]?.message ?? 'The prompt does not compile.'}
         </Notice>
       )}
-      {check.data?.messages?.map((message, at) => (
+      {made?.messages?.map((message, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: messages have no other identity than their place
         <Shown key={at} message={message} />
       ))}
-      {check.data?.messages?.length === 0 && <p className={css['quiet']}>The first step has no messages.</p>}
+      {made?.messages?.length === 0 && <p className={css['quiet']}>The first step has no messages.</p>}
     </div>
   )
 }

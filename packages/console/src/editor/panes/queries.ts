@@ -1,4 +1,4 @@
-import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { queryOptions } from '@tanstack/react-query'
 import { stet } from '../../app/session.ts'
 
 interface CheckedText {
@@ -18,6 +18,7 @@ export function checkQuery({ projectId, versionUuid, path, contentHash, paramete
     queryFn: ({ signal }) =>
       stet.prompts.check(path, { projectId, versionUuid, ...(parameters && { parameters }), signal }),
     gcTime: 30_000,
-    placeholderData: keepPreviousData,
+    // While a text is being typed, the check of the text before it stays. Another prompt's is never shown.
+    placeholderData: (check, query) => (query?.queryKey[4] === path ? check : undefined),
   })
 }

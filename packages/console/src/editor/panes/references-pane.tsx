@@ -50,10 +50,16 @@ export function ReferencesPane({ open }: { open: Opened }) {
   )
 }
 
+/** The pane stays open, so that one can follow references. An example belongs to one prompt. */
 function PromptLink({ open: { place }, path }: { open: Opened; path: string }) {
   const params = { project: String(place.projectId), version: place.versionUuid, _splat: path }
   return (
-    <Link to="/p/$project/v/$version/prompts/$" params={params} className={css['link']}>
+    <Link
+      to="/p/$project/v/$version/prompts/$"
+      params={params}
+      search={({ tab }) => (tab ? { tab } : {})}
+      className={css['link']}
+    >
       {path}
     </Link>
   )
@@ -71,7 +77,7 @@ function Missing({ open: { place, status, readOnly }, path }: { open: Opened; pa
       await stet.prompts.create(path, { projectId, versionUuid, prompt: '' })
       await queryClient.invalidateQueries({ queryKey: ['project', projectId] })
       const params = { project: String(projectId), version: versionUuid, _splat: path }
-      await navigate({ to: '/p/$project/v/$version/prompts/$', params })
+      await navigate({ to: '/p/$project/v/$version/prompts/$', params, search: ({ tab }) => (tab ? { tab } : {}) })
     } catch (error) {
       noticeSignedOut(error)
       setState({ isBusy: false, error })

@@ -62,7 +62,7 @@ function cliLine({ projectId, versionUuid, document }: Call): string {
   const inputs = Object.entries(exampleValues(document)).map(
     ([name, value]) => ` -p ${name}${typeof value === 'string' ? '' : ':'}=${shell(value)}`,
   )
-  const version = versionUuid === 'live' ? '' : ` --version ${versionUuid}`
+  const version = versionUuid === 'live' ? '' : ` --version-uuid ${versionUuid}`
   return `stet run ${shell(document.path)} --project ${projectId}${version}${inputs.join('')}`
 }
 

@@ -1,0 +1,111 @@
+/** The panes beside the editor: what the model receives, which prompts use each other, and how the prompt is called. */
+import { execFile } from 'node:child_process'
+import { rm, writeFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { consoleBrowser } from '../support/browser.ts'
+import { editorOf, newDraft, storedPrompt, writePrompt } from '../support/editor-page.ts'
+import { frontMatter } from '../support/run-part.ts'
+import { type ConsoleServer, consoleServer } from '../support/server.ts'
+
+const browser = consoleBrowser()
+const stet = fileURLToPath(new URL('../../../cli/bin/stet.mjs', import.meta.url))
+let server: ConsoleServer
+
+beforeAll(async () => {
+  server = await consoleServer({
+    'support/greeting': `${frontMatter('parameters:\n  name: { type: text, required: true }\n')}<prompt path="tone" /> Greet {{ name }} on {{ day }}.`,
+    'support/reply': `${frontMatter()}<prompt path="tone" /> Answer the customer.`,
+    'support/tone': 'Write in plain words.',
+    called: `---
+provider: demo
+model: demo
+parameters:
+  count: { type: integer }
+---
+It's {{ name }}, {{ count }} times.`,
+  })
+})
+afterAll(() => server.close())
+
+async function opened(path: string, tab: string, version = 'live') {
+  const { page } = await browser.open(server, `${server.promptAddress(path, version)}?tab=${tab}`)
+  await editorOf(page).ready()
+  const pane = page.getByRole('tabpanel', { name: tab, exact: false }).first()
+  await pane.waitFor()
+  return { page, pane }
+}
+
+const shownMessages = (page: Page) =>
+  page.locator('article').evaluateAll((all) => all.map((one) => [...one.children].map((part) => part.textContent)))
+
+test('Preview shows the messages that the model would receive, with the chosen example', async () => {
+  const { documentUuid } = await server.read<{ documentUuid: string }>(
+    `${server.project.live}/documents/support/greeting`,
+  )
+  const { page, pane } = await opened('support/greeting', 'preview')
+  await pane.getByText('Without inputs. Choose an example in Run.').waitFor()
+  const body = { documentUuid, name: 'Monday', parameters: { name: '<img src=x> Ana', day: 'Monday' } }
+  const { status, body: example } = await server.api('POST', `/projects/${server.project.id}/examples`, { body })
+  expect(status).toBe(201)
+  await page.goto(`${page.url()}&example=${String(example['uuid'])}`)
+  await pane.getByText('With the example “Monday”.').waitFor()
+  await expect
+    .poll(() => shownMessages(page))
+    .toEqual([['system', 'Write in plain words. Greet <img src=x> Ana on Monday.']])
+})
+
+test('a preview that lacks inputs is a hint, and a prompt that does not compile an error', async () => {
+  const draft = await newDraft(server)
+  await writePrompt(server, 'support/reply', { version: draft, prompt: '{{ endif }}' })
+  const { pane, page } = await opened('support/greeting', 'preview', draft)
+  const notice = pane.locator('[data-tone]')
+  await expect.poll(() => notice.getAttribute('data-tone')).toBe('amber')
+  expect(await notice.textContent()).toBe('The prompt requires name.')
+  await page.getByRole('treeitem', { name: 'reply' }).click()
+  await expect.poll(() => notice.getAttribute('data-tone')).toBe('red')
+})
+
+test('References lead both ways, and create what is missing', async () => {
+  const draft = await newDraft(server)
+  await writePrompt(server, 'support/reply', {
+    version: draft,
+    prompt: '<prompt path="tone" /><prompt path="thanks" />',
+  })
+  const { page, pane } = await opened('support/reply', 'references', draft)
+  const links = () => pane.getByRole('link').allTextContents()
+  await pane.getByText('missing', { exact: true }).waitFor()
+  expect(await links()).toEqual(['support/tone'])
+  await pane.getByRole('link', { name: 'support/tone' }).click()
+  await page.getByRole('heading', { level: 1, name: 'support/tone' }).waitFor()
+  await expect.poll(links).toEqual(['support/greeting', 'support/reply'])
+  await pane.getByRole('link', { name: 'support/reply' }).click()
+  await pane.getByRole('button', { name: 'Create' }).click()
+  await page.getByRole('heading', { level: 1, name: 'support/thanks' }).waitFor()
+  expect((await storedPrompt(server, 'support/thanks', draft)).content).toBe('')
+  await expect.poll(links).toEqual(['support/reply'])
+})
+
+test.each(['live', 'a draft'])('the lines in Use call %s as they are shown', async (kind) => {
+  const version = kind === 'live' ? 'live' : await newDraft(server)
+  const { pane } = await opened('called', 'use', version)
+  await pane.getByText('Command line').waitFor()
+  const [typescript = '', curl = '', command = ''] = await pane.locator('pre').allTextContents()
+  const expected = "It's …, 1 times."
+  const environment = { ...process.env, STET_API_KEY: server.key, STET_BASE_URL: server.address('') }
+  const run = async (program: string, ...args: string[]) =>
+    (await promisify(execFile)(program, args, { env: environment })).stdout
+  const { conversation, response } = JSON.parse(await run('bash', '-c', `${curl} -s`)) as Record<string, never>
+  expect(JSON.stringify({ conversation, response })).toContain(expected)
+  expect(await run('bash', '-c', `stet() { '${process.execPath}' '${stet}' "$@"; }; ${command}`)).toContain(expected)
+  // Beside this file, so that it finds the SDK.
+  const program = fileURLToPath(new URL(`./.use-${process.pid}.mjs`, import.meta.url))
+  await writeFile(program, typescript)
+  try {
+    expect(await run(process.execPath, program)).toContain(expected)
+  } finally {
+    await rm(program)
+  }
+})
