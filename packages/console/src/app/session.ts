@@ -18,8 +18,8 @@ const consoleHeader = { 'X-Stet-Console': '1' }
 /** Names the person of this page. All tabs share the cookie, and the server refuses a request if it is another person's. */
 const fetchAsAuthor: typeof fetch = (address, options) => {
   const headers = new Headers(options?.headers)
-  const session = queryClient.getQueryData(sessionQuery.queryKey)
-  if (session) headers.set('X-Stet-Author', String(session.apiKey.author.id))
+  const author = queryClient.getQueryData(sessionQuery.queryKey)?.apiKey.author
+  if (author) headers.set('X-Stet-Author', String(author.id))
   return fetch(address, { ...options, headers })
 }
 
@@ -49,17 +49,28 @@ export const sessionQuery = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 })
 
+/** When the page was asked to load again, in milliseconds of `performance.now()`. */
+let leftAt = Number.NEGATIVE_INFINITY
+/** A page that is still there after this time stays: the user did not want to leave text that is kept nowhere. */
+const leavingMs = 1000
+
 /**
  * Reads the session that the browser has now, perhaps from another tab. If it is another person's, the page is loaded
  * again, which offers that person what was not saved. Nothing goes on until then.
  *
- * @throws ConsoleError, ConnectionError as `callConsole`
+ * @throws ConsoleError, ConnectionError as `callConsole`; ConsoleError `other-person` in a page that the user kept
  */
 async function readSession(): Promise<Session> {
   const before = queryClient.getQueryData<Session>(['session'])
   const session = await callConsole<Session>('GET', '/console/session')
   if (!before || before.apiKey.author.id === session.apiKey.author.id) return session
-  location.reload()
+  const isFirst = leftAt === Number.NEGATIVE_INFINITY
+  if (!isFirst && performance.now() - leftAt > leavingMs)
+    throw new ConsoleError(401, 'Another person has signed in with this browser', 'other-person')
+  if (isFirst) {
+    leftAt = performance.now()
+    location.reload()
+  }
   return new Promise(() => {})
 }
 
@@ -84,6 +95,7 @@ export function useBlocked(scope: KeyScope): string | false {
 export async function signIn(credential: Pick<SignInBody, 'code' | 'apiKey'>): Promise<void> {
   await callConsole('POST', '/console/session', credential)
   sessionChanges.postMessage('opened')
+  leftAt = Number.NEGATIVE_INFINITY
   // The browser has kept the cookie if the session can be read.
   if (!(await resumeSession())) throw new CookieRefused()
 }
@@ -109,9 +121,12 @@ export async function resumeSession(): Promise<boolean> {
  * finds nothing of this one in memory.
  */
 export async function signOut(): Promise<void> {
-  await callConsole('DELETE', '/console/session').catch((error) => {
+  try {
+    await callConsole('DELETE', '/console/session')
+  } catch (error) {
+    if (isOtherPerson(error)) return resumeSoon()
     if (!isSignedOut(error)) throw error
-  })
+  }
   sessionChanges.postMessage('ended')
   discardUnsaved()
   setPreferences({ wasSignedIn: false })
@@ -128,9 +143,10 @@ sessionChanges.addEventListener('message', ({ data: change }: MessageEvent<'open
   } else if (queryClient.getQueryData(sessionQuery.queryKey)) resumeSoon()
 })
 
-/** If the session cannot be read now, the next refusal tries again. */
+/** Without a session the sheet appears. If the session cannot be read now, the next refusal tries again. */
 function resumeSoon(): void {
-  void resumeSession().catch(() => undefined)
+  const show = (isOpen: boolean) => isOpen || setSignedOut(true)
+  void resumeSession().then(show, () => undefined)
 }
 
 /** The browser did not keep the session cookie. */
@@ -155,7 +171,9 @@ export class ConsoleError extends Error {
  * @throws ConnectionError if no response arrives
  */
 export async function callConsole<T>(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<T> {
-  const sent = fetch(new URL(path.slice(1), base), {
+  // A sign-in may replace the person, and the page asks who it is.
+  const send = path === '/console/session' && method !== 'DELETE' ? fetch : fetchAsAuthor
+  const sent = send(new URL(path.slice(1), base), {
     method,
     headers: { ...consoleHeader, ...(body !== undefined && { 'Content-Type': 'application/json' }) },
     ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -188,13 +206,17 @@ export function useSignedOut(): boolean {
 
 /** Call this with the error of any request that is sent outside of a query or mutation. */
 export function noticeSignedOut(error: unknown): void {
-  if (error instanceof ApiError && error.reason === 'other-person') resumeSoon()
+  if (isOtherPerson(error)) resumeSoon()
   else if (isSignedOut(error)) setSignedOut(true)
 }
 
 function noticeFailure(error: unknown): void {
   noticeOutage(error)
   noticeSignedOut(error)
+}
+
+function isOtherPerson(error: unknown): boolean {
+  return (error instanceof ApiError || error instanceof ConsoleError) && error.reason === 'other-person'
 }
 
 /** A refused link or key (`sign-in-refused`) ends no session. */

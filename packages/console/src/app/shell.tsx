@@ -75,7 +75,8 @@ function Frame({ serverVersion }: { serverVersion: string }) {
 function FirstSteps() {
   const { guide } = usePreferences()
   const { project } = useParams({ strict: false })
-  if (!guide || String(guide.project) !== project) return null
+  const { author } = useSession().apiKey
+  if (!guide || String(guide.project) !== project || guide.author !== author.id) return null
   return (
     <Suspense>
       <GuideStrip guide={guide} />

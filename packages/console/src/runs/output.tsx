@@ -60,6 +60,7 @@ export function Output({ session, hasInputs, onLine }: OutputProps) {
     )
   }
   const { view } = last
+  const { conversationUuid } = session
   const { text, tone } = phases[view.phase]
   const isOver = !isActive(view)
   const answer = isOver ? answerText(view) : ''
@@ -90,11 +91,11 @@ export function Output({ session, hasInputs, onLine }: OutputProps) {
         ))}
         <div ref={end} className={css['end']} />
       </div>
-      {view.conversationUuid && isOver && <Chat session={session} />}
-      {view.conversationUuid && (
+      {conversationUuid && isOver && <Chat session={session} />}
+      {conversationUuid && (
         <p className={css['conversation']}>
-          Conversation <code data-conversation>{view.conversationUuid}</code>
-          <CopyButton text={view.conversationUuid} aria-label="Copy the conversation's uuid" />
+          Conversation <code data-conversation>{conversationUuid}</code>
+          <CopyButton text={conversationUuid} aria-label="Copy the conversation's uuid" />
         </p>
       )}
     </div>

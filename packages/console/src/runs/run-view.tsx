@@ -168,7 +168,7 @@ export function RunFacts({ view, isPriced }: FactsProps) {
   const price = cost === null || !isSpent ? '–' : costText(isPriced || cost > 0 ? cost : null)
   return (
     <dl className={css['facts']}>
-      {model && <Fact label="Model">{model}</Fact>}
+      <Fact label="Model">{model ?? '–'}</Fact>
       <Fact label="Time">{durationMs === null ? <Clock since={view.startedAt} /> : durationText(durationMs)}</Fact>
       <Fact label="First token">{firstTokenMs === null ? '–' : durationText(firstTokenMs)}</Fact>
       <Fact label="Tokens">
@@ -183,7 +183,7 @@ function Fact({ label, children }: { label: string; children: ReactNode }) {
   return (
     <div className={css['fact']}>
       <dt>{label}</dt>
-      <dd>{children}</dd>
+      <dd title={typeof children === 'string' ? children : undefined}>{children}</dd>
     </div>
   )
 }

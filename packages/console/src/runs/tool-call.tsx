@@ -55,7 +55,7 @@ export function ToolCall({ call, session }: ToolCallProps) {
 }
 
 function ResultForm({ call, session }: ToolCallProps) {
-  const [text, setText] = useState(session.results.get(call.key) ?? '')
+  const [text, setText] = useState(session.result(call.key))
   const field = useRef<HTMLTextAreaElement>(null)
   const send = useMutation({
     mutationFn: (isError: boolean) =>
@@ -82,7 +82,7 @@ function ResultForm({ call, session }: ToolCallProps) {
         value={text}
         problem={send.error && messageOf(send.error)}
         onChange={(event) => {
-          session.results.set(call.key, event.target.value)
+          session.writeResult(call.key, event.target.value)
           setText(event.target.value)
         }}
       />

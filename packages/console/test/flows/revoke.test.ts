@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { consoleBrowser } from '../support/browser.ts'
+import { editorOf, newDraft } from '../support/editor-page.ts'
 import { type ConsoleServer, consoleServer } from '../support/server.ts'
 
 const browser = consoleBrowser()
@@ -37,4 +38,27 @@ test('sessions of other browsers are listed and ended', async () => {
   await one.page.getByText(/sessions? ended/).waitFor()
   await two.page.getByRole('dialog').waitFor()
   await expect.poll(() => one.page.getByRole('row').count()).toBe(2)
+})
+
+test('text that a key may no longer save is still called unsaved', async () => {
+  const author = { name: 'Mia', email: 'mia@example.com' }
+  const [writer, reader] = [await server.newKey(['read', 'write'], author), await server.newKey(['read'], author)]
+  const { page, context } = await browser.open(server, server.promptAddress('hello', await newDraft(server)), {
+    key: writer,
+    allow: /status of 401|ERR_FAILED/,
+  })
+  const editor = editorOf(page)
+  await editor.ready()
+  await page.route('**/create-or-update', (route) => route.abort())
+  await editor.toEnd()
+  await editor.type(' unsaved')
+  await editor.becomes(/^Not saved, kept here/)
+  await context.clearCookies()
+  await page.getByRole('link', { name: 'History' }).click()
+  const sheet = page.getByRole('dialog', { name: 'Your session has ended' })
+  await sheet.getByLabel('API key').fill(reader)
+  await page.keyboard.press('Enter')
+  await sheet.waitFor({ state: 'detached' })
+  await page.goBack()
+  await editor.becomes(/^Not saved, kept here/)
 })

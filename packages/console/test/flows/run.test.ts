@@ -179,6 +179,25 @@ describe('a run', () => {
     expect(await other.pane.getByRole('tabpanel').textContent()).toContain('"city": "Ghent"')
   })
 
+  it('gives a reply back that was refused, so that it can be sent again', async () => {
+    const part = await openRun(browser, server, 'plain', { allow: /ERR_FAILED/ })
+    server.fake.enqueue({ text: 'Blue.' }, { text: 'Blau.' })
+    await part.input('topic').fill('the sky')
+    await part.run()
+    await part.waitFor('Completed')
+    await part.page.route('**/chat', (route) => route.abort())
+    const reply = part.pane.getByLabel('Reply')
+    await reply.fill('And in German?')
+    await reply.press('Enter')
+    await part.waitFor('Failed')
+    await expect.poll(() => reply.inputValue()).toBe('And in German?')
+    await part.page.unroute('**/chat')
+    await reply.press('Enter')
+    await part.waitFor('Completed')
+    await expectAnswer(part, 'Blue.\n\nBlau.')
+    expect(await part.pane.getByText('You', { exact: true }).count()).toBe(1)
+  })
+
   it('continues as a chat', async () => {
     const part = await openRun(browser, server, 'plain')
     server.fake.enqueue({ text: 'A first answer.' }, { text: 'Und auf Deutsch.' })

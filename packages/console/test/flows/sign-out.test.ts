@@ -135,3 +135,40 @@ test('a save before the tab has noticed is refused, and the text is offered', as
   expect(await page.locator('.cm-line').allTextContents()).toEqual(['Hello'])
   expect(await stored()).toBe('Hello')
 })
+
+test('a page whose text is kept nowhere asks once before it makes room for another person', async () => {
+  const { server, page, context, editor, other } = await openedTwice()
+  const questions: string[] = []
+  page.on('dialog', async (dialog) => {
+    questions.push(dialog.type())
+    await dialog.dismiss()
+  })
+  await signOut(other)
+  await editor.becomes(/^Not saved and not kept/)
+  const leoKey = await server.newKey(['read', 'write'], { name: 'Leo', email: 'leo@example.com' })
+  await signInWith(leoKey, context, server)
+  const focus = () => page.evaluate(() => dispatchEvent(new Event('focus')))
+  await focus()
+  await expect.poll(() => questions).toEqual(['beforeunload'])
+  const sheet = page.getByRole('dialog', { name: 'Your session has ended' })
+  await sheet.waitFor()
+  // Later refusals do not ask again.
+  const asked = page.waitForResponse('**/console/session')
+  await focus()
+  await asked
+  await sheet.getByText('Sign in again to continue').waitFor()
+  expect(questions).toHaveLength(1)
+  expect(await page.locator('.cm-line').allTextContents()).toEqual(['Hello unsaved'])
+})
+
+test('a page of the person before does not end the session of the next', async () => {
+  const { server, page, context } = await openedTwice()
+  const leoKey = await server.newKey(['read', 'write'], { name: 'Leo', email: 'leo@example.com' })
+  await signInWith(leoKey, context, server)
+  await page.getByTitle(/, default$/).click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Sign out' }).click()
+  await page.getByText(/Text by .* was not saved/).waitFor()
+  const session = await context.request.get(server.address('/console/session'), { headers: { 'X-Stet-Console': '1' } })
+  expect((await session.json()).apiKey.author.name).toBe('Leo')
+})

@@ -237,10 +237,10 @@ test.each(['99999', 'abc'])('the address of the unknown project %s says so', asy
   await page.getByText('The prompts could not be loaded').waitFor()
 })
 
-test('while the server cannot be asked, the list stays and says how old it is', async () => {
-  const { page } = await browser.open(server, server.promptAddress('hello'), { allow: /ERR_FAILED|Failed to load/ })
+test('while the list cannot be read again, it stays and says how old it is', async () => {
+  const { page } = await browser.open(server, server.promptAddress('hello'), { allow: /status of 500/ })
   await row(page, 'hello').waitFor()
-  await page.route('**/tree', (route) => route.abort())
+  await page.route('**/tree', (route) => route.fulfill({ status: 500, json: { message: 'No disk', details: {} } }))
   await page.getByText('This list is from').waitFor()
   expect(await paths(page)).toContain('hello')
   await page.unroute('**/tree')

@@ -12,7 +12,7 @@ afterAll(() => server.close())
 
 test('a tab that is older than the server says so, keeps its screen, and reloads on request', async () => {
   const { page } = await browser.open(server, `/p/${server.project.id}/history`, {
-    allow: /status of 404|Failed to fetch dynamically imported module/,
+    allow: /status of 404|Failed to fetch dynamically imported module|A part of the console/,
   })
   await page.getByRole('heading', { level: 1, name: 'History' }).waitFor()
   // An updated server has other assets, and answers 404 for those of the older page.
@@ -39,4 +39,25 @@ test('a server that does not answer is named, and the page goes on when it is ba
   await page.getByRole('treeitem', { name: 'hello' }).waitFor()
   await page.context().setOffline(false)
   await page.getByText('The server is not responding.').waitFor({ state: 'detached' })
+})
+
+test('a screen that could not be loaded is loaded on request, with its styles, once the server answers', async () => {
+  const { page } = await browser.open(server, `/p/${server.project.id}/v/live/prompts`, {
+    allow: /ERR_FAILED|Failed to fetch dynamically imported module|A part of the console/,
+  })
+  await page.getByRole('treeitem', { name: 'hello' }).waitFor()
+  await page.route('**/assets/*', (route) => route.abort())
+  await page.getByRole('link', { name: 'History' }).click()
+  await page.getByRole('heading', { name: 'This screen cannot be shown' }).waitFor()
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByRole('heading', { name: 'This screen cannot be shown' }).waitFor()
+  await page.unroute('**/assets/*')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByRole('heading', { level: 1, name: 'History' }).waitFor()
+  const padding = () =>
+    page
+      .getByRole('cell')
+      .first()
+      .evaluate((cell) => getComputedStyle(cell).paddingInlineStart)
+  await expect.poll(padding).not.toBe('1px')
 })

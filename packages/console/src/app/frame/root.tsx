@@ -4,7 +4,7 @@ import { Button, buttonClass } from '../../ui/button.tsx'
 import { Failure } from '../failure.tsx'
 import { usePreferences } from '../preferences.ts'
 import css from './frame.module.css'
-import { reload, useStale } from './lines/upgrade.ts'
+import { MissingPart, reload, reloadIfReachable, useStale } from './lines/upgrade.ts'
 
 /** The theme and density that were chosen in this browser. The style sheet finds them with `:has()`. */
 export function Root() {
@@ -22,6 +22,7 @@ export function Broken({ error, reset }: ErrorComponentProps) {
   // Without this, a query that failed in the screen throws the same error again.
   const { reset: resetQueries } = useQueryErrorResetBoundary()
   const retry = () => {
+    if (error instanceof MissingPart) return void reloadIfReachable()
     resetQueries()
     reset()
   }

@@ -1,15 +1,20 @@
 import { type ComponentType, createElement, lazy } from 'react'
+import { MissingPart } from './lines/upgrade.ts'
 
 /**
  * A screen that is loaded when it is first shown. TanStack's own `lazyRouteComponent` reloads the page by itself if the
  * screen is gone after an upgrade; here the user decides, after everything is saved.
  */
 export function screen<Module>(load: () => Promise<Module>, pick: (module: Module) => ComponentType) {
-  const Screen = lazy(async () => ({ default: pick(await load()) }))
+  const loaded = () =>
+    load().catch((cause) => {
+      throw new MissingPart(cause)
+    })
+  const Screen = lazy(async () => ({ default: pick(await loaded()) }))
   // The router calls this before it leaves the current screen.
   return Object.assign(() => createElement(Screen), {
     preload: async () => {
-      await load()
+      await loaded()
     },
   })
 }

@@ -1,4 +1,5 @@
 import { focusManager, onlineManager } from '@tanstack/react-query'
+import { onOutageEnd } from '../../app/frame/lines/connection.ts'
 import type { PromptBuffer } from './prompt-buffer.ts'
 
 /** Poll interval for colleagues' saves, in milliseconds. Hidden tabs do not poll. */
@@ -9,6 +10,7 @@ export function watchPage(current: () => PromptBuffer | null): () => void {
   const poll = () => {
     if (focusManager.isFocused()) void current()?.poll()
   }
+  const retry = () => current()?.dispatch({ on: 'online' })
   const leave = () => current()?.hidden(true)
   const warn = (event: BeforeUnloadEvent) => {
     if (current()?.isKept === false) event.preventDefault()
@@ -29,9 +31,8 @@ export function watchPage(current: () => PromptBuffer | null): () => void {
       current()?.hidden(!isVisible)
       if (isVisible) poll()
     }),
-    onlineManager.subscribe((isOnline) => {
-      if (isOnline) current()?.dispatch({ on: 'online' })
-    }),
+    onlineManager.subscribe((isOnline) => isOnline && retry()),
+    onOutageEnd(retry),
   ]
   return () => {
     for (const stop of stops) stop()

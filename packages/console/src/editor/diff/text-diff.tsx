@@ -32,7 +32,7 @@ export function TextDiff({ before, after, layout, label }: TextDiffProps) {
     const view = show(place.current, before, after, [...fixedText(nonce), lineNumbers()], label)
     return () => view.destroy()
   }, [before, after, layout, label, nonce])
-  return <div ref={place} className={css['diff']} />
+  return <div ref={place} className={css['diff']} data-added={before === '' || undefined} />
 }
 
 /** Splits at \n only, so that \r stays part of the text and nothing is lost when the text is read back. */

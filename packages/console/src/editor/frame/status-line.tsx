@@ -12,7 +12,11 @@ export function StatusLine({ open, cursor, errors }: { open: Opened; cursor: Tex
   const { status, buffer, arrived } = open
   return (
     <div className={css['status']}>
-      <span className={css['state']} data-kind={open.readOnly ? 'read-only' : status.kind} role="status">
+      <span
+        className={css['state']}
+        data-kind={open.readOnly && status.kind !== 'kept' ? 'read-only' : status.kind}
+        role="status"
+      >
         <StatusText open={open} />
       </span>
       {status.kind === 'kept' && status.problem.kind !== 'signed-out' && (
@@ -21,7 +25,7 @@ export function StatusLine({ open, cursor, errors }: { open: Opened; cursor: Tex
         </Button>
       )}
       {arrived && <Arrival by={arrived.by} at={arrived.at} />}
-      <span className={css['hint']}>Esc then Tab leaves the editor</span>
+      {status.kind !== 'kept' && <span className={css['hint']}>Esc then Tab leaves the editor</span>}
       {errors > 0 && <span className={css['errors']}>{errors === 1 ? '1 error' : `${errors} errors`} · F8</span>}
       <span className={css['cursor']}>
         {cursor.line}:{cursor.column}
@@ -31,7 +35,8 @@ export function StatusLine({ open, cursor, errors }: { open: Opened; cursor: Tex
 }
 
 function StatusText({ open: { status, readOnly } }: { open: Opened }) {
-  if (readOnly) return `Read-only: ${readOnly}`
+  // A key without `write` may have taken the place of another one while text was not saved.
+  if (readOnly && status.kind !== 'kept') return `Read-only: ${readOnly}`
   switch (status.kind) {
     case 'saved':
       return status.at ? (

@@ -15,6 +15,8 @@ export interface KeptRun {
   /** In milliseconds since 1970, because `performance.now()` starts again with the page. */
   startedAt: number
   firstTokenMs: number | null
+  /** Results of client tools that are being written, by the id of the tool call. */
+  results: Readonly<Record<string, string>>
 }
 
 const prefix = `${unsavedPrefix}run#${base.pathname}#`

@@ -79,8 +79,8 @@ export function isRunning(key: string): boolean {
 export class RunSession {
   /** The reply that is being written. The field is not shown while a run is active. */
   reply = ''
-  /** The results that are being written, by the id of the tool call. */
-  readonly results = new Map<string, string>()
+  /** By the id of the tool call. */
+  readonly #results = new Map<string, string>()
   readonly #key: string
   #rounds: readonly Round[] = []
   #outline: Round | undefined
@@ -103,6 +103,11 @@ export class RunSession {
     return this.#outline
   }
 
+  /** The conversation that a reply continues. A refused reply has none of its own. */
+  get conversationUuid(): string | undefined {
+    return this.#rounds.findLast(({ view }) => view.conversationUuid)?.view.conversationUuid ?? undefined
+  }
+
   get isActive(): boolean {
     const last = this.#rounds.at(-1)
     return last !== undefined && isActive(last.view)
@@ -112,7 +117,7 @@ export class RunSession {
   async run(request: RunRequest): Promise<void> {
     if (this.isActive || !mayStream()) return
     this.#toolNames = request.tools
-    this.results.clear()
+    this.#results.clear()
     this.#begin([], null)
     const round = this.#rounds[0]
     await takeStream(this)
@@ -140,17 +145,18 @@ export class RunSession {
 
   /** Continues the conversation with a message of the user. */
   async chat(text: string): Promise<void> {
-    const uuid = this.#uuid
+    const uuid = this.conversationUuid
     if (this.isActive || !uuid || !mayStream()) return
     this.reply = ''
-    this.#begin(this.#rounds, text)
+    const last = this.#rounds.at(-1)
+    this.#begin(last && isRefused(last) ? this.#rounds.slice(0, -1) : this.#rounds, text)
     const tools = this.#tools()
     await this.#occupy(() => stet.prompts.chatStream(uuid, text, { resume, ...tools }))
   }
 
   /** Joins the run again after the connection was lost for longer than the client tries by itself. */
   async rejoin(): Promise<void> {
-    const uuid = this.#uuid
+    const uuid = this.conversationUuid
     const last = this.#rounds.at(-1)
     if (!uuid || !last?.view.trouble?.isLost) return
     const lastEventId = this.#stream?.lastEventId
@@ -164,6 +170,7 @@ export class RunSession {
     if (!kept || this.#rounds.length > 0) return
     const { conversationUuid, said, tools, firstTokenMs } = kept
     this.#toolNames = tools
+    for (const [id, text] of Object.entries(kept.results ?? {})) this.#results.set(id, text)
     const view = { ...startedRun(kept.startedAt - performance.timeOrigin), conversationUuid, firstTokenMs }
     this.#setRounds([{ said, view: { ...view, phase: firstTokenMs === null ? 'waiting' : 'streaming' } }])
     if (kept.earlier?.length > 0) {
@@ -214,15 +221,21 @@ export class RunSession {
     if (!answer) await stet.runs.toolResult({ toolCallId: id, result, isError })
     else if (isError) answer.reject(new Error(String(result)))
     else answer.resolve(result)
-    this.results.delete(id)
+    this.#results.delete(id)
+  }
+
+  /** The result of a tool call that is being written. A reload keeps it. */
+  result(id: string): string {
+    return this.#results.get(id) ?? ''
+  }
+
+  writeResult(id: string, text: string): void {
+    this.#results.set(id, text)
+    this.#keep(this.#rounds)
   }
 
   get #view(): RunView | undefined {
     return this.#rounds.at(-1)?.view
-  }
-
-  get #uuid(): string | undefined {
-    return this.#rounds.findLast(({ view }) => view.conversationUuid)?.view.conversationUuid ?? undefined
   }
 
   #begin(before: readonly Round[], said: string | null): void {
@@ -295,6 +308,8 @@ export class RunSession {
     const view = this.#view
     if (!view) return
     const now = performance.now()
+    const last = this.#rounds.at(-1)
+    if (last && isRefused(last)) this.reply = last.said ?? ''
     this.#show(error instanceof AbortError ? stopRun(view, now) : failRun(view, troubleFrom(error), now))
   }
 
@@ -339,6 +354,7 @@ export class RunSession {
       tools,
       startedAt: startedAt + performance.timeOrigin,
       firstTokenMs,
+      results: Object.fromEntries(this.#results),
     })
   }
 
@@ -353,6 +369,11 @@ export class RunSession {
       })
     return { tools: Object.fromEntries(names.map((name) => [name, { input: unchecked, execute, timeout: toolMs }])) }
   }
+}
+
+/** The message of the round is not in the conversation. */
+function isRefused({ said, view }: Round): boolean {
+  return said !== null && view.conversationUuid === null
 }
 
 const resume = { maxAttempts: 6 }

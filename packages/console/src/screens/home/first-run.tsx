@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Failure } from '../../app/failure.tsx'
 import { setPreferences } from '../../app/preferences.ts'
-import { useBlocked } from '../../app/session.ts'
+import { useBlocked, useSession } from '../../app/session.ts'
 import { Button } from '../../ui/button.tsx'
 import { ScreenTitle } from '../../ui/screen.tsx'
 import { firstPrompt, writeFirstPrompt } from './first-prompt.ts'
@@ -30,6 +30,7 @@ export function FirstRun({ projectId }: { projectId: number | null }) {
 function Begin({ projectId }: { projectId: number | null }) {
   const [state, setState] = useState<'idle' | 'busy' | { error: unknown }>('idle')
   const needsWrite = useBlocked('write')
+  const { author } = useSession().apiKey
   const navigate = useNavigate()
   const queryClient = useQueryClient()
   const begin = async () => {
@@ -39,7 +40,7 @@ function Begin({ projectId }: { projectId: number | null }) {
       const project = String(written.projectId)
       setPreferences({
         project,
-        guide: { project: written.projectId, path: firstPrompt.path, version: written.versionUuid },
+        guide: { project: written.projectId, author: author.id, path: firstPrompt.path, version: written.versionUuid },
       })
       // Home leads away as soon as it reads that the project has a prompt, so nothing is read again before.
       await navigate({

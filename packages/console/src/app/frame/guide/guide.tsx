@@ -110,8 +110,8 @@ function useSteps(guide: Guide): { steps: Step[]; wantsRun: boolean } {
   return { steps, wantsRun: hasNoRun }
 }
 
-function isCalled(runs: readonly { via: string }[] | undefined): boolean {
-  return runs?.some(({ via }) => via === 'api') === true
+function isCalled(runs: readonly { via: string; status: string }[] | undefined): boolean {
+  return runs?.some(({ via, status }) => via === 'api' && status !== 'error') === true
 }
 
 /** The key is left out: the page does not know it. */

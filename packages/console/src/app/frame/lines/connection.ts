@@ -33,7 +33,22 @@ export function noticeOutage(error: unknown): void {
 
 /** Call this after any response. */
 export function noticeResponse(): void {
-  if (outage) setOutage(null)
+  if (!outage) return
+  setOutage(null)
+  for (const listener of endListeners) listener()
+}
+
+const endListeners = new Set<() => void>()
+
+/** Calls `listener` when the server answers again. Returns the function that ends this. */
+export function onOutageEnd(listener: () => void): () => void {
+  endListeners.add(listener)
+  return () => endListeners.delete(listener)
+}
+
+/** Whether a line above the screen reports the error. */
+export function isOutage(error: unknown): boolean {
+  return kindOf(error) !== null
 }
 
 function kindOf(error: unknown): Outage['kind'] | null {

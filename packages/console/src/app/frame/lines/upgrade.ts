@@ -17,9 +17,26 @@ export function listenForUpgrade(): () => void {
 
 /** Without a connection a part cannot be loaded either. After an upgrade the page's own script is gone as well. */
 async function noticeMissingPart(): Promise<void> {
-  const own = document.querySelector<HTMLScriptElement>('script[type="module"]')?.src
-  const response = own && (await fetch(own, { method: 'HEAD', cache: 'no-store' }).catch(() => null))
-  if (response && response.status === 404) noticeUpgrade()
+  const response = await askForScript()
+  if (response?.status === 404) noticeUpgrade()
+}
+
+/** The page's own script, without its text. Null if the server does not answer. */
+function askForScript(): Promise<Response | null> {
+  const own = document.querySelector<HTMLScriptElement>('script[type="module"]')?.src ?? location.href
+  return fetch(own, { method: 'HEAD', cache: 'no-store' }).catch(() => null)
+}
+
+/** A part of the page could not be loaded. A browser does not try again until the page is loaded again. */
+export class MissingPart extends Error {
+  constructor(cause: unknown) {
+    super('A part of the console could not be loaded.', { cause })
+  }
+}
+
+/** Loads the page again, unless the server does not answer: the user would be left without any page. */
+export async function reloadIfReachable(): Promise<void> {
+  if (await askForScript()) await reload()
 }
 
 export function noticeUpgrade(): void {

@@ -2,7 +2,8 @@ import type { TreeItem } from '@stet/sdk'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useDeferredValue, useMemo, useRef, useState } from 'react'
-import { Failure } from '../../../app/failure.tsx'
+import { Failure, messageOf } from '../../../app/failure.tsx'
+import { isOutage } from '../../../app/frame/lines/connection.ts'
 import { stepFrom, useShortcut, useStepKeys } from '../../../app/shortcuts.ts'
 import { Button } from '../../../ui/button.tsx'
 import { inputClass } from '../../../ui/field.tsx'
@@ -114,10 +115,9 @@ function TreeProblem({ tree, failure }: { tree: TreePaneProps['tree']; failure: 
       {tree.isError && !tree.data && (
         <Failure error={tree.error} what="The prompts could not be loaded" onRetry={() => void tree.refetch()} />
       )}
-      {tree.isError && tree.data && (
+      {tree.isError && tree.data && !isOutage(tree.error) && (
         <Notice tone="amber" actions={<Button onClick={() => void tree.refetch()}>Try again</Button>}>
-          This list is from <Time at={new Date(tree.dataUpdatedAt).toISOString()} />. The server has not responded
-          since.
+          This list is from <Time at={new Date(tree.dataUpdatedAt).toISOString()} />. {messageOf(tree.error)}
         </Notice>
       )}
       {failure && <Failure {...failure} />}
