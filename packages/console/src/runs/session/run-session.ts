@@ -1,14 +1,5 @@
 /** The runs that this tab has started. They outlive the pane that shows them, so that a change of tab loses nothing. */
-import {
-  AbortError,
-  ApiError,
-  type Message,
-  type RunStream,
-  type StreamEvent,
-  StreamInterruptedError,
-  type ToolContext,
-} from '@stet/sdk'
-import { messageOf } from '../../app/failure.tsx'
+import { AbortError, type Message, type RunStream, type StreamEvent, type ToolContext } from '@stet/sdk'
 import { noticeSignedOut, queryClient, stet } from '../../app/session.ts'
 import {
   failRun,
@@ -16,17 +7,16 @@ import {
   isActive,
   joinRun,
   queueRun,
-  type RunTrouble,
   type RunView,
   reopenRun,
   type SdkEvent,
   startedRun,
   stopRun,
-  troubleOf,
 } from '../follow-run.ts'
 import { earlierRounds, type Round } from './earlier-rounds.ts'
 import { forgetRun, keepRun, readRun } from './kept-run.ts'
 import { leaveQueue, mayStream, releaseStream, takeStream } from './streams.ts'
+import { troubleFrom } from './trouble-from.ts'
 import { announce } from './watch-runs.ts'
 
 export interface RunRequest {
@@ -379,23 +369,3 @@ function isRefused({ said, view }: Round): boolean {
 const resume = { maxAttempts: 6 }
 /** A schema that accepts everything: the person who answers reads the arguments. */
 const unchecked = { '~standard': { version: 1, vendor: 'stet', validate: (value: unknown) => ({ value }) } } as const
-
-function troubleFrom(error: unknown): RunTrouble {
-  if (error instanceof ApiError) {
-    const { errorCode, details, requestId, serverResponse } = error
-    return troubleOf(wordsOf(serverResponse) ?? error.message, errorCode, details, requestId)
-  }
-  const isLost = error instanceof StreamInterruptedError
-  const message = isLost ? 'The connection to the server was lost. The run may still be active.' : messageOf(error)
-  return { ...troubleOf(message, '', null), isLost }
-}
-
-/** The message of an error body. The SDK's message repeats what the pane shows beside it. */
-function wordsOf(body: string): string | undefined {
-  try {
-    const { message } = JSON.parse(body)
-    return typeof message === 'string' ? message : undefined
-  } catch {
-    return undefined
-  }
-}
