@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { compilePrompt } from '../../template/src/index.ts'
-import { frontMatterOf, scalarOf, withScalar } from '../src/editor/text/front-matter.ts'
+import { frontMatterOf, scalarOf, withParameter, withScalar } from '../src/editor/text/front-matter.ts'
 
 const config = async (content: string) =>
   (await compilePrompt({ path: 'hello', content, documents: {} })).config as Record<string, unknown>
@@ -33,4 +33,22 @@ test.each([
     expect(await config(edited)).toMatchObject({ ...(provider !== undefined && { provider }), [key]: value })
     expect(edited.endsWith('Hello')).toBe(true)
   }
+})
+
+test.each([
+  ['no declarations', '---\nprovider: demo\n---\n'],
+  ['lines', '---\nparameters:\n  a: { type: text }\n---\n'],
+  ['one line', '---\nparameters: { a: { type: text } }\n---\n'],
+  ['an empty map', '---\nparameters: {}\n---\n'],
+  ['a map over several lines', '---\nparameters: {\n  a: { type: text }\n}\nmodel: demo\n---\n'],
+  ['a map that ends with a comma', '---\nparameters: {\n  a: { type: text },\n}\n---\n'],
+  ['a map with a comment', '---\nparameters: {\n  a: { type: text } # the first }\n}\n---\n'],
+  ['a map with quoted braces', '---\nparameters: {\n  a: { type: text, description: "} # {" }\n}\n---\n'],
+  ['a map that ends in its last line', '---\nparameters: { a: { type: text },\n  c: { type: text } }\n---\n'],
+  ['an empty map over two lines', '---\nparameters: {\n}\n---\n'],
+  ['Windows line ends', '---\r\nparameters: {\r\n  a: { type: text }\r\n}\r\n---\r\n'],
+])('a parameter is declared beside the others: %s', async (_, text) => {
+  const before = Object(await config(`${text}Hello`)).parameters ?? {}
+  const after = await config(`${withParameter(text, 'name')}Hello`)
+  expect(after['parameters']).toEqual({ ...before, name: { type: 'text' } })
 })

@@ -41,12 +41,14 @@ interface PromptEditorProps {
   open: Opened
   /** Receives the function that moves the cursor, for the panes beside the editor. */
   goTo?: RefObject<GoTo | null>
+  /** Moves the cursor, after showing the text if it is a tab that is not chosen. */
+  toText?: RefObject<GoTo>
   /** The line of the page's address, where the cursor begins. */
   line?: number | undefined
 }
 
 /** The text of a prompt, with its settings above, its errors below, and where it is saved. */
-export default function PromptEditor({ open, goTo, line }: PromptEditorProps) {
+export default function PromptEditor({ open, goTo, toText, line }: PromptEditorProps) {
   const { buffer, readOnly, status, document } = open
   const { issues, text: compiled } = useIssues(open)
   const facts = useFacts(open)
@@ -68,7 +70,9 @@ export default function PromptEditor({ open, goTo, line }: PromptEditorProps) {
   })
 
   const goToError = (go: typeof nextDiagnostic) => () => {
-    if (shown && go(shown)) shown.focus()
+    const [first] = ownIssues(issues, document.path)
+    if (shown?.dom.offsetParent === null) first && toText?.current(first)
+    else if (shown && go(shown)) shown.focus()
   }
   useShortcuts([
     { keys: 'mod+s', label: 'Save now', group: 'Editor', run: () => buffer.dispatch({ on: 'flush' }) },
@@ -120,7 +124,7 @@ function useMerging(view: EditorView | null, { kind }: Opened['status']) {
 
 /** Issues of referenced prompts have positions in another text. They are only in the list. */
 function ownIssues(issues: FoundIssues['issues'], path: string): FoundIssues['issues'] {
-  return issues.filter((issue) => ((issue as { path?: string }).path ?? path) === path)
+  return issues.filter((issue) => (issue.path ?? path) === path)
 }
 
 function useFacts({ document, place }: Opened): RefObject<CompletionFacts> {

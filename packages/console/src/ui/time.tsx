@@ -33,12 +33,16 @@ export function counted(count: number, noun: string, plural = `${noun}s`): strin
 export function costText(usd: number | null): string {
   if (usd === null) return 'no price'
   if (usd === 0) return '$0'
-  return `$${usd >= 0.01 ? usd.toFixed(2) : usd.toPrecision(1).includes('e') ? usd.toFixed(7).replace(/0+$/, '') : Number(usd.toPrecision(2)).toString()}`
+  if (usd >= 0.01) return `$${usd.toFixed(2)}`
+  // Without an exponent, which small numbers have otherwise.
+  const digits = 1 - Math.floor(Math.log10(usd))
+  return `$${usd.toFixed(Math.min(digits, 20)).replace(/0+$/, '')}`
 }
 
 /** "420 ms", "3.2 s", "2 min 5 s". */
 export function durationText(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)} ms`
-  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`
-  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`
+  if (Math.round(ms) < 1000) return `${Math.round(ms)} ms`
+  if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`
+  const seconds = Math.round(ms / 1000)
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
 }

@@ -66,3 +66,19 @@ test('without admin the page says what it takes, and whom to ask', async () => {
   await page.reload()
   await page.getByText('These people can make changes: Ana Lima (ana@example.com)').waitFor()
 })
+
+test("rotating the session's own key shows the new secret, and the session goes on", async () => {
+  const key = await server.newKey(['admin'], { name: 'Ana', email: 'ana.own@example.com' })
+  const { page } = await browser.open(server, '/settings/keys', { key, allow: /status of 401/ })
+  const row = page.getByRole('row').filter({ hasText: key.slice(0, 9) })
+  await row.getByRole('button', { name: /^Rotate/ }).click()
+  const rotate = page.getByRole('dialog', { name: /^Rotate/ })
+  await rotate.getByLabel('The old secret').selectOption({ label: 'stops at once' })
+  await rotate.getByRole('button', { name: 'Rotate' }).click()
+  const secret = (await page.getByRole('region', { name: 'the key' }).textContent()) ?? ''
+  expect([await statusOf(key), await statusOf(secret)]).toEqual([401, 200])
+  await page.getByRole('button', { name: 'Copy the key' }).click()
+  await page.getByRole('button', { name: 'I have copied it' }).click()
+  await page.reload()
+  await page.getByRole('button', { name: 'New key' }).waitFor()
+})

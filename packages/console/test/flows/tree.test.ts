@@ -232,6 +232,21 @@ test('names that no prompt can have are refused at the field, and their addresse
   await page.getByText('The prompt could not be opened').waitFor()
 })
 
+test('the address of an unknown prompt offers similar ones', async () => {
+  const { page } = await browser.open(server, server.promptAddress('helo'), { allow: /status of 404/ })
+  await page.getByRole('alert').getByRole('link', { name: 'hello' }).click()
+  await heading(page, 'hello')
+})
+
+test('the link to the settings also works in a new tab', async () => {
+  const { page } = await browser.open(server, server.promptAddress('hello'))
+  const link = page.getByRole('link', { name: 'Settings' })
+  await page.goto(server.address((await link.getAttribute('href')) ?? ''))
+  await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor()
+  await page.getByRole('link', { name: 'People' }).click()
+  await expect.poll(() => link.getAttribute('aria-current')).toBe('page')
+})
+
 test.each(['99999', 'abc'])('the address of the unknown project %s says so', async (project) => {
   const { page } = await browser.open(server, `/p/${project}/v/live/prompts`, { allow: /status of 40[04]/ })
   await page.getByText('The prompts could not be loaded').waitFor()

@@ -33,7 +33,15 @@ const issueShape = {
   frame: z.string().meta({ description: 'The lines around the error, with a marker below it.' }),
 }
 
-export const CompileIssue = z.object(issueShape).meta({ id: 'CompileIssue' })
+export const CompileIssue = z
+  .object({
+    ...issueShape,
+    path: z
+      .string()
+      .exactOptional()
+      .meta({ description: 'A referenced prompt with the error; absent for the prompt itself.' }),
+  })
+  .meta({ id: 'CompileIssue' })
 export type CompileIssue = Held<z.infer<typeof CompileIssue>, vocabulary.CompileIssue>
 
 export const LocatedIssue = z

@@ -12,6 +12,8 @@ export interface CompileIssue {
   endColumn?: number
   /** The line of the error and the line before it, with a marker below the error. */
   frame: string
+  /** The prompt with the error, if it is a referenced one. Absent for an error in the prompt itself. */
+  path?: string
 }
 
 /** A compile issue with its prompt. `path` may name a referenced prompt. */

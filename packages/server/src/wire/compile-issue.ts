@@ -4,11 +4,14 @@ import type { CompileIssue } from '../features/templates/template-engine.ts'
 /** A response has at most this many errors of one prompt. */
 export const MAX_ISSUES = 20
 
-export function issueBody({ code, message, line, column, endLine, endColumn, frame }: CompileIssue): IssueBody {
-  const end = { ...(endLine === undefined ? {} : { endLine }), ...(endColumn === undefined ? {} : { endColumn }) }
-  return { code, message, line, column, ...end, frame }
+/** @param path the prompt that was compiled. Only errors in other prompts name theirs. */
+export function issueBody(issue: CompileIssue, path: string): IssueBody {
+  const { path: of, ...body } = locatedIssueBody(issue)
+  return of === path ? body : { ...body, path: of }
 }
 
 export function locatedIssueBody(issue: CompileIssue): LocatedBody {
-  return { ...issueBody(issue), path: issue.path }
+  const { code, message, line, column, endLine, endColumn, frame, path } = issue
+  const end = { ...(endLine === undefined ? {} : { endLine }), ...(endColumn === undefined ? {} : { endColumn }) }
+  return { code, message, line, column, ...end, frame, path }
 }

@@ -21,7 +21,7 @@ export function documentBody(document: Document, kind: string | undefined): Docu
     config: document.config,
     parameters: document.parameters,
     ...(provider === undefined ? {} : { provider }),
-    errors: document.errors.slice(0, MAX_ISSUES).map(issueBody),
+    errors: document.errors.slice(0, MAX_ISSUES).map((issue) => issueBody(issue, document.path)),
     createdAt: document.createdAt.toISOString(),
     updatedAt: document.updatedAt.toISOString(),
     mergedAt: document.mergedAt?.toISOString() ?? null,

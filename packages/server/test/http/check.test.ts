@@ -79,6 +79,19 @@ it('locates errors of compilation and of the first step, and then has no message
   expect(rendered.errors[0]?.message).not.toMatch(/^a:2/)
 })
 
+it('names the prompt of an error that is in a referenced one, also in the stored prompt', async () => {
+  const { newDraft } = await createTestProject(api, { leaf: 'fine', root: '<prompt path="leaf" />' })
+  const draft = await newDraft()
+  const errorsOf = async (path: string) =>
+    (await api('GET', `${draft}/documents/${path}`)).body['errors'] as { path?: string; line: number }[]
+  await api('POST', `${draft}/documents/create-or-update`, { body: { path: 'leaf', prompt: 'fine\n{{ endif }}' } })
+  await api('POST', `${draft}/documents/create-or-update`, { body: { path: 'root', prompt: '<prompt path="leaf" />' } })
+  expect((await errorsOf('root'))[0]).toMatchObject({ path: 'leaf', line: 2 })
+  const [own] = await errorsOf('leaf')
+  expect(own).toMatchObject({ line: 2 })
+  expect(own).not.toHaveProperty('path')
+})
+
 it('lists references in both directions, missing ones included', async () => {
   const { live, newDraft } = await createTestProject(api, {
     'folder/leaf': 'x',

@@ -1,3 +1,4 @@
+import { isOutage, noticeOutage, onOutageEnd } from '../../app/frame/lines/connection.ts'
 import { noticeSignedOut, onResume, stet } from '../../app/session.ts'
 import { registerTexts, setLeftPrompts } from '../../app/unsaved.ts'
 import { isUnsaved } from '../autosave.ts'
@@ -12,6 +13,8 @@ export interface Opening {
 }
 
 interface Entry {
+  /** The first address of the text. */
+  place: PromptPlace
   opening: Opening
   users: number
   isLoading: boolean
@@ -81,6 +84,7 @@ export const openBuffers = {
 function entryOf(place: PromptPlace): Entry {
   const key = openBuffers.keyOf(place)
   const entry = entries.get(key) ?? {
+    place,
     opening: closed,
     users: 0,
     isLoading: false,
@@ -108,6 +112,7 @@ async function load(place: PromptPlace, entry: Entry): Promise<void> {
     update(entry, { buffer, error: null })
   } catch (error) {
     entry.isLoading = false
+    noticeOutage(error)
     noticeSignedOut(error)
     update(entry, { buffer: null, error })
   }
@@ -149,6 +154,10 @@ registerTexts({
   wipe: () => {
     for (const buffer of allBuffers()) buffer.copyWiped()
   },
+})
+
+onOutageEnd(() => {
+  for (const { place, opening } of [...entries.values()]) if (isOutage(opening.error)) openBuffers.retry(place)
 })
 
 // Text that a 401 has stopped is saved as soon as the user has signed in again.

@@ -2,6 +2,7 @@ import type { VersionDiff as Diff } from '@stet/sdk'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useRef } from 'react'
 import { stepFrom, useShortcuts, useStepKeys } from '../../app/shortcuts.ts'
+import { Button } from '../../ui/button.tsx'
 import { Chip } from '../../ui/mark.tsx'
 import { type DiffLayout, TextDiff } from './text-diff.tsx'
 import css from './version-diff.module.css'
@@ -113,4 +114,18 @@ export function changeText(changes: readonly PromptChange[]): string {
     return count ? [`${count} ${words[status]}`] : []
   })
   return `${changes.length} ${changes.length === 1 ? 'prompt' : 'prompts'}: ${parts.join(', ')}`
+}
+
+/** One text with its changes, or both side by side. */
+export function LayoutSwitch({ layout, onChange }: { layout: DiffLayout; onChange: (layout: DiffLayout) => void }) {
+  return (
+    <fieldset className={css['switch']} aria-label="Layout of the differences">
+      <Button look="quiet" aria-pressed={layout === 'unified'} onClick={() => onChange('unified')}>
+        Unified
+      </Button>
+      <Button look="quiet" aria-pressed={layout === 'split'} onClick={() => onChange('split')}>
+        Side by side
+      </Button>
+    </fieldset>
+  )
 }

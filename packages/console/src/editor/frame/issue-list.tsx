@@ -16,8 +16,7 @@ export function IssueList({ issues, path, onSelect }: IssueListProps) {
     <section className={css['issues']} aria-label="Errors">
       <ul>
         {issues.map((issue) => {
-          const { path: of = path } = issue as { path?: string }
-          const { line, column, message } = issue
+          const { path: of = path, line, column, message } = issue
           return (
             <li key={`${of} ${line} ${column} ${message}`}>
               <button

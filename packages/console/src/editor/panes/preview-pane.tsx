@@ -33,6 +33,8 @@ export function PreviewPane({ open, example }: PreviewPaneProps) {
   })
   // The check of the text before it, which may have needed fewer inputs, is kept while it is not made again.
   const made = required.length === 0 ? check.data : undefined
+  // A run adds the messages of its example.
+  const shown = made?.messages && [...made.messages, ...(chosen?.messages ?? [])]
   return (
     <div className={css['pane']}>
       <p className={css['quiet']}>
@@ -51,11 +53,11 @@ export function PreviewPane({ open, example }: PreviewPaneProps) {
           {made.errors[0]?.message ?? 'The prompt does not compile.'}
         </Notice>
       )}
-      {made?.messages?.map((message, at) => (
+      {shown?.map((message, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: messages have no other identity than their place
         <Shown key={at} message={message} />
       ))}
-      {made?.messages?.length === 0 && <p className={css['quiet']}>The first step has no messages.</p>}
+      {shown?.length === 0 && <p className={css['quiet']}>The first step has no messages.</p>}
     </div>
   )
 }

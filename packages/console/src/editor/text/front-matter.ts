@@ -85,8 +85,42 @@ export function withParameter(text: string, name: string): string {
     const flow = `{ ${inner ? `${inner.replace(/,$/, '')}, ` : ''}${entry} }`
     return text.slice(0, line.valueFrom) + flow + text.slice(line.valueTo)
   }
+  if (value.startsWith('{')) return withEntry(text, line.valueFrom, entry)
   const indent = /^(?:\r\n|\r|\n)(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*([ \t]+)/.exec(text.slice(line.to))?.[1] ?? '  '
   return `${text.slice(0, line.to)}${lineBreakOf(text)}${indent}${entry}${text.slice(line.to)}`
+}
+
+/** Adds an entry to the flow map at `from`, which spans several lines. A map without an end stays as it is. */
+function withEntry(text: string, from: number, entry: string): string {
+  const { last, close } = endOfMap(text, from)
+  if (close === undefined) return text
+  const lineFrom = lineStart(text, close)
+  const comma = last > from && text[last] !== ',' ? ',' : ''
+  const [before, between] = [text.slice(0, last + 1) + comma, text.slice(last + 1, close)]
+  if (text.slice(lineFrom, close).trim() !== '') return `${before}${between} ${entry} ${text.slice(close)}`
+  const indent = /^[ \t]*/.exec(text.slice(lineStart(text, last), last + 1))?.[0] ?? ''
+  const rest = text.slice(lineFrom)
+  return `${before}${text.slice(last + 1, lineFrom)}${last > from ? indent : `${indent}  `}${entry}${lineBreakOf(text)}${rest}`
+}
+
+/** The last character of the map that is no space or comment, and its closing brace. */
+function endOfMap(text: string, from: number): { last: number; close: number | undefined } {
+  const token = /"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|(?<=\s)#[^\r\n]*|[{}[\]]|[^\s{}[\]"'#]+|#/g
+  const end = frontMatterOf(text)?.to ?? text.length
+  let [depth, last] = [0, from]
+  token.lastIndex = from
+  for (let found = token.exec(text); found && found.index < end; found = token.exec(text)) {
+    const [word] = found
+    if (/^[{[]/.test(word)) depth += 1
+    else if (/^[}\]]/.test(word)) depth -= 1
+    if (depth === 0) return { last, close: found.index }
+    if (!/^#./.test(word)) last = found.index + word.length - 1
+  }
+  return { last, close: undefined }
+}
+
+function lineStart(text: string, at: number): number {
+  return Math.max(text.lastIndexOf('\n', at - 1), text.lastIndexOf('\r', at - 1)) + 1
 }
 
 /** Adds lines at the end of the front matter, and the front matter itself if there is none. */

@@ -6,7 +6,7 @@ import { diffQuery, listInterval, versionsQuery } from '../../app/queries.ts'
 import { useBlocked } from '../../app/session.ts'
 import { useShortcuts } from '../../app/shortcuts.ts'
 import type { DiffLayout } from '../../editor/diff/text-diff.tsx'
-import { changeText, type PromptChange, VersionDiff } from '../../editor/diff/version-diff.tsx'
+import { changeText, LayoutSwitch, type PromptChange, VersionDiff } from '../../editor/diff/version-diff.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Screen, ScreenTitle } from '../../ui/screen.tsx'
 import { Empty } from '../../ui/states.tsx'
@@ -181,18 +181,5 @@ function ChangeActions({ change, params, isSeen, onSeen, onRevert }: ChangeActio
         Revert
       </Button>
     </>
-  )
-}
-
-function LayoutSwitch({ layout, onChange }: { layout: DiffLayout; onChange: (layout: DiffLayout) => void }) {
-  return (
-    <fieldset className={css['switch']} aria-label="Layout of the differences">
-      <Button look="quiet" aria-pressed={layout === 'unified'} onClick={() => onChange('unified')}>
-        Unified
-      </Button>
-      <Button look="quiet" aria-pressed={layout === 'split'} onClick={() => onChange('split')}>
-        Side by side
-      </Button>
-    </fieldset>
   )
 }

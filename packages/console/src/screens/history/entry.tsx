@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { Failure } from '../../app/failure.tsx'
 import { diffQuery } from '../../app/queries.ts'
 import { useBlocked } from '../../app/session.ts'
-import { changeText, VersionDiff } from '../../editor/diff/version-diff.tsx'
+import { changeText, LayoutSwitch, VersionDiff } from '../../editor/diff/version-diff.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Skeleton } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -29,7 +29,12 @@ export default function VersionEntry({ projectId, version, published }: EntryPro
   const needsPublish = useBlocked('publish')
   const diff = useQuery(diffQuery(projectId, version.uuid))
   const choose = (search: { prompt?: string; view?: 'unified' | 'split' }) =>
-    navigate({ to: '.', search: (old) => ({ ...old, ...search }), replace: true })
+    navigate({
+      to: '/p/$project/history/$entry',
+      params: { project: String(projectId), entry: version.uuid },
+      search: (old) => ({ ...old, ...search }),
+      replace: true,
+    })
   return (
     <section className={css['entry']} aria-labelledby="entry-title">
       <header className={css['head']}>
@@ -50,9 +55,14 @@ export default function VersionEntry({ projectId, version, published }: EntryPro
       {diff.error && <Failure error={diff.error} what="The changes could not be loaded" onRetry={diff.refetch} />}
       {diff.data && (
         <>
-          <p className={css['faint']}>
-            {diff.data.changes.length ? changeText(diff.data.changes) : 'No prompt was changed.'}
-          </p>
+          <div className={css['head']}>
+            <p className={css['faint']}>
+              {diff.data.changes.length ? changeText(diff.data.changes) : 'No prompt was changed.'}
+            </p>
+            {diff.data.changes.length > 0 && (
+              <LayoutSwitch layout={view} onChange={(layout) => choose({ view: layout })} />
+            )}
+          </div>
           <VersionDiff
             changes={diff.data.changes}
             current={prompt}

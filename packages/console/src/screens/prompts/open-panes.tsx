@@ -1,6 +1,6 @@
-import type { TreeItem } from '@stet/sdk'
-import { useNavigate, useSearch } from '@tanstack/react-router'
-import { lazy, type RefObject, Suspense, useCallback, useEffect, useRef, useState } from 'react'
+import { ApiError, type TreeItem } from '@stet/sdk'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { Fragment, lazy, type RefObject, Suspense, useCallback, useEffect, useRef, useState } from 'react'
 import { Failure } from '../../app/failure.tsx'
 import { type Opened, useOpenPrompt } from '../../editor/open-prompt.ts'
 import { ParametersPane } from '../../editor/panes/parameters-pane.tsx'
@@ -46,11 +46,13 @@ export default function OpenPanes({ place, path, item, example, panes, edits }: 
       <Pane name="text" panes={panes}>
         {open.phase === 'loading' && <Skeleton lines={6} />}
         {open.phase === 'failed' && (
-          <Failure error={open.error} what="The prompt could not be opened" onRetry={open.retry} />
+          <Failure error={open.error} what="The prompt could not be opened" onRetry={open.retry}>
+            <Suggestions error={open.error} place={place} />
+          </Failure>
         )}
         {open.phase === 'open' && (
           <Suspense fallback={<Skeleton lines={6} />}>
-            <PromptEditor key={open.buffer.id} open={open} goTo={inText} line={line} />
+            <PromptEditor key={open.buffer.id} open={open} goTo={inText} toText={goTo} line={line} />
           </Suspense>
         )}
       </Pane>
@@ -71,6 +73,21 @@ export default function OpenPanes({ place, path, item, example, panes, edits }: 
       </Pane>
     </>
   )
+}
+
+/** Prompts with similar paths. */
+function Suggestions({ error, place: { projectId, versionUuid } }: { error: unknown; place: EditPlace }) {
+  const { suggestions }: { suggestions?: unknown } = error instanceof ApiError ? Object(error.details) : {}
+  if (!Array.isArray(suggestions)) return null
+  const params = { project: String(projectId), version: versionUuid }
+  return suggestions.map((path) => (
+    <Fragment key={path}>
+      {' '}
+      <Link to="/p/$project/v/$version/prompts/$" params={{ ...params, _splat: path }} className={css['suggestion']}>
+        {path}
+      </Link>
+    </Fragment>
+  ))
 }
 
 interface OpenRunProps {

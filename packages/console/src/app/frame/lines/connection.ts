@@ -53,8 +53,9 @@ export function isOutage(error: unknown): boolean {
 
 function kindOf(error: unknown): Outage['kind'] | null {
   if (error instanceof ConnectionError) return 'unreachable'
-  if (!(error instanceof ApiError)) return null
-  return error.status === 503 ? 'unavailable' : error.status === 429 ? 'rate-limited' : null
+  // Refusals of the API and of `/console` have a status.
+  const { status } = Object(error)
+  return status === 503 ? 'unavailable' : status === 429 ? 'rate-limited' : null
 }
 
 function setOutage(next: Outage | null): void {

@@ -1,4 +1,4 @@
-import { Link } from '@tanstack/react-router'
+import { Link, useLocation } from '@tanstack/react-router'
 import { Icon } from '../../../ui/icon.tsx'
 import { Wordmark } from '../../../ui/mark.tsx'
 import { useProjectId, useVersion } from '../place.ts'
@@ -11,6 +11,7 @@ export function Rail() {
   const projectId = useProjectId()
   const version = useVersion()
   const project = String(projectId)
+  const isInSettings = useLocation().pathname.startsWith('/settings/')
   return (
     <header className={css['rail']}>
       <Link to="/" className={css['brand']} aria-label="stet, home">
@@ -30,7 +31,13 @@ export function Rail() {
             </Link>
           </>
         )}
-        <Link to="/settings" className={css['link']}>
+        {/* The address of a page, because the server has none for all settings. */}
+        <Link
+          to="/settings/$page"
+          params={{ page: 'keys' }}
+          className={css['link']}
+          {...(isInSettings && { 'data-status': 'active', 'aria-current': 'page' })}
+        >
           <Icon name="settings" /> Settings
         </Link>
       </nav>

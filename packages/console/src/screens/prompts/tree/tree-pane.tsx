@@ -92,12 +92,12 @@ export function TreePane({ tree, place, path, edits, addressOf, empty }: TreePan
             onOpen={open}
             onToggle={toggle}
             onNew={(folder) => !edits.blocked && edits.ask({ kind: 'new', folder })}
-            onRename={(item) => !edits.blocked && edits.ask({ kind: 'rename', item, to: item.path })}
+            onRename={(item) => rename(edits, item, item.path)}
             onDelete={({ path, change }) => !edits.blocked && change !== 'deleted' && edits.remove(path)}
             onMove={(from, folder) => {
               const item = items.find((one) => one.path === from)
               const to = folder + from.slice(from.lastIndexOf('/') + 1)
-              if (item && to !== from && !edits.blocked) edits.ask({ kind: 'rename', item, to })
+              if (item && to !== from) rename(edits, item, to)
             }}
           />
         )}
@@ -106,6 +106,11 @@ export function TreePane({ tree, place, path, edits, addressOf, empty }: TreePan
       <Counts items={found} />
     </div>
   )
+}
+
+/** A deleted prompt has no name to change. */
+function rename(edits: PromptEdits, item: TreeItem, to: string): void {
+  if (!edits.blocked && item.change !== 'deleted') edits.ask({ kind: 'rename', item, to })
 }
 
 /** Above the list: how old it is, and what could not be done. */

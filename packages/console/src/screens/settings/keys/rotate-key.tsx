@@ -2,7 +2,7 @@ import type { ApiKeyInfo } from '@stet/sdk'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Failure } from '../../../app/failure.tsx'
-import { stet } from '../../../app/session.ts'
+import { signIn, stet, useSession } from '../../../app/session.ts'
 import { FormDialog } from '../../../ui/dialog.tsx'
 import { SelectField } from '../../../ui/field.tsx'
 import { keysQuery } from '../queries.ts'
@@ -18,9 +18,15 @@ const overlaps = [
 /** Replaces the secret of a key. The old one may work for a while, until every application has the new one. */
 export function RotateDialog({ apiKey, onClose }: { apiKey: ApiKeyInfo; onClose: () => void }) {
   const queries = useQueryClient()
+  const session = useSession()
   const [overlapSeconds, setOverlap] = useState(3_600)
   const rotate = useMutation({
-    mutationFn: () => stet.apiKeys.rotate(apiKey.id, { overlapSeconds }),
+    mutationFn: async () => {
+      const rotated = await stet.apiKeys.rotate(apiKey.id, { overlapSeconds })
+      // The session ends with the old secret, and its sheet would cover the new one.
+      if (apiKey.id === session.apiKey.id) await signIn({ apiKey: rotated.key }).catch(() => undefined)
+      return rotated
+    },
     onSuccess: () => queries.invalidateQueries({ queryKey: keysQuery.queryKey }),
   })
   if (rotate.data) return <SecretDialog name={rotate.data.name} secret={rotate.data.key} onClose={onClose} />

@@ -137,6 +137,7 @@ function ProviderFields({ values, isNew, onChange, problemOf }: FieldsProps) {
 function missingIn({ kind, name, token, url }: Values, stored: ProviderKeyInfo | undefined): string | false {
   if (!name.trim()) return 'needs a name'
   if (!stored && !token) return 'needs a key'
+  if (stored?.url && !url) return 'an address can be changed, but not removed'
   return kind === 'custom' && !url && 'needs an address'
 }
 
