@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { Button } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy.tsx'
 import { Notice } from '../ui/states.tsx'
+import { ConsoleError } from './session.ts'
 
 interface FailureProps {
   error: unknown
@@ -12,9 +13,11 @@ interface FailureProps {
   children?: ReactNode
 }
 
+const unknownError = { requestId: null, errorCode: undefined }
+
 /** An error at the place where it occurred: the server's message, its code, and what can be done. */
 export function Failure({ error, what, onRetry, children }: FailureProps) {
-  const requestId = error instanceof ApiError ? error.requestId : null
+  const { requestId, errorCode } = error instanceof ApiError || error instanceof ConsoleError ? error : unknownError
   return (
     <Notice
       tone="red"
@@ -28,7 +31,7 @@ export function Failure({ error, what, onRetry, children }: FailureProps) {
     >
       {what && <strong>{what}. </strong>}
       {messageOf(error)}
-      {error instanceof ApiError && <code> {error.errorCode}</code>}
+      {errorCode && <code> {errorCode}</code>}
       {children}
     </Notice>
   )

@@ -66,7 +66,7 @@ async function readSession(): Promise<Session> {
   if (!before || before.apiKey.author.id === session.apiKey.author.id) return session
   const isFirst = leftAt === Number.NEGATIVE_INFINITY
   if (!isFirst && performance.now() - leftAt > leavingMs)
-    throw new ConsoleError(401, 'Another person has signed in with this browser', 'other-person')
+    throw new ConsoleError(401, 'Another person has signed in with this browser', { reason: 'other-person' })
   if (isFirst) {
     leftAt = performance.now()
     location.reload()
@@ -152,15 +152,25 @@ function resumeSoon(): void {
 /** The browser did not keep the session cookie. */
 export class CookieRefused extends Error {}
 
+interface ConsoleErrorFacts {
+  reason?: string
+  errorCode?: string
+  requestId?: string | null
+}
+
 /** A refusal of a `/console` route, in the shape of the API's error bodies. */
 export class ConsoleError extends Error {
   readonly status: number
   readonly reason: string | undefined
+  readonly errorCode: string | undefined
+  readonly requestId: string | null
 
-  constructor(status: number, message: string, reason?: string) {
+  constructor(status: number, message: string, { reason, errorCode, requestId = null }: ConsoleErrorFacts = {}) {
     super(message)
     this.status = status
     this.reason = reason
+    this.errorCode = errorCode
+    this.requestId = requestId
   }
 }
 
@@ -187,7 +197,9 @@ export async function callConsole<T>(method: 'GET' | 'POST' | 'DELETE', path: st
   const answer = text && isJson ? JSON.parse(text) : undefined
   if (response.ok && (isJson || text === '')) return answer
   const message = answer?.message ?? `The server answered with ${response.status} and no JSON`
-  throw new ConsoleError(response.status, message, answer?.details?.reason)
+  const { errorCode, details } = Object(answer)
+  const requestId = response.headers.get('x-request-id')
+  throw new ConsoleError(response.status, message, { reason: details?.reason, errorCode, requestId })
 }
 
 /** Whether the session has ended while the page was open. The sign-in sheet then covers the screen. */

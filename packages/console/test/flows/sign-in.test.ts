@@ -59,6 +59,10 @@ test('the console opens the draft that was open last, and live once it is publis
   await editorOf(page).ready()
   await page.goto(server.address('/'))
   await page.waitForURL(prompts(draft))
+  await page.getByRole('link', { name: 'History' }).click()
+  await page.getByRole('heading', { level: 1, name: 'History' }).waitFor()
+  await page.getByRole('link', { name: 'Prompts' }).click()
+  await page.waitForURL(prompts(draft))
   expect(await server.api('POST', `/projects/${server.project.id}/versions/${draft}/publish`)).toMatchObject({
     status: 200,
   })

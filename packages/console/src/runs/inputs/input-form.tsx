@@ -169,7 +169,10 @@ function FileField({ input, draft, texts, onChange }: FileFieldProps) {
                 autoComplete="off"
                 placeholder="https://…"
                 value={draft.text}
-                onChange={(event) => onChange(typed(event.target.value))}
+                onChange={(event) => {
+                  setRefusal(null)
+                  onChange(typed(event.target.value))
+                }}
                 {...control}
               />
               <Button onClick={() => chooser.current?.click()}>Choose a file</Button>
