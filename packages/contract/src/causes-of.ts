@@ -84,7 +84,7 @@ export function causesOf(route: RouteShape, metadata: RouteMetadata): ErrorCause
     ...(streams ? (['too-many-streams'] as const) : []),
     ...errors,
   ])
-  if (isPublic) causes.delete('unknown-key')
+  if (isPublic) for (const cause of ['unknown-key', 'other-person'] as const) causes.delete(cause)
   // Publishing reports `not-a-draft` for an unknown version too.
   if (causes.has('not-a-draft')) for (const cause of ofParameter['versionUuid'] ?? []) causes.delete(cause)
   const order = Object.keys(ERROR_CAUSES)

@@ -5,7 +5,7 @@ import { generateApiKey } from '../../../src/features/access/api-key.ts'
 import type { ApiAnswer } from '../api-call.ts'
 import { bodyKeys } from '../api-description.ts'
 import { fill, validBody, type WalkedRoute } from '../contract-routes.ts'
-import { send, successOf } from './requests.ts'
+import { consoleMark, send, successOf } from './requests.ts'
 import { inLive, type Scenario } from './scenario.ts'
 import { bodyLimitBytes, streamLimit, type World } from './world.ts'
 
@@ -38,6 +38,10 @@ export const refusedRequests: Partial<Record<ErrorCause, Scenario>> = {
     send(world, route, { body: '{}', headers: { 'content-encoding': 'zstd' } }),
 
   'no-key': (world, route) => send(world, route, { key: null }),
+  'other-person': async (world, route) => {
+    const { cookie } = await world.newSession()
+    return send(world, route, { key: null, headers: { ...consoleMark, cookie, 'x-stet-author': '0' } })
+  },
   'unknown-key': (world, route) => send(world, route, { key: generateApiKey() }),
   'missing-scope': async (world, route) => {
     const needed = ['admin', ...[route.metadata.scope].flat()]
