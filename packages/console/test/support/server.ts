@@ -58,8 +58,9 @@ export async function signInLink(server: Pick<ConsoleServer, 'address' | 'key'>,
 export async function consoleServer(
   prompts: Record<string, string> = {},
   environment: Record<string, string> = {},
+  execArgv?: readonly string[],
 ): Promise<ConsoleServer> {
-  const served = await servedProject(prompts, environment)
+  const served = await servedProject(prompts, environment, execArgv)
   const address = (path: string) => `${served.server.url}${path}`
   return Object.assign(served, {
     address,
