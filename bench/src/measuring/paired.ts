@@ -1,6 +1,6 @@
 /**
- * `PAIRED=1` with `BASELINE` runs the two builds of stet alone, in turn, and compares each round with its neighbor. Slow
- * changes of the machine affect both rounds of a pair, so differences of a few percent show in enough rounds.
+ * `PAIRED=1` with `BASELINE` runs the two builds of stet alone, in turn, and compares the rounds of each pair.
+ * Slow drift of the machine affects both, so enough rounds show differences of a few percent.
  */
 import type { Candidate, Figures } from './rounds.ts'
 

@@ -36,7 +36,7 @@ async function signOut(page: Page): Promise<void> {
 const keptTexts = (page: Page) =>
   page.evaluate(() => Object.entries(localStorage).filter(([name, text]) => `${name} ${text}`.includes('Hello')).length)
 
-/** Replaces the cookie of the browser. No tab is told. */
+/** Replaces the browser's cookie without notifying its tabs. */
 async function signInWith(apiKey: string, context: BrowserContext, server: { address(path: string): string }) {
   const response = await context.request.post(server.address('/console/session'), {
     data: { apiKey },

@@ -1,4 +1,4 @@
-/** Limits the workers that a list of many prompts occupies. Evaluation stops when the client disconnects. */
+/** A list of many prompts stops evaluating when its client disconnects. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { keepEvaluating } from '../templates/support/keep-evaluating.ts'
 import { type Api, createTestProject, issueKey, type Opened, openServer } from './scenario.ts'

@@ -14,10 +14,15 @@ export function useProjectId(): number | null {
 /** The version of the address, `live` or a uuid. Where the address names none, the draft that was open last, or live. */
 export function useVersion(): string {
   const { version } = useParams({ strict: false })
-  const projectId = useProjectId()
+  const last = useLastVersion(useProjectId())
+  return version ?? last ?? 'live'
+}
+
+/** The draft that was open last, or live if it was published or deleted since. Undefined until that is known. */
+export function useLastVersion(projectId: number | null): string | undefined {
   const last = usePreferences().version
-  const isWanted = version === undefined && projectId !== null && last !== 'live'
-  const { data } = useQuery({ ...versionsQuery(projectId ?? 0), enabled: isWanted })
-  if (version !== undefined) return version
-  return isWanted && data?.some(({ uuid, status }) => uuid === last && status === 'draft') ? last : 'live'
+  const isKnown = last === 'live' || projectId === null
+  const { data, isLoading } = useQuery({ ...versionsQuery(projectId ?? 0), enabled: !isKnown })
+  if (isLoading) return undefined
+  return data?.some(({ uuid, status }) => uuid === last && status === 'draft') ? last : 'live'
 }

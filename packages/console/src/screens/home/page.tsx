@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Navigate } from '@tanstack/react-router'
 import { Failure } from '../../app/failure.tsx'
+import { useLastVersion } from '../../app/frame/place.ts'
 import { preferences } from '../../app/preferences.ts'
 import { pathsOf, projectsQuery, treeQuery, versionsQuery } from '../../app/queries.ts'
 import { Skeleton } from '../../ui/states.tsx'
@@ -35,14 +36,10 @@ function Unpublished({ projectId }: { projectId: number }) {
   return paths.data || paths.error || versions.error ? <Open projectId={projectId} /> : <Loading />
 }
 
-/** Opens the draft that was open last, unless it was published or deleted since. */
 function Open({ projectId }: { projectId: number }) {
-  const { version } = preferences()
-  const versions = useQuery({ ...versionsQuery(projectId), enabled: version !== 'live' })
-  if (versions.isLoading) return <Loading />
-  const isDraft = versions.data?.some(({ uuid, status }) => uuid === version && status === 'draft')
-  const params = { project: String(projectId), version: isDraft ? version : 'live' }
-  return <Navigate to="/p/$project/v/$version/prompts" params={params} replace />
+  const version = useLastVersion(projectId)
+  if (!version) return <Loading />
+  return <Navigate to="/p/$project/v/$version/prompts" params={{ project: String(projectId), version }} replace />
 }
 
 function Loading() {
