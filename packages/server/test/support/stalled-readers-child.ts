@@ -9,7 +9,16 @@ import type { RunLogReader } from '../../src/features/runs/ports.ts'
 import { eventCodec } from '../../src/wire/event-codec.ts'
 import { activeRun, logServers, redisUrl } from './shared-logs.ts'
 
-const { prefix, acceptedBytes } = JSON.parse(process.argv[2] ?? '') as { prefix: string; acceptedBytes: number }
+export interface Settings {
+  prefix: string
+  acceptedBytes: number
+  /** Collects garbage often, so that the process is about as large as what it holds. */
+  isCollecting: boolean
+}
+
+const collectEveryMs = 50
+
+const { prefix, acceptedBytes, isCollecting } = JSON.parse(process.argv[2] ?? '') as Settings
 const { servers } = await logServers({ urls: [redisUrl], prefix })
 const [server] = servers
 const readers: RunLogReader[] = []
@@ -44,6 +53,7 @@ let peakBytes = 0
 setInterval(() => {
   peakBytes = Math.max(peakBytes, process.memoryUsage.rss())
 }, 10)
+if (isCollecting) setInterval(collect, collectEveryMs)
 
 process.on('message', (runs: string[]) => {
   const retained = retainedBytes()
