@@ -1,5 +1,5 @@
 import { PrismaPg } from '@prisma/adapter-pg'
-import type { SqlQueries, SqlSession } from '@stet/embedded-postgres/sql-session'
+import type { SqlQueries, SqlSession, SqlStatement } from '@stet/embedded-postgres/sql-session'
 import type pg from 'pg'
 import type { Engine } from '../engine.ts'
 import { Connection, SharedPool, watchConnections } from './postgres-pool.ts'
@@ -29,14 +29,15 @@ export function openPostgres(options: ReplicaLockOptions & Sharing & { url: stri
     statement_timeout: 30_000,
     // The server's statements hold locks for milliseconds. A longer wait means that another program holds the lock.
     lock_timeout: 5_000,
+    // A batch is sent as a whole. Everything else awaits each statement.
+    pipeline: true,
   })
   // The pool replaces broken idle connections. An unhandled error event would end the process.
   pool.on('error', (error) => options.log.warn('database.connection-lost', { reason: error.message }))
   const stopWatching = watchConnections(pool, connection, options.log)
   return {
     kind: 'postgres',
-    // The adapter depends on a second copy of pg's types.
-    adapter: new PrismaPg(pool as unknown as ConstructorParameters<typeof PrismaPg>[0]),
+    adapter: new PrismaPg(pool),
     session: poolSession(pool),
     writesClosed: () => false,
     checks: () => (lock === undefined || isShared ? {} : { onlyReplica: lock.isConfirmed() }),
@@ -52,7 +53,7 @@ export function openPostgres(options: ReplicaLockOptions & Sharing & { url: stri
 
 export function poolSession(pool: pg.Pool): SqlSession {
   const pooled = pgQueries(pool)
-  const transaction: SqlSession['transaction'] = async (work) => {
+  const inTransaction = async <T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> => {
     const client = await pool.connect()
     let broken: Error | undefined
     // The connection may break between two statements. An unhandled error event would end the process.
@@ -61,11 +62,7 @@ export function poolSession(pool: pg.Pool): SqlSession {
     }
     client.on('error', onBroken)
     try {
-      await client.query('BEGIN')
-      const result = await work(pgQueries(client))
-      const { command } = await client.query('COMMIT')
-      if (command === 'ROLLBACK') throw new Error('The transaction was rolled back: one of its statements had failed')
-      return result
+      return await work(client)
     } catch (error) {
       await client.query('ROLLBACK').catch((failure: Error) => {
         broken = failure
@@ -78,17 +75,39 @@ export function poolSession(pool: pg.Pool): SqlSession {
   }
   return {
     ...pooled,
-    transaction,
+    transaction: (work) =>
+      inTransaction(async (client) => {
+        await client.query('BEGIN')
+        const result = await work(pgQueries(client))
+        requireCommit(await client.query('COMMIT'))
+        return result
+      }),
     async batch(statements) {
       const [only, ...others] = statements
       if (only && others.length === 0) return [(await pooled.query(only.sql, only.params)).rows]
-      return transaction(async (queries) => {
-        const results: Record<string, unknown>[][] = []
-        for (const { sql, params } of statements) results.push((await queries.query(sql, params)).rows)
-        return results
-      })
+      return inTransaction((client) => sendTogether(client, statements))
     },
   }
+}
+
+/** Takes one round trip. After a failed statement PostgreSQL rejects the others and answers COMMIT with a rollback. */
+async function sendTogether(
+  client: pg.PoolClient,
+  statements: readonly SqlStatement[],
+): Promise<Record<string, unknown>[][]> {
+  const begun = client.query('BEGIN')
+  const sent = statements.map(({ sql, params }) => client.query<Record<string, unknown>>(sql, [...params]))
+  const committed = client.query('COMMIT')
+  // Rejects with the first failure, but only after all answers, because the connection is used again.
+  await Promise.allSettled([begun, ...sent, committed])
+  await begun
+  const results = await Promise.all(sent)
+  requireCommit(await committed)
+  return results.map(({ rows }) => rows)
+}
+
+function requireCommit({ command }: pg.QueryResult): void {
+  if (command === 'ROLLBACK') throw new Error('The transaction was rolled back: one of its statements had failed')
 }
 
 function pgQueries(handle: pg.Pool | pg.PoolClient): SqlQueries {
