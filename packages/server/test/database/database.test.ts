@@ -46,6 +46,22 @@ describe('database', () => {
     expect((await database.session.query('SELECT * FROM late')).rows).toEqual([])
   })
 
+  it('runs a batch as a whole', async () => {
+    const { session } = database
+    const insert = (id: number) => ({ sql: 'INSERT INTO batched VALUES ($1) RETURNING id::text', params: [id] })
+    await session.script(
+      'CREATE TABLE batched (id int, CONSTRAINT batched_key UNIQUE (id) DEFERRABLE INITIALLY DEFERRED)',
+    )
+    expect(await session.batch([insert(1), insert(2)])).toEqual([[{ id: '1' }], [{ id: '2' }]])
+    const broken = { sql: 'SELECT 1 / $1::int', params: [0] }
+    await expect(session.batch([insert(3), broken, insert(4)])).rejects.toThrow('division by zero')
+    // Only the commit finds this one.
+    await expect(session.batch([insert(5), insert(1)])).rejects.toThrow('batched_key')
+    expect(await session.batch([insert(6), insert(7)])).toEqual([[{ id: '6' }], [{ id: '7' }]])
+    const { rows } = await session.query('SELECT string_agg(id::text, $1 ORDER BY id) AS ids FROM batched', [' '])
+    expect(rows).toEqual([{ ids: '1 2 6 7' }])
+  })
+
   it('runs fifty concurrent transactions', async () => {
     const names = Array.from({ length: 50 }, (_, index) => `workspace ${index}`)
     await Promise.all(

@@ -1,7 +1,10 @@
 import pg from 'pg'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { openPostgres } from '../../src/adapters/database/postgres/postgres.ts'
 import { SharedPool } from '../../src/adapters/database/postgres/postgres-pool.ts'
+import { startDatabaseProxy } from '../support/database-proxy.ts'
 import { isSkippedWithoutServer } from '../support/database-server.ts'
+import { silent } from '../support/shared-logs.ts'
 import { testDatabase } from '../support/test-database.ts'
 
 describe.skipIf(isSkippedWithoutServer('the connection pool'))('connection pool', () => {
@@ -36,5 +39,17 @@ describe.skipIf(isSkippedWithoutServer('the connection pool'))('connection pool'
     await other.end()
     await pool.end()
     await database.close()
+  })
+  it('gets a batch in one round trip', async () => {
+    const database = await testDatabase()
+    onTestFinished(() => database.close())
+    const proxy = await startDatabaseProxy(database.databaseUrl ?? '')
+    onTestFinished(() => proxy.goAway())
+    const { session, close } = openPostgres({ url: proxy.url, silenceMs: 60_000, log: silent, sharing: 'all' })
+    onTestFinished(close)
+    await session.query('SELECT 1')
+    proxy.holdAnswersUntil('COMMIT')
+    const statements = [1, 2, 3].map((number) => ({ sql: 'SELECT $1::text AS number', params: [number] }))
+    expect(await session.batch(statements)).toEqual([[{ number: '1' }], [{ number: '2' }], [{ number: '3' }]])
   })
 })

@@ -14,6 +14,8 @@ export interface DatabaseProxy {
    * From the statement with this text on, the database executes statements, but clients do not receive the responses.
    */
   loseAnswersFrom(text: string): void
+  /** Clients receive no responses until a client has sent this text. */
+  holdAnswersUntil(text: string): void
   comeBack(): Promise<void>
 }
 
@@ -25,6 +27,8 @@ export async function startDatabaseProxy(target: string): Promise<DatabaseProxy>
   let isFrozen = false
   let losesAnswers = false
   let losesFrom: string | undefined
+  let holdsUntil: string | undefined
+  let held: (() => void)[] = []
   let server: Server | undefined
   let port: number | undefined
 
@@ -45,8 +49,16 @@ export async function startDatabaseProxy(target: string): Promise<DatabaseProxy>
       if (isFrozen) return
       if (losesFrom !== undefined && bytes.includes(losesFrom)) losesAnswers = true
       upstream.write(bytes)
+      if (holdsUntil === undefined || !bytes.includes(holdsUntil)) return
+      holdsUntil = undefined
+      for (const forward of held) forward()
+      held = []
     })
-    upstream.on('data', (bytes) => isFrozen || losesAnswers || client.write(bytes))
+    upstream.on('data', (bytes) => {
+      if (isFrozen || losesAnswers) return
+      if (holdsUntil === undefined) client.write(bytes)
+      else held.push(() => void client.write(bytes))
+    })
   }
   const listen = async () => {
     server = createServer(accept)
@@ -71,6 +83,9 @@ export async function startDatabaseProxy(target: string): Promise<DatabaseProxy>
         forgotten.add(client)
         client.destroy()
       }
+    },
+    holdAnswersUntil(text) {
+      holdsUntil = text
     },
     loseAnswersFrom(text) {
       losesFrom = text
