@@ -247,9 +247,31 @@ test('the link to the settings also works in a new tab', async () => {
   await expect.poll(() => link.getAttribute('aria-current')).toBe('page')
 })
 
-test.each(['99999', 'abc'])('the address of the unknown project %s says so', async (project) => {
-  const { page } = await browser.open(server, `/p/${project}/v/live/prompts`, { allow: /status of 40[04]/ })
-  await page.getByText('The prompts could not be loaded').waitFor()
+test.each(['99999', 'abc', '1.5', '99999/v/live/prompts', 'abc/v/live/changes', 'abc/history'])(
+  'the address of the unknown project %s says so',
+  async (project) => {
+    const { page } = await browser.open(server, `/p/${project}`, { allow: /status of 404/ })
+    await heading(page, 'There is no project at this address')
+    expect(await page.locator('body').textContent()).not.toContain('NaN')
+    await page.getByRole('link', { name: 'Open the console' }).click()
+    await row(page, 'hello').waitFor()
+  },
+)
+
+test.each([
+  ['/prompts', crypto.randomUUID()],
+  ['/prompts/hello', crypto.randomUUID()],
+  ['/changes', crypto.randomUUID()],
+  ['/prompts/hello', 'abc'],
+])('the address %s of the unknown version %s says so, and leads to the live one', async (screen, version) => {
+  const { page } = await browser.open(server, `/p/${server.project.id}/v/${version}${screen}`, {
+    allow: /status of 40[04]/,
+  })
+  await heading(page, 'This project has no version at this address')
+  await page.getByRole('button', { name: 'Version: Unknown version' }).waitFor()
+  await page.getByRole('link', { name: 'Open the live version' }).click()
+  await row(page, 'hello').waitFor()
+  await page.getByRole('button', { name: /^Version: Live/ }).waitFor()
 })
 
 test('while the list cannot be read again, it stays and says how old it is', async () => {
