@@ -238,6 +238,25 @@ test('the address of an unknown prompt offers similar ones', async () => {
   await heading(page, 'hello')
 })
 
+test('the list of keys has those of the list, which do nothing elsewhere', async () => {
+  const { page } = await browser.open(server, server.promptAddress('hello', await newDraft()))
+  await row(page, 'hello').waitFor()
+  const filter = page.getByLabel('Filter the prompts')
+  await filter.fill('hel')
+  await filter.press('Home')
+  await page.keyboard.press('Delete')
+  await page.keyboard.press('F2')
+  expect(await filter.inputValue()).toBe('el')
+  expect(await page.getByRole('dialog').count()).toBe(0)
+  await filter.fill('')
+  await row(page, 'hello').focus()
+  await page.keyboard.press('?')
+  const keys = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
+  const lines = () => keys.locator('dl > div').allTextContents()
+  await expect.poll(lines).toContain('Rename the prompt that has the focus in the listF2')
+  expect(await lines()).toContain('Delete the prompt that has the focus in the listDel')
+})
+
 test('the link to the settings also works in a new tab', async () => {
   const { page } = await browser.open(server, server.promptAddress('hello'))
   const link = page.getByRole('link', { name: 'Settings' })
