@@ -128,7 +128,8 @@ function OpenRun({ projectId, versionUuid, path, example, open, goTo }: OpenRunP
     },
     [navigate, projectId, versionUuid, path],
   )
-  return <RunPane {...{ projectId, versionUuid, path, example, document, ready, onExample, onLine }} />
+  const textId = buffer.id
+  return <RunPane {...{ projectId, versionUuid, path, textId, example, document, ready, onExample, onLine }} />
 }
 
 /** Moves the editor's cursor. Where the text is a tab, the tab is shown first: an element that is hidden takes no focus. */
