@@ -136,6 +136,17 @@ describe('inputs', () => {
     await expect.poll(() => part.input('free').inputValue()).toBe('["half')
   })
 
+  it('empties the field of an input that is null in pasted JSON', async () => {
+    const part = await openRun(browser, server, 'plain')
+    await part.input('topic').fill('typed')
+    await part.pane.getByRole('button', { name: 'Paste JSON' }).click()
+    await part.pane.getByLabel('All inputs as JSON').fill('{"topic": null}')
+    await part.pane.getByRole('button', { name: 'Fill in' }).click()
+    await expect.poll(() => part.input('topic').inputValue()).toBe('')
+    await part.page.getByRole('button', { name: 'Undo' }).click()
+    await expect.poll(() => part.input('topic').inputValue()).toBe('typed')
+  })
+
   it('takes a large JSON text that is pasted into a field', async () => {
     const part = await openRun(browser, server, 'reply')
     const items = Array.from({ length: 30_000 }, (_, at) => at)
