@@ -36,18 +36,7 @@ export function TreePane({ tree, place, path, edits, addressOf, empty }: TreePan
   const rows = useMemo(() => rowsOf(found, wanted ? nothingClosed : closed), [found, wanted, closed])
   const pane = useRef<HTMLDivElement>(null)
   const open = useOpenPath(place)
-  const group = 'Prompts'
-  useShortcuts([
-    {
-      keys: 'n',
-      label: 'New prompt',
-      group,
-      blocked: edits.blocked,
-      run: () => edits.ask({ kind: 'new', folder: folderOf(path) }),
-    },
-    { keys: 'F2', label: 'Rename the prompt that has the focus in the list', group, inPalette: false },
-    { keys: 'Delete', label: 'Delete the prompt that has the focus in the list', group, inPalette: false },
-  ])
+  useListKeys(edits, path)
   useStepKeys('prompt', 'Prompts', (step) => open(stepFrom(pathsInOrder(found), path, step)))
   const Heading = path === undefined ? 'h1' : 'h2'
   const focusFirst = () => pane.current?.querySelector<HTMLElement>('[role="treeitem"]')?.focus()
@@ -111,6 +100,22 @@ export function TreePane({ tree, place, path, edits, addressOf, empty }: TreePan
       <Counts items={found} />
     </div>
   )
+}
+
+/** The list itself handles F2 and Del, for the row that has the focus. */
+function useListKeys(edits: PromptEdits, path: string | undefined): void {
+  const group = 'Prompts'
+  useShortcuts([
+    {
+      keys: 'n',
+      label: 'New prompt',
+      group,
+      blocked: edits.blocked,
+      run: () => edits.ask({ kind: 'new', folder: folderOf(path) }),
+    },
+    { keys: 'F2', label: 'Rename the prompt that has the focus in the list', group, inPalette: false },
+    { keys: 'Delete', label: 'Delete the prompt that has the focus in the list', group, inPalette: false },
+  ])
 }
 
 /** A deleted prompt has no name to change. */
