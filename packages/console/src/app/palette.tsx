@@ -29,7 +29,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
 function useActions(): FinderItem[] {
   return useRegistered()
     .filter(({ inPalette }) => inPalette !== false)
-    .map(({ keys, label, blocked, run }, at) => ({
+    .map(({ keys, label, blocked, run = () => undefined }, at) => ({
       id: `action ${at} ${label}`,
       label,
       group: 'Actions',

@@ -21,6 +21,14 @@ export function versionsQuery(projectId: number) {
   })
 }
 
+/** One version, also if the list does not have it yet. */
+export function versionQuery(projectId: number, versionUuid: string) {
+  return queryOptions({
+    queryKey: ['project', projectId, 'version', versionUuid],
+    queryFn: ({ signal }) => stet.versions.get(versionUuid, { projectId, signal }),
+  })
+}
+
 /** The prompts of a version without their texts, and what a draft changes. */
 export function treeQuery(projectId: number, versionUuid: string) {
   return queryOptions({

@@ -1,5 +1,6 @@
 import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router'
 import { isPromptTab, type PromptTab } from '../screens/prompts/panes/prompt-tabs.ts'
+import { KnownProject, KnownVersion } from './frame/known-place.tsx'
 import { Broken, NoPage, Root } from './frame/root.tsx'
 import { screen } from './frame/screen.ts'
 import { Shell } from './shell.tsx'
@@ -46,8 +47,9 @@ const project = createRoute({
     if (location.pathname.replace(/\/$/, '').endsWith(`/p/${params.project}`))
       throw redirect({ to: '/p/$project/v/$version/prompts', params: { ...params, version: 'live' } })
   },
+  component: KnownProject,
 })
-const version = createRoute({ getParentRoute: () => project, path: '/v/$version' })
+const version = createRoute({ getParentRoute: () => project, path: '/v/$version', component: KnownVersion })
 const prompts = createRoute({
   getParentRoute: () => version,
   path: '/prompts',

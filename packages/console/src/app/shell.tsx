@@ -8,7 +8,7 @@ import css from './frame/frame.module.css'
 import { Lines } from './frame/lines/lines.tsx'
 import { listenForUpgrade, noticeUpgrade } from './frame/lines/upgrade.ts'
 import { Overlays, openOverlay } from './frame/overlays.tsx'
-import { useProjectId, useVersion } from './frame/place.ts'
+import { projectIdOf, useProjectId, useVersion } from './frame/place.ts'
 import { Rail } from './frame/rail/rail.tsx'
 import { useKeptFocus, useTitleFocus } from './frame/title-focus.ts'
 import { TopBar } from './frame/top-bar.tsx'
@@ -130,6 +130,6 @@ function useFrameShortcuts(): void {
 function useLastPlace(): void {
   const { project, version } = useParams({ strict: false })
   useEffect(() => {
-    if (project) setPreferences({ project, ...(version && { version }) })
+    if (project && projectIdOf(project) !== null) setPreferences({ project, ...(version && { version }) })
   }, [project, version])
 }

@@ -19,7 +19,8 @@ export interface Shortcut {
   inPalette?: boolean
   /** It also works while the focus is in a dialog. */
   inDialog?: boolean
-  run: () => void
+  /** Without it, the focused element handles the key itself, and the entry is for the list of keys. */
+  run?: () => void
 }
 
 type Registered = RefObject<readonly Shortcut[]>
@@ -104,7 +105,7 @@ export function listenForKeys(): () => void {
     if (!shortcut) return
     event.preventDefault()
     if (isEarly) event.stopPropagation()
-    if (!shortcut.blocked) shortcut.run()
+    if (!shortcut.blocked) shortcut.run?.()
   }
   window.addEventListener('keydown', listener, { capture: true })
   window.addEventListener('keydown', listener)
@@ -116,7 +117,13 @@ export function listenForKeys(): () => void {
 
 /** One key with its modifiers as the user sees it: `mod+Enter` is "⌘⏎" on macOS and "Ctrl ⏎" elsewhere. */
 export function keyText(chord: string): string {
-  const signs: Record<string, string> = { mod: isMac ? '⌘' : 'Ctrl', shift: '⇧', alt: isMac ? '⌥' : 'Alt', Enter: '⏎' }
+  const signs: Record<string, string> = {
+    mod: isMac ? '⌘' : 'Ctrl',
+    shift: '⇧',
+    alt: isMac ? '⌥' : 'Alt',
+    Enter: '⏎',
+    Delete: 'Del',
+  }
   const parts = chord
     .split('+')
     .map((part) => signs[part] ?? (part.length === 1 && chord.length > 1 ? part.toUpperCase() : part))
@@ -131,7 +138,7 @@ function shortcutFor(chord: string, event: KeyboardEvent): Shortcut | undefined 
   const reachable = registered
     .flatMap(({ current }) => current)
     .reverse()
-    .filter(({ inDialog }) => !inside || inDialog)
+    .filter(({ inDialog, run }) => run && (!inside || inDialog))
   if (event.key !== 'Shift')
     first = reachable.some(({ keys }) => keys?.startsWith(`${chord} `)) ? { key: chord, at: performance.now() } : null
   return reachable.find(({ keys }) => keys === pair) ?? reachable.find(({ keys }) => keys === chord)

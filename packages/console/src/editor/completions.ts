@@ -67,9 +67,10 @@ const tagCompletions: Completion[] = [
   snippetCompletion('<prompt path="${}" />', { label: '<prompt>', type: 'type', detail: 'reference' }),
 ]
 
-const blocks: Completion[] = [
-  snippetCompletion(' if ${condition} }}${}{{ endif }}', { label: 'if', type: 'keyword' }),
-  snippetCompletion(' for ${item} in ${list} }}${}{{ endfor }}', { label: 'for', type: 'keyword' }),
+/** @param space between the braces and the first word, unless it is there already */
+const blocks = (space: '' | ' '): Completion[] => [
+  snippetCompletion(`${space}if \${condition} }}\${}{{ endif }}`, { label: 'if', type: 'keyword' }),
+  snippetCompletion(`${space}for \${item} in \${list} }}\${}{{ endfor }}`, { label: 'for', type: 'keyword' }),
   ...['else', 'else if', 'endif', 'endfor'].map((label) => ({ label, type: 'keyword' })),
   { label: '$now', type: 'constant', detail: 'time of the run' },
 ]
@@ -142,10 +143,11 @@ function inBody(context: CompletionContext, before: string, { text, facts }: Kno
   if (code) {
     const typed = code[1] ?? ''
     if (/["'.]$/.test(before.slice(0, before.length - typed.length))) return null
+    const space = before.endsWith('{{', before.length - typed.length) ? ' ' : ''
     const names = [...new Set([...facts.parameters, ...namesOf(text)])].filter((name) => name !== typed)
     return {
       from: context.pos - typed.length,
-      options: [...names.map((label) => ({ label, type: 'variable', boost: 1 })), ...blocks],
+      options: [...names.map((label) => ({ label, type: 'variable', boost: 1 })), ...blocks(space)],
       validFor: /^[\w$]*$/,
     }
   }

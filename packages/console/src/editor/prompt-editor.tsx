@@ -39,16 +39,17 @@ const ConflictView = lazy(loadConflict)
 
 interface PromptEditorProps {
   open: Opened
-  /** Receives the function that moves the cursor, for the panes beside the editor. */
-  goTo?: RefObject<GoTo | null>
-  /** Moves the cursor, after showing the text if it is a tab that is not chosen. */
-  toText?: RefObject<GoTo>
+  /** Where the panes beside the editor want the cursor. `onReached` is called when it is there. */
+  wanted: TextPlace | null
+  onReached: () => void
+  /** Sets `wanted`, after showing the text if it is a tab that is not chosen. */
+  goTo: RefObject<GoTo>
   /** The line of the page's address, where the cursor begins. */
   line?: number | undefined
 }
 
 /** The text of a prompt, with its settings above, its errors below, and where it is saved. */
-export default function PromptEditor({ open, goTo, toText, line }: PromptEditorProps) {
+export default function PromptEditor({ open, wanted, onReached, goTo, line }: PromptEditorProps) {
   const { buffer, readOnly, status, document } = open
   const { issues, text: compiled } = useIssues(open)
   const facts = useFacts(open)
@@ -66,12 +67,14 @@ export default function PromptEditor({ open, goTo, toText, line }: PromptEditorP
     if (view && line) showPlace(view, { line, column: 1 })
   }, [view, line])
   useEffect(() => {
-    if (goTo) goTo.current = move
-  })
+    if (!shown || !wanted) return
+    showPlace(shown, wanted)
+    onReached()
+  }, [shown, wanted, onReached])
 
   const goToError = (go: typeof nextDiagnostic) => () => {
     const [first] = ownIssues(issues, document.path)
-    if (shown?.dom.offsetParent === null) first && toText?.current(first)
+    if (shown?.dom.offsetParent === null) first && goTo.current(first)
     else if (shown && go(shown)) shown.focus()
   }
   useShortcuts([

@@ -33,6 +33,9 @@ export interface ToolPart {
   durationMs: number | null
 }
 
+/** What the conversation does not say about a tool call. Without a result, `durationMs` is null. */
+export type KnownCall = Pick<ToolPart, 'source' | 'calledAt' | 'durationMs'>
+
 export interface FilePart {
   kind: 'file'
   key: string
@@ -77,7 +80,10 @@ export interface RunView {
   /** In milliseconds of `performance.now()`, as are the times of tool calls. */
   startedAt: number
   firstTokenMs: number | null
+  /** Null until the run has ended. It is known from the start if an ended run is read again. */
   durationMs: number | null
+  /** By the id of the call. The page saw these calls before it was reloaded. */
+  knownCalls: Readonly<Record<string, KnownCall>>
   steps: readonly StepView[]
   usage: Usage | null
   /** In US dollars. 0 if unknown. */
@@ -100,6 +106,7 @@ export function startedRun(now: number): RunView {
     startedAt: now,
     firstTokenMs: null,
     durationMs: null,
+    knownCalls: {},
     steps: [],
     usage: null,
     cost: null,
@@ -238,7 +245,7 @@ function followModel(view: RunView, data: ProviderEventData, now: number): RunVi
         args: data.args,
         source,
         state: source === 'client' ? 'waiting' : 'running',
-        calledAt: now,
+        calledAt: view.knownCalls[data.toolCallId]?.calledAt ?? now,
       }))
     }
     case 'tool-result':
@@ -247,7 +254,7 @@ function followModel(view: RunView, data: ProviderEventData, now: number): RunVi
         args: data.args,
         state: data.isError ? 'failed' : 'answered',
         result: data.result,
-        durationMs: now - tool.calledAt,
+        durationMs: view.knownCalls[tool.key]?.durationMs ?? now - tool.calledAt,
       }))
     case 'tool-error':
       return withTool(view, data.toolCallId, data.toolName, now, (tool) => ({
@@ -255,7 +262,7 @@ function followModel(view: RunView, data: ProviderEventData, now: number): RunVi
         args: data.args,
         state: 'failed',
         result: data.error,
-        durationMs: now - tool.calledAt,
+        durationMs: view.knownCalls[tool.key]?.durationMs ?? now - tool.calledAt,
       }))
     case 'file':
       return inStep(begun(view, now), (step) => ({
@@ -326,7 +333,7 @@ function ended(view: RunView, phase: 'completed' | 'stopped' | 'failed', now: nu
     ...view,
     phase,
     isStopping: false,
-    durationMs: now - view.startedAt,
+    durationMs: view.durationMs ?? now - view.startedAt,
     steps: partsChanged(view, close),
   }
 }

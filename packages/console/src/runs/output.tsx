@@ -10,7 +10,7 @@ import { Chip, type Tone } from '../ui/mark.tsx'
 import { answerText, isActive, type RunPhase, type StepView, toolCallsOf } from './follow-run.ts'
 import css from './output.module.css'
 import { type OutputTab, OutputTabs, RunFacts, RunView } from './run-view.tsx'
-import type { Round } from './session/earlier-rounds.ts'
+import type { Round } from './session/round.ts'
 import type { RunSession } from './session/run-session.ts'
 import { mayStream } from './session/streams.ts'
 import { watchRuns } from './session/watch-runs.ts'
@@ -154,7 +154,7 @@ function Chat({ session }: { session: RunSession }) {
         onFocus={() => setFocus(true)}
         onBlur={() => setFocus(false)}
         onChange={(event) => {
-          session.reply = event.target.value
+          session.writeReply(event.target.value)
           setText(event.target.value)
         }}
         onKeyDown={(event) => {

@@ -17,6 +17,7 @@ import { clientTools, draftsOf, inputsOf, type PromptInput, valuesOf } from './i
 import type { KeptInputs } from './inputs/kept-inputs.ts'
 import { PasteJson } from './inputs/paste-json.tsx'
 import { type Inputs, useInputs } from './inputs/use-inputs.ts'
+import { useRenamedInput } from './inputs/use-renamed-input.ts'
 import { Output } from './output.tsx'
 import css from './run-pane.module.css'
 import { isRunning, type RunSession, runSession } from './session/run-session.ts'
@@ -27,6 +28,8 @@ export interface RunPaneProps {
   projectId: number
   versionUuid: string
   path: string
+  /** Stays the same while one text is edited. Another version of the prompt has another text. */
+  textId: string
   /** The prompt as it is stored. Its parameters are the fields of the form. */
   document: Prompt
   /** Saves what is typed, and names the version that holds it. A rejection is shown, and nothing runs. */
@@ -77,6 +80,7 @@ function Pane({ storageKey, ...props }: RunPaneProps & { storageKey: string }) {
   const round = useSyncExternalStore(watchRuns, () => session.outline)
   const view = round?.view
   const inputs = useInputs(storageKey)
+  useRenamedInput(document, props.textId, inputs.rename)
   const fields = useMemo(() => inputsOf(document), [document])
   const { parameters, problems } = useMemo(() => valuesOf(fields, inputs.drafts), [fields, inputs.drafts])
   const unread = useMemo(() => Object.keys(problems), [problems])

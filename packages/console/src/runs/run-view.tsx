@@ -7,7 +7,7 @@ import { isActive, type OutputPart, type StepView, toolCallsOf, type RunView as 
 import { answerCutAt, DataUrl, GrowingText, MessageBody } from './message-body.tsx'
 import css from './output.module.css'
 import { RunFailure } from './run-failure.tsx'
-import type { Round } from './session/earlier-rounds.ts'
+import type { Round } from './session/round.ts'
 import type { RunSession } from './session/run-session.ts'
 import { ToolCall } from './tool-call.tsx'
 

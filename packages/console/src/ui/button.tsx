@@ -47,8 +47,12 @@ export function buttonClass({ look = 'plain', square }: Look = {}): string {
 }
 
 /** Text for screen readers only. */
-export function Hidden({ children }: { children: ReactNode }) {
-  return <span className="hidden-text">{children}</span>
+export function Hidden({ id, children }: { id?: string; children: ReactNode }) {
+  return (
+    <span id={id} className="hidden-text">
+      {children}
+    </span>
+  )
 }
 
 /** Joins class names and leaves out what is not set. */

@@ -14,7 +14,10 @@ interface DialogProps {
   wide?: boolean
   /** Only its buttons close the dialog, because it holds what cannot be shown or written again. */
   isFirm?: boolean
-  /** The focus stays where the user is typing, so that no key goes into the dialog. Escape then calls `onClose`. */
+  /**
+   * The focus stays where the user is typing, so that no key goes into the dialog, and the dialog is docked below the
+   * screen, so that it covers no text. Escape then calls `onClose`.
+   */
   keepsFocus?: boolean
   /** The buttons at the end, the primary one last. */
   actions?: ReactNode
@@ -26,8 +29,11 @@ export function Dialog({ title, text, open, onClose, wide, isFirm, keepsFocus, a
   return (
     <Base.Root open={open} modal={!keepsFocus} onOpenChange={(next) => !next && !isFirm && onClose()}>
       <Base.Portal>
-        <Base.Backdrop className={css['veil']} />
-        <Base.Popup className={join(css['dialog'], wide && css['wide'])} {...(keepsFocus && { initialFocus: false })}>
+        <Base.Backdrop className={join(css['veil'], keepsFocus && css['clear'])} />
+        <Base.Popup
+          className={join(css['dialog'], wide && css['wide'], keepsFocus && css['docked'])}
+          {...(keepsFocus && { initialFocus: false, 'data-docked': true })}
+        >
           <Base.Title className={css['dialogTitle']}>{title}</Base.Title>
           {text && <Base.Description className={css['dialogText']}>{text}</Base.Description>}
           {children}

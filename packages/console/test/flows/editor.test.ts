@@ -86,6 +86,29 @@ test('completion offers parameters, keys, tags and paths', async () => {
     .toContain('{{ customer }}\n<user>x</user>\n<prompt path="/support/tone" />')
 })
 
+test('a completed block has one space after its braces', async () => {
+  const { editor, page, stored } = await openedDraft('Hello')
+  const option = page.getByRole('listbox').getByRole('option')
+  for (const [typed, label] of [
+    ['\n{{ i', 'if'],
+    ['\n{{i', 'if'],
+    ['\n{{ fo', 'for'],
+    ['\n{{fo', 'for'],
+  ] as const) {
+    await editor.toEnd()
+    await editor.type(typed)
+    await option.getByText(label, { exact: true }).click()
+    await page.keyboard.press('Escape')
+  }
+  await page.keyboard.press('Control+s')
+  await expect
+    .poll(async () => (await stored()).content)
+    .toBe(
+      'Hello\n{{ if condition }}{{ endif }}\n{{ if condition }}{{ endif }}' +
+        '\n{{ for item in list }}{{ endfor }}\n{{ for item in list }}{{ endfor }}',
+    )
+})
+
 test('the settings above the text edit their one line and nothing else', async () => {
   const text =
     '---\nprovider: openai # ours\nmodel: "gpt-4o"\nparameters:\n    a: { type: text }\n---\nHello {{ a }} {{ b }}\n'

@@ -85,6 +85,33 @@ test('keys that are pressed while the sign-in sheet comes up go into the text', 
   await expect.poll(stored).toBe('Hello before and after')
 })
 
+test.for([
+  { place: 'first', key: 'Control+Home', width: 1440, height: 900 },
+  { place: 'last', key: 'Control+End', width: 1440, height: 900 },
+  { place: 'first', key: 'Control+Home', width: 390, height: 760 },
+  { place: 'last', key: 'Control+End', width: 390, height: 760 },
+])('the sign-in sheet leaves the $place line in view, $width pixels wide', async ({ key, width, height }) => {
+  const { context, page, editor } = await opened()
+  await page.setViewportSize({ width, height })
+  await page.keyboard.insertText('a line\n'.repeat(60))
+  await editor.becomes(/^Saved/)
+  await page.keyboard.press(key)
+  await context.clearCookies()
+  await editor.type('typed')
+  const sheet = page.getByRole('dialog', { name: 'Your session has ended' })
+  await sheet.getByText('You can finish typing').waitFor()
+  const isInSight = () =>
+    page.locator('.cm-line', { hasText: 'typed' }).evaluate((line) => {
+      const { left, top, bottom } = line.getBoundingClientRect()
+      const { top: sheetTop } = document.querySelector('[role=dialog]')?.getBoundingClientRect() ?? { top: 0 }
+      return document.elementsFromPoint(left + 2, (top + bottom) / 2).includes(line) && bottom <= sheetTop
+    })
+  await expect.poll(isInSight).toBe(true)
+  await editor.type(' on')
+  expect(await isInSight()).toBe(true)
+  expect(await sheet.getByRole('button', { name: 'Sign in' }).evaluate((button) => button.checkVisibility())).toBe(true)
+})
+
 test('a crash loses nothing: the text is offered and restored', async () => {
   const { context, page, editor, stored } = await opened()
   await context.setOffline(true)

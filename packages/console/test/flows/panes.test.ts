@@ -57,6 +57,18 @@ test('Preview shows the messages that the model would receive, with the chosen e
     .toEqual([['system', 'Write in plain words. Greet <img src=x> Ana on Monday.']])
 })
 
+test('F8 leads to the first error, also if the text was not shown yet', async () => {
+  const draft = await newDraft(server)
+  await writePrompt(server, 'called', { version: draft, prompt: 'One\nTwo\n{{ endif }}\nFour' })
+  const { page } = await browser.open(server, `${server.promptAddress('called', draft)}?tab=run`, { width: 1000 })
+  await page.getByText('The inputs appear when the prompt compiles.').waitFor()
+  expect(await editorOf(page).content.count()).toBe(0)
+  await page.keyboard.press('F8')
+  await editorOf(page).ready()
+  await expect.poll(() => page.locator('[class*="cursor"]').last().textContent()).toMatch(/^3:/)
+  await expect.poll(() => editorOf(page).content.evaluate((text) => text.contains(document.activeElement))).toBe(true)
+})
+
 test('a preview that lacks inputs is a hint, and a prompt that does not compile an error', async () => {
   const draft = await newDraft(server)
   await writePrompt(server, 'support/reply', { version: draft, prompt: '{{ endif }}' })

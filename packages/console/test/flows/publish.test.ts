@@ -66,6 +66,18 @@ test('without the scope publish, the button stays visible and says what is missi
   expect(await button.textContent()).toContain('needs publish')
 })
 
+test('before a draft without changes is published, the console says what that does', async () => {
+  const draft = await draftWith([])
+  const { page } = await browser.open(server, `/p/${server.project.id}/v/${draft}/changes`)
+  await page.getByText('No changes in this draft.').waitFor()
+  await page.getByRole('button', { name: 'Publish' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Publish' })
+  await dialog.getByText('Publishing it makes a new version with the same prompts as live.').waitFor()
+  await dialog.getByRole('button', { name: 'Publish' }).click()
+  await page.getByRole('heading', { name: /^v\d+ / }).waitFor()
+  expect(await page.getByText(/The draft has no changes/).count()).toBe(0)
+})
+
 test('100 changed prompts of 20 KB are all listed', async () => {
   const draft = await server.project.newDraft()
   const text = 'A line of a long prompt that says much.\n'.repeat(500)

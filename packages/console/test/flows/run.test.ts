@@ -1,6 +1,7 @@
 /** Inputs, a run with its output and figures, chat, failures, and text that must stay text. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { consoleBrowser } from '../support/browser.ts'
+import { editorOf } from '../support/editor-page.ts'
 import { expectAnswer, frontMatter, openRun } from '../support/run-part.ts'
 import { type ConsoleServer, consoleServer } from '../support/server.ts'
 
@@ -91,6 +92,30 @@ describe('inputs', () => {
     expect(await part.input('free').inputValue()).toBe('["half')
   })
 
+  it('moves an input to the new name of its parameter, and none if two change at once', async () => {
+    const part = await openRun(browser, server, 'plain', { search: '' })
+    const editor = editorOf(part.page)
+    await editor.ready()
+    await part.input('topic').fill('the sea')
+    const write = async (text: string) => {
+      await editor.content.focus()
+      await part.page.keyboard.press('Control+a')
+      await part.page.keyboard.insertText(text)
+      await part.page.keyboard.press('Control+s')
+      await editor.becomes(/^Saved/)
+    }
+    await write('Tell me about {{ subject }}')
+    await expect.poll(() => part.input('subject').inputValue()).toBe('the sea')
+    await write('Tell me about {{ subject')
+    await write('Tell me about {{ place }}')
+    await expect.poll(() => part.input('place').inputValue()).toBe('the sea')
+    await write('Tell me about {{ one }} and {{ two }}')
+    await part.input('two').waitFor()
+    expect([await part.input('one').inputValue(), await part.input('two').inputValue()]).toEqual(['', ''])
+    await write('Tell me about {{ place }}')
+    await expect.poll(() => part.input('place').inputValue()).toBe('the sea')
+  })
+
   it('fills all fields from pasted JSON', async () => {
     const part = await openRun(browser, server, 'reply')
     await part.pane.getByRole('button', { name: 'free as JSON' }).click()
@@ -109,6 +134,17 @@ describe('inputs', () => {
     expect(JSON.parse(await part.input('free').inputValue())).toEqual([1, 2])
     await part.page.getByRole('button', { name: 'Undo' }).click()
     await expect.poll(() => part.input('free').inputValue()).toBe('["half')
+  })
+
+  it('empties the field of an input that is null in pasted JSON', async () => {
+    const part = await openRun(browser, server, 'plain')
+    await part.input('topic').fill('typed')
+    await part.pane.getByRole('button', { name: 'Paste JSON' }).click()
+    await part.pane.getByLabel('All inputs as JSON').fill('{"topic": null}')
+    await part.pane.getByRole('button', { name: 'Fill in' }).click()
+    await expect.poll(() => part.input('topic').inputValue()).toBe('')
+    await part.page.getByRole('button', { name: 'Undo' }).click()
+    await expect.poll(() => part.input('topic').inputValue()).toBe('typed')
   })
 
   it('takes a large JSON text that is pasted into a field', async () => {

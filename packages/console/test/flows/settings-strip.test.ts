@@ -18,6 +18,21 @@ async function opened() {
   return { page, editor, stored }
 }
 
+test('without the scope write, each setting says why it cannot be changed', async () => {
+  const server = await consoleServer({ hello: text })
+  onTestFinished(() => server.close())
+  const key = await server.newKey(['read', 'run'])
+  const { page } = await browser.open(server, server.promptAddress('hello'), { key })
+  await editorOf(page).ready()
+  const described = (label: string) =>
+    page.getByLabel(label).evaluate((field) => {
+      const description = document.getElementById(field.getAttribute('aria-describedby') ?? '')
+      return [description?.textContent, field.closest('[title]')?.getAttribute('title')]
+    })
+  for (const label of ['Provider', 'Model', 'Temperature'])
+    expect(await described(label)).toEqual(['Read-only: needs write', 'Read-only: needs write'])
+})
+
 test('an emptied field is saved like typed text, while it still has the focus', async () => {
   const { page, editor, stored } = await opened()
   const temperature = page.getByLabel('Temperature')

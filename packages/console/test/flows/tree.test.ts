@@ -238,6 +238,25 @@ test('the address of an unknown prompt offers similar ones', async () => {
   await heading(page, 'hello')
 })
 
+test('the list of keys has those of the list, which do nothing elsewhere', async () => {
+  const { page } = await browser.open(server, server.promptAddress('hello', await newDraft()))
+  await row(page, 'hello').waitFor()
+  const filter = page.getByLabel('Filter the prompts')
+  await filter.fill('hel')
+  await filter.press('Home')
+  await page.keyboard.press('Delete')
+  await page.keyboard.press('F2')
+  expect(await filter.inputValue()).toBe('el')
+  expect(await page.getByRole('dialog').count()).toBe(0)
+  await filter.fill('')
+  await row(page, 'hello').focus()
+  await page.keyboard.press('?')
+  const keys = page.getByRole('dialog', { name: 'Keyboard shortcuts' })
+  const lines = () => keys.locator('dl > div').allTextContents()
+  await expect.poll(lines).toContain('Rename the prompt that has the focus in the listF2')
+  expect(await lines()).toContain('Delete the prompt that has the focus in the listDel')
+})
+
 test('the link to the settings also works in a new tab', async () => {
   const { page } = await browser.open(server, server.promptAddress('hello'))
   const link = page.getByRole('link', { name: 'Settings' })
@@ -247,9 +266,31 @@ test('the link to the settings also works in a new tab', async () => {
   await expect.poll(() => link.getAttribute('aria-current')).toBe('page')
 })
 
-test.each(['99999', 'abc'])('the address of the unknown project %s says so', async (project) => {
-  const { page } = await browser.open(server, `/p/${project}/v/live/prompts`, { allow: /status of 40[04]/ })
-  await page.getByText('The prompts could not be loaded').waitFor()
+test.each(['99999', 'abc', '1.5', '99999/v/live/prompts', 'abc/v/live/changes', 'abc/history'])(
+  'the address of the unknown project %s says so',
+  async (project) => {
+    const { page } = await browser.open(server, `/p/${project}`, { allow: /status of 404/ })
+    await heading(page, 'There is no project at this address')
+    expect(await page.locator('body').textContent()).not.toContain('NaN')
+    await page.getByRole('link', { name: 'Open the console' }).click()
+    await row(page, 'hello').waitFor()
+  },
+)
+
+test.each([
+  ['/prompts', crypto.randomUUID()],
+  ['/prompts/hello', crypto.randomUUID()],
+  ['/changes', crypto.randomUUID()],
+  ['/prompts/hello', 'abc'],
+])('the address %s of the unknown version %s says so, and leads to the live one', async (screen, version) => {
+  const { page } = await browser.open(server, `/p/${server.project.id}/v/${version}${screen}`, {
+    allow: /status of 40[04]/,
+  })
+  await heading(page, 'This project has no version at this address')
+  await page.getByRole('button', { name: 'Version: Unknown version' }).waitFor()
+  await page.getByRole('link', { name: 'Open the live version' }).click()
+  await row(page, 'hello').waitFor()
+  await page.getByRole('button', { name: /^Version: Live/ }).waitFor()
 })
 
 test('while the list cannot be read again, it stays and says how old it is', async () => {

@@ -1,14 +1,37 @@
+import { ApiError } from '@stet/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { usePreferences } from '../preferences.ts'
-import { versionsQuery } from '../queries.ts'
+import { versionQuery, versionsQuery } from '../queries.ts'
 
 /** The project of the address, or the one that was open last. Null if there is neither. */
 export function useProjectId(): number | null {
   const { project } = useParams({ strict: false })
   const last = usePreferences().project
-  const id = Number(project ?? last)
-  return Number.isInteger(id) && id > 0 ? id : null
+  return projectIdOf(project ?? last)
+}
+
+/** Null if the part of the address is no id of a project. */
+export function projectIdOf(text: string | null): number | null {
+  return text !== null && /^[1-9]\d{0,14}$/.test(text) ? Number(text) : null
+}
+
+/** Whether the server has no such project. False until that is known. */
+export function useIsUnknownProject(projectId: number | null): boolean {
+  const { data, error } = useQuery({ ...versionsQuery(projectId ?? 0), enabled: projectId !== null })
+  return projectId === null || (data === undefined && isMissing(error))
+}
+
+/** Whether the project has no such version. The server is asked, because the list may not have a new draft yet. */
+export function useIsUnknownVersion(projectId: number, version: string): boolean {
+  const { data } = useQuery(versionsQuery(projectId))
+  const isListed = version === 'live' || !data || data.some(({ uuid }) => uuid === version)
+  const { error } = useQuery({ ...versionQuery(projectId, version), enabled: !isListed })
+  return !isListed && isMissing(error)
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 404
 }
 
 /** The version of the address, `live` or a uuid. Where the address names none, the draft that was open last, or live. */

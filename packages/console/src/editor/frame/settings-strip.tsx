@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { memo, type ReactNode, useId, useRef, useState } from 'react'
 import { providersQuery } from '../../app/queries.ts'
+import { Hidden } from '../../ui/button.tsx'
 import type { Opened } from '../open-prompt.ts'
 import { scalarOf, withScalar } from '../text/front-matter.ts'
 import css from './editor.module.css'
@@ -11,7 +12,8 @@ import css from './editor.module.css'
  */
 export const SettingsStrip = memo(function SettingsStrip({ open }: { open: Opened }) {
   const { text, buffer } = open
-  const isBlocked = open.blocked !== null
+  const { blocked } = open
+  const reason = useId()
   const { data: providers = [] } = useQuery(providersQuery)
   const provider = scalarOf(text, 'provider') ?? ''
   const isKnown = providers.some(({ name }) => name === provider)
@@ -29,14 +31,16 @@ export const SettingsStrip = memo(function SettingsStrip({ open }: { open: Opene
     open.edit(after)
   }
   return (
-    <div className={css['strip']}>
+    <div className={css['strip']} title={blocked === null ? undefined : `Read-only: ${blocked}`}>
+      {blocked !== null && <Hidden id={reason}>Read-only: {blocked}</Hidden>}
       <Chip label="Provider">
         {(id) => (
           <select
             id={id}
             className={css['chipInput']}
             value={provider}
-            disabled={isBlocked}
+            disabled={blocked !== null}
+            aria-describedby={blocked === null ? undefined : reason}
             onChange={(event) => set('provider')(event.target.value)}
           >
             <option value="">default</option>
@@ -54,7 +58,7 @@ export const SettingsStrip = memo(function SettingsStrip({ open }: { open: Opene
         value={scalarOf(text, 'model') ?? ''}
         placeholder={chosen?.defaultModel ?? 'default'}
         choices={models}
-        readOnly={isBlocked}
+        reason={blocked === null ? undefined : reason}
         onChange={set('model')}
       />
       <TypedChip
@@ -63,7 +67,7 @@ export const SettingsStrip = memo(function SettingsStrip({ open }: { open: Opene
         placeholder="default"
         pattern={/^(?:\d+(?:\.\d+)?)?$/}
         expected="a number, for example 0.7"
-        readOnly={isBlocked}
+        reason={blocked === null ? undefined : reason}
         onChange={set('temperature')}
       />
     </div>
@@ -98,7 +102,8 @@ interface TypedChipProps {
   pattern?: RegExp
   /** Describes the pattern. */
   expected?: string
-  readOnly: boolean
+  /** The id of the element that says why the value cannot be changed. Undefined if it can. */
+  reason: string | undefined
   onChange: (value: string) => void
 }
 
@@ -106,7 +111,7 @@ interface TypedChipProps {
  * Each valid value is written into the text at once, so that a save or a run never uses an older one. Without a value
  * the text has no such line.
  */
-function TypedChip({ label, value, placeholder, choices = [], pattern, expected, readOnly, onChange }: TypedChipProps) {
+function TypedChip({ label, value, placeholder, choices = [], pattern, expected, reason, onChange }: TypedChipProps) {
   const [draft, setDraft] = useState<string | null>(null)
   const [before, setBefore] = useState(value)
   const [isFinished, setFinished] = useState(true)
@@ -137,7 +142,8 @@ function TypedChip({ label, value, placeholder, choices = [], pattern, expected,
             placeholder={placeholder}
             size={Math.min(Math.max((draft ?? value).length, placeholder.length, 3), 28)}
             list={choices.length > 0 ? list : undefined}
-            readOnly={readOnly}
+            readOnly={reason !== undefined}
+            aria-describedby={reason}
             aria-invalid={isWrong || undefined}
             autoComplete="off"
             spellCheck={false}

@@ -71,7 +71,7 @@ function draftsFrom(inputs: readonly PromptInput[], text: string): InputDrafts {
   const values = jsonOf(text)
   if (typeof values !== 'object' || values === null || Array.isArray(values))
     throw new Error('This is JSON, but not an object with the names of the inputs.')
-  const drafts = draftsOf(inputs, values as Record<string, unknown>)
+  const drafts = { ...emptied(inputs, values), ...draftsOf(inputs, values as Record<string, unknown>) }
   if (Object.keys(drafts).length > 0) return drafts
   const given = Object.keys(values)
   throw new Error(
@@ -79,6 +79,13 @@ function draftsFrom(inputs: readonly PromptInput[], text: string): InputDrafts {
       ? 'The object is empty.'
       : `The prompt has no input with ${given.length === 1 ? 'the name' : `one of these ${counted(given.length, 'name')}:`} ${given.slice(0, 5).join(', ')}.`,
   )
+}
+
+/** `null` stands for an input without a value, so its field becomes empty. */
+function emptied(inputs: readonly PromptInput[], values: object): InputDrafts {
+  const given = new Map(Object.entries(values))
+  const named = inputs.filter(({ name }) => given.get(name) === null)
+  return Object.fromEntries(named.map(({ name }) => [name, { text: '' }]))
 }
 
 function isObject(text: string): boolean {

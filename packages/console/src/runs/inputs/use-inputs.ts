@@ -12,6 +12,8 @@ export interface Inputs extends KeptInputs {
   replace: (inputs: KeptInputs) => void
   /** The inputs stay, and belong to this example from now on. */
   belongTo: (example: string | undefined) => void
+  /** Moves what is typed to another name, unless something is typed there. */
+  rename: (from: string, to: string) => void
 }
 
 /** The inputs typed for a prompt, kept under `key` until the user signs out. */
@@ -39,9 +41,17 @@ export function useInputs(key: string): Inputs {
       keep()
     }
   }, [keep])
+  const rename = useCallback((from: string, to: string) => {
+    setInputs((now) => {
+      const { [from]: draft, ...drafts } = now.drafts
+      if (!draft || drafts[to]?.text) return now
+      return { ...now, drafts: { ...drafts, [to]: draft } }
+    })
+  }, [])
   return {
     ...inputs,
     isKept,
+    rename,
     change: (name, draft) => setInputs((now) => ({ ...now, drafts: { ...now.drafts, [name]: draft } })),
     replace: setInputs,
     belongTo: (example) => setInputs((now) => ({ ...now, example })),

@@ -1,35 +1,40 @@
 /** Makes the rounds of a conversation from its stored messages. */
 import type { MessagePart } from '@stet/contract/vocabulary'
 import type { Message } from '@stet/sdk'
-import { type OutputPart, type RunView, type StepView, startedRun, type ToolPart } from '../follow-run.ts'
-import type { KeptRun } from './kept-run.ts'
-
-export interface Round {
-  /** The message that the round answers. Null for the prompt's own run. */
-  said: string | null
-  view: RunView
-}
-
-type Kept = Pick<KeptRun, 'conversationUuid' | 'said' | 'earlier' | 'messagesBefore'>
+import {
+  type KnownCall,
+  type OutputPart,
+  type RunView,
+  type StepView,
+  startedRun,
+  type ToolPart,
+} from '../follow-run.ts'
+import { type KeptRound, type KeptRun, knownCalls } from './kept-run.ts'
+import type { Round } from './round.ts'
 
 /**
  * Returns the rounds before the kept one. A round that is not in the conversation is left out: its message was refused.
  */
-export function earlierRounds(kept: Kept, messages: readonly Message[]): Round[] {
+export function earlierRounds(kept: KeptRun, messages: readonly Message[]): Round[] {
   const { conversationUuid, said, earlier, messagesBefore } = kept
+  const calls = knownCalls(kept)
   const rounds: Round[] = []
   let from = messagesBefore ?? 0
-  let current: string | null | undefined = earlier[0]
-  for (const next of [...earlier.slice(1), said]) {
-    const end = messages.findIndex((message, at) => at >= from && isSaid(message, next))
+  let current: KeptRound = earlier[0] ?? firstRound
+  for (const next of [...earlier.slice(1), { ...firstRound, said }]) {
+    const end = messages.findIndex((message, at) => at >= from && isSaid(message, next.said))
     if (end < 0) continue
-    const view = storedView(conversationUuid, messages.slice(from, end))
-    rounds.push({ said: current ?? null, view: rounds.length === 0 ? { ...view, messagesBefore } : view })
+    const { phase, trouble } = current
+    const steps = storedSteps(messages.slice(from, end), calls)
+    const view: RunView = { ...startedRun(0), conversationUuid, phase, trouble, durationMs: 0, steps }
+    rounds.push({ said: current.said, view: rounds.length === 0 ? { ...view, messagesBefore } : view })
     from = end + 1
     current = next
   }
   return rounds
 }
+
+const firstRound: KeptRound = { said: null, phase: 'completed', trouble: null }
 
 function isSaid(message: Message, said: string | null): boolean {
   return (
@@ -40,14 +45,21 @@ function isSaid(message: Message, said: string | null): boolean {
   )
 }
 
-function storedView(conversationUuid: string, messages: readonly Message[]): RunView {
+function storedSteps(messages: readonly Message[], calls: KeptRun['calls']): StepView[] {
   const results = new Map(messages.flatMap(partsOf).flatMap(resultIn))
   const answers = messages.filter(({ role }) => role === 'assistant')
-  const steps = answers.map((message, at): StepView => {
-    const parts = partsOf(message).flatMap((part, place) => outputOf(part, `stored-${place}`, results))
+  return answers.map((message, at): StepView => {
+    const parts = partsOf(message)
+      .flatMap((part, place) => outputOf(part, `stored-${place}`, results))
+      .map((part) => (part.kind === 'tool' ? withKnown(part, calls[part.key]) : part))
     return { number: at + 1, provider: null, model: null, parts, usage: null, finishReason: null }
   })
-  return { ...startedRun(0), conversationUuid, phase: 'completed', durationMs: 0, steps }
+}
+
+/** The server gives a call without a result one before the next message, because models require it. */
+function withKnown(tool: ToolPart, known: KnownCall | undefined): ToolPart {
+  if (!known) return tool
+  return { ...tool, ...known, ...(known.durationMs === null && { state: 'open' }) }
 }
 
 function partsOf({ content }: Message): MessagePart[] {

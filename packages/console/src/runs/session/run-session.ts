@@ -13,8 +13,9 @@ import {
   startedRun,
   stopRun,
 } from '../follow-run.ts'
-import { earlierRounds, type Round } from './earlier-rounds.ts'
-import { forgetRun, keepRun, readRun } from './kept-run.ts'
+import { earlierRounds } from './earlier-rounds.ts'
+import { type KeptRun, keepRun, keptOf, knownCalls, readRun } from './kept-run.ts'
+import { isUnsaid, type Round } from './round.ts'
 import { leaveQueue, mayStream, releaseStream, takeStream } from './streams.ts'
 import { troubleFrom } from './trouble-from.ts'
 import { announce } from './watch-runs.ts'
@@ -67,8 +68,7 @@ export function isRunning(key: string): boolean {
 }
 
 export class RunSession {
-  /** The reply that is being written. The field is not shown while a run is active. */
-  reply = ''
+  #reply = ''
   /** By the id of the tool call. */
   readonly #results = new Map<string, string>()
   readonly #key: string
@@ -79,6 +79,8 @@ export class RunSession {
   #cancelFlush: (() => void) | undefined
   #toolNames: readonly string[] = []
   readonly #answers = new Map<string, Answer>()
+  /** What an earlier page has kept, until all of it was read again. */
+  #unread: KeptRun | undefined
 
   constructor(key: string) {
     this.#key = key
@@ -137,9 +139,9 @@ export class RunSession {
   async chat(text: string): Promise<void> {
     const uuid = this.conversationUuid
     if (this.isActive || !uuid || !mayStream()) return
-    this.reply = ''
+    this.#reply = ''
     const last = this.#rounds.at(-1)
-    this.#begin(last && isRefused(last) ? this.#rounds.slice(0, -1) : this.#rounds, text)
+    this.#begin(last && isUnsaid(last) ? this.#rounds.slice(0, -1) : this.#rounds, text)
     const tools = this.#tools()
     await this.#occupy(() => stet.prompts.chatStream(uuid, text, { resume, ...tools }))
   }
@@ -154,20 +156,26 @@ export class RunSession {
     await this.#occupy(() => stet.runs.attachStream(uuid, { ...(lastEventId && { lastEventId }), resume }))
   }
 
-  /** Joins the run that was active when the page was reloaded, after the rest of its conversation was read. */
+  /**
+   * Shows the conversation of the page before a reload. The events of its last run are read again, or followed if the run
+   * is still active.
+   */
   async resume(): Promise<void> {
     const kept = readRun(this.#key)
     if (!kept || this.#rounds.length > 0) return
-    const { conversationUuid, said, tools, firstTokenMs } = kept
+    const { conversationUuid, said, tools, earlier, messagesBefore } = kept
+    this.#reply = kept.reply
+    if (!conversationUuid) return
     this.#toolNames = tools
-    for (const [id, text] of Object.entries(kept.results ?? {})) this.#results.set(id, text)
-    const view = { ...startedRun(kept.startedAt - performance.timeOrigin), conversationUuid, firstTokenMs }
-    this.#setRounds([{ said, view: { ...view, phase: firstTokenMs === null ? 'waiting' : 'streaming' } }])
-    if (kept.earlier?.length > 0) {
+    for (const [id, text] of Object.entries(kept.results)) this.#results.set(id, text)
+    this.#unread = kept
+    this.#setRounds([{ said, view: { ...viewOf(kept), ...(earlier.length === 0 && { messagesBefore }) } }])
+    if (earlier.length > 0) {
       const stored = await stet.conversations.get(conversationUuid).catch(noticeSignedOut)
+      if (stored) this.#unread = undefined
       if (stored) this.#setRounds([...earlierRounds(kept, stored.conversation), ...this.#rounds])
       if (!this.isActive) return
-    }
+    } else this.#unread = undefined
     await this.#occupy(() => stet.runs.attachStream(conversationUuid, { resume }))
   }
 
@@ -221,7 +229,17 @@ export class RunSession {
 
   writeResult(id: string, text: string): void {
     this.#results.set(id, text)
-    this.#keep(this.#rounds)
+    this.#keep()
+  }
+
+  /** The reply that is being written. The field is not shown while a run is active. */
+  get reply(): string {
+    return this.#reply
+  }
+
+  writeReply(text: string): void {
+    this.#reply = text
+    this.#keep()
   }
 
   get #view(): RunView | undefined {
@@ -231,6 +249,7 @@ export class RunSession {
   #begin(before: readonly Round[], said: string | null): void {
     this.#stream = undefined
     this.#arrived = []
+    this.#unread = undefined
     this.#answers.clear()
     const started = startedRun(performance.now())
     const view: RunView = said === null ? started : { ...started, phase: 'waiting' }
@@ -291,6 +310,8 @@ export class RunSession {
     this.#arrived = []
     const view = this.#view
     if (view && arrived.length > 0) this.#show(arrived.reduce((now, [event, at]) => followEvent(now, event, at), view))
+    // The times of a call are known to this page alone.
+    if (arrived.some(([{ data }]) => callEvents.has(data.type))) this.#keep()
   }
 
   #fail(error: unknown): void {
@@ -299,7 +320,7 @@ export class RunSession {
     if (!view) return
     const now = performance.now()
     const last = this.#rounds.at(-1)
-    if (last && isRefused(last)) this.reply = last.said ?? ''
+    if (last && isUnsaid(last)) this.#reply = last.said ?? ''
     this.#show(error instanceof AbortError ? stopRun(view, now) : failRun(view, troubleFrom(error), now))
   }
 
@@ -319,33 +340,14 @@ export class RunSession {
     this.#rounds = rounds
     if (!isSame) {
       this.#outline = last
-      this.#keep(rounds)
+      this.#keep()
     }
     announce()
   }
 
-  /** Remembers the run over a reload for as long as it may be active on the server. */
-  #keep(rounds: readonly Round[]): void {
-    const [round] = rounds.slice(-1)
-    if (!round) return
-    const { said, view } = round
-    const { conversationUuid, startedAt, firstTokenMs } = view
-    const mayRun = isActive(view) || view.trouble?.isLost
-    if (!mayRun || !conversationUuid) {
-      forgetRun(this.#key)
-      return
-    }
-    const tools = this.#toolNames
-    keepRun(this.#key, {
-      conversationUuid,
-      said,
-      earlier: rounds.slice(0, -1).map((each) => each.said),
-      messagesBefore: rounds[0]?.view.messagesBefore ?? null,
-      tools,
-      startedAt: startedAt + performance.timeOrigin,
-      firstTokenMs,
-      results: Object.fromEntries(this.#results),
-    })
+  #keep(): void {
+    const written = { tools: this.#toolNames, results: Object.fromEntries(this.#results), reply: this.#reply }
+    keepRun(this.#key, this.#unread ? { ...this.#unread, ...written } : keptOf(this.#rounds, written))
   }
 
   /** Makes the run wait for its client tools until their results are entered. */
@@ -361,11 +363,20 @@ export class RunSession {
   }
 }
 
-/** The message of the round is not in the conversation. */
-function isRefused({ said, view }: Round): boolean {
-  return said !== null && view.conversationUuid === null
+/** The last run as it is before its events are read again. */
+function viewOf(kept: KeptRun): RunView {
+  const { conversationUuid, startedAt, firstTokenMs, durationMs } = kept
+  return {
+    ...startedRun(startedAt - performance.timeOrigin),
+    conversationUuid,
+    firstTokenMs,
+    durationMs,
+    knownCalls: knownCalls(kept),
+    phase: firstTokenMs === null ? 'waiting' : 'streaming',
+  }
 }
 
+const callEvents = new Set<string>(['tool-call', 'tool-result', 'tool-error'])
 const resume = { maxAttempts: 6 }
 /** A schema that accepts everything: the person who answers reads the arguments. */
 const unchecked = { '~standard': { version: 1, vendor: 'stet', validate: (value: unknown) => ({ value }) } } as const

@@ -9,7 +9,7 @@ import type { DiffLayout } from '../../editor/diff/text-diff.tsx'
 import { changeText, LayoutSwitch, type PromptChange, VersionDiff } from '../../editor/diff/version-diff.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Screen, ScreenTitle } from '../../ui/screen.tsx'
-import { Empty } from '../../ui/states.tsx'
+import { Empty, Skeleton } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
 import css from './page.module.css'
 import { PublishDialog } from './publish.tsx'
@@ -25,6 +25,8 @@ export function ChangesPage() {
   const { data: versions } = useSuspenseQuery(versionsQuery(projectId))
   const draft = versions.find(({ uuid }) => uuid === version)
   if (draft?.status === 'draft') return <DraftChanges key={draft.uuid} projectId={projectId} draft={draft} />
+  // A draft that was just created is in the next list.
+  if (!draft && version !== 'live') return <Skeleton />
   const drafts = versions.filter(({ status }) => status === 'draft')
   return (
     <Screen>

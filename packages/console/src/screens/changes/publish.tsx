@@ -41,7 +41,11 @@ export function PublishDialog({ projectId, draft, changes, open, onClose }: Publ
     <>
       <FormDialog
         title="Publish"
-        text={changes.length ? `${changeText(changes)}. The draft becomes live at once.` : 'The draft has no changes.'}
+        text={
+          changes.length
+            ? `${changeText(changes)}. The draft becomes live at once.`
+            : 'The draft has no changes. Publishing it makes a new version with the same prompts as live.'
+        }
         open={open && resolving === null}
         submit="Publish"
         busy={publish.isPending}

@@ -2,6 +2,7 @@ import { ApiError, type TreeItem } from '@stet/sdk'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { Fragment, lazy, type RefObject, Suspense, useCallback, useEffect, useRef, useState } from 'react'
 import { Failure } from '../../app/failure.tsx'
+import { useShortcuts } from '../../app/shortcuts.ts'
 import { type Opened, useOpenPrompt } from '../../editor/open-prompt.ts'
 import { ParametersPane } from '../../editor/panes/parameters-pane.tsx'
 import { PreviewPane } from '../../editor/panes/preview-pane.tsx'
@@ -33,8 +34,8 @@ interface OpenPanesProps {
 export default function OpenPanes({ place, path, item, example, panes, edits }: OpenPanesProps) {
   const { projectId, versionUuid } = place
   const open = useOpenPrompt({ projectId, versionUuid, path })
-  const inText = useRef<GoTo>(null)
-  const goTo = useShownText(inText, panes)
+  const { wanted, onReached, goTo } = useWantedPlace(panes)
+  const hasEditor = useHasBeen(panes.isShown('text'))
   const { line } = useSearch({ strict: false })
   return (
     <>
@@ -43,6 +44,7 @@ export default function OpenPanes({ place, path, item, example, panes, edits }: 
         <PromptHead {...{ path, place, item, edits }} />
       </header>
       <PaneTabs panes={panes} />
+      {open.phase === 'open' && !hasEditor && <ErrorKeys open={open} goTo={goTo} />}
       <Pane name="text" panes={panes}>
         {open.phase === 'loading' && <Skeleton lines={6} />}
         {open.phase === 'failed' && (
@@ -52,7 +54,7 @@ export default function OpenPanes({ place, path, item, example, panes, edits }: 
         )}
         {open.phase === 'open' && (
           <Suspense fallback={<Skeleton lines={6} />}>
-            <PromptEditor key={open.buffer.id} open={open} goTo={inText} toText={goTo} line={line} />
+            <PromptEditor key={open.buffer.id} {...{ open, wanted, onReached, goTo, line }} />
           </Suspense>
         )}
       </Pane>
@@ -128,22 +130,43 @@ function OpenRun({ projectId, versionUuid, path, example, open, goTo }: OpenRunP
     },
     [navigate, projectId, versionUuid, path],
   )
-  return <RunPane {...{ projectId, versionUuid, path, example, document, ready, onExample, onLine }} />
+  const textId = buffer.id
+  return <RunPane {...{ projectId, versionUuid, path, textId, example, document, ready, onExample, onLine }} />
 }
 
-/** Moves the editor's cursor. Where the text is a tab, the tab is shown first: an element that is hidden takes no focus. */
-function useShownText(inText: RefObject<GoTo | null>, panes: PaneLayout): RefObject<GoTo> {
+/** The keys of the editor that lead to errors, until the editor is there. */
+function ErrorKeys({ open: { document }, goTo }: Pick<OpenRunProps, 'open' | 'goTo'>) {
+  const errors = document.errors.filter(({ path = document.path }) => path === document.path)
+  const go = (at: 0 | -1) => () => {
+    const error = errors.at(at)
+    if (error) goTo.current(error)
+  }
+  useShortcuts([
+    { keys: 'F8', label: 'Next error', group: 'Editor', run: go(0) },
+    { keys: 'shift+F8', label: 'Previous error', group: 'Editor', run: go(-1) },
+  ])
+  return null
+}
+
+/** True from the first time on. */
+function useHasBeen(isNow: boolean): boolean {
+  const [hasBeen, setHasBeen] = useState(isNow)
+  if (isNow && !hasBeen) setHasBeen(true)
+  return hasBeen
+}
+
+/**
+ * Where the editor shall put its cursor. Where the text is a tab, the tab is shown first: an element that is hidden takes
+ * no focus. The editor may still be loading then.
+ */
+function useWantedPlace(panes: PaneLayout) {
   const [wanted, setWanted] = useState<TextPlace | null>(null)
   const isShown = panes.isShown('text')
-  useEffect(() => {
-    if (!wanted || !isShown) return
-    inText.current?.(wanted)
-    setWanted(null)
-  }, [wanted, isShown, inText])
-  return {
+  const goTo: RefObject<GoTo> = {
     current: (place) => {
       if (!isShown) panes.choose('text')
       setWanted(place)
     },
   }
+  return { wanted: isShown ? wanted : null, onReached: useCallback(() => setWanted(null), []), goTo }
 }

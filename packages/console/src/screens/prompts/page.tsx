@@ -99,7 +99,7 @@ function usePlace(projectId: number, version: string): EditPlace & { isKnown: bo
     versionUuid: version,
     isLive: version === 'live' || found?.isLive === true,
     isDraft: found?.status === 'draft',
-    // A project without a live version answers 404 for `live`. An unknown project must say so, and the tree shows its error.
+    // A project without a live version answers 404 for `live`. If the versions cannot be read, the tree shows the error.
     isKnown: version !== 'live' || found !== undefined || versions.isError,
   }
 }

@@ -1,11 +1,11 @@
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { Dialog } from '../../../ui/dialog.tsx'
 import { queryClient, resumeSession, sessionQuery } from '../../session.ts'
 import { SignInForm } from './sign-in-form.tsx'
 
 /**
  * Covers the screen when the session has ended. The screen stays as it is below. A user who is typing keeps
- * the focus there, because text typed into the sheet would be lost.
+ * the focus there, because text typed into the sheet would be lost. The sheet is below the text then.
  */
 export default function SignInSheet() {
   const [wasTyping] = useState(isTyping)
@@ -31,11 +31,27 @@ export default function SignInSheet() {
       keepsFocus={wasTyping}
       onClose={() => form.current?.querySelector('input')?.focus()}
     >
+      {wasTyping && <CursorInView />}
       <div ref={form}>
         <SignInForm takesFocus={!wasTyping} onSignedIn={() => undefined} />
       </div>
     </Dialog>
   )
+}
+
+/** The docked sheet takes height from the screen, and the cursor may be in the part that the screen has lost. */
+function CursorInView() {
+  useLayoutEffect(() => {
+    placeOfCursor()?.scrollIntoView({ block: 'nearest' })
+  }, [])
+  return null
+}
+
+/** The line of an editor, or the field. */
+function placeOfCursor(): Element | null | undefined {
+  const { activeElement } = document
+  if (!(activeElement instanceof HTMLElement) || !activeElement.isContentEditable) return activeElement
+  return getSelection()?.focusNode?.parentElement
 }
 
 function isTyping(): boolean {

@@ -7,6 +7,7 @@ import { Icon } from '../../../ui/icon.tsx'
 import { Live } from '../../../ui/mark.tsx'
 import { versionsQuery } from '../../queries.ts'
 import css from '../frame.module.css'
+import { useIsUnknownVersion } from '../place.ts'
 
 const load = () => import('./version-menu.tsx')
 const VersionMenu = lazy(load)
@@ -16,6 +17,7 @@ export function VersionSwitch({ projectId, version }: { projectId: number; versi
   const { data } = useQuery(versionsQuery(projectId))
   const shown = data?.find(({ uuid, isLive }) => (version === 'live' ? isLive : uuid === version))
   const isDraft = shown?.status === 'draft'
+  const isUnknown = useIsUnknownVersion(projectId, version)
   return (
     <>
       <DeferredMenu
@@ -29,6 +31,10 @@ export function VersionSwitch({ projectId, version }: { projectId: number; versi
                 shown.title
               ) : shown && !shown.isLive ? (
                 `v${shown.version}`
+              ) : isUnknown ? (
+                'Unknown version'
+              ) : !shown && version !== 'live' ? (
+                'Version'
               ) : (
                 <LiveName number={shown?.version} />
               )}

@@ -4,7 +4,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useDeferredValue, useMemo, useRef, useState } from 'react'
 import { Failure, messageOf } from '../../../app/failure.tsx'
 import { isOutage } from '../../../app/frame/lines/connection.ts'
-import { stepFrom, useShortcut, useStepKeys } from '../../../app/shortcuts.ts'
+import { stepFrom, useShortcuts, useStepKeys } from '../../../app/shortcuts.ts'
 import { Button } from '../../../ui/button.tsx'
 import { inputClass } from '../../../ui/field.tsx'
 import { Icon } from '../../../ui/icon.tsx'
@@ -36,13 +36,7 @@ export function TreePane({ tree, place, path, edits, addressOf, empty }: TreePan
   const rows = useMemo(() => rowsOf(found, wanted ? nothingClosed : closed), [found, wanted, closed])
   const pane = useRef<HTMLDivElement>(null)
   const open = useOpenPath(place)
-  useShortcut({
-    keys: 'n',
-    label: 'New prompt',
-    group: 'Prompts',
-    blocked: edits.blocked,
-    run: () => edits.ask({ kind: 'new', folder: folderOf(path) }),
-  })
+  useListKeys(edits, path)
   useStepKeys('prompt', 'Prompts', (step) => open(stepFrom(pathsInOrder(found), path, step)))
   const Heading = path === undefined ? 'h1' : 'h2'
   const focusFirst = () => pane.current?.querySelector<HTMLElement>('[role="treeitem"]')?.focus()
@@ -106,6 +100,22 @@ export function TreePane({ tree, place, path, edits, addressOf, empty }: TreePan
       <Counts items={found} />
     </div>
   )
+}
+
+/** The list itself handles F2 and Del, for the row that has the focus. */
+function useListKeys(edits: PromptEdits, path: string | undefined): void {
+  const group = 'Prompts'
+  useShortcuts([
+    {
+      keys: 'n',
+      label: 'New prompt',
+      group,
+      blocked: edits.blocked,
+      run: () => edits.ask({ kind: 'new', folder: folderOf(path) }),
+    },
+    { keys: 'F2', label: 'Rename the prompt that has the focus in the list', group, inPalette: false },
+    { keys: 'Delete', label: 'Delete the prompt that has the focus in the list', group, inPalette: false },
+  ])
 }
 
 /** A deleted prompt has no name to change. */
