@@ -194,6 +194,24 @@ test('the list is moved through and used by keyboard alone', async () => {
   expect(await focused(page)).toMatch(/^(ünï\/|support\/)/)
 })
 
+test('what is typed after n goes into the dialog, also before the browser has drawn it', async () => {
+  const { page } = await browser.open(server, server.promptAddress('support/reply', await newDraft()))
+  const dialog = page.getByRole('dialog', { name: 'New prompt' })
+  await row(page, 'support/reply').focus()
+  await page.keyboard.press('n')
+  await dialog.waitFor()
+  await page.keyboard.press('Escape')
+  await expect.poll(() => focused(page)).toBe('support/reply')
+  // A page that is too busy to draw.
+  await page.evaluate(() => {
+    window.requestAnimationFrame = () => 0
+  })
+  await page.keyboard.press('n')
+  await dialog.waitFor()
+  await page.keyboard.type('typed')
+  expect(await page.getByLabel('Path').inputValue()).toBe('support/typed')
+})
+
 test('the filter finds by parts of the path and counts what it finds', async () => {
   const { page } = await browser.open(server, server.promptAddress('hello'))
   const filter = page.getByRole('searchbox', { name: 'Filter the prompts' })
