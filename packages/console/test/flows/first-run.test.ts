@@ -1,4 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
+import { apiCaller } from '../../../server/test/http/api-call.ts'
+import { issueKey } from '../../../server/test/http/scenario.ts'
 import { fakeProvider } from '../../../server/test/support/fake-provider.ts'
 import { consoleBrowser } from '../support/browser.ts'
 import { emptyServer, signInLink } from '../support/server.ts'
@@ -136,4 +138,33 @@ test('⏎ runs the first prompt with its example, also if the example is slow to
   expect(await page.getByRole('textbox', { name: /^name/ }).inputValue()).toBe('Ada')
   await page.keyboard.press('Enter')
   await page.getByText('demo provider, not a real model').first().waitFor()
+})
+
+test('the first steps belong to the person who began them', async () => {
+  const server = await newServer()
+  const { page, context } = await browser.open(server, '/')
+  await page.getByRole('button', { name: 'Begin' }).click()
+  const guide = page.getByRole('region', { name: 'First steps' })
+  await guide.waitFor()
+  const address = page.url()
+  const parts: string[] = []
+  page.on('request', (request) => parts.push(request.url()))
+  /** Opens the prompt with another session of the same browser. Whether the page has asked for the first steps. */
+  const asksAs = async (apiKey: string, name: string) => {
+    const headers = { 'X-Stet-Console': '1' }
+    const data = { apiKey }
+    const response = await context.request.post(server.address('/console/session'), { data, headers })
+    expect(response.status()).toBe(201)
+    parts.length = 0
+    await page.goto(address)
+    await page.getByTitle(`${name}, default`).waitFor()
+    await page.getByRole('treeitem', { name: 'hello' }).waitFor()
+    return parts.some((part) => /\/guide-[^/]*\.js$/.test(part))
+  }
+  const author = { name: 'Ben', email: 'ben@example.com' }
+  const ben = await issueKey(apiCaller(server.address(''), server.key), { scopes: ['admin'], author })
+  expect(await asksAs(ben, 'Ben')).toBe(false)
+  expect(await guide.count()).toBe(0)
+  expect(await asksAs(server.key, 'Admin')).toBe(true)
+  await guide.waitFor()
 })
