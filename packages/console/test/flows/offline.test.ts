@@ -58,6 +58,15 @@ test('after an outage, text is sent at once and does not wait for its own next a
   await editor.becomes(/^Saved/)
 })
 
+test('a prompt that could not be opened during an outage opens by itself after it', async () => {
+  const { page, editor } = await opened()
+  await page.route(fromServer, (route) => route.abort())
+  await page.getByRole('treeitem', { name: 'other' }).click()
+  await page.getByText('The prompt could not be opened').waitFor()
+  await page.unroute(fromServer)
+  await expect.poll(() => editor.lines()).toEqual(['Other'])
+})
+
 test('a response that is lost is no conflict of the user with themselves', async () => {
   const { page, editor, stored } = await opened()
   await page.route(
