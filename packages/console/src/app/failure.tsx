@@ -13,18 +13,21 @@ interface FailureProps {
   children?: ReactNode
 }
 
-const unknownError = { requestId: null, errorCode: undefined }
+/** The server's code for the refusal, and the id under which its log has the request. Errors of the page have neither. */
+export function factsOf(error: unknown): { requestId: string | null; errorCode: string | undefined } {
+  return error instanceof ApiError || error instanceof ConsoleError ? error : { requestId: null, errorCode: undefined }
+}
 
 /** An error at the place where it occurred: the server's message, its code, and what can be done. */
 export function Failure({ error, what, onRetry, children }: FailureProps) {
-  const { requestId, errorCode } = error instanceof ApiError || error instanceof ConsoleError ? error : unknownError
+  const { errorCode } = factsOf(error)
   return (
     <Notice
       tone="red"
       urgent
       actions={
         <>
-          {requestId && <CopyButton text={requestId} label="Copy request id" />}
+          <CopyRequestId error={error} />
           {onRetry && <Button onClick={onRetry}>Try again</Button>}
         </>
       }
@@ -35,6 +38,12 @@ export function Failure({ error, what, onRetry, children }: FailureProps) {
       {children}
     </Notice>
   )
+}
+
+/** Nothing for errors without a request id. */
+export function CopyRequestId({ error }: { error: unknown }) {
+  const { requestId } = factsOf(error)
+  return requestId && <CopyButton text={requestId} label="Copy request id" />
 }
 
 /** The server's message, without the status and the request id that the SDK adds. */

@@ -1,6 +1,6 @@
 import { AlertDialog } from '@base-ui/react/alert-dialog'
 import { Dialog as Base } from '@base-ui/react/dialog'
-import { type ReactNode, useId, useState } from 'react'
+import { type ReactNode, type RefObject, useId, useRef, useState } from 'react'
 import { Button, join } from './button.tsx'
 import { TextField } from './field.tsx'
 import css from './styles/overlays.module.css'
@@ -26,13 +26,16 @@ interface DialogProps {
 
 /** A modal dialog. When it closes, the focus returns to where it was. */
 export function Dialog({ title, text, open, onClose, wide, isFirm, keepsFocus, actions, children }: DialogProps) {
+  const popup = useRef<HTMLDivElement>(null)
   return (
     <Base.Root open={open} modal={!keepsFocus} onOpenChange={(next) => !next && !isFirm && onClose()}>
       <Base.Portal>
         <Base.Backdrop className={join(css['veil'], keepsFocus && css['clear'])} />
         <Base.Popup
+          ref={popup}
           className={join(css['dialog'], wide && css['wide'], keepsFocus && css['docked'])}
-          {...(keepsFocus && { initialFocus: false, 'data-docked': true })}
+          initialFocus={!keepsFocus && (() => focusFirst(popup))}
+          {...(keepsFocus && { 'data-docked': true })}
         >
           <Base.Title className={css['dialogTitle']}>{title}</Base.Title>
           {text && <Base.Description className={css['dialogText']}>{text}</Base.Description>}
@@ -42,6 +45,18 @@ export function Dialog({ title, text, open, onClose, wide, isFirm, keepsFocus, a
       </Base.Portal>
     </Base.Root>
   )
+}
+
+/**
+ * Base UI moves the focus a frame after the dialog has appeared. On a busy page, keys that are typed until then would
+ * go to what had the focus before. Returns whether Base UI has to find a place.
+ */
+function focusFirst(popup: RefObject<HTMLElement | null>): boolean {
+  const first = popup.current?.querySelector<HTMLElement>(
+    ':is(input, select, textarea, button, a[href], [tabindex="0"]):not(:disabled, [tabindex="-1"])',
+  )
+  first?.focus()
+  return !first
 }
 
 interface FormDialogProps extends Pick<DialogProps, 'title' | 'text' | 'onClose' | 'children'> {
@@ -115,6 +130,7 @@ interface ConfirmProps {
 export function Confirm({ title, text, action, danger, open, onClose, onConfirm, word, children }: ConfirmProps) {
   const [typed, setTyped] = useState('')
   const [state, setState] = useState<'idle' | 'busy' | Error>('idle')
+  const popup = useRef<HTMLDivElement>(null)
   const close = () => {
     setTyped('')
     setState('idle')
@@ -135,7 +151,7 @@ export function Confirm({ title, text, action, danger, open, onClose, onConfirm,
     <AlertDialog.Root open={open} onOpenChange={(next) => !next && cancel()}>
       <AlertDialog.Portal>
         <AlertDialog.Backdrop className={css['veil']} />
-        <AlertDialog.Popup className={css['dialog']}>
+        <AlertDialog.Popup ref={popup} className={css['dialog']} initialFocus={() => focusFirst(popup)}>
           <AlertDialog.Title className={css['dialogTitle']}>{title}</AlertDialog.Title>
           <AlertDialog.Description className={css['dialogText']} render={<div />}>
             {text}

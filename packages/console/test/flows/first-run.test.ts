@@ -1,4 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
+import { apiCaller } from '../../../server/test/http/api-call.ts'
+import { issueKey } from '../../../server/test/http/scenario.ts'
 import { fakeProvider } from '../../../server/test/support/fake-provider.ts'
 import { consoleBrowser } from '../support/browser.ts'
 import { emptyServer, signInLink } from '../support/server.ts'
@@ -136,4 +138,89 @@ test('⏎ runs the first prompt with its example, also if the example is slow to
   expect(await page.getByRole('textbox', { name: /^name/ }).inputValue()).toBe('Ada')
   await page.keyboard.press('Enter')
   await page.getByText('demo provider, not a real model').first().waitFor()
+})
+
+test('the first steps belong to the person who began them', async () => {
+  const server = await newServer()
+  const { page, context } = await browser.open(server, '/')
+  await page.getByRole('button', { name: 'Begin' }).click()
+  const guide = page.getByRole('region', { name: 'First steps' })
+  await guide.waitFor()
+  const address = page.url()
+  const parts: string[] = []
+  page.on('request', (request) => parts.push(request.url()))
+  /** Opens the prompt with another session of the same browser. Whether the page has asked for the first steps. */
+  const asksAs = async (apiKey: string, name: string) => {
+    const headers = { 'X-Stet-Console': '1' }
+    const data = { apiKey }
+    const response = await context.request.post(server.address('/console/session'), { data, headers })
+    expect(response.status()).toBe(201)
+    parts.length = 0
+    await page.goto(address)
+    await page.getByTitle(`${name}, default`).waitFor()
+    await page.getByRole('treeitem', { name: 'hello' }).waitFor()
+    return parts.some((part) => /\/guide-[^/]*\.js$/.test(part))
+  }
+  const author = { name: 'Ben', email: 'ben@example.com' }
+  const ben = await issueKey(apiCaller(server.address(''), server.key), { scopes: ['admin'], author })
+  expect(await asksAs(ben, 'Ben')).toBe(false)
+  expect(await guide.count()).toBe(0)
+  expect(await asksAs(server.key, 'Admin')).toBe(true)
+  await guide.waitFor()
+})
+
+test('a call that fails ticks off no step, also while it is still running', async () => {
+  const fake = await fakeProvider()
+  onTestFinished(() => fake.close())
+  const server = await newServer({
+    OPENAI_API_KEY: 'sk-test',
+    OPENAI_BASE_URL: fake.url,
+    STET_DEFAULT_MODEL: 'gpt-4o-mini',
+  })
+  const api = apiCaller(server.address(''), server.key)
+  const { page } = await browser.open(server, '/')
+  await page.getByRole('button', { name: 'Begin' }).click()
+  const guide = page.getByRole('region', { name: 'First steps' })
+  await guide.waitFor()
+  const [, project = ''] = /\/p\/(\d+)\//.exec(page.url()) ?? []
+  const [draft] = (await api('GET', `/projects/${project}/versions`)).body as unknown as { uuid: string }[]
+  const done = async () => (await guide.getByRole('listitem').filter({ hasText: '(done)' }).allTextContents()).join()
+  /** Resolves when the page has shown a list of runs with these states of calls. */
+  const isShown = async (...states: string[]) => {
+    for (let reads = 0; reads < 2; reads += 1)
+      await page.waitForResponse(async (response) => {
+        if (!/\/conversations\?/.test(response.url())) return false
+        const { items } = (await response.json()) as { items: { via: string; status: string }[] }
+        return (
+          items
+            .filter(({ via }) => via === 'api')
+            .map(({ status }) => status)
+            .join() === states.join()
+        )
+      })
+  }
+  const call = (version: string) =>
+    api('POST', `/projects/${project}/versions/${version}/documents/run`, {
+      body: { path: 'hello', parameters: { name: 'Ada' } },
+    })
+  const gate = Promise.withResolvers<void>()
+  fake.enqueue({ deltas: ['Hel', 'lo', '.'], gate: gate.promise, cut: 2 })
+  const failing = call(draft?.uuid ?? '')
+  await isShown('running')
+  expect(await done()).toBe('')
+  gate.resolve()
+  expect((await failing).status).toBeGreaterThan(399)
+  await isShown('error')
+  expect(await done()).toBe('')
+
+  await page.locator('[data-run]').click()
+  await expect.poll(done).toMatch(/^Run it/)
+  await guide.getByRole('button', { name: 'Publish' }).click()
+  await expect.poll(done).toMatch(/Publish it/)
+  fake.enqueue({ status: 400, body: { error: { message: 'No such model' } } })
+  expect((await call('live')).status).toBeGreaterThan(399)
+  await isShown('error', 'error')
+  expect(await done()).not.toContain('Call it from code')
+  expect((await call('live')).status).toBe(200)
+  await guide.getByText('Your program now runs what is live').waitFor()
 })

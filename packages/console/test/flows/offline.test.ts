@@ -4,10 +4,12 @@ import { editorOf, newDraft, storedPrompt, writePrompt } from '../support/editor
 import { consoleServer } from '../support/server.ts'
 
 const browser = consoleBrowser()
+/** What the server answers besides the files of the page. */
+const fromServer = /\/(api|console)\//
 const allow = /Failed to load resource|ERR_INTERNET_DISCONNECTED|ERR_FAILED/
 
 async function opened() {
-  const server = await consoleServer({ hello: 'Hello' })
+  const server = await consoleServer({ hello: 'Hello', other: 'Other' })
   onTestFinished(() => server.close())
   const draft = await newDraft(server)
   const { page, context } = await browser.open(server, server.promptAddress('hello', draft), { allow })
@@ -27,6 +29,42 @@ test('offline, the text stays and is sent when the network is back', async () =>
   await context.setOffline(false)
   await expect.poll(stored).toBe('Hello offline and on')
   await editor.becomes(/^Saved/)
+})
+
+test('after an outage, text is sent at once and does not wait for its own next attempt', async () => {
+  const { page, editor, stored } = await opened()
+  await page.clock.install()
+  await page.reload()
+  await editor.ready()
+  await editor.toEnd()
+  const stopServing = () => page.route(fromServer, (route) => route.abort())
+  const failedSave = () => page.waitForEvent('requestfailed', (request) => request.url().endsWith('/create-or-update'))
+  const failed = failedSave()
+  await stopServing()
+  await editor.type(' late')
+  await failed
+  const tryNow = page.getByRole('button', { name: 'Try now' })
+  await tryNow.waitFor()
+  // From here on no timer runs: neither the countdown of the line nor that of the text.
+  await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 1000)
+  // An editor that loses the focus sends its text. That attempt must fail too.
+  const failedAgain = failedSave()
+  await tryNow.focus()
+  await failedAgain
+  await editor.becomes('Not saved, kept here: the server is not responding')
+  await page.unroute(fromServer)
+  await page.keyboard.press('Enter')
+  await expect.poll(stored).toBe('Hello late')
+  await editor.becomes(/^Saved/)
+})
+
+test('a prompt that could not be opened during an outage opens by itself after it', async () => {
+  const { page, editor } = await opened()
+  await page.route(fromServer, (route) => route.abort())
+  await page.getByRole('treeitem', { name: 'other' }).click()
+  await page.getByText('The prompt could not be opened').waitFor()
+  await page.unroute(fromServer)
+  await expect.poll(() => editor.lines()).toEqual(['Other'])
 })
 
 test('a response that is lost is no conflict of the user with themselves', async () => {

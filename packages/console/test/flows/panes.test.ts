@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { consoleBrowser } from '../support/browser.ts'
 import { editorOf, newDraft, storedPrompt, writePrompt } from '../support/editor-page.ts'
-import { frontMatter } from '../support/run-part.ts'
+import { frontMatter, runPart } from '../support/run-part.ts'
 import { type ConsoleServer, consoleServer } from '../support/server.ts'
 
 const browser = consoleBrowser()
@@ -30,8 +30,11 @@ It's {{ name }}, {{ count }} times.`,
 })
 afterAll(() => server.close())
 
-async function opened(path: string, tab: string, version = 'live') {
-  const { page } = await browser.open(server, `${server.promptAddress(path, version)}?tab=${tab}`)
+async function opened(path: string, tab: string, version = 'live', example?: unknown) {
+  const { page } = await browser.open(
+    server,
+    `${server.promptAddress(path, version)}?tab=${tab}${example ? `&example=${example}` : ''}`,
+  )
   await editorOf(page).ready()
   const pane = page.getByRole('tabpanel', { name: tab, exact: false }).first()
   await pane.waitFor()
@@ -67,6 +70,42 @@ test('F8 leads to the first error, also if the text was not shown yet', async ()
   await editorOf(page).ready()
   await expect.poll(() => page.locator('[class*="cursor"]').last().textContent()).toMatch(/^3:/)
   await expect.poll(() => editorOf(page).content.evaluate((text) => text.contains(document.activeElement))).toBe(true)
+})
+
+test('Preview ends with the messages of the example, as a run sends them', async () => {
+  const { documentUuid } = await server.read<{ documentUuid: string }>(
+    `${server.project.live}/documents/support/greeting`,
+  )
+  const messages = [
+    { role: 'user', content: [{ type: 'text', text: 'Who is Ana?' }] },
+    { role: 'assistant', content: 'A <b>customer</b>.' },
+  ]
+  const body = { documentUuid, name: 'Chat', parameters: { name: 'Ana', day: 'Friday' }, messages }
+  const { status, body: example } = await server.api('POST', `/projects/${server.project.id}/examples`, { body })
+  expect(status).toBe(201)
+  const { page } = await opened('support/greeting', 'preview', 'live', example['uuid'])
+  const shown = [
+    ['system', 'Write in plain words. Greet Ana on Friday.'],
+    ['user', 'Who is Ana?'],
+    ['assistant', 'A <b>customer</b>.'],
+  ]
+  await expect.poll(() => shownMessages(page)).toEqual(shown)
+  await page.getByRole('tab', { name: 'Run' }).click()
+  const run = runPart(page, page.context())
+  await run.run()
+  await run.waitFor('Completed')
+  const sent = server.fake.requests.at(-1)?.body['messages'] as { role: string; content: unknown }[]
+  const textOf = (content: unknown) => (Array.isArray(content) ? content.map(({ text }) => text).join('') : content)
+  expect(sent.map(({ role, content }) => [role, textOf(content)])).toEqual(shown)
+})
+
+test('Preview shows no example of a prompt without inputs, as a run uses none', async () => {
+  const { documentUuid } = await server.read<{ documentUuid: string }>(`${server.project.live}/documents/support/tone`)
+  const body = { documentUuid, name: 'Old', parameters: {}, messages: [{ role: 'user', content: 'Hello?' }] }
+  const { status, body: example } = await server.api('POST', `/projects/${server.project.id}/examples`, { body })
+  expect(status).toBe(201)
+  const { page } = await opened('support/tone', 'preview', 'live', example['uuid'])
+  await expect.poll(() => shownMessages(page)).toEqual([['system', 'Write in plain words.']])
 })
 
 test('a preview that lacks inputs is a hint, and a prompt that does not compile an error', async () => {

@@ -58,6 +58,27 @@ test('a prompt is created, renamed, deleted and reverted in a draft', async () =
   await expect.poll(() => row(page, 'support/reply').getByText('changed').count()).toBe(0)
 })
 
+test('F2 on a deleted prompt does nothing', async () => {
+  const draft = await newDraft()
+  await server.api('POST', `/projects/${server.project.id}/versions/${draft}/push`, {
+    body: { changes: [{ path: 'support/triage', status: 'deleted' }] },
+  })
+  const { page } = await browser.open(server, server.promptAddress('support/reply', draft))
+  await row(page, 'support/triage').getByText('deleted').waitFor({ state: 'attached' })
+  const dialog = page.getByRole('dialog', { name: 'New prompt' })
+  await row(page, 'support/triage').focus()
+  await page.keyboard.press('n')
+  await dialog.waitFor()
+  await page.keyboard.press('Escape')
+  await expect.poll(() => focused(page)).toBe('support/triage')
+  // The code of the dialogs is loaded now, so that one of F2 would take the next key.
+  await page.keyboard.press('F2')
+  await page.keyboard.press('n')
+  await dialog.waitFor()
+  expect(await page.getByRole('dialog').count()).toBe(1)
+  expect(await page.getByRole('alert').count()).toBe(0)
+})
+
 test('a rename keeps the text and the examples', async () => {
   const draft = await newDraft()
   const examples = `/projects/${server.project.id}/examples`
@@ -192,6 +213,24 @@ test('the list is moved through and used by keyboard alone', async () => {
   await expect.poll(() => paths(page)).not.toContain('support/typed')
   // The focus is never lost: the row below has it.
   expect(await focused(page)).toMatch(/^(ünï\/|support\/)/)
+})
+
+test('what is typed after n goes into the dialog, also before the browser has drawn it', async () => {
+  const { page } = await browser.open(server, server.promptAddress('support/reply', await newDraft()))
+  const dialog = page.getByRole('dialog', { name: 'New prompt' })
+  await row(page, 'support/reply').focus()
+  await page.keyboard.press('n')
+  await dialog.waitFor()
+  await page.keyboard.press('Escape')
+  await expect.poll(() => focused(page)).toBe('support/reply')
+  // A page that is too busy to draw.
+  await page.evaluate(() => {
+    window.requestAnimationFrame = () => 0
+  })
+  await page.keyboard.press('n')
+  await dialog.waitFor()
+  await page.keyboard.type('typed')
+  expect(await page.getByLabel('Path').inputValue()).toBe('support/typed')
 })
 
 test('the filter finds by parts of the path and counts what it finds', async () => {

@@ -41,6 +41,47 @@ test('a server that does not answer is named, and the page goes on when it is ba
   await page.getByText('The server is not responding.').waitFor({ state: 'detached' })
 })
 
+test('the countdown of an outage continues after attempts that fail in other ways', async () => {
+  const { page } = await browser.open(server, '/settings/about', { allow: /status of 50[023]/ })
+  await page.clock.install()
+  await page.goto(server.address(`/p/${server.project.id}/v/live/prompts`))
+  await page.getByRole('treeitem', { name: 'hello' }).waitFor()
+  const next = page.getByText(/Next attempt in \d+ s/)
+  const unavailable = { name: 'ServiceUnavailableError', message: 'No database', details: {} }
+  // Once the countdown is shown, only its own attempts get an answer.
+  let isShown = false
+  await page.route('**/api/v3/**', async (route) => {
+    if (!isShown) await route.fulfill({ status: 503, json: unavailable })
+  })
+  const refusals = [
+    { status: 503, json: unavailable },
+    { status: 502, body: 'Bad gateway' },
+    { status: 500, json: unavailable },
+  ]
+  await page.route('**/console/session', (route) => {
+    const refusal = refusals.shift()
+    return refusal ? route.fulfill(refusal) : route.continue()
+  })
+  const isShownSoon = async () => {
+    await page.clock.runFor(1000)
+    return next.count()
+  }
+  await expect.poll(isShownSoon).toBe(1)
+  isShown = true
+  // From here on the time passes only as the test says. All other requests would wait for minutes.
+  await page.clock.pauseAt((await page.evaluate(() => Date.now())) + 1000)
+  for (const left of [2, 1, 0]) {
+    await next.waitFor()
+    await page.clock.runFor(6000)
+    await expect.poll(() => refusals.length).toBe(left)
+  }
+  await next.waitFor()
+  await page.unroute('**/api/v3/**')
+  await page.clock.runFor(6000)
+  await next.waitFor({ state: 'detached' })
+  await page.getByRole('treeitem', { name: 'hello' }).waitFor()
+})
+
 test('a screen that could not be loaded is loaded on request, with its styles, once the server answers', async () => {
   const { page } = await browser.open(server, `/p/${server.project.id}/v/live/prompts`, {
     allow: /ERR_FAILED|Failed to fetch dynamically imported module|A part of the console/,

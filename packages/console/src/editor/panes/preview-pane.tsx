@@ -22,9 +22,10 @@ export function PreviewPane({ open, example }: PreviewPaneProps) {
     ...examplesQuery(place.projectId, document.documentUuid),
     enabled: example !== undefined,
   })
-  const chosen = examples.data?.find(({ uuid }) => uuid === example)
-  const isReady = example === undefined || examples.data !== undefined || examples.error !== null
   const inputs = inputsOf(document)
+  // A run of a prompt without inputs uses no example either.
+  const chosen = inputs.length > 0 ? examples.data?.find(({ uuid }) => uuid === example) : undefined
+  const isReady = example === undefined || examples.data !== undefined || examples.error !== null
   const lacksInputs = inputs.length > 0 && !chosen && document.errors.length === 0
   const required = lacksInputs ? inputs.filter(({ isRequired }) => isRequired).map(({ name }) => name) : []
   const check = useQuery({

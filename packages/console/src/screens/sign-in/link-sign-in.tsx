@@ -1,7 +1,7 @@
 import type { Session, SignInPreview } from '@stet/contract/vocabulary'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { Failure } from '../../app/failure.tsx'
+import { CopyRequestId, Failure, factsOf } from '../../app/failure.tsx'
 import { CookieNotice, SignInForm } from '../../app/frame/dialogs/sign-in-form.tsx'
 import { preferences } from '../../app/preferences.ts'
 import { roleOf } from '../../app/roles.ts'
@@ -43,7 +43,8 @@ export function LinkSignIn({ code, onSignedIn }: LinkSignInProps) {
     void preview.refetch()
   }
   const error = preview.error ?? (typeof state === 'object' ? state.error : null)
-  if (error instanceof ConsoleError && error.reason === 'sign-in-refused') return <UsedUp onSignedIn={onSignedIn} />
+  if (error instanceof ConsoleError && error.reason === 'sign-in-refused')
+    return <UsedUp error={error} onSignedIn={onSignedIn} />
   if (error instanceof CookieRefused) {
     return (
       <>
@@ -88,7 +89,7 @@ function useCurrentSession(): Session | undefined {
   return data
 }
 
-function UsedUp({ onSignedIn }: { onSignedIn: () => void }) {
+function UsedUp({ error, onSignedIn }: { error: ConsoleError; onSignedIn: () => void }) {
   useEffect(dropFragment, [])
   return (
     <>
@@ -97,6 +98,10 @@ function UsedUp({ onSignedIn }: { onSignedIn: () => void }) {
       </h1>
       <p>It was used before, or its time is over. This command prints a new one:</p>
       <Code text="stet console" label="command" />
+      <p className={css['facts']}>
+        <code>{factsOf(error).errorCode}</code>
+        <CopyRequestId error={error} />
+      </p>
       <section className={css['other']}>
         <h2 className={css['otherTitle']}>Or sign in with an API key</h2>
         <SignInForm onSignedIn={onSignedIn} />

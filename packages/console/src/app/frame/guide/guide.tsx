@@ -87,14 +87,13 @@ function useSteps(guide: Guide): { steps: Step[]; wantsRun: boolean } {
     refetchInterval: ({ state: { data } }) => !guide.isCalled && !isCalled(data) && interval,
   })
   const projects = useQuery(projectsQuery)
-  const ran = runs.data?.[0]
   const isCalledNow = isCalled(runs.data)
   useEffect(() => {
     // Later runs of the console push the program's run off the list.
     if (isCalledNow && !guide.isCalled) setPreferences({ guide: { ...guide, isCalled: true } })
   }, [guide, isCalledNow])
   const steps = [
-    { text: 'Run it', isDone: ran !== undefined, next: <p>Press ⏎. Run has the focus.</p> },
+    { text: 'Run it', isDone: runs.data?.some(worked) === true, next: <p>Press ⏎. Run has the focus.</p> },
     {
       text: 'Publish it',
       isDone: Boolean(projects.data?.find(({ id }) => id === projectId)?.liveVersionUuid),
@@ -106,12 +105,21 @@ function useSteps(guide: Guide): { steps: Step[]; wantsRun: boolean } {
       next: <Code label="curl command" text={curlLine(projectId, path)} />,
     },
   ]
-  const hasNoRun = runs.isSuccess && ran === undefined
-  return { steps, wantsRun: hasNoRun }
+  return { steps, wantsRun: runs.data?.length === 0 }
 }
 
-function isCalled(runs: readonly { via: string; status: string }[] | undefined): boolean {
-  return runs?.some(({ via, status }) => via === 'api' && status !== 'error') === true
+interface KnownRun {
+  via: string
+  status: string
+}
+
+/** A call may fail until it is over. A run of this page ticks its step off at once. */
+function worked({ via, status }: KnownRun): boolean {
+  return via === 'api' ? status === 'completed' : status !== 'error'
+}
+
+function isCalled(runs: readonly KnownRun[] | undefined): boolean {
+  return runs?.some((run) => run.via === 'api' && worked(run)) === true
 }
 
 /** The key is left out: the page does not know it. */

@@ -31,6 +31,11 @@ export function noticeOutage(error: unknown): void {
   setOutage({ kind, retryAt: Date.now() + (seconds > 0 ? seconds * 1000 : retryMs) })
 }
 
+/** Call this after an attempt that failed. Errors that are no outage set no time for the next one. */
+export function planNextAttempt(): void {
+  if (outage && outage.retryAt <= Date.now()) setOutage({ ...outage, retryAt: Date.now() + retryMs })
+}
+
 /** Call this after any response. */
 export function noticeResponse(): void {
   if (!outage) return

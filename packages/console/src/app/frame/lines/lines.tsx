@@ -6,7 +6,7 @@ import { Notice } from '../../../ui/states.tsx'
 import { base, sessionQuery } from '../../session.ts'
 import { useLeftPrompts } from '../../unsaved.ts'
 import css from '../frame.module.css'
-import { type Outage, useOutage } from './connection.ts'
+import { type Outage, planNextAttempt, useOutage } from './connection.ts'
 import { reload, useStale } from './upgrade.ts'
 
 /** What concerns the whole page: an updated server, a server that does not answer, a connection that others can read. */
@@ -69,6 +69,7 @@ function OutageLine({ outage }: { outage: Outage }) {
     setTrying(true)
     const session = await queryClient.fetchQuery({ ...sessionQuery, staleTime: 0 }).catch(() => null)
     if (session) await queryClient.invalidateQueries()
+    else planNextAttempt()
     setTrying(false)
   }
   const retryWhenDue = useEffectEvent(retry)

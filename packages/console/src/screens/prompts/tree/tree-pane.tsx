@@ -11,7 +11,7 @@ import { Icon } from '../../../ui/icon.tsx'
 import { Notice, Skeleton } from '../../../ui/states.tsx'
 import { counted, Time } from '../../../ui/time.tsx'
 import type { EditPlace } from '../edits/prompt-edits.ts'
-import type { PromptEdits } from '../edits/use-prompt-edits.ts'
+import { loadDialogs, type PromptEdits } from '../edits/use-prompt-edits.ts'
 import { PromptTree } from './prompt-tree.tsx'
 import css from './tree.module.css'
 import { countsOf, foldersAbove, matching, pathsInOrder, rowsOf } from './tree.ts'
@@ -83,6 +83,8 @@ export function TreePane({ tree, place, path, edits, addressOf, empty }: TreePan
             rows={rows}
             openPath={path}
             addressOf={addressOf}
+            // The dialog of a key must open before the user types on. A failed load is reported when the key is used.
+            onEnter={() => void loadDialogs().catch(() => undefined)}
             onOpen={open}
             onToggle={toggle}
             onNew={(folder) => !edits.blocked && edits.ask({ kind: 'new', folder })}
