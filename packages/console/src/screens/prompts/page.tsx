@@ -4,13 +4,13 @@ import { lazy, Suspense, useEffect, useSyncExternalStore } from 'react'
 import { treeQuery, versionsQuery } from '../../app/queries.ts'
 import { openBuffers } from '../../editor/buffer/open-buffers.ts'
 import type { EditPlace } from './edits/prompt-edits.ts'
-import { loadDialogs, usePromptEdits } from './edits/use-prompt-edits.ts'
+import { usePromptEdits } from './edits/use-prompt-edits.ts'
 import { LeftTexts } from './left-texts.tsx'
 import { DeletedPrompt, FirstPrompt, NoPrompt } from './no-prompt.tsx'
 import css from './open.module.css'
 import { usePaneLayout } from './panes/layout.ts'
 import { Panes } from './panes/panes.tsx'
-import { TreePane } from './tree/tree-pane.tsx'
+import { loadDialogs, TreePane } from './tree/tree-pane.tsx'
 
 /** The list alone needs neither the panels nor what runs a prompt. */
 const OpenPanes = lazy(() => import('./open-panes.tsx'))

@@ -6,9 +6,6 @@ import { noticeSignedOut, queryClient, useBlocked } from '../../../app/session.t
 import { say } from '../../../ui/toast.tsx'
 import { createPrompt, deletePrompt, type Edited, type EditPlace, renamePrompt, revertPrompt } from './prompt-edits.ts'
 
-/** Loads the code of the dialogs. It is loaded early, when the focus comes into the list. */
-export const loadDialogs = () => import('./dialogs.tsx')
-
 /** A change that the user is asked about first. */
 export type EditDialog =
   | { kind: 'new'; folder: string }

@@ -11,10 +11,13 @@ import { Icon } from '../../../ui/icon.tsx'
 import { Notice, Skeleton } from '../../../ui/states.tsx'
 import { counted, Time } from '../../../ui/time.tsx'
 import type { EditPlace } from '../edits/prompt-edits.ts'
-import { loadDialogs, type PromptEdits } from '../edits/use-prompt-edits.ts'
+import type { PromptEdits } from '../edits/use-prompt-edits.ts'
 import { PromptTree } from './prompt-tree.tsx'
 import css from './tree.module.css'
 import { countsOf, foldersAbove, matching, pathsInOrder, rowsOf } from './tree.ts'
+
+/** Loads the code of the dialogs. It is loaded early, when the focus comes into the list. */
+export const loadDialogs = () => import('../edits/dialogs.tsx')
 
 interface TreePaneProps {
   tree: UseQueryResult<TreeItem[]>
