@@ -28,7 +28,8 @@ async function paidProviders(client: Stet, prompt: Prompt): Promise<string[] | u
   const { config, resolvedContent } = prompt
   const name = typeof config.provider === 'string' ? config.provider : undefined
   // Subagents and steps may use other providers than the prompt.
-  if ('agents' in config || /<step\b[^>]*\bprovider\b/.test(resolvedContent)) return undefined
+  const [, ...steps] = resolvedContent.split(/<step\b/)
+  if ('agents' in config || steps.some((rest) => /^[^>]*\bprovider\b/.test(rest))) return undefined
   const keys = await unlessForbidden(client.providerKeys.list())
   if (!keys) return name !== undefined && isDemo({ name, provider: prompt.provider }) ? [] : undefined
   const isNamed = (key: ProviderKeyInfo): boolean => key.name.toLowerCase() === name?.toLowerCase()
