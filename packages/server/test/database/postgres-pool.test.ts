@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { openPostgres } from '../../src/adapters/database/postgres/postgres.ts'
+import { openPostgres, poolSession } from '../../src/adapters/database/postgres/postgres.ts'
 import { SharedPool } from '../../src/adapters/database/postgres/postgres-pool.ts'
 import { startDatabaseProxy } from '../support/database-proxy.ts'
 import { isSkippedWithoutServer } from '../support/database-server.ts'
@@ -40,6 +40,7 @@ describe.skipIf(isSkippedWithoutServer('the connection pool'))('connection pool'
     await pool.end()
     await database.close()
   })
+
   it('gets a batch in one round trip', async () => {
     const database = await testDatabase()
     onTestFinished(() => database.close())
@@ -51,5 +52,24 @@ describe.skipIf(isSkippedWithoutServer('the connection pool'))('connection pool'
     proxy.holdAnswersUntil('COMMIT')
     const statements = [1, 2, 3].map((number) => ({ sql: 'SELECT $1::text AS number', params: [number] }))
     expect(await session.batch(statements)).toEqual([[{ number: '1' }], [{ number: '2' }], [{ number: '3' }]])
+  })
+
+  it('is not asked to roll back what it has rolled back itself', async () => {
+    const database = await testDatabase()
+    onTestFinished(() => database.close())
+    const limits = { max: 1, connectionTimeoutMillis: 60_000, silenceMs: 60_000 }
+    const pool = new SharedPool({ connectionString: database.databaseUrl, pipeline: true, ...limits })
+    onTestFinished(() => pool.end())
+    pool.on('error', () => undefined)
+    const notices: (string | undefined)[] = []
+    pool.on('connect', (client) => client.on('notice', ({ message }) => notices.push(message)))
+    const divide = (by: number) => ({ sql: 'SELECT (1 / $1::int)::text AS quotient', params: [by] })
+    const session = poolSession(pool)
+    await expect(session.batch([divide(1), divide(0)])).rejects.toThrow('division by zero')
+    await expect(
+      session.transaction(async (queries) => void (await queries.query('SELECT 1 / $1::int', [0]))),
+    ).rejects.toThrow('division by zero')
+    expect(await session.batch([divide(1), divide(1)])).toEqual([[{ quotient: '1' }], [{ quotient: '1' }]])
+    expect(notices).toEqual([])
   })
 })

@@ -64,6 +64,7 @@ export function poolSession(pool: pg.Pool): SqlSession {
     try {
       return await work(client)
     } catch (error) {
+      if (client.getTransactionStatus() === 'I') throw error
       await client.query('ROLLBACK').catch((failure: Error) => {
         broken = failure
       })
