@@ -13,7 +13,7 @@ interface FailureProps {
   children?: ReactNode
 }
 
-/** The server's code for the refusal, and the id under which its log has the request. Errors of the page have neither. */
+/** The server's error code and the id of the request. Both are missing if the error occurred in the page. */
 export function factsOf(error: unknown): { requestId: string | null; errorCode: string | undefined } {
   return error instanceof ApiError || error instanceof ConsoleError ? error : { requestId: null, errorCode: undefined }
 }
@@ -40,7 +40,7 @@ export function Failure({ error, what, onRetry, children }: FailureProps) {
   )
 }
 
-/** Nothing for errors without a request id. */
+/** Renders nothing for errors without a request id. */
 export function CopyRequestId({ error }: { error: unknown }) {
   const { requestId } = factsOf(error)
   return requestId && <CopyButton text={requestId} label="Copy request id" />

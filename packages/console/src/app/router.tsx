@@ -1,7 +1,7 @@
 import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router'
 import { isPromptTab, type PromptTab } from '../screens/prompts/panes/prompt-tabs.ts'
-import { KnownProject, KnownVersion } from './frame/known-place.tsx'
-import { Broken, NoPage, Root } from './frame/root.tsx'
+import { KnownProject, KnownVersion, NoPage } from './frame/missing.tsx'
+import { Broken, Root } from './frame/root.tsx'
 import { screen } from './frame/screen.ts'
 import { Shell } from './shell.tsx'
 

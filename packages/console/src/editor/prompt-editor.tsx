@@ -39,7 +39,7 @@ const ConflictView = lazy(loadConflict)
 
 interface PromptEditorProps {
   open: Opened
-  /** Where the panes beside the editor want the cursor. `onReached` is called when it is there. */
+  /** The place to which a pane sends the cursor. `onReached` is called when the cursor is there. */
   wanted: TextPlace | null
   onReached: () => void
   /** Sets `wanted`, after showing the text if it is a tab that is not chosen. */

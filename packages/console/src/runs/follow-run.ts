@@ -33,7 +33,7 @@ export interface ToolPart {
   durationMs: number | null
 }
 
-/** What the conversation does not say about a tool call. Without a result, `durationMs` is null. */
+/** Facts about a tool call that the stored conversation does not have. Without a result, `durationMs` is null. */
 export type KnownCall = Pick<ToolPart, 'source' | 'calledAt' | 'durationMs'>
 
 export interface FilePart {

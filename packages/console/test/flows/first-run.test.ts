@@ -182,8 +182,7 @@ test('a call that fails ticks off no step, also while it is still running', asyn
   await page.getByRole('button', { name: 'Begin' }).click()
   const guide = page.getByRole('region', { name: 'First steps' })
   await guide.waitFor()
-  const [, project = ''] = /\/p\/(\d+)\//.exec(page.url()) ?? []
-  const [draft] = (await api('GET', `/projects/${project}/versions`)).body as unknown as { uuid: string }[]
+  const [, project = '', draft = ''] = /\/p\/(\d+)\/v\/([^/]+)\//.exec(page.url()) ?? []
   const done = async () => (await guide.getByRole('listitem').filter({ hasText: '(done)' }).allTextContents()).join()
   /** Resolves when the page has shown a list of runs with these states of calls. */
   const isShown = async (...states: string[]) => {
@@ -205,7 +204,7 @@ test('a call that fails ticks off no step, also while it is still running', asyn
     })
   const gate = Promise.withResolvers<void>()
   fake.enqueue({ deltas: ['Hel', 'lo', '.'], gate: gate.promise, cut: 2 })
-  const failing = call(draft?.uuid ?? '')
+  const failing = call(draft)
   await isShown('running')
   expect(await done()).toBe('')
   gate.resolve()

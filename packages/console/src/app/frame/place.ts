@@ -11,7 +11,7 @@ export function useProjectId(): number | null {
   return projectIdOf(project ?? last)
 }
 
-/** Null if the part of the address is no id of a project. */
+/** Parses the id of a project. Returns null if the text is not one. */
 export function projectIdOf(text: string | null): number | null {
   return text !== null && /^[1-9]\d{0,14}$/.test(text) ? Number(text) : null
 }

@@ -1,10 +1,11 @@
 import { useQueryErrorResetBoundary } from '@tanstack/react-query'
-import { type ErrorComponentProps, Link, Outlet } from '@tanstack/react-router'
-import { Button, buttonClass } from '../../ui/button.tsx'
+import { type ErrorComponentProps, Outlet } from '@tanstack/react-router'
+import { Button } from '../../ui/button.tsx'
 import { Failure } from '../failure.tsx'
 import { usePreferences } from '../preferences.ts'
 import css from './frame.module.css'
 import { MissingPart, reload, reloadIfReachable, useStale } from './lines/upgrade.ts'
+import { Alone } from './missing.tsx'
 
 /** The theme and density that were chosen in this browser. The style sheet finds them with `:has()`. */
 export function Root() {
@@ -27,11 +28,10 @@ export function Broken({ error, reset }: ErrorComponentProps) {
     reset()
   }
   return (
-    <div className={css['alone']}>
-      <title>Not shown · stet</title>
-      <h1 className={css['aloneTitle']} tabIndex={-1}>
-        {isStale ? 'This screen belongs to the updated stet' : 'This screen cannot be shown'}
-      </h1>
+    <Alone
+      title="Not shown"
+      heading={isStale ? 'This screen belongs to the updated stet' : 'This screen cannot be shown'}
+    >
       {isStale ? (
         <Button look="primary" onClick={reload}>
           Reload
@@ -39,20 +39,6 @@ export function Broken({ error, reset }: ErrorComponentProps) {
       ) : (
         <Failure error={error} onRetry={retry} />
       )}
-    </div>
-  )
-}
-
-export function NoPage() {
-  return (
-    <div className={css['alone']}>
-      <title>No such page · stet</title>
-      <h1 className={css['aloneTitle']} tabIndex={-1}>
-        There is no page at this address
-      </h1>
-      <Link to="/" className={buttonClass()}>
-        Open the console
-      </Link>
-    </div>
+    </Alone>
   )
 }

@@ -81,7 +81,7 @@ function draftsFrom(inputs: readonly PromptInput[], text: string): InputDrafts {
   )
 }
 
-/** `null` stands for an input without a value, so its field becomes empty. */
+/** `null` means no value, so the field becomes empty. */
 function emptied(inputs: readonly PromptInput[], values: object): InputDrafts {
   const given = new Map(Object.entries(values))
   const named = inputs.filter(({ name }) => given.get(name) === null)

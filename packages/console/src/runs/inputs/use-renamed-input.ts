@@ -2,8 +2,8 @@ import type { Prompt } from '@stet/sdk'
 import { useEffect, useRef } from 'react'
 
 /**
- * Calls `rename` when an edit of the text has replaced one parameter by another. With more differences nobody can say
- * which name has become which. A text that does not compile has no list of parameters, so the last one counts.
+ * Calls `rename` when an edit of the text replaces exactly one parameter by another. More differences are ambiguous, so
+ * they rename nothing. A text that does not compile has no list of parameters and is skipped.
  */
 export function useRenamedInput(
   { parameters, errors }: Pick<Prompt, 'parameters' | 'errors'>,

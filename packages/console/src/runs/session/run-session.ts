@@ -79,7 +79,7 @@ export class RunSession {
   #cancelFlush: (() => void) | undefined
   #toolNames: readonly string[] = []
   readonly #answers = new Map<string, Answer>()
-  /** What an earlier page has kept, until all of it was read again. */
+  /** The state from before the reload. Undefined once it has been restored. */
   #unread: KeptRun | undefined
 
   constructor(key: string) {
@@ -310,7 +310,7 @@ export class RunSession {
     this.#arrived = []
     const view = this.#view
     if (view && arrived.length > 0) this.#show(arrived.reduce((now, [event, at]) => followEvent(now, event, at), view))
-    // The times of a call are known to this page alone.
+    // Only this page has the times of a call: the server does not store them.
     if (arrived.some(([{ data }]) => callEvents.has(data.type))) this.#keep()
   }
 

@@ -134,7 +134,7 @@ function OpenRun({ projectId, versionUuid, path, example, open, goTo }: OpenRunP
   return <RunPane {...{ projectId, versionUuid, path, textId, example, document, ready, onExample, onLine }} />
 }
 
-/** The keys of the editor that lead to errors, until the editor is there. */
+/** The editor's shortcuts for errors, until the editor is loaded. */
 function ErrorKeys({ open: { document }, goTo }: Pick<OpenRunProps, 'open' | 'goTo'>) {
   const errors = document.errors.filter(({ path = document.path }) => path === document.path)
   const go = (at: 0 | -1) => () => {
@@ -148,7 +148,7 @@ function ErrorKeys({ open: { document }, goTo }: Pick<OpenRunProps, 'open' | 'go
   return null
 }
 
-/** True from the first time on. */
+/** Stays true after `isNow` was true once. */
 function useHasBeen(isNow: boolean): boolean {
   const [hasBeen, setHasBeen] = useState(isNow)
   if (isNow && !hasBeen) setHasBeen(true)
@@ -156,8 +156,8 @@ function useHasBeen(isNow: boolean): boolean {
 }
 
 /**
- * Where the editor shall put its cursor. Where the text is a tab, the tab is shown first: an element that is hidden takes
- * no focus. The editor may still be loading then.
+ * The place to which a pane sends the editor's cursor. Shows the Text tab first, because a hidden element takes no focus.
+ * The place is kept until the editor is loaded.
  */
 function useWantedPlace(panes: PaneLayout) {
   const [wanted, setWanted] = useState<TextPlace | null>(null)

@@ -31,7 +31,7 @@ export function noticeOutage(error: unknown): void {
   setOutage({ kind, retryAt: Date.now() + (seconds > 0 ? seconds * 1000 : retryMs) })
 }
 
-/** Call this after an attempt that failed. Errors that are no outage set no time for the next one. */
+/** Call this after a failed attempt. Only an outage plans the next one by itself; other errors would end the countdown. */
 export function planNextAttempt(): void {
   if (outage && outage.retryAt <= Date.now()) setOutage({ ...outage, retryAt: Date.now() + retryMs })
 }

@@ -1,0 +1,65 @@
+/** What is shown at an address that names nothing. */
+import { getRouteApi, Link, Outlet } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { buttonClass } from '../../ui/button.tsx'
+import css from './frame.module.css'
+import { projectIdOf, useIsUnknownProject, useIsUnknownVersion } from './place.ts'
+
+const projectRoute = getRouteApi('/shell/p/$project')
+const versionRoute = getRouteApi('/shell/p/$project/v/$version')
+
+/** A message in place of a screen. */
+export function Alone({ title, heading, children }: { title: string; heading: string; children: ReactNode }) {
+  return (
+    <div className={css['alone']}>
+      <title>{`${title} · stet`}</title>
+      <h1 className={css['aloneTitle']} tabIndex={-1}>
+        {heading}
+      </h1>
+      {children}
+    </div>
+  )
+}
+
+export function NoPage() {
+  return (
+    <Alone title="No such page" heading="There is no page at this address">
+      <ConsoleLink />
+    </Alone>
+  )
+}
+
+/** The screens of a project, if the project exists. */
+export function KnownProject() {
+  const { project } = projectRoute.useParams()
+  if (!useIsUnknownProject(projectIdOf(project))) return <Outlet />
+  return (
+    <Alone title="No such project" heading="There is no project at this address">
+      <ConsoleLink />
+    </Alone>
+  )
+}
+
+/** The screens of a version, if the version exists. */
+export function KnownVersion() {
+  const { project, version } = versionRoute.useParams()
+  if (!useIsUnknownVersion(Number(project), version)) return <Outlet />
+  return (
+    <Alone title="No such version" heading="This project has no version at this address">
+      <Link to="/p/$project/v/$version/prompts" params={{ project, version: 'live' }} className={buttonClass()}>
+        Open the live version
+      </Link>
+      <Link to="/p/$project/history" params={{ project }}>
+        Find a version in the history
+      </Link>
+    </Alone>
+  )
+}
+
+function ConsoleLink() {
+  return (
+    <Link to="/" className={buttonClass()}>
+      Open the console
+    </Link>
+  )
+}
