@@ -187,11 +187,30 @@ const states: OpenState[] = [
     },
   },
   {
+    name: 'session-ended-while-typing',
+    path: prompts,
+    allow: /status of 401/,
+    open: async (page) => {
+      const editor = editorOf(page)
+      await editor.ready()
+      await editor.toEnd()
+      await page.context().clearCookies()
+      await editor.type(' typed')
+      await page.getByText('You can finish typing').waitFor()
+    },
+  },
+  {
     name: 'used-link',
     path: () => `/sign-in#${'A'.repeat(43)}`,
     key: null,
     allow: /status of 401/,
     open: (page) => page.getByRole('heading', { name: 'This link no longer works' }).waitFor(),
+  },
+  {
+    name: 'unknown-version',
+    path: () => `/p/${server.project.id}/v/${crypto.randomUUID()}/prompts`,
+    allow: /status of 404/,
+    open: (page) => page.getByRole('heading', { name: 'This project has no version at this address' }).waitFor(),
   },
 ]
 
