@@ -7,7 +7,7 @@ import { consoleRoutes, fill } from './contract-routes.ts'
 import { issueKey, type Opened, openServer, openTenant } from './scenario.ts'
 import { bodyOf, hostileHeaders, hostileText, queryOf } from './schema-inputs.ts'
 
-const casesPerRoute = count(200, 10_000)
+const casesPerRoute = count(40, 10_000)
 
 let opened: Opened
 beforeAll(async () => {
@@ -20,6 +20,12 @@ describe.concurrent('promise 16 for the routes of the console', () => {
     '%s answers hostile input with a documented error',
     async (_name, route) => {
       const hasBody = readsBody(route, route.metadata)
+      const signedIn = browser(opened.server.url)
+      const { body: session } = await signedIn.signIn({ apiKey: opened.key })
+      const valid = { body: route.name === 'console.signIn' ? { apiKey: opened.key } : {} }
+      const path = fill(route.path, { id: String(session['id']) })
+      const { status, text } = await signedIn.call(route.method, path, hasBody ? valid : {})
+      expect(route.successes, text).toContain(status)
       const input = fc.record({
         id: fc.oneof(hostileText, fc.constantFrom('0', '-1', '2147483647', '2147483648')),
         query: queryOf(route),
@@ -41,7 +47,7 @@ describe.concurrent('promise 16 for the routes of the console', () => {
         if (answer.status >= 400) expect(ErrorBody.safeParse(answer.body).error).toBeUndefined()
         expect(page.cookie).toBeUndefined()
       }
-      await fc.assert(fc.asyncProperty(input, send), { numRuns: casesPerRoute, seed })
+      await fc.assert(fc.asyncProperty(input, send), { numRuns: casesPerRoute - 1, seed })
     },
     timeFor(casesPerRoute, 1_000),
   )

@@ -78,7 +78,7 @@ export const validBody: Record<string, Record<string, unknown>> = {
   'versions.create': { name: 'x' },
   'versions.push': { changes: [{ path: 'a', status: 'modified', content: 'x' }] },
   'versions.import': { title: 'x', authorName: 'x', createdAt: '2026-01-02T03:04:05.678Z' },
-  'documents.create': { path: 'a' },
+  'documents.create': { path: 'b' },
   'documents.getOrCreate': { path: 'a' },
   'documents.createOrUpdate': { path: 'a', prompt: 'x' },
   'documents.check': { path: 'a' },
@@ -98,4 +98,7 @@ export const validBody: Record<string, Record<string, unknown>> = {
 }
 
 /** A query that the route needs. Ids in it do not exist. */
-export const validQuery: Record<string, string> = { 'examples.list': `?documentUuid=${unknown.exampleUuid}` }
+export const validQuery: Record<string, string> = {
+  'examples.list': `?documentUuid=${unknown.exampleUuid}`,
+  'conversations.erase': '?customIdentifier=x',
+}
