@@ -74,11 +74,11 @@ export const validBody: Record<string, Record<string, unknown>> = {
   'apiKeys.create': { name: 'x' },
   'projects.create': { name: 'x' },
   'projects.update': { name: 'x' },
-  'projects.delete': { name: 'fuzz' },
+  'projects.delete': { name: 'x' },
   'versions.create': { name: 'x' },
   'versions.push': { changes: [{ path: 'a', status: 'modified', content: 'x' }] },
   'versions.import': { title: 'x', authorName: 'x', createdAt: '2026-01-02T03:04:05.678Z' },
-  'documents.create': { path: 'b' },
+  'documents.create': { path: 'a' },
   'documents.getOrCreate': { path: 'a' },
   'documents.createOrUpdate': { path: 'a', prompt: 'x' },
   'documents.check': { path: 'a' },
@@ -87,7 +87,6 @@ export const validBody: Record<string, Record<string, unknown>> = {
   'runs.chat': { messages: [{ role: 'user', content: 'x' }] },
   'evaluations.create': { projectId: 1, name: 'x', metric: 'binary' },
   'evaluations.annotate': { score: 1 },
-  // The fuzz test replaces the uuid with one of an existing prompt.
   'examples.create': { documentUuid: unknown.evaluationUuid, name: 'x', parameters: {} },
   'examples.update': { name: 'y' },
   'logs.create': { path: 'a', messages: [] },
@@ -98,7 +97,4 @@ export const validBody: Record<string, Record<string, unknown>> = {
 }
 
 /** A query that the route needs. Ids in it do not exist. */
-export const validQuery: Record<string, string> = {
-  'examples.list': `?documentUuid=${unknown.exampleUuid}`,
-  'conversations.erase': '?customIdentifier=x',
-}
+export const validQuery: Record<string, string> = { 'examples.list': `?documentUuid=${unknown.exampleUuid}` }

@@ -41,7 +41,8 @@ export function newName(): string {
   return `made-${made}`
 }
 
-export async function openWorld(): Promise<World> {
+/** @param environment replaces settings of the server. */
+export async function openWorld(environment: Record<string, string> = {}): Promise<World> {
   const bench = await runBench(
     { hello: prompt('<user>Hi</user>', 'maxRetries: 0\n') },
     {
@@ -51,6 +52,7 @@ export async function openWorld(): Promise<World> {
       STET_MAX_QUEUED_PER_KEY: '1',
       // This server causes unforeseen failures on purpose. Their log lines would hide real ones.
       STET_LOG_LEVEL: 'off',
+      ...environment,
     },
   )
   const { api } = bench
