@@ -42,27 +42,6 @@ describe('text merged with live', () => {
     expect(await bench.texts('live')).toEqual({ a: 'mine and theirs' })
   })
 
-  it('resolves the conflict by create-or-update', async () => {
-    const { bench, draft } = await collision('theirs')
-    await bench.put(draft, 'a', 'mine and theirs', { liveHash: hash('theirs') })
-    expect((await bench.publish(draft)).number).toBe(3)
-  })
-
-  it('may equal the text that the draft already has', async () => {
-    const { bench, draft } = await collision('theirs')
-    const before = await bench.read(draft, 'a')
-    const change = { path: 'a', status: 'modified', content: 'mine', liveHash: hash('theirs') } as const
-    expect(await bench.push(draft, [change])).toMatchObject({
-      documentsProcessed: 1,
-      added: 0,
-      modified: 0,
-      deleted: 0,
-    })
-    expect((await bench.read(draft, 'a')).updatedAt).toEqual(before.updatedAt)
-    expect((await bench.publish(draft)).number).toBe(3)
-    expect(await bench.texts('live')).toEqual({ a: 'mine' })
-  })
-
   it('conflicts again when live changes again', async () => {
     const { bench, draft } = await collision('theirs')
     await bench.put(draft, 'a', 'merged', { liveHash: hash('theirs') })
@@ -83,19 +62,6 @@ describe('text merged with live', () => {
     await expect(bench.put(draft, 'a', 'merged', { liveHash: hash('older') })).rejects.toEqual(refused)
     expect(await bench.texts(draft)).toEqual({ a: 'mine' })
     expect(await conflicts(bench, draft)).toEqual(['a'])
-  })
-
-  it('reports both mismatched hashes', async () => {
-    const { bench, draft } = await collision('theirs')
-    const stale = { path: 'a', status: 'modified', content: 'merged', baseHash: 'x', liveHash: '' } as const
-    await expect(bench.push(draft, [stale])).rejects.toEqual(
-      failure('base-changed', {
-        conflicts: [
-          { path: 'a', expected: 'x', actual: hash('mine') },
-          { path: 'a', expected: '', actual: hash('theirs') },
-        ],
-      }),
-    )
   })
 
   it('changes nothing for a path that is unchanged in live', async () => {
@@ -153,16 +119,4 @@ describe('deletions', () => {
     expect((await bench.revert(draft, ['a'])).reverted).toEqual([])
     expect(await bench.texts(draft)).toEqual({})
   })
-})
-
-it("keeps live's document uuid if two drafts added the same path", async () => {
-  const bench = await newBench(workbench)
-  await bench.publish(bench.draft)
-  const [mine, theirs] = [await bench.newDraft(), await bench.newDraft()]
-  await bench.create(mine, 'a', 'mine')
-  const { documentUuid } = await bench.create(theirs, 'a', 'theirs')
-  await bench.publish(theirs)
-  await bench.put(mine, 'a', 'merged', { liveHash: hash('theirs') })
-  await bench.publish(mine)
-  expect(await bench.read('live', 'a')).toMatchObject({ content: 'merged', documentUuid })
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { shownIn } from '../../src/features/documents/overlay.ts'
-import { createDocument, getOrCreateDocument } from '../../src/features/documents/save-document.ts'
+import { getOrCreateDocument } from '../../src/features/documents/save-document.ts'
 import { timeFor } from '../support/counts.ts'
 import { type Bench, failure, newBench, openWorkbench, type Workbench } from './workbench.ts'
 
@@ -55,13 +55,6 @@ describe('draft overlay', () => {
     expect((await bench.read('live', 'a')).content).toBe('a1')
     const again = await bench.create(draft, 'a', 'back')
     expect(again).toMatchObject({ documentUuid, content: 'back', mergedAt: null })
-  })
-
-  it('restores the uuid of a document that only the draft had', async () => {
-    const bench = await newBench(workbench)
-    const { documentUuid } = await bench.create(bench.draft, 'a', 'first')
-    await bench.remove(bench.draft, 'a')
-    expect((await bench.create(bench.draft, 'a', 'second')).documentUuid).toBe(documentUuid)
   })
 
   const runs = 15
@@ -124,20 +117,6 @@ describe('writing', () => {
     expect(second?.updatedAt).toEqual(first?.updatedAt)
   })
 
-  it('refuses a path that is taken, and a merged version', async () => {
-    const bench = await published({ a: 'a1' })
-    const draft = await bench.newDraft()
-    await expect(bench.create(draft, '/a/', 'x')).rejects.toEqual(failure('path-taken', { path: 'a' }))
-    const merged = failure('merged-version')
-    await expect(bench.create('live', 'b', 'x')).rejects.toEqual(merged)
-    await expect(bench.remove('live', 'unknown')).rejects.toEqual(merged)
-    await expect(bench.push('live', [])).rejects.toEqual(merged)
-    await expect(bench.revert('live')).rejects.toEqual(merged)
-    const forceable = failure('merged-without-force')
-    await expect(bench.put('live', 'a', 'a1')).rejects.toEqual(forceable)
-    await expect(bench.put(draft, 'a b', 'x')).rejects.toEqual(failure('invalid-path'))
-  })
-
   it('gets or creates a document', async () => {
     const bench = await published({ a: 'a1' })
     const { deps, caller } = workbench
@@ -159,30 +138,6 @@ describe('writing', () => {
     await expect(bench.put(draft, 'a', '2', { baseHash: '' })).rejects.toEqual(failure('base-changed', { conflicts }))
     await bench.put(draft, 'a', '2', { ifMatch: `"${contentHash}"`, baseHash: contentHash })
     expect(await bench.texts(draft)).toEqual({ a: '2' })
-  })
-})
-
-describe('unknown resources', () => {
-  it('treats foreign, hidden and malformed ids as unknown', async () => {
-    const bench = await published({ 'support/reply': 'x' })
-    const elsewhere = await newBench({ deps: workbench.deps, caller: await workbench.newCaller() })
-    const { deps, caller } = workbench
-    const { projectId } = bench
-    const input = { caller, projectId, versionRef: bench.draft.uuid, path: 'z', content: '' }
-    const noProject = failure('unknown-project')
-    for (const id of [elsewhere.projectId, 2_147_483_648, 0, Number.NaN]) {
-      await expect(createDocument(deps, { ...input, projectId: id })).rejects.toEqual(noProject)
-    }
-    const restricted = { ...caller, projectId: projectId + 1 }
-    await expect(createDocument(deps, { ...input, caller: restricted })).rejects.toEqual(noProject)
-    for (const versionRef of [elsewhere.draft.uuid, 'nonsense', '']) {
-      await expect(createDocument(deps, { ...input, versionRef })).rejects.toEqual(failure('unknown-version'))
-    }
-    const suggestions = ['support/reply']
-    await expect(bench.read('live', 'suport/reply')).rejects.toEqual(
-      failure('unknown-document', { path: 'suport/reply', suggestions }),
-    )
-    await expect(elsewhere.read('live', 'x')).rejects.toEqual(failure('nothing-live'))
   })
 })
 

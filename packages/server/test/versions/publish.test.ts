@@ -104,28 +104,12 @@ describe('conflicts', () => {
     expect(await bench.texts('live')).toEqual(before)
   })
 
-  it('overwrites live with force', async () => {
-    const { bench, mine } = await collision()
-    const { documentUuid } = await bench.read('live', 'a')
-    await bench.publish(mine, { force: true })
-    expect(await bench.read('live', 'a')).toMatchObject({ content: 'mine', documentUuid })
-  })
-
   it('is resolved by a revert and a repeated change', async () => {
     const { bench, mine } = await collision()
     expect((await bench.revert(mine, ['a'])).reverted).toMatchObject([{ path: 'a', action: 'reset' }])
     expect(await bench.texts(mine)).toEqual({ a: 'theirs' })
     await bench.put(mine, 'a', 'merged by hand')
     expect((await bench.publish(mine)).number).toBe(3)
-  })
-
-  it('does not occur for equal texts or different paths', async () => {
-    const { bench, mine } = await collision()
-    await bench.put(mine, 'a', 'theirs')
-    await bench.put(mine, 'b', 'b')
-    await bench.publish(mine)
-    expect(await bench.texts('live')).toEqual({ a: 'theirs', b: 'b' })
-    expect((await bench.read('live', 'b')).mergedAt).not.toBeNull()
   })
 
   it("keeps live's document uuid if two drafts added the same path", async () => {
