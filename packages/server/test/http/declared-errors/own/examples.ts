@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { ApiAnswer } from '../../api-call.ts'
 import { type Scenario, to } from '../scenario.ts'
 import { newName, type World } from '../world.ts'
 
@@ -16,26 +17,25 @@ export const exampleCauses: Record<string, Scenario> = {
     await world.newExample(name)
     return create(world, { name })
   },
-  'examples.create too-many-examples': async (world) => {
-    const body = { path: newName() }
-    const draft = { projectId: String(world.project.id), versionUuid: await world.newDraft() }
-    const { uuid: documentUuid } = (await to('documents.create', world, { ids: draft, body })).body
-    for (let count = 0; count < 200; count += 1) await create(world, { documentUuid })
-    return create(world, { documentUuid })
-  },
+  'examples.create too-many-examples': (world) => besideLargeExample(world, () => create(world, {})),
   'examples.update too-many-examples': async (world) => {
-    const [large, small] = [await world.newExample(), await world.newExample()]
-    const { session } = world.bench.server.database
-    // Larger than a body of this server may be.
-    const sql = "UPDATE example SET parameters = json_build_object('k', repeat('x', 4194304)) WHERE uuid = $1"
-    await session.query(sql, [large.exampleUuid])
-    const answer = await to('examples.update', world, { ids: small, body: { name: newName() } })
-    await to('examples.delete', world, { ids: large })
-    return answer
+    const small = await world.newExample()
+    return besideLargeExample(world, () => to('examples.update', world, { ids: small, body: { name: newName() } }))
   },
   'examples.update example-name-taken': async (world) => {
     const name = newName()
     await world.newExample(name)
     return to('examples.update', world, { ids: await world.newExample(), body: { name } })
   },
+}
+
+/** Calls while the prompt has an example that is larger than a body of this server may be. */
+async function besideLargeExample(world: World, call: () => Promise<ApiAnswer>): Promise<ApiAnswer> {
+  const large = await world.newExample()
+  const { session } = world.bench.server.database
+  const sql = "UPDATE example SET parameters = json_build_object('k', repeat('x', 4194304)) WHERE uuid = $1"
+  await session.query(sql, [large.exampleUuid])
+  const answer = await call()
+  await to('examples.delete', world, { ids: large })
+  return answer
 }
