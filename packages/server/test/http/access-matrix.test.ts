@@ -97,21 +97,6 @@ describe('access matrix of all contract routes', () => {
     }
   })
 
-  it('returns 403 with the missing scope before any other check', async () => {
-    for (const route of contractRoutes) {
-      if (route.metadata.scope === 'any') continue
-      const needed = [route.metadata.scope].flat()
-      const { key } = await issueKey({ scopes: scopes.filter((scope) => scope !== 'admin' && !needed.includes(scope)) })
-      const { status, body } = await call(route, `Bearer ${key}`)
-      expect({ route: route.name, status, name: body['name'], details: body.details }).toEqual({
-        route: route.name,
-        status: 403,
-        name: 'ForbiddenError',
-        details: { required: needed[0], reason: 'missing-scope' },
-      })
-    }
-  })
-
   it('accepts each scope that a route lists', async () => {
     for (const route of contractRoutes) {
       for (const scope of [route.metadata.scope].flat()) {
@@ -183,27 +168,5 @@ describe('access matrix of all contract routes', () => {
       expect(foreign.status, name).not.toBe(403)
     }
     expect(await countRows(server)).toEqual(before)
-  })
-
-  it('returns 429 with rate-limit headers once a key has used its limit for the current second', async () => {
-    const { key } = await issueKey({ plan: 'custom', limit: 1, scopes: [...scopes] })
-    for (const route of contractRoutes) {
-      // A rate-limit window may end between any two calls, so the test tries several times.
-      let limited: Awaited<ReturnType<typeof call>> | undefined
-      while (!limited) {
-        const answers = await Promise.all([1, 2, 3].map(() => call(route, `Bearer ${key}`)))
-        limited = answers.find(({ status }) => status === 429)
-      }
-      expect(limited.body, route.name).toEqual({
-        name: 'RateLimitError',
-        message: expect.any(String),
-        errorCode: 'RateLimitError',
-        details: { limit: 1, retryAfter: 1, reason: 'rate-limited' },
-        ...twice(route, String(limited.body['message'])),
-      })
-      expect(limited.headers.get('retry-after')).toBe('1')
-      expect(limited.headers.get('x-ratelimit-limit')).toBe('1')
-      expect(limited.headers.get('x-ratelimit-remaining')).toBe('0')
-    }
   })
 })

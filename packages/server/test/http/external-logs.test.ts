@@ -1,7 +1,6 @@
 import { Conversation, LogEntry, RunResult } from '@stet/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestServer } from '../support/test-server.ts'
-import { refusalOf } from './refusal-of.ts'
 import { type Api, createTestProject, openServer, type TestProject } from './scenario.ts'
 
 const prompt = '---\nprovider: demo\nmodel: demo\n---\n/* note */Answer {{ name }}'
@@ -108,36 +107,5 @@ describe('external log', () => {
     const entries = await Promise.all(Array.from({ length: 20 }, () => record({ messages: [] })))
     expect(new Set(entries.map(({ id }) => id)).size).toBe(20)
     expect(new Set(entries.map(({ promptSpan }) => promptSpan.traceId)).size).toBe(20)
-  })
-
-  it.each([
-    [{}, 'messages'],
-    [{ messages: 'x' }, 'messages'],
-    [{ messages: [{ role: 'robot', content: 'x' }] }, 'messages.0.role'],
-    [{ messages: [], duration: 1.5 }, 'duration'],
-    [{ messages: [], duration: 2 ** 31 }, 'duration'],
-    [{ messages: [], parameters: [] }, 'parameters'],
-    [{ messages: [], customIdentifier: 'x'.repeat(257) }, 'customIdentifier'],
-    [{ messages: Array.from({ length: 1_001 }, () => ({ role: 'user', content: '' })) }, 'messages'],
-  ])('returns 400 for invalid input (%#)', async (body, key) => {
-    const answer = await api('POST', `${project.live}/documents/logs`, { body: { path: 'support/reply', ...body } })
-    expect(refusalOf(answer)).toEqual({ status: 400, reason: 'invalid-body', path: key })
-  })
-
-  it('needs a project, a version and a prompt', async () => {
-    const body = { path: 'missing', messages: [] }
-    const log = (address: string) => api('POST', `${address}/documents/logs`, { body })
-    expect(await log(project.live)).toMatchObject({
-      status: 404,
-      body: { details: { reason: 'unknown-document', path: 'missing' } },
-    })
-    const unpublished = await createTestProject(api)
-    for (const [address, reason] of [
-      [`/projects/${project.id}/versions/x`, 'unknown-version'],
-      ['/projects/2000000000/versions/live', 'unknown-project'],
-      [unpublished.live, 'nothing-live'],
-    ] as const) {
-      expect(refusalOf(await log(address))).toEqual({ status: 404, reason })
-    }
   })
 })

@@ -58,12 +58,6 @@ describe('API key rotation', () => {
     expect(expiresAt).toBeNull()
   })
 
-  it('stops the old key when the overlap is over', async () => {
-    const old = await issue()
-    await rotate(old.id, { overlapSeconds: 1 })
-    await expect.poll(() => statusOf(old.key)).toBe(401)
-  })
-
   it("never extends the old key's expiry", async () => {
     const expiresAt = new Date(Date.now() + 60_000).toISOString()
     const old = await issue({ expiresAt })
@@ -85,27 +79,6 @@ describe('API key rotation', () => {
     const old = await issue()
     const answers = await Promise.all([1, 2, 3].map(() => api('POST', `/api-keys/${old.id}/rotate`)))
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409])
-  })
-
-  it('returns 409 for a revoked or expired key, 404 for an unknown one', async () => {
-    const revoked = await issue()
-    await api('DELETE', `/api-keys/${revoked.id}`)
-    expect(await api('POST', `/api-keys/${revoked.id}/rotate`)).toMatchObject({
-      status: 409,
-      body: { details: { reason: 'revoked' } },
-    })
-    const expired = await issue()
-    await rotate(expired.id, { overlapSeconds: 1 })
-    await expect.poll(() => statusOf(expired.key)).toBe(401)
-    expect(await api('POST', `/api-keys/${expired.id}/rotate`)).toMatchObject({
-      status: 409,
-      body: { details: { reason: 'expired' } },
-    })
-    for (const id of ['2000000000', 'x']) expect((await api('POST', `/api-keys/${id}/rotate`)).status).toBe(404)
-    const foreign = apiCaller(server.url, await openTenant(server, 'rotation of others'))
-    const mine = await issue()
-    expect((await foreign('POST', `/api-keys/${mine.id}/rotate`)).status).toBe(404)
-    expect(await statusOf(mine.key)).toBe(200)
   })
 
   it.each([-1, 604_801, 1.5, '60'])('refuses an overlap of %s', async (overlapSeconds) => {

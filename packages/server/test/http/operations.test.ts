@@ -151,7 +151,8 @@ describe('responses', () => {
     for (const { path } of Object.values(operatorRoutes)) expect(body['paths']).toHaveProperty([path])
   })
 
-  it('without the console, / redirects to the reference', async () => {
+  it('without the console, / redirects to the reference, and its pages do not exist', async () => {
+    for (const path of ['/sign-in', '/p/1']) expect((await httpCall('GET', server.url + path)).status).toBe(404)
     for (const method of ['GET', 'HEAD']) {
       const answer = await fetch(`${server.url}/`, { method, redirect: 'manual' })
       expect({ status: answer.status, location: answer.headers.get('location') }).toEqual({

@@ -3,7 +3,7 @@ import { generateApiKey } from '../../src/features/access/api-key.ts'
 import { prompt, type RunBench, runBench } from '../runs/run-bench.ts'
 import { type ApiAnswer, httpCall } from './api-call.ts'
 import { type Browser, browser, codeOf } from './console-call.ts'
-import { type Api, createTestProject, issueKey } from './scenario.ts'
+import { type Api, createTestProject, issueKey, openTenant } from './scenario.ts'
 
 let bench: RunBench
 let api: Api
@@ -242,19 +242,14 @@ describe('a sign-in link', () => {
     expect((await createLink(bench.key, { ttlSeconds })).status).toBe(400)
   })
 
-  it('for another key needs admin, and a key without a restriction to one project', async () => {
-    const [plain, other] = [await issueKey(api, {}), await issueKey(api, {})]
+  it('signs in the key that an admin names, or the own key', async () => {
+    const other = await issueKey(api, {})
     const restricted = await issueKey(api, { scopes: ['admin'], projectId: 1 })
     const apiKeyId = await idOf(other)
     const code = await codeOf(createLink(bench.key, { apiKeyId, ttlSeconds: 604_800 }))
     expect((await browser(url).signIn({ code })).body).toMatchObject({ apiKey: { id: apiKeyId } })
     expect((await createLink(other, { apiKeyId })).status).toBe(201)
-    expect((await createLink(plain, { apiKeyId })).body.details).toEqual({ required: 'admin', reason: 'missing-scope' })
-    expect((await createLink(restricted, { apiKeyId })).body.details).toEqual({ reason: 'project_restricted' })
     expect((await createLink(restricted)).status).toBe(201)
-    expect((await createLink(bench.key, { apiKeyId: 999_999 })).body.details).toEqual({ reason: 'unknown-api-key' })
-    expect((await api('DELETE', `/api-keys/${apiKeyId}`)).status).toBe(200)
-    expect((await createLink(bench.key, { apiKeyId })).body.details).toEqual({ reason: 'revoked' })
   })
 })
 
@@ -310,26 +305,35 @@ describe('the list of sessions', () => {
   })
 })
 
-describe('the end of a key', () => {
-  const made = async () => {
-    const { body } = await api('POST', '/api-keys', { body: { name: 'ending' } })
-    const { id, key } = body as unknown as { id: number; key: string }
-    return { id, page: await signedIn(key) }
+it("another tenant's sessions and keys are unknown", async () => {
+  const foreignKey = await openTenant(bench.server, 'other tenant')
+  const theirs = browser(url)
+  const { body } = await theirs.signIn({ apiKey: foreignKey })
+  const { id, apiKey } = body as unknown as { id: number; apiKey: { id: number } }
+  const page = browser(url)
+  await page.signIn({ apiKey: await issueKey(api, { scopes: ['admin'] }) })
+  const listed = (await page.call('GET', '/console/sessions')).body as unknown as { id: number }[]
+  expect(listed.map((session) => session.id)).not.toContain(id)
+  for (const [foreign, unknown] of [
+    [page.call('DELETE', `/console/sessions/${id}`), page.call('DELETE', '/console/sessions/999999')],
+    [
+      page.call('POST', '/console/links', { body: { apiKeyId: apiKey.id } }),
+      page.call('POST', '/console/links', { body: { apiKeyId: 999_999 } }),
+    ],
+  ]) {
+    const answers = await Promise.all([foreign, unknown])
+    expect(answers[0]?.status).toBe(404)
+    expect(answers[0]?.body).toEqual(answers[1]?.body)
   }
+  expect((await theirs.call('GET', '/console/session')).status).toBe(200)
+})
 
-  it.each([
-    ['revoked', (id: number) => api('DELETE', `/api-keys/${id}`)],
-    ['rotated', (id: number) => api('POST', `/api-keys/${id}/rotate`, { body: {} })],
-  ])('ends its sessions at once when it is %s', async (_name, finish) => {
-    const { id, page } = await made()
-    expect(await statusOf(page)).toBe(200)
-    expect((await finish(id)).status).toBeLessThan(300)
-    const answer = await page.call('GET', '/api/v3/me')
-    expect({ status: answer.status, details: answer.body.details }).toEqual({
-      status: 401,
-      details: { reason: 'no-key' },
-    })
-  })
+it('a rotated key ends its sessions at once', async () => {
+  const { id, key } = (await api('POST', '/api-keys', { body: { name: 'ending' } })).body
+  const page = await signedIn(String(key))
+  expect(await statusOf(page)).toBe(200)
+  expect((await api('POST', `/api-keys/${String(id)}/rotate`, { body: {} })).status).toBe(201)
+  expect(await page.call('GET', '/api/v3/me')).toMatchObject({ status: 401, body: { details: { reason: 'no-key' } } })
 })
 
 describe('by the clock', () => {
@@ -413,17 +417,6 @@ describe('the limits of a session', () => {
     const other = await signedIn(key)
     const remaining = (await other.call('GET', '/api/v3/me')).headers.get('x-ratelimit-remaining')
     expect(remaining).toBe('49')
-  })
-
-  it('allow 50 requests in a second', async () => {
-    const page = await signedIn(await issueKey(api, {}))
-    // A busy machine may spread a burst over several windows.
-    let refused: ApiAnswer | undefined
-    while (!refused) {
-      const answers = await Promise.all(Array.from({ length: 120 }, () => page.call('GET', '/api/v3/me')))
-      refused = answers.find(({ status }) => status === 429)
-    }
-    expect(refused.body.details).toEqual({ limit: 50, retryAfter: 1, reason: 'rate-limited' })
   })
 
   // The last test, because runs of disconnected clients may still call the provider.
