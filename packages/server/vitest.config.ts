@@ -1,24 +1,65 @@
+import { existsSync } from 'node:fs'
 import { defineConfig } from 'vitest/config'
 
 const postgres = process.env['STET_TEST_DATABASE_URL']
-// What must hold on both kinds of database. The clients of the discontinued service see none: their
-// requests are those of the other suites.
+const redis = process.env['STET_TEST_REDIS_URL']
+const isLong = process.env['STET_TEST_LONG'] === '1'
+if (isLong && !(postgres && redis)) {
+  throw new Error(
+    'STET_TEST_LONG=1 needs a PostgreSQL server in STET_TEST_DATABASE_URL and a Redis in STET_TEST_REDIS_URL',
+  )
+}
+
+/**
+ * What can differ between the embedded database and a server: SQL of its own, locks, transactions of concurrent requests,
+ * counts of statements, and processes that share a database. `pnpm check` runs it on PostgreSQL too.
+ */
+const ownSql = [
+  'http/declared-errors/declared-errors', // every statement of every route once, through the driver of PostgreSQL
+  'http/body', // texts that a database returns in several pieces
+  'http/check', // the search for referring prompts; statement counts
+  'http/conversation-list', // cursors and ranges over times
+  'http/deletion', // batches, and deletions against concurrent runs
+  'http/examples', // limits and names that are checked in the transaction
+  'http/external-logs', // a transaction of one statement
+  'http/idempotency', // claims, and the work in their transaction
+  'http/key-rotation', // one winner among concurrent rotations
+  'http/retention', // intervals by the clock of the database
+  'http/sessions', // codes that concurrent requests use once
+  'http/tree', // the order of paths; statement counts
+  'http/version-records', // counted changes
+  'process/commands', // commands beside a server that runs on PostgreSQL
+  'process/owners', // leases, and a server that takes over
+  'process/replica-lock', // the advisory lock
+  'process/upgrade', // recorded data of earlier releases
+  'runs/chat', // the order of keys in JSON columns
+  'runs/deletion-kill', // a deletion that its process did not finish
+  'runs/ended-runs', // results and events that are read from rows
+  'runs/idempotency', // two processes on one database
+  'runs/idempotency-kill', // claims of a killed process
+  'runs/json', // texts that a database cannot store; statement counts
+  'runs/keep-lease', // leases while the database is away
+  'runs/leases', // leases by the clock of the database
+  'runs/limits', // ends that are stored after an outage
+  'runs/process-kill', // promise 1 on each database
+  'runs/queued-kill', // the queue after a kill
+  'runs/recovery', // orphaned runs, and the batch of writes
+  'versions/overlay', // drafts over intervals of versions
+  'versions/parallel', // promise 3 with transactions that really overlap
+  'versions/publish', // numbers, and one winner for each draft
+  'versions/push-and-revert', // intervals that a forced edit splits
+].map((name) => `test/${name}.test.ts`)
+for (const file of ownSql) if (!existsSync(new URL(file, import.meta.url))) throw new Error(`There is no ${file}`)
+
+/** The rest checks forms on the wire, which are the same on each database: only `pnpm test:long` runs it on PostgreSQL. */
 const onEveryDatabase = [
-  ...['http', 'versions', 'runs', 'ports', 'process'].map((folder) => `test/${folder}/**/*.test.ts`),
+  ...['http', 'versions', 'runs', 'process'].map((folder) => `test/${folder}/**/*.test.ts`),
   'test/clients/sdk/stet-sdk.test.ts',
 ]
-
+/** Inputs are refused before they come to a database; limits of keys and addresses are counted in memory. */
+const onlyBefore = ['fuzz', 'bad-keys', 'rate-limit'].map((name) => `test/http/${name}.test.ts`)
 /** Leases are for a database that several processes share: where there is one, the embedded one need not play it. */
 const onlyShared = ['test/runs/keep-lease.test.ts']
-/**
- * Inputs are refused before they come to a database, or by rules that the other tests hold on both; limits of keys and
- * addresses are counted in memory.
- */
-const onlyBefore = ['fuzz', 'console-fuzz', 'bad-keys', 'rate-limit'].map((name) => `test/http/${name}.test.ts`)
-
-const redis = process.env['STET_TEST_REDIS_URL']
-/** Both kinds of database, but one Redis: these need not run twice. */
-const onlyRedis = ['test/ports/redis-*.test.ts']
 
 /** The clients whose requests may reach any server. The other suites of clients are about one client on one server. */
 const publishedClients = [
@@ -52,9 +93,9 @@ export default defineConfig({
     // Each file may hold a database: more than two at once only wait for each other on a small machine.
     maxWorkers: 2,
     // Time limits for hanging tests. A slow, busy or suspended machine does not fail a test.
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
-    expect: { poll: { timeout: 30_000 } },
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 120_000 } },
     projects: [
       {
         extends: true,
@@ -112,7 +153,7 @@ export default defineConfig({
         ? [
             {
               extends: true as const,
-              test: { name: 'postgres', include: onEveryDatabase, exclude: [...onlyBefore, ...onlyRedis] },
+              test: { name: 'postgres', include: isLong ? onEveryDatabase : ownSql, exclude: onlyBefore },
             },
           ]
         : []),
@@ -129,7 +170,11 @@ export default defineConfig({
                 sequence: { groupOrder: 2 },
               },
             },
-            // The published clients against three servers behind a load balancer.
+          ]
+        : []),
+      // The published clients against three servers behind a load balancer.
+      ...(isLong
+        ? [
             {
               extends: true as const,
               test: {

@@ -41,4 +41,4 @@ it('reads more from a connection only after its earlier requests have been answe
     server.close()
     server.closeAllConnections()
   }
-}, 60_000)
+})

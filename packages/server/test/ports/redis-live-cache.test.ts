@@ -75,7 +75,7 @@ describe.skipIf(isSkipped)('live cache on Redis', () => {
       await read()
       return loads()
     }
-    await expect.poll(reread, { timeout: 8_000 }).toBe(before + 1)
+    await expect.poll(reread).toBe(before + 1)
     await redis.start()
     const seesDrops = async () => {
       await one.drop('s')
