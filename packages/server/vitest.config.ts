@@ -23,7 +23,7 @@ const ownSql = [
   'http/examples', // limits and names that are checked in the transaction
   'http/external-logs', // a transaction of one statement
   'http/idempotency', // claims, and the work in their transaction
-  'http/key-rotation', // one winner among concurrent rotations
+  'http/keys', // one winner among concurrent rotations
   'http/retention', // intervals by the clock of the database
   'http/sessions', // codes that concurrent requests use once
   'http/tree', // the order of paths; statement counts

@@ -15,23 +15,9 @@ beforeAll(async () => {
 afterAll(() => server.close())
 
 describe('request bodies', () => {
-  it.each([{}, { 'content-type': 'application/json' }, { 'content-type': 'application/vnd.api+json; charset=utf-8' }])(
-    'are parsed as JSON with %o',
-    async (headers) => {
-      // fetch adds a content type to text, but not to bytes.
-      const body = new TextEncoder().encode('{"name":"typed"}')
-      expect((await create({ body, headers: headers as Record<string, string> })).status).toBe(201)
-    },
-  )
-
   it('may contain unknown keys, which are ignored, and null, which counts as absent', async () => {
     const body = { name: 'loose', defaultModel: null, __internal: { a: 1 }, more: [1] }
     expect((await create({ body })).status).toBe(201)
-  })
-
-  it('count as {} if empty', async () => {
-    const answer = await create({ body: '' })
-    expect(refusalOf(answer)).toEqual({ status: 400, reason: 'invalid-body', path: 'name' })
   })
 
   it.each([

@@ -1,31 +1,30 @@
 import { randomUUID } from 'node:crypto'
-import { listRoutes } from '@stet/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { dropOldRecords } from '../../src/features/idempotency/drop-records.ts'
 import { claimFor } from '../../src/features/idempotency/idempotency-key.ts'
 import type { TestServer } from '../support/test-server.ts'
 import type { ApiAnswer } from './api-call.ts'
+import { contractRoutes, fill, type WalkedRoute } from './contract-routes.ts'
+import { successOf } from './declared-errors/requests.ts'
+import { openWorld, type World } from './declared-errors/world.ts'
+import { countRows } from './foreign-ids.ts'
 import { refusalOf } from './refusal-of.ts'
-import { type Api, createTestProject, issueKey, openServer, type TestProject } from './scenario.ts'
+import { type Api, issueKey, type TestProject } from './scenario.ts'
 
+let world: World
 let server: TestServer
 let api: Api
 let project: TestProject
 let apiKeyId: number
-let evaluationUuid: string
 let conversationUuid: string
 
 beforeAll(async () => {
-  ;({ server, api } = await openServer())
-  project = await createTestProject(api, { a: '---\nprovider: demo\n---\nHello' })
-  const me = await api('GET', '/me')
-  apiKeyId = (me.body['apiKey'] as { id: number }).id
-  const evaluation = { projectId: project.id, name: 'Helpful', metric: 'binary' }
-  evaluationUuid = String((await api('POST', '/evaluations', { body: evaluation })).body['uuid'])
-  const log = await api('POST', `${project.live}/documents/logs`, { body: { path: 'a', messages: [] } })
-  conversationUuid = String(log.body['uuid'])
+  world = await openWorld()
+  ;({ project, conversationUuid } = world)
+  ;({ server, api } = world.bench)
+  apiKeyId = ((await api('GET', '/me')).body['apiKey'] as { id: number }).id
 })
-afterAll(() => server.close())
+afterAll(() => world.close())
 
 const sql = async (text: string, params: unknown[] = []) => (await server.database.session.query(text, params)).rows
 
@@ -33,101 +32,32 @@ function post(path: string, key: string, body: unknown = {}, headers: Record<str
   return api('POST', path, { body, headers: { 'idempotency-key': key, ...headers } })
 }
 
-async function countRows(): Promise<unknown> {
-  const tables = [
-    'project',
-    'version',
-    'document',
-    'evaluation',
-    'annotation',
-    'conversation',
-    'log_entry',
-    'api_key',
-    'example',
-  ]
-  const counts = [...tables, 'provider_key'].map((name) => `(SELECT count(*)::int FROM ${name}) AS ${name}`)
-  return (await sql(`SELECT ${counts.join(', ')}`))[0]
+async function rowCounts(): Promise<unknown> {
+  const { idempotency_record: _records, instance: _instances, ...counts } = Object(await countRows(server))
+  return counts
 }
 
-interface Creation {
-  path: string
-  body?: Record<string, unknown>
+/** Runs and chats have tests of their own in `runs/idempotency`. */
+const creating = contractRoutes.filter(({ metadata }) => metadata.idempotent && !metadata.streams)
+
+/** A request that creates something, as often as it is sent with another key. */
+async function creationOf(route: WalkedRoute) {
+  const { ids, body } = await successOf(world, route)
+  const path = fill(route.path, ids)
+  // Reverting an unchanged draft changes nothing.
+  if (route.name === 'versions.revert')
+    await api('POST', path.replace('/revert', '/documents'), { body: { path: randomUUID(), prompt: 'Hi' } })
+  return { path, body }
 }
 
-async function draftWith(content: string): Promise<string> {
-  const draft = await project.newDraft()
-  await api('POST', `${draft}/documents`, { body: { path: `p-${randomUUID()}`, prompt: content } })
-  return draft
-}
-
-const creations: Record<string, () => Promise<Creation>> = {
-  'apiKeys.create': async () => ({ path: '/api-keys', body: { name: 'ci' } }),
-  'apiKeys.rotate': async () => {
-    const { id } = (await api('POST', '/api-keys', { body: { name: 'old' } })).body
-    return { path: `/api-keys/${String(id)}/rotate` }
-  },
-  'projects.create': async () => ({ path: '/projects', body: { name: 'p' } }),
-  'versions.create': async () => ({ path: `/projects/${project.id}/versions`, body: { name: 'v' } }),
-  'versions.import': async () => {
-    const at = '2024-01-02T03:04:05.678Z'
-    const body = { uuid: randomUUID(), title: 'old', authorName: 'Ada', createdAt: at, mergedAt: at }
-    return { path: `${await draftWith('Hi')}/import`, body }
-  },
-  'versions.publish': async () => ({ path: `${await draftWith('Hi')}/publish`, body: { title: 't' } }),
-  'versions.push': async () => ({
-    path: `${await project.newDraft()}/push`,
-    body: { changes: [{ path: 'pushed', status: 'added', content: 'x' }] },
-  }),
-  'versions.revert': async () => ({ path: `${await draftWith('Hi')}/revert` }),
-  'documents.create': async () => ({
-    path: `${await project.newDraft()}/documents`,
-    body: { path: 'new', prompt: 'Hi {{ name }}' },
-  }),
-  'documents.getOrCreate': async () => ({
-    path: `${await project.newDraft()}/documents/get-or-create`,
-    body: { path: 'new' },
-  }),
-  'documents.createOrUpdate': async () => ({
-    path: `${await project.newDraft()}/documents/create-or-update`,
-    body: { path: 'new', prompt: 'Hi' },
-  }),
-  'evaluations.create': async () => ({
-    path: '/evaluations',
-    body: { projectId: project.id, name: 'e', metric: 'binary' },
-  }),
-  'evaluations.annotate': async () => ({
-    path: `/conversations/${conversationUuid}/evaluations/${evaluationUuid}/annotate`,
-    body: { score: 1 },
-  }),
-  'examples.create': async () => {
-    const { body } = await api('GET', `${project.live}/documents/a`)
-    return {
-      path: `/projects/${project.id}/examples`,
-      body: { documentUuid: body['uuid'], name: randomUUID(), parameters: { name: 'Ada' } },
-    }
-  },
-  'logs.create': async () => ({ path: `${project.live}/documents/logs`, body: { path: 'a', messages: [] } }),
-  'providerApiKeys.create': async () => ({
-    path: '/provider-api-keys',
-    body: { name: randomUUID(), provider: 'groq', token: 'gsk-0123456789abcdef' },
-  }),
-}
-
-it('the table covers every idempotent route except runs and chats', () => {
-  const honouring = listRoutes().filter(({ metadata }) => metadata.idempotent)
-  expect(honouring.filter(({ metadata }) => metadata.streams).map(({ name }) => name)).toEqual(['run', 'chat'])
-  const others = honouring.filter(({ metadata }) => !metadata.streams).map(({ router, name }) => `${router}.${name}`)
-  expect(others.sort()).toEqual(Object.keys(creations).sort())
-})
-
-describe.each(Object.entries(creations))('%s', (_name, creation) => {
+describe.each(creating.map((route) => [route.name, route] as const))('%s', (_name, route) => {
   it('does its work once and replays the response for repeated requests', async () => {
-    const { path, body } = await creation()
+    const { path, body } = await creationOf(route)
     const key = randomUUID()
     const first = await post(path, key, body)
-    expect([200, 201], first.text).toContain(first.status)
+    expect(route.successes, first.text).toContain(first.status)
     expect(first.headers.has('idempotency-replayed')).toBe(false)
-    const rows = await countRows()
+    const rows = await rowCounts()
     for (const repetition of [await post(path, key, body), await post(`${path}/`, key, body)]) {
       expect(repetition).toMatchObject({ status: first.status, text: first.text })
       expect(repetition.headers.get('idempotency-replayed')).toBe('true')
@@ -135,7 +65,28 @@ describe.each(Object.entries(creations))('%s', (_name, creation) => {
         expect(repetition.headers.get(name)).toBe(first.headers.get(name))
       }
     }
-    expect(await countRows()).toEqual(rows)
+    expect(await rowCounts()).toEqual(rows)
+  })
+
+  it('commits its work and the stored response together', async () => {
+    const { path, body = {} } = await creationOf(route)
+    const key = randomUUID()
+    const { id } = claimFor({ apiKeyId, method: 'POST', path: `/api/v3${path}`, key, body })
+    const everything = async () => [
+      await rowCounts(),
+      await sql('SELECT id, number, updated_at FROM version ORDER BY id'),
+      await sql('SELECT id, revoked_at FROM api_key ORDER BY id'),
+    ]
+    const rows = await everything()
+    // Simulates another process that takes over the record while this one stores its response.
+    await sql(`CREATE OR REPLACE FUNCTION steal() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN IF NEW.answer IS NOT NULL THEN RETURN NULL; END IF; RETURN NEW; END $$`)
+    await sql(`CREATE TRIGGER steal BEFORE UPDATE ON idempotency_record FOR EACH ROW
+      WHEN (NEW.id = '${id}') EXECUTE FUNCTION steal()`)
+    expect(await post(path, key, body)).toMatchObject({ status: 409, body: { details: { reason: 'in_progress' } } })
+    await sql('DROP TRIGGER steal ON idempotency_record')
+    expect(await everything()).toEqual(rows)
+    expect(route.successes).toContain((await post(path, key, body)).status)
   })
 })
 
@@ -283,27 +234,6 @@ describe('stored response', () => {
     const stored = JSON.stringify(await sql('SELECT * FROM idempotency_record'))
     for (const clear of [secret, String(rotated.body['key']), secret.slice(5)]) expect(stored).not.toContain(clear)
     expect((await api('GET', '/me', { key: String(rotated.body['key']) })).status).toBe(200)
-  })
-
-  it.each(Object.keys(creations))('%s: work and stored response commit together', async (name) => {
-    const { path, body = {} } = (await creations[name]?.()) ?? { path: '' }
-    const key = randomUUID()
-    const { id } = claimFor({ apiKeyId, method: 'POST', path: `/api/v3${path}`, key, body })
-    const everything = async () => [
-      await countRows(),
-      await sql('SELECT id, number, updated_at FROM version ORDER BY id'),
-      await sql('SELECT id, revoked_at FROM api_key ORDER BY id'),
-    ]
-    const rows = await everything()
-    // Simulates another process that takes over the record while this one stores its response.
-    await sql(`CREATE OR REPLACE FUNCTION steal() RETURNS trigger LANGUAGE plpgsql AS
-      $$ BEGIN IF NEW.answer IS NOT NULL THEN RETURN NULL; END IF; RETURN NEW; END $$`)
-    await sql(`CREATE TRIGGER steal BEFORE UPDATE ON idempotency_record FOR EACH ROW
-      WHEN (NEW.id = '${id}') EXECUTE FUNCTION steal()`)
-    expect(await post(path, key, body)).toMatchObject({ status: 409, body: { details: { reason: 'in_progress' } } })
-    await sql('DROP TRIGGER steal ON idempotency_record')
-    expect(await everything()).toEqual(rows)
-    expect([200, 201]).toContain((await post(path, key, body)).status)
   })
 })
 

@@ -1,8 +1,9 @@
 import { ApiKey, CreatedApiKey, Me } from '@stet/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestServer } from '../support/test-server.ts'
+import { apiCaller } from './api-call.ts'
 import { refusalOf } from './refusal-of.ts'
-import { type Api, openServer } from './scenario.ts'
+import { type Api, openServer, openTenant } from './scenario.ts'
 
 let server: TestServer
 let api: Api
@@ -76,21 +77,83 @@ describe('API keys', () => {
     expect((await api('DELETE', `/api-keys/${id}`)).body).toEqual(revoked)
   })
 
-  it.each([
-    [{ name: 'x', scopes: ['root'] }, 'scopes.0'],
-    [{ name: 'x', expiresAt: '2001-01-01T00:00:00.000Z' }, 'expiresAt'],
-    [{ name: 'x', expiresAt: 'tomorrow' }, 'expiresAt'],
-    [{ name: 'x', expiresAt: '9999-12-31T23:59:59-00:01' }, 'expiresAt'],
-    [{ name: 'x', projectId: 2147483648 }, 'projectId'],
-  ])('refuse %o', async (body, key) => {
-    const answer = await api('POST', '/api-keys', { body })
-    expect(refusalOf(answer)).toEqual({ status: 400, reason: 'invalid-body', path: key })
-  })
-
-  it('expire at the end of 9999 at the latest', async () => {
+  it('expire in the future, at the end of 9999 at the latest', async () => {
+    for (const expiresAt of ['2001-01-01T00:00:00.000Z', 'tomorrow', '9999-12-31T23:59:59-00:01']) {
+      const answer = await api('POST', '/api-keys', { body: { name: 'x', expiresAt } })
+      expect(refusalOf(answer)).toEqual({ status: 400, reason: 'invalid-body', path: 'expiresAt' })
+    }
     const expiresAt = '9999-12-31T23:59:59.999Z'
     expect(await api('POST', '/api-keys', { body: { name: 'x', expiresAt } })).toMatchObject({ body: { expiresAt } })
     expect((await api('GET', '/api-keys')).status).toBe(200)
+  })
+})
+
+async function issue(body: Record<string, unknown> = {}): Promise<CreatedApiKey> {
+  return CreatedApiKey.parse((await api('POST', '/api-keys', { body: { name: 'ci', ...body } })).body)
+}
+
+async function rotate(id: number, body: Record<string, unknown> = {}): Promise<CreatedApiKey> {
+  const answer = await api('POST', `/api-keys/${id}/rotate`, { body })
+  expect(answer.status, answer.text).toBe(201)
+  return CreatedApiKey.parse(answer.body)
+}
+
+const statusOf = async (key: string) => (await api('GET', '/me', { key })).status
+
+async function listed(id: number): Promise<ApiKey | undefined> {
+  const keys = (await api('GET', '/api-keys')).body as unknown as ApiKey[]
+  return keys.find((key) => key.id === id)
+}
+
+describe('rotation of an API key', () => {
+  it('creates a key with the same rights, and the old one stops working immediately', async () => {
+    const expiresAt = '2099-01-01T00:00:00.000Z'
+    const old = await issue({ scopes: ['read', 'run'], projectId: 1, plan: 'custom', limit: 77, expiresAt })
+    expect(await statusOf(old.key)).toBe(200)
+    const { id, key, prefix, createdAt, ...same } = await rotate(old.id)
+    const { id: oldId, key: oldKey, prefix: _prefix, createdAt: _createdAt, ...expected } = old
+    expect(same).toEqual(expected)
+    expect(id).not.toBe(oldId)
+    expect([await statusOf(key), await statusOf(oldKey)]).toEqual([200, 401])
+    expect((await listed(oldId))?.revokedAt).not.toBeNull()
+    expect(prefix).toBe(key.slice(0, 9))
+    expect(Date.parse(createdAt)).toBeGreaterThanOrEqual(Date.parse(old.createdAt))
+  })
+
+  it('keeps the old key valid during the overlap', async () => {
+    const old = await issue()
+    const before = Date.now()
+    const { key, expiresAt } = await rotate(old.id, { overlapSeconds: 600 })
+    expect([await statusOf(key), await statusOf(old.key)]).toEqual([200, 200])
+    const found = await listed(old.id)
+    expect(found?.revokedAt).toBeNull()
+    const end = Date.parse(String(found?.expiresAt))
+    expect(end).toBeGreaterThanOrEqual(before + 600_000)
+    expect(end).toBeLessThanOrEqual(Date.now() + 600_000)
+    expect(expiresAt).toBeNull()
+  })
+
+  it("never extends the old key's expiry", async () => {
+    const expiresAt = new Date(Date.now() + 60_000).toISOString()
+    const old = await issue({ expiresAt })
+    await rotate(old.id, { overlapSeconds: 604_800 })
+    expect((await listed(old.id))?.expiresAt).toBe(expiresAt)
+  })
+
+  it('works for the calling key, even for the last admin key', async () => {
+    const key = await openTenant(server, 'rotation')
+    const only = apiCaller(server.url, key)
+    const { apiKey } = Me.parse((await only('GET', '/me')).body)
+    const answer = await only('POST', `/api-keys/${apiKey.id}/rotate`)
+    const successor = CreatedApiKey.parse(answer.body)
+    expect(successor.scopes).toEqual(['admin'])
+    expect([await statusOf(key), await statusOf(successor.key)]).toEqual([401, 200])
+  })
+
+  it('has one winner if several callers rotate a key concurrently', async () => {
+    const old = await issue()
+    const answers = await Promise.all([1, 2, 3].map(() => api('POST', `/api-keys/${old.id}/rotate`)))
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409])
   })
 })
 

@@ -1,6 +1,7 @@
 import { Provider, ProviderTest } from '@stet/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { prompt, type RunBench, runBench } from '../runs/run-bench.ts'
+import { heardMs } from '../support/heard-time.ts'
 import { apiCaller } from './api-call.ts'
 import { refusalOf } from './refusal-of.ts'
 import { issueKey, openTenant } from './scenario.ts'
@@ -167,10 +168,8 @@ describe('POST /provider-api-keys/test', () => {
     await expect.poll(() => bench.fake.requests.length).toBe(calls + 1)
     leaving.abort()
     expect(await answer).toBe('left')
-    const before = performance.now()
-    await bench.fake.requests[calls]?.left
     // The time limit of a test is 20 s.
-    expect(performance.now() - before).toBeLessThan(15_000)
+    expect(await heardMs(Promise.resolve(bench.fake.requests[calls]?.left))).toBeLessThan(15_000)
   })
 
   it('reaches no address that a run could not reach', async () => {

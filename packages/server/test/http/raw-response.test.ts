@@ -56,22 +56,6 @@ describe('raw response', () => {
     expect(failures).toEqual([new Error('writer failed')])
   })
 
-  it('is notified when the client disconnects', async () => {
-    let markClosed: () => void = () => {}
-    const closed = new Promise<void>((resolve) => {
-      markClosed = resolve
-    })
-    const { url } = await serve((res) => {
-      res.on('close', markClosed)
-      res.write('first')
-    })
-    const abort = new AbortController()
-    const response = await fetch(`${url}/tapped`, { signal: abort.signal })
-    expect(response.status).toBe(200)
-    abort.abort()
-    await closed
-  })
-
   it('validates ordinary bodies against the contract', async () => {
     const { url, failures } = await serve(() => {})
     expect((await fetch(`${url}/checked`)).status).toBe(500)

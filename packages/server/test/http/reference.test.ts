@@ -4,6 +4,7 @@ import { chromium, openPage, type Page } from '../../../sdk/test/browser/chromiu
 import type { TestServer } from '../support/test-server.ts'
 import { openServer } from './scenario.ts'
 
+const isLong = process.env['STET_TEST_LONG'] === '1'
 if (!chromium)
   console.warn('\n*** SKIPPED: the API reference. Install Chromium, or set STET_TEST_CHROMIUM to its binary. ***\n')
 
@@ -53,7 +54,7 @@ const READ = `(async () => {
   return { curl, code: [...operation.querySelectorAll('p code')].map((one) => one.textContent) }
 })()`
 
-describe.runIf(chromium).each([1440, 360])('the API reference, %i pixels wide', (width) => {
+describe.runIf(chromium).each(isLong ? [1440, 360] : [360])('the API reference, %i pixels wide', (width) => {
   let server: TestServer
   let page: Page
   beforeAll(async () => {

@@ -70,10 +70,6 @@ it("lets a project's value override the server's in both directions, until it is
   expect((await change(null)).body).toMatchObject({ retentionDays: null })
   expect(await isThere(await conversation({ created: 6, ended: 6 }))).toBe(true)
   expect(await apply()).toBe(0)
-  for (const refused of [0, 3651, 1.5, '7']) {
-    const answer = await bench.api('PUT', `/projects/${projectId}`, { body: { retentionDays: refused } })
-    expect(answer.status).toBe(400)
-  }
   const created = await bench.api('POST', '/projects', { body: { name: 'short', retentionDays: 7 } })
   expect(created.body['project']).toMatchObject({ retentionDays: 7 })
 })

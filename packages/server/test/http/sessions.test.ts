@@ -222,11 +222,11 @@ describe('signing in', () => {
 })
 
 describe('a sign-in link', () => {
-  it('opens one session, also if 50 requests use it at once', async () => {
+  it('opens one session, also if 10 requests use it at once', async () => {
     const code = await codeOf(createLink(await issueKey(api, {})))
-    const answers = await Promise.all(Array.from({ length: 50 }, () => browser(url).signIn({ code })))
+    const answers = await Promise.all(Array.from({ length: 10 }, () => browser(url).signIn({ code })))
     const statuses = answers.map(({ status }) => status).sort()
-    expect(statuses).toEqual([201, ...Array.from({ length: 49 }, () => 401)])
+    expect(statuses).toEqual([201, ...Array.from({ length: 9 }, () => 401)])
   })
 
   it('has the address of the server, and works for 60 seconds by default', async () => {
@@ -420,7 +420,7 @@ describe('the limits of a session', () => {
   })
 
   // The last test, because runs of disconnected clients may still call the provider.
-  it('allow 8 open event streams', async () => {
+  it('allow 8 open event streams, and another when one has closed', async () => {
     const page = await signedIn(await issueKey(api, {}))
     const open = () =>
       fetch(`${url}/api/v3${bench.live}/documents/run`, {
@@ -435,6 +435,12 @@ describe('the limits of a session', () => {
     const refused = await open()
     expect(await refused.json()).toMatchObject({ details: { limit: 8, reason: 'too-many-streams' } })
     await Promise.all(streams.map((stream) => stream.body?.cancel()))
+    const next = async () => {
+      const { status, body } = await open()
+      await body?.cancel()
+      return status
+    }
+    await expect.poll(next).toBe(200)
   })
 })
 
@@ -463,22 +469,5 @@ describe('the author of a new key', () => {
     const author = { name: 'Eva', email: 'eva@example.com' }
     const created = await Promise.all(Array.from({ length: 10 }, () => create({ author })))
     expect(new Set(created.map((key) => key.author.id)).size).toBe(1)
-  })
-
-  it('is the author with the name of the key without one', async () => {
-    const [first, second] = [await create({}), await create({ author: undefined })]
-    expect(first.author).toMatchObject({ name: 'laptop', email: 'laptop@localhost' })
-    expect(second.author).toEqual(first.author)
-  })
-
-  it.each([
-    { name: '', email: 'a@example.com' },
-    { name: 'Ana', email: 'example.com' },
-    { name: 'Ana', email: 'a b@example.com' },
-    { name: 'Ana' },
-  ])('refuses %j', async (author) => {
-    const answer = await api('POST', '/api-keys', { body: { name: 'laptop', author } })
-    expect(answer.status).toBe(400)
-    expect(answer.body.details).toMatchObject({ issues: [{ path: ['author', expect.any(String)] }] })
   })
 })

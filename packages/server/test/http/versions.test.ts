@@ -1,4 +1,4 @@
-import { PushResult, Version, VersionDiff } from '@stet/contract'
+import { CreatedProject, PushResult, Version, VersionDiff } from '@stet/contract'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { TestServer } from '../support/test-server.ts'
 import { refusalOf } from './refusal-of.ts'
@@ -66,5 +66,33 @@ describe('versions', () => {
       version: 2,
       isLive: true,
     })
+  })
+})
+
+describe('projects', () => {
+  it('are created with a draft and no live version', async () => {
+    const { status, body } = await api('POST', '/projects', { body: { name: 'First', defaultProvider: 'demo' } })
+    expect(status).toBe(201)
+    const { project, version } = CreatedProject.parse(body)
+    expect(body).toEqual({ project, version })
+    expect(project).toMatchObject({ name: 'First', defaultProvider: 'demo', defaultModel: null, liveVersionUuid: null })
+    expect(version).toMatchObject({
+      projectId: project.id,
+      title: 'Initial version',
+      message: 'Initial version',
+      status: 'draft',
+      version: null,
+      isLive: false,
+      userId: String(version.authorId),
+    })
+    const live = await api('GET', `/projects/${project.id}/versions/live`)
+    expect(refusalOf(live)).toEqual({ status: 404, reason: 'nothing-live' })
+  })
+
+  it('are unknown by an id of any other form', async () => {
+    for (const id of ['0', '-1', 'x', '1.5', '2147483648', '99999999999999999999', '01', '%00', '+1', '1e3']) {
+      const answer = await api('GET', `/projects/${id}/versions`)
+      expect({ id, ...refusalOf(answer) }).toEqual({ id, status: 404, reason: 'unknown-project' })
+    }
   })
 })

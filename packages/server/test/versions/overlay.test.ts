@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { shownIn } from '../../src/features/documents/overlay.ts'
 import { getOrCreateDocument } from '../../src/features/documents/save-document.ts'
-import { timeFor } from '../support/counts.ts'
+import { count, timeFor } from '../support/counts.ts'
 import { type Bench, failure, newBench, openWorkbench, type Workbench } from './workbench.ts'
 
 let workbench: Workbench
@@ -57,7 +57,7 @@ describe('draft overlay', () => {
     expect(again).toMatchObject({ documentUuid, content: 'back', mergedAt: null })
   })
 
-  const runs = 15
+  const runs = count(8, 500)
   it('follows the overlay rule on every path after random changes', { timeout: timeFor(runs, 5_000) }, async () => {
     const step = fc.record({
       path: fc.constantFrom('a', 'b', 'c'),

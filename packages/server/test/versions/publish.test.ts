@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hashContent } from '../../src/features/documents/check-document.ts'
 import { publishVersion } from '../../src/features/versions/publish-version.ts'
-import { failure, newBench, openWorkbench, type Workbench } from './workbench.ts'
+import { type Bench, failure, newBench, openWorkbench, type Ref, type Workbench } from './workbench.ts'
 
 let workbench: Workbench
 
@@ -9,7 +10,27 @@ beforeAll(async () => {
 })
 afterAll(() => workbench.close())
 
+const hash = hashContent
 const notDraft = failure('not-a-draft')
+const conflicting = failure('live-changed')
+
+/** Creates two drafts from the same live text and publishes the other one. `null` deletes the prompt. */
+async function collision(theirs: string | null, mine: string | null = 'mine') {
+  const bench = await newBench(workbench)
+  await bench.put(bench.draft, 'a', 'base')
+  await bench.publish(bench.draft)
+  const [draft, other] = [await bench.newDraft(), await bench.newDraft()]
+  await change(bench, draft, mine)
+  await change(bench, other, theirs)
+  await bench.publish(other)
+  return { bench, draft }
+}
+
+const change = (bench: Bench, ref: Ref, content: string | null) =>
+  content === null ? bench.remove(ref, 'a') : bench.put(ref, 'a', content)
+
+const conflicts = async (bench: Bench, draft: Ref) =>
+  (await bench.diff(draft)).changes.filter(({ conflict }) => conflict).map(({ path }) => path)
 
 describe('numbering', () => {
   it('counts from 1 and changes the live version immediately', async () => {
@@ -22,12 +43,6 @@ describe('numbering', () => {
     expect((await bench.publish(draft, { title: 'second' })).number).toBe(2)
     expect((await bench.read('live', 'a')).versionUuid).toBe(draft.uuid)
     expect(workbench.audit).toContain('audit.publish')
-  })
-
-  it('publishes a draft without changes', async () => {
-    const bench = await newBench(workbench)
-    expect((await bench.publish(bench.draft)).number).toBe(1)
-    expect(await bench.texts('live')).toEqual({})
   })
 
   it('lists drafts first, then merged versions by descending number', async () => {
@@ -71,21 +86,10 @@ describe('numbering', () => {
 })
 
 describe('conflicts', () => {
-  async function collision() {
-    const bench = await newBench(workbench)
-    await bench.put(bench.draft, 'a', 'base')
-    await bench.publish(bench.draft)
-    const [mine, theirs] = [await bench.newDraft(), await bench.newDraft()]
-    await bench.put(mine, 'a', 'mine')
-    await bench.put(theirs, 'a', 'theirs')
-    await bench.publish(theirs)
-    return { bench, mine }
-  }
-
   it('refuses to overwrite changes in live and lists them', async () => {
-    const { bench, mine } = await collision()
+    const { bench, draft: mine } = await collision('theirs')
     const before = await bench.texts('live')
-    const [live, draft] = [await bench.read('live', 'a'), await bench.read(mine, 'a')]
+    const [live, ours] = [await bench.read('live', 'a'), await bench.read(mine, 'a')]
     const base = await bench.read(bench.draft, 'a')
     const { documentUuid } = live
     const conflict = {
@@ -93,7 +97,7 @@ describe('conflicts', () => {
       documentUuid,
       baseHash: base.contentHash,
       liveHash: live.contentHash,
-      draftHash: draft.contentHash,
+      draftHash: ours.contentHash,
     }
     await expect(bench.publish(mine)).rejects.toEqual(
       failure('live-changed', {
@@ -105,7 +109,7 @@ describe('conflicts', () => {
   })
 
   it('is resolved by a revert and a repeated change', async () => {
-    const { bench, mine } = await collision()
+    const { bench, draft: mine } = await collision('theirs')
     expect((await bench.revert(mine, ['a'])).reverted).toMatchObject([{ path: 'a', action: 'reset' }])
     expect(await bench.texts(mine)).toEqual({ a: 'theirs' })
     await bench.put(mine, 'a', 'merged by hand')
@@ -205,5 +209,89 @@ describe('compilation', () => {
     const address = { caller, projectId: bench.projectId, versionRef: bench.draft.uuid }
     await expect(publishVersion(raced, { ...address, force: false })).rejects.toEqual(failure('draft-does-not-compile'))
     expect(edit).toBeDefined()
+  })
+})
+
+describe('text merged with live', () => {
+  it('resolves the conflict by push, and publishes without force', async () => {
+    const { bench, draft } = await collision('theirs')
+    expect(await conflicts(bench, draft)).toEqual(['a'])
+    const merged = { path: 'a', status: 'modified', content: 'mine and theirs' } as const
+    const result = await bench.push(draft, [{ ...merged, baseHash: hash('mine'), liveHash: hash('theirs') }])
+    expect(result.modified).toBe(1)
+    expect(await conflicts(bench, draft)).toEqual([])
+    expect((await bench.publish(draft)).number).toBe(3)
+    expect(await bench.texts('live')).toEqual({ a: 'mine and theirs' })
+  })
+
+  it('conflicts again when live changes again', async () => {
+    const { bench, draft } = await collision('theirs')
+    await bench.put(draft, 'a', 'merged', { liveHash: hash('theirs') })
+    await bench.put('live', 'a', 'later', { force: true })
+    await expect(bench.publish(draft)).rejects.toEqual(conflicting)
+    await expect(bench.publish(draft)).rejects.toMatchObject({
+      details: { conflicts: [{ baseHash: hash('theirs'), liveHash: hash('later') }] },
+    })
+  })
+
+  it('is refused if live has changed meanwhile, and nothing is written', async () => {
+    const { bench, draft } = await collision('theirs')
+    const stale = { path: 'a', status: 'modified', content: 'merged', liveHash: hash('older') } as const
+    const conflict = { path: 'a', expected: hash('older'), actual: hash('theirs') }
+    const refused = failure('live-text-changed', { conflicts: [conflict] })
+    const added = { path: 'b', status: 'added', content: 'b' } as const
+    await expect(bench.push(draft, [added, stale])).rejects.toEqual(refused)
+    await expect(bench.put(draft, 'a', 'merged', { liveHash: hash('older') })).rejects.toEqual(refused)
+    expect(await bench.texts(draft)).toEqual({ a: 'mine' })
+    expect(await conflicts(bench, draft)).toEqual(['a'])
+  })
+
+  it('changes nothing for a path that is unchanged in live', async () => {
+    const bench = await newBench(workbench)
+    await bench.put(bench.draft, 'a', 'base')
+    await bench.publish(bench.draft)
+    const draft = await bench.newDraft()
+    await bench.put(draft, 'a', 'mine', { liveHash: hash('base') })
+    await bench.put(draft, 'b', 'new', { liveHash: '' })
+    expect(await bench.texts(draft)).toEqual({ a: 'mine', b: 'new' })
+    expect((await bench.publish(draft)).number).toBe(2)
+  })
+})
+
+describe('deletions', () => {
+  it('keeps an edit over a deletion in live with an empty liveHash', async () => {
+    const { bench, draft } = await collision(null)
+    await expect(bench.publish(draft)).rejects.toEqual(conflicting)
+    await expect(bench.put(draft, 'a', 'kept', { liveHash: hash('base') })).rejects.toEqual(
+      failure('live-text-changed', { conflicts: [{ path: 'a', expected: hash('base'), actual: null }] }),
+    )
+    await bench.put(draft, 'a', 'kept', { liveHash: '' })
+    await bench.publish(draft)
+    expect(await bench.texts('live')).toEqual({ a: 'kept' })
+  })
+
+  it('keeps a deletion over an edit in live if it is repeated with liveHash', async () => {
+    const { bench, draft } = await collision('theirs', null)
+    await expect(bench.publish(draft)).rejects.toEqual(conflicting)
+    const again = { path: 'a', status: 'deleted', liveHash: hash('theirs') } as const
+    expect(await bench.push(draft, [again])).toMatchObject({ deleted: 0 })
+    expect(await conflicts(bench, draft)).toEqual([])
+    await bench.publish(draft)
+    expect(await bench.texts('live')).toEqual({})
+  })
+
+  it('sets live as the base if an edit becomes a deletion', async () => {
+    const { bench, draft } = await collision('theirs')
+    const deleted = { path: 'a', status: 'deleted', liveHash: hash('theirs') } as const
+    expect(await bench.push(draft, [deleted])).toMatchObject({ deleted: 1 })
+    await bench.publish(draft)
+    expect(await bench.texts('live')).toEqual({})
+  })
+
+  it('needs no resolution if both deleted the document, and a revert restores nothing', async () => {
+    const { bench, draft } = await collision(null, null)
+    await bench.push(draft, [{ path: 'a', status: 'deleted', liveHash: '' }])
+    expect((await bench.revert(draft, ['a'])).reverted).toEqual([])
+    expect(await bench.texts(draft)).toEqual({})
   })
 })

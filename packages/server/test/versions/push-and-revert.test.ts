@@ -199,13 +199,4 @@ describe('forced edit of a merged version', () => {
     ])
     await expect(bench.publish(mine)).rejects.toEqual(failure('live-changed'))
   })
-
-  it('is audited with author and hashes, once per change', async () => {
-    const { bench } = await history()
-    const { contentHash: oldHash } = await bench.read('live', 'b')
-    const { contentHash: newHash } = await bench.put('live', 'b', 'x', { force: true })
-    await bench.put('live', 'b', 'x', { force: true })
-    const edits = await workbench.forcedEdits(bench.projectId)
-    expect(edits).toEqual([{ path: 'b', authorId: workbench.caller.author.id, oldHash, newHash }])
-  })
 })

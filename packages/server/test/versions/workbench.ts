@@ -28,7 +28,6 @@ export interface Workbench {
   caller: Caller
   audit: string[]
   statementCount(): number
-  forcedEdits(projectId: number): Promise<unknown[]>
   newCaller(change?: Partial<Caller>): Promise<Caller>
   close(): Promise<void>
 }
@@ -79,11 +78,6 @@ export async function openWorkbench(): Promise<Workbench> {
     caller: await newCaller(),
     audit,
     statementCount: () => database.statementCount(),
-    forcedEdits: (projectId) =>
-      database.client.forcedEdit.findMany({
-        where: { version: { projectId } },
-        select: { path: true, authorId: true, oldHash: true, newHash: true },
-      }),
     newCaller,
     async close() {
       await templates.close()

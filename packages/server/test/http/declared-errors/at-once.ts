@@ -4,32 +4,38 @@ import { generateApiKey } from '../../../src/features/access/api-key.ts'
 import { keepEvaluating } from '../../templates/support/keep-evaluating.ts'
 import { type ApiAnswer, httpCall } from '../api-call.ts'
 import { fill, type WalkedRoute } from '../contract-routes.ts'
-import { createTestProject, issueKey, openServer } from '../scenario.ts'
+import { createTestProject, issueKey, type Opened, openServer } from '../scenario.ts'
 import { callWhileDraining } from './draining.ts'
-import { consoleMark } from './requests.ts'
+import { consoleMark, type RouteRequest, send, successOf } from './requests.ts'
+import type { World } from './world.ts'
+
+export interface Servers {
+  world: World
+  /** Allows one failed authentication per address. */
+  strict: Opened
+}
 
 /** Returns one response per route, in order. */
-type AtOnce = (routes: readonly WalkedRoute[]) => Promise<ApiAnswer[]>
+type AtOnce = (routes: readonly WalkedRoute[], servers: Servers) => Promise<ApiAnswer[]>
 
 export const atOnce: Partial<Record<ErrorCause, AtOnce>> = {
   'server-stopping': callWhileDraining,
   'too-many-evaluations': callWhileEvaluating,
-  'failed-authentications': async (routes) => {
-    const { server } = await openServer({ STET_AUTH_FAILURE_LIMIT: '1' })
-    const call = (route: WalkedRoute) => callWith(server.url, generateApiKey(), route)
+  // PostgreSQL's codes for a server that is starting and for a data file that cannot grow.
+  'database-unavailable': (routes, { strict }) => callWhileFailing(routes, strict, '57P03'),
+  'disk-full': (routes, { strict }) => callWhileFailing(routes, strict, '53100'),
+  'failed-authentications': async (routes, { strict }) => {
+    const call = (route: WalkedRoute) => callWith(strict.server.url, generateApiKey(), route)
     // The state lasts ten seconds from the first failure. If it ends meanwhile, one more request gets 401.
     let answers = await Promise.all(routes.map(call))
     while (answers.some(({ status }) => status === 401)) answers = await Promise.all(routes.map(call))
-    await server.close()
     return answers
   },
-  // PostgreSQL's codes for a server that is starting and for a data file that cannot grow.
-  'database-unavailable': (routes) => callWhileFailing(routes, '57P03'),
-  'disk-full': (routes) => callWhileFailing(routes, '53100'),
+  unforeseen: callWithoutTables,
 }
 
-async function callWhileFailing(routes: readonly WalkedRoute[], code: string): Promise<ApiAnswer[]> {
-  const { server, api } = await openServer({ STET_LOG_LEVEL: 'off' })
+/** Calls while the table of keys fails with this code of PostgreSQL. */
+async function callWhileFailing(routes: readonly WalkedRoute[], { server, api }: Opened, code: string) {
   const key = await issueKey(api, { scopes: ['admin'] })
   const { session } = server.database
   await session.query(`CREATE FUNCTION failing() RETURNS boolean LANGUAGE plpgsql AS
@@ -37,7 +43,22 @@ async function callWhileFailing(routes: readonly WalkedRoute[], code: string): P
   await session.query('ALTER TABLE api_key RENAME TO api_key_kept')
   await session.query('CREATE VIEW api_key AS SELECT * FROM api_key_kept WHERE failing()')
   const answers = await Promise.all(routes.map((route) => callWith(server.url, key, route)))
-  await server.close()
+  await session.query('DROP VIEW api_key')
+  await session.query('ALTER TABLE api_key_kept RENAME TO api_key')
+  await session.query('DROP FUNCTION failing')
+  return answers
+}
+
+/** Causes unforeseen failures by removing the tables during valid requests. */
+async function callWithoutTables(routes: readonly WalkedRoute[], { world }: Servers): Promise<ApiAnswer[]> {
+  const requests: RouteRequest[] = []
+  for (const route of routes) requests.push(await successOf(world, route))
+  const { database, deps } = world.bench.server
+  await database.session.query('ALTER SCHEMA public RENAME TO elsewhere')
+  // Some routes need no table while the workspace's list of providers is cached.
+  await deps.liveCache.drop('workspace:1')
+  const answers = await Promise.all(routes.map((route, place) => send(world, route, requests[place])))
+  await database.session.query('ALTER SCHEMA elsewhere RENAME TO public')
   return answers
 }
 

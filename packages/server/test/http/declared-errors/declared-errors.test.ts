@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ApiAnswer } from '../api-call.ts'
 import { allRoutes, type WalkedRoute } from '../contract-routes.ts'
 import { causeOf } from '../declared-answers.ts'
+import { type Opened, openServer } from '../scenario.ts'
 import { atOnce } from './at-once.ts'
 import { idempotencyCauses } from './idempotency-causes.ts'
 import { ownCauses } from './own-causes.ts'
@@ -14,10 +15,15 @@ import { unknownIds } from './unknown-ids.ts'
 import { openWorld, type World } from './world.ts'
 
 let world: World
+let strict: Opened
 beforeAll(async () => {
   world = await openWorld()
+  strict = await openServer({ STET_AUTH_FAILURE_LIMIT: '1', STET_LOG_LEVEL: 'off' })
 })
-afterAll(() => world.close())
+afterAll(async () => {
+  await world.close()
+  await strict.server.close()
+})
 
 const shared: Partial<Record<ErrorCause, Scenario>> = { ...refusedRequests, ...unknownIds, ...idempotencyCauses }
 
@@ -70,7 +76,7 @@ it.each(Object.entries(atOnce))('every route that declares %s returns it', async
   const cause = name as ErrorCause
   const routes = allRoutes.filter(({ causes }) => causes.includes(cause))
   expect(routes.length).toBeGreaterThan(0)
-  const answers = await produce(routes)
+  const answers = await produce(routes, { world, strict })
   expect(answers).toHaveLength(routes.length)
   for (const [place, answer] of answers.entries()) {
     const route = routes[place]

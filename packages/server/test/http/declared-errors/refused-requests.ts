@@ -5,7 +5,7 @@ import { generateApiKey } from '../../../src/features/access/api-key.ts'
 import type { ApiAnswer } from '../api-call.ts'
 import { bodyKeys } from '../api-description.ts'
 import { fill, validBody, type WalkedRoute } from '../contract-routes.ts'
-import { consoleMark, send, successOf } from './requests.ts'
+import { consoleMark, send } from './requests.ts'
 import { inLive, type Scenario } from './scenario.ts'
 import { bodyLimitBytes, streamLimit, type World } from './world.ts'
 
@@ -60,7 +60,6 @@ export const refusedRequests: Partial<Record<ErrorCause, Scenario>> = {
     }
   },
   'too-many-streams': tooManyStreams,
-  unforeseen: unforeseenFailure,
 }
 
 async function tooManyStreams(world: World, route: WalkedRoute): Promise<ApiAnswer> {
@@ -83,19 +82,4 @@ async function tooManyStreams(world: World, route: WalkedRoute): Promise<ApiAnsw
   leave.abort()
   await end()
   return answer
-}
-
-/** Causes an unforeseen failure by removing the tables during a valid request. */
-async function unforeseenFailure(world: World, route: WalkedRoute): Promise<ApiAnswer> {
-  const request = await successOf(world, route)
-  const { database, deps } = world.bench.server
-  const { session } = database
-  await session.query('ALTER SCHEMA public RENAME TO elsewhere')
-  // Some routes need no table while the workspace's list of providers is cached.
-  await deps.liveCache.drop('workspace:1')
-  try {
-    return await send(world, route, request)
-  } finally {
-    await session.query('ALTER SCHEMA elsewhere RENAME TO public')
-  }
 }
