@@ -13,40 +13,13 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-describe('headers of every response', () => {
-  it.each([
-    ['GET', '/api/v3/me', 200],
-    ['GET', '/api/v3/nowhere', 404],
-    ['PATCH', '/api/v3/me', 405],
-    ['POST', '/api/v3/projects', 400],
-    ['GET', '/health', 200],
-    ['GET', '/nowhere', 404],
-    ['POST', '/health', 405],
-  ])('%s %s', async (method, path, status) => {
-    const answer = await httpCall(method, server.url + path, {
-      headers: { authorization: `Bearer ${server.adminKey}` },
-    })
-    expect(answer.status).toBe(status)
-    expect(answer.headers.get('x-request-id')).toMatch(/^req_[0-9A-Za-z]{22}$/)
-    expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
-    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
-    expect(answer.headers.get('cache-control')).toBe('no-store')
-    expect(answer.headers.has('x-powered-by')).toBe(false)
-    expect(answer.headers.has('server')).toBe(false)
-    if (status >= 400) {
-      expect(Object.keys(answer.body).sort()).toEqual(['details', 'errorCode', 'message', 'name'])
-      expect(typeof answer.body.details).toBe('object')
-    }
-  })
-
-  it('keep a valid request id and replace any other', async () => {
-    const kept = await api('GET', '/me', { headers: { 'x-request-id': 'Trace-1.a_b' } })
-    expect(kept.headers.get('x-request-id')).toBe('Trace-1.a_b')
-    for (const id of ['a b', '\u00e9', 'x'.repeat(129), 'a;b', '']) {
-      const answer = await api('GET', '/me', { headers: { 'x-request-id': id } })
-      expect(answer.headers.get('x-request-id')).toMatch(/^req_/)
-    }
-  })
+it('keeps a valid request id and replaces any other', async () => {
+  const kept = await api('GET', '/me', { headers: { 'x-request-id': 'Trace-1.a_b' } })
+  expect(kept.headers.get('x-request-id')).toBe('Trace-1.a_b')
+  for (const id of ['a b', '\u00e9', 'x'.repeat(129), 'a;b', '']) {
+    const answer = await api('GET', '/me', { headers: { 'x-request-id': id } })
+    expect(answer.headers.get('x-request-id')).toMatch(/^req_/)
+  }
 })
 
 describe('routes', () => {

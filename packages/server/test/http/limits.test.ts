@@ -108,12 +108,6 @@ const rows: Row[] = [
     refuses: { status: 409, name: 'ConflictError', details: { limit: 200 } },
   },
   {
-    limit: 'Idempotency-Key',
-    at: 255,
-    send: (size) => post('/projects', { name: 'keyed' }, { 'idempotency-key': text(size) }),
-    passes: 201,
-  },
-  {
     limit: 'a tool result, bytes serialized',
     at: 262_144,
     send: (size) => post('/tools/results', { toolCallId: 'unknown', result: objectOf(size) }),
