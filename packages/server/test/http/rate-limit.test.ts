@@ -50,8 +50,8 @@ describe('promise 17: rate limit of an API key', () => {
   // down.
   it.each([
     { limit: 10, bursts: Number.POSITIVE_INFINITY },
-    { limit: 166, bursts: 2 },
-    { limit: 500, bursts: 2 },
+    { limit: 166, bursts: 1 },
+    { limit: 500, bursts: 1 },
   ])(
     'of $limit is never exceeded in one window, and the headers count it down',
     async ({ limit, bursts }) => {
