@@ -1,27 +1,24 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Stet } from '@stet/sdk'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { publishFirst } from './support/published.ts'
-import { type RunningServer, startServer } from './support/server.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { projectWith, server } from './support/shared-server.ts'
 import { Person } from './support/stet.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 const keyForm = /^stet_[0-9A-Za-z]{36}$/
 const token = 'sk-verysecrettokenof40characters000009x2f'
 
-let server: RunningServer
 let client: Stet
+let id: number
 beforeAll(async () => {
-  server = await startServer({ OPENAI_API_KEY: 'sk-from-the-environment-0000' })
-  client = await publishFirst(server, { hello: 'Hello.\n', other: 'Hello.\n', unused: 'Hello.\n' })
+  ;({ client, id } = await projectWith({ hello: 'Hello.\n', other: 'Hello.\n', unused: 'Hello.\n' }))
 })
-afterAll(() => server.stop())
 
 async function someone(env: Record<string, string> = {}): Promise<Person> {
   return new Person(await temporaryFolder(), server, {
     STET_API_KEY: server.adminKey,
-    STET_PROJECT_ID: '1',
+    STET_PROJECT_ID: String(id),
     ...env,
   })
 }
@@ -64,13 +61,13 @@ test('keys: rotate creates a new key, with or without an overlap, and reports wh
     'create',
     'shop',
     '--only-project',
-    '1',
+    String(id),
     '--plan',
     'custom',
     '--limit',
     '9',
   ])
-  expect(first).toMatchObject({ projectId: 1, plan: 'custom', limit: 9 })
+  expect(first).toMatchObject({ projectId: id, plan: 'custom', limit: 9 })
   const use = async (key: string) => (await (await someone({ STET_API_KEY: key })).stet(['versions', 'list'])).code
   const overlapped = await person.stet(['keys', 'rotate', String(first.id), '--overlap', '1h'])
   const second = overlapped.stdout.trim()
@@ -140,7 +137,7 @@ test('conversations: delete and erase ask for confirmation', async () => {
   const erase = ['conversations', 'erase', '--custom-identifier', 'a']
   expect(await person.stet(erase)).toMatchObject({ code: 2 })
   expect(await left()).toContain(first)
-  expect(await answer(person, [...erase, '--only-project', '1', '--yes'])).toEqual({ deleted: 2, active: 0 })
+  expect(await answer(person, [...erase, '--only-project', String(id), '--yes'])).toEqual({ deleted: 2, active: 0 })
   expect(await answer(person, [...erase, '--yes'])).toEqual({ deleted: 0, active: 0 })
 })
 
@@ -165,11 +162,11 @@ test('projects: create prints the id, list shows it', async () => {
   const person = await someone()
   const created = await person.stet(['projects', 'create', 'Support bot', '--default-model', 'm-2'])
   expect(created.stdout).toMatch(/^\d+\n$/)
-  const id = Number(created.stdout)
+  const made = Number(created.stdout)
   const { projects, current } = await answer(person, ['projects', 'list'])
-  expect(current).toBe(1)
-  expect(projects.find((one: { id: number }) => one.id === id)).toMatchObject({ defaultModel: 'm-2' })
-  expect((await person.stet(['projects', 'list'])).stdout).toContain(`\t${id}\tSupport bot\t-\t`)
+  expect(current).toBe(id)
+  expect(projects.find((one: { id: number }) => one.id === made)).toMatchObject({ defaultModel: 'm-2' })
+  expect((await person.stet(['projects', 'list'])).stdout).toContain(`\t${made}\tSupport bot\t-\t`)
 })
 
 test('logs, conversations: an external run can be recorded, listed, printed and continued', async () => {

@@ -4,24 +4,18 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { clockOf } from '../src/commands/doctor/checks.ts'
 import { judge, type StreamTimes } from '../src/commands/doctor/streaming.ts'
 import { startProxy } from './support/proxy.ts'
-import { type RunningServer, startServer } from './support/server.ts'
+import { loggedIn, server } from './support/shared-server.ts'
 import { Person } from './support/stet.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
-
-let server: RunningServer
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server.stop())
 
 const echo = '---\nprovider: demo\nmodel: demo\n---\n<user>Say a few words.</user>\n'
 
 async function personWithPrompt(name: string, text = echo): Promise<Person> {
-  const person = await Person.create(await temporaryFolder(), server)
+  const person = await loggedIn()
   await mkdir(join(person.folder, 'prompts'))
   await writeFile(join(person.folder, 'prompts/echo.promptl'), text)
   expect(await person.stet(['init', '--create', name])).toMatchObject({ code: 0 })
@@ -62,7 +56,7 @@ test('without a key, the server check passes and the key check fails', async () 
 test('a proxy that buffers event streams is detected', async () => {
   const person = await personWithPrompt('collected')
   const proxy = await startCollectingProxy(server.address)
-  const env = { STET_API_KEY: server.adminKey, STET_BASE_URL: proxy, STET_PROFILE: 'proxied', STET_PROJECT_ID: '1' }
+  const env = { STET_API_KEY: server.adminKey, STET_BASE_URL: proxy, STET_PROFILE: 'proxied' }
   const { projectId } = JSON.parse(await readFile(join(person.folder, 'stet.config.json'), 'utf8'))
   const { code, of } = await findingsOf(person, ['--prompt', 'echo'], { ...env, STET_PROJECT_ID: String(projectId) })
   expect(of('stream')).toMatchObject({ status: 'fail', message: expect.stringContaining('a proxy seems to') })

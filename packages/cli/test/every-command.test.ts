@@ -1,13 +1,11 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Stet } from '@stet/sdk'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { exportProject } from '../src/commands/projects/archive/export-project.ts'
 import { packArchive } from '../src/commands/projects/archive/write-archive.ts'
 import { commandTable } from '../src/commands/table.ts'
-import { publishFirst } from './support/published.ts'
-import { type RunningServer, startServer } from './support/server.ts'
+import { projectWith, server } from './support/shared-server.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 import { runInProcess } from './support/test-io.ts'
 
@@ -28,15 +26,15 @@ interface Made {
   spare: string
 }
 
-let server: RunningServer
 let client: Stet
+let id: string
 let conversation: string
 let evaluation: string
 let archive: string
-let archiveFolder: string
 beforeAll(async () => {
-  server = await startServer()
-  client = await publishFirst(server, { echo: promptText })
+  const made = await projectWith({ echo: promptText })
+  client = made.client
+  id = String(made.id)
   const second = await client.versions.create('second')
   await client.versions.push(second.uuid, [{ path: 'echo', content: `${promptText}Twice.\n`, status: 'modified' }])
   await client.versions.publish(second.uuid)
@@ -44,17 +42,12 @@ beforeAll(async () => {
     ['First', 'Second'].map((name) => client.evaluations.create({ name, metric: 'binary' })),
   )
   evaluation = first?.uuid ?? ''
-  archiveFolder = await mkdtemp(join(tmpdir(), 'stet-cli-archive-'))
   archive = await writeProjectArchive()
   conversation = (await client.prompts.run('echo', { stream: false, parameters: { text: 'x' } })).uuid
 })
-afterAll(async () => {
-  await server.stop()
-  await rm(archiveFolder, { recursive: true })
-})
 
 async function writeProjectArchive(): Promise<string> {
-  const file = join(archiveFolder, 'project.stet.gz')
+  const file = join(await temporaryFolder(), 'project.stet.gz')
   const { project } = await client.projects.create('archived')
   const whole = await exportProject(client, project, () => undefined)
   await client.projects.delete(project.id, project)
@@ -305,7 +298,7 @@ const rows: Record<string, Row> = {
   export: { argv: () => ['--out', 'out.json'], keys: 'files prompts refused', lacking: [[() => [], '--out']] },
   doctor: { argv: () => [], keys: 'findings isHealthy' },
   console: {
-    argv: () => ['/p/1/history', '--no-open'],
+    argv: () => [`/p/${id}/history`, '--no-open'],
     keys: 'expiresAt url',
     lacking: [[() => ['p'], '/p/1/history']],
   },
@@ -327,7 +320,7 @@ async function someone(name: string, argv: readonly string[], stdin = '') {
       XDG_CONFIG_HOME: join(cwd, '.config'),
       XDG_STATE_HOME: join(cwd, '.state'),
       ...(name !== 'login' && { STET_API_KEY: server.adminKey }),
-      ...(!isFree && { STET_PROJECT_ID: '1' }),
+      ...(!isFree && { STET_PROJECT_ID: id }),
     },
     readStdin: async () => new TextEncoder().encode(stdin.replace('KEY', server.adminKey)),
   }

@@ -1,20 +1,14 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type RunningServer, startServer } from './support/server.ts'
+import { expect, test } from 'vitest'
+import { loggedIn, server } from './support/shared-server.ts'
 import { Person } from './support/stet.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
-
-let server: RunningServer
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server.stop())
 
 const texts = { 'support/reply': 'Answer {{ ticket }}.\n', 'support/tone': 'Be kind.\n', other: 'Other.\n' }
 
 async function personWithPrompts(name: string): Promise<Person> {
-  const person = await Person.create(await temporaryFolder(), server)
+  const person = await loggedIn()
   await mkdir(join(person.folder, 'prompts/support'), { recursive: true })
   for (const [path, text] of Object.entries(texts))
     await writeFile(join(person.folder, `prompts/${path}.promptl`), text)

@@ -1,30 +1,29 @@
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Stet } from '@stet/sdk'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Stet } from '@stet/sdk'
+import { beforeAll, expect, test } from 'vitest'
 import { escapes, mark, rawEscapes, startEvilServer, startThief } from './support/hostile.ts'
-import { publishFirst } from './support/published.ts'
-import { type RunningServer, startServer } from './support/server.ts'
+import { account, projectWith, server } from './support/shared-server.ts'
 import { Person } from './support/stet.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
-let server: RunningServer
 let client: Stet
+let id: string
 beforeAll(async () => {
-  server = await startServer()
   const front = '---\nprovider: demo\nmodel: demo\n---\n'
-  client = await publishFirst(server, {
+  const made = await projectWith({
     echo: `${front}<user>${mark}</user>\n`,
     other: `${front}<user>${mark} again</user>\n`,
     'OUTSIDE/x': 'stolen\n',
   })
-  await new Stet({ apiKey: server.adminKey, baseUrl: server.address }).projects.create(`${mark} project`)
+  client = made.client
+  id = String(made.id)
+  await account.projects.create(`${mark} project`)
   await client.apiKeys.create({ name: `${mark} key` })
   await client.evaluations.create({ name: `${mark} evaluation`, metric: 'binary' })
   await client.versions.create(`${mark} draft`)
   await client.prompts.run('echo', { stream: false })
 })
-afterAll(() => server.stop())
 
 /** The key is in the environment, and the checkout is untrusted. */
 async function victim(files: Record<string, string>, env: Record<string, string> = {}): Promise<Person> {
@@ -181,7 +180,7 @@ test("serve escapes the server's output before and after its start", async () =>
 
 test('a server path outside the folder is refused by name and not written', async () => {
   const address = await startEvilServer(server.address)
-  const person = await victim({}, { STET_BASE_URL: address, STET_PROJECT_ID: '1' })
+  const person = await victim({}, { STET_BASE_URL: address, STET_PROJECT_ID: id })
   const { code, stderr } = await person.stet(['pull'])
   expect(code).toBe(1)
   expect(stderr).toContain('../../outside/x is outside the folder: not written')
@@ -206,7 +205,7 @@ const shown = [
 test('names, prompts, errors and answers are escaped on a terminal', async () => {
   const address = await startEvilServer(server.address)
   const files = { 'prompts/bad.promptl': `${escapes} {{ if x }}\n`, 'prompts/echo.promptl': `mine ${escapes}\n` }
-  const person = await victim(files, { STET_BASE_URL: address, STET_PROJECT_ID: '1', STET_PAGER: 'cat' })
+  const person = await victim(files, { STET_BASE_URL: address, STET_PROJECT_ID: id, STET_PAGER: 'cat' })
   const [conversation] = (await client.conversations.list()).items
   const draft = (await client.versions.list({ status: 'draft' })).find(({ title }) => title.startsWith(mark))
   const places: Record<string, string> = { CONVERSATION: conversation?.uuid ?? '', DRAFT: draft?.uuid ?? '' }
@@ -230,7 +229,7 @@ test('questions and pagers get no escape sequences either', async () => {
   await terminal.shows(String.raw`\u009b2J project`)
   terminal.type('\x03')
   await terminal.ended
-  const paged = person.sitDown(['diff', 'echo'], { STET_PROJECT_ID: '1' })
+  const paged = person.sitDown(['diff', 'echo'], { STET_PROJECT_ID: id })
   await paged.ended
   expect(paged.raw).toContain(String.raw`\u009b2J</user>`)
   for (const { raw } of [terminal, paged]) expect(raw).not.toMatch(/\x1b\]|\x1b\[2J|\x07|[\x80-\x9f]|owned/)
@@ -238,7 +237,7 @@ test('questions and pagers get no escape sequences either', async () => {
 
 test('pipes and --json stay unescaped', async () => {
   const address = await startEvilServer(server.address)
-  const person = await victim({}, { STET_BASE_URL: address, STET_PROJECT_ID: '1' })
+  const person = await victim({}, { STET_BASE_URL: address, STET_PROJECT_ID: id })
   expect((await person.stet(['run', 'echo'])).stdout).toContain(escapes)
   const piped = await person.stet(['projects', 'list', '--json'])
   const terminal = person.sitDown(['projects', 'list', '--json'])

@@ -1,10 +1,8 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Stet } from '@stet/sdk'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Provider, startSilentProvider } from './support/provider.ts'
-import { publishFirst } from './support/published.ts'
-import { type RunningServer, startServer } from './support/server.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { personIn, projectWith, server } from './support/shared-server.ts'
 import { Person } from './support/stet.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
@@ -15,22 +13,13 @@ const prompts = {
   echo: '---\nprovider: demo\nmodel: demo\nparameters:\n  ticket: { type: text, required: true }\n---\n<user>{{ ticket }}</user>\n',
 }
 
-let provider: Provider
-let server: RunningServer
 let client: Stet
+let id: number
 beforeAll(async () => {
-  provider = await startSilentProvider()
-  server = await startServer(provider.env)
-  client = await publishFirst(server, prompts)
-})
-afterAll(async () => {
-  provider.stop()
-  await server.stop()
+  ;({ client, id } = await projectWith(prompts))
 })
 
-async function someone(): Promise<Person> {
-  return new Person(await temporaryFolder(), server, { STET_API_KEY: server.adminKey, STET_PROJECT_ID: '1' })
-}
+const someone = () => personIn(id)
 
 test('run asks for a missing parameter, and Ctrl-C at the question exits 2', async () => {
   const person = await someone()

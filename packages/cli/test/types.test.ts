@@ -2,11 +2,11 @@ import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { typeOfSchema } from '../src/commands/types/json-schema-to-ts.ts'
 import { formatRegistry } from '../src/commands/types/registry.ts'
-import { type RunningServer, startServer } from './support/server.ts'
-import { Person } from './support/stet.ts'
+import { loggedIn } from './support/shared-server.ts'
+import type { Person } from './support/stet.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 const triage = `---
@@ -54,19 +54,13 @@ declare module '@stet/sdk' {
 /** With --loose, any path compiles. */
 const loose = golden.replace(/ {2}interface RegistryConfig \{\n.*\n {2}\}\n/, '')
 
-let server: RunningServer
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server.stop())
-
 async function write(person: Person, name: string, text: string): Promise<void> {
   await mkdir(dirname(join(person.folder, name)), { recursive: true })
   await writeFile(join(person.folder, name), text)
 }
 
 test('types generate: the same text from the files and from the server, and --check for CI', async () => {
-  const person = await Person.create(await temporaryFolder(), server)
+  const person = await loggedIn()
   await write(person, 'prompts/support/triage.promptl', triage)
   await write(person, 'prompts/plain.promptl', 'Hello.\n')
   const local = await person.stet(['types', 'generate', '--local', '--out', 'src/local.d.ts'])

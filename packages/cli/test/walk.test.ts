@@ -1,15 +1,9 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type RunningServer, startServer } from './support/server.ts'
+import { expect, test } from 'vitest'
+import { loggedIn, projectWith, server } from './support/shared-server.ts'
 import { Person } from './support/stet.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
-
-let server: RunningServer
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server.stop())
 
 const reply = `---
 provider: demo
@@ -31,7 +25,7 @@ const read = (person: Person, name: string) => readFile(join(person.folder, 'pro
 
 /** The folder follows a separate project with two published prompts. */
 async function personWithProject(name: string): Promise<Person> {
-  const person = await Person.create(await temporaryFolder(), server)
+  const person = await loggedIn()
   await write(person, 'support/reply', reply)
   await write(person, 'support/tone', 'Be short.\n')
   expect(await person.stet(['init', '--create', name])).toMatchObject({ code: 0 })
@@ -40,9 +34,10 @@ async function personWithProject(name: string): Promise<Person> {
 }
 
 test('from login to a streamed answer, with everything in sync', async () => {
-  const person = await Person.create(await temporaryFolder(), server)
+  const person = await loggedIn()
   await write(person, 'support/reply', reply)
-  const init = await person.stet(['init', '--project', '1'])
+  const { id } = await projectWith({})
+  const init = await person.stet(['init', '--project', String(id)])
   expect(init.stderr).toContain('draft "Initial version"')
   const status = await person.stet(['status'])
   expect(status.stdout).toBe('  A support/reply  +8\n')
