@@ -68,15 +68,10 @@ test('measures the runs of a stream, and stores exactly these runs and those of 
   expect(stored.items.map(({ status }) => status)).toEqual(Array(28).fill('completed'))
 })
 
-test('--no-stream measures JSON answers, and --duration ends the load', async () => {
-  // A fast machine exceeds the rate limit of the admin key.
-  const { key } = await client.apiKeys.create({ name: 'fast', plan: 'custom', limit: 100_000 })
-  const argv = [...echo, '--no-stream', '--duration', '1s', '-c', '2', '--yes']
-  const { code, report } = await benchReport(argv, { STET_API_KEY: key })
+test('--no-stream measures JSON answers', async () => {
+  const { code, report } = await benchReport([...echo, '--no-stream', '--runs', '5', '-c', '2', '--yes'])
   expect(code).toBe(0)
-  expect(report).toMatchObject({ mode: 'json', firstText: null, stream: null, failed: 0 })
-  expect(report.runs).toBeGreaterThan(2)
-  expect(report.seconds).toBeGreaterThan(0.5)
+  expect(report).toMatchObject({ mode: 'json', firstText: null, stream: null, failed: 0, runs: 5 })
 })
 
 test('several servers take turns', async () => {

@@ -14,36 +14,43 @@ const messages = '[{"role":"user","content":"x"}]'
 const promptText =
   '---\nprovider: demo\nmodel: demo\nparameters:\n  text: { type: text, required: true }\n---\n{{ text }}\n'
 
-/** Objects that rows use. Draft, key and provider key are made for each row, because it may delete them. */
+/** Objects that rows use. The rows are in such an order that a row deletes nothing that a later one uses. */
 interface Made {
   conversation: string
   evaluation: string
   draft: string
   key: string
   provider: string
-  /** A row may delete these objects. */
   project: { id: number; name: string }
   spare: string
 }
 
 let client: Stet
 let id: string
-let conversation: string
-let evaluation: string
+let made: Made
 let archive: string
 beforeAll(async () => {
-  const made = await projectWith({ echo: promptText })
-  client = made.client
-  id = String(made.id)
+  const { client: own, id: number } = await projectWith({ echo: promptText })
+  ;[client, id] = [own, String(number)]
   const second = await client.versions.create('second')
   await client.versions.push(second.uuid, [{ path: 'echo', content: `${promptText}Twice.\n`, status: 'modified' }])
   await client.versions.publish(second.uuid)
   const [first] = await Promise.all(
     ['First', 'Second'].map((name) => client.evaluations.create({ name, metric: 'binary' })),
   )
-  evaluation = first?.uuid ?? ''
   archive = await writeProjectArchive()
-  conversation = (await client.prompts.run('echo', { stream: false, parameters: { text: 'x' } })).uuid
+  const draft = await client.versions.create('open')
+  await client.versions.push(draft.uuid, [{ path: 'echo', content: `${promptText}Thrice.\n`, status: 'modified' }])
+  const { id: key } = await client.apiKeys.create({ name: 'spare', scopes: ['read'] })
+  made = {
+    conversation: (await client.prompts.run('echo', { stream: false, parameters: { text: 'x' } })).uuid,
+    evaluation: first?.uuid ?? '',
+    draft: draft.uuid,
+    key: String(key),
+    provider: (await client.providerKeys.create({ name: 'stored', provider: 'openai', token })).name,
+    project: (await client.projects.create('spare')).project,
+    spare: (await client.logs.create('echo', [])).uuid,
+  }
 })
 
 async function writeProjectArchive(): Promise<string> {
@@ -53,19 +60,6 @@ async function writeProjectArchive(): Promise<string> {
   await client.projects.delete(project.id, project)
   await writeFile(file, packArchive(whole))
   return file
-}
-
-let count = 0
-
-async function make(): Promise<Made> {
-  count += 1
-  const draft = await client.versions.create(`open ${count}`)
-  await client.versions.push(draft.uuid, [{ path: 'echo', content: `${promptText}Thrice.\n`, status: 'modified' }])
-  const { name: provider } = await client.providerKeys.create({ name: `stored-${count}`, provider: 'openai', token })
-  const { id } = await client.apiKeys.create({ name: `spare ${count}`, scopes: ['read'] })
-  const { project } = await client.projects.create(`spare ${count}`)
-  const { uuid: spare } = await client.logs.create('echo', [])
-  return { conversation, evaluation, draft: draft.uuid, key: String(id), provider, project, spare }
 }
 
 interface Row {
@@ -335,7 +329,6 @@ test('the rows cover every command', () => {
 test.each(Object.entries(rows))(
   '%s works without stet files, prints the expected JSON keys, and never prompts',
   async (name, row) => {
-    const made = await make()
     for (const [argv, named] of row.lacking ?? []) {
       const ended = await someone(name, argv(made))
       expect(ended).toMatchObject({ code: 2, stdout: '' })

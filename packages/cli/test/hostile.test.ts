@@ -2,9 +2,10 @@ import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promis
 import { join } from 'node:path'
 import type { Stet } from '@stet/sdk'
 import { beforeAll, expect, test } from 'vitest'
+import { installServer } from './support/fake-server.ts'
 import { escapes, mark, rawEscapes, startEvilServer, startThief } from './support/hostile.ts'
 import { account, projectWith, server } from './support/shared-server.ts'
-import { Person } from './support/stet.ts'
+import { onTerminal, Person } from './support/stet.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 let client: Stet
@@ -161,21 +162,17 @@ test('without a configuration, an import does not follow a linked prompts folder
 
 test("serve escapes the server's output before and after its start", async () => {
   const person = await victim({})
-  const folder = join(person.folder, 'node_modules', '@stet', 'server')
-  await mkdir(folder, { recursive: true })
-  await writeFile(join(folder, 'package.json'), JSON.stringify({ bin: { 'stet-server': 'server.cjs' } }))
   const lines = [`early ${escapes}\n`, 'stet listening on http://127.0.0.1:1\n', `late ${escapes}`].map((line) =>
     JSON.stringify(line),
   )
-  await writeFile(
-    join(folder, 'server.cjs'),
+  await installServer(
+    person,
     `process.stderr.write(${lines[0]}); process.stdout.write(${lines[0]} + ${lines[1]}, () => process.stderr.write(${lines[2]}))`,
   )
-  const terminal = person.sitDown(['serve'])
-  await terminal.ended
-  expect(terminal.screen).toContain(String.raw`early \u001b[2J`)
-  expect(terminal.screen).toContain(String.raw`late \u001b[2J`)
-  expect(terminal.raw).not.toMatch(rawEscapes)
+  const { stderr } = await person.stet(['serve'], '', {}, { tty: onTerminal })
+  expect(stderr).toContain(String.raw`early \u001b[2J`)
+  expect(stderr).toContain(String.raw`late \u001b[2J`)
+  expect(stderr).not.toMatch(rawEscapes)
 })
 
 test('a server path outside the folder is refused by name and not written', async () => {
@@ -209,30 +206,27 @@ test('names, prompts, errors and answers are escaped on a terminal', async () =>
   const [conversation] = (await client.conversations.list()).items
   const draft = (await client.versions.list({ status: 'draft' })).find(({ title }) => title.startsWith(mark))
   const places: Record<string, string> = { CONVERSATION: conversation?.uuid ?? '', DRAFT: draft?.uuid ?? '' }
-  await Promise.all(
-    shown.map(async (words) => {
-      const argv = words.map((word) => places[word] ?? word)
-      const terminal = person.sitDown(argv)
-      await terminal.ended
-      expect(terminal.raw, argv.join(' ')).not.toMatch(rawEscapes)
-      expect(terminal.raw, argv.join(' ')).toContain(String.raw`\u001b[2J\u0007\u009b2J`)
-    }),
-  )
+  for (const words of shown) {
+    const argv = words.map((word) => places[word] ?? word)
+    const { stdout, stderr } = await person.stet(argv, '', {}, { tty: onTerminal })
+    expect(stdout + stderr, argv.join(' ')).not.toMatch(rawEscapes)
+    expect(stdout + stderr, argv.join(' ')).toContain(String.raw`\u001b[2J\u0007\u009b2J`)
+  }
 })
 
 test('questions and pagers get no escape sequences either', async () => {
   const address = await startEvilServer(server.address)
-  const env = { STET_BASE_URL: address, STET_PAGER: 'cat -u' }
-  const person = await victim({ 'prompts/echo.promptl': 'mine\n' }, env)
+  const person = await victim({ 'prompts/echo.promptl': 'mine\n' }, { STET_BASE_URL: address })
   const terminal = person.sitDown(['init'])
   await terminal.shows('Which project?')
   await terminal.shows(String.raw`\u009b2J project`)
   terminal.type('\x03')
   await terminal.ended
-  const paged = person.sitDown(['diff', 'echo'], { STET_PROJECT_ID: id })
-  await paged.ended
-  expect(paged.raw).toContain(String.raw`\u009b2J</user>`)
-  for (const { raw } of [terminal, paged]) expect(raw).not.toMatch(/\x1b\]|\x1b\[2J|\x07|[\x80-\x9f]|owned/)
+  const env = { STET_PROJECT_ID: id, STET_PAGER: `tee ${join(person.folder, 'paged')}` }
+  await person.stet(['diff', 'echo'], '', env, { tty: onTerminal })
+  const paged = await readFile(join(person.folder, 'paged'), 'utf8')
+  expect(paged).toContain(String.raw`\u009b2J</user>`)
+  for (const text of [terminal.raw, paged]) expect(text).not.toMatch(/\x1b\]|\x1b\[2J|\x07|[\x80-\x9f]|owned/)
 })
 
 test('pipes and --json stay unescaped', async () => {
@@ -240,11 +234,10 @@ test('pipes and --json stay unescaped', async () => {
   const person = await victim({}, { STET_BASE_URL: address, STET_PROJECT_ID: id })
   expect((await person.stet(['run', 'echo'])).stdout).toContain(escapes)
   const piped = await person.stet(['projects', 'list', '--json'])
-  const terminal = person.sitDown(['projects', 'list', '--json'])
-  await terminal.ended
-  expect(terminal.raw).not.toMatch(/[\x80-\x9f]|\x1b/)
+  const shown = await person.stet(['projects', 'list', '--json'], '', {}, { tty: onTerminal })
+  expect(shown.stdout).not.toMatch(/[\x80-\x9f]|\x1b/)
   // JSON has the same escapes, so the document stays equal.
-  expect(JSON.parse(terminal.raw)).toEqual(JSON.parse(piped.stdout))
+  expect(JSON.parse(shown.stdout)).toEqual(JSON.parse(piped.stdout))
   expect(piped.stdout).toContain('\u009b')
 })
 

@@ -186,7 +186,10 @@ test('pull writes server changes, keeps local changes, saves conflicts as .remot
   // A deleted file comes back when it is named. --prune deletes only unedited files.
   await person.stet(['pull', 'local-delete'])
   await person.stet(['pull', 'remote-delete', 'edit-against-delete', '--prune'])
-  const { 'remote-delete.promptl': _, ...named }: Record<string, string> = { ...pulled, 'local-delete.promptl': textOf('local-delete', 'x') }
+  const { 'remote-delete.promptl': _, ...named }: Record<string, string> = {
+    ...pulled,
+    'local-delete.promptl': textOf('local-delete', 'x'),
+  }
   expect(await files()).toEqual(named)
   await person.stet(['pull', 'conflict', 'edit-against-delete', '--theirs', '--prune'])
   await person.stet(['pull', 'both-new', '--ours'])

@@ -111,3 +111,6 @@ export class Person {
     return running
   }
 }
+
+/** For commands in this process that shall believe that they have a terminal. */
+export const onTerminal = { stdin: true, stdout: true, stderr: true }
