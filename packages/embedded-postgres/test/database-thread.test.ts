@@ -1,11 +1,12 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { PGlite } from '@electric-sql/pglite'
+import type { PGlite } from '@electric-sql/pglite'
 import type { SqlDriverAdapter, SqlQuery } from '@prisma/driver-adapter-utils'
 import { PrismaPGlite } from 'pglite-prisma-adapter'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '../src/open-embedded.ts'
+import { openPglite } from '../src/open-pglite.ts'
 import type { SqlSession } from '../src/sql-session.ts'
 import { compiledPglite } from '../src/thread/compiled-pglite.ts'
 import { startDatabaseThread } from '../src/thread/database-thread.ts'
@@ -33,7 +34,8 @@ beforeAll(async () => {
   folder = await temporaryFolder()
   await copyDatabase(await itemTemplate(), join(folder, 'db'))
   engine = await open()
-  pglite = await PGlite.create()
+  await copyDatabase(await itemTemplate(), join(folder, 'here'))
+  pglite = await openPglite(folderOf(join(folder, 'here')))
   thread = { session: engine.session, prisma: await engine.adapter.connect() }
   here = { session: pgliteSession(pglite), prisma: await new PrismaPGlite(pglite).connect() }
   for (const { session } of [thread, here]) {

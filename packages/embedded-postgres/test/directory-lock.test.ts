@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { lockDirectory } from '../src/directory/directory-lock.ts'
-import { startProgram } from './support/child-program.ts'
+import { loader, startProgram } from './support/child-program.ts'
 import { folderOf } from './support/database.ts'
 import { container, isSkippedWithoutContainers, mounted } from './support/isolation.ts'
 import type { LockAnswer, LockOrder } from './support/lock-child.ts'
@@ -164,7 +164,7 @@ describe.skipIf(skips)('directory lock between containers', () => {
   afterEach(() => rm(dataDir, { recursive: true }))
 
   const startContainer = async (script: string) => {
-    const command = `${script} exec ${process.execPath} --import tsx ${lockProgram}`
+    const command = `${script} exec ${[process.execPath, ...loader, lockProgram].join(' ')}`
     const child = spawn('unshare', [...container, 'sh', '-c', command], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
     await once(child, 'message')
     return child
