@@ -69,9 +69,7 @@ it('reads a run through the page’s own server', async () => {
   expect(service.requests[0]?.headers['authorization']).toBe('Bearer k')
 })
 
-const places = run.map((_, index) => index)
-
-it.each(places)('resumes after a cut behind %i events', async (count) => {
+it.each([0, 5, run.length - 1])('resumes after a cut behind %i events', async (count) => {
   const known = { headers: { 'X-Conversation-Uuid': UUID } }
   const service = await localServer(events(whole, known), (response, request) => {
     const seen = Number(request.headers['last-event-id'] ?? 0)
