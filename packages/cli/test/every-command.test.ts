@@ -114,10 +114,7 @@ const rows: Record<string, Row> = {
   run: {
     argv: () => ['echo', '-p', 'text=hi'],
     keys: resultKeys,
-    lacking: [
-      [() => [], "'path'"],
-      [() => ['echo'], '-p text='],
-    ],
+    lacking: [[() => ['echo'], '-p text=']],
   },
   chat: {
     argv: ({ conversation }) => [conversation, '-m', 'more'],
@@ -127,39 +124,31 @@ const rows: Record<string, Row> = {
       [({ conversation }) => [conversation], '-m <text>'],
     ],
   },
-  attach: { argv: ({ conversation }) => [conversation], keys: resultKeys, lacking: [[() => [], "'conversation'"]] },
+  attach: { argv: ({ conversation }) => [conversation], keys: resultKeys },
   stop: {
     argv: ({ conversation }) => [conversation],
     keys: 'status stopped uuid',
-    lacking: [[() => [], "'conversation'"]],
   },
   bench: {
     argv: () => ['echo', '-p', 'text=hi', '--runs', '2'],
     keys: 'concurrency cost errors failed firstText generator interruptedBy latency mode path runs runsPerSecond seconds servers stopped stream versionUuid warmUp',
-    lacking: [
-      [() => [], "'path'"],
-      [() => ['echo', '--yes'], '-p text='],
-    ],
+    lacking: [[() => ['echo', '--yes'], '-p text=']],
   },
   'prompts list': { argv: () => [], keys: 'prompts' },
   'versions list': { argv: () => [], keys: 'current versions' },
   'versions show': { argv: () => ['live'], keys: 'changes version' },
-  'versions create': { argv: () => ['made'], keys: 'isUsed version', lacking: [[() => [], "'name'"]] },
+  'versions create': { argv: () => ['made'], keys: 'isUsed version' },
   // Moves the lock, so it needs one.
   'versions use': { argv: () => ['live', '--force'], keys: 'pull version', lacking: [[() => ['live'], 'stet init']] },
   'conversations list': { argv: () => [], keys: 'conversations' },
   'conversations get': {
     argv: ({ conversation }) => [conversation],
     keys: 'contentHash conversation cost createdAt customIdentifier documentUuid endedAt error origin path projectId source status tokenUsage toolRequests updatedAt uuid versionUuid via',
-    lacking: [[() => [], "'conversation'"]],
   },
   'conversations delete': {
     argv: ({ spare }) => [spare, '--yes'],
     keys: 'uuid',
-    lacking: [
-      [() => [], "'conversation'"],
-      [({ conversation }) => [conversation], '--yes'],
-    ],
+    lacking: [[({ conversation }) => [conversation], '--yes']],
   },
   'conversations erase': {
     argv: () => ['--custom-identifier', 'nobody', '--yes'],
@@ -173,53 +162,36 @@ const rows: Record<string, Row> = {
     argv: () => ['echo', '--messages', '-'],
     stdin: messages,
     keys: 'commitId completionSpan contentHash createdAt customIdentifier documentUuid duration id parameters promptSpan resolvedContent source updatedAt uuid',
-    lacking: [
-      [() => [], "'path'"],
-      [() => ['echo'], '--messages'],
-    ],
+    lacking: [[() => ['echo'], '--messages']],
   },
   annotate: {
     argv: ({ conversation, evaluation }) => [conversation, '1', '--evaluation', evaluation],
     keys: 'annotation evaluation',
-    lacking: [
-      [() => [], "'conversation'"],
-      [({ conversation }) => [conversation], "'score'"],
-      [({ conversation }) => [conversation, '1'], '--evaluation'],
-    ],
+    lacking: [[({ conversation }) => [conversation, '1'], '--evaluation']],
   },
   'evaluations create': {
     argv: () => ['Third', '--metric', 'binary'],
     keys: 'configuration createdAt description documentUuid metric name projectId type updatedAt uuid',
-    lacking: [
-      [() => [], "'name'"],
-      [() => ['x'], '--metric'],
-    ],
+    lacking: [[() => ['x'], '--metric']],
   },
   'evaluations list': { argv: () => [], keys: 'evaluations' },
-  'keys create': { argv: () => ['ci', '--scopes', 'read'], keys: `${keyKeys} key`, lacking: [[() => [], "'name'"]] },
+  'keys create': { argv: () => ['ci', '--scopes', 'read'], keys: `${keyKeys} key` },
   'keys list': { argv: () => [], keys: 'keys' },
   'keys rotate': {
     argv: ({ key }) => [key, '--overlap', '1h'],
     keys: `${keyKeys} key`,
-    lacking: [
-      [() => [], "'key'"],
-      [({ key }) => [key], '--overlap'],
-    ],
+    lacking: [[({ key }) => [key], '--overlap']],
   },
   'keys revoke': {
     argv: ({ key }) => [key, '--yes'],
     keys: keyKeys,
-    lacking: [
-      [() => [], "'key'"],
-      [({ key }) => [key], '--yes'],
-    ],
+    lacking: [[({ key }) => [key], '--yes']],
   },
   'providers add': {
     argv: () => ['more', '--type', 'openai', '--token-stdin'],
     stdin: token,
     keys: entryKeys,
     lacking: [
-      [() => [], "'name'"],
       [() => ['x'], '--type'],
       [() => ['x', '--type', 'openai'], '--token-stdin'],
     ],
@@ -228,54 +200,36 @@ const rows: Record<string, Row> = {
   'providers test': {
     argv: () => ['demo'],
     keys: 'durationMs error firstTokenMs model ok provider text',
-    lacking: [[() => [], "'name'"]],
   },
   'providers update': {
     argv: ({ provider }) => [provider, '--default-model', 'm'],
     keys: entryKeys,
-    lacking: [
-      [() => [], "'name'"],
-      [({ provider }) => [provider], '--token-stdin'],
-    ],
+    lacking: [[({ provider }) => [provider], '--token-stdin']],
   },
   'providers remove': {
     argv: ({ provider }) => [provider, '--yes'],
     keys: entryKeys,
-    lacking: [
-      [() => [], "'name'"],
-      [({ provider }) => [provider], '--yes'],
-    ],
+    lacking: [[({ provider }) => [provider], '--yes']],
   },
   'projects list': { argv: () => [], keys: 'current projects' },
-  'projects create': { argv: () => ['made'], keys: 'project version', lacking: [[() => [], "'name'"]] },
+  'projects create': { argv: () => ['made'], keys: 'project version' },
   'projects update': {
     argv: ({ project }) => [String(project.id), '--retention-days', '30'],
     keys: 'createdAt defaultModel defaultProvider deletedAt id lastEditedAt liveVersionUuid name retentionDays updatedAt workspaceId',
-    lacking: [
-      [() => [], "'project'"],
-      [({ project }) => [String(project.id)], '--retention-days'],
-    ],
+    lacking: [[({ project }) => [String(project.id)], '--retention-days']],
   },
   'projects export': {
     argv: ({ project }) => [String(project.id), 'made.stet.gz'],
     keys: 'bytes drafts evaluations examples file project prompts skipped versions',
-    lacking: [
-      [() => [], "'project'"],
-      [({ project }) => [String(project.id)], "'file'"],
-    ],
   },
   'projects import': {
     argv: () => [archive],
     keys: 'drafts evaluations examples isContinued project versions',
-    lacking: [[() => [], "'file'"]],
   },
   'projects delete': {
     argv: ({ project }) => [String(project.id), '--confirm-name', project.name],
     keys: 'id',
-    lacking: [
-      [() => [], "'project'"],
-      [({ project }) => [String(project.id), '--yes'], '--confirm-name'],
-    ],
+    lacking: [[({ project }) => [String(project.id), '--yes'], '--confirm-name']],
   },
   'config list': { argv: () => [], keys: 'files profiles values' },
   check: { argv: () => ['--local'], keys: 'checked differences problems refused types' },
@@ -283,11 +237,7 @@ const rows: Record<string, Row> = {
   import: {
     argv: () => ['openai', 'openai.json', '--dry-run'],
     keys: 'files losses',
-    lacking: [
-      [() => [], "'kind'"],
-      [() => ['openai'], "'source'"],
-      [() => ['latitude', 'https://example.com/api/v3/projects/1'], '--source-key-stdin'],
-    ],
+    lacking: [[() => ['latitude', 'https://example.com/api/v3/projects/1'], '--source-key-stdin']],
   },
   export: { argv: () => ['--out', 'out.json'], keys: 'files prompts refused', lacking: [[() => [], '--out']] },
   doctor: { argv: () => [], keys: 'findings isHealthy' },
@@ -296,7 +246,7 @@ const rows: Record<string, Row> = {
     keys: 'expiresAt url',
     lacking: [[() => ['p'], '/p/1/history']],
   },
-  completion: { argv: () => ['bash'], keys: 'script shell', lacking: [[() => [], "'shell'"]] },
+  completion: { argv: () => ['bash'], keys: 'script shell' },
 }
 
 /** Has a prompt file, and a key and a project in the environment, but no stet files. */

@@ -44,13 +44,16 @@ test('the first Ctrl-C stops the run on the server, keeps what was printed and e
   expect(await conversationIn(running.stderr)).toMatchObject({ status: 'stopped' })
 })
 
-test('with --json an interrupted run ends with one line of JSON', async () => {
+test.each([
+  ['SIGINT', 'interrupted', 130],
+  ['SIGTERM', 'terminated', 143],
+] as const)('%s: with --json an ended run prints one line of JSON with %s and %d', async (signal, cause, exitCode) => {
   const running = (await someone()).start(['run', 'slow', '--json'])
   await running.prints('stdout', 'text-delta')
-  running.interrupt('SIGINT')
-  expect(await running.ended).toMatchObject({ code: 130 })
+  running.interrupt(signal)
+  expect(await running.ended).toMatchObject({ code: exitCode })
   const { error } = JSON.parse(running.stderr)
-  expect(error).toMatchObject({ code: 'interrupted', exitCode: 130 })
+  expect(error).toMatchObject({ code: cause, exitCode })
   expect(await conversationIn(error.lines[0])).toMatchObject({ status: 'stopped' })
 })
 
@@ -247,16 +250,6 @@ test('the first digits of a uuid suffice on another machine, and unknown ones ex
   expect((await (await someone()).stet(['attach', known.slice(0, 8)])).stdout).toContain('x')
   expect(await person.stet(['attach', 'ffffffff'])).toMatchObject({ code: 5, stdout: '' })
   expect(await person.stet(['attach', 'short'])).toMatchObject({ code: 2, stdout: '' })
-})
-
-test('SIGTERM ends run as Ctrl-C does, with 143', async () => {
-  const running = (await someone()).start(['run', 'slow', '--json'])
-  await running.prints('stdout', 'text-delta')
-  running.interrupt('SIGTERM')
-  expect(await running.ended).toMatchObject({ code: 143 })
-  const { error } = JSON.parse(running.stderr)
-  expect(error).toMatchObject({ code: 'terminated', exitCode: 143 })
-  expect(await conversationIn(error.lines[0])).toMatchObject({ status: 'stopped' })
 })
 
 test('Ctrl-C ends the program while a tool works: one stop, a signal for the tool, and no wait for what it leaves open', async () => {

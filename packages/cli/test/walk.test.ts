@@ -2,8 +2,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { loggedIn, projectWith, server } from './support/shared-server.ts'
-import { Person } from './support/stet.ts'
-import { temporaryFolder } from './support/temporary-folder.ts'
+import type { Person } from './support/stet.ts'
 
 const reply = `---
 provider: demo
@@ -143,13 +142,6 @@ test('run --json: prints one line per event and the result last; --no-stream pri
   expect(plain.stdout).toBe(`${deltas.join('')}\n`)
 })
 
-test('run without a required parameter and without a terminal exits 2 and names it', async () => {
-  const person = await personWithProject('missing')
-  const { code, stderr, stdout } = await person.stet(['run', 'support/reply'])
-  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-  expect(stderr).toContain('-p ticket=')
-})
-
 test('every failure has its exit code and one line of JSON', async () => {
   const person = await personWithProject('failures')
   const failure = async (argv: string[], env: Record<string, string> = {}) => {
@@ -246,29 +238,6 @@ test('versions: list, create, use, show', async () => {
   const pushed = await person.stet(['push', '--json'])
   expect(JSON.parse(pushed.stdout)).toMatchObject({ version: { uuid }, isNewDraft: false })
   expect((await person.stet(['versions', 'show', uuid])).stdout).toContain('modified  support/tone')
-})
-
-test('works without any file if flags and variables set everything', async () => {
-  const person = new Person(await temporaryFolder(), server, { STET_API_KEY: server.adminKey, STET_PROJECT_ID: '1' })
-  const { code, stdout } = await person.stet(['versions', 'list', '--json'])
-  expect(code).toBe(0)
-  expect(JSON.parse(stdout)).toMatchObject({ current: null })
-})
-
-test('the key never appears in output, with --debug included', async () => {
-  const person = await personWithProject('secrets')
-  for (const argv of [
-    ['whoami', '--debug', '--verbose'],
-    ['status', '--debug', '--json'],
-    ['run', 'support/reply', '-p', 'ticket=x', '--debug'],
-    ['run', 'none', '--debug'],
-    ['logout'],
-    ['whoami', '--debug'],
-  ]) {
-    await person.stet(argv)
-  }
-  expect(person.printed).toContain('key masked')
-  expect(person.printed).not.toContain(server.adminKey)
 })
 
 test('a reader that closes the pipe early ends the program silently', async () => {

@@ -10,6 +10,8 @@ import { ENTRIES, newProject, nodes, type Packed, packSdk, runIn } from './packe
 
 const bin = fileURLToPath(new URL('../../../../node_modules/.bin/', import.meta.url))
 
+const UUID_V4 = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
+
 let packed: Packed
 beforeAll(async () => {
   packed = await packSdk('source')
@@ -206,6 +208,20 @@ describe('in a bundle', () => {
   it('the main entry does not import the engine', async () => {
     const { inputs } = await bundled('@stet/sdk')
     expect(inputs.some((input) => /promptl|engine/.test(input))).toBe(false)
+  })
+
+  it('the client works with only web globals', async () => {
+    const { code } = await bundled('@stet/sdk')
+    const keys: string[] = []
+    const fetch = async (_: unknown, { headers }: RequestInit) => {
+      keys.push(new Headers(headers).get('idempotency-key') ?? '')
+      return Response.json({})
+    }
+    const calls = `const made = new entry.Stet('k', { projectId: 1, cache: true })
+      Promise.all([made.versions.create('a'), made.versions.create('b'), made.prompts.get('c')])`
+    await runInContext(`${code}; ${calls}`, createContext({ ...webGlobals, fetch }))
+    expect(keys.toSorted().slice(1)).toEqual([expect.stringMatching(UUID_V4), expect.stringMatching(UUID_V4)])
+    expect(new Set(keys).size).toBe(3)
   })
 
   it.each(['@stet/sdk', ...ENTRIES.filter((name) => !name.endsWith('render') && !name.endsWith('latitude'))])(
