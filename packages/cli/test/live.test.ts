@@ -35,15 +35,6 @@ async function conversationIn(text: string): Promise<{ uuid: string; status: str
   return client.conversations.get(uuid)
 }
 
-test('the first Ctrl-C stops the run on the server, keeps what was printed and exits 130', async () => {
-  const running = (await someone()).start(['run', 'slow'])
-  await running.prints('stdout', 'Begun')
-  running.interrupt('SIGINT')
-  expect(await running.ended).toMatchObject({ code: 130, stdout: 'Begun\n' })
-  expect(running.stderr).toContain('Stopped')
-  expect(await conversationIn(running.stderr)).toMatchObject({ status: 'stopped' })
-})
-
 test.each([
   ['SIGINT', 'interrupted', 130],
   ['SIGTERM', 'terminated', 143],
@@ -129,7 +120,7 @@ test('Ctrl-C while waiting for a whole answer exits 130', async () => {
 test('a run survives broken connections, reports them, and prints the answer once', async () => {
   const whole = await (await someone()).stet(['run', 'echo', '-p', 'text=one two three four five six'])
   const person = await someone(proxy)
-  for (const cuts of [[1], [6], [8, 2, 3], [5, 0, 1]]) {
+  for (const cuts of [[1], [5, 0, 1]]) {
     proxy.cuts.push(...cuts)
     const ended = await person.stet(['run', 'echo', '-p', 'text=one two three four five six'])
     expect(ended).toMatchObject({ code: 0, stdout: whole.stdout })

@@ -230,3 +230,33 @@ test('a draft without changes is published only with --allow-empty', async () =>
   expect(stderr).toContain('--allow-empty')
   await succeed(ana, 'publish', '--yes', '--allow-empty')
 })
+
+test('--new from a folder that follows an open draft sends what that draft changed, unless live changed it too', async () => {
+  const [ana, ben] = await pairOf('new from open')
+  await write(ana, 'a', 'a of ana\n')
+  await write(ana, 'c', 'c of ana\n')
+  await succeed(ana, 'push')
+  const sent = JSON.parse(await succeed(ana, 'push', '--new', '--name', 'preview', '--json'))
+  expect(sent).toMatchObject({ isNewDraft: true, version: { name: 'preview' } })
+  expect(sent.changes.map(({ path, status }: { path: string; status: string }) => [path, status])).toEqual([
+    ['a', 'modified'],
+    ['c', 'added'],
+  ])
+  await write(ben, 'a', 'a of ben\n')
+  await succeed(ben, 'push', '--publish', '--yes')
+  const refused = await ana.stet(['push', '--new', '--json'])
+  expect(refused).toMatchObject({ code: 6, stdout: '' })
+  expect(JSON.parse(refused.stderr).error).toMatchObject({ code: 'conflict', lines: ['a'] })
+})
+
+test('push --publish sends nothing if a prompt would be skipped for its case', async () => {
+  const [ana, ben] = await pairOf('case and publication')
+  await write(ana, 'hello', 'hello of ana\n')
+  await succeed(ana, 'push', '--publish', '--yes')
+  await write(ben, 'Hello', 'hello of ben\n')
+  await write(ben, 'a', 'a of ben\n')
+  const refused = await ben.stet(['push', '--publish', '--yes'])
+  expect(refused).toMatchObject({ code: 6, stdout: '' })
+  expect(refused.stderr).toContain('nothing was sent')
+  expect(JSON.parse(await succeed(ben, 'versions', 'list', '--status', 'draft', '--json')).versions).toEqual([])
+})

@@ -152,6 +152,7 @@ test('Ctrl-C at the keyboard stops the run on the server', async () => {
   await terminal.shows('Begun')
   terminal.type(ctrlC)
   expect(await terminal.ended).toBe(130)
+  expect(terminal.screen).toContain('Stopped')
   const [, uuid = ''] = /conversation ([0-9a-f-]{36})/.exec(terminal.screen) ?? []
   expect(await client.conversations.get(uuid)).toMatchObject({ status: 'stopped' })
 })

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { loggedIn, projectWith, server } from './support/shared-server.ts'
@@ -184,20 +184,6 @@ test('push --publish without a change succeeds and publishes nothing', async () 
   expect(again.code).toBe(0)
   expect(JSON.parse(again.stdout)).toMatchObject({ version: { status: 'merged' }, changes: [] })
   expect(JSON.parse((await person.stet(['versions', 'list', '--json'])).stdout).versions).toHaveLength(1)
-})
-
-test('a deletion is sent only on request', async () => {
-  const person = await personWithProject('deletion')
-  await rm(join(person.folder, 'prompts', 'support', 'tone.promptl'))
-  const quiet = await person.stet(['push'])
-  expect(quiet).toMatchObject({ code: 0 })
-  expect(quiet.stderr).toContain('--delete')
-  expect((await person.stet(['status'])).stdout).toBe('  D support/tone\n')
-  const sent = await person.stet(['push', '--delete', '--json'])
-  expect(JSON.parse(sent.stdout).changes).toEqual([
-    expect.objectContaining({ path: 'support/tone', status: 'deleted' }),
-  ])
-  expect(await person.stet(['status', '--check'])).toMatchObject({ code: 0 })
 })
 
 test('diff shows what a push would send; pull --theirs undoes it', async () => {

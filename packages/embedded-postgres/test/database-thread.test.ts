@@ -186,7 +186,7 @@ describe('a database that stops responding', () => {
     const child = await runProgram(new URL('support/silent-thread-child.ts', import.meta.url))
     const refused = 'DatabaseSilentError The embedded database does not answer\n'
     expect(child).toMatchObject({ code: 74, stdout: refused + refused })
-    expect(child.stderr).toBe('test: the embedded database has not answered for 2 s: the process ends\n')
+    expect(child.stderr).toBe('test: the embedded database has not answered for 5 s: the process ends\n')
   })
 
   it('works again once it responds, and does not store a rejected transaction', async () => {
