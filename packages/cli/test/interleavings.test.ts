@@ -65,7 +65,7 @@ const step = fc.record({
 
 let count = 0
 
-const histories = process.env['STET_TEST_LONG'] === '1' ? 500 : 8
+const histories = process.env['STET_TEST_LONG'] === '1' ? 500 : 5
 
 test(
   'two people in any order: nobody overwrites or deletes what they have not seen, and no edit is lost to a pull',

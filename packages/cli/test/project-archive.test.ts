@@ -216,7 +216,7 @@ test('an import that was killed at any write is continued by the next one', asyn
     const total = writes
     expect(total).toBeGreaterThan(15)
     await target.projects.delete(Number(whole.stdout), { name: 'Support' })
-    for (let killedAt = 2; killedAt <= total; killedAt += isLong ? 1 : Math.ceil(total / 3)) {
+    for (let killedAt = 2; killedAt <= total; killedAt += isLong ? 1 : Math.ceil(total / 2)) {
       writes = 0
       const child = viaProxy.spawn(args)
       const ended = once(child, 'close')

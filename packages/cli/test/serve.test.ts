@@ -62,27 +62,25 @@ test('serve prints its address, saves the first key if allowed, and ends with it
   child.kill('SIGKILL')
   // The server releases the lock last, after the port and the final writes.
   await expect.poll(databaseFiles, { timeout: 120_000 }).not.toContain('stet-lock')
-
-  const again = person.spawn(['serve', '--port', '0', '--data', './data', '--json'])
-  const [line] = await once(again.stdout.setEncoding('utf8'), 'data')
-  const told = { api: expect.stringMatching(/^http:.*\/api\/v3$/), data: './data', firstKey: null, profile: null }
-  expect(JSON.parse(line)).toEqual(told)
-  again.kill('SIGINT')
-  expect((await once(again, 'close'))[0]).toBe(0)
 })
 
-test.each(['SIGINT', 'SIGTERM'] as const)('serve forwards %s and returns the exit code', async (signal) => {
-  const person = new Person(await temporaryFolder(), nowhere)
-  await installServer(
-    person,
-    `process.once('${signal}', () => process.exit(3)); setInterval(() => {}, 1e6)
+test.each(['SIGINT', 'SIGTERM'] as const)(
+  'serve --json prints the address, forwards %s and returns the exit code',
+  async (signal) => {
+    const person = new Person(await temporaryFolder(), nowhere)
+    await installServer(
+      person,
+      `process.once('${signal}', () => process.exit(3)); setInterval(() => {}, 1e6)
     console.log('stet listening on http://127.0.0.1:1')`,
-  )
-  const running = person.start(['serve'])
-  await running.prints('stderr', '✔ API')
-  running.interrupt(signal)
-  expect(await running.ended).toMatchObject({ code: 3 })
-})
+    )
+    const running = person.start(['serve', '--data', './data', '--json'])
+    await running.prints('stdout', '\n')
+    const api = 'http://127.0.0.1:1/api/v3'
+    expect(JSON.parse(running.stdout)).toEqual({ api, data: './data', firstKey: null, profile: null })
+    running.interrupt(signal)
+    expect(await running.ended).toMatchObject({ code: 3 })
+  },
+)
 
 test('a server that does not start: the reason is one line of JSON', async () => {
   const person = new Person(await temporaryFolder(), nowhere)
