@@ -41,7 +41,7 @@ beforeAll(async () => {
   for (const { session } of [thread, here]) {
     await session.script('CREATE TABLE thing (id int PRIMARY KEY, bytes bytea, at timestamptz)')
   }
-}, 60_000)
+})
 afterAll(async () => {
   await engine.close()
   await pglite.close()

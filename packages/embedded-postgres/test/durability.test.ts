@@ -166,7 +166,7 @@ describe('maintenance', () => {
     let looks = 0
     const untilLooks = async (further: number) => {
       const enough = looks + 2 * further
-      const giveUp = AbortSignal.timeout(20_000)
+      const giveUp = AbortSignal.timeout(120_000)
       while (looks < enough) await delay(5, undefined, { signal: giveUp })
     }
     const checkpoints = async () => {

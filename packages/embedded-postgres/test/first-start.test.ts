@@ -49,7 +49,7 @@ describe('first start', () => {
     await prepareDirectory(folderOf(join(dataDir, 'db')), join(dataDir, 'no-template'))
     await (await openPglite(folderOf(join(dataDir, 'db')))).close()
     await rm(dataDir, { recursive: true })
-  }, 180_000)
+  })
 
   it('refuses a directory that contains other files', async () => {
     await expect(prepareDirectory(folderOf(import.meta.dirname), 'none')).rejects.toThrow(

@@ -18,7 +18,7 @@ beforeAll(async () => {
   pglite = await openPglite(folderOf(join(folder, 'db')))
   session = pgliteSession(pglite)
   await pglite.exec('CREATE TABLE thing (id int PRIMARY KEY, text text, bytes bytea, list text[], json jsonb)')
-}, 60_000)
+})
 beforeEach(() => pglite.exec('TRUNCATE thing'))
 afterAll(async () => {
   await pglite.close()

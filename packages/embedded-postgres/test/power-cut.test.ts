@@ -86,7 +86,7 @@ describe('power cuts of the embedded database', () => {
     expect(findings?.acknowledged).toBeGreaterThan(0)
     console.info(`control: ${findings?.lost.length} of ${findings?.acknowledged} acknowledged transactions are lost`)
     expect(findings?.lost).toHaveLength(findings?.acknowledged ?? 0)
-  }, 180_000)
+  })
 })
 
 async function checkIndexes(directory: string): Promise<void> {

@@ -156,7 +156,7 @@ describe('shared requests', () => {
     const get = vi.fn((key: string) => entries.get(key))
     const store = { get, set: (key: string, entry: CacheEntry) => void entries.set(key, entry), delete() {} }
     // Once a caller has read the store, it only waits for the server.
-    const asked = (callers: number) => vi.waitFor(() => expect(get).toHaveBeenCalledTimes(callers), 20_000)
+    const asked = (callers: number) => vi.waitFor(() => expect(get).toHaveBeenCalledTimes(callers), 120_000)
     return { ...server, stet: client(server.url, { cache: { store } }), asked, open }
   }
 
@@ -272,7 +272,7 @@ describe('writes', () => {
       open = resolve
     })
     const early = stet.prompts.get('a')
-    await vi.waitFor(() => expect(requests).toHaveLength(1), 20_000)
+    await vi.waitFor(() => expect(requests).toHaveLength(1), 120_000)
     const write = stet.prompts.createOrUpdate('a', { prompt: 'two', force: true })
     state.gate = Promise.resolve()
     await write

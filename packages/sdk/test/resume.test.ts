@@ -262,7 +262,7 @@ describe('leaving while the stream is disconnected', () => {
   it.each(['abort', 'detach'] as const)('%s() ends the wait', async (leave) => {
     const server = await runServer({ behaviour: 'honours the id', cuts: [5] })
     const stream = client(server.url).prompts.stream('a', { resume: { initialDelay: 1e6, maxDelay: 1e6 } })
-    await vi.waitFor(() => expect(stream.state).toBe('reconnecting'), 20_000)
+    await vi.waitFor(() => expect(stream.state).toBe('reconnecting'), 120_000)
     await stream[leave]()
     await stream.abort()
     await expect(stream.finalResult()).rejects.toMatchObject({ name: 'AbortError', detached: leave === 'detach' })
@@ -276,7 +276,7 @@ describe('leaving while the stream is disconnected', () => {
       if (request.url.endsWith('/stop')) return json({})(response, request)
     })
     const stream = client(url).prompts.stream('a')
-    await vi.waitFor(() => expect(requests).toHaveLength(2), 20_000)
+    await vi.waitFor(() => expect(requests).toHaveLength(2), 120_000)
     await stream.abort()
     await expect(stream.finalText()).rejects.toMatchObject({ name: 'AbortError' })
     expect(requests.filter((request) => request.url.endsWith('/stop'))).toHaveLength(1)

@@ -79,7 +79,7 @@ describe('readers', () => {
     await vi.waitFor(() => {
       collectGarbage()
       expect(passed.filter((event) => event.deref())).toEqual([])
-    }, 20_000)
+    }, 120_000)
     await reader.return?.()
   })
 
@@ -125,7 +125,7 @@ it('an unread proxied stream has no timer once its run has ended', async () => {
   const stream = client(url).prompts.stream('a')
   stream.toReadableStream()
   await stream.finalResult()
-  await vi.waitFor(() => expect(vi.getTimerCount()).toBe(0), 20_000)
+  await vi.waitFor(() => expect(vi.getTimerCount()).toBe(0), 120_000)
 })
 
 it('a proxied stream sends a ping during silence, and never queues more than one', async () => {
@@ -193,7 +193,7 @@ describe('a failed run', () => {
     const heard = new Promise((resolve) => stet.prompts.stream('a').on('error', resolve))
     await expect(heard).resolves.toBeInstanceOf(RunError)
     const stream = stet.prompts.stream('a')
-    await vi.waitFor(() => expect(warn).toHaveBeenCalled(), 20_000)
+    await vi.waitFor(() => expect(warn).toHaveBeenCalled(), 120_000)
     expect(warn.mock.calls).toEqual([[expect.stringContaining(UUID)]])
     expect(stream.state).toBe('errored')
   })
@@ -246,7 +246,7 @@ describe('listeners', () => {
       throw mine
     }
     await expect(client(url).prompts.run('a', { onText })).rejects.toBe(mine)
-    await vi.waitFor(() => expect(closed).toBe(1), 20_000)
+    await vi.waitFor(() => expect(closed).toBe(1), 120_000)
   })
 
   it('an exception in onFinished rejects, and one in onError does not hide the error', async () => {
@@ -273,7 +273,7 @@ describe('abort', () => {
     let closed = 0
     const stopped = json({ uuid: UUID, stopped: true, status: 'stopped' })
     const server = await localServer(openEvents(body, { onClose: () => closed++ }), stopped)
-    return { ...server, isClosed: () => vi.waitFor(() => expect(closed).toBe(1), 20_000) }
+    return { ...server, isClosed: () => vi.waitFor(() => expect(closed).toBe(1), 120_000) }
   }
 
   it.each<[string, (stream: RunStream) => unknown]>([
@@ -286,7 +286,7 @@ describe('abort', () => {
     const views = [stream.finalResult(), collect(stream), collect(stream.textStream)].map((view) =>
       view.catch((e: unknown) => e),
     )
-    await vi.waitFor(() => expect(stream.text).toBe('Hel'), 20_000)
+    await vi.waitFor(() => expect(stream.text).toBe('Hel'), 120_000)
     await abort(stream)
     for (const view of views) {
       const error = await view
@@ -327,10 +327,10 @@ describe('abort', () => {
     let closed = 0
     const { url, requests } = await localServer((response) => void response.on('close', () => closed++))
     const stream = client(url).prompts.stream('a')
-    await vi.waitFor(() => expect(requests).toHaveLength(1), 20_000)
+    await vi.waitFor(() => expect(requests).toHaveLength(1), 120_000)
     await stream.abort()
     await expect(stream.started()).rejects.toMatchObject({ name: 'AbortError' })
-    await vi.waitFor(() => expect(closed).toBe(1), 20_000)
+    await vi.waitFor(() => expect(closed).toBe(1), 120_000)
   })
 
   it('sends nothing if it happens before the request', async () => {
@@ -348,14 +348,14 @@ describe('abort', () => {
     const controller = new AbortController()
     const chat = client(url).prompts.chat(UUID, 'And then?', { stream: false, signal: controller.signal, onAbort })
     chat.catch(() => {})
-    await vi.waitFor(() => expect(requests).toHaveLength(1), 20_000)
+    await vi.waitFor(() => expect(requests).toHaveLength(1), 120_000)
     controller.abort()
     const detached = onAbort === 'detach'
     await expect(chat).rejects.toMatchObject({ name: 'AbortError', conversationUuid: UUID, detached })
     const again = client(url).runs.attach(UUID, { stream: false, signal: controller.signal })
     await expect(again).rejects.toBeInstanceOf(AbortError)
     const stop = `/api/v3/conversations/${UUID}/stop`
-    if (!detached) await vi.waitFor(() => expect(requests[1]?.url).toBe(stop), 20_000)
+    if (!detached) await vi.waitFor(() => expect(requests[1]?.url).toBe(stop), 120_000)
     expect(requests).toHaveLength(detached ? 1 : 2)
   })
 

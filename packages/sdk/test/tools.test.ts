@@ -169,7 +169,7 @@ describe('inline', () => {
     expect(error).toBeInstanceOf(ToolExecutionError)
     expect(error).toMatchObject({ name: 'ToolExecutionError', call: faulty })
     expect(stream.state).toBe('errored')
-    await vi.waitFor(() => expect(server.stops()).toHaveLength(1), 20_000)
+    await vi.waitFor(() => expect(server.stops()).toHaveLength(1), 120_000)
     expect(server.results).toEqual([])
   })
 
@@ -184,7 +184,7 @@ describe('inline', () => {
     await expect(client(url).prompts.run('a', { tools: { get_weather: () => 1 } })).rejects.toMatchObject({
       status: 403,
     })
-    await vi.waitFor(() => expect(requests.filter((request) => request.url.endsWith('/stop'))).toHaveLength(1), 20_000)
+    await vi.waitFor(() => expect(requests.filter((request) => request.url.endsWith('/stop'))).toHaveLength(1), 120_000)
   })
 
   it('abort() aborts the handler signal, stops the run once and posts nothing', async () => {
@@ -198,7 +198,7 @@ describe('inline', () => {
       },
     }
     const stream = client(server.url).prompts.stream('a', { tools, headers: { 'X-Tenant': 't' } })
-    await vi.waitFor(() => expect(stream.state).toBe('tools'), 20_000)
+    await vi.waitFor(() => expect(stream.state).toBe('tools'), 120_000)
     await stream.abort()
     answer.resolve('late')
     await expect(stream.finalResult()).rejects.toMatchObject({ name: 'AbortError' })

@@ -141,6 +141,6 @@ it('closes the socket when the page aborts', async () => {
   await stream.started()
   controller.abort()
   await expect(stream.finalResult()).rejects.toMatchObject({ name: 'AbortError' })
-  await vi.waitFor(() => expect(isClosed).toBe(true), 20_000)
+  await vi.waitFor(() => expect(isClosed).toBe(true), 120_000)
   expect(page.requests).toHaveLength(1)
 })
