@@ -8,8 +8,8 @@ export default defineConfig({
     // More than two databases at once only wait for each other on a small machine.
     maxWorkers: 2,
     // These limits end what hangs; no test fails because its machine is busy.
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
-    expect: { poll: { timeout: 30_000 } },
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 120_000 } },
   },
 })

@@ -1,15 +1,9 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type RunningServer, startServer } from './support/server.ts'
+import { expect, test } from 'vitest'
+import { loggedIn } from './support/shared-server.ts'
 import { Person } from './support/stet.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
-
-let server: RunningServer
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server.stop())
 
 async function write(person: Person, name: string, text: string): Promise<void> {
   await mkdir(dirname(join(person.folder, name)), { recursive: true })
@@ -49,7 +43,7 @@ test('check --local: annotations for GitHub Actions on standard error, JSON on s
 })
 
 test('check: exits 3 for differences, 7 for errors, and checks types if configured', async () => {
-  const person = await Person.create(await temporaryFolder(), server)
+  const person = await loggedIn()
   await write(person, 'prompts/reply.promptl', 'Answer {{ ticket }}.\n')
   expect(await person.stet(['init', '--create', 'checked'])).toMatchObject({ code: 0 })
   const differing = await person.stet(['check'])
@@ -81,7 +75,7 @@ test('check: exits 3 for differences, 7 for errors, and checks types if configur
 })
 
 test('in GitHub Actions every command that prints prompt errors also annotates their lines', async () => {
-  const person = await Person.create(await temporaryFolder(), server)
+  const person = await loggedIn()
   const env = { GITHUB_ACTIONS: 'true', GITHUB_WORKSPACE: person.folder }
   expect(await person.stet(['init', '--create', 'annotated'])).toMatchObject({ code: 0 })
   await write(person, 'prompts/open.promptl', 'Hi\n<user>{{ if x }}a</user>\n')
@@ -101,11 +95,11 @@ test('in GitHub Actions every command that prints prompt errors also annotates t
 })
 
 test('check finds a broken prompt that exists only on the server', async () => {
-  const person = await Person.create(await temporaryFolder(), server)
+  const person = await loggedIn()
   await write(person, 'prompts/half.promptl', 'Broken {{ if x }}\n')
   expect(await person.stet(['init', '--create', 'half'])).toMatchObject({ code: 0 })
   expect(await person.stet(['push'])).toMatchObject({ code: 0 })
-  const other = await Person.create(await temporaryFolder(), server)
+  const other = await loggedIn()
   const { projectId } = JSON.parse(await readFile(join(person.folder, 'stet.config.json'), 'utf8'))
   expect(await other.stet(['init', '--project', String(projectId), '--no-pull'])).toMatchObject({ code: 0 })
   const found = await other.stet(['check', '--json'])

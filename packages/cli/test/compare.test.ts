@@ -1,27 +1,16 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Compared, compare, planPull, planPush } from '../src/sync/compare.ts'
+import { comparedWith } from './support/compared.ts'
 import { threeWayRows } from './support/three-way-rows.ts'
 
 const side = (text: string): string | undefined => text || undefined
 
 function comparedOf(base: string, local: string, remote: string): Compared | undefined {
   const state = compare({ base: side(base), local: local ? new Set([local]) : undefined, remote: side(remote) })
+  const [localText, remoteText] = [side(local), side(remote)]
   return (
-    state && {
-      path: 'a',
-      state,
-      localFile: undefined,
-      localText: side(local),
-      localHash: side(local),
-      remoteText: side(remote),
-      remoteHash: side(remote),
-      documentUuid: undefined,
-      remoteUpdatedAt: undefined,
-      hasLeftover: false,
-      hasMarkers: false,
-      mergedLive: undefined,
-    }
+    state && comparedWith({ path: 'a', state, localText, localHash: localText, remoteText, remoteHash: remoteText })
   )
 }
 

@@ -110,8 +110,3 @@ test.runIf(isThere('zsh'))('zsh completes the same, at a keyboard', async () => 
   terminal.type('exit\r')
   await terminal.ended
 })
-
-test('an unknown shell is a usage error', async () => {
-  const person = new Person(await temporaryFolder(), { address: 'http://127.0.0.1:1' })
-  expect(await person.stet(['completion', 'csh'])).toMatchObject({ code: 2, stdout: '' })
-})

@@ -1,27 +1,17 @@
-import { once } from 'node:events'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { buffer } from 'node:stream/consumers'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { clockOf } from '../src/commands/doctor/checks.ts'
 import { judge, type StreamTimes } from '../src/commands/doctor/streaming.ts'
 import { startProxy } from './support/proxy.ts'
-import { type RunningServer, startServer } from './support/server.ts'
+import { loggedIn, server } from './support/shared-server.ts'
 import { Person } from './support/stet.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
-
-let server: RunningServer
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server.stop())
 
 const echo = '---\nprovider: demo\nmodel: demo\n---\n<user>Say a few words.</user>\n'
 
 async function personWithPrompt(name: string, text = echo): Promise<Person> {
-  const person = await Person.create(await temporaryFolder(), server)
+  const person = await loggedIn()
   await mkdir(join(person.folder, 'prompts'))
   await writeFile(join(person.folder, 'prompts/echo.promptl'), text)
   expect(await person.stet(['init', '--create', name])).toMatchObject({ code: 0 })
@@ -61,8 +51,8 @@ test('without a key, the server check passes and the key check fails', async () 
 
 test('a proxy that buffers event streams is detected', async () => {
   const person = await personWithPrompt('collected')
-  const proxy = await startCollectingProxy(server.address)
-  const env = { STET_API_KEY: server.adminKey, STET_BASE_URL: proxy, STET_PROFILE: 'proxied', STET_PROJECT_ID: '1' }
+  const proxy = await startCollectingProxy(false)
+  const env = { STET_API_KEY: server.adminKey, STET_BASE_URL: proxy, STET_PROFILE: 'proxied' }
   const { projectId } = JSON.parse(await readFile(join(person.folder, 'stet.config.json'), 'utf8'))
   const { code, of } = await findingsOf(person, ['--prompt', 'echo'], { ...env, STET_PROJECT_ID: String(projectId) })
   expect(of('stream')).toMatchObject({ status: 'fail', message: expect.stringContaining('a proxy seems to') })
@@ -75,11 +65,7 @@ const longRun = `---\nprovider: demo\nmodel: demo\n---\n${step.repeat(5)}`
 
 test('a burst of events is measured a second time, because the machine may have been paused', async () => {
   const person = await personWithPrompt('stood still', longRun)
-  let runs = 0
-  const proxy = await startCollectingProxy(server.address, (url) => {
-    if (url.endsWith('/run')) runs += 1
-    return url.endsWith('/run') && runs === 1 ? 'late' : 'live'
-  })
+  const proxy = await startCollectingProxy(true)
   const { projectId } = JSON.parse(await readFile(join(person.folder, 'stet.config.json'), 'utf8'))
   const env = {
     STET_API_KEY: server.adminKey,
@@ -160,44 +146,15 @@ async function anotherKey(person: Person): Promise<string> {
   return key
 }
 
-/** How the proxy forwards a response: buffered with a length, buffered without one, or streamed. */
-type Passing = 'counted' | 'late' | 'live'
-
-async function startCollectingProxy(
-  target: string,
-  passingOf: (url: string) => Passing = () => 'counted',
-): Promise<string> {
-  const proxy = createServer({ keepAliveTimeout: 0 }, (incoming, outgoing) => {
-    // If one side closes, the other one must close too.
-    passOn(incoming, outgoing, target, passingOf(incoming.url ?? '')).catch(() => outgoing.destroy())
-  }).listen(0, '127.0.0.1')
-  await once(proxy, 'listening')
-  onTestFinished(() => {
-    proxy.closeAllConnections()
-    proxy.close()
-  })
-  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
-}
-
-async function passOn(
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-  target: string,
-  passing: Passing,
-): Promise<void> {
-  const { host: _, connection: __, ...headers } = incoming.headers
-  const sent = await buffer(incoming)
-  const body = sent.length > 0 ? sent : null
-  const init = { method: incoming.method ?? 'GET', headers: headers as Record<string, string>, body }
-  const answer = await fetch(target + incoming.url, init)
-  const type = answer.headers.get('content-type') ?? ''
-  if (passing === 'live') {
-    outgoing.writeHead(answer.status, { 'content-type': type })
-    for await (const piece of answer.body ?? []) outgoing.write(piece)
-    outgoing.end()
-    return
+/** Collects event streams: all with a length, or only the first run, without one. */
+async function startCollectingProxy(isFirstRunOnly: boolean): Promise<string> {
+  const proxy = await startProxy(server.address)
+  onTestFinished(() => proxy.stop())
+  let runs = 0
+  proxy.collects = (url) => {
+    if (url.endsWith('/run')) runs += 1
+    if (!isFirstRunOnly) return { hasLength: true }
+    return url.endsWith('/run') && runs === 1 ? { hasLength: false } : undefined
   }
-  const whole = Buffer.from(await answer.arrayBuffer())
-  const length = passing === 'counted' ? { 'content-length': whole.length } : {}
-  outgoing.writeHead(answer.status, { 'content-type': type, ...length }).end(whole)
+  return proxy.address
 }

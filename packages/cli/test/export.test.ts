@@ -1,20 +1,13 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type RunningServer, startServer } from './support/server.ts'
-import { Person } from './support/stet.ts'
-import { temporaryFolder } from './support/temporary-folder.ts'
-
-let server: RunningServer
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server.stop())
+import { expect, test } from 'vitest'
+import { loggedIn } from './support/shared-server.ts'
+import type { Person } from './support/stet.ts'
 
 const texts = { 'support/reply': 'Answer {{ ticket }}.\n', 'support/tone': 'Be kind.\n', other: 'Other.\n' }
 
 async function personWithPrompts(name: string): Promise<Person> {
-  const person = await Person.create(await temporaryFolder(), server)
+  const person = await loggedIn()
   await mkdir(join(person.folder, 'prompts/support'), { recursive: true })
   for (const [path, text] of Object.entries(texts))
     await writeFile(join(person.folder, `prompts/${path}.promptl`), text)
@@ -52,22 +45,4 @@ test('export overwrites different files only with --force', async () => {
   expect(await person.stet(['export', '--out', 'backup', '--force'])).toMatchObject({ code: 0 })
   expect(await readFile(join(person.folder, 'backup/other.promptl'), 'utf8')).toBe(texts.other)
   expect(await person.stet(['export', 'nowhere', '--out', 'x'])).toMatchObject({ code: 5 })
-})
-
-test("imports from a server with the discontinued service's API, with a separate key", async () => {
-  const person = await personWithPrompts('source')
-  const { projectId } = JSON.parse(await readFile(join(person.folder, 'stet.config.json'), 'utf8'))
-  const address = `${server.address}/api/v3/projects/${projectId}`
-  const other = new Person(await temporaryFolder(), { address: 'http://127.0.0.1:1' })
-  const args = ['import', 'latitude', address, '--source-key-stdin']
-  expect(await other.stet(args, `${server.adminKey}\n`)).toMatchObject({ code: 0 })
-  expect(await readFile(join(other.folder, 'prompts/support/tone.promptl'), 'utf8')).toBe(texts['support/tone'])
-  const denied = await other.stet(args, 'wrong')
-  expect(denied).toMatchObject({ code: 4, stdout: '' })
-  expect(denied.stderr).not.toContain('wrong')
-  expect(
-    await other.stet(['import', 'latitude', `${address}0000`, '--source-key-stdin'], server.adminKey),
-  ).toMatchObject({
-    code: 5,
-  })
 })

@@ -9,6 +9,7 @@ import type { Compared } from '../src/sync/compare.ts'
 import { hashBytes, hashText } from '../src/sync/hash.ts'
 import { problemOfPath, promptPathsOf } from '../src/sync/prompt-path.ts'
 import { isLeftOut, scanPrompts } from '../src/sync/scan.ts'
+import { comparedWith } from './support/compared.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 const all = ['**/*.promptl']
@@ -160,22 +161,8 @@ test.each([
   expect(promptPathsOf(name, '/project/prompts', join('/project', cwd))).toEqual(expected)
 })
 
-function remoteNew(path: string): Compared {
-  return {
-    path,
-    state: 'remote-new',
-    localFile: undefined,
-    localText: undefined,
-    localHash: undefined,
-    remoteText: 'text',
-    remoteHash: hashText('text'),
-    documentUuid: undefined,
-    remoteUpdatedAt: undefined,
-    hasLeftover: false,
-    hasMarkers: false,
-    mergedLive: undefined,
-  }
-}
+const remoteNew = (path: string): Compared =>
+  comparedWith({ path, state: 'remote-new', remoteText: 'text', remoteHash: hashText('text') })
 
 const lock: Lock = {
   baseUrl: 'http://127.0.0.1:8787/api/v3',

@@ -1,22 +1,16 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { pairOf, succeed, write } from './support/pair.ts'
-import { type RunningServer, startServer } from './support/server.ts'
-import { Person } from './support/stet.ts'
+import { loggedIn } from './support/shared-server.ts'
+import type { Person } from './support/stet.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 import { runInProcess } from './support/test-io.ts'
-
-let server: RunningServer
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server.stop())
 
 const front = '---\nprovider: demo\nmodel: demo\nparameters:\n  name: { type: text, required: true }\n---\n'
 
 test('push -m names an open draft at its publication; a draft without git is named after the key', async () => {
-  const [ana, ben] = await pairOf('names', server)
+  const [ana, ben] = await pairOf('names')
   await write(ana, 'a', 'a of ana\n')
   const opened = JSON.parse(await succeed(ana, 'push', '--json'))
   expect(opened.version.name).toBe('draft of admin')
@@ -53,7 +47,7 @@ test("prompts list shows a version's prompts, doctor -p runs a prompt with param
 
 /** The folder follows a draft with a prompt that does not compile. */
 async function broken(): Promise<Person> {
-  const person = await Person.create(await temporaryFolder(), server)
+  const person = await loggedIn()
   await mkdir(join(person.folder, 'prompts'))
   await writeFile(join(person.folder, 'prompts', 'hello.promptl'), `${front}Hi {{ name }}\n`)
   await writeFile(join(person.folder, 'prompts', 'bad.promptl'), '{{ if x }}\n')

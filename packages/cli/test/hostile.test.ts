@@ -1,30 +1,30 @@
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Stet } from '@stet/sdk'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Stet } from '@stet/sdk'
+import { beforeAll, expect, test } from 'vitest'
+import { installServer } from './support/fake-server.ts'
 import { escapes, mark, rawEscapes, startEvilServer, startThief } from './support/hostile.ts'
-import { publishFirst } from './support/published.ts'
-import { type RunningServer, startServer } from './support/server.ts'
-import { Person } from './support/stet.ts'
+import { account, projectWith, server } from './support/shared-server.ts'
+import { onTerminal, Person } from './support/stet.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
-let server: RunningServer
 let client: Stet
+let id: string
 beforeAll(async () => {
-  server = await startServer()
   const front = '---\nprovider: demo\nmodel: demo\n---\n'
-  client = await publishFirst(server, {
+  const made = await projectWith({
     echo: `${front}<user>${mark}</user>\n`,
     other: `${front}<user>${mark} again</user>\n`,
     'OUTSIDE/x': 'stolen\n',
   })
-  await new Stet({ apiKey: server.adminKey, baseUrl: server.address }).projects.create(`${mark} project`)
+  client = made.client
+  id = String(made.id)
+  await account.projects.create(`${mark} project`)
   await client.apiKeys.create({ name: `${mark} key` })
   await client.evaluations.create({ name: `${mark} evaluation`, metric: 'binary' })
   await client.versions.create(`${mark} draft`)
   await client.prompts.run('echo', { stream: false })
 })
-afterAll(() => server.stop())
 
 /** The key is in the environment, and the checkout is untrusted. */
 async function victim(files: Record<string, string>, env: Record<string, string> = {}): Promise<Person> {
@@ -162,26 +162,22 @@ test('without a configuration, an import does not follow a linked prompts folder
 
 test("serve escapes the server's output before and after its start", async () => {
   const person = await victim({})
-  const folder = join(person.folder, 'node_modules', '@stet', 'server')
-  await mkdir(folder, { recursive: true })
-  await writeFile(join(folder, 'package.json'), JSON.stringify({ bin: { 'stet-server': 'server.cjs' } }))
   const lines = [`early ${escapes}\n`, 'stet listening on http://127.0.0.1:1\n', `late ${escapes}`].map((line) =>
     JSON.stringify(line),
   )
-  await writeFile(
-    join(folder, 'server.cjs'),
+  await installServer(
+    person,
     `process.stderr.write(${lines[0]}); process.stdout.write(${lines[0]} + ${lines[1]}, () => process.stderr.write(${lines[2]}))`,
   )
-  const terminal = person.sitDown(['serve'])
-  await terminal.ended
-  expect(terminal.screen).toContain(String.raw`early \u001b[2J`)
-  expect(terminal.screen).toContain(String.raw`late \u001b[2J`)
-  expect(terminal.raw).not.toMatch(rawEscapes)
+  const { stderr } = await person.stet(['serve'], '', {}, { tty: onTerminal })
+  expect(stderr).toContain(String.raw`early \u001b[2J`)
+  expect(stderr).toContain(String.raw`late \u001b[2J`)
+  expect(stderr).not.toMatch(rawEscapes)
 })
 
 test('a server path outside the folder is refused by name and not written', async () => {
   const address = await startEvilServer(server.address)
-  const person = await victim({}, { STET_BASE_URL: address, STET_PROJECT_ID: '1' })
+  const person = await victim({}, { STET_BASE_URL: address, STET_PROJECT_ID: id })
   const { code, stderr } = await person.stet(['pull'])
   expect(code).toBe(1)
   expect(stderr).toContain('../../outside/x is outside the folder: not written')
@@ -206,46 +202,42 @@ const shown = [
 test('names, prompts, errors and answers are escaped on a terminal', async () => {
   const address = await startEvilServer(server.address)
   const files = { 'prompts/bad.promptl': `${escapes} {{ if x }}\n`, 'prompts/echo.promptl': `mine ${escapes}\n` }
-  const person = await victim(files, { STET_BASE_URL: address, STET_PROJECT_ID: '1', STET_PAGER: 'cat' })
+  const person = await victim(files, { STET_BASE_URL: address, STET_PROJECT_ID: id, STET_PAGER: 'cat' })
   const [conversation] = (await client.conversations.list()).items
   const draft = (await client.versions.list({ status: 'draft' })).find(({ title }) => title.startsWith(mark))
   const places: Record<string, string> = { CONVERSATION: conversation?.uuid ?? '', DRAFT: draft?.uuid ?? '' }
-  await Promise.all(
-    shown.map(async (words) => {
-      const argv = words.map((word) => places[word] ?? word)
-      const terminal = person.sitDown(argv)
-      await terminal.ended
-      expect(terminal.raw, argv.join(' ')).not.toMatch(rawEscapes)
-      expect(terminal.raw, argv.join(' ')).toContain(String.raw`\u001b[2J\u0007\u009b2J`)
-    }),
-  )
+  for (const words of shown) {
+    const argv = words.map((word) => places[word] ?? word)
+    const { stdout, stderr } = await person.stet(argv, '', {}, { tty: onTerminal })
+    expect(stdout + stderr, argv.join(' ')).not.toMatch(rawEscapes)
+    expect(stdout + stderr, argv.join(' ')).toContain(String.raw`\u001b[2J\u0007\u009b2J`)
+  }
 })
 
 test('questions and pagers get no escape sequences either', async () => {
   const address = await startEvilServer(server.address)
-  const env = { STET_BASE_URL: address, STET_PAGER: 'cat -u' }
-  const person = await victim({ 'prompts/echo.promptl': 'mine\n' }, env)
+  const person = await victim({ 'prompts/echo.promptl': 'mine\n' }, { STET_BASE_URL: address })
   const terminal = person.sitDown(['init'])
   await terminal.shows('Which project?')
   await terminal.shows(String.raw`\u009b2J project`)
   terminal.type('\x03')
   await terminal.ended
-  const paged = person.sitDown(['diff', 'echo'], { STET_PROJECT_ID: '1' })
-  await paged.ended
-  expect(paged.raw).toContain(String.raw`\u009b2J</user>`)
-  for (const { raw } of [terminal, paged]) expect(raw).not.toMatch(/\x1b\]|\x1b\[2J|\x07|[\x80-\x9f]|owned/)
+  const env = { STET_PROJECT_ID: id, STET_PAGER: `tee ${join(person.folder, 'paged')}` }
+  await person.stet(['diff', 'echo'], '', env, { tty: onTerminal })
+  const paged = await readFile(join(person.folder, 'paged'), 'utf8')
+  expect(paged).toContain(String.raw`\u009b2J</user>`)
+  for (const text of [terminal.raw, paged]) expect(text).not.toMatch(/\x1b\]|\x1b\[2J|\x07|[\x80-\x9f]|owned/)
 })
 
 test('pipes and --json stay unescaped', async () => {
   const address = await startEvilServer(server.address)
-  const person = await victim({}, { STET_BASE_URL: address, STET_PROJECT_ID: '1' })
+  const person = await victim({}, { STET_BASE_URL: address, STET_PROJECT_ID: id })
   expect((await person.stet(['run', 'echo'])).stdout).toContain(escapes)
   const piped = await person.stet(['projects', 'list', '--json'])
-  const terminal = person.sitDown(['projects', 'list', '--json'])
-  await terminal.ended
-  expect(terminal.raw).not.toMatch(/[\x80-\x9f]|\x1b/)
+  const shown = await person.stet(['projects', 'list', '--json'], '', {}, { tty: onTerminal })
+  expect(shown.stdout).not.toMatch(/[\x80-\x9f]|\x1b/)
   // JSON has the same escapes, so the document stays equal.
-  expect(JSON.parse(terminal.raw)).toEqual(JSON.parse(piped.stdout))
+  expect(JSON.parse(shown.stdout)).toEqual(JSON.parse(piped.stdout))
   expect(piped.stdout).toContain('\u009b')
 })
 

@@ -1,33 +1,40 @@
-import { once } from 'node:events'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { step } from '@stet/template'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { problemOfPath } from '../src/sync/prompt-path.ts'
+import { projectWith, server } from './support/shared-server.ts'
 import { Person } from './support/stet.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 const fixture = (name: string): string => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url))
-const nowhere = { address: 'http://127.0.0.1:1' }
-
 interface Imported {
   files: { path: string; file: string; action: string }[]
   losses: { path: string; source: string | null; message: string }[]
 }
 
-/** Runs an import without a server. Returns its files and messages. */
-async function importFrom(...args: string[]) {
-  const person = new Person(await temporaryFolder(), nowhere)
-  const ended = await person.stet(['import', ...args, '--json'])
+/** Has no server, and files to import. */
+async function personWith(files: Record<string, string | Uint8Array> = {}): Promise<Person> {
+  const person = new Person(await temporaryFolder(), { address: 'http://127.0.0.1:1' })
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(person.folder, name)), { recursive: true })
+    await writeFile(join(person.folder, name), text)
+  }
+  return person
+}
+
+/** Imports a source, or the folder or file `in` of these files. */
+async function importFrom(kind: string, given: string | Record<string, string>, stdin = '', ...flags: string[]) {
+  const person = await personWith(typeof given === 'string' ? {} : given)
+  const source = typeof given === 'string' ? given : (Object.keys(given)[0] ?? '').replace(/\/.*/, '')
+  const ended = await person.stet(['import', kind, source, ...flags, '--json'], stdin)
   expect(ended).toMatchObject({ code: 0, stderr: '' })
   const data: Imported = JSON.parse(ended.stdout)
   const read = (path: string) => readFile(join(person.folder, 'prompts', `${path}.promptl`), 'utf8')
   const losses = (path: string) => data.losses.filter((loss) => loss.path === path).map(({ message }) => message)
-  return { person, data, read, losses }
+  return { person, data, read, losses, paths: data.files.map(({ path }) => path) }
 }
 
 /** Renders the first step of an imported prompt. Parts become their text or type. */
@@ -83,7 +90,7 @@ test('Langfuse: imports the production version with its exact text, settings, to
     { role: 'user', text: '[{"a":1}]' },
     { role: 'user', text: 'Why?' },
   ])
-  expect(parse(chat.split('---')[1] ?? '')).toEqual({
+  expect(frontOf(chat)).toEqual({
     model: 'gpt-4o-mini',
     maxTokens: 200,
     tools: {
@@ -99,7 +106,6 @@ test('Langfuse: imports the production version with its exact text, settings, to
 })
 
 test('Langfuse: including prompts use the new names and pass variables at any depth', async () => {
-  const person = new Person(await temporaryFolder(), nowhere)
   const include = (name: string, pin = '') => `@@@langfusePrompt:name=${name}${pin}@@@`
   const label = ['production']
   const prompts = [
@@ -112,14 +118,9 @@ test('Langfuse: including prompts use the new names and pass variables at any de
     { name: 'a"b', prompt: 'Ask {{who}}.' },
     { name: 'lost', prompt: `${include('not here')} ${include('Chat', '|label=old')} <prompt path="0" />` },
   ].map((prompt) => ({ version: 1, labels: label, ...prompt }))
-  await writeFile(join(person.folder, 'in.json'), JSON.stringify(prompts))
-  const { stdout } = await person.stet(['import', 'langfuse', 'in.json', '--json'])
-  const { files, losses }: Imported = JSON.parse(stdout)
-  expect(files.map(({ path }) => path)).toEqual(['Chat', 'chat-2', 'team-rules', 'a-b', 'lost'])
-  const texts = await Promise.all(
-    files.map(async ({ path, file }) => [path, await readFile(join(person.folder, file), 'utf8')] as const),
-  )
-  const documents = Object.fromEntries(texts)
+  const { read, paths, data } = await importFrom('langfuse', { 'in.json': JSON.stringify(prompts) })
+  expect(paths).toEqual(['Chat', 'chat-2', 'team-rules', 'a-b', 'lost'])
+  const documents = Object.fromEntries(await Promise.all(paths.map(async (path) => [path, await read(path)])))
   expect(documents['Chat']).toContain(
     '<prompt path="chat-2" mood={{ mood }} first_word={{ first_word }} company={{ company }} who={{ who }} />',
   )
@@ -134,7 +135,7 @@ test('Langfuse: including prompts use the new names and pass variables at any de
   const values = { company: 'Acme', mood: 'kind', first_word: 'no', who: 'Ana' }
   const rendered = await render(documents['Chat'] ?? '', values, inSupport(documents))
   expect(rendered).toEqual([{ role: 'system', text: 'Help Acme. Be kind. Never say no, Acme. Ask Ana. \\' }])
-  expect(losses.map(({ path, message }) => `${path}: ${message}`)).toEqual([
+  expect(data.losses.map(({ path, message }) => `${path}: ${message}`)).toEqual([
     'chat-2: The reference to "team: rules!" asks for version 1: version 2 was imported',
     'chat-2: "chat" is now named "chat-2"',
     'team-rules: The variable "first word" is now named "first_word"',
@@ -146,44 +147,37 @@ test('Langfuse: including prompts use the new names and pass variables at any de
   expect(documents['lost']).toContain('\\<prompt path="0" />')
 })
 
-test('the discontinued service: references follow a renamed prompt, and nothing else changes', async () => {
+test('the discontinued service: references follow a renamed prompt, nothing else changes, and the key is not printed', async () => {
   const shout = '---\nmodel: m\n---\n<prompt path="../Tone"  name={{ x }} /> <prompt  x={{ 1 }} path=\'./tone\' />\n'
-  const documents = [
-    { path: 'kit/tone', content: 'quiet' },
-    { path: 'Tone', content: 'one {{ name }}' },
-    { path: 'tone', content: 'two' },
-    { path: 'kit/shout', content: shout },
-    { path: 'con/a', content: '<prompt path="b" /> <prompt path="/tone" />' },
-    { path: 'con/b', content: 'b' },
-  ]
-  const server = createServer((_request, response) => response.end(JSON.stringify(documents)))
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  onTestFinished(() => void server.close())
-  const { port } = server.address() as AddressInfo
-  const person = new Person(await temporaryFolder(), nowhere)
-  const address = `http://127.0.0.1:${port}/api/v3/projects/1`
-  const ended = await person.stet(['import', 'latitude', address, '--source-key-stdin', '--json'], 'key')
-  expect(ended).toMatchObject({ code: 0, stderr: '' })
-  const read = (path: string) => readFile(join(person.folder, 'prompts', `${path}.promptl`), 'utf8')
+  const { id } = await projectWith({
+    'kit/tone': 'quiet',
+    Tone: 'one {{ name }}',
+    tone: 'two',
+    'kit/shout': shout,
+    'con/a': '<prompt path="b" /> <prompt path="/tone" />',
+    'con/b': 'b',
+  })
+  const address = `${server.address}/api/v3/projects/${id}`
+  const { read, person } = await importFrom('latitude', address, server.adminKey, '--source-key-stdin')
   expect(await read('tone-2')).toBe('two')
   expect(await read('kit/shout')).toBe(shout)
   expect(await read('_con/a')).toBe('<prompt path="b" /> <prompt path="../tone-2" />')
+  for (const [source, key, code] of [
+    [address, 'wrong', 4],
+    [`${address}0000`, server.adminKey, 5],
+  ] as const) {
+    const refused = await person.stet(['import', 'latitude', source, '--source-key-stdin'], key)
+    expect(refused).toMatchObject({ code, stdout: '', stderr: expect.not.stringContaining(key) })
+  }
 })
 
 test('dotprompt: a partial gets its context, including list items and objects', async () => {
-  const person = new Person(await temporaryFolder(), nowhere)
-  await mkdir(join(person.folder, 'in'))
-  const write = (name: string, text: string) => writeFile(join(person.folder, 'in', name), text)
-  await write(
-    'list.prompt',
-    '---\nmodel: m\n---\n{{#each orders}}{{> order}};{{/each}} {{>order best shop="us"}} {{>sign}}',
-  )
-  await write('_order.prompt', '{{title}} from {{shop}}')
-  await write('_sign.prompt', 'Yours, {{name}}')
-  const ended = await person.stet(['import', 'dotprompt', 'in', '--json'])
-  const { losses }: Imported = JSON.parse(ended.stdout)
-  expect(losses.filter(({ message }) => !message.includes('is now named'))).toEqual([])
-  const read = (path: string) => readFile(join(person.folder, 'prompts', `${path}.promptl`), 'utf8')
+  const { read, data } = await importFrom('dotprompt', {
+    'in/list.prompt': '---\nmodel: m\n---\n{{#each orders}}{{> order}};{{/each}} {{>order best shop="us"}} {{>sign}}',
+    'in/_order.prompt': '{{title}} from {{shop}}',
+    'in/_sign.prompt': 'Yours, {{name}}',
+  })
+  expect(data.losses.filter(({ message }) => !message.includes('is now named'))).toEqual([])
   const list = await read('list')
   expect(frontOf(list)['parameters']).toEqual({
     orders: { type: 'array' },
@@ -204,8 +198,6 @@ test('dotprompt: a partial gets its context, including list items and objects', 
 })
 
 test('dotprompt: strings, inverted blocks and outer contexts convert; subexpressions and raw blocks are reported', async () => {
-  const person = new Person(await temporaryFolder(), nowhere)
-  await mkdir(join(person.folder, 'in'))
   const lines = [
     '{{#each shops}}{{#each orders}}{{title}} at {{../name}} for {{../../buyer}}; {{/each}}{{/each}}',
     '{{^closed}}open{{/closed}} {{#ifEquals tone "a }} b"}}yes{{else}}no{{/ifEquals}} {{>sign from="us east"}}',
@@ -214,15 +206,12 @@ test('dotprompt: strings, inverted blocks and outer contexts convert; subexpress
     '{{{{raw}}}} {{as it is}} {{{{/raw}}}}',
     "{{it's}} {{{buyer}}} {{~buyer~}}",
   ]
-  await writeFile(join(person.folder, 'in', 'shop.prompt'), lines.join('\n'))
-  await writeFile(join(person.folder, 'in', '_sign.prompt'), 'Yours, {{from}}')
-  const ended = await person.stet(['import', 'dotprompt', 'in', '--json'])
-  const { losses }: Imported = JSON.parse(ended.stdout)
+  const files = { 'in/shop.prompt': lines.join('\n'), 'in/_sign.prompt': 'Yours, {{from}}' }
+  const { read, data } = await importFrom('dotprompt', files)
   const reported = ['{{#if (eq tone "kind")}}', '{{{{raw}}}} {{as it is}} {{{{/raw}}}}', "{{it's}}"]
-  expect(losses.map(({ message }) => message)).toEqual(
+  expect(data.losses.map(({ message }) => message)).toEqual(
     reported.map((tag, at) => `Line ${at + 4}: ${tag} is not supported and stays as text: rewrite or remove it`),
   )
-  const read = (path: string) => readFile(join(person.folder, 'prompts', `${path}.promptl`), 'utf8')
   const values = { shops: [{ name: 'A', orders: [{ title: 'pen' }] }], buyer: 'Ana', closed: false, tone: 'a }} b' }
   const [message] = await render(await read('shop'), values, inSupport({ sign: await read('sign') }))
   expect(message?.text.split('\n').map((line) => line.trim())).toEqual([
@@ -238,7 +227,7 @@ test('dotprompt: strings, inverted blocks and outer contexts convert; subexpress
 test('OpenAI: instructions, input, defaults, tools and format', async () => {
   const { read, losses } = await importFrom('openai', fixture('openai.json'))
   const text = await read('pmpt_123')
-  expect(parse(text.split('---')[1] ?? '')).toEqual({
+  expect(frontOf(text)).toEqual({
     model: 'gpt-5.1',
     maxTokens: 500,
     reasoningEffort: 'low',
@@ -268,7 +257,7 @@ test('OpenAI: instructions, input, defaults, tools and format', async () => {
 test('dotprompt: Picoschema, blocks, loops, roles and partials', async () => {
   const { read, losses } = await importFrom('dotprompt', fixture('dotprompt'))
   const text = await read('greeting')
-  expect(parse(text.split('---')[1] ?? '')).toEqual({
+  expect(frontOf(text)).toEqual({
     provider: 'google',
     model: 'gemini-1.5-flash',
     temperature: 0.7,
@@ -319,7 +308,7 @@ test('dotprompt: Picoschema, blocks, loops, roles and partials', async () => {
 test('Humanloop: imports tags, images and tool calls, but no tool results', async () => {
   const { read, losses } = await importFrom('dotprompt', fixture('humanloop'))
   const text = await read('welcome')
-  expect(parse(text.split('---')[1] ?? '')).toMatchObject({
+  expect(frontOf(text)).toMatchObject({
     provider: 'openai',
     model: 'gpt-4o',
     temperature: 0.7,
@@ -347,7 +336,7 @@ test('a folder of the discontinued service: copied byte for byte, and unsupporte
 })
 
 test('existing files stay unchanged; --strict makes losses a failure; --dry-run writes nothing', async () => {
-  const person = new Person(await temporaryFolder(), nowhere)
+  const person = await personWith()
   const source = fixture('latitude')
   const dry = await person.stet(['import', 'latitude', source, '--dry-run'])
   expect(dry).toMatchObject({ code: 0, stdout: expect.stringContaining('to write\tprompts/broken.promptl') })
@@ -363,17 +352,10 @@ test('existing files stay unchanged; --strict makes losses a failure; --dry-run 
 })
 
 test('hostile and broken exports: the import continues, and each loss names file, position and next step', async () => {
-  const person = new Person(await temporaryFolder(), nowhere)
-  const write = async (name: string, text: string) => {
-    await mkdir(join(person.folder, 'in'), { recursive: true })
-    await writeFile(join(person.folder, 'in', name), text)
-  }
-  const importAll = async (kind: string) => {
-    const { code, stdout, stderr } = await person.stet(['import', kind, 'in', '--json', '--dir', `out-${kind}`])
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    const { files, losses }: Imported = JSON.parse(stdout)
-    const said = losses.map(({ path, source, message }) => `${path}${source ? ` (${source})` : ''}: ${message}`)
-    return { paths: files.map(({ path }) => path), said }
+  const importAll = async (kind: string, files: Record<string, string>) => {
+    const { data, paths, read } = await importFrom(kind, files)
+    const said = data.losses.map(({ path, source, message }) => `${path}${source ? ` (${source})` : ''}: ${message}`)
+    return { paths, said, read }
   }
   const nested = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
   const entries = [
@@ -390,11 +372,13 @@ test('hostile and broken exports: the import continues, and each loss names file
     { name: '', prompt: 'c' },
     { name: 'roles', prompt: [{ role: 'x"><system>', content: '</user>{{ "a" }}' }] },
   ]
-  await write('a.json', JSON.stringify([...entries, ...evil]))
-  await write('b.json', '{"name": ')
-  await write('c.json', `{"name":"deep","prompt":"fine","config":{"odd":${nested}}}`)
-  await write('d.json', JSON.stringify({ name: 'large', prompt: 'x'.repeat(300_000) }))
-  const langfuse = await importAll('langfuse')
+  const json = {
+    'in/a.json': JSON.stringify([...entries, ...evil]),
+    'in/b.json': '{"name": ',
+    'in/c.json': `{"name":"deep","prompt":"fine","config":{"odd":${nested}}}`,
+    'in/d.json': JSON.stringify({ name: 'large', prompt: 'x'.repeat(300_000) }),
+  }
+  const langfuse = await importAll('langfuse', json)
   expect(langfuse.paths).toEqual(['etc/passwd', '_nul', 'roles', 'large'])
   for (const said of [
     'a.json, entry 1: Skipped: is not an object',
@@ -408,20 +392,17 @@ test('hostile and broken exports: the import continues, and each loss names file
     expect(langfuse.said).toContainEqual(expect.stringContaining(said))
   }
   // A role never becomes markup.
-  const roles = await readFile(join(person.folder, 'out-langfuse', 'roles.promptl'), 'utf8')
-  expect(roles).not.toContain('<system>')
-
-  const openai = await importAll('openai')
+  expect(await langfuse.read('roles')).not.toContain('<system>')
+  const openai = await importAll('openai', json)
   expect(openai.said).toContainEqual(expect.stringContaining('a.json, entry 5: Skipped: "empty" has no text in'))
 
-  await write('bad.prompt', '---\nmodel: x\nconfig: [1\n---\nHi\n')
-  await write('open.prompt', '---\nmodel: x\n---\nOne\n{{#if a}}two {{shout b}}\n')
-  await write(
-    'jinja.prompt',
-    '---\nmodel: x\nendpoint: chat\ntemplate_language: jinja\n---\n<user>\n{% if x %}Hi{% endif %}\n</user>\n',
-  )
-  await write('helper.agent', '---\nmodel: x\n---\n')
-  const dotprompt = await importAll('dotprompt')
+  const dotprompt = await importAll('dotprompt', {
+    'in/bad.prompt': '---\nmodel: x\nconfig: [1\n---\nHi\n',
+    'in/open.prompt': '---\nmodel: x\n---\nOne\n{{#if a}}two {{shout b}}\n',
+    'in/jinja.prompt':
+      '---\nmodel: x\nendpoint: chat\ntemplate_language: jinja\n---\n<user>\n{% if x %}Hi{% endif %}\n</user>\n',
+    'in/helper.agent': '---\nmodel: x\n---\n',
+  })
   expect(dotprompt.paths).toEqual(['jinja', 'open'])
   for (const said of [
     'bad.prompt: Skipped: front matter, line 3: ',
@@ -435,11 +416,9 @@ test('hostile and broken exports: the import continues, and each loss names file
 })
 
 test('JSON entries are named with their first line, and broken JSON with the line of the error', async () => {
-  const person = new Person(await temporaryFolder(), nowhere)
-  const write = (name: string, text: string | Uint8Array) => writeFile(join(person.folder, name), text)
   const text =
     '{"meta": [{"data": [1]}],\n "data": [\n  {"name": "a\\n]\\"", "prompt": "x [,\\n"},\n\n  {"name": "b",\n   "prompt": [[]]}, 7\n]}'
-  await write('lines.json', text)
+  const person = await personWith({ 'lines.json': text, 'latin.json': Uint8Array.of(0x22, 0xe4, 0x22) })
   const { stdout, stderr } = await person.stet(['import', 'langfuse', 'lines.json', '--dir', 'out', '--dry-run'])
   expect(stdout).toBe('to write\tout/a.promptl\nto write\tout/b.promptl\n')
   expect(stderr).toContain('! a (lines.json:3): "a ]"" is now named "a"')
@@ -450,11 +429,10 @@ test('JSON entries are named with their first line, and broken JSON with the lin
     ['[\n{"a":\n', '(line 2)'],
     ['[\n1,\n  nope,\n{}]\n', '(line 3)'],
   ] as const) {
-    await write('broken.json', broken)
+    await writeFile(join(person.folder, 'broken.json'), broken)
     const failed = await person.stet(['import', 'openai', 'broken.json'])
     expect(failed).toMatchObject({ code: 7, stderr: expect.stringContaining(place) })
   }
-  await write('latin.json', Uint8Array.of(0x22, 0xe4, 0x22))
   expect(await person.stet(['import', 'openai', 'latin.json'])).toMatchObject({
     code: 7,
     stderr: expect.stringContaining('latin.json: not UTF-8'),
@@ -462,27 +440,25 @@ test('JSON entries are named with their first line, and broken JSON with the lin
 })
 
 test('names that file systems refuse are changed and reported, and an invalid source is an error', async () => {
-  const person = new Person(await temporaryFolder(), nowhere)
   const long = 'ä'.repeat(300)
   const odd = ['../up', 'a:b', 'CON', 'x', 'X', 'my prompt!', '😀', long, `${long}/`.repeat(9)].map((name) => ({
     name,
     prompt: 'text',
     version: 1,
   }))
-  await writeFile(join(person.folder, 'odd.json'), JSON.stringify({ data: odd }))
-  const { code, stdout } = await person.stet(['import', 'langfuse', 'odd.json', '--json'])
-  const { files, losses }: Imported = JSON.parse(stdout)
-  expect(code).toBe(0)
+  const { person, data, paths: made } = await importFrom('langfuse', { 'odd.json': JSON.stringify({ data: odd }) })
   const cut = 'ä'.repeat(100)
   const paths = ['up', 'a-b', '_CON', 'x', 'X-2', 'my-prompt', 'prompt', cut, `${cut}/${cut}`]
-  expect(files.map(({ path }) => path)).toEqual(paths)
+  expect(made).toEqual(paths)
   for (const path of paths) expect(problemOfPath(path)).toBeUndefined()
-  expect(losses).toHaveLength(8)
+  expect(data.losses).toHaveLength(8)
   await writeFile(join(person.folder, 'none.json'), '{}')
-  expect((await person.stet(['import', 'langfuse', 'none.json'])).code).toBe(5)
-  expect((await person.stet(['import', 'openai', 'missing.json'])).code).toBe(5)
   await writeFile(join(person.folder, 'bad.json'), '{')
-  expect((await person.stet(['import', 'openai', 'bad.json'])).code).toBe(7)
-  expect((await person.stet(['import', 'notion', 'bad.json'])).code).toBe(2)
-  expect((await person.stet(['import', 'latitude', 'https://example.com/api/v3/projects/1'])).code).toBe(2)
+  for (const [kind, source, code] of [
+    ['langfuse', 'none.json', 5],
+    ['openai', 'missing.json', 5],
+    ['openai', 'bad.json', 7],
+    ['notion', 'bad.json', 2],
+  ] as const)
+    expect(await person.stet(['import', kind, source])).toMatchObject({ code })
 })

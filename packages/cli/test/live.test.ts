@@ -3,12 +3,8 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Stet } from '@stet/sdk'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type Provider, startSilentProvider } from './support/provider.ts'
 import { startProxy, type Way } from './support/proxy.ts'
-import { publishFirst } from './support/published.ts'
-import { type RunningServer, startServer } from './support/server.ts'
-import { Person } from './support/stet.ts'
-import { temporaryFolder } from './support/temporary-folder.ts'
+import { personIn, projectWith, server } from './support/shared-server.ts'
 
 const prompts = {
   slow: '---\nprovider: openai\nmodel: m\n---\nTell.\n',
@@ -20,97 +16,48 @@ const prompts = {
     '---\nprovider: demo\nmodel: demo\ntools:\n  get_weather:\n    description: Weather\n    parameters: { type: object, properties: { city: { type: string } }, required: [city] }\n---\n<user>Call get_weather.</user>\n',
 }
 
-let provider: Provider
-let server: RunningServer
 let proxy: Way
 let client: Stet
+let id: number
 beforeAll(async () => {
-  provider = await startSilentProvider()
-  server = await startServer(provider.env)
   proxy = await startProxy(server.address)
-  client = await publishFirst(server, prompts)
+  ;({ client, id } = await projectWith(prompts))
 })
 // A failed test may leave cuts behind.
 beforeEach(() => void proxy.cuts.splice(0))
-afterAll(async () => {
-  provider.stop()
-  await proxy.stop()
-  await server.stop()
-})
-
-const keyEnv = () => ({ STET_API_KEY: server.adminKey, STET_PROJECT_ID: '1' })
+afterAll(() => proxy.stop())
 
 /** Has no files. Uses the proxy if one is given. */
-async function someone(way: { address: string } = server): Promise<Person> {
-  return new Person(await temporaryFolder(), way, keyEnv())
-}
-
-function start(person: Person, args: readonly string[]) {
-  const child = person.spawn(args)
-  const printed = { stdout: '', stderr: '' }
-  let wake = (): void => {}
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name].setEncoding('utf8').on('data', (text: string) => {
-      printed[name] += text
-      wake()
-    })
-  }
-  child.stdin.end()
-  let hasClosed = false
-  const closed = once(child, 'close').then(([code, signal]: unknown[]) => {
-    hasClosed = true
-    wake()
-    return { code, signal }
-  })
-  return {
-    child,
-    printed,
-    closed,
-    async prints(name: 'stdout' | 'stderr', text: string): Promise<void> {
-      while (!printed[name].includes(text)) {
-        if (hasClosed) throw new Error(`"${text}" was not printed: ${JSON.stringify(printed)}`)
-        await new Promise<void>((resolve) => {
-          wake = resolve
-        })
-      }
-    },
-  }
-}
+const someone = (way: { address: string } = server) => personIn(id, way)
 
 async function conversationIn(text: string): Promise<{ uuid: string; status: string }> {
   const uuid = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(text)?.[0] ?? ''
   return client.conversations.get(uuid)
 }
 
-test('the first Ctrl-C stops the run on the server, keeps what was printed and exits 130', async () => {
-  const program = start(await someone(), ['run', 'slow'])
-  await program.prints('stdout', 'Begun')
-  program.child.kill('SIGINT')
-  expect(await program.closed).toEqual({ code: 130, signal: null })
-  expect(program.printed.stdout).toBe('Begun\n')
-  expect(program.printed.stderr).toContain('Stopped')
-  expect(await conversationIn(program.printed.stderr)).toMatchObject({ status: 'stopped' })
-})
-
-test('with --json an interrupted run ends with one line of JSON', async () => {
-  const program = start(await someone(), ['run', 'slow', '--json'])
-  await program.prints('stdout', 'text-delta')
-  program.child.kill('SIGINT')
-  expect(await program.closed).toMatchObject({ code: 130 })
-  const { error } = JSON.parse(program.printed.stderr)
-  expect(error).toMatchObject({ code: 'interrupted', exitCode: 130 })
+test.each([
+  ['SIGINT', 'interrupted', 130],
+  ['SIGTERM', 'terminated', 143],
+] as const)('%s: with --json an ended run prints one line of JSON with %s and %d', async (signal, cause, exitCode) => {
+  const running = (await someone()).start(['run', 'slow', '--json'])
+  await running.prints('stdout', 'text-delta')
+  running.interrupt(signal)
+  expect(await running.ended).toMatchObject({ code: exitCode })
+  const { error } = JSON.parse(running.stderr)
+  expect(error).toMatchObject({ code: cause, exitCode })
   expect(await conversationIn(error.lines[0])).toMatchObject({ status: 'stopped' })
 })
 
 test('the second Ctrl-C exits immediately, even if the server does not respond to the stop', async () => {
   const way = await startProxy(server.address)
   way.held = /\/stop$/
-  const program = start(await someone(way), ['run', 'slow'])
-  await program.prints('stdout', 'Begun')
-  program.child.kill('SIGINT')
+  const child = (await someone(way)).spawn(['run', 'slow'])
+  const closed = once(child, 'close')
+  await once(child.stdout, 'data')
+  child.kill('SIGINT')
   await expect.poll(() => way.seen.some((line) => line.endsWith('/stop')), { timeout: 120_000 }).toBe(true)
-  program.child.kill('SIGINT')
-  expect(await program.closed).toEqual({ code: null, signal: 'SIGINT' })
+  child.kill('SIGINT')
+  expect(await closed).toEqual([null, 'SIGINT'])
   await way.stop()
 })
 
@@ -144,11 +91,10 @@ test('Ctrl-C in attach only detaches: the run continues until stop ends it', asy
   const person = await someone(way)
   const uuid = (await person.stet(['run', 'slow', '--background'])).stdout.trim()
   expect(uuid).toMatch(/^[0-9a-f-]{36}$/)
-  const program = start(person, ['attach', uuid.slice(0, 8)])
-  await program.prints('stdout', 'Begun')
-  program.child.kill('SIGINT')
-  expect(await program.closed).toMatchObject({ code: 130 })
-  expect(program.printed.stderr).toContain(`stet attach ${uuid}`)
+  const running = person.start(['attach', uuid.slice(0, 8)])
+  await running.prints('stdout', 'Begun')
+  running.interrupt('SIGINT')
+  expect(await running.ended).toMatchObject({ code: 130, stderr: expect.stringContaining(`stet attach ${uuid}`) })
   expect(way.seen.filter((line) => line.endsWith('/stop'))).toEqual([])
   expect(await client.conversations.get(uuid)).toMatchObject({ status: 'running' })
 
@@ -164,18 +110,17 @@ test('Ctrl-C in attach only detaches: the run continues until stop ends it', asy
 
 test('Ctrl-C while waiting for a whole answer exits 130', async () => {
   const way = await startProxy(server.address)
-  const program = start(await someone(way), ['run', 'slow', '--no-stream'])
+  const running = (await someone(way)).start(['run', 'slow', '--no-stream'])
   await expect.poll(() => way.seen.some((line) => line.endsWith('/run')), { timeout: 120_000 }).toBe(true)
-  program.child.kill('SIGINT')
-  expect(await program.closed).toEqual({ code: 130, signal: null })
-  expect(program.printed).toEqual({ stdout: '', stderr: expect.stringContaining('grace period') })
+  running.interrupt('SIGINT')
+  expect(await running.ended).toEqual({ code: 130, stdout: '', stderr: expect.stringContaining('grace period') })
   await way.stop()
 })
 
 test('a run survives broken connections, reports them, and prints the answer once', async () => {
   const whole = await (await someone()).stet(['run', 'echo', '-p', 'text=one two three four five six'])
   const person = await someone(proxy)
-  for (const cuts of [[1], [6], [8, 2, 3], [5, 0, 1]]) {
+  for (const cuts of [[1], [5, 0, 1]]) {
     proxy.cuts.push(...cuts)
     const ended = await person.stet(['run', 'echo', '-p', 'text=one two three four five six'])
     expect(ended).toMatchObject({ code: 0, stdout: whole.stdout })
@@ -254,26 +199,25 @@ test('run --message adds a message, --show messages prints the conversation', as
 
 test("--tools answers the model's calls, and reports a handler's error to the model", async () => {
   const person = await someone()
-  const module = (body: string) => writeFile(join(person.folder, 'tools.mjs'), body)
-  await module('export const get_weather = ({ city }) => ({ sky: `blue over ${typeof city}` })\n')
-  const answered = await person.stet(['run', 'weather', '--tools', 'tools.mjs'])
-  expect(answered).toMatchObject({ code: 0 })
-  expect(answered.stdout).toContain('blue over string')
-  await module('export default { get_weather() { throw new Error("no satellite") } }\n')
-  const failed = await person.stet(['run', 'weather', '--tools', './tools.mjs'])
+  let count = 0
+  const run = async (body: string) => {
+    count += 1
+    await writeFile(join(person.folder, `tools-${count}.mjs`), body)
+    return person.stet(['run', 'weather', '--tools', `./tools-${count}.mjs`])
+  }
+  const answered = await run('export const get_weather = ({ city }) => ({ sky: `blue over ${typeof city}` })\n')
+  expect(answered).toMatchObject({ code: 0, stdout: expect.stringContaining('blue over string') })
+  const failed = await run('export default { get_weather() { throw new Error("no satellite") } }\n')
   expect(failed.stdout).toContain('failed: no satellite')
-  await module('export const other = () => 1\n')
-  const open = await person.stet(['run', 'weather', '--tools', 'tools.mjs'])
-  expect(open.stderr).toContain('tool call get_weather')
-  await module('export const value = 1\n')
-  expect(await person.stet(['run', 'weather', '--tools', 'tools.mjs'])).toMatchObject({ code: 2 })
+  expect((await run('export const other = () => 1\n')).stderr).toContain('tool call get_weather')
+  expect(await run('export const value = 1\n')).toMatchObject({ code: 2 })
   expect(await person.stet(['run', 'weather', '--tools', 'none.mjs'])).toMatchObject({ code: 2 })
 })
 
 test('--tools: a prompt with steps continues after the call, which is handled once across a broken connection', async () => {
   const person = await someone(proxy)
   const source = `import { appendFileSync } from 'node:fs'
-    export const get_weather = () => { appendFileSync('calls', 'x'); return { sky: 'blue' } }`
+    export const get_weather = () => { appendFileSync(new URL('calls', import.meta.url), 'x'); return { sky: 'blue' } }`
   await writeFile(join(person.folder, 'tools.mjs'), source)
   proxy.cuts.push(5)
   const { code, stdout, stderr } = await person.stet(['run', 'steps', '--tools', 'tools.mjs', '--json'])
@@ -290,25 +234,6 @@ test('--tools: a prompt with steps continues after the call, which is handled on
   expect(await readFile(join(person.folder, 'calls'), 'utf8')).toBe('x')
 })
 
-test('Ctrl-C while a tool works stops the run once and signals the tool', async () => {
-  const way = await startProxy(server.address)
-  const person = await someone(way)
-  const source = `export const get_weather = (_, { signal }) => new Promise((resolve) => {
-    const timer = setTimeout(resolve, 1e9)
-    signal.addEventListener('abort', () => { clearTimeout(timer); resolve() })
-    console.error('at work')
-  })`
-  await writeFile(join(person.folder, 'tools.mjs'), source)
-  const program = start(person, ['run', 'weather', '--tools', 'tools.mjs'])
-  await program.prints('stderr', 'at work')
-  program.child.kill('SIGINT')
-  expect(await program.closed).toEqual({ code: 130, signal: null })
-  expect(way.seen.filter((line) => line.endsWith('/stop'))).toHaveLength(1)
-  expect(way.seen.filter((line) => line.endsWith('/tools/results'))).toEqual([])
-  expect(await conversationIn(program.printed.stderr)).toMatchObject({ status: 'stopped' })
-  await way.stop()
-})
-
 test('the first digits of a uuid suffice on another machine, and unknown ones exit 5', async () => {
   const person = await someone()
   const uuid = (await person.stet(['run', 'echo', '-p', 'text=x', '--background', '--json'])).stdout
@@ -318,30 +243,28 @@ test('the first digits of a uuid suffice on another machine, and unknown ones ex
   expect(await person.stet(['attach', 'short'])).toMatchObject({ code: 2, stdout: '' })
 })
 
-test.each(['run', 'attach'])('SIGTERM ends %s as Ctrl-C does, with 143', async (command) => {
-  const person = await someone()
-  const uuid = (await person.stet(['run', 'slow', '--background'])).stdout.trim()
-  const program = start(person, command === 'run' ? ['run', 'slow', '--json'] : ['attach', uuid, '--json'])
-  await program.prints('stdout', 'text-delta')
-  program.child.kill('SIGTERM')
-  expect(await program.closed).toEqual({ code: 143, signal: null })
-  const { error } = JSON.parse(program.printed.stderr)
-  expect(error).toMatchObject({ code: 'terminated', exitCode: 143 })
-  if (command === 'run') expect(await conversationIn(error.lines[0])).toMatchObject({ status: 'stopped' })
-  expect(await client.conversations.get(uuid)).toMatchObject({ status: 'running' })
-  await client.runs.stop(uuid)
-})
-
-test('a tool that ignores its signal or leaves handles open does not keep the program running', async () => {
-  const person = await someone()
-  const module = (body: string) =>
-    writeFile(join(person.folder, 'tools.mjs'), `setInterval(() => {}, 1e6)\nexport const get_weather = ${body}\n`)
-  await module('() => ({ sky: "blue" })')
-  expect(await person.stet(['run', 'weather', '--tools', 'tools.mjs'])).toMatchObject({ code: 0 })
-  await module('() => { console.error("at work"); return new Promise(() => {}) }')
-  const program = start(person, ['run', 'weather', '--tools', 'tools.mjs'])
-  await program.prints('stderr', 'at work')
-  program.child.kill('SIGINT')
-  expect(await program.closed).toEqual({ code: 130, signal: null })
-  expect(await conversationIn(program.printed.stderr)).toMatchObject({ status: 'stopped' })
+test('Ctrl-C ends the program while a tool works: one stop, a signal for the tool, and no wait for what it leaves open', async () => {
+  const way = await startProxy(server.address)
+  const person = await someone(way)
+  const source = `setInterval(() => {}, 1e6)
+    export const get_weather = (_, { signal }) => {
+      signal.addEventListener('abort', () => console.error('signaled'))
+      console.error('at work')
+      return new Promise(() => {})
+    }`
+  await writeFile(join(person.folder, 'tools.mjs'), source)
+  const child = person.spawn(['run', 'weather', '--tools', 'tools.mjs'])
+  const closed = once(child, 'close')
+  let stderr = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  await expect.poll(() => stderr, { timeout: 120_000 }).toContain('at work')
+  child.kill('SIGINT')
+  expect(await closed).toEqual([130, null])
+  expect(stderr).toContain('signaled')
+  expect(way.seen.filter((line) => line.endsWith('/stop'))).toHaveLength(1)
+  expect(way.seen.filter((line) => line.endsWith('/tools/results'))).toEqual([])
+  expect(await conversationIn(stderr)).toMatchObject({ status: 'stopped' })
+  await way.stop()
 })

@@ -1,16 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type RunningServer, startServer } from './support/server.ts'
+import { expect, test } from 'vitest'
+import { loggedIn, server } from './support/shared-server.ts'
 import { Person } from './support/stet.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
-
-let server: RunningServer
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server.stop())
 
 const settings = ['user.name=Ana', 'user.email=ana@example.com', 'maintenance.auto=false']
 // Isolates git from user settings, which may sign or run hooks, and from the repository whose hook runs the tests.
@@ -37,7 +31,7 @@ class Repository {
   }
 
   static async create(name: string): Promise<Repository> {
-    const ana = await Person.create(await temporaryFolder(), server)
+    const ana = await loggedIn()
     await rm(join(ana.folder, '.git'), { recursive: true })
     git(ana.folder, 'init', '-q', '-b', 'main')
     await writeFile(join(ana.folder, '.gitignore'), '.config\n.state\n')
@@ -113,7 +107,7 @@ test("a colleague's change on the server is a conflict; without git history, so 
   repository.commit()
   const shallow = await (await repository.clone('--depth', '1')).stet(['push'])
   expect(shallow).toMatchObject({ code: 6, stderr: expect.stringContaining('fetch-depth: 0') })
-  const ben = await Person.create(await temporaryFolder(), server)
+  const ben = await loggedIn()
   const { projectId } = JSON.parse(await readFile(join(ana.folder, 'stet.config.json'), 'utf8'))
   await ben.stet(['init', '--project', String(projectId)])
   await write(ben.folder, 'a', 'a of ben\n')
@@ -169,7 +163,7 @@ test("a folder that follows an open draft uses only CI's publications as base", 
   expect(await ana.stet(['status', '--check'])).toMatchObject({ code: 0, stdout: '' })
 
   // A colleague's text is still a conflict, whether it is in the draft or published from elsewhere.
-  const ben = await Person.create(await temporaryFolder(), server)
+  const ben = await loggedIn()
   const { projectId } = JSON.parse(await readFile(join(ana.folder, 'stet.config.json'), 'utf8'))
   const lock = JSON.parse(await readFile(join(ana.folder, 'stet.lock.json'), 'utf8'))
   await ben.stet(['init', '--project', String(projectId), '--version-uuid', lock.version.uuid])

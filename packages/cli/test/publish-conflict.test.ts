@@ -1,16 +1,9 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { fileOf, pairOf, read, succeed, write } from './support/pair.ts'
-import { type RunningServer, startServer } from './support/server.ts'
-import { Person } from './support/stet.ts'
-import { temporaryFolder } from './support/temporary-folder.ts'
-
-let server: RunningServer
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server.stop())
+import { loggedIn } from './support/shared-server.ts'
+import type { Person } from './support/stet.ts'
 
 const lines = (...words: string[]): string => `${words.join('\n')}\n`
 const base = lines('one', 'two', 'three', 'four', 'five')
@@ -33,7 +26,7 @@ const markers = (mine: string, theirs: string): string =>
 test('every kind of publish conflict can be resolved without --force and without loss', async () => {
   const paths = ['clean', 'real', 'gone-there', 'gone-here', 'old-name']
   const prompts = Object.fromEntries(paths.map((path) => [path, base]))
-  const [ana, ben] = await pairOf('all branches', server, prompts)
+  const [ana, ben] = await pairOf('all branches', prompts)
 
   await write(ana, 'clean', base.replace('one', 'one of ana'))
   await write(ana, 'real', base.replace('three', 'three of ana'))
@@ -95,7 +88,7 @@ test('every kind of publish conflict can be resolved without --force and without
 })
 
 test('if live changes again after the merge or the push, it is merged again', async () => {
-  const [ana, ben] = await pairOf('again', server, { a: base })
+  const [ana, ben] = await pairOf('again', { a: base })
   const publish = async (from: string, to: string): Promise<void> => {
     await succeed(ben, 'pull')
     await write(ben, 'a', (await read(ben, 'a')).replace(from, to))
@@ -120,7 +113,7 @@ test('if live changes again after the merge or the push, it is merged again', as
 })
 
 test('a merge can be aborted, and resolved with either side', async () => {
-  const [ana, ben] = await pairOf('aborted', server, { a: base, b: base })
+  const [ana, ben] = await pairOf('aborted', { a: base, b: base })
   const [mine, theirs] = [base.replace('three', 'three of ana'), base.replace('three', 'three of ben')]
   for (const path of ['a', 'b']) {
     await write(ana, path, mine)
@@ -147,7 +140,7 @@ test('a merge can be aborted, and resolved with either side', async () => {
 
 test('a pull refuses to merge unpushed edits, and a text that quotes conflict markers is not a conflict', async () => {
   const about = lines('Title', '=======', '>>>>>>> quoted', '<<<<<<< quoted', '=======')
-  const [ana, ben] = await pairOf('unpushed', server, { a: base, about })
+  const [ana, ben] = await pairOf('unpushed', { a: base, about })
   await write(ana, 'a', base.replace('one', 'one of ana'))
   await write(ana, 'about', `${about}More.\n=======\n`)
   await succeed(ana, 'push')
@@ -165,8 +158,8 @@ test('a pull refuses to merge unpushed edits, and a text that quotes conflict ma
 })
 
 test("a folder that first follows the draft during a conflict merges the draft's text too", async () => {
-  const [ana, ben] = await pairOf('joined late', server, { clean: base, real: base, gone: base })
-  const dan = await Person.create(await temporaryFolder(), server)
+  const [ana, ben] = await pairOf('joined late', { clean: base, real: base, gone: base })
+  const dan = await loggedIn()
   const { projectId } = JSON.parse(await readFile(join(ana.folder, 'stet.lock.json'), 'utf8'))
   await write(ana, 'clean', base.replace('one', 'one of ana'))
   await write(ana, 'real', base.replace('three', 'three of ana'))
@@ -181,7 +174,7 @@ test("a folder that first follows the draft during a conflict merges the draft's
   await write(ben, 'added', lines('added by ben'))
   await succeed(ben, 'push', '--publish', '--yes')
 
-  const late = await Person.create(await temporaryFolder(), server)
+  const late = await loggedIn()
   await succeed(late, 'init', '--project', String(projectId), '-V', version.uuid)
   const pulled = await dan.stet(['pull', '--prune'])
   expect(pulled.stderr).toContain('C gone: this draft deletes it and live changed it; its text was restored')
@@ -204,7 +197,7 @@ test("a folder that first follows the draft during a conflict merges the draft's
 })
 
 test('if the base of a draft is uncertain, nothing is merged silently', async () => {
-  const [ana, ben] = await pairOf('uncertain', server, { a: base, other: base })
+  const [ana, ben] = await pairOf('uncertain', { a: base, other: base })
   const publish = async (text: string): Promise<void> => {
     await succeed(ben, 'pull')
     await write(ben, 'a', text)
@@ -221,7 +214,7 @@ test('if the base of a draft is uncertain, nothing is merged silently', async ()
   // Her lock names the base of her change. A new folder would have to guess it.
   await succeed(ana, 'pull')
   expect(await read(ana, 'a')).toBe(base.replace('one', 'one of ana'))
-  const late = await Person.create(await temporaryFolder(), server)
+  const late = await loggedIn()
   const { projectId } = JSON.parse(await readFile(join(ana.folder, 'stet.lock.json'), 'utf8'))
   await succeed(late, 'init', '--project', String(projectId), '-V', version.uuid)
   expect(await read(late, 'a')).toContain('<<<<<<< draft\n')
@@ -229,11 +222,41 @@ test('if the base of a draft is uncertain, nothing is merged silently', async ()
 })
 
 test('a draft without changes is published only with --allow-empty', async () => {
-  const [ana] = await pairOf('empty', server)
+  const [ana] = await pairOf('empty')
   await succeed(ana, 'versions', 'create', 'nothing', '--use')
   const { code, stderr } = await ana.stet(['publish', '--yes'])
   expect(code).toBe(2)
   expect(stderr).toContain('has no changes; nothing was published')
   expect(stderr).toContain('--allow-empty')
   await succeed(ana, 'publish', '--yes', '--allow-empty')
+})
+
+test('--new from a folder that follows an open draft sends what that draft changed, unless live changed it too', async () => {
+  const [ana, ben] = await pairOf('new from open')
+  await write(ana, 'a', 'a of ana\n')
+  await write(ana, 'c', 'c of ana\n')
+  await succeed(ana, 'push')
+  const sent = JSON.parse(await succeed(ana, 'push', '--new', '--name', 'preview', '--json'))
+  expect(sent).toMatchObject({ isNewDraft: true, version: { name: 'preview' } })
+  expect(sent.changes.map(({ path, status }: { path: string; status: string }) => [path, status])).toEqual([
+    ['a', 'modified'],
+    ['c', 'added'],
+  ])
+  await write(ben, 'a', 'a of ben\n')
+  await succeed(ben, 'push', '--publish', '--yes')
+  const refused = await ana.stet(['push', '--new', '--json'])
+  expect(refused).toMatchObject({ code: 6, stdout: '' })
+  expect(JSON.parse(refused.stderr).error).toMatchObject({ code: 'conflict', lines: ['a'] })
+})
+
+test('push --publish sends nothing if a prompt would be skipped for its case', async () => {
+  const [ana, ben] = await pairOf('case and publication')
+  await write(ana, 'hello', 'hello of ana\n')
+  await succeed(ana, 'push', '--publish', '--yes')
+  await write(ben, 'Hello', 'hello of ben\n')
+  await write(ben, 'a', 'a of ben\n')
+  const refused = await ben.stet(['push', '--publish', '--yes'])
+  expect(refused).toMatchObject({ code: 6, stdout: '' })
+  expect(refused.stderr).toContain('nothing was sent')
+  expect(JSON.parse(await succeed(ben, 'versions', 'list', '--status', 'draft', '--json')).versions).toEqual([])
 })

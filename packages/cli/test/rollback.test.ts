@@ -1,32 +1,21 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Change, Stet } from '@stet/sdk'
+import type { Change, Stet } from '@stet/sdk'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startProxy, type Way } from './support/proxy.ts'
-import { type RunningServer, startServer } from './support/server.ts'
+import { personIn, projectWith, server } from './support/shared-server.ts'
 import { Person } from './support/stet.ts'
-import { temporaryFolder } from './support/temporary-folder.ts'
 
-let server: RunningServer
 let proxy: Way
 beforeAll(async () => {
-  server = await startServer()
   proxy = await startProxy(server.address)
 })
-afterAll(async () => {
-  await proxy.stop()
-  await server.stop()
-})
+afterAll(() => proxy.stop())
 
 /** Creates a project, and a person who selects it by environment variables. */
-async function project(name: string): Promise<{ person: Person; client: Stet; id: number }> {
-  const account = new Stet({ apiKey: server.adminKey, baseUrl: server.address })
-  const { id } = (await account.projects.create(name)).project
-  const person = new Person(await temporaryFolder(), server, {
-    STET_API_KEY: server.adminKey,
-    STET_PROJECT_ID: String(id),
-  })
-  return { person, client: account.project(id), id }
+async function project(): Promise<{ person: Person; client: Stet; id: number }> {
+  const { client, id } = await projectWith({})
+  return { person: await personIn(id), client, id }
 }
 
 const write = (path: string, content: string): Change => ({ path, content, status: 'modified' })
@@ -52,7 +41,7 @@ async function history(client: Stet): Promise<string[]> {
 }
 
 test('rollback shows the changes and publishes the version before live as a new one', async () => {
-  const { person, client } = await project('rollback')
+  const { person, client } = await project()
   await history(client)
   const asked = await person.stet(['rollback'])
   expect(asked).toMatchObject({ code: 2, stdout: '' })
@@ -77,7 +66,7 @@ test('rollback shows the changes and publishes the version before live as a new 
 })
 
 test('rollback takes a number or a uuid, does nothing for the contents of live, and refuses a draft', async () => {
-  const { person, client } = await project('rollback by name')
+  const { person, client } = await project()
   const [first = '', , third = ''] = await history(client)
   const back = await person.stet(['rollback', '1', '--yes', '--json', '--title', 'calm again'])
   expect(JSON.parse(back.stdout)).toMatchObject({ version: { version: 4, title: 'calm again' } })
@@ -92,7 +81,7 @@ test('rollback takes a number or a uuid, does nothing for the contents of live, 
 })
 
 test('rollback in a project with one version, or none, reports that there is no earlier one', async () => {
-  const { person, client } = await project('first version')
+  const { person, client } = await project()
   expect(await person.stet(['rollback', '--yes'])).toMatchObject({ code: 5 })
   await publish(client, [write('tone', 'Be short.\n')])
   const { code, stderr } = await person.stet(['rollback', '--yes'])
@@ -101,7 +90,7 @@ test('rollback in a project with one version, or none, reports that there is no 
 })
 
 test('rollback exits 6 if a colleague publishes after the diff was shown', async () => {
-  const { person, client, id } = await project('rollback race')
+  const { person, client, id } = await project()
   await history(client)
   // The colleague publishes after the rollback opened its draft.
   proxy.before = async (line) => {
@@ -115,7 +104,7 @@ test('rollback exits 6 if a colleague publishes after the diff was shown', async
 })
 
 test('revert drops some or all changes of a draft; files stay until a pull', async () => {
-  const { person, client, id } = await project('revert')
+  const { person, client, id } = await project()
   await publish(client, [write('tone', 'Be short.\n'), write('old', 'Old.\n')])
   await mkdir(join(person.folder, '.git'))
   await person.stet(['init', '--project', String(id)])
@@ -146,7 +135,7 @@ test('revert drops some or all changes of a draft; files stay until a pull', asy
 })
 
 test('init --from-latitude takes project, folder and draft, and the first push needs no further step', async () => {
-  const { person, client, id } = await project('converted')
+  const { person, client, id } = await project()
   await publish(client, [write('tone', 'Be short.\n')])
   const draft = await client.versions.create('half done')
   await mkdir(join(person.folder, '.git'))
@@ -171,7 +160,7 @@ test('init --from-latitude takes project, folder and draft, and the first push n
 })
 
 test('a lock of the discontinued service without a project is refused by name', async () => {
-  const { person } = await project('broken lock')
+  const { person } = await project()
   await writeFile(join(person.folder, 'latitude-lock.json'), '{"rootFolder":"prompts"}')
   const { code, stderr } = await person.stet(['init', '--from-latitude'])
   expect(code).toBe(2)

@@ -1,33 +1,41 @@
 import { once } from 'node:events'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
+import { installServer } from './support/fake-server.ts'
 import { Person } from './support/stet.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
+const nowhere = { address: 'http://127.0.0.1:1' }
+
 test('the built program prints its version, and a command that needs a server fails without one', async () => {
-  const person = new Person(await temporaryFolder(), { address: 'http://127.0.0.1:1' })
+  const person = new Person(await temporaryFolder(), nowhere)
   const { version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'))
-  expect(await person.stet(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
-  expect(await person.stet(['whoami'], '', { CI: '1' })).toMatchObject({ code: 4, stdout: '' })
-  const marks = await person.stet(['whoami', '--color'], '', { LANG: 'C', NO_COLOR: '1' })
-  expect(marks.stderr.startsWith('[x] No API key')).toBe(true)
+  const program = (argv: string[]) => {
+    const child = person.spawn(argv)
+    const closed = once(child, 'close')
+    return Promise.all([text(child.stdout), text(child.stderr), closed.then(([code]) => code)])
+  }
+  expect(await program(['--version'])).toEqual([`${version}\n`, '', 0])
+  expect(await program(['whoami'])).toEqual(['', expect.stringContaining('No API key'), 4])
 })
 
-test('serve prints its address, saves the first key if allowed, forwards signals and returns the exit code', async () => {
+test('serve prints its address, saves the first key if allowed, and ends with its server', async () => {
   const folder = await temporaryFolder()
-  const person = new Person(folder, { address: 'http://127.0.0.1:1' })
+  const person = new Person(folder, nowhere)
   // The first `xdg-open` in PATH is a fake for --open.
   const opened = join(folder, 'opened.txt')
   await writeFile(join(folder, 'xdg-open'), `#!/bin/sh\necho "$1" > ${opened}\n`, { mode: 0o755 })
   const path = `${folder}:${process.env['PATH']}`
+  const databaseFiles = () => readdir(join(folder, 'data', 'db'))
   const child = person.spawn(['serve', '--port', '0', '--data', './data', '--open', '--yes'], { PATH: path })
   let [stdout, stderr] = ['', '']
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text
+  child.stdout.setEncoding('utf8').on('data', (piece: string) => {
+    stdout += piece
   })
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text
+  child.stderr.setEncoding('utf8').on('data', (piece: string) => {
+    stderr += piece
   })
   await expect.poll(() => stderr, { timeout: 120_000 }).toContain('First API key')
   const key = (await readFile(join(folder, 'data', 'admin.key'), 'utf8')).trim()
@@ -49,41 +57,36 @@ test('serve prints its address, saves the first key if allowed, forwards signals
   const local = ['--profile', 'local', '--base-url', address]
   expect(await person.stet(['whoami', ...local])).toMatchObject({ code: 0 })
 
-  // A second server on the same port prints the reason as one line of JSON and saves no key.
-  const second = await person.stet(['serve', '--port', new URL(address).port, '--data', './other', '--json'])
-  expect(second).toMatchObject({ code: 1, stdout: '' })
-  const { error } = JSON.parse(second.stderr)
-  expect(error).toMatchObject({ code: 'unexpected', exitCode: 1, lines: expect.any(Array) })
-  expect(error.lines.join('\n')).toContain('is in use')
-
-  child.kill('SIGTERM')
-  const [code] = await once(child, 'close')
-  expect(code).toBe(0)
-  // Checks with the key, because another process may take the free port.
-  const isAnswering = await fetch(`${address}/api/v3/me`, { headers: { authorization: `Bearer ${key}` } }).then(
-    ({ ok }) => ok,
-    () => false,
-  )
-  expect(isAnswering).toBe(false)
-
-  const again = person.spawn(['serve', '--port', '0', '--data', './data', '--json'])
-  const [line] = await once(again.stdout.setEncoding('utf8'), 'data')
-  const told = { api: expect.stringMatching(/^http:.*\/api\/v3$/), data: './data', firstKey: null, profile: null }
-  expect(JSON.parse(line)).toEqual(told)
-  // Without a terminal, the child does not receive Ctrl-C directly.
-  again.kill('SIGINT')
-  expect((await once(again, 'close'))[0]).toBe(0)
-
-  // Killing the CLI must also stop the server. The server's output stream stays open meanwhile.
-  const killed = person.spawn(['serve', '--port', '0', '--data', './data'])
-  let said = ''
-  killed.stderr.setEncoding('utf8').on('data', (text: string) => {
-    said += text
-  })
-  await expect.poll(() => said, { timeout: 120_000 }).toMatch(/^✔ API {3}\S+\n/m)
-  const databaseFiles = () => readdir(join(folder, 'data', 'db'))
   expect(await databaseFiles()).toContain('stet-lock')
-  killed.kill('SIGKILL')
+  // Killing the CLI must also stop the server. The server's output stream stays open meanwhile.
+  child.kill('SIGKILL')
   // The server releases the lock last, after the port and the final writes.
   await expect.poll(databaseFiles, { timeout: 120_000 }).not.toContain('stet-lock')
+})
+
+test.each(['SIGINT', 'SIGTERM'] as const)(
+  'serve --json prints the address, forwards %s and returns the exit code',
+  async (signal) => {
+    const person = new Person(await temporaryFolder(), nowhere)
+    await installServer(
+      person,
+      `process.once('${signal}', () => process.exit(3)); setInterval(() => {}, 1e6)
+    console.log('stet listening on http://127.0.0.1:1')`,
+    )
+    const running = person.start(['serve', '--data', './data', '--json'])
+    await running.prints('stdout', '\n')
+    const api = 'http://127.0.0.1:1/api/v3'
+    expect(JSON.parse(running.stdout)).toEqual({ api, data: './data', firstKey: null, profile: null })
+    running.interrupt(signal)
+    expect(await running.ended).toMatchObject({ code: 3 })
+  },
+)
+
+test('a server that does not start: the reason is one line of JSON', async () => {
+  const person = new Person(await temporaryFolder(), nowhere)
+  await installServer(person, `console.error('port 1 is in use'); process.exit(1)`)
+  const failed = await person.stet(['serve', '--json'])
+  expect(failed).toMatchObject({ code: 1, stdout: '' })
+  const { error } = JSON.parse(failed.stderr)
+  expect(error).toMatchObject({ code: 'unexpected', exitCode: 1, lines: ['port 1 is in use'] })
 })

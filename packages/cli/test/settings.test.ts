@@ -9,6 +9,7 @@ import { formatLock } from '../src/settings/lock-file.ts'
 import { normalizeAddress, resolveSettings, type Settings } from '../src/settings/resolve.ts'
 import { matcherOf } from '../src/sync/glob.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
+import { ioIn } from './support/test-io.ts'
 
 // Valid by the server's rule: 30 characters, then the CRC32 of `stet_` plus those characters.
 const key = 'stet_0000000000000000000000000000001o2Jge'
@@ -19,18 +20,7 @@ async function resolveIn(
   env: Record<string, string> = {},
 ): Promise<Settings> {
   return resolveSettings({
-    io: {
-      env: { XDG_CONFIG_HOME: join(folder, '.config'), ...env },
-      cwd: folder,
-      homeDir: folder,
-      platform: 'linux',
-      tty: { stdin: false, stdout: false, stderr: false },
-      out: () => {},
-      err: () => {},
-      readStdin: async () => new Uint8Array(),
-      onInterrupt: () => () => {},
-      openLines: () => ({ prompt() {}, close() {} }),
-    },
+    io: ioIn({ cwd: folder, env: { XDG_CONFIG_HOME: join(folder, '.config'), ...env } }),
     flags: readGlobalFlags(options),
     warn: () => {},
     say: () => {},

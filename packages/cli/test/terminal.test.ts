@@ -1,11 +1,9 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Stet } from '@stet/sdk'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Provider, startSilentProvider } from './support/provider.ts'
-import { publishFirst } from './support/published.ts'
-import { type RunningServer, startServer } from './support/server.ts'
-import { Person } from './support/stet.ts'
+import { beforeAll, expect, test } from 'vitest'
+import { personIn, projectWith, server } from './support/shared-server.ts'
+import { onTerminal, Person } from './support/stet.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 const enter = '\r'
@@ -15,22 +13,13 @@ const prompts = {
   echo: '---\nprovider: demo\nmodel: demo\nparameters:\n  ticket: { type: text, required: true }\n---\n<user>{{ ticket }}</user>\n',
 }
 
-let provider: Provider
-let server: RunningServer
 let client: Stet
+let id: number
 beforeAll(async () => {
-  provider = await startSilentProvider()
-  server = await startServer(provider.env)
-  client = await publishFirst(server, prompts)
-})
-afterAll(async () => {
-  provider.stop()
-  await server.stop()
+  ;({ client, id } = await projectWith(prompts))
 })
 
-async function someone(): Promise<Person> {
-  return new Person(await temporaryFolder(), server, { STET_API_KEY: server.adminKey, STET_PROJECT_ID: '1' })
-}
+const someone = () => personIn(id)
 
 test('run asks for a missing parameter, and Ctrl-C at the question exits 2', async () => {
   const person = await someone()
@@ -45,44 +34,11 @@ test('run asks for a missing parameter, and Ctrl-C at the question exits 2', asy
   expect(await left.ended).toBe(2)
 })
 
-test.each([
-  [{ CI: '1' }, ['run', 'echo']],
-  [{ STET_NO_INPUT: '1' }, ['run', 'echo']],
-  [{ TERM: 'dumb' }, ['run', 'echo']],
-  [{}, ['run', 'echo', '--no-input']],
-  [{}, ['run', 'echo', '--json']],
-] as const)('nothing is asked with %j %j: exit 2 names the flag', async (env, argv) => {
-  const terminal = (await someone()).sitDown(argv, env)
-  expect(await terminal.ended).toBe(2)
-  expect(terminal.screen).toContain('-p ticket=')
-})
-
-test('CI=false does not count as CI', async () => {
-  const terminal = (await someone()).sitDown(['run', 'echo'], { CI: 'false' })
-  await terminal.shows('ticket')
-  terminal.type(`x${enter}`)
-  expect(await terminal.ended).toBe(0)
-})
-
-test('prints colors on a terminal, none with NO_COLOR, and ASCII symbols without UTF-8', async () => {
-  const person = await someone()
-  const colored = person.sitDown(['run', 'echo', '-p', 'ticket=x'])
-  expect(await colored.ended).toBe(0)
-  expect(colored.raw).toContain('\x1b[32m✔')
-  const plain = person.sitDown(['run', 'echo', '-p', 'ticket=x'], { NO_COLOR: '1' })
-  expect(await plain.ended).toBe(0)
-  expect(plain.raw).toContain('✔ stop')
-  expect(plain.raw).not.toContain('\x1b[3')
-  const ascii = person.sitDown(['run', 'echo', '-p', 'ticket=x'], { LANG: 'C' })
-  expect(await ascii.ended).toBe(0)
-  expect(ascii.screen).toContain('[ok] stop')
-})
-
 test('a table has a header on a terminal', async () => {
-  const terminal = (await someone()).sitDown(['versions', 'list'])
-  expect(await terminal.ended).toBe(0)
-  expect(terminal.screen).toMatch(/STATUS {2,}NAME {2,}VERSION/)
-  expect(terminal.screen).toMatch(/merged +Initial version +1 live/)
+  const { code, stdout } = await (await someone()).stet(['versions', 'list'], '', {}, { tty: onTerminal })
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/STATUS {2,}NAME {2,}VERSION/)
+  expect(stdout).toMatch(/merged +Initial version +1 live/)
 })
 
 test('login asks for the key without showing it', async () => {
@@ -144,22 +100,23 @@ test('diff uses the pager on a terminal, without a shell, and prints directly if
   const person = await someone()
   await mkdir(join(person.folder, 'prompts'))
   await writeFile(join(person.folder, 'prompts', 'mine.promptl'), 'Mine.\n')
-  const pager = join(person.folder, 'pager')
-  await writeFile(pager, '#!/bin/sh\necho "shown by $1"\ncat > /dev/null\n', { mode: 0o755 })
-  for (const [env, shown] of [
-    [{ STET_PAGER: `${pager} me`, PAGER: 'none' }, 'shown by me'],
-    [{ PAGER: `${pager} pager` }, 'shown by pager'],
-    [{ STET_PAGER: 'no-such-pager' }, '+Mine.'],
-    [{ STET_PAGER: 'cat;touch pwned' }, '+Mine.'],
-    [{ STET_PAGER: 'cat' }, '+Mine.'],
-    [{ PAGER: '' }, '+Mine.'],
+  const [pager, shown] = [join(person.folder, 'pager'), join(person.folder, 'shown')]
+  await writeFile(pager, `#!/bin/sh\necho "$1" > ${shown}\ncat >> ${shown}\n`, { mode: 0o755 })
+  for (const [env, by] of [
+    [{ STET_PAGER: `${pager} me`, PAGER: 'none' }, 'me'],
+    [{ PAGER: `${pager} pager` }, 'pager'],
+    [{ STET_PAGER: 'no-such-pager' }, undefined],
+    [{ STET_PAGER: 'cat;touch pwned' }, undefined],
+    [{ STET_PAGER: 'cat' }, undefined],
+    [{ PAGER: '' }, undefined],
     // This pager exits before it reads anything.
     [{ STET_PAGER: 'true' }, ''],
   ] as const) {
-    const terminal = person.sitDown(['diff', 'mine'], env)
-    expect(await terminal.ended).toBe(0)
-    expect(terminal.screen).toContain(shown)
-    expect(terminal.screen.includes('+Mine.')).toBe(shown === '+Mine.')
+    await writeFile(shown, '')
+    const { code, stdout } = await person.stet(['diff', 'mine'], '', env, { tty: onTerminal })
+    expect(code).toBe(0)
+    expect(stdout.includes('+Mine.')).toBe(by === undefined)
+    if (by) expect(await readFile(shown, 'utf8')).toMatch(new RegExp(`^${by}\n[^]*\\+Mine\\.`))
   }
   expect(await readdir(person.folder)).not.toContain('pwned')
   const piped = await person.stet(['diff', 'mine'], '', { STET_PAGER: `${pager} me` })
@@ -190,22 +147,12 @@ echo "read $line"
   expect(await terminal.ended).toBe(0)
 })
 
-test('annotate offers a choice of evaluations', async () => {
-  const person = await someone()
-  for (const name of ['First', 'Second']) await client.evaluations.create({ name, metric: 'binary' })
-  const log = await client.logs.create('echo', [{ role: 'user', content: 'x' }])
-  const terminal = person.sitDown(['annotate', log.uuid, '1'])
-  await terminal.shows('Which evaluation?')
-  terminal.type(enter)
-  expect(await terminal.ended).toBe(0)
-  expect(await client.conversations.annotations(log.uuid)).toHaveLength(1)
-})
-
 test('Ctrl-C at the keyboard stops the run on the server', async () => {
   const terminal = (await someone()).sitDown(['run', 'slow'])
   await terminal.shows('Begun')
   terminal.type(ctrlC)
   expect(await terminal.ended).toBe(130)
+  expect(terminal.screen).toContain('Stopped')
   const [, uuid = ''] = /conversation ([0-9a-f-]{36})/.exec(terminal.screen) ?? []
   expect(await client.conversations.get(uuid)).toMatchObject({ status: 'stopped' })
 })

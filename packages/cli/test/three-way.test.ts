@@ -1,19 +1,14 @@
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Change, Stet } from '@stet/sdk'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type RunningServer, startServer } from './support/server.ts'
+import { expect, test } from 'vitest'
+import { hashText } from '../src/sync/hash.ts'
+import { server } from './support/shared-server.ts'
 import { Person } from './support/stet.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 import { threeWayRows } from './support/three-way-rows.ts'
 
 // Each row of the table is one prompt, named after its state. All are in one folder and one project.
-let server: RunningServer
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server.stop())
-
 type Row = (typeof threeWayRows)[number]
 const pathsOf = (wanted: (row: Row) => boolean): string[] => threeWayRows.filter(wanted).map(([, , , state]) => state)
 const stopping = pathsOf(([, , , , push]) => push === 'stop').sort()
@@ -84,48 +79,37 @@ async function contentsOf(client: Stet, versionUuid: string): Promise<Record<str
 const sideOf = (index: 0 | 1 | 2, ending = ''): Record<string, string> =>
   Object.fromEntries(threeWayRows.flatMap((row) => (row[index] ? [[row[3] + ending, textOf(row[3], row[index])]] : [])))
 
-/** Returns the one-letter text behind a hash in the lock. */
-async function letterOf(path: string, hash: string | undefined): Promise<string> {
-  const { hashText } = await import('../src/sync/hash.ts')
-  return ['x', 'y', 'z'].find((side) => hashText(textOf(path, side)) === hash) ?? ''
+/** The side whose text each entry of the lock names as its base. */
+const lettersIn = async (entries: Record<string, { hash?: string }>): Promise<Record<string, string>> => {
+  const letterOf = (path: string, hash?: string) =>
+    ['x', 'y', 'z'].find((side) => hashText(textOf(path, side)) === hash)
+  return Object.fromEntries(Object.entries(entries).map(([path, { hash }]) => [path, letterOf(path, hash) ?? '']))
 }
 
-test('status reports the state of every row of the three-way table and changes nothing', async () => {
-  const { person, files, live, lock } = await arrange('status')
+test('status and push: a row that needs a decision stops the whole push with 6; the rest is sent, deletions on request', async () => {
+  const { person, client, versions, live, files, lock } = await arrange('push')
   const before = await lock()
-  const { code, stdout } = await person.stet(['status', '--json'])
-  expect(code).toBe(0)
-  const states = Object.fromEntries(
-    JSON.parse(stdout).entries.map(({ path, state }: { path: string; state: string }) => [path, state]),
-  )
+  const status = await person.stet(['status', '--json'])
+  expect(status.code).toBe(0)
+  const states = JSON.parse(status.stdout).entries.map(({ path, state }: { path: string; state: string }) => [
+    path,
+    state,
+  ])
   const differing = pathsOf(([, , , state]) => !silent.includes(state))
-  expect(states).toEqual(Object.fromEntries(differing.map((state) => [state, state])))
-  expect(await files()).toEqual(sideOf(1, '.promptl'))
-  expect(await live()).toEqual(sideOf(2))
-  expect(await lock()).toEqual(before)
-})
+  expect(Object.fromEntries(states)).toEqual(Object.fromEntries(differing.map((state) => [state, state])))
 
-test('push: any row that only a human can resolve stops the whole push with 6', async () => {
-  const { person, client, versions, files, live, lock } = await arrange('push all')
-  const before = await lock()
-  const all = await person.stet(['push', '--json'])
-  expect(all).toMatchObject({ code: 6, stdout: '' })
-  expect(JSON.parse(all.stderr).error).toMatchObject({ code: 'conflict', lines: stopping })
-  for (const path of stopping) {
-    const one = await person.stet(['push', path, 'local-edit', '--json', '--delete', '--yes'])
-    expect(one).toMatchObject({ code: 6, stdout: '' })
-    expect(JSON.parse(one.stderr).error.lines).toEqual([path])
+  for (const [argv, lines] of [
+    [[], stopping],
+    ...stopping.map((path) => [[path, 'local-edit', '--delete', '--yes'], [path]] as const),
+  ] as const) {
+    const { code, stdout, stderr } = await person.stet(['push', ...argv, '--json'])
+    expect({ code, stdout }).toEqual({ code: 6, stdout: '' })
+    expect(JSON.parse(stderr).error).toMatchObject({ code: 'conflict', lines })
   }
   expect(await client.versions.list()).toHaveLength(versions)
-  expect(await live()).toEqual(sideOf(2))
-  expect(await files()).toEqual(sideOf(1, '.promptl'))
   expect(await lock()).toEqual(before)
-})
 
-test('push: sends local changes, deletions on request, and nothing else', async () => {
-  const { person, client, files, live, lock } = await arrange('push rows')
-  const rest = pathsOf(([, , , , push]) => push !== 'stop')
-  const unasked = await person.stet(['push', ...rest, '--json'])
+  const unasked = await person.stet(['push', ...pathsOf(([, , , , push]) => push !== 'stop'), '--json'])
   expect(unasked.code).toBe(0)
   const pushed = JSON.parse(unasked.stdout)
   expect(pushed.changes.map(({ path }: { path: string }) => path)).toEqual(['local-edit', 'local-new'])
@@ -137,7 +121,6 @@ test('push: sends local changes, deletions on request, and nothing else', async 
     'local-new': textOf('local-new', 'y'),
   }
   expect(await contentsOf(client, pushed.version.uuid)).toEqual(sent)
-
   const asked = await person.stet(['push', 'local-delete', '--delete', '--json'])
   expect(JSON.parse(asked.stdout).changes).toMatchObject([{ path: 'local-delete', status: 'deleted' }])
   const { 'local-delete': _, ...left } = sent
@@ -145,11 +128,8 @@ test('push: sends local changes, deletions on request, and nothing else', async 
   expect(await live()).toEqual(sideOf(2))
   expect(await files()).toEqual(sideOf(1, '.promptl'))
 
-  const after = await lock()
-  const bases: Record<string, string> = {}
-  for (const [path, { hash }] of Object.entries(after)) bases[path] = await letterOf(path, hash)
   const untouched = threeWayRows.filter(([base, , , state]) => base && stopping.includes(state))
-  expect(bases).toEqual({
+  expect(await lettersIn(await lock())).toEqual({
     same: 'x',
     'local-edit': 'y',
     'remote-edit': 'x',
@@ -161,7 +141,7 @@ test('push: sends local changes, deletions on request, and nothing else', async 
   })
 })
 
-test('pull: writes server changes, keeps local changes, and saves conflicts as .remote files', async () => {
+test('pull writes server changes, keeps local changes, saves conflicts as .remote files, and settles them on request', async () => {
   const { person, client, versions, files, live, lock } = await arrange('pull')
   const { code, stdout, stderr } = await person.stet(['pull', '--json'])
   expect(code).toBe(0)
@@ -174,26 +154,21 @@ test('pull: writes server changes, keeps local changes, and saves conflicts as .
   expect(Object.fromEntries(actions)).toEqual(Object.fromEntries(planned))
   expect(stderr).toContain('remote-delete; the files stay')
   expect(stderr).toContain('edit-against-delete was deleted on the server and edited here: kept')
-
-  expect(await files()).toEqual({
+  const pulled: Record<string, string> = {
     ...sideOf(1, '.promptl'),
     'remote-edit.promptl': textOf('remote-edit', 'y'),
     'remote-new.promptl': textOf('remote-new', 'y'),
     'delete-against-edit.promptl': textOf('delete-against-edit', 'y'),
     'conflict.promptl.remote': textOf('conflict', 'z'),
     'both-new.promptl.remote': textOf('both-new', 'z'),
-  })
+  }
+  expect(await files()).toEqual(pulled)
   expect(await live()).toEqual(sideOf(2))
   expect(await client.versions.list()).toHaveLength(versions)
-
-  const bases: Record<string, string> = {}
-  const theirs: Record<string, string> = {}
-  for (const [path, entry] of Object.entries(await lock())) {
-    bases[path] = await letterOf(path, entry.hash)
-    if (entry.theirs !== undefined) theirs[path] = await letterOf(path, entry.theirs)
-  }
-  expect(theirs).toEqual({ conflict: 'z', 'both-new': 'z' })
-  expect(bases).toEqual({
+  const entries = await lock()
+  const theirs = Object.entries(entries).filter(([, entry]) => entry.theirs !== undefined)
+  expect(theirs.map(([path]) => path).sort()).toEqual(['both-new', 'conflict'])
+  expect(await lettersIn(entries)).toEqual({
     same: 'x',
     'local-edit': 'x',
     'remote-edit': 'y',
@@ -207,38 +182,26 @@ test('pull: writes server changes, keeps local changes, and saves conflicts as .
     'edit-against-delete': 'x',
     'delete-against-edit': 'y',
   })
-})
 
-test('pull restores a deleted file when it is named, and deletes an unedited one with --prune', async () => {
-  const { person, files, live } = await arrange('pull named')
+  // A deleted file comes back when it is named. --prune deletes only unedited files.
   await person.stet(['pull', 'local-delete'])
-  const named = await files()
-  expect(named).toEqual({ ...sideOf(1, '.promptl'), 'local-delete.promptl': textOf('local-delete', 'x') })
   await person.stet(['pull', 'remote-delete', 'edit-against-delete', '--prune'])
-  const { 'remote-delete.promptl': _, ...pruned } = named
-  expect(await files()).toEqual(pruned)
-  expect(await live()).toEqual(sideOf(2))
-})
-
-test('pull --theirs and --ours resolve every conflict, and the next push sends the kept text', async () => {
-  const ours = await arrange('ours')
-  await ours.person.stet(['pull', '--ours'])
-  const { code, stdout } = await ours.person.stet(['push', '--json'])
-  expect(code).toBe(0)
-  const sent = JSON.parse(stdout).changes.map(({ path }: { path: string }) => path)
-  expect(sent).toEqual(expect.arrayContaining(['conflict', 'both-new', 'edit-against-delete']))
-
-  const theirs = await arrange('theirs')
-  await theirs.person.stet(['pull', '--theirs', '--prune'])
-  const files = await theirs.files()
-  expect(files).toMatchObject({
-    'conflict.promptl': textOf('conflict', 'z'),
-    'both-new.promptl': textOf('both-new', 'z'),
-    'delete-against-edit.promptl': textOf('delete-against-edit', 'y'),
-  })
-  expect(Object.keys(files).filter((name) => name.endsWith('.remote'))).toEqual([])
-  expect(files).not.toHaveProperty('edit-against-delete.promptl')
-  expect(await theirs.person.stet(['push', ...stopping.slice(0, 2), '--json'])).toMatchObject({ code: 0 })
+  const { 'remote-delete.promptl': _, ...named }: Record<string, string> = {
+    ...pulled,
+    'local-delete.promptl': textOf('local-delete', 'x'),
+  }
+  expect(await files()).toEqual(named)
+  await person.stet(['pull', 'conflict', 'edit-against-delete', '--theirs', '--prune'])
+  await person.stet(['pull', 'both-new', '--ours'])
+  const {
+    'edit-against-delete.promptl': __,
+    'conflict.promptl.remote': ___,
+    'both-new.promptl.remote': ____,
+    ...settled
+  } = named
+  expect(await files()).toEqual({ ...settled, 'conflict.promptl': textOf('conflict', 'z') })
+  const sent = JSON.parse((await person.stet(['push', '--json'])).stdout)
+  expect(sent.changes.map(({ path }: { path: string }) => path)).toEqual(['both-new', 'local-edit', 'local-new'])
 })
 
 test('paths that are not valid file names everywhere are refused by name with 1, in both directions', async () => {

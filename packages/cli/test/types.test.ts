@@ -1,13 +1,10 @@
-import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import ts from 'typescript'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { typeOfSchema } from '../src/commands/types/json-schema-to-ts.ts'
 import { formatRegistry } from '../src/commands/types/registry.ts'
-import { type RunningServer, startServer } from './support/server.ts'
-import { Person } from './support/stet.ts'
-import { temporaryFolder } from './support/temporary-folder.ts'
+import { loggedIn } from './support/shared-server.ts'
+import type { Person } from './support/stet.ts'
 
 const triage = `---
 provider: openai
@@ -54,19 +51,13 @@ declare module '@stet/sdk' {
 /** With --loose, any path compiles. */
 const loose = golden.replace(/ {2}interface RegistryConfig \{\n.*\n {2}\}\n/, '')
 
-let server: RunningServer
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server.stop())
-
 async function write(person: Person, name: string, text: string): Promise<void> {
   await mkdir(dirname(join(person.folder, name)), { recursive: true })
   await writeFile(join(person.folder, name), text)
 }
 
 test('types generate: the same text from the files and from the server, and --check for CI', async () => {
-  const person = await Person.create(await temporaryFolder(), server)
+  const person = await loggedIn()
   await write(person, 'prompts/support/triage.promptl', triage)
   await write(person, 'prompts/plain.promptl', 'Hello.\n')
   const local = await person.stet(['types', 'generate', '--local', '--out', 'src/local.d.ts'])
@@ -91,47 +82,6 @@ test('types generate: the same text from the files and from the server, and --ch
   await write(person, 'prompts/broken.promptl', 'Broken {{ if x }}\n')
   const broken = await person.stet(['types', 'generate', '--local'])
   expect(broken).toMatchObject({ code: 7, stderr: expect.stringContaining('broken:1:') })
-})
-
-const use = `import { Stet, type OutputOf, type ParamsOf, type PromptPath, type PromptRegistry } from '@stet/sdk'
-const stet = new Stet({ apiKey: 'k' })
-const output = null as unknown as OutputOf<PromptRegistry, 'support/triage'>
-export const label: 'bug' | 'billing' | "it's other" = output.label
-export const notes: string[] | undefined = output.notes
-export const parameters: ParamsOf<PromptRegistry, 'support/triage'> = { ticket: 'a', urgent: true }
-export const path: PromptPath = 'support/triage'
-export const run = stet.prompts.run('support/triage', { parameters: { ticket: 'a', limit: 1 } })
-`
-const misuse = [
-  "stet.prompts.run('support/triage', { parameters: { ticket: 1 } })",
-  "stet.prompts.run('support/triage', { parameters: { urgent: true } })",
-  "export const wrong: 'other' = output.label",
-  'export const none = output.missing',
-  "export const elsewhere: PromptPath = 'support/nowhere'",
-]
-
-test('the generated file compiles with the SDK: correct use passes, each wrong use is an error', async () => {
-  const folder = await temporaryFolder()
-  await mkdir(join(folder, 'node_modules/@stet'), { recursive: true })
-  await symlink(fileURLToPath(new URL('../../sdk', import.meta.url)), join(folder, 'node_modules/@stet/sdk'))
-  await writeFile(join(folder, 'prompts.gen.d.ts'), golden)
-  await writeFile(join(folder, 'use.ts'), use + misuse.join('\n'))
-  const program = ts.createProgram([join(folder, 'prompts.gen.d.ts'), join(folder, 'use.ts')], {
-    strict: true,
-    noEmit: true,
-    target: ts.ScriptTarget.ES2022,
-    module: ts.ModuleKind.NodeNext,
-    moduleResolution: ts.ModuleResolutionKind.NodeNext,
-    lib: ['lib.es2022.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts', 'lib.esnext.disposable.d.ts'],
-    types: [],
-  })
-  const found = ts.getPreEmitDiagnostics(program).map(({ file, start = 0, messageText }) => ({
-    line: file ? file.getLineAndCharacterOfPosition(start).line : -1,
-    text: ts.flattenDiagnosticMessageText(messageText, '\n'),
-  }))
-  const firstWrong = use.split('\n').length - 1
-  expect(found.filter(({ line }) => line < firstWrong)).toEqual([])
-  expect([...new Set(found.map(({ line }) => line))]).toEqual(misuse.map((_, index) => firstWrong + index))
 })
 
 test('strictPaths is written only if configured; the text does not depend on the order of the prompts', () => {

@@ -1,15 +1,8 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type RunningServer, startServer } from './support/server.ts'
-import { Person } from './support/stet.ts'
-import { temporaryFolder } from './support/temporary-folder.ts'
-
-let server: RunningServer
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(() => server.stop())
+import { expect, test } from 'vitest'
+import { loggedIn, projectWith, server } from './support/shared-server.ts'
+import type { Person } from './support/stet.ts'
 
 const reply = `---
 provider: demo
@@ -31,7 +24,7 @@ const read = (person: Person, name: string) => readFile(join(person.folder, 'pro
 
 /** The folder follows a separate project with two published prompts. */
 async function personWithProject(name: string): Promise<Person> {
-  const person = await Person.create(await temporaryFolder(), server)
+  const person = await loggedIn()
   await write(person, 'support/reply', reply)
   await write(person, 'support/tone', 'Be short.\n')
   expect(await person.stet(['init', '--create', name])).toMatchObject({ code: 0 })
@@ -40,9 +33,10 @@ async function personWithProject(name: string): Promise<Person> {
 }
 
 test('from login to a streamed answer, with everything in sync', async () => {
-  const person = await Person.create(await temporaryFolder(), server)
+  const person = await loggedIn()
   await write(person, 'support/reply', reply)
-  const init = await person.stet(['init', '--project', '1'])
+  const { id } = await projectWith({})
+  const init = await person.stet(['init', '--project', String(id)])
   expect(init.stderr).toContain('draft "Initial version"')
   const status = await person.stet(['status'])
   expect(status.stdout).toBe('  A support/reply  +8\n')
@@ -148,13 +142,6 @@ test('run --json: prints one line per event and the result last; --no-stream pri
   expect(plain.stdout).toBe(`${deltas.join('')}\n`)
 })
 
-test('run without a required parameter and without a terminal exits 2 and names it', async () => {
-  const person = await personWithProject('missing')
-  const { code, stderr, stdout } = await person.stet(['run', 'support/reply'])
-  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-  expect(stderr).toContain('-p ticket=')
-})
-
 test('every failure has its exit code and one line of JSON', async () => {
   const person = await personWithProject('failures')
   const failure = async (argv: string[], env: Record<string, string> = {}) => {
@@ -199,20 +186,6 @@ test('push --publish without a change succeeds and publishes nothing', async () 
   expect(JSON.parse((await person.stet(['versions', 'list', '--json'])).stdout).versions).toHaveLength(1)
 })
 
-test('a deletion is sent only on request', async () => {
-  const person = await personWithProject('deletion')
-  await rm(join(person.folder, 'prompts', 'support', 'tone.promptl'))
-  const quiet = await person.stet(['push'])
-  expect(quiet).toMatchObject({ code: 0 })
-  expect(quiet.stderr).toContain('--delete')
-  expect((await person.stet(['status'])).stdout).toBe('  D support/tone\n')
-  const sent = await person.stet(['push', '--delete', '--json'])
-  expect(JSON.parse(sent.stdout).changes).toEqual([
-    expect.objectContaining({ path: 'support/tone', status: 'deleted' }),
-  ])
-  expect(await person.stet(['status', '--check'])).toMatchObject({ code: 0 })
-})
-
 test('diff shows what a push would send; pull --theirs undoes it', async () => {
   const person = await personWithProject('diff')
   await write(person, 'support/tone', 'Be short.\nBe kind.\n')
@@ -251,29 +224,6 @@ test('versions: list, create, use, show', async () => {
   const pushed = await person.stet(['push', '--json'])
   expect(JSON.parse(pushed.stdout)).toMatchObject({ version: { uuid }, isNewDraft: false })
   expect((await person.stet(['versions', 'show', uuid])).stdout).toContain('modified  support/tone')
-})
-
-test('works without any file if flags and variables set everything', async () => {
-  const person = new Person(await temporaryFolder(), server, { STET_API_KEY: server.adminKey, STET_PROJECT_ID: '1' })
-  const { code, stdout } = await person.stet(['versions', 'list', '--json'])
-  expect(code).toBe(0)
-  expect(JSON.parse(stdout)).toMatchObject({ current: null })
-})
-
-test('the key never appears in output, with --debug included', async () => {
-  const person = await personWithProject('secrets')
-  for (const argv of [
-    ['whoami', '--debug', '--verbose'],
-    ['status', '--debug', '--json'],
-    ['run', 'support/reply', '-p', 'ticket=x', '--debug'],
-    ['run', 'none', '--debug'],
-    ['logout'],
-    ['whoami', '--debug'],
-  ]) {
-    await person.stet(argv)
-  }
-  expect(person.printed).toContain('key masked')
-  expect(person.printed).not.toContain(server.adminKey)
 })
 
 test('a reader that closes the pipe early ends the program silently', async () => {

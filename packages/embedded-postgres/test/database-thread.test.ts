@@ -1,11 +1,12 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { PGlite } from '@electric-sql/pglite'
+import type { PGlite } from '@electric-sql/pglite'
 import type { SqlDriverAdapter, SqlQuery } from '@prisma/driver-adapter-utils'
 import { PrismaPGlite } from 'pglite-prisma-adapter'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type EmbeddedPostgres, openEmbeddedPostgres } from '../src/open-embedded.ts'
+import { openPglite } from '../src/open-pglite.ts'
 import type { SqlSession } from '../src/sql-session.ts'
 import { compiledPglite } from '../src/thread/compiled-pglite.ts'
 import { startDatabaseThread } from '../src/thread/database-thread.ts'
@@ -33,13 +34,14 @@ beforeAll(async () => {
   folder = await temporaryFolder()
   await copyDatabase(await itemTemplate(), join(folder, 'db'))
   engine = await open()
-  pglite = await PGlite.create()
+  await copyDatabase(await itemTemplate(), join(folder, 'here'))
+  pglite = await openPglite(folderOf(join(folder, 'here')))
   thread = { session: engine.session, prisma: await engine.adapter.connect() }
   here = { session: pgliteSession(pglite), prisma: await new PrismaPGlite(pglite).connect() }
   for (const { session } of [thread, here]) {
     await session.script('CREATE TABLE thing (id int PRIMARY KEY, bytes bytea, at timestamptz)')
   }
-}, 60_000)
+})
 afterAll(async () => {
   await engine.close()
   await pglite.close()
@@ -184,7 +186,7 @@ describe('a database that stops responding', () => {
     const child = await runProgram(new URL('support/silent-thread-child.ts', import.meta.url))
     const refused = 'DatabaseSilentError The embedded database does not answer\n'
     expect(child).toMatchObject({ code: 74, stdout: refused + refused })
-    expect(child.stderr).toBe('test: the embedded database has not answered for 2 s: the process ends\n')
+    expect(child.stderr).toBe('test: the embedded database has not answered for 5 s: the process ends\n')
   })
 
   it('works again once it responds, and does not store a rejected transaction', async () => {

@@ -3,7 +3,7 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { PGlite } from '@electric-sql/pglite'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { DurableFs } from '../src/durable/durable-fs.ts'
 import type { MountedOperations, RuntimeModule } from '../src/durable/runtime-fs.ts'
 import { logBytes, startUpkeep, vacuumWornTables } from '../src/maintenance/upkeep.ts'
@@ -112,106 +112,111 @@ describe('durability of the embedded database', () => {
     await expect(again.query('SELECT * FROM item')).rejects.toThrow('invalid page in block 0')
     await again.close()
   })
+})
 
-  describe('maintenance', () => {
-    let fs: DurableFs
-    let pglite: PGlite
+describe('maintenance', () => {
+  let folder: string
+  let fs: DurableFs
+  let pglite: PGlite
 
-    beforeEach(async () => {
-      fs = new DurableFs(folderOf(directory))
-      pglite = await openPglite(folderOf(directory), fs)
-    })
-    afterEach(() => pglite.close())
+  beforeAll(async () => {
+    folder = await temporaryFolder()
+    const database = folderOf(join(folder, 'db'))
+    await copyDatabase(await itemTemplate(), database.path)
+    fs = new DurableFs(database)
+    pglite = await openPglite(database, fs)
+  })
+  afterAll(async () => {
+    await pglite.close()
+    await rm(folder, { recursive: true })
+  })
 
-    it('vacuums tables that need it, once', async () => {
-      const session = pgliteSession(pglite)
-      await vacuumWornTables(session)
-      await session.script(`
+  it('vacuums tables that need it, once', async () => {
+    const session = pgliteSession(pglite)
+    await vacuumWornTables(session)
+    await session.script(`
         INSERT INTO item (name) SELECT 'x' FROM generate_series(1, 1000);
         DELETE FROM item WHERE id > 10`)
-      expect(await vacuumWornTables(session)).toEqual(['public.item'])
-      expect(await vacuumWornTables(session)).toEqual([])
-    })
+    expect(await vacuumWornTables(session)).toEqual(['public.item'])
+    expect(await vacuumWornTables(session)).toEqual([])
+  })
 
-    it('also vacuums on a server that is never idle', async () => {
-      const session = pgliteSession(pglite)
-      let statements = 0
-      const vacuumed: string[] = []
-      const upkeep = startUpkeep({
-        session: { ...session, script: (sql) => session.script(sql).finally(() => vacuumed.push(sql)) },
-        syncCount: () => fs.syncCount,
-        statementCount: () => statements++,
-        hasRoom: () => true,
-        log: silent,
-        limits: { lookEveryMs: 20, vacuumEveryMs: 100 },
-      })
-      await session.script(`
+  it('also vacuums on a server that is never idle', async () => {
+    const session = pgliteSession(pglite)
+    let statements = 0
+    const vacuumed: string[] = []
+    const upkeep = startUpkeep({
+      session: { ...session, script: (sql) => session.script(sql).finally(() => vacuumed.push(sql)) },
+      syncCount: () => fs.syncCount,
+      statementCount: () => statements++,
+      hasRoom: () => true,
+      log: silent,
+      limits: { lookEveryMs: 20, vacuumEveryMs: 100 },
+    })
+    await session.script(`
         INSERT INTO item (name) SELECT 'x' FROM generate_series(1, 1000);
         DELETE FROM item WHERE id > 10`)
-      await expect.poll(() => vacuumed).toContain('VACUUM (ANALYZE) public.item')
-      await upkeep.stop()
-    })
+    await expect.poll(() => vacuumed).toContain('VACUUM (ANALYZE) public.item')
+    await upkeep.stop()
+  })
 
-    it('makes one checkpoint when the write-ahead log has grown, and none while little is written', async () => {
-      const session = pgliteSession(pglite)
-      // Each look calls this twice. It always reports activity, so that no vacuum writes in between.
-      let looks = 0
-      const untilLooks = async (further: number) => {
-        const enough = looks + 2 * further
-        const giveUp = AbortSignal.timeout(20_000)
-        while (looks < enough) await delay(5, undefined, { signal: giveUp })
-      }
-      const checkpoints = async () => {
-        const { rows } = await pglite.query<{ lsn: string }>(
-          'SELECT checkpoint_lsn AS lsn FROM pg_control_checkpoint()',
-        )
-        return rows[0]?.lsn
-      }
-      const upkeep = startUpkeep({
-        session,
-        syncCount: () => fs.syncCount,
-        statementCount: () => looks++,
-        hasRoom: () => true,
-        log: silent,
-        limits: { lookEveryMs: 20, logBytes: 8 * 1024 * 1024 },
-      })
-      const before = await checkpoints()
-      await untilLooks(5)
-      expect(await checkpoints()).toBe(before)
-      await pglite.exec(`
+  it('makes one checkpoint when the write-ahead log has grown, and none while little is written', async () => {
+    const session = pgliteSession(pglite)
+    // Each look calls this twice. It always reports activity, so that no vacuum writes in between.
+    let looks = 0
+    const untilLooks = async (further: number) => {
+      const enough = looks + 2 * further
+      const giveUp = AbortSignal.timeout(120_000)
+      while (looks < enough) await delay(5, undefined, { signal: giveUp })
+    }
+    const checkpoints = async () => {
+      const { rows } = await pglite.query<{ lsn: string }>('SELECT checkpoint_lsn AS lsn FROM pg_control_checkpoint()')
+      return rows[0]?.lsn
+    }
+    const upkeep = startUpkeep({
+      session,
+      syncCount: () => fs.syncCount,
+      statementCount: () => looks++,
+      hasRoom: () => true,
+      log: silent,
+      limits: { lookEveryMs: 20, logBytes: 8 * 1024 * 1024 },
+    })
+    const before = await checkpoints()
+    await untilLooks(5)
+    expect(await checkpoints()).toBe(before)
+    await pglite.exec(`
         CREATE TABLE filler AS SELECT i, repeat(md5(i::text), 20) AS text FROM generate_series(1, 20000) i`)
-      await expect.poll(checkpoints).not.toBe(before)
-      expect(await logBytes(session)).toBeLessThan(8 * 1024 * 1024)
-      // The checkpoint keeps its emptied files, but they no longer count as log.
-      const after = await checkpoints()
-      await pglite.exec(`INSERT INTO item (name) VALUES ('x')`)
-      await untilLooks(10)
-      expect(await checkpoints()).toBe(after)
-      await upkeep.stop()
-    })
+    await expect.poll(checkpoints).not.toBe(before)
+    expect(await logBytes(session)).toBeLessThan(8 * 1024 * 1024)
+    // The checkpoint keeps its emptied files, but they no longer count as log.
+    const after = await checkpoints()
+    await pglite.exec(`INSERT INTO item (name) VALUES ('x')`)
+    await untilLooks(10)
+    expect(await checkpoints()).toBe(after)
+    await upkeep.stop()
+  })
 
-    it('makes no checkpoint while a backup reads the files', async () => {
-      const session = pgliteSession(pglite)
-      const scripts: string[] = []
-      const upkeep = startUpkeep({
-        session: { ...session, script: (sql) => session.script(sql).finally(() => scripts.push(sql)) },
-        syncCount: () => fs.syncCount,
-        statementCount: () => 0,
-        hasRoom: () => true,
-        log: silent,
-        limits: { lookEveryMs: 5, checkpointEveryMs: 0 },
-      })
-      const write = () => pglite.exec(`INSERT INTO item (name) VALUES ('x')`)
-      await write()
-      await expect.poll(() => scripts).toContain('CHECKPOINT')
-      await upkeep.pauseDuring(async () => {
-        scripts.length = 0
-        await write()
-        await delay(100)
-        expect(scripts).toEqual([])
-      })
-      await expect.poll(() => scripts).toContain('CHECKPOINT')
-      await upkeep.stop()
+  it('makes no checkpoint while a backup reads the files', async () => {
+    const session = pgliteSession(pglite)
+    const scripts: string[] = []
+    const upkeep = startUpkeep({
+      session: { ...session, script: (sql) => session.script(sql).finally(() => scripts.push(sql)) },
+      syncCount: () => fs.syncCount,
+      statementCount: () => 0,
+      hasRoom: () => true,
+      log: silent,
+      limits: { lookEveryMs: 5, checkpointEveryMs: 0 },
     })
+    const write = () => pglite.exec(`INSERT INTO item (name) VALUES ('x')`)
+    await write()
+    await expect.poll(() => scripts).toContain('CHECKPOINT')
+    await upkeep.pauseDuring(async () => {
+      scripts.length = 0
+      await write()
+      await delay(100)
+      expect(scripts).toEqual([])
+    })
+    await expect.poll(() => scripts).toContain('CHECKPOINT')
+    await upkeep.stop()
   })
 })

@@ -1,11 +1,12 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { makeDatabaseTemplate } from '../src/directory/database-template.ts'
+import { closedFiles } from '../src/backup/database-files.ts'
+import { writeArchive } from '../src/backup/write-archive.ts'
 import { prepareDirectory } from '../src/directory/first-start.ts'
 import { openPglite } from '../src/open-pglite.ts'
 import { programEnd, startProgram } from './support/child-program.ts'
-import { createItem, folderOf } from './support/database.ts'
+import { folderOf, itemTemplate } from './support/database.ts'
 import { seed, seededRandom } from './support/random.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
@@ -21,10 +22,11 @@ describe('first start', () => {
     const random = seededRandom(seed)
     const dataDir = await temporaryFolder()
     const template = join(dataDir, 'template.tar.gz')
-    await makeDatabaseTemplate(template, createItem)
+    await writeArchive(closedFiles(folderOf(await itemTemplate())), template)
     let killedEarly = 0
+    const kills = process.env['STET_TEST_LONG'] === '1' ? 50 : 3
     // A fast machine may need more rounds until a kill interrupts a start.
-    for (let round = 0; round < 5 || killedEarly === 0; round++) {
+    for (let round = 0; round < kills || killedEarly === 0; round++) {
       await rm(join(dataDir, 'db'), { recursive: true, force: true })
       const starter = startProgram(
         new URL('support/first-start-child.ts', import.meta.url),
@@ -40,14 +42,14 @@ describe('first start', () => {
       expect((await readdir(join(dataDir, 'db'))).filter((name) => name.startsWith('test-'))).toEqual([])
     }
     await rm(dataDir, { recursive: true })
-  }, 120_000)
+  }, 600_000)
 
   it('creates a database without a prebuilt template', async () => {
     const dataDir = await temporaryFolder()
     await prepareDirectory(folderOf(join(dataDir, 'db')), join(dataDir, 'no-template'))
     await (await openPglite(folderOf(join(dataDir, 'db')))).close()
     await rm(dataDir, { recursive: true })
-  }, 180_000)
+  })
 
   it('refuses a directory that contains other files', async () => {
     await expect(prepareDirectory(folderOf(import.meta.dirname), 'none')).rejects.toThrow(

@@ -1,17 +1,29 @@
-import { PGlite } from '@electric-sql/pglite'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { PGlite } from '@electric-sql/pglite'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { openPglite } from '../src/open-pglite.ts'
 import type { SqlSession } from '../src/sql-session.ts'
 import { pgliteSession } from '../src/thread/pglite-session.ts'
+import { copyDatabase } from './support/copy-database.ts'
+import { folderOf, itemTemplate } from './support/database.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
 
+let folder: string
 let pglite: PGlite
 let session: SqlSession
 beforeAll(async () => {
-  pglite = await PGlite.create()
+  folder = await temporaryFolder()
+  await copyDatabase(await itemTemplate(), join(folder, 'db'))
+  pglite = await openPglite(folderOf(join(folder, 'db')))
   session = pgliteSession(pglite)
   await pglite.exec('CREATE TABLE thing (id int PRIMARY KEY, text text, bytes bytea, list text[], json jsonb)')
-}, 60_000)
+})
 beforeEach(() => pglite.exec('TRUNCATE thing'))
-afterAll(() => pglite.close())
+afterAll(async () => {
+  await pglite.close()
+  await rm(folder, { recursive: true })
+})
 
 const insert = 'INSERT INTO thing (id) VALUES ($1::int) RETURNING id::text AS key'
 const ids = async () =>

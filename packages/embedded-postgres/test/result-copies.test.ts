@@ -20,7 +20,7 @@ beforeAll(async () => {
   port = port1
   serveDatabase(port2)
   await request('open', { folder: folderOf(join(folder, 'db')), template: '', program: await compiledPglite() })
-}, 60_000)
+})
 afterAll(async () => {
   await request('close', undefined)
   port.close()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { NotFoundError, Stet } from '../src/index.ts'
+import { Stet } from '../src/index.ts'
 import { events, json, localServer } from './support/local-server.ts'
 import { frames, result, runEvents, UUID } from './support/sample-run.ts'
 
@@ -44,17 +44,5 @@ describe('attach', () => {
     expect(requests[0]?.headers['last-event-id']).toBe('4')
     expect(requests[1]).toMatchObject({ url: `${conversation}/attach`, body: { stream: false } })
     expect(requests[1]?.headers['last-event-id']).toBeUndefined()
-  })
-
-  it('rejects for an unknown conversation', async () => {
-    const body = {
-      name: 'NotFoundError',
-      message: 'm',
-      errorCode: 'NotFoundError',
-      details: {},
-      error: { message: 'm' },
-    }
-    const { url } = await localServer(json(body, 404))
-    await expect(client(url).runs.attach(UUID)).rejects.toBeInstanceOf(NotFoundError)
   })
 })

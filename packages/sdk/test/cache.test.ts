@@ -40,6 +40,15 @@ function promptServer() {
   return localServer(reply).then((server) => ({ ...server, state }))
 }
 
+/** A client whose background requests can be awaited. */
+function renewing(url: string, o: StetOptions = {}) {
+  let renewal: Promise<unknown> = Promise.resolve()
+  const waitUntil = (work: Promise<unknown>) => {
+    renewal = work
+  }
+  return { stet: client(url, { cache: { waitUntil }, ...o }), renewed: () => renewal }
+}
+
 const seen = ({ content, source }: { content: string; source: string }) => [content, source]
 const gets = (requests: Recorded[]) => requests.filter(({ method }) => method === 'GET')
 
@@ -74,19 +83,13 @@ describe('the age of a prompt', () => {
 
   it('resets the age of an unchanged prompt and keeps its ETag', async () => {
     const { url, requests } = await promptServer()
-    let renewal: Promise<unknown> = Promise.resolve()
     const hooks = { onError: vi.fn() }
-    const cache = {
-      waitUntil: (work: Promise<unknown>) => {
-        renewal = work
-      },
-    }
-    const stet = client(url, { cache, hooks })
+    const { stet, renewed } = renewing(url, { hooks })
     await stet.prompts.get('a')
     for (const round of [1, 2]) {
       pass(60_001)
       expect(seen(await stet.prompts.get('a'))).toEqual(['one', 'stale'])
-      await renewal
+      await renewed()
       expect(seen(await stet.prompts.get('a'))).toEqual(['one', 'cache'])
       expect(requests[round]?.headers['if-none-match']).toBe('"one"')
     }
@@ -105,17 +108,10 @@ describe('the age of a prompt', () => {
 
   it('keeps the copy and waits 5 s when a refresh fails', async () => {
     const { url, requests, state } = await promptServer()
-    let renewal: Promise<unknown> = Promise.resolve()
-    const stet = client(url, {
-      cache: {
-        waitUntil: (work) => {
-          renewal = work
-        },
-      },
-    })
+    const { stet, renewed } = renewing(url)
     const read = async () => {
       const got = seen(await stet.prompts.get('a'))
-      await renewal
+      await renewed()
       return [...got, requests.length]
     }
     await read()
@@ -135,23 +131,16 @@ describe('the age of a prompt', () => {
 
   it('evicts a deleted prompt', async () => {
     const { url, state } = await promptServer()
-    let renewal: Promise<unknown> = Promise.resolve()
-    const stet = client(url, {
-      cache: {
-        waitUntil: (work) => {
-          renewal = work
-        },
-      },
-    })
+    const { stet, renewed } = renewing(url)
     await stet.prompts.get('a')
     await stet.prompts.get('ab')
     state.status = 404
     pass(60_000)
     expect(seen(await stet.prompts.get('a'))).toEqual(['one', 'stale'])
-    await renewal
+    await renewed()
     await expect(stet.prompts.get('a')).rejects.toBeInstanceOf(NotFoundError)
     expect(seen(await stet.prompts.get('ab'))).toEqual(['one', 'stale'])
-    await renewal
+    await renewed()
   })
 })
 
@@ -167,7 +156,7 @@ describe('shared requests', () => {
     const get = vi.fn((key: string) => entries.get(key))
     const store = { get, set: (key: string, entry: CacheEntry) => void entries.set(key, entry), delete() {} }
     // Once a caller has read the store, it only waits for the server.
-    const asked = (callers: number) => vi.waitFor(() => expect(get).toHaveBeenCalledTimes(callers), 20_000)
+    const asked = (callers: number) => vi.waitFor(() => expect(get).toHaveBeenCalledTimes(callers), 120_000)
     return { ...server, stet: client(server.url, { cache: { store } }), asked, open }
   }
 
@@ -283,7 +272,7 @@ describe('writes', () => {
       open = resolve
     })
     const early = stet.prompts.get('a')
-    await vi.waitFor(() => expect(requests).toHaveLength(1), 20_000)
+    await vi.waitFor(() => expect(requests).toHaveLength(1), 120_000)
     const write = stet.prompts.createOrUpdate('a', { prompt: 'two', force: true })
     state.gate = Promise.resolve()
     await write
@@ -431,18 +420,12 @@ describe('fallback', () => {
 
   it('is not used while a cached prompt is available', async () => {
     const { url, state } = await promptServer()
-    let renewal: Promise<unknown> = Promise.resolve()
-    const cache = {
-      waitUntil: (work: Promise<unknown>) => {
-        renewal = work
-      },
-    }
-    const stet = client(url, { cache })
+    const { stet, renewed } = renewing(url)
     await stet.prompts.get('a')
     state.status = 503
     pass(1_000_000)
     expect(seen(await stet.prompts.get('a', { fallback: 'x' }))).toEqual(['one', 'stale'])
-    await renewal
+    await renewed()
     pass(3_600_000)
     expect(seen(await stet.prompts.get('a', { fallback: 'x' }))).toEqual(['x', 'fallback'])
   })

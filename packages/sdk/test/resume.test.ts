@@ -22,6 +22,9 @@ const RUN = runEvents(['Hel', 'lo ', 'wörld'])
 const behaviours = Object.keys(BEHAVIOURS) as Behaviour[]
 /** Cuts before each event, in the middle of each event, and after the last one. */
 const places = [...RUN.flatMap((_, index) => [index, index + 0.5]), RUN.length]
+/** Pairs of cuts: a few on every change, each pair before a release. */
+const stride = process.env['STET_TEST_LONG'] === '1' ? 1 : 5
+const pairs = RUN.flatMap((_, first) => RUN.flatMap((__, second) => (second < first ? [] : [[first, second]])))
 
 const starting = json({ message: 'starting' }, 503, { 'Retry-After-Ms': '1' })
 
@@ -50,25 +53,22 @@ async function expectUndisturbed(stream: RunStream, firstId = 1) {
 }
 
 describe.each(behaviours)('a server that %s', (behaviour) => {
-  it.each(places)('a cut at %d changes nothing', async (cut) => {
-    const server = await runServer({ behaviour, cuts: [cut] })
-    await expectUndisturbed(client(server.url).prompts.stream('a'))
-    expect(server.attaches()).toHaveLength(cut === RUN.length ? 0 : 1)
-    expect(server.stops()).toEqual([])
-  })
-
-  it('two cuts in one run change nothing, wherever they occur', async () => {
-    for (let first = 0; first < RUN.length; first++) {
-      for (let second = first; second < RUN.length; second += 2) {
-        const server = await runServer({ behaviour, cuts: [first, second] })
-        await expectUndisturbed(client(server.url).prompts.stream('a'))
-        expect(server.attaches()).toHaveLength(2)
-      }
+  it('a cut changes nothing, wherever it occurs', async () => {
+    for (const cut of places) {
+      const server = await runServer({ behaviour, cuts: [cut] })
+      await expectUndisturbed(client(server.url).prompts.stream('a'))
+      expect(server.attaches(), `cut at ${cut}`).toHaveLength(cut === RUN.length ? 0 : 1)
+      expect(server.stops()).toEqual([])
     }
   })
 
-  it('a cut in a chat changes nothing', async () => {
-    for (const cut of places) {
+  it('two cuts in one run change nothing, nor does one in a chat', async () => {
+    for (const cuts of pairs.filter((_, index) => index % stride === 0)) {
+      const server = await runServer({ behaviour, cuts })
+      await expectUndisturbed(client(server.url).prompts.stream('a'))
+      expect(server.attaches(), `cuts at ${cuts}`).toHaveLength(2)
+    }
+    for (const cut of places.filter((_, index) => index % stride === 0)) {
       const server = await runServer({ behaviour, cuts: [cut], firstId: 41 })
       await expectUndisturbed(client(server.url).prompts.chatStream(UUID, 'And then?'), 41)
     }
@@ -152,32 +152,6 @@ describe('resuming', () => {
     expect(delays.slice(1)).toEqual([7, 7])
   })
 
-  it('waits at most a minute, even if the server requests more', async () => {
-    const busy = json({ name: 'ServiceUnavailableError', message: 'busy' }, 503, { 'Retry-After': '3600' })
-    const { url } = await localServer(events(frames(RUN.slice(0, 5))), busy)
-    const delays: number[] = []
-    const stream = client(url).prompts.stream('a')
-    stream.on('sdk', (event) => {
-      if (event.type === 'reconnecting' && delays.push(event.delayMs) === 2) stream.detach()
-    })
-    await expect(stream.finalResult()).rejects.toMatchObject({ detached: true })
-    expect(delays[1]).toBe(60_000)
-  })
-
-  it('increases its delays up to the maximum, with downward jitter', async () => {
-    const { url } = await localServer(events(frames(RUN.slice(0, 5))))
-    const delays: number[] = []
-    const resume = { initialDelay: 4, maxDelay: 10, maxAttempts: 4 }
-    const stream = client(url).prompts.stream('a', { resume })
-    stream.on('sdk', (event) => event.type === 'reconnecting' && delays.push(event.delayMs))
-    await expect(stream.finalResult()).rejects.toBeInstanceOf(StreamInterruptedError)
-    expect(delays).toHaveLength(4)
-    for (const [attempt, longest] of [4, 8, 10, 10].entries()) {
-      expect(delays[attempt]).toBeLessThanOrEqual(longest)
-      expect(delays[attempt]).toBeGreaterThanOrEqual(longest * 0.75)
-    }
-  })
-
   it('silence counts as a cut', async () => {
     const { url, requests } = await localServer(openEvents(frames(RUN.slice(0, 5))), events(frames(RUN)))
     const stream = client(url).prompts.stream('a', { idleTimeout: 200 })
@@ -223,11 +197,6 @@ describe('resuming', () => {
   it('a background run is read even if its first reader cannot reach the server', async () => {
     const server = await localServer(json({ uuid: UUID }), starting, starting, events(frames(RUN)))
     await expectUndisturbed(client(server.url).prompts.stream('a', { background: true }))
-  })
-
-  it('an attach is retried while the server is starting', async () => {
-    const server = await localServer(starting, events(frames(RUN)))
-    await expectUndisturbed(client(server.url).runs.attachStream(UUID))
   })
 
   it('an attach continues after the given event', async () => {
@@ -287,20 +256,13 @@ describe('attaching after the last event', () => {
     expect(seen.map(({ id }) => id)).toEqual(RUN.slice(3).map((_, index) => String(index + 4)))
     expect(requests).toHaveLength(3)
   })
-
-  it('a broken connection is a cut and ends the stream without resume', async () => {
-    const cut = await runServer({ behaviour: 'honours the id', cuts: [3] })
-    const lost = client(cut.url).runs.attachStream(UUID, { lastEventId: '3', resume: false })
-    await expect(lost.finalResult()).rejects.toBeInstanceOf(StreamInterruptedError)
-    expect(cut.attaches()).toHaveLength(1)
-  })
 })
 
 describe('leaving while the stream is disconnected', () => {
   it.each(['abort', 'detach'] as const)('%s() ends the wait', async (leave) => {
     const server = await runServer({ behaviour: 'honours the id', cuts: [5] })
     const stream = client(server.url).prompts.stream('a', { resume: { initialDelay: 1e6, maxDelay: 1e6 } })
-    await vi.waitFor(() => expect(stream.state).toBe('reconnecting'), 20_000)
+    await vi.waitFor(() => expect(stream.state).toBe('reconnecting'), 120_000)
     await stream[leave]()
     await stream.abort()
     await expect(stream.finalResult()).rejects.toMatchObject({ name: 'AbortError', detached: leave === 'detach' })
@@ -314,7 +276,7 @@ describe('leaving while the stream is disconnected', () => {
       if (request.url.endsWith('/stop')) return json({})(response, request)
     })
     const stream = client(url).prompts.stream('a')
-    await vi.waitFor(() => expect(requests).toHaveLength(2), 20_000)
+    await vi.waitFor(() => expect(requests).toHaveLength(2), 120_000)
     await stream.abort()
     await expect(stream.finalText()).rejects.toMatchObject({ name: 'AbortError' })
     expect(requests.filter((request) => request.url.endsWith('/stop'))).toHaveLength(1)

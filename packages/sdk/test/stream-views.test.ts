@@ -79,7 +79,7 @@ describe('readers', () => {
     await vi.waitFor(() => {
       collectGarbage()
       expect(passed.filter((event) => event.deref())).toEqual([])
-    }, 20_000)
+    }, 120_000)
     await reader.return?.()
   })
 
@@ -125,7 +125,7 @@ it('an unread proxied stream has no timer once its run has ended', async () => {
   const stream = client(url).prompts.stream('a')
   stream.toReadableStream()
   await stream.finalResult()
-  await vi.waitFor(() => expect(vi.getTimerCount()).toBe(0), 20_000)
+  await vi.waitFor(() => expect(vi.getTimerCount()).toBe(0), 120_000)
 })
 
 it('a proxied stream sends a ping during silence, and never queues more than one', async () => {
@@ -185,16 +185,6 @@ describe('a failed run', () => {
     await expect(stream.finalResult()).rejects.toMatchObject({ status: 404 })
   })
 
-  it('rejects run() and calls onError once', async () => {
-    const { url } = await localServer(events(FAILED))
-    const onError = vi.fn()
-    const error = await client(url)
-      .prompts.run('a', { onError })
-      .catch((e: unknown) => e)
-    expect(error).toBeInstanceOf(RunError)
-    expect(onError.mock.calls).toEqual([[error]])
-  })
-
   it('warns once with the conversation if unhandled, and never if handled', async () => {
     const { url } = await localServer(events(FAILED))
     const warn = vi.fn()
@@ -203,7 +193,7 @@ describe('a failed run', () => {
     const heard = new Promise((resolve) => stet.prompts.stream('a').on('error', resolve))
     await expect(heard).resolves.toBeInstanceOf(RunError)
     const stream = stet.prompts.stream('a')
-    await vi.waitFor(() => expect(warn).toHaveBeenCalled(), 20_000)
+    await vi.waitFor(() => expect(warn).toHaveBeenCalled(), 120_000)
     expect(warn.mock.calls).toEqual([[expect.stringContaining(UUID)]])
     expect(stream.state).toBe('errored')
   })
@@ -248,14 +238,6 @@ describe('listeners', () => {
     ])
   })
 
-  it('can be added for one event and for all events', async () => {
-    const { url } = await localServer(events(RUN))
-    const log: string[] = []
-    const note = (delta: string) => log.push(delta)
-    await client(url).prompts.stream('a').once('text', note).on('text', note).finalResult()
-    expect(log).toEqual(['Hel', 'Hel', 'lo'])
-  })
-
   it('an exception in one rejects the stream with it and closes the stream', async () => {
     let closed = 0
     const { url } = await localServer(openEvents(BEGUN, { onClose: () => closed++ }))
@@ -264,7 +246,7 @@ describe('listeners', () => {
       throw mine
     }
     await expect(client(url).prompts.run('a', { onText })).rejects.toBe(mine)
-    await vi.waitFor(() => expect(closed).toBe(1), 20_000)
+    await vi.waitFor(() => expect(closed).toBe(1), 120_000)
   })
 
   it('an exception in onFinished rejects, and one in onError does not hide the error', async () => {
@@ -291,7 +273,7 @@ describe('abort', () => {
     let closed = 0
     const stopped = json({ uuid: UUID, stopped: true, status: 'stopped' })
     const server = await localServer(openEvents(body, { onClose: () => closed++ }), stopped)
-    return { ...server, isClosed: () => vi.waitFor(() => expect(closed).toBe(1), 20_000) }
+    return { ...server, isClosed: () => vi.waitFor(() => expect(closed).toBe(1), 120_000) }
   }
 
   it.each<[string, (stream: RunStream) => unknown]>([
@@ -304,7 +286,7 @@ describe('abort', () => {
     const views = [stream.finalResult(), collect(stream), collect(stream.textStream)].map((view) =>
       view.catch((e: unknown) => e),
     )
-    await vi.waitFor(() => expect(stream.text).toBe('Hel'), 20_000)
+    await vi.waitFor(() => expect(stream.text).toBe('Hel'), 120_000)
     await abort(stream)
     for (const view of views) {
       const error = await view
@@ -320,25 +302,15 @@ describe('abort', () => {
     expect(requests[1]).toMatchObject({ method: 'POST', url: `/api/v3/conversations/${UUID}/stop` })
   })
 
-  it('works through the signal of the call', async () => {
-    const { url, isClosed } = await open()
-    const controller = new AbortController()
-    const stream = client(url).prompts.stream('a', { signal: controller.signal })
-    await stream.started()
-    controller.abort()
-    await expect(stream.finalResult()).rejects.toBeInstanceOf(AbortError)
-    await isClosed()
-  })
-
-  it('leaves the run active with onAbort: detach', async () => {
+  it.each(['stop', 'detach'] as const)('works through the signal of the call (%s)', async (onAbort) => {
     const { url, requests, isClosed } = await open()
     const controller = new AbortController()
-    const stream = client(url).prompts.stream('a', { signal: controller.signal, onAbort: 'detach' })
+    const stream = client(url).prompts.stream('a', { signal: controller.signal, onAbort })
     await stream.started()
     controller.abort()
-    await expect(stream.finalResult()).rejects.toMatchObject({ name: 'AbortError', detached: true })
+    await expect(stream.finalResult()).rejects.toMatchObject({ name: 'AbortError', detached: onAbort === 'detach' })
     await isClosed()
-    expect(requests).toHaveLength(1)
+    if (onAbort === 'detach') expect(requests).toHaveLength(1)
   })
 
   it('leaves no listener on a signal that outlives its calls', async () => {
@@ -355,10 +327,10 @@ describe('abort', () => {
     let closed = 0
     const { url, requests } = await localServer((response) => void response.on('close', () => closed++))
     const stream = client(url).prompts.stream('a')
-    await vi.waitFor(() => expect(requests).toHaveLength(1), 20_000)
+    await vi.waitFor(() => expect(requests).toHaveLength(1), 120_000)
     await stream.abort()
     await expect(stream.started()).rejects.toMatchObject({ name: 'AbortError' })
-    await vi.waitFor(() => expect(closed).toBe(1), 20_000)
+    await vi.waitFor(() => expect(closed).toBe(1), 120_000)
   })
 
   it('sends nothing if it happens before the request', async () => {
@@ -376,14 +348,14 @@ describe('abort', () => {
     const controller = new AbortController()
     const chat = client(url).prompts.chat(UUID, 'And then?', { stream: false, signal: controller.signal, onAbort })
     chat.catch(() => {})
-    await vi.waitFor(() => expect(requests).toHaveLength(1), 20_000)
+    await vi.waitFor(() => expect(requests).toHaveLength(1), 120_000)
     controller.abort()
     const detached = onAbort === 'detach'
     await expect(chat).rejects.toMatchObject({ name: 'AbortError', conversationUuid: UUID, detached })
     const again = client(url).runs.attach(UUID, { stream: false, signal: controller.signal })
     await expect(again).rejects.toBeInstanceOf(AbortError)
     const stop = `/api/v3/conversations/${UUID}/stop`
-    if (!detached) await vi.waitFor(() => expect(requests[1]?.url).toBe(stop), 20_000)
+    if (!detached) await vi.waitFor(() => expect(requests[1]?.url).toBe(stop), 120_000)
     expect(requests).toHaveLength(detached ? 1 : 2)
   })
 

@@ -169,7 +169,7 @@ describe('inline', () => {
     expect(error).toBeInstanceOf(ToolExecutionError)
     expect(error).toMatchObject({ name: 'ToolExecutionError', call: faulty })
     expect(stream.state).toBe('errored')
-    await vi.waitFor(() => expect(server.stops()).toHaveLength(1), 20_000)
+    await vi.waitFor(() => expect(server.stops()).toHaveLength(1), 120_000)
     expect(server.results).toEqual([])
   })
 
@@ -184,7 +184,7 @@ describe('inline', () => {
     await expect(client(url).prompts.run('a', { tools: { get_weather: () => 1 } })).rejects.toMatchObject({
       status: 403,
     })
-    await vi.waitFor(() => expect(requests.filter((request) => request.url.endsWith('/stop'))).toHaveLength(1), 20_000)
+    await vi.waitFor(() => expect(requests.filter((request) => request.url.endsWith('/stop'))).toHaveLength(1), 120_000)
   })
 
   it('abort() aborts the handler signal, stops the run once and posts nothing', async () => {
@@ -198,7 +198,7 @@ describe('inline', () => {
       },
     }
     const stream = client(server.url).prompts.stream('a', { tools, headers: { 'X-Tenant': 't' } })
-    await vi.waitFor(() => expect(stream.state).toBe('tools'), 20_000)
+    await vi.waitFor(() => expect(stream.state).toBe('tools'), 120_000)
     await stream.abort()
     answer.resolve('late')
     await expect(stream.finalResult()).rejects.toMatchObject({ name: 'AbortError' })
@@ -377,24 +377,6 @@ describe('in turns', () => {
     const run = client(url).prompts.run('a', { stream, toolMode: 'turns', tools, onError })
     await expect(run).rejects.toMatchObject({ name: 'ToolExecutionError', call: rome, cause: 5 })
     expect(onError).toHaveBeenCalledOnce()
-  })
-
-  it.each([true, false])('abort during a handler ends the call (stream: %s)', async (stream) => {
-    const reply: Reply = stream ? events(frames(endingWith([rome]))) : json(jsonEndingWith([rome]))
-    const { url, requests } = await localServer(reply)
-    const controller = new AbortController()
-    const get_weather = vi.fn(() => new Promise(() => {}))
-    const run = client(url).prompts.run('a', {
-      stream,
-      toolMode: 'turns',
-      tools: { get_weather },
-      signal: controller.signal,
-    })
-    run.catch(() => {})
-    await vi.waitFor(() => expect(get_weather).toHaveBeenCalled(), 20_000)
-    controller.abort()
-    await expect(run).rejects.toMatchObject({ name: 'AbortError' })
-    expect(chats(requests)).toEqual([])
   })
 
   it.each([true, false])(

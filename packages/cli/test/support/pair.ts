@@ -1,8 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { RunningServer } from './server.ts'
-import { Person } from './stet.ts'
-import { temporaryFolder } from './temporary-folder.ts'
+import { loggedIn } from './shared-server.ts'
+import type { Person } from './stet.ts'
 
 export const fileOf = (person: Person, path: string): string => join(person.folder, 'prompts', `${path}.promptl`)
 export const read = (person: Person, path: string): Promise<string> => readFile(fileOf(person, path), 'utf8')
@@ -20,16 +19,12 @@ export async function succeed(person: Person, ...argv: string[]): Promise<string
 
 const twoPrompts = { a: 'first a\n', b: 'first b\n' }
 
-export async function pairOf(
-  name: string,
-  server: RunningServer,
-  prompts: Record<string, string> = twoPrompts,
-): Promise<[Person, Person]> {
-  const ana = await Person.create(await temporaryFolder(), server)
+export async function pairOf(name: string, prompts: Record<string, string> = twoPrompts): Promise<[Person, Person]> {
+  const ana = await loggedIn()
   for (const [path, text] of Object.entries(prompts)) await write(ana, path, text)
   const created = JSON.parse(await succeed(ana, 'init', '--create', name, '--json'))
   await succeed(ana, 'push', '--publish', '--yes')
-  const ben = await Person.create(await temporaryFolder(), server)
+  const ben = await loggedIn()
   await succeed(ben, 'init', '--project', String(created.project.id))
   return [ana, ben]
 }

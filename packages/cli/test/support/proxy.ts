@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 
 export interface Way {
   address: string
@@ -8,6 +9,8 @@ export interface Way {
   /** One entry per event stream: after how many events the connection breaks. 0 breaks it before the response head. */
   readonly cuts: number[]
   held: RegExp | undefined
+  /** Collects a response before it is forwarded, and may change its text. */
+  collects: ((url: string) => { hasLength: boolean; change?(text: string): string } | undefined) | undefined
   before: ((line: string) => Promise<void>) | undefined
   stop(): Promise<void>
 }
@@ -25,6 +28,7 @@ export async function startProxy(target: string): Promise<Way> {
     seen: [],
     cuts: [],
     held: undefined,
+    collects: undefined,
     before: undefined,
     async stop() {
       server.closeAllConnections()
@@ -44,8 +48,11 @@ async function receive(incoming: IncomingMessage, outgoing: ServerResponse, targ
 }
 
 function forward(incoming: IncomingMessage, outgoing: ServerResponse, url: string, proxy: Way): void {
-  const { method, headers } = incoming
+  const { method } = incoming
+  const collecting = proxy.collects?.(incoming.url ?? '')
+  const headers = { ...incoming.headers, ...(collecting && { 'accept-encoding': 'identity' }) }
   const passed = request(url, { method, headers }, (answer) => {
+    if (collecting) return void collect(answer, outgoing, collecting)
     const isStream = answer.headers['content-type']?.startsWith('text/event-stream')
     const cut = isStream ? proxy.cuts.shift() : undefined
     if (cut === 0) return void outgoing.destroy()
@@ -60,17 +67,32 @@ function forward(incoming: IncomingMessage, outgoing: ServerResponse, url: strin
 }
 
 function passEvents(answer: IncomingMessage, outgoing: ServerResponse, limit: number): void {
-  let text = ''
+  let rest = ''
   let count = 0
   answer.setEncoding('utf8').on('data', (chunk: string) => {
-    text += chunk
-    for (let end = text.indexOf('\n\n'); end >= 0 && count < limit; end = text.indexOf('\n\n')) {
-      outgoing.write(text.slice(0, end + 2))
-      text = text.slice(end + 2)
+    rest += chunk
+    for (let end = rest.indexOf('\n\n'); end >= 0 && count < limit; end = rest.indexOf('\n\n')) {
+      outgoing.write(rest.slice(0, end + 2))
+      rest = rest.slice(end + 2)
       count += 1
     }
     // Flushes before the cut, so that the reader receives exactly these events.
     if (count === limit) outgoing.write('', () => outgoing.destroy())
   })
   answer.on('end', () => outgoing.end())
+}
+
+async function collect(
+  answer: IncomingMessage,
+  outgoing: ServerResponse,
+  { hasLength, change = (text) => text }: { hasLength: boolean; change?(text: string): string },
+): Promise<void> {
+  try {
+    const { 'content-type': type = '' } = answer.headers
+    const whole = Buffer.from(change(await text(answer)))
+    const length = hasLength ? { 'content-length': whole.length } : {}
+    outgoing.writeHead(answer.statusCode ?? 502, { 'content-type': type, ...length }).end(whole)
+  } catch {
+    outgoing.destroy()
+  }
 }

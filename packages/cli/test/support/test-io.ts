@@ -7,25 +7,26 @@ export interface Ended {
   stderr: string
 }
 
-/** Runs a command line in this process, without a terminal and with a temporary home. */
+/** Has no terminal, no input and a temporary home. */
+export const ioIn = (given: Partial<Io> & { cwd: string }): Io => ({
+  env: {},
+  homeDir: given.cwd,
+  platform: 'linux',
+  tty: { stdin: false, stdout: false, stderr: false },
+  out: () => {},
+  err: () => {},
+  readStdin: async () => new Uint8Array(),
+  onInterrupt: () => () => {},
+  openLines: () => ({ prompt() {}, close() {} }),
+  ...given,
+})
+
+/** Runs a command line in this process. */
 export async function runInProcess(argv: readonly string[], given: Partial<Io> & { cwd: string }): Promise<Ended> {
-  let [stdout, stderr] = ['', '']
-  const io: Io = {
-    env: {},
-    homeDir: given.cwd,
-    platform: 'linux',
-    tty: { stdin: false, stdout: false, stderr: false },
-    out: (text) => {
-      stdout += text
-    },
-    err: (text) => {
-      stderr += text
-    },
-    readStdin: async () => new Uint8Array(),
-    onInterrupt: () => () => {},
-    openLines: () => ({ prompt() {}, close() {} }),
-    ...given,
+  const printed = { stdout: '', stderr: '' }
+  const print = (end: 'stdout' | 'stderr') => (text: string) => {
+    printed[end] += text
   }
-  const code = await run(argv, io)
-  return { code, stdout, stderr }
+  const code = await run(argv, ioIn({ out: print('stdout'), err: print('stderr'), ...given }))
+  return { code, ...printed }
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 // From version 24 on, Node strips types itself, which makes a process start three times as fast.
-const loader = Number(process.versions.node.split('.')[0]) >= 24 ? [] : ['--import', 'tsx']
+export const loader = Number(process.versions.node.split('.')[0]) >= 24 ? [] : ['--import', 'tsx']
 
 /** The process ends too soon to benefit from optimized WebAssembly. */
 export function startProgram(file: string | URL, ...args: string[]): ChildProcess {

@@ -17,7 +17,7 @@ export function folderOf(path: string): DatabaseFolder {
   return { path, owner: 'test' }
 }
 
-export const createItem = (session: SqlSession): Promise<void> =>
+const createItem = (session: SqlSession): Promise<void> =>
   session.script('CREATE TABLE item (id serial PRIMARY KEY, name text NOT NULL)')
 
 /** Returns a closed database directory with the table `item`, created once per machine. */

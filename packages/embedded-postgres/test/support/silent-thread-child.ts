@@ -6,7 +6,7 @@ import { folderOf } from './database.ts'
 
 const thread = startDatabaseThread(fileURLToPath(new URL('silent-thread.mjs', import.meta.url)), 'test')
 await thread.ask('open', { folder: folderOf(''), template: '', program: {} })
-thread.watchSilence({ refuseAfterMs: 500, endAfterMs: 2_000 })
+thread.watchSilence({ refuseAfterMs: 500, endAfterMs: 5_000 })
 const say = (error: Error) => writeSync(1, `${error.name} ${error.message}\n`)
 await thread.ask('script', { sql: 'SELECT 1' }).catch(say)
 await thread.ask('script', { sql: 'SELECT 2' }).catch(say)

@@ -2,6 +2,6 @@
 import { parentPort } from 'node:worker_threads'
 
 parentPort.on('message', ({ id, task }) => {
-  if (task === 'script') for (;;);
+  if (task === 'script') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)
   parentPort.postMessage({ id, syncs: 0 })
 })

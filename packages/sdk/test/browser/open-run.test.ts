@@ -69,9 +69,7 @@ it('reads a run through the page’s own server', async () => {
   expect(service.requests[0]?.headers['authorization']).toBe('Bearer k')
 })
 
-const places = run.map((_, index) => index)
-
-it.each(places)('resumes after a cut behind %i events', async (count) => {
+it.each([0, 5, run.length - 1])('resumes after a cut behind %i events', async (count) => {
   const known = { headers: { 'X-Conversation-Uuid': UUID } }
   const service = await localServer(events(whole, known), (response, request) => {
     const seen = Number(request.headers['last-event-id'] ?? 0)
@@ -143,6 +141,6 @@ it('closes the socket when the page aborts', async () => {
   await stream.started()
   controller.abort()
   await expect(stream.finalResult()).rejects.toMatchObject({ name: 'AbortError' })
-  await vi.waitFor(() => expect(isClosed).toBe(true), 20_000)
+  await vi.waitFor(() => expect(isClosed).toBe(true), 120_000)
   expect(page.requests).toHaveLength(1)
 })

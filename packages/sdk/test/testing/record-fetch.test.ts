@@ -18,7 +18,7 @@ function cassetteFile(): string {
 /** Waits for that many recordings. A stream's recording is written at its end, just after its result. */
 async function recordings(file: string, count: number): Promise<string> {
   const read = () => (existsSync(file) ? readFileSync(file, 'utf8') : '[]')
-  await vi.waitFor(() => expect(JSON.parse(read())).toHaveLength(count), 20_000)
+  await vi.waitFor(() => expect(JSON.parse(read())).toHaveLength(count), 120_000)
   return read()
 }
 

@@ -1,0 +1,16 @@
+import type { Compared } from '../../src/sync/compare.ts'
+
+/** A prompt without a file and without anything else that a test does not name. */
+export const comparedWith = (given: Pick<Compared, 'path' | 'state'> & Partial<Compared>): Compared => ({
+  localFile: undefined,
+  localText: undefined,
+  localHash: undefined,
+  remoteText: undefined,
+  remoteHash: undefined,
+  documentUuid: undefined,
+  remoteUpdatedAt: undefined,
+  hasLeftover: false,
+  hasMarkers: false,
+  mergedLive: undefined,
+  ...given,
+})
