@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { scan } from '../src/index.ts'
-import { firstIssue, sourceOf, textOf } from './support.ts'
+import { firstIssue, renderIssue, sourceOf, textOf } from './support.ts'
 
 describe('allow-list', () => {
   it.each([
@@ -20,37 +20,77 @@ describe('allow-list', () => {
   })
 
   it.each([
-    'o[k] = 1',
-    'o[k]++',
-    'a.b.constructor',
-    'a["prototype"]',
-    'a.caller',
-    'a.bind(b)',
-    'f()',
-    '(a, b)()',
-    'a.forEach(b)',
-    'a.matchAll("x")',
-    'a.concat(...b)',
-    '/x/',
-    '10n',
-    '#p in a',
-    'a.b`x`',
-    'new Map()',
-    'import.meta',
-    '{ m() {} }',
-    'a ||= 1',
+    ...[
+      'o[k] = 1',
+      'o[k]++',
+      'a.b.constructor',
+      'a["prototype"]',
+      'a.caller',
+      'a.bind(b)',
+      'f()',
+      '(a, b)()',
+      'x => x',
+    ],
+    ...['a.forEach(b)', 'a.matchAll("x")', 'a.concat(...b)', '/x/', '10n', '#p in a', 'a.b`x`', '`${p}`', 'new Map()'],
+    ...['import.meta', 'import("node:fs")', 'this.process', '{ m() {} }', '{ get a() { return 1 } }', '{ [k]: 1 }'],
+    ...[
+      'a ||= 1',
+      'function () { return 1 }',
+      'async () => 1',
+      'class {}',
+      'p.apply(p)',
+      'p?.constructor',
+      'delete p.x',
+    ],
+    ...[
+      '"a" in p',
+      'p instanceof q',
+      '2 ** 9',
+      'p.__proto__',
+      'p["__proto__"]',
+      '{ __proto__: p }',
+      'valueOf',
+      'constructor',
+    ],
+    ...[
+      'hasOwnProperty("x")',
+      'p.sort()',
+      'p.match("^(a+)+$")',
+      'p.repeat(3)',
+      'p.padStart(9)',
+      'trim()',
+      'new Date()',
+    ],
+    ...['"".constructor.constructor("return 1")()', '({}).constructor.constructor("return 1")()', 'process.exit(1)'],
+    ...[
+      'p.constructor.constructor("return 1")()',
+      'p["constructor"]["constructor"]("return 1")()',
+      'fetch("http://a")',
+    ],
+    ...['p.trim.constructor("return 1")()', 'p.at.constructor("return 1")', 'require("node:fs")', 'process.env.HOME'],
+    // These pass the allow-list and fail while they are evaluated.
+    ...['p[k]()', 'p[k][k]("return 1")()', '"return 1".replace("return 1", p[k][k])'],
   ])('refuses {{ %s }}', async (expression) => {
-    expect((await firstIssue(`{{ ${expression} }}`))?.code).toMatch(/^(not-allowed|parse-error)$/)
+    const content = `Line\n{{ ${expression} }}`
+    const issue = (await firstIssue(content)) ?? (await renderIssue(content, { p: 'text', k: 'constructor', q: 1 }))
+    const codes = /^(not-allowed|parse-error|unexpected-token|function-call-error|variable-not-defined|not-a-function)$/
+    expect(issue).toMatchObject({ line: 2, path: 'folder/prompt', code: expect.stringMatching(codes) })
   })
 
   it.each([
-    ['after a dot', '[{{ s.trim }}{{ l.at }}{{ o.toString }}]'],
-    ['by a computed name', '[{{ s[k] }}{{ l?.[k] }}]'],
-    ['in a variable', '[{{ f = s[k] }}{{ f }}]'],
-    ['at the end of a chain', '[{{ o?.a.toFixed }}{{ s.trim()?.at }}]'],
-  ])('reads a built-in function as nothing, %s', async (_name, content) => {
-    const run = textOf(content, { s: 'x', l: [1], o: { a: 1 }, k: 'concat' })
-    expect(await run).toBe('[]')
+    ['after a dot', '[{{ s.trim }}{{ l.at }}{{ o.toString }}{{ l.keys().next }}]', '[]'],
+    ['by a computed name', '[{{ s[k] }}{{ l?.[k] }}]', '[]'],
+    ['in a variable', '[{{ f = s[k] }}{{ f }}{{ typeof f }}]', '[undefined]'],
+    ['at the end of a chain', '[{{ o?.a.toFixed }}{{ s.trim()?.at }}{{ o?.missing?.at }}]', '[]'],
+    [
+      'as an argument of replace',
+      '{{ "99".replace("99", "x".repeat) }}{{ "99".replace("99", s[k]) }}',
+      'undefinedundefined',
+    ],
+    ['as toJSON of an object', '{{ { toJSON: l.pop } }}', '{}'],
+    ['as a promise', '{{ { then: l.push } }}{{ l }}', '{}[1]'],
+  ])('reads a built-in function as nothing, %s', async (_name, content, expected) => {
+    expect(await textOf(content, { s: 'x', l: [1], o: { a: 1 }, k: 'concat' })).toBe(expected)
   })
 
   it('reads data fields that have the names of built-in functions', async () => {

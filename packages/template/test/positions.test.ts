@@ -110,5 +110,7 @@ describe('positions', () => {
 
   it('lists at most 20 issues', async () => {
     expect((await scan(sourceOf('{{ x => 1 }}'.repeat(30)))).errors).toHaveLength(20)
+    const repaired = '<step schema={{ type: "object" }}>x</step>\n'.repeat(60)
+    expect((await scan(sourceOf(repaired))).warnings).toHaveLength(20)
   })
 })

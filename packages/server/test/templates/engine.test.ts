@@ -79,12 +79,12 @@ describe('template engine', () => {
   })
 
   it('does not charge a prompt for time in which the server could not read its response', async () => {
-    const own = patient(await startEngine({ poolSize: 1, timeoutMs: 1_000 }))
+    const own = patient(await startEngine({ poolSize: 1, timeoutMs: 300 }))
     await rendered(own, 'warm')
     const answer = rendered(own, 'Hello {{ name }}', { name: 'Ada' })
     // The call is sent after two event-loop ticks. Its time limit expires before the next tick.
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
-    const until = performance.now() + 1_500
+    const until = performance.now() + 500
     while (performance.now() < until) Math.sqrt(Math.random())
     expect(await answer).toBe('Hello Ada')
     await own.close()

@@ -11,7 +11,7 @@ import { now, sourceOf, startEngine, type TestEngine } from './support/engine.ts
 
 type Parameters = Record<string, unknown>
 
-const wanted = count(1_500, 30_000)
+const wanted = count(500, 30_000)
 
 /**
  * Returns the results of the slot plan and of the evaluator, as a worker process would send them. Undefined without a
