@@ -173,10 +173,7 @@ describe('tools', () => {
     const second = await latitude.prompts.chat<'text', { get_weather: { city: string } }>(
       first?.uuid ?? '',
       [said('Rome?')],
-      {
-        stream: true,
-        tools: { get_weather: async () => 'blue' },
-      },
+      { stream: true, tools: { get_weather: async () => 'blue' } },
     )
     expect(second?.response).toMatchObject({ text: expect.any(String) })
   })

@@ -98,9 +98,7 @@ const chatRows: Row[] = [
     'google',
     'a user message in every request',
     messages(of('system', text('a')), of('system', text('b'))),
-    {
-      messages: [turn('system', 'a'), turn('user', 'b')],
-    },
+    { messages: [turn('system', 'a'), turn('user', 'b')] },
   ],
   [
     'perplexity',
@@ -112,9 +110,7 @@ const chatRows: Row[] = [
     'mistral',
     'the mark of a prefix',
     messages(user(text('u')), of('assistant', text('{'))),
-    {
-      messages: [turn('user', 'u'), turn('assistant', '{', { prefix: true })],
-    },
+    { messages: [turn('user', 'u'), turn('assistant', '{', { prefix: true })] },
   ],
   [
     'openai',
@@ -526,10 +522,7 @@ describe('body', () => {
       model: _model,
       messages: _messages,
       ...rest
-    } = bodyOf(kind, {
-      settings: { ...varying, logprobs: true },
-      provider: providerAt(url, { kind }),
-    })
+    } = bodyOf(kind, { settings: { ...varying, logprobs: true }, provider: providerAt(url, { kind }) })
     expect(Object.keys(rest).sort()).toEqual(expected.sort())
   })
 })
