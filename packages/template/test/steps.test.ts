@@ -92,104 +92,52 @@ describe('depth of values', () => {
 
 describe('messages and parts', () => {
   const file = { __promptlType: 'file', url: 'https://h/x.pdf', isImage: false, mimeType: 'application/pdf' }
+  const sent = { type: 'file', file: file.url, mimeType: file.mimeType }
+  const text = (value: string, more: object = {}) => ({ type: 'text', text: value, ...more })
+  const called = (args: object) => ({ type: 'tool-call', toolCallId: '1', toolName: 'f', args })
+  const result = { type: 'tool-result', toolCallId: '1', toolName: 'f', result: 'ok' }
+  const cached = { cache_control: { type: 'ephemeral' } }
+  const image = (url: string) => ({ type: 'image', image: url })
 
-  it.each([
-    ['bare text', 'hi', [{ role: 'system', content: [{ type: 'text', text: 'hi' }] }]],
-    [
-      'an expression as role',
-      '<message role={{ r }}>a</message>',
-      [{ role: 'developer', content: [{ type: 'text', text: 'a' }] }],
-    ],
+  it.each<[name: string, content: string, role: string, parts: object[], more?: object]>([
+    ['bare text', 'hi', 'system', [text('hi')]],
+    ['an expression as role', '<message role={{ r }}>a</message>', 'developer', [text('a')]],
     [
       'further attributes',
       '<user name="bo" cache_control={{ { type: "ephemeral" } }}>a</user>',
-      [{ role: 'user', content: [{ type: 'text', text: 'a' }], name: 'bo', cache_control: { type: 'ephemeral' } }],
+      'user',
+      [text('a')],
+      { name: 'bo', ...cached },
     ],
-    [
-      'attributes of parts',
-      '<user><content-text k="v">a</content-text></user>',
-      [{ role: 'user', content: [{ type: 'text', text: 'a', k: 'v' }] }],
-    ],
+    ['attributes of parts', '<user><content-text k="v">a</content-text></user>', 'user', [text('a', { k: 'v' })]],
     [
       'images and files',
       '<user><content-image>data:x</content-image><content-file mime="a/b">u</content-file></user>',
-      [
-        {
-          role: 'user',
-          content: [
-            { type: 'image', image: 'data:x' },
-            { type: 'file', file: 'u', mimeType: 'a/b' },
-          ],
-        },
-      ],
+      'user',
+      [image('data:x'), { type: 'file', file: 'u', mimeType: 'a/b' }],
     ],
-    [
-      'a part by type',
-      '<user><content type="image">u</content></user>',
-      [{ role: 'user', content: [{ type: 'image', image: 'u' }] }],
-    ],
-    [
-      'a file parameter',
-      '<user>see {{ f }}</user>',
-      [
-        {
-          role: 'user',
-          content: [
-            { type: 'text', text: 'see' },
-            { type: 'file', file: file.url, mimeType: file.mimeType },
-          ],
-        },
-      ],
-    ],
-    [
-      'files of a list',
-      '<user>{{ [f, f] }}</user>',
-      [
-        {
-          role: 'user',
-          content: [
-            { type: 'file', file: file.url, mimeType: file.mimeType },
-            { type: 'file', file: file.url, mimeType: file.mimeType },
-          ],
-        },
-      ],
-    ],
+    ['a part by type', '<user><content type="image">u</content></user>', 'user', [image('u')]],
+    ['a file parameter', '<user>see {{ f }}</user>', 'user', [text('see'), sent]],
+    ['files of a list', '<user>{{ [f, f] }}</user>', 'user', [sent, sent]],
     [
       'a tool call',
       '<assistant><tool-call id="1" name="f" arguments={{ { a: 1 } }} /></assistant>',
-      [{ role: 'assistant', content: [{ type: 'tool-call', toolCallId: '1', toolName: 'f', args: { a: 1 } }] }],
+      'assistant',
+      [called({ a: 1 })],
     ],
     [
       'a tool call with text arguments',
       '<assistant><tool-call id="1" name="f" arguments=\'{"a":1}\' /></assistant>',
-      [{ role: 'assistant', content: [{ type: 'tool-call', toolCallId: '1', toolName: 'f', args: { a: 1 } }] }],
+      'assistant',
+      [called({ a: 1 })],
     ],
-    [
-      'a tool call without arguments',
-      '<assistant><tool-call id="1" name="f" /></assistant>',
-      [{ role: 'assistant', content: [{ type: 'tool-call', toolCallId: '1', toolName: 'f', args: {} }] }],
-    ],
-    [
-      'a tool message',
-      '<tool id="1" name="f">ok</tool>',
-      [{ role: 'tool', content: [{ type: 'tool-result', toolCallId: '1', toolName: 'f', result: 'ok' }] }],
-    ],
-    [
-      'unknown tags',
-      'a <example>b</example> <User>c</User>',
-      [{ role: 'system', content: [{ type: 'text', text: 'a <example>b</example> <User>c</User>' }] }],
-    ],
-    [
-      'escapes',
-      '\\{{ a }} \\\\ \\<user>',
-      [{ role: 'system', content: [{ type: 'text', text: '{{ a }} \\ <user>' }] }],
-    ],
-    [
-      'objects, null and nothing',
-      '{{ o }} {{ null }} [{{ none }}]',
-      [{ role: 'system', content: [{ type: 'text', text: '{"a":1} null []' }] }],
-    ],
-  ])('%s', async (_name, content, expected) => {
-    expect(await messagesOf(content, { r: 'developer', f: file, o: { a: 1 } })).toEqual(expected)
+    ['a call without arguments', '<assistant><tool-call id="1" name="f" /></assistant>', 'assistant', [called({})]],
+    ['a tool message', '<tool id="1" name="f">ok</tool>', 'tool', [result]],
+    ['unknown tags', 'a <e>b</e> <User>c</User>', 'system', [text('a <e>b</e> <User>c</User>')]],
+    ['escapes', '\\{{ a }} \\\\ \\<user>', 'system', [text('{{ a }} \\ <user>')]],
+    ['objects, null and nothing', '{{ o }} {{ null }} [{{ none }}]', 'system', [text('{"a":1} null []')]],
+  ])('%s', async (_name, content, role, parts, more) => {
+    const messages = await messagesOf(content, { r: 'developer', f: file, o: { a: 1 } })
+    expect(messages).toEqual([{ role, content: parts, ...more }])
   })
 })
