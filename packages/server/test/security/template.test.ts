@@ -226,7 +226,7 @@ it('shows values as text', async () => {
 
 describe('pool', { timeout }, () => {
   it('charges a prompt for the leftovers of its failure', async () => {
-    const own = await ownSandbox({ poolSize: 1 })
+    const own = await ownSandbox({ poolSize: 1, timeoutMs: 400 })
     const rest = '(s.split("").length)'
     const hostile = `{{ "a".concat(none.x, [${Array.from({ length: 400 }, () => rest)}]) }}`
     await rendered(own, 'Warm')
@@ -240,7 +240,7 @@ describe('pool', { timeout }, () => {
 
   it('does not end another prompt because of memory used by large prompts', async () => {
     const own = await ownSandbox({ poolSize: 1, timeoutMs: 10_000 })
-    for (let round = 0; round < count(4, 12); round += 1) {
+    for (let round = 0; round < count(2, 12); round += 1) {
       const { errors } = await own.scan(sourceOf(`${round}${'{{ a.b }}-'.repeat(14_000)}`))
       expect(errors).toEqual([])
       expect(await outcome(own, 'Good {{ name }}', { name: round })).toEqual({ text: `Good ${round}` })
