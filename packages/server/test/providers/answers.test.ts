@@ -230,7 +230,6 @@ const responseRows: Row[] = [
     [{ type: 'text-delta', text: 'I cannot.' }, {}],
   ],
   ['a failed plain answer', responses, failed, { fails: { status: 500, providerMessage: 'Oops' } }],
-  ['a failed answer', responses, [part('failed', { response: failed })], { fails: { providerMessage: 'Oops' } }],
   [
     'an error frame',
     responses,

@@ -45,24 +45,6 @@ describe('template engine', () => {
     expect(await engine.scan(sourceOf(content, { 'folder/later': 'x' }))).toMatchObject({ missing: [], errors: [] })
   })
 
-  it('runs a chain across worker processes', async () => {
-    const source = sourceOf('<step as="x" model="n">Q {{ p }}</step>A {{ x }}')
-    const first = await engine.step({ source, parameters: { p: 1 }, now })
-    if (first.done) throw new Error('The first step is never done')
-    expect(first).toMatchObject({ config: { model: 'n' }, input: [{ content: [{ text: 'Q 1' }] }] })
-    const answer = [{ role: 'assistant' as const, content: [{ type: 'text' as const, text: 'yes' }] }]
-    const second = await engine.step({ source, parameters: { p: 1 }, now, state: first.state, answer })
-    expect(second).toMatchObject({
-      done: false,
-      added: [{ role: 'system', content: [{ type: 'text', text: 'A yes' }] }],
-    })
-    if (second.done) throw new Error('There is a second call')
-    expect(await engine.step({ source, parameters: { p: 1 }, now, state: second.state, answer })).toEqual({
-      done: true,
-      added: [],
-    })
-  })
-
   it('throws the documented run error with position and frame', async () => {
     const run = engine.step({ source: sourceOf('a\n{{ u.name }}'), parameters: {}, now })
     await expect(run).rejects.toMatchObject({

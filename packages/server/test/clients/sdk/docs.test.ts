@@ -171,20 +171,3 @@ it.each(runnable)('$place', async ({ code }) => {
   expect(response.status).toBe(200)
   expect(await response.text()).toMatch(/chain-completed|"type":"finish"/)
 })
-
-it('has no broken links within the pages', () => {
-  for (const page of readdirSync(folder)) {
-    const text = readFileSync(folder + page, 'utf8')
-    for (const [, target = ''] of text.matchAll(/\]\(([^)]+)\)/g)) {
-      const [file, anchor] = target.split('#')
-      const found = readFileSync(file ? folder + file : folder + page, 'utf8')
-      const anchors = [...found.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
-        title
-          .toLowerCase()
-          .replace(/[^\w -]/g, '')
-          .replaceAll(' ', '-'),
-      )
-      if (anchor) expect(anchors, `${page}: ${target}`).toContain(anchor)
-    }
-  }
-})
