@@ -25,7 +25,7 @@ let engine: TestEngine
 
 beforeAll(async () => {
   // Less than the default of a second, because hostile prompts use it up.
-  impatient = await startEngine({ timeoutMs: 400 })
+  impatient = await startEngine({ poolSize: 1, timeoutMs: 400 })
   engine = patient(impatient)
 })
 afterAll(() => engine.close())
@@ -197,7 +197,7 @@ describe('process', () => {
     const { readFile } = await import('node:fs/promises')
     // Uses a new sandbox, because earlier tests may have used up the others' limits.
     const before = await workerPids()
-    const own = await ownSandbox()
+    const own = await ownSandbox({ poolSize: 1 })
     await rendered(own, 'Warm')
     const pids = (await workerPids()).filter((pid) => !before.includes(pid))
     expect(pids.length).toBeGreaterThanOrEqual(2)

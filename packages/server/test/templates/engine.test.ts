@@ -17,7 +17,7 @@ import {
 let engine: TestEngine
 
 beforeAll(async () => {
-  engine = await startEngine()
+  engine = await startEngine({ poolSize: 1 })
 })
 afterAll(() => engine.close())
 

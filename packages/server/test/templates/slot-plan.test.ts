@@ -146,7 +146,7 @@ describe('slot plan', () => {
 describe('engine with slot plans', () => {
   let engine: TestEngine
   beforeAll(async () => {
-    engine = await startEngine({ timeoutMs: 5_000 })
+    engine = await startEngine({ poolSize: 1, timeoutMs: 5_000 })
   })
   afterAll(() => engine.close())
 
