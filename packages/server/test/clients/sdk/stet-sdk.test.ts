@@ -122,45 +122,6 @@ describe('interrupted stream', () => {
     expect(others).toEqual(others.map((_, index) => first + 1 + index))
     expect(await stream.finalText()).toBe('a b c')
   })
-
-  it('resumes a run with tools', async () => {
-    bench.fake.enqueue({ toolCalls: [rome] }, { text: 'Sunny.' })
-    // Both limits are below the size of the head and the events before the tool call.
-    proxy.cutAfter(1500, 1200)
-    const handled = vi.fn(async () => 'blue')
-    const stream = shaky.prompts.stream('weather', { tools: { get_weather: handled } })
-    const told: string[] = []
-    stream.on('sdk', ({ type }) => told.push(type))
-    const events = await collect(stream)
-    expect(idsOf(events)).toEqual(events.map((_, index) => index + 1))
-    expect(await stream.finalText()).toBe('Sunny.')
-    expect(handled).toHaveBeenCalledOnce()
-    expect(told.filter((type) => type === 'reconnected').length).toBeGreaterThan(0)
-  })
-})
-
-it('retries a run after a 503 without running it twice', async () => {
-  const asked = bench.fake.requests.length
-  const keys: (string | null)[] = []
-  const failing: typeof fetch = async (input, init) => {
-    const response = await fetch(input, init)
-    keys.push(new Headers(init?.headers).get('idempotency-key'))
-    if (keys.length > 1) return response
-    await response.body?.cancel()
-    return new Response('', { status: 503, headers: { 'Retry-After-Ms': '1' } })
-  }
-  const customIdentifier = `accepted-${asked}`
-  for (const stream of [true, false]) {
-    keys.length = 0
-    const identified = `${customIdentifier}-${stream}`
-    const { uuid } = await stet
-      .withOptions({ fetch: failing })
-      .prompts.run('hello', { stream, customIdentifier: identified })
-    expect(keys).toEqual([expect.stringMatching(/./), keys[0]])
-    const kept = await (await stet.conversations.list({ customIdentifier: identified })).toArray()
-    expect(kept.map((conversation) => conversation.uuid)).toEqual([uuid])
-  }
-  expect(bench.fake.requests.length - asked).toBe(2)
 })
 
 it.each([true, false])('returns a structured answer whose schema is not an object (stream: %s)', async (stream) => {
