@@ -6,57 +6,31 @@ const call = { type: 'tool-call', toolCallId: 'a', toolName: 'find', args: { q: 
 const result = { type: 'tool-result', toolCallId: 'a', toolName: 'find', result: 'ok' }
 
 describe('a message in a request', () => {
-  test.each([
-    ['plain text', { role: 'user', content: 'Hi' }, { role: 'user', content: [{ type: 'text', text: 'Hi' }] }],
-    [
-      'text under content',
-      { role: 'system', content: [{ type: 'text', content: 'Hi' }] },
-      { role: 'system', content: [{ type: 'text', text: 'Hi' }] },
-    ],
-    [
-      'both keys, as attach writes them',
-      { role: 'assistant', content: [{ type: 'text', text: 'Hi', content: 'Hi' }] },
-      { role: 'assistant', content: [{ type: 'text', text: 'Hi' }] },
-    ],
-    [
-      'toolArguments',
-      {
-        role: 'assistant',
-        content: [{ type: 'tool-call', toolCallId: 'a', toolName: 'find', toolArguments: { q: 1 } }],
-      },
-      { role: 'assistant', content: [call] },
-    ],
-    [
-      'toolCalls beside the content',
-      { role: 'assistant', content: '', toolCalls: [{ id: 'a', name: 'find', arguments: { q: 1 } }] },
-      { role: 'assistant', content: [{ type: 'text', text: '' }, call] },
-    ],
-    [
-      'toolCalls that the content holds already',
-      { role: 'assistant', content: [call], toolCalls: [{ id: 'a', name: 'find', arguments: { q: 1 } }] },
-      { role: 'assistant', content: [call] },
-    ],
+  const hi = { type: 'text', text: 'Hi' }
+  const toolCalls = [{ id: 'a', name: 'find', arguments: { q: 1 } }]
+  const { args: _args, ...withoutArgs } = call
+  const { result: _result, ...withoutResult } = result
+  const image = { type: 'image', image: 'aGk=' }
+  const marked = { role: 'user', cache_control: { type: 'ephemeral' }, content: [{ ...hi, mark: null }] }
+
+  test.each<[name: string, sent: object, content: object[]]>([
+    ['plain text', { role: 'user', content: 'Hi' }, [hi]],
+    ['text under content', { role: 'system', content: [{ type: 'text', content: 'Hi' }] }, [hi]],
+    ['both keys, as attach writes them', { role: 'assistant', content: [{ ...hi, content: 'Hi' }] }, [hi]],
+    ['toolArguments', { role: 'assistant', content: [{ ...withoutArgs, toolArguments: { q: 1 } }] }, [call]],
+    ['toolCalls beside the content', { role: 'assistant', content: '', toolCalls }, [{ type: 'text', text: '' }, call]],
+    ['toolCalls that the content holds already', { role: 'assistant', content: [call], toolCalls }, [call]],
     [
       'the PromptL form of a tool message',
       { role: 'tool', toolId: 'a', toolName: 'find', content: [{ type: 'text', text: 'ok' }] },
-      { role: 'tool', content: [result] },
+      [result],
     ],
-    [
-      'a result that is absent',
-      { role: 'tool', content: [{ type: 'tool-result', toolCallId: 'a', toolName: 'find' }] },
-      { role: 'tool', content: [{ ...result, result: null }] },
-    ],
-    [
-      'null for optional keys',
-      { role: 'user', name: null, content: [{ type: 'image', image: 'aGk=', mimeType: null }] },
-      { role: 'user', content: [{ type: 'image', image: 'aGk=' }] },
-    ],
-    [
-      'keys that stet does not know',
-      { role: 'user', cache_control: { type: 'ephemeral' }, content: [{ type: 'text', text: 'Hi', mark: null }] },
-      { role: 'user', cache_control: { type: 'ephemeral' }, content: [{ type: 'text', text: 'Hi', mark: null }] },
-    ],
-  ])('%s', (_name, sent, read) => {
+    ['a result that is absent', { role: 'tool', content: [withoutResult] }, [{ ...result, result: null }]],
+    ['null for optional keys', { role: 'user', name: null, content: [{ ...image, mimeType: null }] }, [image]],
+    ['keys that stet does not know', marked, marked.content],
+  ])('%s', (_name, sent, content) => {
+    const { toolCalls: _calls, toolId: _id, toolName: _tool, name: _user, ...others } = sent as Record<string, unknown>
+    const read = { ...others, content }
     const parsed = MessageInput.parse(sent)
     expect(parsed).toEqual(read)
     // The parsed message equals the returned one and is a valid request.

@@ -41,14 +41,6 @@ describe('references', () => {
     expect((await scan(sourceOf('a\r\n{{ b }}'))).resolvedContent).toBe('a\r\n{{ b }}')
   })
 
-  it('renders each referenced document in its own scope', async () => {
-    const documents = {
-      'folder/a': '{{ x = "inner" }}{{ x }} <prompt path="deep/b" y={{ x }} />',
-      'folder/deep/b': '<{{ y }}>',
-    }
-    expect(await textOf('{{ x = 1 }}<prompt path="a" /> {{ x }}', {}, documents)).toBe('inner|<inner> 1')
-  })
-
   it('drops a single backslash at the end of a referenced document', async () => {
     expect(await textOf('<prompt path="a" /> end', {}, { 'folder/a': 'text\\' })).toBe('text end')
   })
@@ -66,21 +58,6 @@ describe('references', () => {
       { code: 'reference-not-found', line: 2, column: 2, message: expect.stringContaining('folder/a') },
       { code: 'reference-not-found', line: 2, column: 21 },
     ])
-  })
-
-  it('reports the chain of a circular reference', async () => {
-    const issue = await firstIssue('<prompt path="a" />', { 'folder/a': '\n<prompt path="prompt" />' })
-    expect(issue).toMatchObject({
-      code: 'circular-reference',
-      path: 'folder/a',
-      line: 2,
-      message: 'Circular reference: folder/prompt -> folder/a -> folder/prompt',
-    })
-  })
-
-  it('lists every variable of referenced documents', async () => {
-    const issue = await firstIssue('\n<prompt path="a" x="1" />', { 'folder/a': '{{ x }}{{ y }}' })
-    expect(issue).toMatchObject({ code: 'reference-missing-parameter', path: 'folder/prompt', line: 2, column: 1 })
   })
 
   it('positions faults in the document that contains them', async () => {

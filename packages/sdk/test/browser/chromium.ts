@@ -7,9 +7,11 @@ import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 
 /** The binary from the environment, or Debian's. Undefined if none is installed. */
-export const chromium = [process.env['STET_TEST_CHROMIUM'], '/usr/bin/chromium'].find(
-  (file) => file !== undefined && existsSync(file),
-)
+export const chromium = [
+  process.env['STET_TEST_CHROMIUM'],
+  '/usr/bin/chromium-headless-shell',
+  '/usr/bin/chromium',
+].find((file) => file !== undefined && existsSync(file))
 
 export interface Page {
   /** The addresses of all requests so far, without data URLs. */

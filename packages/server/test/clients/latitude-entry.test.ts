@@ -151,35 +151,6 @@ describe('tools', () => {
       expect(sent.find(({ role }) => role === 'tool')?.content).toBe('{"sky":"blue"}')
     },
   )
-
-  it('sends a handler error to the model, and leaves a paused call open', async () => {
-    bench.provider.enqueue({ toolCalls: [rome] }, { text: 'No idea.' })
-    const failed = await latitude.prompts.run<'text', { get_weather: { city: string } }>('weather', {
-      tools: { get_weather: () => Promise.reject(new Error('no satellite')) },
-    })
-    expect(failed?.response.text).toBe('No idea.')
-    expect(JSON.stringify(bench.provider.requests.at(-1)?.body['messages'])).toContain('no satellite')
-    bench.provider.enqueue({ toolCalls: [rome] })
-    const paused = await latitude.prompts.run<'text', { get_weather: { city: string } }>('weather', {
-      stream: false,
-      tools: { get_weather: (_args, { pauseExecution }) => pauseExecution() },
-    })
-    expect(paused?.toolRequests).toMatchObject([{ name: 'get_weather', arguments: { city: 'Rome' } }])
-  })
-
-  it('calls handlers in a chat', async () => {
-    bench.provider.enqueue({ text: 'Hello.' }, { toolCalls: [rome] }, { text: 'Sunny.' })
-    const first = await latitude.prompts.run('greet', { parameters: { name: 'Ana' } })
-    const second = await latitude.prompts.chat<'text', { get_weather: { city: string } }>(
-      first?.uuid ?? '',
-      [said('Rome?')],
-      {
-        stream: true,
-        tools: { get_weather: async () => 'blue' },
-      },
-    )
-    expect(second?.response).toMatchObject({ text: expect.any(String) })
-  })
 })
 
 it('continues a conversation by chat', async () => {

@@ -184,12 +184,6 @@ const asked: Record<(typeof requestCases)[number], Partial<ModelRequest>> = {
 }
 
 describe.each(Object.entries(kinds))('%s', (_kind, wire) => {
-  it('covers exactly the listed cases', () => {
-    expect(Object.keys(wire.answers).sort()).toEqual([...answerCases].sort())
-    expect(Object.keys(wire.failures).sort()).toEqual([...failureCases].sort())
-    expect(Object.keys(wire.requests).sort()).toEqual([...requestCases].sort())
-  })
-
   it.each(answerCases.filter((name) => typeof wire.answers[name] !== 'string'))('reads an answer: %s', (name) =>
     checkAnswer(wire, wire.answers[name] as AnswerWire),
   )

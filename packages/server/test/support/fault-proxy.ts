@@ -6,8 +6,6 @@ import { listenOn, listenOnKeptPort } from './kept-port.ts'
 export interface FaultProxy {
   readonly port: number
   readonly connections: number
-  /** Resets the next `count` connections as soon as a byte of a request arrives. */
-  resetNext(count: number): void
   /** Cuts the responses of the next connections, each after one of these numbers of bytes. */
   cutAfter(...bytes: number[]): void
   /** Splits responses into pieces of this size, one per event-loop tick. */
@@ -35,18 +33,12 @@ export async function faultProxy(targetPort: number, closedPort?: number): Promi
   const clients = new Set<Socket>()
   const faults: Faults = { ...noFaults, whenOpen: undefined }
   let connections = 0
-  let resets = 0
   let cuts: number[] = []
   let open = () => {}
 
   const server = createServer((client) => {
     connections += 1
     track(client)
-    if (resets > 0) {
-      resets -= 1
-      client.once('data', () => client.resetAndDestroy())
-      return
-    }
     const target = track(connect(targetPort, '127.0.0.1'))
     const left = cuts.shift()
     if (left !== undefined) return cutResponse(client, target, left)
@@ -77,9 +69,6 @@ export async function faultProxy(targetPort: number, closedPort?: number): Promi
     port,
     get connections() {
       return connections
-    },
-    resetNext(count) {
-      resets = count
     },
     cutAfter(...bytes) {
       cuts = bytes

@@ -1,5 +1,5 @@
 /** The effects of one workspace on the template workers and on other workspaces. Every worker is a real process. */
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import type { EvaluationOwner } from '../../src/features/templates/template-engine.ts'
 import {
   type EngineSettings,
@@ -27,11 +27,34 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((engine) => engine.close()))
 })
 
+/** For tests in which only callers end evaluations. */
+let shared: TestEngine | undefined
+const slowEngine = async () => {
+  shared ??= await startEngine({ poolSize: 1, timeoutMs: 60_000 })
+  await rendered(patient(shared), 'Warm {{ 1 }}')
+  return shared
+}
+afterAll(() => shared?.close())
+
 const failureOf = (call: Promise<unknown>): Promise<{ code?: string; message?: string; details?: object }> =>
   call.then(
     () => ({}),
     (error: object) => error,
   )
+
+// Before the others, because it counts every worker of this process.
+it('does not repeat a call that ends a new worker', async () => {
+  const engine = await engineWith({ poolSize: 1, timeoutMs: 60_000 })
+  const huge = `{{ l = [1, 2, 3, 4] }}${'{{ l = l.concat(l) }}'.repeat(28)}{{ l.length }}`
+  const seen = new Set(await workerPids())
+  const watch = setInterval(async () => {
+    for (const pid of await workerPids()) seen.add(pid)
+  }, 50)
+  expect(await failureOf(rendered(engine, huge))).toMatchObject({ message: expect.stringContaining('memory') })
+  clearInterval(watch)
+  // Two workers at the start and one replacement.
+  expect(seen.size).toBeLessThanOrEqual(3)
+})
 
 describe('workspace that keeps its workers busy', () => {
   it('leaves a worker for other workspaces', async () => {
@@ -80,15 +103,15 @@ it("does not refuse a shared scan because of one key's limit", async () => {
   const refused = failureOf(engine.scan(source, attacker))
   const shared = engine.scan(source, { ...attacker, apiKeyId: 2 })
   expect(await refused).toMatchObject({ code: 'ServiceUnavailableError' })
-  expect(await shared).toMatchObject({ parameters: ['a'], errors: [] })
+  // The workspace has one worker for texts that it has not evaluated yet.
   controller.abort()
+  expect(await shared).toMatchObject({ parameters: ['a'], errors: [] })
   await held
 })
 
 describe('caller that disconnects', () => {
   it('ends its running evaluation and drops its queued ones', async () => {
-    const engine = await engineWith({ poolSize: 1, timeoutMs: 60_000 })
-    await rendered(engine, 'Warm {{ 1 }}')
+    const engine = await slowEngine()
     const before = await workerPids()
     const controller = new AbortController()
     const owner = { ...attacker, signal: controller.signal }
@@ -102,7 +125,7 @@ describe('caller that disconnects', () => {
   })
 
   it('does not end a scan that others wait for', async () => {
-    const engine = await engineWith({ poolSize: 1, timeoutMs: 60_000 })
+    const engine = await slowEngine()
     const busy = new AbortController()
     const held = failureOf(rendered(engine, endless, {}, { ...attacker, signal: busy.signal }))
     const first = new AbortController()
@@ -159,8 +182,7 @@ describe('evaluation that ends its worker', () => {
 
 describe('leftovers of a prompt', () => {
   it('end with their worker before it serves another workspace', async () => {
-    const engine = patient(await engineWith({ poolSize: 1, timeoutMs: 20_000 }))
-    await rendered(engine, 'Warm {{ 1 }}')
+    const engine = patient(await slowEngine())
     const before = await workerPids()
     const content = `{{ l = [1, 2, 3, 4] }}${'{{ l = l.concat(l) }}'.repeat(21)}{{ l.length }}`
     expect(await rendered(engine, content)).toBe(String(2 ** 23))
@@ -168,7 +190,7 @@ describe('leftovers of a prompt', () => {
   })
 
   it('do not fail the next prompt: its call is repeated on a new worker', async () => {
-    const engine = await engineWith({ poolSize: 1, timeoutMs: 60_000 })
+    const engine = await slowEngine()
     const list = Array.from({ length: 250 }, (_, index) => index)
     const loops = '{{ n = 0 }}{{ for x in list }}{{ for y in list }}{{ n = n + 1 }}{{ endfor }}{{ endfor }}{{ n }}'
     // Only a used worker is replaced without a charge. A short call that ends during a longer one ran on the second
@@ -186,18 +208,5 @@ describe('leftovers of a prompt', () => {
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
     for (const pid of before) process.kill(pid, 'SIGKILL')
     expect(await answer).toMatchObject({ input: [{ content: [{ text: String(250 * 250) }] }] })
-  })
-
-  it('do not excuse a prompt that ends a new worker: its call is not repeated', async () => {
-    const engine = await engineWith({ poolSize: 1, timeoutMs: 60_000 })
-    const huge = `{{ l = [1, 2, 3, 4] }}${'{{ l = l.concat(l) }}'.repeat(28)}{{ l.length }}`
-    const seen = new Set(await workerPids())
-    const watch = setInterval(async () => {
-      for (const pid of await workerPids()) seen.add(pid)
-    }, 20)
-    expect(await failureOf(rendered(engine, huge))).toMatchObject({ message: expect.stringContaining('memory') })
-    clearInterval(watch)
-    // Two workers at the start and one replacement.
-    expect(seen.size).toBeLessThanOrEqual(3)
   })
 })

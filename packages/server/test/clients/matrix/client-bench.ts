@@ -35,7 +35,13 @@ export async function openClientBench(
 ): Promise<ClientBench> {
   const provider = await fakeProvider()
   const server = await testServer({
-    environment: { OPENAI_API_KEY: 'sk-fake-provider-key', OPENAI_BASE_URL: provider.url, ...environment },
+    environment: {
+      OPENAI_API_KEY: 'sk-fake-provider-key',
+      OPENAI_BASE_URL: provider.url,
+      // Each worker process costs time at the start.
+      STET_TEMPLATE_WORKERS: '1',
+      ...environment,
+    },
   })
   const front = await openFront(new URL(server.url))
   const { client } = server

@@ -214,13 +214,7 @@ export const Pushed = z.strictObject({
   deleted: z.int(),
 })
 
-const everyEvent = {
-  timestamp: z.int(),
-  uuid,
-  messages: z.array(Message),
-  providerLogUuid: z.literal(''),
-  source,
-}
+const everyEvent = { timestamp: z.int(), uuid, messages: z.array(Message), providerLogUuid: z.literal(''), source }
 const LatitudeEvents = [
   z.strictObject({ type: z.literal('chain-started'), ...everyEvent }),
   z.strictObject({ type: z.literal('step-started'), ...everyEvent }),

@@ -168,10 +168,7 @@ export const anthropic: KindWire = {
       max_tokens: 5,
       stream: true,
     },
-    roles: {
-      system: [said('d')],
-      messages: [user(said('u')), assistant(said('a')), user(said('s'))],
-    },
+    roles: { system: [said('d')], messages: [user(said('u')), assistant(said('a')), user(said('s'))] },
     'several texts': { system: [said('a'), said('b')], messages: [user(said('c'), said('d'))] },
     'tool turn': {
       messages: [
@@ -183,8 +180,6 @@ export const anthropic: KindWire = {
         user({ type: 'tool_result', tool_use_id: 'call_abc', content: '{"done":true}' }),
       ],
     },
-    'generated image': {
-      messages: [user(said('Draw')), assistant(said('Here.')), user(dot, said('Bluer'))],
-    },
+    'generated image': { messages: [user(said('Draw')), assistant(said('Here.')), user(dot, said('Bluer'))] },
   },
 }

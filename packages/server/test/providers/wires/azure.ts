@@ -81,7 +81,5 @@ export const azure = chatService(form, {
       told: { kind: 'unavailable', status: 503, providerMessage: 'Too busy' },
     },
   },
-  requests: {
-    settings: { ...settingsWithout('max_tokens'), max_completion_tokens: 5 },
-  },
+  requests: { settings: { ...settingsWithout('max_tokens'), max_completion_tokens: 5 } },
 })

@@ -106,7 +106,5 @@ export const custom = chatService(form, {
       told: { kind: 'unavailable', status: 502, providerMessage: 'Vendor disconnected' },
     },
   },
-  requests: {
-    settings: { ...settingsWithout(), top_k: 3 },
-  },
+  requests: { settings: { ...settingsWithout(), top_k: 3 } },
 })

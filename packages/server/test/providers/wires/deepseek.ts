@@ -123,12 +123,7 @@ export const deepseek = chatService(form, {
     'tool turn': {
       messages: [
         { role: 'user', content: 'Hi' },
-        {
-          role: 'assistant',
-          content: null,
-          reasoning_content: 'Hm',
-          tool_calls: [call('call_abc', 'stop', '{}')],
-        },
+        { role: 'assistant', content: null, reasoning_content: 'Hm', tool_calls: [call('call_abc', 'stop', '{}')] },
         { role: 'tool', tool_call_id: 'call_abc', content: '{"done":true}' },
       ],
     },

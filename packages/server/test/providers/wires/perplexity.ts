@@ -74,11 +74,7 @@ export const perplexity = chatService(form, {
       status: 401,
       headers: { 'content-type': 'text/html' },
       body: unauthorized,
-      told: {
-        kind: 'rejected',
-        status: 401,
-        providerMessage: '401 Authorization Required 401 Authorization Required',
-      },
+      told: { kind: 'rejected', status: 401, providerMessage: '401 Authorization Required 401 Authorization Required' },
     },
     'rate limit': {
       status: 429,

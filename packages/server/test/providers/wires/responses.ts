@@ -156,11 +156,7 @@ export const responses: KindWire = {
     ),
     'image by content': input(said('user', asked, { type: 'input_image', image_url: dataUrl, detail: 'auto' })),
     'PDF by content': input(
-      said('user', asked, {
-        type: 'input_file',
-        file_data: 'data:application/pdf;base64,JVBERi0=',
-        filename: 'a.pdf',
-      }),
+      said('user', asked, { type: 'input_file', file_data: 'data:application/pdf;base64,JVBERi0=', filename: 'a.pdf' }),
     ),
     'PDF by URL': input(said('user', asked, { type: 'input_file', file_url: 'https://docs.test/a.pdf' })),
     'sound by content': new Error('takes no audio file parts in Responses calls'),

@@ -4,18 +4,15 @@
  */
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer, text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import type { Stet } from '@stet/sdk'
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
-import { chromium, openPage, type Page } from '../../../../sdk/test/browser/chromium.ts'
-import { type Packed, packSdk } from '../../../../sdk/test/package/packed.ts'
-import { prompt, type RunBench, runBench } from '../../runs/run-bench.ts'
-
-if (!chromium)
-  console.warn('\n*** SKIPPED: a run in a web page. Install Chromium, or set STET_TEST_CHROMIUM to its binary. ***\n')
+import { beforeAll, expect, it, onTestFinished } from 'vitest'
+import { openPage } from '../../../../sdk/test/browser/chromium.ts'
+import type { Packed } from '../../../../sdk/test/package/packed.ts'
+import type { RunBench } from '../../runs/run-bench.ts'
 
 // The SDK's only dependency. A bundler would resolve it.
 const IMPORT_MAP = '<script type="importmap">{"imports":{"eventsource-parser":"/sdk/eventsource-parser.mjs"}}</script>'
@@ -56,39 +53,68 @@ const PLAIN_HTML = `<!doctype html><meta charset="utf-8">${IMPORT_MAP}<script ty
   })()
 </script>`
 
-let bench: RunBench
-let packed: Packed
-let site: Server
-let siteUrl: string
-let projectId: number
-let page: Page | undefined
-let openGate = () => {}
-beforeAll(async () => {
-  if (!chromium) return
-  packed = await packSdk('dist')
-  bench = await runBench({ reply: prompt('<user>{{ ticket }}</user>') })
-  projectId = Number(/projects\/(\d+)/.exec(bench.live)?.[1])
-  const gate = new Promise<void>((resolve) => {
-    openGate = resolve
+/** @param ready is called in the tests. */
+export function webPageTests(binary: string, ready: () => { bench: RunBench; packed: Packed }): void {
+  let site: Site
+  beforeAll(async () => {
+    const { bench, packed } = ready()
+    const gate = new Promise<void>((resolve) => {
+      site = { bench, packed, openGate: resolve, projectId: Number(/projects\/(\d+)/.exec(bench.live)?.[1]), url: '' }
+    })
+    bench.fake.enqueue({ deltas: ['One ', 'two ', 'thrée 👋'], gate, gateAfter: 1 })
+    const server = createServer(
+      { keepAliveTimeout: 0 },
+      (request, response) => void serve(site, request, response).catch(() => response.destroy()),
+    )
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    site.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    return () => {
+      server.closeAllConnections()
+      server.close()
+    }
   })
-  bench.fake.enqueue({ deltas: ['One ', 'two ', 'thrée 👋'], gate, gateAfter: 1 })
-  site = createServer(
-    { keepAliveTimeout: 0 },
-    (request, response) => void serve(request, response).catch(() => response.destroy()),
-  )
-  await once(site.listen(0, '127.0.0.1'), 'listening')
-  siteUrl = `http://127.0.0.1:${(site.address() as AddressInfo).port}`
-  page = await openPage(chromium, `${siteUrl}/`)
-}, 300_000)
-afterAll(async () => {
-  await page?.close()
-  site?.closeAllConnections()
-  site?.close()
-  await bench?.close()
-  packed?.remove()
-})
 
-async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  it('streams, reconnects and ends with the result', async () => {
+    const calls = site.bench.fake.requests.length
+    const page = await openPage(binary, `${site.url}/`)
+    onTestFinished(() => page.close())
+    const outcome = (await page.evaluate('window.outcome')) as { ids: number[] }
+    expect(outcome).toMatchObject({
+      shown: 'One two thrée 👋',
+      text: 'One two thrée 👋',
+      states: ['reconnecting', 'reconnected'],
+      refused: { name: 'ForbiddenError', status: 403, errorCode: 'not_yours' },
+      isOne: true,
+    })
+    expect(outcome.ids).toEqual(outcome.ids.map((_, index) => index + 1))
+    expect(site.bench.fake.requests).toHaveLength(calls + 1)
+  })
+
+  it('works over plain http, without randomUUID and subtle', async () => {
+    const rules = `--host-resolver-rules=MAP ${PLAIN_HOST} 127.0.0.1`
+    const address = `http://${PLAIN_HOST}:${new URL(site.url).port}/plain`
+    const plain = await openPage(binary, address, { flags: [rules] })
+    onTestFinished(() => plain.close())
+    expect(await plain.evaluate('window.outcome')).toEqual({
+      isSecureContext: false,
+      hasUuids: false,
+      hasHashes: false,
+      text: expect.any(String),
+      sources: ['network', 'cache', 'fallback'],
+    })
+  })
+}
+
+interface Site {
+  bench: RunBench
+  packed: Packed
+  projectId: number
+  url: string
+  openGate(): void
+}
+
+async function serve(site: Site, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { bench, packed, projectId } = site
   const { url = '' } = request
   const [, file] = /^\/sdk\/([\w-]+\.mjs)$/.exec(url) ?? []
   if (file) {
@@ -96,7 +122,7 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
     const isParser = file === 'eventsource-parser.mjs'
     return void response.end(readFileSync(isParser ? parserFile : `${packed.folder}/dist/${file}`))
   }
-  if (url.startsWith('/api/v3/')) return passToService(request, response)
+  if (url.startsWith('/api/v3/')) return passToService(bench, request, response)
   if (url === '/settings') return void response.end(JSON.stringify({ apiKey: bench.key, projectId }))
   if (url === '/plain') return void response.setHeader('Content-Type', 'text/html').end(PLAIN_HTML)
   if (request.method !== 'POST') return void response.setHeader('Content-Type', 'text/html').end(HTML)
@@ -104,7 +130,7 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
   const seen = request.headers['last-event-id']
   const stet = bench.server.client.project(projectId)
   if (url === '/seen') {
-    openGate()
+    site.openGate()
     response.end()
   } else if (url === '/api/refuse') {
     response.writeHead(403, { 'Content-Type': 'application/json' }).end('{"errorCode":"not_yours","message":"No"}')
@@ -117,7 +143,7 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
 }
 
 /** Proxies the API through the site, because a page may only call its own origin. */
-async function passToService(request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function passToService(bench: RunBench, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { method = '', url = '', headers } = request
   const sent = Object.entries(headers).filter(
     ([name]) => !/^(host|connection|content-length|origin|referer)$/.test(name),
@@ -143,30 +169,3 @@ async function passOn(run: ReturnType<Stet['prompts']['stream']>, response: Serv
   }
   response.end()
 }
-
-it.runIf(chromium)('streams, reconnects and ends with the result', async () => {
-  const outcome = (await page?.evaluate('window.outcome')) as { ids: number[] }
-  expect(outcome).toMatchObject({
-    shown: 'One two thrée 👋',
-    text: 'One two thrée 👋',
-    states: ['reconnecting', 'reconnected'],
-    refused: { name: 'ForbiddenError', status: 403, errorCode: 'not_yours' },
-    isOne: true,
-  })
-  expect(outcome.ids).toEqual(outcome.ids.map((_, index) => index + 1))
-  expect(bench.fake.requests).toHaveLength(1)
-})
-
-it.runIf(chromium)('works over plain http, without randomUUID and subtle', async () => {
-  const port = new URL(siteUrl).port
-  const rules = `--host-resolver-rules=MAP ${PLAIN_HOST} 127.0.0.1`
-  const plain = await openPage(chromium ?? '', `http://${PLAIN_HOST}:${port}/plain`, { flags: [rules] })
-  onTestFinished(() => plain.close())
-  expect(await plain.evaluate('window.outcome')).toEqual({
-    isSecureContext: false,
-    hasUuids: false,
-    hasHashes: false,
-    text: expect.any(String),
-    sources: ['network', 'cache', 'fallback'],
-  })
-})
