@@ -11,7 +11,7 @@ for (const name of files) {
   const file = join(folder, name)
   const text = readFileSync(file, 'utf8')
   for (const { line, column, message } of lint(text, file)) problems.push(`${file}:${line}:${column}: ${message}`)
-  for (const [, script = ''] of text.matchAll(/run: (\.[\w./-]+)$/gm))
+  for (const [, script = ''] of text.matchAll(/run: (?:node )?(\.?[\w./-]+\/[\w.-]+)(?: .*)?$/gm))
     if (!existsSync(script)) problems.push(`${file}: ${script} does not exist`)
 }
 

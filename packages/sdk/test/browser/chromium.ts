@@ -12,6 +12,12 @@ export const chromium = [process.env['STET_TEST_CHROMIUM'], '/usr/bin/chromium']
   (file) => file !== undefined && existsSync(file),
 )
 
+/** Chromium's headless shell if it is installed: the same engine, and a page costs a third of the processor time. */
+export const headlessChromium = [
+  process.env['STET_TEST_HEADLESS_SHELL'] ?? '/usr/bin/chromium-headless-shell',
+  chromium,
+].find((file) => file !== undefined && existsSync(file))
+
 export interface Page {
   /** The addresses of all requests so far, without data URLs. */
   readonly requests: readonly string[]

@@ -1,6 +1,6 @@
 /** The API reference in a real browser: nothing from elsewhere, nothing that its policy refuses, and a request that works. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chromium, openPage, type Page } from '../../../sdk/test/browser/chromium.ts'
+import { headlessChromium as chromium, openPage, type Page } from '../../../sdk/test/browser/chromium.ts'
 import type { TestServer } from '../support/test-server.ts'
 import { openServer } from './scenario.ts'
 

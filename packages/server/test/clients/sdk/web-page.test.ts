@@ -10,7 +10,7 @@ import { buffer, text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import type { Stet } from '@stet/sdk'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
-import { chromium, openPage, type Page } from '../../../../sdk/test/browser/chromium.ts'
+import { headlessChromium as chromium, openPage, type Page } from '../../../../sdk/test/browser/chromium.ts'
 import { type Packed, packSdk } from '../../../../sdk/test/package/packed.ts'
 import { prompt, type RunBench, runBench } from '../../runs/run-bench.ts'
 
