@@ -6,6 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { loadavg } from 'node:os'
+import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { shardNames } from './long/shards.ts'
 import { hasPassed, inputsHash, isSkippable, recordPass } from './passed-inputs.ts'
@@ -89,13 +90,16 @@ async function play([name, command, ...args]: Step, isCollected: boolean): Promi
   }
   const stepMs = Date.now()
   if (!isCollected) console.log(`\n== ${name}`)
-  const child = spawn(command, args, { stdio: ['ignore', ...outputs(isCollected)], detached: true })
+  const output = isCollected ? 'pipe' : 'inherit'
+  const child = spawn(command, args, { stdio: ['ignore', output, output], detached: true })
   running.set(name, child)
-  const output: Buffer[] = []
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => output.push(chunk))
+  const printed: Buffer[] = []
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => printed.push(chunk))
   const [code, signal] = await ended(child)
+  // The last line is ours, so children that still print are waited for.
+  while (isOver && endGroup(child.pid, 0)) await delay(100)
   running.delete(name)
-  if (isCollected) process.stdout.write(Buffer.concat([Buffer.from(`\n== ${name}\n`), ...output]))
+  if (isCollected) process.stdout.write(Buffer.concat([Buffer.from(`\n== ${name}\n`), ...printed]))
   const verdict = code === 0 ? 'ok' : `FAILED (${signal ?? `exit code ${code}`})`
   console.log(`== ${name}: ${verdict} in ${((Date.now() - stepMs) / 1_000).toFixed(1)} s`)
   if (code !== 0) failed.push(name)
@@ -103,9 +107,6 @@ async function play([name, command, ...args]: Step, isCollected: boolean): Promi
   if (code === 0 && isSkippable(name) && hash !== undefined && recordPass(name, hash))
     console.log(`Commit scripts/passed-inputs.json: it says that these inputs have passed "${name}".`)
 }
-
-const outputs = (isCollected: boolean) =>
-  isCollected ? (['pipe', 'pipe'] as const) : (['inherit', 'inherit'] as const)
 
 async function ended(child: ChildProcess): Promise<[code: number | null, signal: string | null]> {
   try {
@@ -127,11 +128,12 @@ function stop(reason?: NodeJS.Signals): void {
   }, 15_000).unref()
 }
 
-function endGroup(pid: number | undefined, signal: NodeJS.Signals): void {
+/** Returns whether the process group exists. */
+function endGroup(pid: number | undefined, signal: NodeJS.Signals | 0): boolean {
   try {
-    if (pid !== undefined) process.kill(-pid, signal)
+    return pid !== undefined && process.kill(-pid, signal)
   } catch {
-    // The group has ended.
+    return false
   }
 }
 
