@@ -89,6 +89,10 @@ function countCalls(file: string): [ci: number, long: number][] {
   return [...calls, ...choices].map(([, few = '', many = '']) => [numberOf(few), numberOf(many)])
 }
 
-const numbersIn = (cell: string) => [...cell.matchAll(/\d[\d,]*/g)].map(([text]) => numberOf(text))
+function numbersIn(cell: string): number[] {
+  return [...cell.matchAll(/\d[\d,]*/g)].map(([text]) => numberOf(text))
+}
 
-const numberOf = (text: string) => Number(text.replace(/[_,]/g, ''))
+function numberOf(text: string): number {
+  return Number(text.replace(/[_,]/g, ''))
+}
