@@ -1,4 +1,7 @@
-/** Checks the size budgets of ARCHITECTURE.md: files, functions, folders, and escapes from the type system. */
+/**
+ * Checks the size budgets of ARCHITECTURE.md: files, functions, folders, and escapes from the type system.
+ * So far it caught functions over 80 lines and folders over 12 entries, in most features.
+ */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'

