@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { shardNames } from './shards.ts'
 
 const folder = 'release'
-export const resultFile = `${folder}/long.json`
+const resultFile = `${folder}/long.json`
 
 export interface ShardResult {
   isPassed: boolean
