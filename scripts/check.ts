@@ -150,7 +150,8 @@ function conclude(): void {
   if (failed.length > 0) console.error(`== FAILED: ${failed.join(', ')}`)
   const minutes = ((Date.now() - startedMs) / 60_000).toFixed(1)
   console.log(`== ${minutes} minutes, load ${loadavg()[0]?.toFixed(1)} at the end`)
-  const isFailure = failed.length > 0 || isOver
+  if (tests.passed === 0) console.error('== no test ran')
+  const isFailure = failed.length > 0 || isOver || tests.passed === 0
   // A failed step counts as one failure, if no test failed.
   console.log(`${tests.passed} passed, ${isFailure ? Math.max(tests.failed, 1) : tests.failed} failed`)
   process.exitCode = isFailure ? 1 : 0

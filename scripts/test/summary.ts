@@ -11,12 +11,12 @@ export function printSummary(runs: readonly PackageRun[]): void {
     console.log(`${seconds(ms).padStart(8)}  ${name} ${file}${project ? ` (${project})` : ''}`)
 
   console.log('\n== totals by package')
-  console.log('             wall s    cpu s  passed  failed  skipped  started')
+  console.log('                    wall s   cpu s  passed  failed  skipped  started')
   for (const { name, wallMs, cpuMs, files, started } of runs) {
     const { passed, failed, skipped } = totalsOf(files)
     const kinds = Object.entries(started).map(([kind, count]) => `${count} ${kind}`)
     const cells = [seconds(wallMs), cpuMs === undefined ? '?' : seconds(cpuMs), passed, failed, skipped]
-    console.log(`${name.padEnd(10)} ${cells.map((cell) => String(cell).padStart(8)).join('')}   ${kinds.join(', ')}`)
+    console.log(`${name.padEnd(17)} ${cells.map((cell) => String(cell).padStart(8)).join('')}   ${kinds.join(', ')}`)
   }
   printProblems(files)
 }
