@@ -24,7 +24,9 @@ export function missingForTests(environment = process.env): Missing[] {
   if (!existsSync(shell))
     found.push({
       what: "Chromium's headless shell",
-      advice: 'install chromium-headless-shell; the whole browser costs three times the processor time',
+      advice: existsSync(browser)
+        ? 'install chromium-headless-shell; the whole browser costs three times the processor time'
+        : "install chromium-headless-shell to test the console's pages, the API reference and the SDK in a web page",
     })
   return found
 }
