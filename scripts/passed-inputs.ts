@@ -33,6 +33,7 @@ const inputsOf = {
     'scripts/check-drift.ts',
     'scripts/drift-mutations.ts',
   ],
+  'docs site': ['pnpm-lock.yaml', 'docs', '*.md'],
   container: [...packageFiles, 'deploy', 'scripts/container', 'scripts/check-container.ts'],
   release: [...packageFiles, 'LICENSE', 'packages/*/README.md', 'packages/*/bin'],
   'README walk': [

@@ -14,6 +14,7 @@ import { packages, runPackage } from './test/run-package.ts'
 import { printSummary, totalsOf } from './test/summary.ts'
 
 const steps: readonly (readonly [command: string, ...args: string[]])[] = [
+  ['pnpm', 'run', 'docs:build'],
   ['tsx', 'scripts/check-drift.ts'],
   ['tsx', 'scripts/readme-walk.ts'],
   ['tsx', 'scripts/check-container.ts'],
