@@ -1,6 +1,7 @@
 /**
  * Builds the content of the image with the script that deploy/Dockerfile calls, and uses it as a container: limits of its
  * size, health, first run, takeover after a kill, stop. Docker itself is not needed.
+ * So far it caught that the image's build relied on caches of other tools (4cd1cdab).
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import {

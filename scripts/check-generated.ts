@@ -1,4 +1,7 @@
-/** Fails if a generated file does not match its source. */
+/**
+ * Fails if a generated file does not match its source.
+ * So far it caught stale references after merges (963136b4) and new settings (42c106a7).
+ */
 import { spawnSync } from 'node:child_process'
 
 const checks: readonly [file: string, script: string][] = [

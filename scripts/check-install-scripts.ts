@@ -1,6 +1,7 @@
 /**
  * Fails if one of our packages has an install script, or if a dependency has an unreviewed one. All other checks run
  * with install scripts blocked.
+ * So far it caught a dependency of BullMQ, which is bundled since (ADR 61).
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

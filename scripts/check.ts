@@ -1,51 +1,163 @@
-/** `pnpm check`: runs all checks, fast ones first, and reports every failure. A failed build ends the run. */
-import { spawnSync } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
+/**
+ * `pnpm check`: runs all checks, fast ones first, and reports every failure. A failed build ends the run. Steps whose inputs
+ * have passed before are skipped, unless `--all` is given. After `--minutes` (60) the run stops itself with a summary.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { loadavg } from 'node:os'
+import { setTimeout as delay } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { shardNames } from './long/shards.ts'
+import { hasPassed, inputsHash, isSkippable, recordPass } from './passed-inputs.ts'
+import type { FileReport } from './test/report.ts'
+import { resultsFile } from './test/run-package.ts'
+import { printProblems } from './test/summary.ts'
 
-const repeatOnce = [
-  '--retry=1',
-  '--reporter=default',
-  `--reporter=${fileURLToPath(new URL('unsteady-tests.ts', import.meta.url))}`,
-]
+type Step = readonly [name: string, command: string, ...args: string[]]
 
-const steps: readonly [name: string, command: string, ...args: string[]][] = [
+const first: readonly Step[] = [
   ['lint and format', 'biome', 'check', '--error-on-warnings', '.'],
   ['build', 'pnpm', 'run', 'build'],
+]
+
+/** Cheap and independent of each other: two run at once. */
+const beside: readonly Step[] = [
   ['types', 'pnpm', 'run', 'types'],
   ['rooms', 'pnpm', 'run', 'rules'],
   ['unused code', 'pnpm', 'run', 'unused'],
+  ['docs site', 'pnpm', 'run', 'docs:build'],
+  ['run path', 'tsx', 'scripts/check-run-path.ts'],
   ['budgets', 'pnpm', 'run', 'budgets'],
   ['promises', 'tsx', 'scripts/check-promises.ts'],
   ['links', 'tsx', 'scripts/check-links.ts'],
-  ['docs site', 'pnpm', 'run', 'docs:build'],
   ['install scripts', 'tsx', 'scripts/check-install-scripts.ts'],
   ['workflows', 'tsx', 'scripts/check-workflows.ts'],
   ['compose and chart', 'tsx', 'scripts/check-deploy.ts'],
   ['install commands', 'tsx', 'scripts/check-install-commands.ts'],
-  ['run path', 'tsx', 'scripts/check-run-path.ts'],
   ['migrations', 'tsx', 'scripts/check-migrations.ts'],
   ['generated files', 'tsx', 'scripts/check-generated.ts'],
+]
+
+const last: readonly Step[] = [
   ['drift', 'tsx', 'scripts/check-drift.ts'],
-  ['tests', 'pnpm', 'test', '--', ...repeatOnce],
+  ['tests', 'tsx', 'scripts/test.ts', '--retry'],
   ['README walk', 'tsx', 'scripts/readme-walk.ts'],
   ['container', 'tsx', 'scripts/check-container.ts'],
   ['release', 'pnpm', 'run', 'release:dry'],
 ]
 
+const { values } = parseArgs({ options: { all: { type: 'boolean' }, minutes: { type: 'string', default: '60' } } })
+const limitMinutes = Number(values.minutes)
+const startedMs = Date.now()
+const running = new Map<string, ChildProcess>()
+const passed: string[] = []
 const failed: string[] = []
-for (const [name, command, ...args] of steps) {
-  const startedMs = Date.now()
-  console.log(`\n== ${name}`)
-  const { status, signal, error } = spawnSync(command, args, { stdio: 'inherit' })
-  const verdict = status === 0 ? 'ok' : `FAILED (${error?.message ?? signal ?? `exit code ${status}`})`
-  console.log(`== ${name}: ${verdict} in ${((Date.now() - startedMs) / 1000).toFixed(1)} s`)
-  if (status === 0) continue
-  failed.push(name)
-  // Most later checks need the build's output.
-  if (name === 'build') break
+const skipped: string[] = []
+let isOver = false
+
+rmSync(resultsFile, { force: true })
+console.log(`load ${loadavg()[0]?.toFixed(1)} at the start`)
+const timer = setTimeout(stop, limitMinutes * 60_000)
+// Each step is a process group of its own, which the terminal does not end.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
+
+if (await playAll(first, 1)) {
+  await playAll(beside, 2)
+  await playAll(last, 1)
+}
+clearTimeout(timer)
+conclude()
+
+/** Returns whether all passed. */
+async function playAll(steps: readonly Step[], lanes: number): Promise<boolean> {
+  const waiting = [...steps]
+  const failedBefore = failed.length
+  const playLane = async () => {
+    for (let step = waiting.shift(); step && !isOver; step = waiting.shift()) await play(step, lanes > 1)
+  }
+  await Promise.all(Array.from({ length: lanes }, playLane))
+  return failed.length === failedBefore
 }
 
-if (failed.length > 0) {
-  console.error(`\n== FAILED: ${failed.join(', ')}`)
-  process.exitCode = 1
+/** @param isCollected prints the output of the step at its end, so that it is not mixed with that of another one. */
+async function play([name, command, ...args]: Step, isCollected: boolean): Promise<void> {
+  const hash = isSkippable(name) ? inputsHash(name) : undefined
+  if (isSkippable(name) && hash !== undefined && !values.all && hasPassed(name, hash)) {
+    skipped.push(name)
+    console.log(`\n== ${name}: skipped, its inputs have passed before (scripts/passed-inputs.ts)`)
+    return
+  }
+  const stepMs = Date.now()
+  if (!isCollected) console.log(`\n== ${name}`)
+  const output = isCollected ? 'pipe' : 'inherit'
+  const child = spawn(command, args, { stdio: ['ignore', output, output], detached: true })
+  running.set(name, child)
+  const printed: Buffer[] = []
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => printed.push(chunk))
+  const [code, signal] = await ended(child)
+  // The last line is ours, so children that still print are waited for.
+  while (isOver && endGroup(child.pid, 0)) await delay(100)
+  running.delete(name)
+  if (isCollected) process.stdout.write(Buffer.concat([Buffer.from(`\n== ${name}\n`), ...printed]))
+  const verdict = code === 0 ? 'ok' : `FAILED (${signal ?? `exit code ${code}`})`
+  console.log(`== ${name}: ${verdict} in ${((Date.now() - stepMs) / 1_000).toFixed(1)} s`)
+  if (code !== 0) failed.push(name)
+  else passed.push(name)
+  if (code === 0 && isSkippable(name) && hash !== undefined && recordPass(name, hash))
+    console.log(`Commit scripts/passed-inputs.json: it says that these inputs have passed "${name}".`)
+}
+
+async function ended(child: ChildProcess): Promise<[code: number | null, signal: string | null]> {
+  try {
+    return (await once(child, 'close')) as [number | null, string | null]
+  } catch (error) {
+    return [null, String(error)]
+  }
+}
+
+/** Ends the running steps. The tests say on SIGTERM what has passed so far. */
+function stop(reason?: NodeJS.Signals): void {
+  isOver = true
+  clearTimeout(timer)
+  const during = [...running.keys()].join(' and ')
+  console.error(`\n== STOPPED ${reason ? `by ${reason}` : `after ${limitMinutes} minutes`}, during: ${during}`)
+  for (const { pid } of running.values()) endGroup(pid, 'SIGTERM')
+  setTimeout(() => {
+    for (const { pid } of running.values()) endGroup(pid, 'SIGKILL')
+  }, 15_000).unref()
+}
+
+/** Returns whether the process group exists. */
+function endGroup(pid: number | undefined, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return pid !== undefined && process.kill(-pid, signal)
+  } catch {
+    return false
+  }
+}
+
+function conclude(): void {
+  const notRun = [...first, ...beside, ...last]
+    .map(([name]) => name)
+    .filter((name) => ![...passed, ...failed, ...skipped].includes(name))
+  const tests = testResults()
+  console.log(`\n== passed: ${passed.join(', ') || 'nothing'}`)
+  if (skipped.length > 0) console.log(`== skipped, in test:long and before a release only: ${skipped.join(', ')}`)
+  if (notRun.length > 0) console.log(`== not run: ${notRun.join(', ')}`)
+  console.log(`== left to test:long: the large counts and all suites on PostgreSQL (${shardNames.join(', ')})`)
+  printProblems(tests.files)
+  if (failed.length > 0) console.error(`== FAILED: ${failed.join(', ')}`)
+  const minutes = ((Date.now() - startedMs) / 60_000).toFixed(1)
+  console.log(`== ${minutes} minutes, load ${loadavg()[0]?.toFixed(1)} at the end`)
+  if (tests.passed === 0) console.error('== no test ran')
+  const isFailure = failed.length > 0 || isOver || tests.passed === 0
+  // A failed step counts as one failure, if no test failed.
+  console.log(`${tests.passed} passed, ${isFailure ? Math.max(tests.failed, 1) : tests.failed} failed`)
+  process.exitCode = isFailure ? 1 : 0
+}
+
+function testResults(): { passed: number; failed: number; files: FileReport[] } {
+  if (!existsSync(resultsFile)) return { passed: 0, failed: 0, files: [] }
+  return JSON.parse(readFileSync(resultsFile, 'utf8')) as ReturnType<typeof testResults>
 }

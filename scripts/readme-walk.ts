@@ -2,6 +2,7 @@
  * Follows the README and the first runs of other documents as a new user. Starts with a fresh clone, an empty data
  * folder, and only the documented commands and files. A second part starts from an empty folder and ends with a typed
  * application. The executed blocks follow `<!-- walk: … -->`.
+ * So far it caught servers and logins that disturbed each other (1a333df7, 49e20e48).
  */
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

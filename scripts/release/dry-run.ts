@@ -1,6 +1,7 @@
 /**
  * `pnpm release:dry`: a whole release except the publication. Builds, checks and packs the packages, publishes
  * them to a registry on loopback, and uses them from there as a new user, on every supported Node, and as an upgrade.
+ * So far it caught leftovers of earlier builds in the server's package (8cc56227).
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /** The packages that a release publishes, in the order in which they depend on each other. */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -38,8 +38,9 @@ export function buildPackages(): void {
 
 /** Writes a tarball of each package's build into `folder`, which is emptied first. */
 export function packPackages(folder: string): Packed[] {
-  rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
+  // Only tarballs of earlier runs: `pnpm test:long` keeps its results here.
+  for (const file of readdirSync(folder)) if (file.endsWith('.tgz')) rmSync(join(folder, file))
   return released.map((each) => {
     const source = join(root, 'packages', each)
     // pnpm replaces `workspace:*` by the version.

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { tally } from '../../../../scripts/tally.ts'
 import { temporaryFolder } from '../../../server/test/support/temporary-folder.ts'
 
 const bin = fileURLToPath(new URL('../../../server/dist/main.mjs', import.meta.url))
@@ -17,6 +18,7 @@ export interface RunningServer {
 export async function startServer(env: Record<string, string> = {}): Promise<RunningServer> {
   const folder = await temporaryFolder()
   // Optimized WebAssembly takes half of the startup and only pays off later.
+  tally('server process')
   const child = spawn(process.execPath, ['--expose-gc', '--liftoff-only', bin], {
     env: { PATH: process.env['PATH'] ?? '', PORT: '0', STET_DATA_DIR: folder, STET_LOG_LEVEL: 'error', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { tally } from '../../../../scripts/tally.ts'
 import type { EndSignal, Io } from '../../src/io.ts'
 import { Terminal } from './terminal.ts'
 import { type Ended, runInProcess } from './test-io.ts'
@@ -52,6 +53,7 @@ export class Person {
   }
 
   spawn(args: readonly string[], env: Record<string, string> = {}): ChildProcessWithoutNullStreams {
+    tally('child process')
     return spawn(process.execPath, [bin, ...args], { cwd: this.folder, env: { ...this.#env, ...env } })
   }
 

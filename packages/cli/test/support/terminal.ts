@@ -1,6 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { stripVTControlCharacters } from 'node:util'
 import { onTestFinished } from 'vitest'
+import { tally } from '../../../../scripts/tally.ts'
 
 const patienceMs = 120_000
 
@@ -15,6 +16,7 @@ export class Terminal {
   /** Every Linux has `script`. Without it the tests fail instead of being skipped. */
   constructor(command: readonly string[], cwd: string, env: Record<string, string>, redirection = '') {
     const line = command.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ')
+    tally('child process')
     this.#child = spawn('script', ['-qefc', `stty cols 200 rows 50; exec ${line} ${redirection}`, '/dev/null'], {
       cwd,
       env: { TERM: 'xterm', ...env },

@@ -3,12 +3,14 @@ import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { tally } from '../../../../scripts/tally.ts'
 
 // From version 24 on, Node strips types itself, which makes a process start three times as fast.
 export const loader = Number(process.versions.node.split('.')[0]) >= 24 ? [] : ['--import', 'tsx']
 
 /** The process ends too soon to benefit from optimized WebAssembly. */
 export function startProgram(file: string | URL, ...args: string[]): ChildProcess {
+  tally('child process')
   return fork(fileURLToPath(new URL(file, import.meta.url)), args, {
     execArgv: ['--liftoff-only', ...loader],
     env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), 'embedded-postgres-test-compile-cache') },

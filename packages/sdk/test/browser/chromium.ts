@@ -5,8 +5,9 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
+import { tally } from '../../../../scripts/tally.ts'
 
-/** The binary from the environment, or Debian's. Undefined if none is installed. */
+/** The binary from the environment, or Debian's: the headless shell costs a third of the whole browser's processor time. */
 export const chromium = [
   process.env['STET_TEST_CHROMIUM'],
   '/usr/bin/chromium-headless-shell',
@@ -52,6 +53,7 @@ export async function openPage(binary: string, url: string, options: PageOptions
   const { flags = [], before, width } = options
   const profile = mkdtempSync(join(tmpdir(), 'stet-chromium-'))
   // Use a separate process group, so that no child process writes to the removed profile.
+  tally('browser')
   const browser = spawn(
     binary,
     ['--headless', '--remote-debugging-pipe', ...chromiumFlags, ...flags, `--user-data-dir=${profile}`],

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { tally } from '../../../../scripts/tally.ts'
 
 // From version 24 on, Node strips types itself. A process then starts three times as fast as with tsx.
 const loader = Number(process.versions.node.split('.')[0]) >= 24 ? [] : ['--import', 'tsx']
@@ -23,6 +24,7 @@ export function startProgram(file: string | URL, ...args: string[]): ChildProces
 
 /** Like `startProgram`, with more options of Node. */
 export function startProgramWith(options: readonly string[], file: string | URL, ...args: string[]): ChildProcess {
+  tally('child process')
   return fork(fileURLToPath(new URL(file, import.meta.url)), args, {
     execArgv: [...shortLived, ...loader, ...options],
     env: { ...process.env, ...compileCache },

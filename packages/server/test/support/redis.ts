@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { onTestFinished } from 'vitest'
+import { tally } from '../../../../scripts/tally.ts'
 import type { RedisAddress, RedisConnections } from '../../src/adapters/redis/connections.ts'
 import { connectRedis } from '../../src/adapters/redis/connections.ts'
 import { closedPort } from './kept-port.ts'
@@ -85,6 +86,7 @@ export async function redisProcess(): Promise<RedisProcess> {
   const settings = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder]
   let child: ChildProcess | undefined
   const start = async () => {
+    tally('child process')
     child = spawn('redis-server', settings, { stdio: 'ignore' })
     const failed = once(child, 'exit').then(() => Promise.reject(new Error('redis-server ended during its start')))
     failed.catch(() => undefined)

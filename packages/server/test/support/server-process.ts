@@ -1,6 +1,7 @@
 /** The built server, `dist/main.mjs`, as a separate process. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { tally } from '../../../../scripts/tally.ts'
 import { generateEncryptionKey } from '../../src/data-files.ts'
 import { compileCache, type ProgramEnd, programEnd, shortLived } from './child-program.ts'
 import type { TestDatabase } from './test-database.ts'
@@ -80,6 +81,7 @@ export function startWaitingServer(environment: Environment): Promise<WaitingSer
 }
 
 export function spawnServer(environment: Environment, args: readonly string[], execArgv = shortLived): ChildProcess {
+  tally('server process')
   return spawn(process.execPath, ['--expose-gc', ...execArgv, program, ...args], {
     env: { PATH: process.env['PATH'] ?? '', ...compileCache, ...environment },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

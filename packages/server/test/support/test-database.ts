@@ -4,6 +4,7 @@ import { mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
+import { tally } from '../../../../scripts/tally.ts'
 import { makeDatabase } from '../../../embedded-postgres/src/directory/database-template.ts'
 import { isDatabase } from '../../../embedded-postgres/src/directory/first-start.ts'
 import { copyDatabase } from '../../../embedded-postgres/test/support/copy-database.ts'
@@ -60,6 +61,7 @@ export async function embeddedTemplate(): Promise<string> {
 
 /** Clones the server's migrated template database. An advisory lock serializes the template's creation. */
 async function clonedDatabase(server: string): Promise<{ databaseUrl: string; drop(): Promise<void> }> {
+  tally('database')
   const template = `stet_test_template_${await migrationsHash()}`
   const name = `stet_test_${randomBytes(8).toString('hex')}`
   await onServer(server, async (client) => {

@@ -1,6 +1,7 @@
 /** The whole server in this process, listening on a free port, with a new database of the kind under test. */
 import type { AddressInfo } from 'node:net'
 import { Stet } from '@stet/sdk'
+import { tally } from '../../../../scripts/tally.ts'
 import type { Database } from '../../src/adapters/database/database.ts'
 import type { ProviderLimits } from '../../src/adapters/providers/transport/transport.ts'
 import { type Composition, compose } from '../../src/compose.ts'
@@ -93,6 +94,7 @@ interface Listening {
 }
 
 async function listen(config: Config, limits?: Partial<ProviderLimits>): Promise<Listening> {
+  tally('server')
   const composition = await compose(config, limits)
   // A slow disk may delay the end of a run, and a stop request waits for that end.
   composition.deps.runs.settings.stopWaitMs = 60_000

@@ -1,0 +1,91 @@
+/**
+ * `pnpm test [package …] [-- arguments for Vitest]`: builds, and runs the tests of all packages, two packages at once: one of
+ * them mostly waits for pages. `--retry` repeats a failed test once (ADR 29); `--update` writes test-budget.json (ADR 70).
+ */
+import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { budgetMode, compareWithBudget, writeBudget } from './test/budget.ts'
+import { missingForTests } from './test/machine.ts'
+import { filesSoFar, type PackageRun, packages, resultsFile, runPackage } from './test/run-package.ts'
+import { printProblems, printSummary, totalsOf } from './test/summary.ts'
+
+/** The longest first, so that the last one to end is short. */
+const order = ['server', 'console', 'cli', 'sdk', 'embedded-postgres']
+const unsteady = fileURLToPath(new URL('unsteady-tests.ts', import.meta.url))
+
+const [, , ...given] = process.argv
+const separator = given.includes('--') ? given.indexOf('--') : given.length
+const { values, positionals } = parseArgs({
+  args: given.slice(0, separator),
+  allowPositionals: true,
+  options: { retry: { type: 'boolean' }, update: { type: 'boolean' }, lanes: { type: 'string', default: '2' } },
+})
+const filters = given.slice(separator + 1)
+const unknown = positionals.filter((name) => !packages.includes(name))
+if (unknown.length > 0) throw new Error(`No such package: ${unknown}. There are ${packages.join(', ')}`)
+
+const rank = (name: string) => (order.includes(name) ? order.indexOf(name) : order.length)
+const waiting = (positionals.length > 0 ? positionals : [...packages]).sort((a, b) => rank(a) - rank(b))
+const args = [...(values.retry ? ['--retry=1', `--reporter=${unsteady}`] : []), ...filters]
+const running = new Set<string>()
+const runs: PackageRun[] = []
+
+const missing = missingForTests()
+const sayMissing = () => {
+  for (const { what, advice } of missing) console.warn(`*** Without ${what}: ${advice}. ***`)
+}
+sayMissing()
+const build = spawnSync(process.execPath, ['scripts/turbo.mjs', 'run', 'build', '--output-logs=errors-only'], {
+  stdio: 'inherit',
+})
+if (build.status !== 0) process.exit(build.status ?? 1)
+
+// A run that is ended early says what it knows.
+process.once('SIGTERM', () => {
+  console.log(`\n== ended early, during the tests of ${[...running].join(' and ')}`)
+  const early = [...running].flatMap(filesSoFar)
+  printProblems(early)
+  finish(early, 1)
+})
+
+await Promise.all(Array.from({ length: Number(values.lanes) }, playLane))
+printSummary(runs)
+finish([], Math.max(...runs.map(({ exitCode }) => exitCode), checkBudget()))
+
+async function playLane(): Promise<void> {
+  for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
+    running.add(name)
+    runs.push(await runPackage(name, args))
+    running.delete(name)
+  }
+}
+
+function checkBudget(): number {
+  const mode = budgetMode(process.env)
+  if (mode === undefined || filters.length > 0) return 0
+  if (values.update) {
+    const left = writeBudget(runs, mode)
+    console.log(
+      `\n== test-budget.json is written${left.length > 0 ? `, but not for ${left.join(', ')}: not all passed` : ''}`,
+    )
+    return 0
+  }
+  const { exceeded, lower } = compareWithBudget(runs, mode)
+  for (const line of lower) console.log(`BUDGET can be lowered: ${line}`)
+  for (const line of exceeded) console.error(`BUDGET exceeded: ${line}`)
+  if (lower.length + exceeded.length > 0) console.log('To write the budget: pnpm test --update (ADR 70)')
+  return exceeded.length > 0 ? 1 : 0
+}
+
+function finish(more: ReturnType<typeof filesSoFar>, exitCode: number): void {
+  const files = [...runs.flatMap((run) => run.files), ...more]
+  const { passed, failed } = totalsOf(files)
+  // Errors outside of tests and exceeded budgets fail the run, too.
+  const counted = failed === 0 && exitCode !== 0 ? 1 : failed
+  writeFileSync(resultsFile, JSON.stringify({ passed, failed: counted, files }))
+  sayMissing()
+  console.log(`${passed} passed, ${counted} failed`)
+  process.exit(exitCode)
+}
