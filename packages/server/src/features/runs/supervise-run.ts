@@ -15,6 +15,7 @@ import type {
   StoredConversation,
   StoredRunResult,
 } from './ports.ts'
+import { promptAttributes } from './steps/prompt-attributes.ts'
 import type { RunPlan } from './steps/run-plan.ts'
 import { createRunProgress, latitude, type RunCompletion, type RunProgress } from './steps/run-progress.ts'
 
@@ -236,7 +237,7 @@ function runAttributes(input: SuperviseInput) {
     'gen_ai.conversation.id': conversation.uuid,
     'stet.workspace.id': conversation.workspaceId,
     'stet.project.id': conversation.projectId,
-    'stet.prompt.path': conversation.path,
+    ...promptAttributes(input.plan),
   }
 }
 
