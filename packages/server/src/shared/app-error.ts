@@ -75,6 +75,11 @@ function fillIn(template: string, details: ErrorDetails): string {
   return template.replace(/\{([\w.]+)\}/g, (_, place: string) => {
     const value = place.split('.').reduce<unknown>((found, key) => Object(found)[key], details)
     if (!Array.isArray(value)) return String(value)
-    return place.endsWith('.path') ? value.join('.') || 'body' : value.join(', ')
+    return place.endsWith('.path') ? pathText(value) || 'body' : value.join(', ')
   })
+}
+
+/** @example pathText(['messages', 0, 'role']) // 'messages[0].role' */
+function pathText(path: readonly unknown[]): string {
+  return path.map((part, at) => (typeof part === 'number' ? `[${part}]` : `${at > 0 ? '.' : ''}${part}`)).join('')
 }
