@@ -17,11 +17,13 @@ Every error has the same JSON body:
   "name": "NotFoundError",
   "message": "Document not found at path: support/replay",
   "errorCode": "NotFoundError",
-  "details": { "path": "support/replay", "suggestions": ["support/reply"], "reason": "unknown-document" }
+  "reason": "unknown-document",
+  "details": { "path": "support/replay", "suggestions": ["support/reply"] }
 }
 \`\`\`
 
-Act on \`details.reason\`: it names the cause, and it is stable. Messages may grow more precise. In the SDK, it is \`error.reason\`.
+Act on \`reason\`: it names the cause, and it is stable. \`details\` contains data only, and is often empty. Messages may grow more precise. In
+the SDK, the cause is \`error.reason\`.
 
 ## Refused requests
 `
@@ -29,7 +31,8 @@ Act on \`details.reason\`: it names the cause, and it is stable. Messages may gr
 const runs = `
 ## Failed runs
 
-A failed run is 422 with the name \`DocumentRunError\`, or a \`chain-error\` event in a stream. Its \`errorCode\` names the cause.
+A failed run is 422 with the name \`DocumentRunError\`, or a \`chain-error\` event in a stream. Its \`errorCode\` names the cause; its \`reason\` is
+\`run-failed\`, or \`prompt-does-not-compile\` with the code \`chain_compile_error\`.
 `
 
 function table(columns: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -41,9 +44,9 @@ function refusals(): string[][] {
   return (Object.keys(ERROR_CAUSES) as ErrorCause[])
     .filter((cause) => ERROR_CAUSES[cause].code !== 'DocumentRunError')
     .map((cause) => {
-      const { code, message, reason = cause }: CauseEntry = ERROR_CAUSES[cause]
+      const { code, message }: CauseEntry = ERROR_CAUSES[cause]
       const { when, next } = CAUSE_DOCS[cause]
-      return [`\`${reason}\``, String(statusOf(cause)), code, `\`${message}\``, sentence(when), next]
+      return [`\`${cause}\``, String(statusOf(cause)), code, `\`${message}\``, sentence(when), next]
     })
 }
 

@@ -41,13 +41,10 @@ export const ErrorBody = z
     errorCode: z
       .enum([...refusals, 'internal_server_error', ...RUN_ERROR_CODES])
       .meta({ description: 'The name, the code of the run error, or `internal_server_error`.' }),
-    details: z
-      .looseObject({
-        reason: z.string().exactOptional().meta({
-          description: 'The cause. docs/errors.md lists all causes. A failed run has an `errorCode` instead.',
-        }),
-      })
-      .meta({ description: 'What the caller can act on.' }),
+    reason: z.string().meta({
+      description: 'The cause. docs/errors.md lists all causes. For a failed run, `errorCode` says more.',
+    }),
+    details: z.looseObject({}).meta({ description: 'Data that the caller can act on. Empty for many causes.' }),
     error: z.object({ message: z.string() }).exactOptional().meta({
       description: 'Errors of attach only: the same message.',
     }),

@@ -49,6 +49,8 @@ export interface ApiErrorInit extends ErrorFacts {
   status: number
   errorCode: string
   message: string
+  /** The `reason` of the response's body. */
+  reason?: string | undefined
   details: unknown
   requestId: string | null
   headers: Headers
@@ -72,10 +74,10 @@ export class ApiError extends StetError {
   declare readonly errorCode: string
   declare readonly details: unknown
   /**
-   * The cause, from `details.reason`. docs/errors.md lists all causes. A newer server may send other values. For a
-   * failed run, read `errorCode` instead.
+   * The cause. docs/errors.md lists all causes. A newer server may send other values. For a failed run, `errorCode` says
+   * more.
    */
-  readonly reason: ErrorReason | (string & {}) | undefined
+  declare readonly reason: ErrorReason | (string & {}) | undefined
   readonly retryable: boolean
   declare readonly attempts: number
   declare readonly requestId: string | null
@@ -86,11 +88,9 @@ export class ApiError extends StetError {
 
   constructor(init: ApiErrorInit, what = `${init.status} ${init.message}`) {
     const { message, context, prompt, ...facts } = init
-    const { status, requestId } = facts
+    const { status, requestId, reason } = facts
     super(`${what}${context ? ` (${context})` : ''}${requestId ? ` [${requestId}]` : ''}`, facts)
-    const { reason } = (facts.details ?? {}) as Record<string, unknown>
-    this.reason = typeof reason === 'string' ? reason : undefined
-    this.retryable = isRetryable(status, facts.headers, this.reason)
+    this.retryable = isRetryable(status, facts.headers, reason)
   }
 }
 
@@ -169,7 +169,7 @@ export class RunError extends ApiError {
   declare readonly partial: { text: string; conversation: Message[] }
 
   constructor(init: ApiErrorInit) {
-    super(init, runReason(init))
+    super({ ...init, reason: init.reason ?? 'run-failed' }, runReason(init))
   }
 }
 

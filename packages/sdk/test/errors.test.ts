@@ -57,9 +57,9 @@ it('the message contains the status, resource and request id', async () => {
 
 describe('the reason comes from the details', () => {
   it.each([
-    ['{"details":{"reason":"unknown-document"}}', 'unknown-document'],
-    ['{"details":{"reason":"a cause of a newer server"}}', 'a cause of a newer server'],
-    ['{"details":{"reason":5}}', undefined],
+    ['{"reason":"unknown-document"}', 'unknown-document'],
+    ['{"reason":"a cause of a newer server"}', 'a cause of a newer server'],
+    ['{"reason":5}', undefined],
     ['{"details":{}}', undefined],
     ['{"details":"text"}', undefined],
     ['{"details":null}', undefined],

@@ -15,7 +15,7 @@ describe('isRetryable', () => {
   })
 
   it('retries a conflict only while an attempt with the same key is running', () => {
-    expect(isRetryable(409, new Headers(), 'in_progress')).toBe(true)
+    expect(isRetryable(409, new Headers(), 'idempotency-in-progress')).toBe(true)
     expect(isRetryable(409, new Headers(), 'path-taken')).toBe(false)
   })
 
@@ -109,7 +109,7 @@ describe('requests', () => {
   const keysOf = (requests: readonly Recorded[]) => requests.map(({ headers }) => headers['idempotency-key'])
 
   it('retry a POST that creates with one idempotency key, and the next call with another', async () => {
-    const inProgress = json({ details: { reason: 'in_progress' } }, 409, { 'Retry-After': '1' })
+    const inProgress = json({ reason: 'idempotency-in-progress' }, 409, { 'Retry-After': '1' })
     const { url, requests } = await localServer(cut, inProgress, json({ uuid: 'v' }))
     const { api, slept } = client(url)
     await expect(api.call('versions.create', { name: 'n' }, {})).resolves.toEqual({ uuid: 'v' })

@@ -105,7 +105,6 @@ async function recover({ deps, isSuccessor }: StartUpInput): Promise<Repeated> {
   return workRunQueue(deps)
 }
 
-const runsWaitMs = 30_000
 /**
  * Limits the wait for requests before the handover, and for responses after the last run. A slow reader must not keep
  * the process alive.
@@ -120,7 +119,7 @@ interface ShutDownInput {
   drain: Drain
   deps: { runs: Pick<Deps['runs'], 'active'>; logger: Logger }
   queueWork: { stop(): Promise<void> }
-  config: Pick<Config, 'drainDelayMs' | 'databaseUrl'>
+  config: Pick<Config, 'drainDelayMs' | 'drainSeconds' | 'databaseUrl'>
   /** True if the server serves the API. Otherwise, for example after another server took over, the drain delay is 0. */
   isServing: boolean
   /** Releases the replica lock, if there is one, so that the next server can start. */
@@ -133,10 +132,10 @@ interface ShutDownInput {
  * in order.
  * @throws OperatorError on timeout. Acknowledged writes are stored; the next start ends the remaining runs.
  */
-export async function shutDown(input: ShutDownInput, closingMs = runsWaitMs + closingWaitMs): Promise<void> {
+export async function shutDown(input: ShutDownInput, closingMs = closingWaitMs): Promise<void> {
   const { config, isServing } = input
   const drainDelayMs = isServing ? (config.drainDelayMs ?? (config.databaseUrl === undefined ? 0 : 5_000)) : 0
-  const limitMs = drainDelayMs + closingMs
+  const limitMs = drainDelayMs + config.drainSeconds * 1000 + closingMs
   let timer: NodeJS.Timeout | undefined
   const deadline = new Promise<never>((_, reject) => {
     const message = `Shutdown did not finish within ${limitMs / 1000} s after the signal; exiting`
@@ -150,7 +149,7 @@ export async function shutDown(input: ShutDownInput, closingMs = runsWaitMs + cl
 }
 
 async function drainAndClose(input: ShutDownInput, drainDelayMs: number): Promise<void> {
-  const { server, drain, deps, queueWork, handOver, close } = input
+  const { server, drain, deps, config, queueWork, handOver, close } = input
   drain.begin()
   deps.logger.info('server.draining', { activeRuns: deps.runs.active.list().length })
   await pause(drainDelayMs)
@@ -163,7 +162,7 @@ async function drainAndClose(input: ShutDownInput, drainDelayMs: number): Promis
   while (drain.openRequests() > 0 && performance.now() - closingAt < answersWaitMs) await pause(lookMs)
   // Active runs keep their lease after the handover, so the next server does not end them.
   await handOver()
-  await runsAndAnswersEnd(drain, deps)
+  await runsAndAnswersEnd(drain, deps, config.drainSeconds * 1000)
   await server.endConnections()
   await closed
   await close()
@@ -171,7 +170,7 @@ async function drainAndClose(input: ShutDownInput, drainDelayMs: number): Promis
 }
 
 /** Polls, because an open request may still start a run. After `runsWaitMs`, aborts the active runs. */
-async function runsAndAnswersEnd(drain: Drain, deps: ShutDownInput['deps']): Promise<void> {
+async function runsAndAnswersEnd(drain: Drain, deps: ShutDownInput['deps'], runsWaitMs: number): Promise<void> {
   const startedAt = performance.now()
   let lastRunAt = startedAt
   for (;;) {

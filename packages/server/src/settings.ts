@@ -226,6 +226,9 @@ export const settings = {
     whole(0, 600_000).optional(),
     '0 embedded, 5000 with `DATABASE_URL`',
   ).describe('How long a stopping server keeps serving, with `/ready` 503, before it closes its listener, in ms.'),
+  drainSeconds: setting('STET_DRAIN_SECONDS', whole(0, 3_600).prefault('30')).describe(
+    'How long a stopping server gives its active runs to end, in s. Runs that are still active then end with `worker_lost`. The process ends within 20 s after that.',
+  ),
   templateWorkers: setting('STET_TEMPLATE_WORKERS', whole(1, 64).prefault('2')).describe(
     'Worker processes that one workspace may use at once to evaluate prompts. One more is started, so that no workspace can occupy all of them.',
   ),

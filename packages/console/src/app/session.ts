@@ -197,9 +197,9 @@ export async function callConsole<T>(method: 'GET' | 'POST' | 'DELETE', path: st
   const answer = text && isJson ? JSON.parse(text) : undefined
   if (response.ok && (isJson || text === '')) return answer
   const message = answer?.message ?? `The server answered with ${response.status} and no JSON`
-  const { errorCode, details } = Object(answer)
+  const { errorCode, reason } = Object(answer)
   const requestId = response.headers.get('x-request-id')
-  throw new ConsoleError(response.status, message, { reason: details?.reason, errorCode, requestId })
+  throw new ConsoleError(response.status, message, { reason, errorCode, requestId })
 }
 
 /** Whether the session has ended while the page was open. The sign-in sheet then covers the screen. */

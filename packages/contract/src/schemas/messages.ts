@@ -73,22 +73,24 @@ const tooLarge = { error: `must have at most ${LIMITS.toolPayloadBytes} bytes as
 const CallPart = ToolCallPart.safeExtend({ args: JsonObject.refine(isSmall, tooLarge) })
 const ResultPart = ToolResultPart.safeExtend({ result: z.unknown().refine(isSmall, tooLarge) })
 
+const contentOf = <P extends z.ZodType>(part: P) => z.array(part, { error: 'a string or a list of parts is required' })
+
 const byRole = z.discriminatedUnion(
   'role',
   [
-    z.looseObject({ role: z.enum(['system', 'developer']), content: z.array(partsOf([TextPart])) }),
+    z.looseObject({ role: z.enum(['system', 'developer']), content: contentOf(partsOf([TextPart])) }),
     z.looseObject({
       role: z.literal('user'),
       name: z.string().exactOptional(),
-      content: z.array(partsOf([TextPart, ImagePart, FilePart])),
+      content: contentOf(partsOf([TextPart, ImagePart, FilePart])),
     }),
     z.looseObject({
       role: z.literal('assistant'),
-      content: z.array(partsOf([TextPart, ReasoningPart, RedactedReasoningPart, ImagePart, FilePart, CallPart])),
+      content: contentOf(partsOf([TextPart, ReasoningPart, RedactedReasoningPart, ImagePart, FilePart, CallPart])),
       // `withOneForm` has already merged a list into `content`. This schema rejects a value that is not a list.
       toolCalls: z.array(z.unknown()).exactOptional(),
     }),
-    z.looseObject({ role: z.literal('tool'), content: z.array(partsOf([ResultPart])) }),
+    z.looseObject({ role: z.literal('tool'), content: contentOf(partsOf([ResultPart])) }),
   ],
   { error: `must be one of ${Role.options.join(', ')}` },
 )

@@ -4,14 +4,14 @@
 import type { ErrorCode } from './error-codes.ts'
 
 export interface CauseEntry {
-  /** `DocumentRunError` means that a run failed. The error's `errorCode` then names the reason. */
+  /** `DocumentRunError` means that a run failed. The error's `errorCode` then names why. */
   code: ErrorCode | 'DocumentRunError'
   /** `{key}` inserts a detail. `{list.length}` and `{list.0.key}` insert a part of a detail. */
   message: string
   /** Keys of `details`. A key with `?` is optional. */
   details?: readonly string[]
-  /** The value of `details.reason`. Default: the name of the cause. */
-  reason?: string
+  /** Keys that only fill the message and are not sent in `details`. */
+  inMessage?: readonly string[]
 }
 
 const INVALID = 'Invalid request: {issues.0.path}: {issues.0.message}'
@@ -76,14 +76,17 @@ export const ERROR_CAUSES = {
   'restricted-key': {
     code: 'ForbiddenError',
     message: 'This API key is restricted to one project',
-    reason: 'project_restricted',
   },
   'metrics-loopback-only': {
     code: 'ForbiddenError',
     message: 'Metrics are served on loopback only, unless a token is configured (STET_METRICS_TOKEN)',
   },
 
-  'unknown-route': { code: 'NotFoundError', message: 'Route not found: {method} {path}', details: ['method', 'path'] },
+  'unknown-route': {
+    code: 'NotFoundError',
+    message: 'Route not found: {method} {path}',
+    inMessage: ['method', 'path'],
+  },
   'unknown-project': { code: 'NotFoundError', message: 'Project not found' },
   'unknown-version': { code: 'NotFoundError', message: 'Version not found' },
   'nothing-live': { code: 'NotFoundError', message: 'The project has no live version yet' },
@@ -111,12 +114,10 @@ export const ERROR_CAUSES = {
     code: 'ConflictError',
     message: 'A request with this Idempotency-Key is in progress',
     details: ['retryAfter'],
-    reason: 'in_progress',
   },
   'idempotency-unreadable': {
     code: 'ConflictError',
     message: 'The response stored for this Idempotency-Key can no longer be read',
-    reason: 'unreadable',
   },
   'path-taken': {
     code: 'ConflictError',
@@ -142,20 +143,18 @@ export const ERROR_CAUSES = {
   'draft-kept-changing': {
     code: 'ConflictError',
     message: 'The draft kept changing while it was compiled; try again',
-    reason: 'changing',
   },
   'conversation-busy': {
     code: 'ConflictError',
     message: 'The conversation already has an active run',
     details: ['retryAfter'],
   },
-  'project-busy': { code: 'ConflictError', message: 'The project has active runs', reason: 'active_runs' },
-  'revoked-key': { code: 'ConflictError', message: 'The API key is revoked', reason: 'revoked' },
-  'expired-key': { code: 'ConflictError', message: 'The API key has expired', reason: 'expired' },
+  'project-busy': { code: 'ConflictError', message: 'The project has active runs' },
+  'revoked-key': { code: 'ConflictError', message: 'The API key is revoked' },
+  'expired-key': { code: 'ConflictError', message: 'The API key has expired' },
   'last-admin-key': {
     code: 'ConflictError',
     message: 'The last admin key cannot be revoked',
-    reason: 'last_admin_key',
   },
   'name-taken': {
     code: 'ConflictError',
@@ -293,13 +292,5 @@ export const ERROR_CAUSES = {
 
 export type ErrorCause = keyof typeof ERROR_CAUSES
 
-type Refusal<Cause extends ErrorCause> = (typeof ERROR_CAUSES)[Cause] extends infer Entry
-  ? Entry extends { code: 'DocumentRunError' }
-    ? never
-    : Entry extends { reason: infer Reason }
-      ? Reason
-      : Cause
-  : never
-
-/** A value of `details.reason`. A failed run has `errorCode` instead of a reason. */
-export type ErrorReason = { [Cause in ErrorCause]: Refusal<Cause> }[ErrorCause]
+/** The `reason` of an error body. A failed run also has an `errorCode`, which names its cause. */
+export type ErrorReason = ErrorCause

@@ -37,14 +37,16 @@ export type RunErrorCode = (typeof RUN_ERROR_CODES)[number]
 
 /**
  * The body of every error. `errorCode` repeats the name, except for run errors and `internal_server_error`.
- * @example { name: 'NotFoundError', message: 'Conversation not found', errorCode: 'NotFoundError', details: { reason: 'unknown-conversation' } }
+ * @example { name: 'NotFoundError', message: 'Conversation not found', errorCode: 'NotFoundError', reason: 'unknown-conversation', details: {} }
  */
 export interface ErrorBody {
   name: ErrorCode | 'DocumentRunError'
   message: string
   errorCode: Exclude<ErrorCode, 'InternalServerError'> | 'internal_server_error' | RunErrorCode
-  /** Data for the caller. `reason` names the cause (docs/errors.md). A failed run has `errorCode` instead. */
-  details: { reason?: string; [key: string]: unknown }
+  /** The cause (docs/errors.md). For a failed run, `errorCode` says more. */
+  reason: string
+  /** Data for the caller; empty for many causes. */
+  details: { [key: string]: unknown }
   /** Repeats the message. Only errors of attach have this field. */
   error?: { message: string }
 }

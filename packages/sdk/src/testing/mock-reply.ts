@@ -65,9 +65,9 @@ function failedRun(call: MockCall, error: RunError): Response {
 
 function refused(error: Error): Response {
   if (!(error instanceof ApiError)) throw error
-  const { status, errorCode, details, message } = error
+  const { status, errorCode, reason, details, message } = error
   const name = error instanceof RunError ? 'DocumentRunError' : error.name
-  return json({ name, errorCode, message, details }, status)
+  return json({ name, errorCode, reason, message, details }, status)
 }
 
 function json(body: unknown, status = 200): Response {

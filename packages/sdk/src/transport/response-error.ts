@@ -13,6 +13,7 @@ export function errorFromResponse(answer: Answer): ApiError {
     ...factsOf(answer),
     errorCode: textOf(body.errorCode) ?? textOf(body.name) ?? type.prototype.name,
     message: textOf(body.message) ?? textOf(asObject(body.error).message) ?? (statusText || 'no explanation'),
+    reason: textOf(body.reason),
     details: body.details ?? {},
     context: status === 404 ? context : undefined,
   }

@@ -9,7 +9,7 @@ export function isRetryable(status: number, headers: Headers, reason: unknown): 
   const wish = headers.get('x-should-retry')
   if (wish === 'true' || wish === 'false') return wish === 'true'
   // Retry a 409 only if the first attempt with the same idempotency key is still running. Other conflicts persist.
-  if (status === 409) return reason === 'in_progress'
+  if (status === 409) return reason === 'idempotency-in-progress'
   return RETRYABLE.test(`${status}`)
 }
 

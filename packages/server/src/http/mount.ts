@@ -5,7 +5,7 @@ import { createExpressEndpoints } from '@ts-rest/express'
 import type { Request, RequestHandler, Router } from 'express'
 import { z } from 'zod'
 import { refuse } from '../shared/app-error.ts'
-import { checkedBody, invalidRequest, type RequestIssue } from './body/check-input.ts'
+import { checkedInput, invalidRequest, type RequestIssue } from './body/check-input.ts'
 
 export type Routes<T extends AppRouter> = Parameters<typeof createExpressEndpoints<T>>[1]
 
@@ -18,7 +18,7 @@ export function mountContract<T extends AppRouter>(options: {
   validateResponses: boolean
 }): void {
   // These options replace the defaults of ts-rest as a whole, so no default applies.
-  createExpressEndpoints(withCheckedBodies(options.contract), options.routes, options.router, {
+  createExpressEndpoints(withCheckedInput(options.contract), options.routes, options.router, {
     logInitialization: false,
     jsonQuery: false,
     responseValidation: options.validateResponses,
@@ -32,12 +32,15 @@ export function mountContract<T extends AppRouter>(options: {
   })
 }
 
-// The cast is safe, because a checked body accepts and returns the same values as its schema.
-function withCheckedBodies<T extends AppRouter>(contract: T): T {
+// The cast is safe, because checked input accepts and returns the same values as its schema.
+function withCheckedInput<T extends AppRouter>(contract: T): T {
   const entries = Object.entries(contract).map(([name, entry]) => {
-    if (!('method' in entry)) return [name, withCheckedBodies(entry)]
-    const body = 'body' in entry ? entry.body : undefined
-    return [name, body instanceof z.ZodType ? { ...entry, body: checkedBody(body) } : entry]
+    if (!('method' in entry)) return [name, withCheckedInput(entry)]
+    const schemas = { query: entry.query, body: 'body' in entry ? entry.body : undefined }
+    const checked = Object.entries(schemas).flatMap(([part, schema]) =>
+      schema instanceof z.ZodType ? [[part, checkedInput(schema)]] : [],
+    )
+    return [name, { ...entry, ...Object.fromEntries(checked) }]
   })
   return Object.fromEntries(entries) as T
 }

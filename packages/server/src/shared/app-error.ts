@@ -7,7 +7,9 @@ import {
 } from '@stet/contract/vocabulary'
 
 type Causes = typeof ERROR_CAUSES
-type DetailKey<C extends ErrorCause> = Causes[C] extends { details: readonly (infer K extends string)[] } ? K : never
+type KeyIn<C extends ErrorCause, Field extends 'details' | 'inMessage'> =
+  Causes[C] extends Record<Field, readonly (infer K extends string)[]> ? K : never
+type DetailKey<C extends ErrorCause> = KeyIn<C, 'details'> | KeyIn<C, 'inMessage'>
 
 /** The causes that `refuse` accepts. A failed run throws `RunError` instead. */
 export type RefusalCause = { [C in ErrorCause]: Causes[C]['code'] extends 'DocumentRunError' ? never : C }[ErrorCause]
@@ -22,15 +24,15 @@ export class AppError extends Error {
   readonly details: ErrorDetails
 
   constructor(reason: RefusalCause, details: ErrorDetails = {}, options?: ErrorOptions) {
-    const { message, reason: wireName = reason }: CauseEntry = ERROR_CAUSES[reason]
+    const { message, inMessage = [] }: CauseEntry = ERROR_CAUSES[reason]
     super(fillIn(message, details), options)
     this.reason = reason
     this.code = ERROR_CAUSES[reason].code
-    this.details = { ...details, reason: wireName }
+    this.details = Object.fromEntries(Object.entries(details).filter(([key]) => !inMessage.includes(key)))
   }
 }
 
-/** Takes the error's code, message and `details.reason` from the contract's table of causes. */
+/** Takes the error's code and message from the contract's table of causes. */
 export function refuse<C extends RefusalCause>(
   cause: C,
   ...[details, options]: [DetailKey<C>] extends [never]
@@ -73,6 +75,11 @@ function fillIn(template: string, details: ErrorDetails): string {
   return template.replace(/\{([\w.]+)\}/g, (_, place: string) => {
     const value = place.split('.').reduce<unknown>((found, key) => Object(found)[key], details)
     if (!Array.isArray(value)) return String(value)
-    return place.endsWith('.path') ? value.join('.') || 'body' : value.join(', ')
+    return place.endsWith('.path') ? pathText(value) || 'body' : value.join(', ')
   })
+}
+
+/** @example pathText(['messages', 0, 'role']) // 'messages[0].role' */
+function pathText(path: readonly unknown[]): string {
+  return path.map((part, at) => (typeof part === 'number' ? `[${part}]` : `${at > 0 ? '.' : ''}${part}`)).join('')
 }

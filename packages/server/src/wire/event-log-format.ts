@@ -39,13 +39,14 @@ interface FramePlace extends Omit<StoredFrames, 'bytes'> {
  */
 export async function packEventLog(
   messages: readonly EncodedMessage[],
-  entries: readonly LogEntry[],
+  entries: StoredLog['entries'],
 ): Promise<Uint8Array> {
   let characters = 0
   for (const { whole } of messages) characters += whole.length
-  for (const { pieces } of entries) {
-    if (typeof pieces === 'string') characters += pieces.length
-    else for (const piece of pieces) characters += piece.length
+  for (const entry of entries) {
+    if ('bytes' in entry) characters += entry.bytes.length
+    else if (typeof entry.pieces === 'string') characters += entry.pieces.length
+    else for (const piece of entry.pieces) characters += piece.length
   }
   if (characters > wholeLimitCharacters) {
     return Buffer.concat([Buffer.of(packing.deflated), ...(await deflateTexts(textsOf(messages, entries)))])
@@ -59,7 +60,7 @@ export async function packEventLog(
   return Buffer.concat([Buffer.of(packing.deflated), deflated])
 }
 
-function* textsOf(messages: readonly EncodedMessage[], entries: readonly LogEntry[]): Generator<string> {
+function* textsOf(messages: readonly EncodedMessage[], entries: StoredLog['entries']): Generator<string> {
   yield '{"messages":['
   let mark = ''
   for (const { whole } of messages) {
@@ -71,10 +72,10 @@ function* textsOf(messages: readonly EncodedMessage[], entries: readonly LogEntr
   mark = ''
   let open: FramePlace | undefined
   for (const entry of entries) {
-    if (typeof entry.pieces === 'string') {
+    if ('bytes' in entry || typeof entry.pieces === 'string') {
       open ??= { id: entry.id, lastId: entry.id, byteLength: 0 }
-      open.lastId = entry.id
-      open.byteLength += Buffer.byteLength(entry.pieces)
+      open.lastId = 'bytes' in entry ? entry.lastId : entry.id
+      open.byteLength += 'bytes' in entry ? entry.bytes.length : Buffer.byteLength(String(entry.pieces))
       continue
     }
     if (open) {
@@ -88,7 +89,10 @@ function* textsOf(messages: readonly EncodedMessage[], entries: readonly LogEntr
   }
   if (open) yield mark + JSON.stringify(open)
   yield ']}\n'
-  for (const { pieces } of entries) if (typeof pieces === 'string') yield pieces
+  for (const entry of entries) {
+    if ('bytes' in entry) yield entry.bytes.toString('utf8')
+    else if (typeof entry.pieces === 'string') yield entry.pieces
+  }
 }
 
 /** Compresses texts that are too large to be in memory twice. Yields to other work between pieces. */

@@ -1,5 +1,5 @@
-/** Every response in a test must be declared by its route, with a declared cause in `details.reason`. */
-import { type CauseEntry, ERROR_CAUSES, type ErrorCause } from '@stet/contract'
+/** Every response in a test must be declared by its route, with a declared cause in `reason`. */
+import { ERROR_CAUSES, type ErrorCause } from '@stet/contract'
 import { allRoutes } from './contract-routes.ts'
 
 const routes = allRoutes.map((route) => {
@@ -33,17 +33,10 @@ export function assertDeclared(method: string, url: string, { status, text }: Se
 }
 
 /** The cause in an error body. Undefined if the contract does not list its reason. */
-export function causeOf({ name, errorCode, details }: Record<string, unknown>): ErrorCause | undefined {
-  const { reason, conversationUuid } = Object(details)
-  if (name === 'DocumentRunError') {
-    return errorCode === 'chain_compile_error' && conversationUuid === undefined
-      ? 'prompt-does-not-compile'
-      : 'run-failed'
-  }
-  return (Object.keys(ERROR_CAUSES) as ErrorCause[]).find((cause) => {
-    const entry: CauseEntry = ERROR_CAUSES[cause]
-    return entry.code === name && (entry.reason ?? cause) === reason
-  })
+export function causeOf({ name, reason }: Record<string, unknown>): ErrorCause | undefined {
+  return (Object.keys(ERROR_CAUSES) as ErrorCause[]).find(
+    (cause) => cause === reason && ERROR_CAUSES[cause].code === name,
+  )
 }
 
 // A path that only resembles a route (for example with two trailing slashes), or a request refused by the HTTP

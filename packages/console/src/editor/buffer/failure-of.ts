@@ -6,7 +6,7 @@ const busyMs = 2000
 
 /** What a failed save means for the text. Only a response of stet itself proves that nothing was stored. */
 export function failureOf(error: unknown): Failure {
-  if (!(error instanceof ApiError) || error.reason === 'in_progress') return { kind: 'offline' }
+  if (!(error instanceof ApiError) || error.reason === 'idempotency-in-progress') return { kind: 'offline' }
   if (error.reason === 'base-changed') return { kind: 'changed' }
   if (error.reason === 'merged-without-force' || error.reason === 'merged-version') return { kind: 'not-a-draft' }
   return problemOf(error)

@@ -31,6 +31,6 @@ it('accepts new messages that contain calls with their results', () => {
 
 it('refuses a result without a call', () => {
   expect(() => answerPendingCalls([call('a')], [result('b')])).toThrow(
-    expect.objectContaining({ details: { toolCallId: 'b', reason: 'unknown-tool-call' } }),
+    expect.objectContaining({ reason: 'unknown-tool-call', details: { toolCallId: 'b' } }),
   )
 })

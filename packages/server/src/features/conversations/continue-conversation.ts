@@ -4,10 +4,11 @@ import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
 import type { Span } from '../../shared/tracer.ts'
 import type { Needs } from '../deps.ts'
-import { deletedProjects } from '../documents/version-ref.ts'
+import { deletedProjects, resolveVersion } from '../documents/version-ref.ts'
 import type { Claim } from '../idempotency/ports.ts'
 import { type StartedRun, watchRun } from '../runs/events/watch-run.ts'
 import type { ExecuteDeps } from '../runs/execute-run.ts'
+import type { StoredConversation } from '../runs/ports.ts'
 import { storedOrAbandoned } from '../runs/start-run.ts'
 import { superviseRun } from '../runs/supervise-run.ts'
 import type { ToolAnswer } from '../runs/tools/tool.ts'
@@ -33,6 +34,7 @@ export async function continueConversation(deps: ExecuteDeps, input: ContinueInp
   if (isActive(found)) throw busy()
   const added = [...answerPendingCalls(found.messages, input.messages), ...input.messages]
   const messages = [...found.messages, ...added]
+  const version = await versionFor(deps, input, found)
   const run = {
     uuid: randomUUID(),
     conversationUuid: found.uuid,
@@ -56,6 +58,7 @@ export async function continueConversation(deps: ExecuteDeps, input: ContinueInp
     plan: {
       apiKeyId: input.caller.apiKeyId,
       path: found.path,
+      version,
       tools: {
         workspaceId: found.workspaceId,
         projectId: found.projectId,
@@ -72,6 +75,14 @@ export async function continueConversation(deps: ExecuteDeps, input: ContinueInp
     },
   })
   return watchRun(deps.runs.codec, supervised)
+}
+
+/** Reads the version's number only for traces, so that other chats do not pay for the look-up. */
+async function versionFor(deps: ExecuteDeps, { caller, span }: ContinueInput, found: StoredConversation) {
+  const { versionUuid: uuid, projectId, contentHash } = found
+  if (!span) return { uuid, number: null, contentHash }
+  const { version } = await resolveVersion(deps, { caller, projectId, versionRef: uuid })
+  return { uuid, number: version.number, contentHash }
 }
 
 /**

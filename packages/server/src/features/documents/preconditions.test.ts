@@ -41,7 +41,6 @@ it('names the expected and the actual hashes', () => {
     expect.objectContaining({
       reason: 'base-changed',
       details: {
-        reason: 'base-changed',
         conflicts: [
           { path: 'a', expected: 'h', actual: null },
           { path: 'a', expected: 'l', actual: null },

@@ -30,6 +30,11 @@ export interface PreparedPrompt extends CheckedText {
   loggedWarnings: Set<string>
 }
 
+/** Returns the version and the hash that identify a prompt's text. */
+export function versionOf({ version, text }: PreparedPrompt) {
+  return { uuid: version.uuid, number: version.number, contentHash: text.contentHash }
+}
+
 type PromptAddress = ReadableVersion & { path: string }
 
 /** Lists documents by path in code point order. @throws AppError NotFoundError for the project or the version. */

@@ -31,7 +31,7 @@ describe('evaluation configuration', () => {
     [{ minThreshold: 4, maxThreshold: 2 }, 'maxThreshold'],
   ])('refuses %o at %s', (configuration, key) => {
     const path = ['configuration', key]
-    const refusal = { details: { issues: [expect.objectContaining({ path })], reason: 'invalid-body' } }
+    const refusal = { reason: 'invalid-body', details: { issues: [expect.objectContaining({ path })] } }
     expect(() => completeConfiguration('rating', configuration)).toThrow(expect.objectContaining(refusal))
   })
 })

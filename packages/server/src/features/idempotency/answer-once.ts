@@ -20,7 +20,7 @@ interface AnswerOnceInput {
 }
 
 /**
- * @throws AppError ConflictError: `in_progress` while another request owns the record, `unreadable` if the key of a
+ * @throws AppError ConflictError: `idempotency-in-progress` while another request owns the record, `idempotency-unreadable` if the key of a
  * sealed response is lost. UnprocessableEntityError for another body. Errors of `work`.
  */
 export async function answerOnce(deps: OnceDeps, input: AnswerOnceInput): Promise<StoredResponse> {

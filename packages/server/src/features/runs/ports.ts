@@ -156,6 +156,8 @@ export interface RunStore {
   findRunStatus(workspaceId: number, runUuid: string): Promise<RunStatus | null>
   /** Lists conversations with an orphaned run: `running`, and the owner has no valid lease. Skips runs of `ownerId`. */
   listOrphaned(ownerId: string): Promise<StoredConversation[]>
+  /** Stores the event log of a running run. Does nothing after the run's end, or after another owner took it. */
+  saveEventLog(run: Pick<NewRun, 'uuid' | 'epoch'>, eventLog: Uint8Array): Promise<void>
   findEventLog(workspaceId: number, runUuid: string): Promise<Uint8Array | null>
   /** Drops one batch of event logs of runs that ended in `[from, before)`. Returns the number of dropped event logs. */
   dropEventLogs(from: Date, before: Date): Promise<number>
@@ -240,7 +242,7 @@ export interface EventCodec {
     messages: readonly EncodedMessage[],
     form: MessageForm,
   ): void
-  packEventLog(messages: readonly EncodedMessage[], entries: readonly LogEntry[]): Promise<Uint8Array>
+  packEventLog(messages: readonly EncodedMessage[], entries: StoredLog['entries']): Promise<Uint8Array>
   /** Returns null for an unknown format. */
   unpackEventLog(file: Uint8Array): Promise<StoredLog | null>
   entriesAfter(log: StoredLog, afterId: number): readonly (LogEntry | StoredFrames)[]

@@ -107,7 +107,16 @@ export interface PromptSteps {
   messages: Message[]
 }
 
+/** The text that a run renders, as traces identify it. A forced edit changes the hash, but not the number. */
+export interface PromptVersion {
+  uuid: string
+  /** Null for a draft. */
+  number: number | null
+  contentHash: string
+}
+
 export interface PromptInput extends PromptSteps {
+  version: PromptVersion
   /** `awaited` contains all tool names that the caller sent, in every mode. `planOf` clears the list in JSON mode. */
   tools: Omit<ToolScope, 'runUuid'>
   projectDefaults: ProjectDefaults

@@ -5,6 +5,7 @@ import type { Needs } from '../deps.ts'
 import type { Message } from '../templates/message.ts'
 import type { RunEvent, ShowEvents } from './events/run-event.ts'
 import { appendEntries, encodeNext, type RunRecorder, record } from './events/run-recorder.ts'
+import { saveProgress } from './events/save-progress.ts'
 import { type ExecuteDeps, executeRun } from './execute-run.ts'
 import type {
   EndedRun,
@@ -15,6 +16,7 @@ import type {
   StoredConversation,
   StoredRunResult,
 } from './ports.ts'
+import { promptAttributes } from './steps/prompt-attributes.ts'
 import type { RunPlan } from './steps/run-plan.ts'
 import { createRunProgress, latitude, type RunCompletion, type RunProgress } from './steps/run-progress.ts'
 
@@ -114,8 +116,13 @@ export function startedConversation(
 }
 
 async function superviseToEnd(deps: ExecuteDeps, own: OwnRun): Promise<StoredConversation> {
+  const { run, recorder } = own
+  const { progress, log } = recorder
+  const saving = own.mode === 'background' ? saveProgress(deps, { run, progress, log }) : undefined
   try {
-    return await storeAndShow(deps, own, await executeToEnd(deps, own))
+    const ending = await executeToEnd(deps, own)
+    await saving?.stop()
+    return await storeAndShow(deps, own, ending)
   } catch (failure) {
     // Closes the event log without a terminal event, because the end was not stored. Readers may attach again later.
     const { uuid: conversationUuid, workspaceId } = own.conversation
@@ -236,7 +243,7 @@ function runAttributes(input: SuperviseInput) {
     'gen_ai.conversation.id': conversation.uuid,
     'stet.workspace.id': conversation.workspaceId,
     'stet.project.id': conversation.projectId,
-    'stet.prompt.path': conversation.path,
+    ...promptAttributes(input.plan),
   }
 }
 

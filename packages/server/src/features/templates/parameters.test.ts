@@ -9,7 +9,7 @@ function refusal(config: Record<string, unknown>, given: Record<string, unknown>
   try {
     parameterValues(config, given)
   } catch (error) {
-    if (error instanceof AppError) return error.details
+    if (error instanceof AppError) return { reason: error.reason, ...error.details }
     throw error
   }
   return undefined

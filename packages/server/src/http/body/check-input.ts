@@ -2,6 +2,7 @@
 import type { z } from 'zod'
 import { type AppError, refuse } from '../../shared/app-error.ts'
 import { refuseText } from '../../shared/text-guards.ts'
+import { issueWords, plainIssues } from './issue-words.ts'
 
 export interface RequestIssue {
   path: readonly PropertyKey[]
@@ -29,23 +30,23 @@ export function refuseQuery(query: object): void {
   }
 }
 
-/** For a body with this many values or more, only the first invalid value is reported. */
+/** For input with this many values or more, only the first invalid value is reported. */
 const fullyCheckedValues = 10_000
 
 // Stops at the first invalid value. Otherwise a large body could create an issue for each of its values.
-const untilFirstIssue: z.core.ParseContextInternal<z.core.$ZodIssue> = { abortEarly: true }
+const untilFirstIssue: z.core.ParseContextInternal<z.core.$ZodIssue> = { abortEarly: true, error: issueWords }
 
-export function checkedBody(schema: z.ZodType): object {
+export function checkedInput(schema: z.ZodType): object {
   return {
     '~standard': {
       version: 1,
       vendor: 'stet',
-      validate(body: unknown): { value: unknown } | { issues: readonly z.core.$ZodIssue[] } {
-        const quick = schema.safeParse(body, untilFirstIssue)
+      validate(input: unknown): { value: unknown } | { issues: readonly z.core.$ZodIssue[] } {
+        const quick = schema.safeParse(input, untilFirstIssue)
         if (quick.success) return { value: quick.data }
-        const isSmall = countValues(body, fullyCheckedValues) < fullyCheckedValues
-        const { error = quick.error } = isSmall ? schema.safeParse(body) : {}
-        return { issues: error.issues }
+        const isSmall = countValues(input, fullyCheckedValues) < fullyCheckedValues
+        const { error = quick.error } = isSmall ? schema.safeParse(input, { error: issueWords }) : {}
+        return { issues: error.issues.flatMap(plainIssues) }
       },
     },
   }

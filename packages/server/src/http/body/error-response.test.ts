@@ -12,7 +12,8 @@ describe('errorResponse', () => {
         name: 'InternalServerError',
         message: 'Internal server error',
         errorCode: 'internal_server_error',
-        details: { requestId: 'req_1', reason: 'unforeseen' },
+        reason: 'unforeseen',
+        details: { requestId: 'req_1' },
       },
     })
   })
@@ -35,6 +36,7 @@ describe('errorResponse', () => {
       name: 'DocumentRunError',
       message: 'refused',
       errorCode: 'ai_run_error',
+      reason: 'run-failed',
       details: { conversationUuid: 'u', provider: 'openai', errorCode: 'ai_run_error' },
     })
   })
@@ -55,7 +57,7 @@ describe('errorResponse', () => {
     const refused = Object.assign(new URIError('Failed to decode param'), { status: 400 })
     expect(errorResponse(refused, 'req_1')).toMatchObject({
       status: 400,
-      body: { details: { reason: 'malformed-path' } },
+      body: { reason: 'malformed-path', details: {} },
     })
   })
 })

@@ -86,6 +86,7 @@ function appErrorResponse(error: AppError): ErrorResponse {
       name: error.code,
       message: error.message,
       errorCode: error.code === 'InternalServerError' ? 'internal_server_error' : error.code,
+      reason: error.reason,
       details: error.details,
     },
   }
@@ -100,6 +101,8 @@ function runErrorResponse(error: RunError): ErrorResponse {
       name: 'DocumentRunError',
       message: error.message,
       errorCode: error.code,
+      // A prompt that does not compile is refused before a conversation exists.
+      reason: error.code === 'chain_compile_error' && !conversationUuid ? 'prompt-does-not-compile' : 'run-failed',
       details: { ...error.details, errorCode: error.code },
     },
   }

@@ -48,7 +48,7 @@ describe('readJsonBody', () => {
 
   it('includes the path of a refused value', async () => {
     await expect(read('{"messages":[{"content":"\\u0000"}]}', undefined)).rejects.toThrow(
-      'Invalid request: messages.0.content: must not contain NUL characters',
+      'Invalid request: messages[0].content: must not contain NUL characters',
     )
   })
 

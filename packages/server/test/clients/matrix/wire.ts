@@ -21,6 +21,7 @@ export const ErrorBody = z.strictObject({
   name: z.string().min(1),
   errorCode: z.string().min(1),
   message: z.string().min(1),
+  reason: z.string().min(1),
   details: anyObject,
 })
 /** The attach route also writes the message under a second key. */

@@ -109,8 +109,14 @@ export function postgresRunStore({ client, ownSession, writeBatch, writesClosed 
 function eventLogsOn({
   client,
   ownSession,
-}: Pick<RunStoreDatabase, 'client' | 'ownSession'>): Pick<RunStore, 'findEventLog' | 'dropEventLogs'> {
+}: Pick<RunStoreDatabase, 'client' | 'ownSession'>): Pick<RunStore, 'saveEventLog' | 'findEventLog' | 'dropEventLogs'> {
   return {
+    async saveEventLog({ uuid, epoch }, eventLog) {
+      await ownSession.query(
+        `UPDATE run SET event_log = $1::bytea WHERE uuid = $2::uuid AND epoch = $3::int AND status = 'running'`,
+        [eventLog, uuid, epoch],
+      )
+    },
     async findEventLog(workspaceId, runUuid) {
       const run = await client.run.findFirst({ where: { uuid: runUuid, workspaceId }, select: { eventLog: true } })
       return run?.eventLog ?? null

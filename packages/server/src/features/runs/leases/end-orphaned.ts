@@ -3,7 +3,7 @@
 import { RunError } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
 import type { Message } from '../../templates/message.ts'
-import type { RunEnd, StoredConversation, StoredRun } from '../ports.ts'
+import type { RunEnd, StoredConversation, StoredLog, StoredRun } from '../ports.ts'
 import { nextStep, planOf } from '../steps/run-plan.ts'
 import { createRunProgress } from '../steps/run-progress.ts'
 import { endOf, stopped, terminalEvent } from '../supervise-run.ts'
@@ -16,14 +16,27 @@ const reapedEventGap = 1_000_000
 
 /**
  * Returns false if the run has already ended. Takes the next epoch, so that an owner that wakes up cannot write. The
- * conversation keeps its messages. If there are none, a background run's first messages are rendered again.
+ * conversation keeps its messages. A background run also keeps the events and messages that its owner saved while it
+ * ran; before the first save, its first messages are rendered again.
  */
 export async function endOrphaned(deps: OrphanDeps, lost: StoredConversation, run: StoredRun): Promise<boolean> {
-  const messages = lost.messages.length > 0 ? lost.messages : await firstMessages(deps, run)
+  const saved = await savedLog(deps, lost.workspaceId, run)
+  const messages = saved
+    ? saved.messages.map(({ whole }) => JSON.parse(whole) as Message)
+    : lost.messages.length > 0
+      ? lost.messages
+      : await firstMessages(deps, run)
   const conversation = { ...lost, messages }
   const failure = new RunError('worker_lost', 'The process that ran it has died')
   const firstEventId = (run.lastEventId ?? conversation.lastEventId) + reapedEventGap
-  return endUnsupervised(deps, conversation, run, { failure, from: 'running', firstEventId, epochAfter: run.epoch + 1 })
+  const entries = saved?.entries ?? []
+  const epochAfter = run.epoch + 1
+  return endUnsupervised(deps, conversation, run, { failure, from: 'running', entries, firstEventId, epochAfter })
+}
+
+async function savedLog({ runs }: EndDeps, workspaceId: number, run: StoredRun): Promise<StoredLog | null> {
+  const file = await runs.store.findEventLog(workspaceId, run.uuid)
+  return file && runs.codec.unpackEventLog(file)
 }
 
 /** Renders a background run's first messages from its stored input. Returns none for a run without a stored input. */
@@ -41,11 +54,19 @@ async function firstMessages(deps: OrphanDeps, run: StoredRun): Promise<Message[
 /** Ends a queued run as stopped. Returns false if the run was started or ended in the meantime. */
 export function endQueued(deps: EndDeps, conversation: StoredConversation, run: StoredRun): Promise<boolean> {
   const { epoch: epochAfter, firstEventId } = run
-  return endUnsupervised(deps, conversation, run, { failure: stopped(), from: 'queued', firstEventId, epochAfter })
+  return endUnsupervised(deps, conversation, run, {
+    failure: stopped(),
+    from: 'queued',
+    entries: [],
+    firstEventId,
+    epochAfter,
+  })
 }
 
 interface UnsupervisedEnd extends Pick<RunEnd, 'from' | 'epochAfter'> {
   failure: RunError
+  /** The events before the end. */
+  entries: StoredLog['entries']
   firstEventId: number
 }
 
@@ -53,14 +74,14 @@ async function endUnsupervised(
   deps: EndDeps,
   conversation: StoredConversation,
   run: StoredRun,
-  { failure, from, firstEventId, epochAfter }: UnsupervisedEnd,
+  { failure, from, entries, firstEventId, epochAfter }: UnsupervisedEnd,
 ): Promise<boolean> {
   const { codec } = deps.runs
   const progress = createRunProgress(codec, conversation.messages)
   const { encoded } = progress
   const endedAt = deps.clock.now()
   const terminal = codec.encodeEvent(terminalEvent({ failure }, progress), firstEventId, endedAt, conversation)
-  const eventLog = await codec.packEventLog(encoded, [terminal])
+  const eventLog = await codec.packEventLog(encoded, [...entries, terminal])
   const place = { epoch: run.epoch, epochAfter, from, lastEventId: firstEventId, endedAt }
   const ids = { runUuid: run.uuid, conversationUuid: conversation.uuid }
   if (!(await deps.runs.store.end({ ...ids, ...place, ...endOf({ failure }, progress), eventLog }))) return false

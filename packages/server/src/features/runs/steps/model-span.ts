@@ -6,6 +6,7 @@ import type { ModelPrices } from '../../providers/ports.ts'
 import type { Usage } from '../../providers/usage.ts'
 import type { Message, MessagePart } from '../../templates/message.ts'
 import type { EndedModelCall } from '../ports.ts'
+import { promptAttributes } from './prompt-attributes.ts'
 import type { RunPlan } from './run-plan.ts'
 import type { StepSetUp } from './set-up-step.ts'
 
@@ -50,7 +51,7 @@ export function startModelSpan(parent: Span, call: TracedCall): Span {
       'gen_ai.output.type': prompt.schema ? 'json' : 'text',
       'gen_ai.conversation.id': call.plan.tools.conversationUuid,
       'stet.provider_key': provider.name,
-      'stet.prompt.path': call.plan.path,
+      ...promptAttributes(call.plan),
       'stet.stream': call.plan.stream,
     },
     'client',
@@ -80,7 +81,9 @@ function answerAttributes({ usage, cacheWriteTokens, finishReason, servedModel, 
     'gen_ai.usage.output_tokens': usage.outputTokens,
     'gen_ai.usage.reasoning.output_tokens': usage.reasoningTokens || undefined,
     'gen_ai.usage.cache_read.input_tokens': usage.cachedInputTokens || undefined,
+    // The conventions renamed `cache_creation` to `cache_write`.
     'gen_ai.usage.cache_creation.input_tokens': cacheWriteTokens || undefined,
+    'gen_ai.usage.cache_write.input_tokens': cacheWriteTokens || undefined,
     'stet.cost_usd': price.known ? price.cost : undefined,
   }
 }

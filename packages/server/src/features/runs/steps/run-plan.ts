@@ -5,6 +5,7 @@ import { type HeldFiles, heldFiles } from '../../templates/held-files.ts'
 import type { Message } from '../../templates/message.ts'
 import type { EvaluationOwner, TemplateStep } from '../../templates/template-engine.ts'
 import type { PromptInput, PromptSteps, ToolScope } from '../run.ts'
+import { promptAttributes } from './prompt-attributes.ts'
 
 interface RenderedSteps {
   prompt: PromptSteps
@@ -23,7 +24,7 @@ interface ChatStep {
 }
 
 /** Each instance serves one run. */
-export interface RunPlan extends Pick<PromptInput, 'apiKeyId' | 'projectDefaults' | 'declaredSdk'> {
+export interface RunPlan extends Pick<PromptInput, 'apiKeyId' | 'projectDefaults' | 'declaredSdk' | 'version'> {
   path: string
   tools: ToolScope
   steps: RenderedSteps | ChatStep
@@ -37,10 +38,11 @@ export function planOf(
   input: PromptInput,
   { runUuid, stream }: { runUuid: string; stream: boolean },
 ): RunPlan {
-  const { apiKeyId, source, projectDefaults, declaredSdk } = input
+  const { apiKeyId, source, projectDefaults, declaredSdk, version } = input
   return {
     apiKeyId,
     path: source.path,
+    version,
     // In JSON mode, the caller cannot post results during the run, so its tool calls end the run.
     tools: { ...input.tools, runUuid, awaited: stream ? input.tools.awaited : [] },
     projectDefaults,
@@ -58,10 +60,11 @@ export function renderedSteps(deps: Needs<'clock'>, prompt: PromptSteps): Render
 /** @param answer the output messages of the previous step; undefined for the first step. */
 export async function nextStep(
   deps: Needs<'templates'>,
-  { steps }: RunPlan,
+  plan: RunPlan,
   answer: Message[] | undefined,
   { span: parent, ...asker }: Pick<EvaluationOwner, 'signal' | 'isRun'> & { span?: Span | undefined },
 ): Promise<TemplateStep> {
+  const { steps } = plan
   if ('conversation' in steps) {
     if (answer) return { done: true, added: [] }
     return { done: false, input: [...steps.conversation], added: [], config: steps.config, state: undefined }
@@ -76,7 +79,7 @@ export async function nextStep(
   if (!isFirst && !prompt.usesSteps) return { done: true, added: [] }
   const { source, slots, parameters, workspaceId, apiKeyId } = prompt
   if (answer) steps.held ??= heldFiles()
-  const span = parent?.child('render template', { 'stet.prompt.path': source.path, 'stet.step': steps.rendered + 1 })
+  const span = parent?.child('render template', { ...promptAttributes(plan), 'stet.step': steps.rendered + 1 })
   span?.setContent(() => ({ 'stet.prompt.parameters': JSON.stringify(parameters) }))
   const rendering = deps.templates.step(
     {

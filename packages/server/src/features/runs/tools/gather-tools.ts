@@ -3,7 +3,7 @@
 import { AppError, RunError } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
 import { normalizeDocumentPath } from '../../documents/document-path.ts'
-import { preparePrompt } from '../../documents/read-document.ts'
+import { preparePrompt, versionOf } from '../../documents/read-document.ts'
 import { argumentsOf } from '../../templates/parameters.ts'
 import type { PromptConfig } from '../../templates/prompt-config.ts'
 import { configError, isToolName, toolNames } from '../../templates/prompt-tools.ts'
@@ -75,7 +75,15 @@ async function loadAgent(
     parameters: argumentsOf(scan),
   }
   const projectDefaults = { provider: project.defaultProvider, model: project.defaultModel }
-  return { source: 'agentAsTool', definition, path, template: source, scan, projectDefaults }
+  return {
+    source: 'agentAsTool',
+    definition,
+    path,
+    template: source,
+    scan,
+    version: versionOf(prepared),
+    projectDefaults,
+  }
 }
 
 async function findPrompt(deps: ToolboxDeps, scope: ToolScope, path: string) {

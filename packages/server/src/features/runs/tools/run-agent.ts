@@ -43,11 +43,12 @@ export async function runAgent(deps: Needs<'templates' | 'clock' | 'logger'>, ca
 }
 
 function planOf(deps: Needs<'clock'>, { agent, args, plan }: AgentCall): RunPlan {
-  const { scan, template, path, projectDefaults } = agent
+  const { scan, template, path, version, projectDefaults } = agent
   assertCompiles(scan)
   return {
     ...plan,
     path,
+    version,
     projectDefaults,
     tools: { ...plan.tools, runUuid: null, awaited: [], lineage: [...plan.tools.lineage, path] },
     steps: renderedSteps(deps, {

@@ -1,6 +1,6 @@
 import type { ToolDefinition } from '../../providers/model-driver.ts'
 import type { TemplateScan, TemplateSource } from '../../templates/template-engine.ts'
-import type { ProjectDefaults, RunSpending } from '../run.ts'
+import type { ProjectDefaults, PromptVersion, RunSpending } from '../run.ts'
 
 /** A caller's tool. Its call either waits for a result or ends the run with a tool request. */
 interface ClientTool {
@@ -16,6 +16,7 @@ export interface AgentTool {
   path: string
   template: TemplateSource
   scan: TemplateScan
+  version: PromptVersion
   /** The project's defaults. A chat's run plan has none: the stored configuration includes the defaults. */
   projectDefaults: ProjectDefaults
 }

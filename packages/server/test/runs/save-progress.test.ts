@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { endOrphanedRuns } from '../../src/features/runs/leases/keep-lease.ts'
+import { orphanedRun } from './orphaned-run.ts'
+import { prompt, type RunBench, record, runBench, textOf } from './run-bench.ts'
+
+let bench: RunBench
+beforeAll(async () => {
+  bench = await runBench({ hello: prompt('<user>Hi</user>') })
+  // The owner of the lost run has no lease. The server must not reap it by itself.
+  bench.server.deps.runs.settings.sharesDatabase = false
+})
+afterAll(() => bench.close())
+
+it('promise 4: a lost background run keeps the words that its owner had saved, then ends with worker_lost', async () => {
+  const { store } = bench.server.deps.runs
+  bench.fake.enqueue({ text: 'Three words arrived', hang: 'mid-stream' })
+  const uuid = await bench.background('hello')
+  const saved = async () => {
+    const owned = (await store.findConversation(1, uuid))?.latestRun
+    return owned ? store.findEventLog(1, owned.uuid) : null
+  }
+  await expect.poll(saved).not.toBeNull()
+  const eventLog = await saved()
+
+  const { conversation, run } = orphanedRun('a-dead-process')
+  await store.create(conversation, run)
+  await store.saveEventLog({ ...run, epoch: 2 }, Uint8Array.of(9))
+  expect(await store.findEventLog(1, run.uuid)).toBeNull()
+  await store.saveEventLog(run, eventLog ?? Uint8Array.of())
+  expect(await endOrphanedRuns(bench.server.deps)).toBe(1)
+
+  const attached = await bench.post(`/conversations/${conversation.uuid}/attach`, { stream: true })
+  // The terminal event's id leaves room for events that were shown, but not saved.
+  const recording = await record(attached, { isWhole: false })
+  expect(textOf(recording)).toMatch(/^Three/)
+  expect(recording.last).toMatchObject({ type: 'chain-error', error: { errorCode: 'worker_lost' } })
+  expect(await bench.conversation(conversation.uuid)).toMatchObject({
+    conversation: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }],
+  })
+  const stored = await store.findEventLog(1, run.uuid)
+  await store.saveEventLog(run, Uint8Array.of(9))
+  expect(await store.findEventLog(1, run.uuid)).toEqual(stored)
+  await bench.stop(uuid)
+})
