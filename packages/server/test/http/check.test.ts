@@ -149,7 +149,7 @@ it('needs `write` for a text, and only `read` for a stored prompt', async () => 
   expect((await send(live, { path: 'a' }, reader)).status).toBe(200)
   const refused = await send(live, { path: 'a', prompt: 'x' }, reader)
   expect(refused.status).toBe(403)
-  expect(refused.body['details']).toEqual({ required: 'write', reason: 'missing-scope' })
+  expect(refused.body).toMatchObject({ reason: 'missing-scope', details: { required: 'write' } })
   const editor = apiCaller(server.url, await issueKey(api, { scopes: ['read', 'write'] }))
   expect((await send(live, { path: 'a', prompt: 'x' }, editor)).status).toBe(200)
   expect(refusalOf(await send(live, { path: 'b' }))).toEqual({ status: 404, reason: 'unknown-document' })

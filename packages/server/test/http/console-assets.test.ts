@@ -114,7 +114,7 @@ it.each([
   expect(status).toBe(404)
   expect(headers.get('content-type')).toBe('application/json; charset=utf-8')
   expect(headers.get('cache-control')).toBe('no-store')
-  expect(JSON.parse(body)).toMatchObject({ name: 'NotFoundError', details: { reason: 'unknown-route' } })
+  expect(JSON.parse(body)).toMatchObject({ name: 'NotFoundError', reason: 'unknown-route' })
 })
 
 it('accepts GET and HEAD only', async () => {

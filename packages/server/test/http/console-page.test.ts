@@ -59,7 +59,7 @@ describe('addresses', () => {
     const { status, headers, body } = await raw('GET', path)
     expect(status).toBe(404)
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8')
-    expect(JSON.parse(body)).toMatchObject({ name: 'NotFoundError', details: { reason: 'unknown-route' } })
+    expect(JSON.parse(body)).toMatchObject({ name: 'NotFoundError', reason: 'unknown-route' })
   })
 
   it('leaves the other addresses of the server alone', async () => {

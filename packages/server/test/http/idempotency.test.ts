@@ -83,7 +83,7 @@ describe.each(creating.map((route) => [route.name, route] as const))('%s', (_nam
       $$ BEGIN IF NEW.answer IS NOT NULL THEN RETURN NULL; END IF; RETURN NEW; END $$`)
     await sql(`CREATE TRIGGER steal BEFORE UPDATE ON idempotency_record FOR EACH ROW
       WHEN (NEW.id = '${id}') EXECUTE FUNCTION steal()`)
-    expect(await post(path, key, body)).toMatchObject({ status: 409, body: { details: { reason: 'in_progress' } } })
+    expect(await post(path, key, body)).toMatchObject({ status: 409, body: { reason: 'idempotency-in-progress' } })
     await sql('DROP TRIGGER steal ON idempotency_record')
     expect(await everything()).toEqual(rows)
     expect(route.successes).toContain((await post(path, key, body)).status)
@@ -99,7 +99,7 @@ it('returns 409 while another process works on the request, and takes over from 
   await sql(`INSERT INTO instance (id, lease_until) VALUES ($1, now() + interval '1 hour')`, [owner])
   await sql('INSERT INTO idempotency_record (id, request_hash, owner_id) VALUES ($1, $2, $3)', [id, requestHash, owner])
   const busy = await post(path, key, body)
-  expect(busy).toMatchObject({ status: 409, body: { name: 'ConflictError', details: { reason: 'in_progress' } } })
+  expect(busy).toMatchObject({ status: 409, body: { name: 'ConflictError', reason: 'idempotency-in-progress' } })
   expect(busy.headers.get('retry-after')).toBe('1')
   expect((await post(path, key, { ...body, more: 1 })).status).toBe(422)
 
@@ -248,7 +248,7 @@ it('promise 15: 100 concurrent duplicates create one resource', async () => {
   expect(new Set(made.map(({ text }) => text)).size).toBe(1)
   for (const { headers, body } of busy) {
     expect(headers.get('retry-after')).toBe('1')
-    expect(body.details).toMatchObject({ reason: 'in_progress' })
+    expect(body).toMatchObject({ reason: 'idempotency-in-progress' })
   }
   expect(await sql('SELECT count(*)::int AS n FROM project')).toEqual([{ n: Number(before?.['n']) + 1 }])
 })

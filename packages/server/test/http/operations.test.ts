@@ -106,7 +106,7 @@ describe.each(names)('%s', (name) => {
     for (const other of [`${path}/x`, `${path}x`, path.toUpperCase(), `/api${path}`]) {
       const answer = await httpCall('GET', `${server.url}${other}`, { headers: token })
       expectRefusal(404, answer)
-      expect(answer.body.details).toEqual({ reason: 'unknown-route', method: 'GET', path: other })
+      expect(answer.body).toMatchObject({ reason: 'unknown-route', details: {} })
     }
   })
 

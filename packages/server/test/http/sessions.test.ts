@@ -37,7 +37,8 @@ const refusedBody = {
   name: 'UnauthorizedError',
   message: expect.any(String),
   errorCode: 'UnauthorizedError',
-  details: { reason: 'sign-in-refused' },
+  reason: 'sign-in-refused',
+  details: {},
 }
 
 describe('signing in', () => {
@@ -179,7 +180,7 @@ describe('signing in', () => {
       const answers = await Promise.all(Array.from({ length: 5 }, () => browser(url).signIn({ apiKey: key })))
       refused = answers.find(({ status }) => status === 429)
     }
-    expect(refused.body.details).toEqual({ limit: 1, retryAfter: 1, reason: 'rate-limited' })
+    expect(refused.body).toMatchObject({ reason: 'rate-limited', details: { limit: 1, retryAfter: 1 } })
     await expect.poll(async () => (await browser(url).signIn({ code })).status).toBe(201)
   })
 
@@ -216,7 +217,8 @@ describe('signing in', () => {
 
   it('refuses a large body before it reads it', async () => {
     expect((await browser(url).signIn({ code: 'x'.repeat(20_000) })).body).toMatchObject({
-      details: { reason: 'body-too-large', limit: 16_384 },
+      reason: 'body-too-large',
+      details: { limit: 16_384 },
     })
   })
 })
@@ -284,7 +286,7 @@ describe('the list of sessions', () => {
     const [first, second, foreign] = [await signedIn(one), await signedIn(one), await signedIn(other)]
     const end = (page: Browser, id: number | string) => page.call('DELETE', `/console/sessions/${id}`)
     for (const id of [foreign.id, 999_999, 'x', 0]) {
-      expect((await end(first, id)).body.details).toEqual({ reason: 'unknown-session' })
+      expect((await end(first, id)).body).toMatchObject({ reason: 'unknown-session', details: {} })
     }
     expect((await end(first, second.id)).status).toBe(204)
     expect(await statusOf(second)).toBe(401)
@@ -333,7 +335,7 @@ it('a rotated key ends its sessions at once', async () => {
   const page = await signedIn(String(key))
   expect(await statusOf(page)).toBe(200)
   expect((await api('POST', `/api-keys/${String(id)}/rotate`, { body: {} })).status).toBe(201)
-  expect(await page.call('GET', '/api/v3/me')).toMatchObject({ status: 401, body: { details: { reason: 'no-key' } } })
+  expect(await page.call('GET', '/api/v3/me')).toMatchObject({ status: 401, body: { reason: 'no-key' } })
 })
 
 describe('by the clock', () => {
@@ -433,7 +435,7 @@ describe('the limits of a session', () => {
     for (let count = 0; count < 8; count += 1) streams.push(await open())
     expect(streams.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200))
     const refused = await open()
-    expect(await refused.json()).toMatchObject({ details: { limit: 8, reason: 'too-many-streams' } })
+    expect(await refused.json()).toMatchObject({ reason: 'too-many-streams', details: { limit: 8 } })
     await Promise.all(streams.map((stream) => stream.body?.cancel()))
     const next = async () => {
       const { status, body } = await open()

@@ -96,7 +96,7 @@ describe.skipIf(isSkipped)('run queue on BullMQ', () => {
     for (const uuid of ['a', 'b', 'c']) {
       const refusal = await queue.reserve(uuid, 1).catch((error: unknown) => error)
       expect(refusal).toBeInstanceOf(AppError)
-      expect(refusal).toMatchObject({ details: { reason: 'queue-unavailable' } })
+      expect(refusal).toMatchObject({ reason: 'queue-unavailable' })
     }
     await redis.start()
     await expect.poll(() => queue.reserve('d', 1).catch(() => undefined)).toBe(true)

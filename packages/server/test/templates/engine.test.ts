@@ -86,7 +86,8 @@ describe('template engine', () => {
   it('fails calls if its worker processes cannot start', async () => {
     const broken = charged(createTemplateEngine({ ...defaults, workerFile: import.meta.filename, timeoutMs: 50 }))
     await expect(broken.scan(sourceOf('x'))).rejects.toMatchObject({
-      details: { reason: 'too-many-evaluations', limitOf: 'server' },
+      reason: 'too-many-evaluations',
+      details: { limitOf: 'server' },
     })
     await broken.close()
   })

@@ -136,7 +136,7 @@ async function publishOnceItRests(bench: Bench): Promise<void> {
       await bench.publish(bench.draft)
       return
     } catch (error) {
-      if (!(error instanceof AppError && error.details['reason'] === 'changing')) throw error
+      if (!(error instanceof AppError && error.reason === 'draft-kept-changing')) throw error
     }
   }
 }

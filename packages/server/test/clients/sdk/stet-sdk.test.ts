@@ -59,7 +59,7 @@ describe('reason property of errors', () => {
   it('is set for refusals of every class', async () => {
     const misspelled = await caught(stet.prompts.get('helo'))
     expect(misspelled).toMatchObject({ name: 'NotFoundError', reason: 'unknown-document' })
-    expect(misspelled).toMatchObject({ details: { suggestions: ['hello'], reason: 'unknown-document' } })
+    expect(misspelled).toMatchObject({ details: { path: 'helo', suggestions: ['hello'] } })
     const stranger = stet.withOptions({ apiKey: 'stet_unknown' })
     expect(await caught(stranger.me())).toMatchObject({ name: 'UnauthorizedError', reason: 'unknown-key' })
     const merged = await caught(stet.prompts.createOrUpdate('hello', { prompt: 'Hi' }))
