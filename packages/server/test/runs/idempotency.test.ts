@@ -16,7 +16,8 @@ import { createActiveRuns } from '../../src/features/runs/leases/active-runs.ts'
 import { startRun } from '../../src/features/runs/start-run.ts'
 import type { Message } from '../../src/features/templates/message.ts'
 import type { ApiAnswer } from '../http/api-call.ts'
-import { prompt, type Recording, type RunBench, record, runBench, textOf } from './run-bench.ts'
+import { gate } from '../support/gate.ts'
+import { caller, prompt, type Recording, type RunBench, record, runBench, textOf } from './run-bench.ts'
 
 let bench: RunBench
 beforeAll(async () => {
@@ -28,17 +29,6 @@ beforeAll(async () => {
   })
 })
 afterAll(() => bench.close())
-
-const caller = {
-  apiKeyId: 1,
-  workspaceId: 1,
-  author: { id: 1, name: 'Ada', email: 'ada@example.com' },
-  scopes: ['admin'],
-  projectId: null,
-  limit: 1000,
-  expiresAt: null,
-  sessionId: null,
-} as const
 
 const claimOf = (path: string): Claim =>
   claimFor({ apiKeyId: 1, method: 'POST', path, key: randomUUID(), body: { any: 1 } })
@@ -53,12 +43,9 @@ const user = (text: string) => ({ messages: [{ role: 'user', content: text }] })
 
 /** Holds the provider's next answer. Returns a function that releases it. */
 function holdNextAnswer(text: string): () => void {
-  let letGo = () => {}
-  const gate = new Promise<void>((resolve) => {
-    letGo = resolve
-  })
-  bench.fake.enqueue({ text, gate, gateAfter: 0 })
-  return letGo
+  const { opened, open } = gate()
+  bench.fake.enqueue({ text, gate: opened, gateAfter: 0 })
+  return open
 }
 
 /** Removes the run's state from this process, as a restart would. */

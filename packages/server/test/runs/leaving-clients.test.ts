@@ -69,13 +69,14 @@ it.each(graces)(
 async function expectEnd({ bench, graceMs, calls }: Scene, each: Leaver, left: Moment | undefined): Promise<void> {
   const told = `seed ${seed}, ${JSON.stringify(each)}`
   const call = calls.get(each.name)
-  const status = async () => {
+  const find = async () => {
     const { items } = (await bench.api('GET', `/conversations?customIdentifier=${each.name}`)).body
-    return (items as { status: string }[])[0]?.status ?? 'none'
+    const [found] = items as { uuid: string; status: string }[]
+    return found ?? { uuid: '', status: 'none' }
   }
   // The request may have been in flight for longer than the search for its run.
-  await expect.poll(status).not.toMatch(/queued|running/)
-  const end = await status()
+  await expect.poll(async () => (await find()).status).not.toMatch(/queued|running/)
+  const { uuid, status: end } = await find()
   if (end === 'none' || !left) {
     // The client disconnected before its request was read, so nothing may have started.
     expect(each.point, told).toHaveProperty('ms')
@@ -89,6 +90,7 @@ async function expectEnd({ bench, graceMs, calls }: Scene, each: Leaver, left: M
     return
   }
   expect(end, told).toBe('stopped')
+  expect(await bench.conversation(uuid), told).toMatchObject({ error: { errorCode: 'abort_error' } })
   if (!call) return
   const gone = await call.left
   expect(gone.heardMs - Math.max(left.heardMs, call.called.heardMs), told).toBeLessThan(graceMs + 1_000)
@@ -96,12 +98,12 @@ async function expectEnd({ bench, graceMs, calls }: Scene, each: Leaver, left: M
   if (call.called.at < left.at) expect(gone.at - left.at, told).toBeGreaterThan(graceMs - 2)
 }
 
-/** Even cases disconnect possibly before the server has seen their request, odd cases after a response head. */
+/** Of each mode, some disconnect possibly before the server has seen their request, others after a response head. */
 function leaver(index: number, random: Random): Leaver {
   return {
     name: `case-${index}`,
-    mode: modes[Math.floor(random() * modes.length)] ?? 'stream',
-    point: index % 2 === 0 ? { ms: random() * 60 } : { bytes: Math.floor(random() * 3_000) },
+    mode: modes[index % modes.length] ?? 'stream',
+    point: Math.floor(index / modes.length) % 2 === 0 ? { ms: random() * 60 } : { bytes: Math.floor(random() * 3_000) },
     isReset: random() < 0.3,
   }
 }
@@ -132,16 +134,16 @@ async function leave({ bench, calls, heard }: Scene, { name, mode, point, isRese
     background: mode === 'background',
   }
   let socket = send(bench, `${bench.live}/documents/run`, body)
-  if (mode === 'attach') {
+  if (mode === 'attach' || mode === 'background') {
     const starter = socket
     socket = send(bench, `/conversations/${await conversationOf(starter)}/attach`, { stream: true })
-    // The remaining reader keeps the run alive.
+    // The remaining reader keeps a run with a caller alive. A background run needs no reader.
     await conversationOf(socket)
     starter.destroy()
   }
   if ('ms' in point) await delay(point.ms)
   else if (mode === 'json') await expect.poll(() => calls.has(name), { interval: 5 }).toBe(true)
-  else await received(socket, mode === 'background' ? 1 : point.bytes)
+  else await received(socket, point.bytes)
   if (isReset) socket.resetAndDestroy()
   else socket.destroy()
   return now(heard)

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { inflateRawSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { endOrphaned } from '../../src/features/runs/leases/end-orphaned.ts'
 import { endOrphanedRuns } from '../../src/features/runs/leases/keep-lease.ts'
 import type { NewRun, RunEnd } from '../../src/features/runs/ports.ts'
 import { RunError } from '../../src/shared/app-error.ts'
@@ -50,7 +51,12 @@ const noUsage = {
   cachedInputTokens: 0,
 }
 
-it("gives a dead owner's runs one definite end, and leaves this process's runs alone", async () => {
+it('has a lease of 10 s, renewed every 3 s, and looks for dead owners every 5 s', () => {
+  const lease = { leaseMs: 10_000, renewEveryMs: 3_000, reapEveryMs: 5_000 }
+  expect(bench.server.deps.runs.settings.lease).toEqual(lease)
+})
+
+it("promise 5: a dead owner's runs get one definite end and later nothing of its own, and this process's runs go on", async () => {
   const { deps } = bench.server
   const lost = rows('a-dead-process')
   const own = rows(deps.runs.settings.instanceId)
@@ -76,7 +82,47 @@ it("gives a dead owner's runs one definite end, and leaves this process's runs a
   })
   // The owner resumes after its run was ended, and none of its writes is stored.
   expect(await deps.runs.store.end(endOf(lost.run))).toBe(false)
+  const latestRun = found?.latestRun
+  if (!latestRun) throw new Error('The run is stored')
+  const ends = await Promise.all([1, 2, 3].map(() => endOrphaned(deps, found, latestRun)))
+  expect(ends).toEqual([false, false, false])
   expect(await deps.runs.store.findConversation(1, lost.conversation.uuid)).toEqual(found)
+  for (const headers of [{}, { 'last-event-id': '57' }] as Record<string, string>[]) {
+    expect((await bench.streamAttach(lost.conversation.uuid, headers)).types).toEqual(['chain-error'])
+  }
+})
+
+it("promise 4: runs are orphaned when their owner's lease ends, and not before", async () => {
+  const { leases, settings, store } = bench.server.deps.runs
+  const uuids: string[] = []
+  for (const ownerId of ['dead', 'living', settings.instanceId]) {
+    const { conversation, run } = rows(ownerId)
+    await store.create(conversation, run)
+    uuids.push(conversation.uuid)
+  }
+  await leases.renew('living', 60_000)
+  await leases.renew('dead', 1)
+  const lost = async () => {
+    const found = (await store.listOrphaned(settings.instanceId)).map(({ uuid }) => uuid)
+    return uuids.filter((uuid) => found.includes(uuid))
+  }
+  await expect.poll(lost).toEqual([uuids[0]])
+  await leases.renew('dead', 60_000)
+  expect(await lost()).toEqual([])
+  await leases.release('dead')
+  expect(await lost()).toEqual([uuids[0]])
+  expect(await endOrphanedRuns(bench.server.deps)).toBe(1)
+})
+
+it("returns the owner's runs with a requested stop on renewal", async () => {
+  const { leases, store } = bench.server.deps.runs
+  const [one, two] = [rows('asked'), rows('asked')]
+  for (const { conversation, run } of [one, two]) await store.create(conversation, run)
+  expect(await leases.renew('asked', 60_000)).toEqual([])
+  expect(await store.requestStop(one.run.uuid)).toBe(true)
+  expect(await store.requestStop(one.run.uuid)).toBe(false)
+  expect(await leases.renew('asked', 60_000)).toEqual([one.run.uuid])
+  expect(await bench.conversation(two.conversation.uuid)).toMatchObject({ status: 'running' })
 })
 
 it('stores the first end, acknowledges a repeated one, and ignores later ones', async () => {

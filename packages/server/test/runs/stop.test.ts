@@ -141,38 +141,6 @@ it(
   timeFor(cases, 500),
 )
 
-it('promise 7: a stop whose signal was lost reaches the owner with the lease renewal', async () => {
-  const { active: activeRuns, leases, store: runs } = bench.server.deps.runs
-  const calls = bench.fake.requests.length
-  const aborts = bench.fake.aborted
-  bench.fake.enqueue(hanging)
-  const uuid = await bench.background('hello')
-  await bench.fake.waitForRequest(calls + 1)
-  const [active] = activeRuns.list()
-  const { renew } = leases
-  const heard = startHeardTime()
-  const told: { askedMs: number; answeredMs: number }[] = []
-  leases.renew = async (...lease) => {
-    const askedMs = heard.passedMs()
-    const toStop = await renew(...lease)
-    if (toStop.includes(active?.runUuid ?? '')) told.push({ askedMs, answeredMs: heard.passedMs() })
-    return toStop
-  }
-  onTestFinished(() => {
-    leases.renew = renew
-    heard.stop()
-  })
-  expect(await runs.requestStop(active?.runUuid ?? '')).toBe(true)
-  const recordedMs = heard.passedMs()
-  await bench.fake.waitForAbort(aborts + 1)
-  const abortedMs = heard.passedMs()
-  expect((await bench.attach(uuid)).body).toMatchObject({ errorCode: 'abort_error' })
-  // One interval until the next check at most, plus the second that every stop has after its response.
-  const [first = { askedMs: Number.NaN, answeredMs: Number.NaN }] = told
-  expect(first.askedMs - recordedMs).toBeLessThan(3_500)
-  expect(abortedMs - first.answeredMs).toBeLessThan(1_000)
-})
-
 it('changes no ended conversation, returns 404 for an unknown one, and ignores the body', async () => {
   const { body } = await bench.run('hello')
   const uuid = String(body['uuid'])

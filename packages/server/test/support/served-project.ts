@@ -17,7 +17,8 @@ export interface ServedProject {
   api: Api
   post(path: string, body: unknown, signal?: AbortSignal): Promise<Response>
   kill(): Promise<void>
-  start(): Promise<void>
+  /** @param overrides further settings of this start. */
+  start(overrides?: Record<string, string>): Promise<void>
   /** Sends SIGTERM. Resolves when the process has ended. */
   stop(): Promise<void>
   close(): Promise<void>
@@ -68,8 +69,8 @@ export async function servedProject(
       // Simulates an outage longer than the lease. Otherwise the run's owner would still count as alive.
       if (storage.databaseUrl) await onServer(storage.databaseUrl, (client) => client.query('DELETE FROM instance'))
     },
-    async start() {
-      server = await startServer(settings, execArgv)
+    async start(overrides) {
+      server = await startServer({ ...settings, ...overrides }, execArgv)
     },
     stop: () => end('SIGTERM'),
     async close() {
