@@ -6,11 +6,9 @@ import { createRunEventLog } from '../../src/adapters/in-process/run-event-log.t
 import { joinRun } from '../../src/features/conversations/attach-conversation.ts'
 import { continueConversation } from '../../src/features/conversations/continue-conversation.ts'
 import type { Deps } from '../../src/features/deps.ts'
-import { answerOnce } from '../../src/features/idempotency/answer-once.ts'
 import { claimFor } from '../../src/features/idempotency/idempotency-key.ts'
 import type { Claim } from '../../src/features/idempotency/ports.ts'
 import { startOnce } from '../../src/features/idempotency/start-once.ts'
-import { createProject } from '../../src/features/projects/create-project.ts'
 import type { StartedRun } from '../../src/features/runs/events/watch-run.ts'
 import { createActiveRuns } from '../../src/features/runs/leases/active-runs.ts'
 import { startRun } from '../../src/features/runs/start-run.ts'
@@ -314,31 +312,5 @@ describe('two processes on one database', () => {
     expect(ends.filter(({ isFirst }) => isFirst)).toHaveLength(1)
     for (const { result } of ends) expect(result).toEqual(ends[0]?.result)
     expect(bench.fake.requests.length).toBe(calls + 1)
-  })
-
-  it('promise 15: create once; the other process returns 409 in_progress or the stored response', async () => {
-    const both = await processes()
-    const name = `only one ${randomUUID()}`
-    const claim = claimOf('/projects')
-    const once = (deps: Deps) =>
-      answerOnce(deps, {
-        claim,
-        work: async (own) => {
-          const { project } = await createProject({ ...deps, ...own }, { caller, name })
-          return { status: 201, headers: {}, body: { id: project.id } }
-        },
-        failure,
-      })
-    const outcomes = await Promise.allSettled(
-      Array.from({ length: 40 }, (_, place) => once(both[place % 2 === 0 ? 0 : 1])),
-    )
-    for (const outcome of outcomes) {
-      if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ details: { reason: 'in_progress' } })
-    }
-    const rows = await bench.server.database.session.query('SELECT id FROM project WHERE name = $1', [name])
-    expect(rows.rows).toHaveLength(1)
-    for (const deps of both) {
-      expect(await once(deps)).toEqual({ status: 201, headers: {}, body: { id: rows.rows[0]?.['id'] } })
-    }
   })
 })

@@ -21,8 +21,6 @@ beforeAll(async () => {
     typed: prompt('<user>{{ count }}</user>', 'parameters:\n  count: { type: number, required: true }\n'),
     object: prompt('<user>Triage</user>', 'schema: { type: object, properties: { level: { type: string } } }\n'),
     chain: prompt('<step><user>One</user></step><step><user>Two</user></step>'),
-    'shared/tone': 'Always be kind.',
-    referring: prompt('<prompt path="shared/tone" />\n<user>Hi</user>'),
     settings: prompt('<user>Hi</user>', 'temperature: 0.3\nmax_tokens: 50\nlogit_bias: { "1": 2 }\n'),
   })
 })
@@ -30,7 +28,8 @@ afterAll(() => bench.close())
 
 it('returns the whole result in one body without streaming', async () => {
   bench.fake.enqueue({ text: 'Hello Ada' })
-  const { status, headers, body } = await bench.run('hello', { parameters: { name: 'Ada' } })
+  const traced = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01' }
+  const { status, headers, body } = await bench.run('hello', { parameters: { name: 'Ada' } }, traced)
   expect(status).toBe(200)
   expect(headers.get('x-conversation-uuid')).toBe(body['uuid'])
   const conversation = [
@@ -56,6 +55,8 @@ it('returns the whole result in one body without streaming', async () => {
     cost: 0.00011,
   })
   expect(bench.fake.requests.at(-1)?.body['stream']).not.toBe(true)
+  // Traces continue only with an endpoint for them.
+  expect(bench.fake.requests.at(-1)?.headers['traceparent']).toBeUndefined()
 })
 
 it('returns a large result in pieces with an unchanged body, for attach as well', async () => {
@@ -139,13 +140,6 @@ it('parses structured answers and removes a surrounding code fence', async () =>
   bench.fake.enqueue({ text: '```json\n{"level":"high"}\n```' })
   const { body } = await bench.run('object')
   expect(body['response']).toMatchObject({ streamType: 'object', object: { level: 'high' }, toolCalls: [] })
-})
-
-it('renders references and passes settings to the provider', async () => {
-  await bench.run('referring')
-  expect(bench.fake.requests.at(-1)?.body['messages']).toMatchObject([{ role: 'system' }, { role: 'user' }])
-  await bench.run('settings')
-  expect(bench.fake.requests.at(-1)?.body).toMatchObject({ temperature: 0.3, logit_bias: { '1': 2 } })
 })
 
 it('stores model output that PostgreSQL cannot store with replacement characters', async () => {

@@ -123,12 +123,6 @@ export const providerFaults: readonly ProviderFault[] = [
   },
   {
     ...broken,
-    name: 'cut frame',
-    reply: (call) => ({ raw: [upToLastWord(call, 2)], headers: headersOf(call) }),
-    text: before,
-  },
-  {
-    ...broken,
     name: 'no end mark',
     reply: (call) => {
       if (isStream(call)) return { ...answer, noEndMark: true }

@@ -5,7 +5,7 @@ import type { FakeReply } from '../support/fake-provider.ts'
 import { said, storeProtocols, wholeBytes, wires } from './provider-faults.ts'
 import { type Recording, type RunBench, runBench, textOf } from './run-bench.ts'
 
-const cases = count(60, 5_000)
+const cases = count(20, 5_000)
 const modes = ['json', 'stream', 'background'] as const
 
 let bench: RunBench

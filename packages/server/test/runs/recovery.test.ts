@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { inflateRawSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { endOrphaned } from '../../src/features/runs/leases/end-orphaned.ts'
 import { endOrphanedRuns } from '../../src/features/runs/leases/keep-lease.ts'
 import type { NewRun, RunEnd } from '../../src/features/runs/ports.ts'
-import { RunError } from '../../src/shared/app-error.ts'
 import { orphanedRun } from './orphaned-run.ts'
-import { prompt, type RunBench, record, runBench, systemMessage, userMessage } from './run-bench.ts'
+import { prompt, type RunBench, runBench, systemMessage, userMessage } from './run-bench.ts'
 
 let bench: RunBench
 beforeAll(async () => {
@@ -197,60 +195,4 @@ it("keeps an orphaned background run's first messages, and a chat continues from
   expect(JSON.stringify(bench.fake.requests[calls]?.body['messages'])).toMatch(/greet Ada.*And Bob.*Again/)
   const { rows: left } = await bench.server.database.session.query('SELECT uuid FROM run WHERE input IS NOT NULL')
   expect(left).toEqual([])
-})
-
-it('stores hundreds of runs that are created and ended concurrently', async () => {
-  const { store: runs } = bench.server.deps.runs
-  const all = Array.from({ length: 300 }, () => rows('owner'))
-  await Promise.all(all.map(({ conversation, run }) => runs.create(conversation, run)))
-  const ends = await Promise.all(all.map(({ run }, index) => runs.end(endOf(run, { lastEventId: index + 1 }))))
-  expect(ends.every(Boolean)).toBe(true)
-  for (const index of [0, 150, 299]) {
-    const found = await runs.findConversation(1, all[index]?.conversation.uuid ?? '')
-    expect(found).toMatchObject({ status: 'completed', lastEventId: index + 1 })
-  }
-})
-
-it("ends a stopping server's runs with worker_lost, including the terminal event", async () => {
-  const calls = bench.fake.requests.length
-  bench.fake.enqueue({ deltas: ['half ', 'way'], hang: 'mid-stream' })
-  const recording = bench.open('hello').then(record)
-  await bench.fake.waitForRequest(calls + 1)
-  const [active] = bench.server.deps.runs.active.list()
-  active?.abort(new RunError('worker_lost', 'The server stopped'))
-  await active?.ended
-  expect((await recording).last).toMatchObject({ type: 'chain-error', error: { code: 'worker_lost' } })
-})
-
-it('stores every frame in the event log as it was sent', async () => {
-  bench.fake.enqueue({ text: Array.from({ length: 200 }, (_, index) => `word${index} `).join('') })
-  const recording = await bench.stream('hello')
-  const rowsFound = await bench.server.database.session.query(
-    'SELECT event_log, last_event_id FROM run WHERE conversation_uuid = $1::uuid',
-    [recording.last['uuid']],
-  )
-  const [row] = rowsFound.rows
-  const stored = Buffer.from(row?.['event_log'] as Uint8Array)
-  // The event log is long enough to be compressed.
-  expect(stored[0]).toBe(3)
-  const file = inflateRawSync(stored.subarray(1))
-  const headEnd = file.indexOf('\n') + 1
-  const log = JSON.parse(file.toString('utf8', 0, headEnd)) as {
-    messages: unknown[]
-    entries: ({ pieces: (string | number[])[] } | { byteLength: number })[]
-  }
-  const messages = log.messages.map((message) => JSON.stringify(message))
-  let next = headEnd
-  const frames = log.entries.map((entry) => {
-    if ('byteLength' in entry) {
-      next += entry.byteLength
-      return file.toString('utf8', next - entry.byteLength, next)
-    }
-    return entry.pieces
-      .map((piece) => (typeof piece === 'string' ? piece : messages.slice(piece[0], piece[1]).join(',')))
-      .join('')
-  })
-  expect(frames.join('')).toBe(recording.text)
-  expect(next).toBe(file.length)
-  expect(row?.['last_event_id']).toBe(recording.events.at(-1)?.id)
 })

@@ -13,10 +13,6 @@ afterAll(() => bench.close())
 
 const hanging = { deltas: ['half ', 'way'], hang: 'mid-stream' } as const
 
-async function conversationOf(response: Promise<Response>): Promise<string> {
-  return (await response).headers.get('x-conversation-uuid') ?? ''
-}
-
 /** Measures the milliseconds since the next stop was recorded. The database's time does not count toward the run. */
 function timeSinceStop(): () => number {
   const { store: runs } = bench.server.deps.runs
@@ -149,15 +145,4 @@ it('changes no ended conversation, returns 404 for an unknown one, and ignores t
   expect(answer).toMatchObject({ status: 200, body: { uuid, stopped: false, status: 'completed' } })
   expect((await bench.stop(randomUUID())).body).toMatchObject({ message: 'Conversation not found' })
   expect((await bench.stop('nonsense')).status).toBe(404)
-})
-
-it('lets a stopped conversation continue with a chat immediately', async () => {
-  const calls = bench.fake.requests.length
-  bench.fake.enqueue(hanging)
-  const opened = bench.open('hello')
-  await bench.fake.waitForRequest(calls + 1)
-  const uuid = await conversationOf(opened)
-  await bench.stop(uuid)
-  expect((await bench.chat(uuid, { messages: [{ role: 'user', content: 'Go on' }] })).status).toBe(200)
-  expect((await record(await opened)).types.at(-1)).toBe('chain-error')
 })

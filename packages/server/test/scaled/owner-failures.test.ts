@@ -1,17 +1,17 @@
 /** Runs whose server dies, freezes or misses a stop signal, seen from the other servers. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
-import { gate as openGate } from '../runs/attached-readers.ts'
 import { prompt } from '../runs/run-bench.ts'
 import { record } from '../runs/run-calls.ts'
 import { count, report, seed, timeFor } from '../support/counts.ts'
 import { faultProxy } from '../support/fault-proxy.ts'
+import { gate as openGate } from '../support/gate.ts'
 import { startHeardTime } from '../support/heard-time.ts'
 import { seededRandom } from '../support/random.ts'
 import { testRedisUrl } from '../support/redis.ts'
 import { openReplicas, type Replica, type Replicas } from '../support/replicas.ts'
 
-const kills = count(5, 200)
+const kills = count(3, 200)
 const pauses = count(1, 50)
 const stops = count(10, 200)
 /** Owners that start, die or freeze together. Each has its own runs, its own moment and its own checks. */

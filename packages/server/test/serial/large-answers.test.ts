@@ -35,9 +35,9 @@ async function peakOf(work: () => Promise<unknown>): Promise<number> {
   return peak
 }
 
-async function readAnswer(stream: boolean): Promise<void> {
+async function readAnswer(): Promise<void> {
   bench.fake.enqueue({ text: '"quoted" words '.repeat(Math.ceil(answerBytes / 15)) })
-  const answer = await bench.post(`${bench.live}/documents/run`, { path: 'big', stream })
+  const answer = await bench.post(`${bench.live}/documents/run`, { path: 'big' })
   expect(answer.status).toBe(200)
   let size = 0
   for await (const piece of answer.body ?? []) size += piece.length
@@ -48,11 +48,13 @@ it.skipIf(!hasProcessFigures)(
   'receives a plain answer of 12 MB',
   async () => {
     // The embedded database's memory grows once, for its largest statement, and never shrinks.
-    await readAnswer(false)
+    await readAnswer()
     const peaks: number[] = []
-    for (let round = 0; round < 2; round += 1) peaks.push((await peakOf(() => readAnswer(false))) / answerBytes)
+    // The garbage that a peak includes varies, so a second answer may prove the first one an exception.
+    do peaks.push((await peakOf(readAnswer)) / answerBytes)
+    while ((peaks.at(-1) ?? 0) >= allowedMultiple && peaks.length < 2)
     console.info(`a large answer: ${peaks.map((peak) => peak.toFixed(1)).join(', ')} times its size`)
-    expect(Math.min(...peaks)).toBeLessThan(allowedMultiple)
+    expect(peaks.at(-1)).toBeLessThan(allowedMultiple)
   },
   120_000,
 )

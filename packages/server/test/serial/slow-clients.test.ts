@@ -4,10 +4,11 @@ import { expect, it, onTestFinished } from 'vitest'
 import { prompt, record } from '../runs/run-bench.ts'
 import { count, timeFor } from '../support/counts.ts'
 import type { FakeProvider } from '../support/fake-provider.ts'
+import { gate } from '../support/gate.ts'
 import { hasProcessFigures, residentBytes } from '../support/process-figures.ts'
 import { type RunServer, runServer } from './run-server.ts'
 
-const sockets = count(20, 200)
+const sockets = count(8, 200)
 const megabyte = 1_000_000
 // Each terminal event repeats the conversation, so 3.6 MB of text become a stream of more than 20 MB.
 const pieces = Array.from({ length: 60 }, () => 'x'.repeat(60_000))
@@ -46,12 +47,12 @@ it.skipIf(!hasProcessFigures)(
     const perSocket = (slow.peakBytes - control.peakBytes) / sockets / megabyte
 
     // Many readers share one run's data, so each reader can only add a copy.
-    const gate = gated(fake)
+    const held = gated(fake)
     const uuid = await bench.startBackground('big')
     for (let index = 0; index < sockets; index += 1)
       stalled.push(await stall(bench, `/conversations/${uuid}/attach`, {}))
     const before = await residentBytes(server.child)
-    await gate.open(1)
+    await held.open(1)
     await bench.untilActive(0)
     const onOneRun = ((await residentBytes(server.child)) - before) / sockets / megabyte
 
@@ -86,20 +87,17 @@ interface Measured {
 
 /** Delays the provider's answers until `runs` calls wait, so that only answers cause load. */
 function gated(fake: FakeProvider): { open(runs: number): Promise<void> } {
-  let release = () => {}
-  const gate = new Promise<void>((resolve) => {
-    release = resolve
-  })
+  const { opened, open } = gate()
   let waiting = 0
   fake.setDefault(({ body }) => {
     if (JSON.stringify(body).includes('Tick')) return { deltas: Array(ticks).fill('tick '), delayMs: tickMs }
     waiting += 1
-    return { deltas: pieces, gate, gateAfter: 0 }
+    return { deltas: pieces, gate: opened, gateAfter: 0 }
   })
   return {
     async open(runs) {
       await expect.poll(() => waiting, { timeout: 60_000 }).toBe(runs)
-      release()
+      open()
     },
   }
 }
