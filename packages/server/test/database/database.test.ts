@@ -18,11 +18,6 @@ describe('database', () => {
   })
   afterEach(() => database.session.script('TRUNCATE workspace CASCADE'))
 
-  it('is ready and of the kind that the test run requested', async () => {
-    expect(database.kind).toBe(target.databaseUrl === undefined ? 'embedded' : 'postgres')
-    expect(Object.values(await database.ready())).not.toContain(false)
-  })
-
   it('commits or rolls back a transaction as a whole', async () => {
     await database.transaction(async (client) => {
       await client.workspace.create({ data: { name: 'one' } })

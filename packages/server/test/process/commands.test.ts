@@ -73,26 +73,77 @@ describe('stet-server', { timeout: processTestMs }, () => {
     expect(await readdir(storage.dataDir)).not.toContain('new')
   })
 
-  it('prints only a new key to standard output, for a new admin key and for a new workspace, which is created once', async () => {
+  it('backs up and restores, makes keys and workspaces, and reports failures in one line', async () => {
     await expect(command(settings, 'new-admin-key')).rejects.toThrow('Workspace not found')
     server = await startServer(settings)
-    await stop()
+    if (!storage.databaseUrl) await backUp()
+    const first = /^admin API key: (\S+)/m.exec(await stop())?.[1] ?? ''
+    if (!storage.databaseUrl) await restore()
     const own = await command(settings, 'new-admin-key')
     expect(own).toMatchObject({ code: 0, stderr: 'admin API key of workspace default (shown once):\n' })
     expect(isWellFormedApiKey(own.stdout.trim())).toBe(true)
     const made = await runServer(settings, 'workspace', 'create', 'second')
     expect(made).toMatchObject({ code: 0, stderr: 'admin API key of workspace second (shown once):\n' })
-    expect(await runServer(settings, 'workspace', 'create', 'second')).toEqual({
-      code: 1,
-      signal: null,
-      stdout: '',
-      stderr: "stet-server: A workspace named 'second' already exists\n",
-    })
+    const again = command(settings, 'workspace', 'create', 'second')
+    await expect(again).rejects.toThrow("A workspace named 'second' already exists")
     server = await startServer(settings)
-    expect(await workspaceOf(own.stdout.trim())).toMatchObject({ name: 'default' })
-    expect(await workspaceOf(made.stdout.trim())).toMatchObject({ name: 'second' })
+    for (const [key, name] of [
+      [first, 'default'],
+      [own.stdout.trim(), 'default'],
+      [made.stdout.trim(), 'second'],
+    ] as const) {
+      expect(await workspaceOf(key)).toMatchObject({ name })
+    }
+    if (!storage.databaseUrl) await killDuringBackup(server)
   })
 })
+
+const backups = () => join(storage.dataDir, 'backups')
+const backup = () => join(backups(), 'one.tar.gz')
+const counted = String.raw`\(\d+ tables, \d+ rows\)\n$`
+
+/** No command leaves anything besides its backup. */
+async function expectOnlyBackup(): Promise<void> {
+  expect(await readdir(backups())).toEqual(['one.tar.gz'])
+  const names = await readdir(join(storage.dataDir, 'db'))
+  expect(names.filter((name) => name.startsWith('stet-work-'))).toEqual([])
+}
+
+async function backUp(): Promise<void> {
+  await mkdir(backups())
+  await writeFile(backup(), 'an older backup')
+  expect(await runServer(settings, 'backup', backup())).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(new RegExp(`^backed up to ${backup()} ${counted}`)),
+    stderr: '',
+  })
+  await expectOnlyBackup()
+  await expect(command(settings, 'backup', '/proc/one.tar.gz')).rejects.toThrow('/proc')
+  await expect(command(settings, 'restore', backup())).rejects.toThrow(/ is in use by process /)
+}
+
+async function restore(): Promise<void> {
+  await rm(join(storage.dataDir, 'db'), { recursive: true })
+  expect(await runServer(settings, 'restore', backup())).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(new RegExp(`^restored from ${backup()} ${counted}`)),
+  })
+}
+
+/** The command waits in the middle of the archive until the server is dead, fails, and keeps the older backup. */
+async function killDuringBackup({ child, ended }: ServerProcess): Promise<void> {
+  const waiting = startProgram('backup-child.ts', 'backup', join(storage.dataDir, 'db'), backup())
+  const failed = programEnd(waiting)
+  await once(waiting, 'message')
+  child.kill('SIGKILL')
+  await ended
+  waiting.stdin?.end()
+  expect(await failed).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('The server stopped during the backup. Run the command again'),
+  })
+  await expectOnlyBackup()
+}
 
 describe.runIf(process.env['STET_TEST_DATABASE_URL'])('stet-server on PostgreSQL', () => {
   it.each(['backup', 'restore'])('refuses %s and creates no folder', async (name) => {
@@ -103,54 +154,3 @@ describe.runIf(process.env['STET_TEST_DATABASE_URL'])('stet-server on PostgreSQL
     expect(await readdir(storage.dataDir)).not.toContain('new')
   })
 })
-
-describe.skipIf(process.env['STET_TEST_DATABASE_URL'] || process.platform === 'win32')(
-  'stet-server on the embedded database',
-  { timeout: processTestMs },
-  () => {
-    it('backs up while the server runs, restores once it has stopped, and reports failures in one line', async () => {
-      const [folder, directory] = [join(storage.dataDir, 'backups'), join(storage.dataDir, 'db')]
-      const file = join(folder, 'one.tar.gz')
-      await mkdir(folder)
-      await writeFile(file, 'an older backup')
-      server = await startServer(settings)
-      const counted = String.raw`\(\d+ tables, \d+ rows\)\n$`
-      expect(await runServer(settings, 'backup', file)).toMatchObject({
-        code: 0,
-        stdout: expect.stringMatching(new RegExp(`^backed up to ${file} ${counted}`)),
-        stderr: '',
-      })
-      expect(await readdir(folder)).toEqual(['one.tar.gz'])
-      expect((await readdir(directory)).filter((name) => name.startsWith('stet-work-'))).toEqual([])
-      expect(await runServer(settings, 'backup', '/proc/one.tar.gz')).toMatchObject({
-        code: 1,
-        stdout: '',
-        stderr: expect.stringMatching(/^stet-server: \S+[^\n]*\n$/),
-      })
-      await expect(command(settings, 'restore', file)).rejects.toThrow(/ is in use by process /)
-
-      const key = /^admin API key: (\S+)/m.exec(await stop())?.[1] ?? ''
-      await rm(directory, { recursive: true })
-      expect(await runServer(settings, 'restore', file)).toMatchObject({
-        code: 0,
-        stdout: expect.stringMatching(new RegExp(`^restored from ${file} ${counted}`)),
-      })
-      server = await startServer(settings)
-      expect(await workspaceOf(key)).toMatchObject({ name: 'default' })
-
-      // The command waits in the middle of the archive until the server is dead.
-      const waiting = startProgram('backup-child.ts', 'backup', directory, file)
-      const ended = programEnd(waiting)
-      await once(waiting, 'message')
-      server.child.kill('SIGKILL')
-      await server.ended
-      waiting.stdin?.end()
-      expect(await ended).toMatchObject({
-        code: 1,
-        stderr: expect.stringContaining('The server stopped during the backup. Run the command again'),
-      })
-      expect(await readdir(folder)).toEqual(['one.tar.gz'])
-      expect((await readdir(directory)).filter((name) => name.startsWith('stet-work-'))).toEqual([])
-    })
-  },
-)

@@ -18,9 +18,7 @@ beforeAll(async () => {
   bench = await runBench({
     hello: prompt('You are terse.\n<user>Say hello to {{ name }}.</user>'),
     plain: prompt('Be helpful.'),
-    typed: prompt('<user>{{ count }}</user>', 'parameters:\n  count: { type: number, required: true }\n'),
     object: prompt('<user>Triage</user>', 'schema: { type: object, properties: { level: { type: string } } }\n'),
-    chain: prompt('<step><user>One</user></step><step><user>Two</user></step>'),
     settings: prompt('<user>Hi</user>', 'temperature: 0.3\nmax_tokens: 50\nlogit_bias: { "1": 2 }\n'),
   })
 })
@@ -115,25 +113,6 @@ it("appends the caller's messages, and a user message that the prompt does not u
     userMessage('Hi'),
     userMessage('And hello'),
   ])
-})
-
-it('accepts typed parameters and refuses invalid ones before the run starts', async () => {
-  const before = bench.fake.requests.length
-  const missing = await bench.run('typed')
-  expect(missing.status).toBe(422)
-  expect(missing.body).toMatchObject({ errorCode: 'UnprocessableEntityError', details: { missing: ['count'] } })
-  const invalid = await bench.run('typed', { parameters: { count: 'many' }, stream: true })
-  expect(invalid.status).toBe(422)
-  expect(invalid.body.details).toMatchObject({ invalid: [{ name: 'count' }] })
-  expect(bench.fake.requests).toHaveLength(before)
-  const { body } = await bench.run('typed', { parameters: { count: '7' } })
-  expect((body['conversation'] as unknown[])[0]).toEqual(userMessage('7'))
-})
-
-it('refuses messages for a prompt with steps', async () => {
-  const { status, body } = await bench.run('chain', { messages: [{ role: 'user', content: 'x' }] })
-  expect(status).toBe(400)
-  expect(body['message']).toBe('messages cannot be combined with <step>')
 })
 
 it('parses structured answers and removes a surrounding code fence', async () => {

@@ -227,14 +227,6 @@ it('samples as configured, and follows the caller', async () => {
   expect(named(ofCaller, run)).toHaveLength(1)
 })
 
-it('sends no headers and no spans without a sampled trace', async () => {
-  const { collector, bench, close } = await open({ OTEL_TRACES_SAMPLER: 'always_off' })
-  await bench.run('computed')
-  await close()
-  expect(bench.fake.requests.at(-1)?.headers['traceparent']).toBeUndefined()
-  expect(collector.requests).toEqual([])
-})
-
 it('serves runs while the collector is down, and reports the lost spans', async () => {
   const collector = await otlpCollector()
   await collector.close()

@@ -50,16 +50,6 @@ describe('a run of server A', () => {
     expect(await c.conversation(uuid)).toMatchObject({ status: 'completed' })
   })
 
-  it('cannot be continued on another server while it is active', async () => {
-    replicas.fake.enqueue(hanging)
-    const stream = await a.open('hello')
-    const uuid = stream.headers.get('x-conversation-uuid') ?? ''
-    const refused = await b.chat(uuid, { messages: [{ role: 'user', content: 'Now?' }] })
-    expect(refused).toMatchObject({ status: 409, body: { name: 'ConflictError' } })
-    expect(await c.stop(uuid)).toMatchObject({ body: { stopped: true, status: 'stopped' } })
-    await stream.text()
-  })
-
   it(
     'promise 7: a stop through server C ends its provider call within a second',
     async () => {

@@ -17,7 +17,7 @@ export interface ServedProject {
   api: Api
   post(path: string, body: unknown, signal?: AbortSignal): Promise<Response>
   kill(): Promise<void>
-  /** @param overrides further settings of this start. */
+  /** @param overrides further settings of this start and later ones. */
   start(overrides?: Record<string, string>): Promise<void>
   /** Sends SIGTERM. Resolves when the process has ended. */
   stop(): Promise<void>
@@ -32,7 +32,7 @@ export async function servedProject(
   const storage = await testDatabase()
   const fake = await fakeProvider()
   const adminKey = generateApiKey()
-  const settings = {
+  const settings: Record<string, string> = {
     ...settingsFor(storage),
     STET_ADMIN_KEY: adminKey,
     OPENAI_API_KEY: 'sk-test',
@@ -70,7 +70,8 @@ export async function servedProject(
       if (storage.databaseUrl) await onServer(storage.databaseUrl, (client) => client.query('DELETE FROM instance'))
     },
     async start(overrides) {
-      server = await startServer({ ...settings, ...overrides }, execArgv)
+      Object.assign(settings, overrides)
+      server = await startServer(settings, execArgv)
     },
     stop: () => end('SIGTERM'),
     async close() {
