@@ -47,7 +47,8 @@ import type { Deps, Stores } from './features/deps.ts'
 import { environmentProviders } from './features/providers/environment-providers.ts'
 import { createStoredLogs } from './features/runs/events/stored-events.ts'
 import { createActiveRuns } from './features/runs/leases/active-runs.ts'
-import type { RunSettings, RunStore } from './features/runs/ports.ts'
+import { defaultLeaseTimes } from './features/runs/leases/keep-lease.ts'
+import type { LeaseTimes, RunSettings, RunStore } from './features/runs/ports.ts'
 import type { ServerTools } from './features/runs/tools/tool.ts'
 import { createApp } from './http/app.ts'
 import type { Place } from './http/http-deps.ts'
@@ -117,11 +118,17 @@ function databaseOptions(config: Config, logger: Logger): DatabaseOptions<Stores
   }
 }
 
+/** What tests replace in a composition. */
+export interface Replaced {
+  providerLimits?: Partial<ProviderLimits>
+  lease?: Partial<LeaseTimes>
+}
+
 /**
  * Opens the database and builds the app. Resolves when the server may listen, even while another server owns the
- * database. @param limits replaces limits of provider requests in tests.
+ * database.
  */
-export async function compose(config: Config, limits?: Partial<ProviderLimits>) {
+export async function compose(config: Config, replaced: Replaced = {}) {
   const { endTelemetry, ...telemetry } = await openTelemetry(config)
   const { logger, metrics } = telemetry
   for (const unknown of config.unknownVariables) logger.warn('config.unknown-variable', { ...unknown })
@@ -133,7 +140,7 @@ export async function compose(config: Config, limits?: Partial<ProviderLimits>) 
   const isReadOnly = () => database.writesClosed() || work?.queueWork.hasBegun() === false
   const runs = postgresRunStore({ ...database, writesClosed: isReadOnly })
   const live = await openLiveAdapters(config, runs, logger)
-  const deps = createDeps({ config, database, encryptionKeys, serverTools, ...telemetry, limits, runs, live })
+  const deps = createDeps({ config, database, encryptionKeys, serverTools, ...telemetry, replaced, runs, live })
   metrics.watch(processState(deps, database))
   const drain = new Drain()
   const start = async (): Promise<StartedWork | undefined> => {
@@ -311,13 +318,14 @@ interface Parts {
   logger: Logger
   metrics: PrometheusMetrics
   tracer: Tracer
-  limits: Partial<ProviderLimits> | undefined
+  replaced: Replaced
   runs: RunStore
   live: LiveAdapters
 }
 
 function createDeps(parts: Parts) {
-  const { config, database, logger, limits, runs, live } = parts
+  const { config, database, logger, replaced, runs, live } = parts
+  const limits = replaced.providerLimits
   const guard = { allowedPrivateHosts: config.allowedPrivateHosts }
   return {
     stores: database.stores,
@@ -333,7 +341,7 @@ function createDeps(parts: Parts) {
       // With Redis, another server may continue a conversation, so no idle conversation stays in memory.
       active: createActiveRuns(config.redisUrl === undefined ? endedRunShare(config) : 1),
       metrics: parts.metrics,
-      settings: runSettings(config, database),
+      settings: runSettings(config, database, replaced),
       toolCalls: postgresToolCallStore(database),
       toolSignals: live.toolSignals,
       serverTools: parts.serverTools,
@@ -379,7 +387,7 @@ function endedRunShare(config: Config): number {
   return Math.max(1, Math.floor(config.endedRunBytes / 3))
 }
 
-function runSettings(config: Config, database: Database<Stores>): RunSettings {
+function runSettings(config: Config, database: Database<Stores>, { lease }: Replaced): RunSettings {
   return {
     instanceId: randomUUID(),
     graceMs: config.graceMs,
@@ -390,6 +398,7 @@ function runSettings(config: Config, database: Database<Stores>): RunSettings {
     storeWaitMs,
     toolWaitMs,
     sharesDatabase: database.kind === 'postgres',
+    lease: { ...defaultLeaseTimes, ...lease },
     retentionDays: config.retentionDays,
     eventRetentionMs: config.eventRetentionHours * 3_600_000,
   }

@@ -112,20 +112,6 @@ describe.skipIf(needsServer)('PostgreSQL outages', () => {
     }
     expect((await slow).map(({ rows }) => rows)).toEqual(Array(3).fill([{ state: 'done' }]))
   })
-
-  it('starts the second server without Redis only after the first has ended', async () => {
-    const first = await openTestDatabase(target, { sharing: 'none' })
-    let hasOpened = false
-    const events: string[] = []
-    const log = { error: () => {}, warn: () => {}, debug: () => {}, info: (event: string) => void events.push(event) }
-    const second = openTestDatabase(target, { sharing: 'none', log }).finally(() => (hasOpened = true))
-    await expect.poll(() => events, often).toContain('database.waiting-for-other-replica')
-    expect(hasOpened).toBe(false)
-    await first.close()
-    const opened = await second
-    expect(await opened.ready()).toMatchObject({ database: true, onlyReplica: true })
-    await opened.close()
-  })
 })
 
 describe.skipIf(testServerUrl !== undefined)('full disk below the embedded database', () => {

@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { cp, mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { startSnapshots } from '@stet/embedded-postgres'
 import { create } from 'tar/create'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { snapshotIfDue } from '../../../embedded-postgres/src/backup/snapshots.ts'
 import type { Database, DatabaseClient } from '../../src/adapters/database/database.ts'
 import { backupEmbedded, restoreEmbedded } from '../../src/adapters/database/embedded/embedded-files.ts'
-import { runProgram } from '../support/child-program.ts'
+import { programEnd, runProgram, startProgram } from '../support/child-program.ts'
 import { openTestDatabase, silent } from '../support/database-open.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 import { embeddedTemplate } from '../support/test-database.ts'
@@ -34,23 +35,34 @@ describe('backup of the embedded database', () => {
     return rows.map((row) => row.name)
   }
 
+  /** A closed database with one workspace. */
+  let filled: string
+  beforeAll(async () => {
+    dataDir = await temporaryFolder()
+    filled = join(dataDir, 'db')
+    await cp(await embeddedTemplate(), filled, { recursive: true })
+    await (await open()).client.workspace.create({ data: { name: 'kept' } })
+    await close()
+  })
+  afterAll(() => rm(dirname(filled), { recursive: true }))
+
   beforeEach(async () => {
     dataDir = await temporaryFolder()
     directory = join(dataDir, 'db')
     file = join(dataDir, 'copy.tar.gz')
-    await cp(await embeddedTemplate(), directory, { recursive: true })
-    await (await open()).client.workspace.create({ data: { name: 'kept' } })
-    await close()
+    await cp(filled, directory, { recursive: true })
   })
   afterEach(async () => {
     await close()
     await rm(dataDir, { recursive: true })
   })
 
-  it('restores the data', async () => {
+  it('restores the data, but not over an existing database', async () => {
     await backupEmbedded(directory, file)
     await (await open()).client.workspace.create({ data: { name: 'later' } })
     await close()
+    await expect(restoreEmbedded(directory, file)).rejects.toThrow('There is a database')
+    expect(await names()).toEqual(['kept', 'later'])
     await rm(directory, { recursive: true })
     await restoreEmbedded(directory, file)
     expect(await names()).toEqual(['kept'])
@@ -76,28 +88,6 @@ describe('backup of the embedded database', () => {
     await rm(directory, { recursive: true })
     await expect(restoreEmbedded(directory, file)).rejects.toThrow('is not empty and holds no database')
     expect((await readdir(dataDir)).sort()).toEqual(['copy.tar.gz', 'other'])
-  })
-
-  it('backs up the database of a running server, and does not restore over it', async () => {
-    const running = await open()
-    await running.client.workspace.create({ data: { name: 'later' } })
-    expect(await backupEmbedded(directory, file)).toMatchObject({
-      tables: expect.any(Number),
-      rows: expect.any(Number),
-    })
-    await expect(restoreEmbedded(directory, file)).rejects.toThrow(`in use by process ${process.pid}`)
-    await close()
-    await rm(directory, { recursive: true })
-    await restoreEmbedded(directory, file)
-    expect(await names()).toEqual(['kept', 'later'])
-  })
-
-  it('refuses to restore over an existing database', async () => {
-    await backupEmbedded(directory, file)
-    await (await open()).client.workspace.create({ data: { name: 'later' } })
-    await close()
-    await expect(restoreEmbedded(directory, file)).rejects.toThrow('There is a database')
-    expect(await names()).toEqual(['kept', 'later'])
   })
 
   it('refuses truncated, damaged and unrelated files, and changes nothing', async () => {
@@ -156,8 +146,11 @@ describe('backup of the embedded database', () => {
   })
 
   it('deletes leftovers of a killed backup on the next start', async () => {
-    const killed = await runProgram('backup-child.ts', 'backup', directory, file, dataDir, 'copy.tar.gz.part')
-    expect(killed).toMatchObject({ signal: 'SIGKILL', stderr: '' })
+    const child = startProgram('backup-child.ts', 'backup', directory, file)
+    const ended = programEnd(child)
+    await once(child, 'message')
+    child.kill('SIGKILL')
+    expect(await ended).toMatchObject({ signal: 'SIGKILL', stderr: '' })
     expect((await readdir(dataDir)).sort()).toEqual(['copy.tar.gz.part', 'db'])
     expect(await names()).toEqual(['kept'])
     expect(await readdir(dataDir)).toEqual(['db'])
@@ -168,7 +161,7 @@ describe('backup of the embedded database', () => {
     await backupEmbedded(directory, file)
     await rm(directory, { recursive: true })
     await mkdir(directory)
-    const killed = await runProgram('backup-child.ts', 'restore', directory, file, directory, 'stet-work-')
+    const killed = await runProgram('backup-child.ts', 'restore', directory, file)
     expect(killed).toMatchObject({ signal: 'SIGKILL', stderr: '' })
     expect((await readdir(directory)).filter((name) => name.startsWith('stet-work-'))).toHaveLength(1)
     await restoreEmbedded(directory, file)

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Database, DatabaseClient } from '../../src/adapters/database/database.ts'
 import { isUniqueViolation } from '../../src/adapters/database/database-error.ts'
 import { openTestDatabase } from '../support/database-open.ts'
@@ -8,19 +8,15 @@ describe('database', () => {
   let target: TestDatabase
   let database: Database<DatabaseClient>
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     target = await testDatabase()
     database = await openTestDatabase(target)
   })
-  afterEach(async () => {
+  afterAll(async () => {
     await database.close()
     await target.close()
   })
-
-  it('is ready and of the kind that the test run requested', async () => {
-    expect(database.kind).toBe(target.databaseUrl === undefined ? 'embedded' : 'postgres')
-    expect(Object.values(await database.ready())).not.toContain(false)
-  })
+  afterEach(() => database.session.script('TRUNCATE workspace CASCADE'))
 
   it('commits or rolls back a transaction as a whole', async () => {
     await database.transaction(async (client) => {

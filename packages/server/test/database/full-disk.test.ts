@@ -1,9 +1,9 @@
 import { cp, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { backupEmbedded } from '../../src/adapters/database/embedded/embedded-files.ts'
 import { apiCaller } from '../http/api-call.ts'
-import { createTestProject } from '../http/scenario.ts'
+import { type Api, createTestProject } from '../http/scenario.ts'
 import { prompt } from '../runs/run-bench.ts'
 import { openTestDatabase } from '../support/database-open.ts'
 import { fakeProvider } from '../support/fake-provider.ts'
@@ -65,31 +65,53 @@ describe.skipIf(skips)('server on a full disk', { timeout: processTestMs }, () =
     mount.close()
   })
 
-  it('starts read-only below the floor, logs one line, and recovers once space is free', async () => {
+  it('starts read-only below the floor, calls no provider, recovers once space is free, and exits on a full disk', async () => {
+    const fake = await fakeProvider()
+    onTestFinished(() => fake.close())
+    settings = { ...settings, OPENAI_API_KEY: 'sk-test', OPENAI_BASE_URL: fake.url }
     server = await startServer(settings)
     const key = (await readFile(join(mount.path, 'admin.key'), 'utf8')).trim()
+    const call: Api = (...args) => apiCaller(server?.url ?? '', key)(...args)
+    const { live } = await createTestProject(call, { hello: prompt('<user>Hi</user>') })
+    const run = (body = {}, headers = {}) =>
+      call('POST', `${live}/documents/run`, { body: { path: 'hello', ...body }, headers })
+    const { body } = await run()
+    const messages = [{ role: 'user', content: 'More' }]
+    const chat = () => call('POST', `/conversations/${String(body['uuid'])}/chat`, { body: { messages } })
     server.child.kill('SIGTERM')
-    expect(await server.ended).toMatchObject({ code: 0 })
+    expect(await server.ended).toMatchObject({ code: 0, stderr: '' })
 
     mount.fill(100 * 1024 * 1024)
     server = await startServer(settings)
-    const call = apiCaller(server.url, key)
     const readiness = () => fetch(`${server?.url}/ready`)
     const notReady = await readiness()
     expect(notReady.status).toBe(503)
     expect(await notReady.json()).toMatchObject({ details: { checks: { database: true, disk: false } } })
     expect((await call('GET', '/projects')).status).toBe(200)
     const create = (name: string) => call('POST', '/projects', { body: { name } })
-    expect(await create('too much')).toMatchObject({
-      status: 503,
-      body: { details: { reason: 'disk-full' } },
-    })
+    expect(await create('too much')).toMatchObject({ status: 503, body: { details: { reason: 'disk-full' } } })
+    const keyed = { 'idempotency-key': 'a' }
+    const runs = [run(), run({}, keyed), run({ stream: true }), run({ background: true }), chat()]
+    for (const answer of await Promise.all(runs)) {
+      expect(answer).toMatchObject({ status: 503, body: { name: 'ServiceUnavailableError' } })
+      expect(answer.headers.get('retry-after')).not.toBeNull()
+    }
+    expect(fake.requests).toHaveLength(1)
     mount.empty()
     await expect.poll(async () => (await readiness()).status).toBe(200)
     expect((await create('fits')).status).toBe(201)
-    server.child.kill('SIGTERM')
-    expect(await server.ended).toMatchObject({ code: 0, stderr: '' })
+    for (const answer of [await run(), await run({}, keyed), await chat()])
+      expect(answer).toMatchObject({ status: 200 })
+    expect(fake.requests).toHaveLength(4)
 
+    mount.fill()
+    server.child.kill('SIGTERM')
+    // The last checkpoint has no space, so the engine panics unless the file system had a little left.
+    const { code, signal, stderr } = await server.ended
+    if (code !== 0) {
+      expect({ code, signal }).toEqual({ code: null, signal: 'SIGKILL' })
+      expect(stderr).toMatch(/^stet: the embedded database stops because [^\n]*No space left on device[^\n]*\n$/)
+    }
     mount.fill()
     const before = await readdir(join(mount.path, 'db'))
     expect(await runServer(settings)).toEqual({
@@ -99,55 +121,8 @@ describe.skipIf(skips)('server on a full disk', { timeout: processTestMs }, () =
       stderr: `stet-server: The disk of ${mount.path}/db has 0 MB free, and opening the database takes 16 MB: free some space, and start again\n`,
     })
     expect(await readdir(join(mount.path, 'db'))).toEqual(before)
-  })
-
-  it('refuses every run after a read-only start, before it calls the provider', async () => {
-    const fake = await fakeProvider()
-    settings = { ...settings, OPENAI_API_KEY: 'sk-test', OPENAI_BASE_URL: fake.url }
-    server = await startServer(settings)
-    const key = (await readFile(join(mount.path, 'admin.key'), 'utf8')).trim()
-    const { live } = await createTestProject(apiCaller(server.url, key), { hello: prompt('<user>Hi</user>') })
-    const run = (body = {}, headers = {}) =>
-      apiCaller(server?.url ?? '', key)('POST', `${live}/documents/run`, { body: { path: 'hello', ...body }, headers })
-    const { body } = await run()
-    const chat = () =>
-      apiCaller(server?.url ?? '', key)('POST', `/conversations/${String(body['uuid'])}/chat`, {
-        body: { messages: [{ role: 'user', content: 'More' }] },
-      })
-    server.child.kill('SIGTERM')
-    expect(await server.ended).toMatchObject({ code: 0 })
-
-    mount.fill(100 * 1024 * 1024)
-    server = await startServer(settings)
-    expect((await fetch(`${server.url}/ready`)).status).toBe(503)
-    const keyed = { 'idempotency-key': 'a' }
-    const runs = [run(), run({}, keyed), run({ stream: true }), run({ background: true }), chat()]
-    for (const answer of await Promise.all(runs)) {
-      expect(answer).toMatchObject({ status: 503, body: { name: 'ServiceUnavailableError' } })
-      expect(answer.headers.get('retry-after')).not.toBeNull()
-    }
-    expect(fake.requests).toHaveLength(1)
-    mount.empty()
-    const isReady = async () => (await fetch(`${server?.url}/ready`)).status
-    await expect.poll(isReady).toBe(200)
-    for (const answer of [await run(), await run({}, keyed), await chat()])
-      expect(answer).toMatchObject({ status: 200 })
-    expect(fake.requests).toHaveLength(4)
-    await fake.close()
-  })
-
-  it('exits on SIGTERM after its disk has become full', async () => {
-    server = await startServer(settings)
-    mount.fill()
-    server.child.kill('SIGTERM')
-    // The last checkpoint has no space, so the engine panics unless the file system had a little left.
-    const { code, signal, stderr } = await server.ended
-    if (code !== 0) {
-      expect({ code, signal }).toEqual({ code: null, signal: 'SIGKILL' })
-      expect(stderr).toMatch(/^stet: the embedded database stops because [^\n]*No space left on device[^\n]*\n$/)
-    }
     mount.empty()
     server = await startServer(settings)
-    expect((await fetch(`${server.url}/ready`)).status).toBe(200)
+    expect((await readiness()).status).toBe(200)
   })
 })

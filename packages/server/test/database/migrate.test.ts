@@ -3,7 +3,7 @@ import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { pgliteSession } from '../../../embedded-postgres/src/thread/pglite-session.ts'
 import { schemaDifference } from '../../scripts/schema-difference.ts'
 import { migrate } from '../../src/adapters/database/migrate.ts'
@@ -38,15 +38,16 @@ describe('migration runner', () => {
   let folder: string
   let pglite: PGlite
 
+  beforeAll(async () => {
+    pglite = await PGlite.create()
+  })
+  afterAll(() => pglite.close())
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'stet-migrations-'))
-    pglite = await PGlite.create()
+    await pglite.exec('DROP SCHEMA public CASCADE; CREATE SCHEMA public')
     await writeMigration('1_one', 'CREATE TABLE one (id int); INSERT INTO one VALUES (1);')
   })
-  afterEach(async () => {
-    await pglite.close()
-    await rm(folder, { recursive: true })
-  })
+  afterEach(() => rm(folder, { recursive: true }))
 
   async function writeMigration(name: string, sql: string) {
     await mkdir(join(folder, name), { recursive: true })

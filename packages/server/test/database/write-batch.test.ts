@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Database, DatabaseClient } from '../../src/adapters/database/database.ts'
 import { createWriteBatch, type RowKind } from '../../src/adapters/database/write-batch.ts'
 import { refuse } from '../../src/shared/app-error.ts'
@@ -37,15 +37,16 @@ describe('write batch', () => {
   let target: TestDatabase
   let database: Database<DatabaseClient>
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     target = await testDatabase()
     database = await openTestDatabase(target)
     await database.session.script(`CREATE TABLE item (id int PRIMARY KEY, state text CHECK (state <> 'bad'))`)
   })
-  afterEach(async () => {
+  afterAll(async () => {
     await database.close()
     await target.close()
   })
+  afterEach(() => database.session.script('TRUNCATE item'))
 
   const stored = async () => (await database.session.query('SELECT id, state FROM item ORDER BY id')).rows
 

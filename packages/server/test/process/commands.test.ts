@@ -1,18 +1,12 @@
-import type { ChildProcess } from 'node:child_process'
-import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { once } from 'node:events'
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { isWellFormedApiKey } from '../../src/features/access/api-key.ts'
+import { runOperatorCommand } from '../../src/operator-commands.ts'
 import { httpCall } from '../http/api-call.ts'
-import { programEnd } from '../support/child-program.ts'
-import {
-  processTestMs,
-  runServer,
-  type ServerProcess,
-  settingsFor,
-  spawnServer,
-  startServer,
-} from '../support/server-process.ts'
+import { programEnd, startProgram } from '../support/child-program.ts'
+import { processTestMs, runServer, type ServerProcess, settingsFor, startServer } from '../support/server-process.ts'
 import { type TestDatabase, testDatabase } from '../support/test-database.ts'
 
 let storage: TestDatabase
@@ -30,18 +24,30 @@ afterEach(async () => {
   await storage.close()
 })
 
-async function identityOf(key: string): Promise<Record<string, unknown>> {
-  server = await startServer(settings)
-  const answer = await httpCall('GET', `${server.url}/api/v3/me`, { headers: { authorization: `Bearer ${key}` } })
-  server.child.kill('SIGTERM')
-  expect((await server.ended).code).toBe(0)
-  return { status: answer.status, ...answer.body }
+/** Runs the command in this process. */
+async function command(environment: Record<string, string>, ...args: string[]) {
+  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value)
+  const spies = [process.stdout, process.stderr].map((stream) => vi.spyOn(stream, 'write').mockReturnValue(true))
+  try {
+    const code = await runOperatorCommand(args[0] ?? '', args.slice(1))
+    const [stdout = '', stderr = ''] = spies.map(({ mock }) => mock.calls.map(([chunk]) => String(chunk)).join(''))
+    return { code, stdout, stderr }
+  } finally {
+    for (const spy of spies) spy.mockRestore()
+    vi.unstubAllEnvs()
+  }
 }
 
-async function firstStart(): Promise<void> {
-  server = await startServer(settings)
-  server.child.kill('SIGTERM')
-  expect((await server.ended).code).toBe(0)
+async function workspaceOf(key: string): Promise<unknown> {
+  const { body } = await httpCall('GET', `${server?.url}/api/v3/me`, { headers: { authorization: `Bearer ${key}` } })
+  return body['workspace']
+}
+
+async function stop(): Promise<string> {
+  server?.child.kill('SIGTERM')
+  const end = await server?.ended
+  expect(end).toMatchObject({ code: 0 })
+  return end?.stdout ?? ''
 }
 
 describe('stet-server', { timeout: processTestMs }, () => {
@@ -53,160 +59,98 @@ describe('stet-server', { timeout: processTestMs }, () => {
     [['generate-key', 'admin'], 0, /^stet_\S+\n$/],
     [['generate-key'], 2, /^$/],
     [['backup'], 2, /^$/],
-    [['no-such-command'], 2, /^$/],
   ])('runs %s without settings and creates no folder', async (args, code, stdout) => {
     const folder = join(storage.dataDir, 'new')
-    const end = await runServer({ PORT: 'wrong', STET_DATA_DIR: folder }, ...args)
+    const end = await command({ PORT: 'wrong', STET_DATA_DIR: folder }, ...args)
     expect(end).toMatchObject({ code, stdout: expect.stringMatching(stdout) })
     expect(end.stderr.startsWith('stet-server [start]\n')).toBe(code === 2)
     expect(await readdir(storage.dataDir)).not.toContain('new')
   })
 
-  it('prints only the new key to standard output for new-admin-key', async () => {
-    const early = await runServer(settings, 'new-admin-key')
-    expect(early).toMatchObject({ code: 1, stdout: '', stderr: 'stet-server: Workspace not found\n' })
-    await firstStart()
-    const { code, stdout, stderr } = await runServer(settings, 'new-admin-key')
-    expect({ code, stderr }).toEqual({ code: 0, stderr: 'admin API key of workspace default (shown once):\n' })
-    expect(isWellFormedApiKey(stdout.trim())).toBe(true)
-    expect(await identityOf(stdout.trim())).toMatchObject({ status: 200, workspace: { name: 'default' } })
+  it('exits with 2 and its usage for an unknown command', async () => {
+    const end = await runServer({ PORT: 'wrong', STET_DATA_DIR: join(storage.dataDir, 'new') }, 'no-such-command')
+    expect(end).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/^stet-server \[start\]\n/) })
+    expect(await readdir(storage.dataDir)).not.toContain('new')
   })
 
-  it('creates a workspace with its own key, once', async () => {
-    await firstStart()
+  it('backs up and restores, makes keys and workspaces, and reports failures in one line', async () => {
+    await expect(command(settings, 'new-admin-key')).rejects.toThrow('Workspace not found')
+    server = await startServer(settings)
+    if (!storage.databaseUrl) await backUp()
+    const first = /^admin API key: (\S+)/m.exec(await stop())?.[1] ?? ''
+    if (!storage.databaseUrl) await restore()
+    const own = await command(settings, 'new-admin-key')
+    expect(own).toMatchObject({ code: 0, stderr: 'admin API key of workspace default (shown once):\n' })
+    expect(isWellFormedApiKey(own.stdout.trim())).toBe(true)
     const made = await runServer(settings, 'workspace', 'create', 'second')
     expect(made).toMatchObject({ code: 0, stderr: 'admin API key of workspace second (shown once):\n' })
-    const again = await runServer(settings, 'workspace', 'create', 'second')
-    const stderr = "stet-server: A workspace named 'second' already exists\n"
-    expect(again).toEqual({ code: 1, signal: null, stdout: '', stderr })
-    expect(await identityOf(made.stdout.trim())).toMatchObject({ status: 200, workspace: { name: 'second' } })
+    const again = command(settings, 'workspace', 'create', 'second')
+    await expect(again).rejects.toThrow("A workspace named 'second' already exists")
+    server = await startServer(settings)
+    for (const [key, name] of [
+      [first, 'default'],
+      [own.stdout.trim(), 'default'],
+      [made.stdout.trim(), 'second'],
+    ] as const) {
+      expect(await workspaceOf(key)).toMatchObject({ name })
+    }
+    if (!storage.databaseUrl) await killDuringBackup(server)
   })
 })
 
-describe.runIf(process.env['STET_TEST_DATABASE_URL'])('stet-server on PostgreSQL', { timeout: processTestMs }, () => {
-  it('refuses backup and restore in one line and creates no folder', async () => {
+const backups = () => join(storage.dataDir, 'backups')
+const backup = () => join(backups(), 'one.tar.gz')
+const counted = String.raw`\(\d+ tables, \d+ rows\)\n$`
+
+/** No command leaves anything besides its backup. */
+async function expectOnlyBackup(): Promise<void> {
+  expect(await readdir(backups())).toEqual(['one.tar.gz'])
+  const names = await readdir(join(storage.dataDir, 'db'))
+  expect(names.filter((name) => name.startsWith('stet-work-'))).toEqual([])
+}
+
+async function backUp(): Promise<void> {
+  await mkdir(backups())
+  await writeFile(backup(), 'an older backup')
+  expect(await runServer(settings, 'backup', backup())).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(new RegExp(`^backed up to ${backup()} ${counted}`)),
+    stderr: '',
+  })
+  await expectOnlyBackup()
+  await expect(command(settings, 'backup', '/proc/one.tar.gz')).rejects.toThrow('/proc')
+  await expect(command(settings, 'restore', backup())).rejects.toThrow(/ is in use by process /)
+}
+
+async function restore(): Promise<void> {
+  await rm(join(storage.dataDir, 'db'), { recursive: true })
+  expect(await runServer(settings, 'restore', backup())).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(new RegExp(`^restored from ${backup()} ${counted}`)),
+  })
+}
+
+/** The command waits in the middle of the archive until the server is dead, fails, and keeps the older backup. */
+async function killDuringBackup({ child, ended }: ServerProcess): Promise<void> {
+  const waiting = startProgram('backup-child.ts', 'backup', join(storage.dataDir, 'db'), backup())
+  const failed = programEnd(waiting)
+  await once(waiting, 'message')
+  child.kill('SIGKILL')
+  await ended
+  waiting.stdin?.end()
+  expect(await failed).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('The server stopped during the backup. Run the command again'),
+  })
+  await expectOnlyBackup()
+}
+
+describe.runIf(process.env['STET_TEST_DATABASE_URL'])('stet-server on PostgreSQL', () => {
+  it.each(['backup', 'restore'])('refuses %s and creates no folder', async (name) => {
     const folder = join(storage.dataDir, 'new')
-    for (const command of ['backup', 'restore']) {
-      const { code, stderr } = await runServer({ ...settings, STET_DATA_DIR: folder }, command, join(folder, 'file'))
-      expect({ code, stderr }).toEqual({
-        code: 1,
-        stderr: 'stet-server: backup and restore are for the embedded database; use pg_dump with DATABASE_URL\n',
-      })
-    }
+    await expect(command({ ...settings, STET_DATA_DIR: folder }, name, join(folder, 'file'))).rejects.toThrow(
+      'backup and restore are for the embedded database; use pg_dump with DATABASE_URL',
+    )
     expect(await readdir(storage.dataDir)).not.toContain('new')
   })
 })
-
-describe.skipIf(process.env['STET_TEST_DATABASE_URL'])(
-  'stet-server on the embedded database',
-  { timeout: processTestMs },
-  () => {
-    it('backs up and restores, and refuses invalid requests in one line', async () => {
-      server = await startServer(settings)
-      const file = join(storage.dataDir, 'backups', 'one.stet')
-      const busy = await runServer(settings, 'restore', file)
-      expect(busy).toMatchObject({
-        code: 1,
-        stderr: expect.stringMatching(/^stet-server: .* is in use by process .*\n$/),
-      })
-      server.child.kill('SIGTERM')
-      await server.ended
-      const key = /^admin API key: (\S+)/m.exec(server.stdout)?.[1] ?? ''
-
-      expect(await runServer(settings, 'backup', file)).toMatchObject({ code: 0, stdout: writtenTo(file) })
-      const directory = join(storage.dataDir, 'db')
-      const refused = await runServer(settings, 'restore', file)
-      expect(refused).toMatchObject({ code: 1, stderr: `stet-server: There is a database in ${directory} already\n` })
-      await rm(directory, { recursive: true })
-      const absent = await runServer(settings, 'restore', `${file}.absent`)
-      expect(absent).toMatchObject({ code: 1, stderr: expect.stringMatching(/^stet-server: ENOENT: .*\n$/) })
-      expect(await runServer(settings, 'restore', file)).toMatchObject({ code: 0, stdout: restoredFrom(file) })
-      expect(await identityOf(key)).toMatchObject({ status: 200 })
-    })
-  },
-)
-
-const counted = String.raw`\(\d+ tables, \d+ rows\)\n$`
-const writtenTo = (file: string) => expect.stringMatching(new RegExp(`^backed up to ${file} ${counted}`))
-const restoredFrom = (file: string) => expect.stringMatching(new RegExp(`^restored from ${file} ${counted}`))
-
-describe.skipIf(process.env['STET_TEST_DATABASE_URL'] || process.platform === 'win32')(
-  'stet-server backup while the server runs',
-  { timeout: processTestMs },
-  () => {
-    let folder: string
-    let file: string
-    const workEntries = async () =>
-      (await readdir(join(storage.dataDir, 'db'))).filter((name) => name.startsWith('stet-work-'))
-
-    beforeEach(async () => {
-      folder = join(storage.dataDir, 'backups')
-      file = join(folder, 'one.tar.gz')
-      await mkdir(folder)
-      server = await startServer(settings)
-    })
-
-    /** Starts the command, and ends `victim` as soon as the command has received a part of the archive. */
-    async function killDuringBackup(
-      victim: (command: ChildProcess) => ChildProcess | undefined,
-      signal: NodeJS.Signals,
-    ) {
-      const command = spawnServer(settings, ['backup', file])
-      const ended = programEnd(command)
-      const received = () =>
-        stat(`${file}.part`).then(
-          ({ size }) => size,
-          () => 0,
-        )
-      await expect.poll(received, { interval: 1 }).toBeGreaterThan(0)
-      victim(command)?.kill(signal)
-      return ended
-    }
-
-    it('writes a verified file, which restores to a server with the same keys', async () => {
-      const key = /^admin API key: (\S+)/m.exec(server?.stdout ?? '')?.[1] ?? ''
-      await writeFile(file, 'an older backup')
-      expect(await runServer(settings, 'backup', file)).toMatchObject({ code: 0, stdout: writtenTo(file), stderr: '' })
-      expect(await readdir(folder)).toEqual(['one.tar.gz'])
-      expect(await workEntries()).toEqual([])
-      server?.child.kill('SIGKILL')
-      await server?.ended
-      await rm(join(storage.dataDir, 'db'), { recursive: true })
-      expect(await runServer(settings, 'restore', file)).toMatchObject({ code: 0, stdout: restoredFrom(file) })
-      expect(await identityOf(key)).toMatchObject({ status: 200 })
-    })
-
-    it.each(['SIGKILL', 'SIGTERM', 'SIGINT'] as const)(
-      'leaves nothing behind if the command gets %s',
-      async (signal) => {
-        expect(await killDuringBackup((command) => command, signal)).toMatchObject({ signal })
-        await expect.poll(() => readdir(folder)).toEqual([])
-        await expect.poll(workEntries).toEqual([])
-        expect(await runServer(settings, 'backup', file)).toMatchObject({ code: 0 })
-      },
-    )
-
-    it('fails in one line and keeps the older file if the server is killed', async () => {
-      await writeFile(file, 'an older backup')
-      const end = await killDuringBackup(() => server?.child, 'SIGKILL')
-      const stderr = 'stet-server: The server stopped during the backup. Run the command again\n'
-      expect(end).toMatchObject({ code: 1, stdout: '', stderr })
-      expect(await readdir(folder)).toEqual(['one.tar.gz'])
-      expect(await workEntries()).toEqual([])
-    })
-
-    it('does not keep the server from stopping', async () => {
-      const end = await killDuringBackup(() => server?.child, 'SIGTERM')
-      expect(await server?.ended).toMatchObject({ code: 0 })
-      // The archive may have been complete before the signal.
-      expect(end.stderr).toMatch(/^(stet-server: The server stopped during the backup. Run the command again\n)?$/)
-      expect((await readdir(folder)).filter((name) => name.endsWith('.part'))).toEqual([])
-    })
-
-    it('names a missing permission of the target folder', async () => {
-      const end = await runServer(settings, 'backup', '/proc/one.tar.gz')
-      expect(end).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^stet-server: \S+/) })
-      expect(await workEntries()).toEqual([])
-    })
-  },
-)

@@ -5,6 +5,7 @@ import { generateApiKey } from '../../src/features/access/api-key.ts'
 import { apiCaller } from '../http/api-call.ts'
 import { createTestProject } from '../http/scenario.ts'
 import { type FakeProvider, fakeProvider } from '../support/fake-provider.ts'
+import { gate } from '../support/gate.ts'
 import { processTestMs, type ServerProcess, settingsFor, startServer } from '../support/server-process.ts'
 import { type TestDatabase, testDatabase } from '../support/test-database.ts'
 
@@ -52,12 +53,9 @@ function run(stream: boolean): Promise<Response> {
 }
 
 function heldAnswer(): { release(): void } {
-  let release = () => {}
-  const gate = new Promise<void>((resolve) => {
-    release = resolve
-  })
-  provider.enqueue({ text, gate })
-  return { release }
+  const { opened, open } = gate()
+  provider.enqueue({ text, gate: opened })
+  return { release: open }
 }
 
 async function refusesConnections(): Promise<void> {
@@ -87,7 +85,10 @@ function get(path: string, agent: Agent): Promise<PlainAnswer> {
 }
 
 describe('SIGTERM', { timeout: processTestMs }, () => {
-  it('lets an open stream and a JSON run finish, and exits with 0', async () => {
+  it('lets an open stream and a JSON run finish, returns 503 for new requests on an open connection, and exits with 0', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    const kept = await get('/api/v3/me', agent)
+    expect(kept).toMatchObject({ status: 200, headers: { connection: 'keep-alive' } })
     const before = provider.requests.length
     const held = [heldAnswer(), heldAnswer()]
     const stream = await run(true)
@@ -95,6 +96,8 @@ describe('SIGTERM', { timeout: processTestMs }, () => {
     await provider.waitForRequest(before + 2)
     server.child.kill('SIGTERM')
     await refusesConnections()
+    const refused = await get('/api/v3/me', agent)
+    expect(refused).toMatchObject({ status: 503, headers: { connection: 'close', 'retry-after': '1' } })
     for (const { release } of held) release()
     const events = await stream.text()
     expect(events).toContain('"type":"chain-completed"')
@@ -104,21 +107,6 @@ describe('SIGTERM', { timeout: processTestMs }, () => {
     expect(answer.headers.get('connection')).toBe('close')
     expect(await answer.text()).toContain(text)
     expect(await server.ended).toMatchObject({ code: 0, stderr: '' })
-  })
-
-  it('returns 503 for new requests on an open connection, and closes it', async () => {
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-    const kept = await get('/api/v3/me', agent)
-    expect(kept).toMatchObject({ status: 200, headers: { connection: 'keep-alive' } })
-    const { release } = heldAnswer()
-    const stream = await run(true)
-    server.child.kill('SIGTERM')
-    await refusesConnections()
-    const refused = await get('/api/v3/me', agent)
-    expect(refused).toMatchObject({ status: 503, headers: { connection: 'close', 'retry-after': '1' } })
-    release()
-    expect(await stream.text()).toContain('"type":"chain-completed"')
-    expect((await server.ended).code).toBe(0)
     agent.destroy()
   })
 

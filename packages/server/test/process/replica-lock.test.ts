@@ -9,6 +9,7 @@ import { createTestProject, issueKey, type TestProject } from '../http/scenario.
 import { prompt, record } from '../runs/run-bench.ts'
 import { startDatabaseProxy } from '../support/database-proxy.ts'
 import { isSkippedWithoutServer, onServer } from '../support/database-server.ts'
+import { gate } from '../support/gate.ts'
 import { processTestMs, type ServerProcess } from '../support/server-process.ts'
 import { serverProcesses } from '../support/server-processes.ts'
 
@@ -67,11 +68,8 @@ function askWithoutEnd(url: string, key: string) {
 
 async function heldRun(server: ServerProcess, live: string) {
   const calls = fake().requests.length
-  let goOn = () => {}
-  const gate = new Promise<void>((resolve) => {
-    goOn = resolve
-  })
-  fake().enqueue({ text: 'Through it all.', gate })
+  const { opened, open: goOn } = gate()
+  fake().enqueue({ text: 'Through it all.', gate: opened })
   const stream = await fetch(`${server.url}/api/v3${live}/documents/run`, {
     method: 'POST',
     headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },

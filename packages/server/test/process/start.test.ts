@@ -1,10 +1,12 @@
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { compose } from '../../src/compose.ts'
 import { readConfig } from '../../src/config.ts'
-import { generateEncryptionKey, keepAdminKey } from '../../src/data-files.ts'
-import { generateApiKey } from '../../src/features/access/api-key.ts'
+import { generateEncryptionKey, keepAdminKey, makeDataFolder } from '../../src/data-files.ts'
+import { generateApiKey, isWellFormedApiKey } from '../../src/features/access/api-key.ts'
+import { OperatorError } from '../../src/shared/app-error.ts'
 import { httpCall } from '../http/api-call.ts'
 import { processTestMs, runServer, type ServerProcess, settingsFor, startServer } from '../support/server-process.ts'
 import { packageRoot, type TestDatabase, testDatabase } from '../support/test-database.ts'
@@ -49,35 +51,13 @@ async function modesBelow(folder: string, except: RegExp): Promise<string[]> {
 }
 
 describe('start', { timeout: processTestMs }, () => {
-  it('warns about an unknown variable and suggests the nearest setting', async () => {
-    server = await startServer({ ...settings, STET_LOG_LEVEL: 'warn', STET_GRACE_MILLIS: '5' })
-    server.child.kill('SIGTERM')
-    const { stderr } = await server.ended
-    expect(JSON.parse(stderr.trim())).toMatchObject({
-      level: 'warn',
-      event: 'config.unknown-variable',
-      variable: 'STET_GRACE_MILLIS',
-      didYouMean: 'STET_GRACE_MS',
-    })
-  })
-
-  it('prints the first key once, becomes ready, and exits with 0 on SIGTERM', async () => {
-    server = await startServer(settings)
+  it('prints the first key once and a link that signs in once, becomes ready, and exits with 0 on SIGTERM', async () => {
+    settings = { ...settings, STET_DATA_DIR: join(storage.dataDir, 'first-start') }
+    server = await startServer({ ...settings, STET_PUBLIC_URL: 'https://stet.example.com/tools/' })
     const key = keyIn(server.stdout)
     expect(server.stdout).toMatch(
       /^created workspace default, project 1 default\nadmin API key: .*\nconsole: .*\nstet listening on /,
     )
-    expect((await fetch(`${server.url}/ready`)).status).toBe(200)
-    expect(await statusWith(server, key)).toBe(200)
-    await stop(server)
-    server = await startServer(settings)
-    expect(server.stdout).toBe(`console: ${server.url} (sign in: stet console)\nstet listening on ${server.url}\n`)
-    expect(await statusWith(server, key)).toBe(200)
-    await stop(server)
-  })
-
-  it('prints a link that signs in once', async () => {
-    server = await startServer({ ...settings, STET_PUBLIC_URL: 'https://stet.example.com/tools/' })
     const line = /^console: (\S+)#(\S{43}) \(works once, for 15 minutes; later: stet console\)$/m.exec(server.stdout)
     const [, page, code] = line ?? []
     expect(page).toBe('https://stet.example.com/tools/sign-in')
@@ -87,18 +67,35 @@ describe('start', { timeout: processTestMs }, () => {
     expect(first.body).toMatchObject({ apiKey: { scopes: ['admin'] } })
     expect(first.headers.getSetCookie()).toEqual([expect.stringMatching(/^__Host-stet-[0-9a-f]{6}=.*; Secure$/)])
     expect((await signIn()).status).toBe(401)
+    if (!storage.databaseUrl) await expectSecondServerRefused(server)
+    expect((await fetch(`${server.url}/ready`)).status).toBe(200)
+    expect(await statusWith(server, key)).toBe(200)
+    await stop(server)
+    if (!storage.databaseUrl) await expectOwnFiles(settings['STET_DATA_DIR'] ?? '', key)
+
+    server = await startServer(settings)
+    expect(server.stdout).toBe(`console: ${server.url} (sign in: stet console)\nstet listening on ${server.url}\n`)
+    expect(await statusWith(server, key)).toBe(200)
     await stop(server)
   })
 
-  it('has no console with STET_CONSOLE=off', async () => {
-    server = await startServer({ ...settings, STET_CONSOLE: 'off' })
+  it('has no console with STET_CONSOLE=off, and warns about an unknown variable', async () => {
+    const STET_GRACE_MILLIS = '5'
+    server = await startServer({ ...settings, STET_CONSOLE: 'off', STET_LOG_LEVEL: 'warn', STET_GRACE_MILLIS })
     expect(server.stdout).not.toContain('console')
     const headers = { 'x-stet-console': '1' }
     for (const path of ['/console/session', '/console/sessions', '/console/links']) {
       expect((await httpCall('GET', `${server.url}${path}`, { headers })).status).toBe(404)
     }
     expect((await httpCall('POST', `${server.url}/console/session`, { headers, body: { code: 'x' } })).status).toBe(404)
-    await stop(server)
+    server.child.kill('SIGTERM')
+    const { stderr } = await server.ended
+    expect(JSON.parse(stderr.trim())).toMatchObject({
+      level: 'warn',
+      event: 'config.unknown-variable',
+      variable: 'STET_GRACE_MILLIS',
+      didYouMean: 'STET_GRACE_MS',
+    })
   })
 
   it('names the source of a given admin key without printing the key', async () => {
@@ -112,29 +109,30 @@ describe('start', { timeout: processTestMs }, () => {
     expect(keepAdminKey({ ...config, databaseUrl: 'postgres://unused' }, tenant)).toBe(made)
   })
 
-  it('exits with one line if it cannot listen, releases its lock and has printed the first key', async () => {
+  it('exits with one line if it cannot listen, has printed the first key and releases its lock', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     await new Promise((resolve) => other.once('listening', resolve))
-    const address = other.address()
-    const port = typeof address === 'object' && address ? address.port : 0
+    const { port } = other.address() as AddressInfo
     const taken = await runServer({ ...settings, PORT: String(port) })
     await new Promise((resolve) => other.close(resolve))
     expect(taken).toMatchObject({
       code: 1,
       stderr: `stet-server: Port ${port} of 127.0.0.1 is in use; set PORT to another one\n`,
     })
+    expect(isWellFormedApiKey(keyIn(taken.stdout))).toBe(true)
     const unknown = await runServer({ ...settings, HOST: 'no-such-host.invalid' })
     expect(unknown).toMatchObject({ code: 1, stdout: '' })
     expect(unknown.stderr).toMatch(/^stet-server: Cannot listen on HOST no-such-host\.invalid, PORT 0 \(.*\)\n$/)
-    server = await startServer(settings)
-    expect(await statusWith(server, keyIn(taken.stdout))).toBe(200)
   })
 
+  const twoProblems = { PORT: '70000', STET_LOG_LEVEL: 'loud' }
+  const bothLines = [
+    'PORT must be a whole number from 0 to 65535',
+    'STET_LOG_LEVEL must be error, warn, info, debug or off',
+  ]
+
   it.each([
-    [
-      { PORT: '70000', STET_LOG_LEVEL: 'loud' },
-      'PORT must be a whole number from 0 to 65535\nSTET_LOG_LEVEL must be error, warn, info, debug or off',
-    ],
+    [twoProblems, bothLines.join('\n')],
     [
       { STET_ADMIN_KEY: 'short' },
       'STET_ADMIN_KEY is not a well-formed key; make one with: stet-server generate-key admin',
@@ -152,13 +150,13 @@ describe('start', { timeout: processTestMs }, () => {
       { DATABASE_URL: 'postgres://db', STET_ENCRYPTION_KEY: 'dG9vIHNob3J0' },
       'STET_ENCRYPTION_KEY must be 32 bytes in base64; several keys are separated by commas',
     ],
-  ])('prints one line for each invalid setting: %o', async (wrong, problems) => {
-    const { code, stdout, stderr } = await runServer({ ...settings, ...wrong })
-    const lines = problems.split('\n').map((problem) => `stet-server: ${problem}\n`)
-    expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: lines.join('') })
+  ])('refuses invalid settings, with one line for each: %o', (wrong, problems) => {
+    expect(() => readConfig({ ...settings, ...wrong })).toThrow(new OperatorError(problems))
   })
 
-  it('reports a missing database in one line', async () => {
+  it('prints one line for each invalid setting, and one for a missing database', async () => {
+    const stderr = bothLines.map((line) => `stet-server: ${line}\n`).join('')
+    expect(await runServer({ ...settings, ...twoProblems })).toMatchObject({ code: 1, stdout: '', stderr })
     const STET_ENCRYPTION_KEY = generateEncryptionKey()
     const nowhere = { ...settings, STET_ENCRYPTION_KEY, DATABASE_URL: 'postgres://127.0.0.1:1/stet' }
     const away = 'stet-server: The database is not available; try again later'
@@ -174,54 +172,43 @@ describe('start', { timeout: processTestMs }, () => {
       stderr: `${away} (database "stet_missing" does not exist)\n`,
     })
   })
-})
 
-describe.skipIf(process.env['STET_TEST_DATABASE_URL'])(
-  'start on the embedded database',
-  { timeout: processTestMs },
-  () => {
-    it('writes the first key to a file that only its owner can read', async () => {
-      server = await startServer(settings)
-      const file = join(storage.dataDir, 'admin.key')
-      expect(await readFile(file, 'utf8')).toBe(`${keyIn(server.stdout)}\n`)
-      expect((await stat(file)).mode & 0o777).toBe(0o600)
-      expect((await stat(join(storage.dataDir, 'encryption.key'))).mode & 0o777).toBe(0o600)
-    })
-
-    it('works for a user other than the builder: everyone can read the template, only the owner its copy', async () => {
-      const template = await stat(join(packageRoot, 'dist', 'database-template.tar.gz'))
-      expect((template.mode & 0o777).toString(8)).toBe('644')
-      const dataDir = join(storage.dataDir, 'first-start')
-      server = await startServer({ ...settings, STET_DATA_DIR: dataDir })
-      // The lock has a socket while the server runs.
-      await stop(server)
-      // PGlite writes its cache files, `pg_internal.init`, with the mode of the umask. The folders protect them.
-      expect(await modesBelow(join(dataDir, 'db'), /^pg_internal\.init$/)).toEqual(['file 600', 'folder 700'])
-    })
-
-    it('is refused in one line while another server uses the folder', async () => {
-      server = await startServer(settings)
-      const { code, stdout, stderr } = await runServer(settings)
-      expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-      expect(stderr).toMatch(/^stet-server: The database in \S+ is in use by process \d+ on \S+; only one .*\n$/)
-      expect(stderr).toContain(`process ${server.child.pid} `)
-      expect((await fetch(`${server.url}/ready`)).status).toBe(200)
-    })
-
-    it.runIf(process.platform === 'linux')('fails immediately if its folder cannot be created', async () => {
+  it.skipIf(process.env['STET_TEST_DATABASE_URL'] || process.platform !== 'linux')(
+    'fails immediately if its folder cannot be created',
+    async () => {
       const file = join(storage.dataDir, 'file')
       await writeFile(file, '')
       const junk = join(storage.dataDir, 'junk')
       await mkdir(join(junk, 'db', 'other'), { recursive: true })
       for (const folder of ['/proc/stet', '/proc', file, join(file, 'below'), junk]) {
-        const { code, stderr } = await runServer({ ...settings, STET_DATA_DIR: folder })
-        expect({ folder, code, stderr }).toEqual({
-          folder,
-          code: 1,
-          stderr: expect.stringMatching(/^stet-server: .+\n$/),
-        })
+        const config = readConfig({ ...settings, STET_DATA_DIR: folder })
+        const start = async () => {
+          makeDataFolder(config)
+          await compose(config)
+        }
+        const error = await start().catch((failure: unknown) => failure)
+        // These errors are printed as one line.
+        expect(error instanceof OperatorError || (error instanceof Error && 'syscall' in error), folder).toBe(true)
       }
-      await rm(file)
-    })
-  },
-)
+      const { code, stderr } = await runServer({ ...settings, STET_DATA_DIR: junk })
+      expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^stet-server: .+\n$/) })
+    },
+  )
+})
+
+async function expectSecondServerRefused({ child }: ServerProcess): Promise<void> {
+  const { code, stdout, stderr } = await runServer(settings)
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+  expect(stderr).toMatch(/^stet-server: The database in \S+ is in use by process \d+ on \S+; only one .*\n$/)
+  expect(stderr).toContain(`process ${child.pid} `)
+}
+
+/** Every user can read the template, so that a server works for a user other than its builder, but only the owner its copy. */
+async function expectOwnFiles(dataDir: string, key: string): Promise<void> {
+  expect(await readFile(join(dataDir, 'admin.key'), 'utf8')).toBe(`${key}\n`)
+  const modeOf = async (file: string) => ((await stat(file)).mode & 0o777).toString(8)
+  for (const name of ['admin.key', 'encryption.key']) expect(await modeOf(join(dataDir, name))).toBe('600')
+  expect(await modeOf(join(packageRoot, 'dist', 'database-template.tar.gz'))).toBe('644')
+  // PGlite writes its cache files, `pg_internal.init`, with the mode of the umask. The folders protect them.
+  expect(await modesBelow(join(dataDir, 'db'), /^pg_internal\.init$/)).toEqual(['file 600', 'folder 700'])
+}

@@ -20,7 +20,7 @@ import {
   store,
 } from '../support/shared-logs.ts'
 
-const cases = count(100, 3_000)
+const cases = count(60, 3_000)
 
 let bench: LogServers
 beforeAll(async () => {

@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { createSharedRunEventLog } from '../../src/adapters/redis/event-log/run-event-log.ts'
-import { storedReader } from '../../src/features/runs/events/stored-events.ts'
-import type { MessageForm, RunLogReader, StoredLog } from '../../src/features/runs/ports.ts'
-import type { Message } from '../../src/features/templates/message.ts'
+import type { RunLogReader } from '../../src/features/runs/ports.ts'
 import { eventCodec } from '../../src/wire/event-codec.ts'
 import { describeRunEventLog } from '../ports/run-event-log.contract.ts'
 import { faultProxy } from '../support/fault-proxy.ts'
@@ -41,7 +39,6 @@ describeRunEventLog('shared through Redis', () => {
 })
 
 const streamsOf = (runUuid: string) => owner.connections.events.exists(`${bench.prefix}:events:${runUuid}`)
-const message = (role: 'developer' | 'user', text: string): Message => ({ role, content: [{ type: 'text', text }] })
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, place) => from + place)
 
 function follow(runUuid: string, afterId: number, stored = activeRun(), server = follower): RunLogReader {
@@ -51,10 +48,10 @@ function follow(runUuid: string, afterId: number, stored = activeRun(), server =
 }
 
 /** A run on the owner with the number of its readers. */
-function openRun(isAwaited?: boolean) {
+function openRun() {
   const runUuid = randomUUID()
   const readers: number[] = []
-  const open = () => owner.log.open(runUuid, (count) => readers.push(count), isAwaited)
+  const open = () => owner.log.open(runUuid, (count) => readers.push(count))
   return { runUuid, readers, open }
 }
 
@@ -76,52 +73,6 @@ it('sends nothing to Redis while no other server follows the run', async () => {
   await expect.poll(() => signalled.includes(last)).toBe(true)
   expect(signalled).not.toContain(runUuid)
   expect(await owner.connections.events.keys(`${bench.prefix}:*${runUuid}*`)).toEqual([])
-})
-
-it('shows history, live events and both forms of messages to a reader of another server', async () => {
-  const { runUuid, open } = openRun()
-  const writer = open()
-  writer.append([eventCodec.encodeMessage(message('developer', 'Be brief.'))], [latitudeEntry(7, 'chain-started', 1)])
-  const stored = activeRun()
-  const whole = readAll(follow(runUuid, 0, stored))
-  const declared = readAll(follow(runUuid, 0, stored), 'declared')
-  const late = readAll(follow(runUuid, 8, stored))
-  writer.append(
-    [eventCodec.encodeMessage(message('user', 'é'))],
-    [providerEntry(8, 'x'.repeat(100_000)), providerEntry(9)],
-  )
-  const end = latitudeEntry(10, 'chain-completed', 2)
-  await store(stored, writer, [end])
-  writer.append([], [end])
-  writer.close()
-  const expected = (form: MessageForm) => readAll(storedReader(eventCodec, stored.found as StoredLog, 0), form)
-  expect(idsIn(await whole)).toEqual([7, 8, 9, 10])
-  expect(await whole).toBe(await expected('whole'))
-  expect(await declared).toBe(await expected('declared'))
-  expect(await declared).not.toBe(await whole)
-  expect(idsIn(await late)).toEqual([9, 10])
-})
-
-it('serves 100 readers of another server while the run goes on', async () => {
-  const { runUuid, open } = openRun()
-  const writer = open()
-  const readings = range(1, 100).map((after) => ({ after, text: readAll(follow(runUuid, after % 20)) }))
-  for (const id of range(1, 500)) {
-    writer.append([], [providerEntry(id)])
-    if (id % 5 === 0) await new Promise((resolve) => setImmediate(resolve))
-  }
-  writer.append([], [latitudeEntry(501, 'chain-completed', 0)])
-  writer.close()
-  for (const { after, text } of readings) expect(idsIn(await text)).toEqual(range((after % 20) + 1, 501))
-})
-
-it('starts to publish a queued run as soon as it opens on any server', async () => {
-  const { runUuid, open } = openRun(true)
-  const text = readAll(follow(runUuid, 0))
-  const writer = open()
-  writer.append([], [latitudeEntry(1, 'chain-error', 0)])
-  writer.close()
-  expect(idsIn(await text)).toEqual([1])
 })
 
 it('counts all readers of other servers as one, and stops publishing when none signals', async () => {
@@ -170,25 +121,6 @@ it('keeps a run alive for readers that only wait for its end, and publishes noth
   writer.close()
 })
 
-it('continues from the stored event log if the owner is gone', async () => {
-  const { runUuid, open } = openRun()
-  const writer = open()
-  writer.append(
-    [],
-    range(1, 3).map((id) => providerEntry(id)),
-  )
-  const stored = activeRun()
-  const reader = follow(runUuid, 0, stored)
-  await expect.poll(() => reader.take(10).at(-1)?.id).toBe(3)
-  const text = readAll(reader)
-  // The reaper has ended the run. Its owner wakes up, shows another event and gives up.
-  await store(stored, { ...writer, entries: [] }, [latitudeEntry(1_000_003, 'chain-error', 0)])
-  writer.append([], [providerEntry(4)])
-  writer.close()
-  owner.log.drop(runUuid)
-  expect(idsIn(await text).filter((id) => id !== 4)).toEqual([1_000_003])
-})
-
 it('ends the readers of a run that was never opened, and of a deleted one', async () => {
   const stored = activeRun()
   const texts = [readAll(follow(randomUUID(), 0, stored)), readAll(follow(randomUUID(), 5, stored))]
@@ -221,31 +153,6 @@ it('reports that a stalled reader waits for a tool result', async () => {
   await expect.poll(() => reader.isCallerAwaited()).toBe(false)
   reader.release()
   writer.close()
-})
-
-it('publishes everything again if Redis has lost the stream', async () => {
-  const { runUuid, open } = openRun()
-  const writer = open()
-  writer.append(
-    [{ whole: '1', declared: '1' }],
-    range(1, 10).map((id) => providerEntry(id)),
-  )
-  const first = follow(runUuid, 0)
-  const taken: number[] = []
-  await expect.poll(() => taken.push(...first.take(100).map(({ id }) => id)) && taken.length).toBe(10)
-  await bench.flush()
-  // A reader that comes now finds no stream, and one that comes after the next event finds only a part of it.
-  const second = readAll(follow(runUuid, 0))
-  await expect.poll(() => streamsOf(runUuid)).toBe(1)
-  await bench.flush()
-  writer.append([], [providerEntry(11)])
-  const third = readAll(follow(runUuid, 0))
-  await expect.poll(() => streamsOf(runUuid)).toBe(1)
-  writer.append([], [latitudeEntry(12, 'chain-completed', 1)])
-  writer.close()
-  expect(idsIn(await readAll(first))).toEqual([11, 12])
-  expect(idsIn(await second)).toEqual(range(1, 12))
-  expect(idsIn(await third)).toEqual(range(1, 12))
 })
 
 it('continues after a time without Redis, and without it from the stored event log', async () => {

@@ -1,23 +1,16 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startQueuedRun } from '../../src/features/runs/queue/work-run-queue.ts'
+import { gate } from '../support/gate.ts'
 import { prompt, type RunBench, runBench, textOf } from './run-bench.ts'
 
 let bench: RunBench
 beforeAll(async () => {
   bench = await runBench(
     { hello: prompt('<user>Hi {{ name }}</user>', 'maxRetries: 0\n'), data: prompt('<user>{{ data }}</user>') },
-    { STET_WORKERS: '2', STET_MAX_QUEUED_PER_KEY: '3', STET_GRACE_MS: '0' },
+    { STET_WORKERS: '2', STET_MAX_QUEUED_PER_KEY: '3' },
   )
 })
 afterAll(() => bench.close())
-
-function gate(): { opened: Promise<void>; open(): void } {
-  let open = () => {}
-  const opened = new Promise<void>((resolve) => {
-    open = resolve
-  })
-  return { opened, open }
-}
 
 it('returns the uuid, runs without a reader, and ends like any other run', async () => {
   bench.fake.enqueue({ text: 'Hello Ada' })
@@ -34,19 +27,6 @@ it('returns the uuid, runs without a reader, and ends like any other run', async
   })
   expect(await bench.conversation(uuid)).toMatchObject({ status: 'completed', origin: 'background' })
   expect(bench.fake.requests.at(-1)?.body['stream']).toBe(true)
-})
-
-it('continues when an attached reader disconnects, even without a grace period', async () => {
-  const { opened, open } = gate()
-  const calls = bench.fake.requests.length
-  bench.fake.enqueue({ text: 'whole after all', gate: opened })
-  const uuid = await bench.background('hello')
-  await bench.fake.waitForRequest(calls + 1)
-  const leaving = new AbortController()
-  await bench.post(`/conversations/${uuid}/attach`, { stream: true }, {}, leaving.signal)
-  leaving.abort()
-  open()
-  expect((await bench.attach(uuid)).body).toMatchObject({ response: { text: 'whole after all' } })
 })
 
 it('starts runs in order if there are more than workers, and limits the number per key', async () => {
@@ -75,16 +55,6 @@ it('starts runs in order if there are more than workers, and limits the number p
   expect((await attached).types.at(-1)).toBe('chain-completed')
   const asked = bench.fake.requests.slice(calls + 2).map(({ body }) => JSON.stringify(body['messages']))
   expect(asked.map((messages) => /Hi (\d)/.exec(messages)?.[1])).toEqual(['1', '2', '3'])
-})
-
-it('ends the readers of a failed background run', async () => {
-  bench.fake.enqueue({ status: 401, body: { error: { message: 'no' } } })
-  const uuid = await bench.background('hello')
-  expect(await bench.attach(uuid)).toMatchObject({
-    status: 422,
-    body: { name: 'DocumentRunError', errorCode: 'ai_run_error', error: { message: expect.any(String) } },
-  })
-  expect((await bench.streamAttach(uuid)).types.at(-1)).toBe('chain-error')
 })
 
 it('prefers background over stream, except for SDK 5.0 and 5.1, which read a stream', async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { ApiCall } from '../http/api-call.ts'
 import { issueKey, openTenant } from '../http/scenario.ts'
+import { gate } from '../support/gate.ts'
 import { assistantMessage, prompt, type RunBench, runBench, userMessage } from './run-bench.ts'
 
 let bench: RunBench
@@ -91,20 +92,6 @@ it('keeps the key order of schemas, tool results and model responses read from t
   expect(JSON.stringify(bench.fake.requests.at(-1)?.body['messages'])).toContain('{\\"z\\":1,\\"a\\":2}')
 })
 
-it('promise 8: event ids of a streamed chat continue after the previous run', async () => {
-  const first = await bench.stream('hello')
-  const uuid = first.last['uuid']
-  const chat = await bench.streamChat(uuid, ask('More'))
-  expect(chat.events[0]?.id).toBe(first.events.length + 1)
-  expect(chat.events[0]?.data).toMatchObject({ type: 'chain-started', uuid })
-  expect(chat.events[0]?.data['messages']).toHaveLength(3)
-  expect(chat.last['messages']).toHaveLength(4)
-  // Continues from the database as well as from memory.
-  bench.server.deps.runs.active.forget(String(uuid))
-  const third = await bench.streamChat(uuid, ask('And more'))
-  expect(third.events[0]?.id).toBe(first.events.length + chat.events.length + 1)
-})
-
 it('accepts tool results for their calls, and gives all other calls an error result', async () => {
   const { uuid, ids } = await requestTools()
   expect(await bench.conversation(uuid)).toMatchObject({
@@ -143,11 +130,8 @@ it('refuses a result without its call and changes nothing', async () => {
 it('returns 409 for other chats while a run is active', async () => {
   const uuid = await startConversation()
   const before = bench.fake.requests.length
-  let open = () => {}
-  const gate = new Promise<void>((resolve) => {
-    open = resolve
-  })
-  bench.fake.enqueue({ text: 'slow', gate })
+  const { opened, open } = gate()
+  bench.fake.enqueue({ text: 'slow', gate: opened })
   let refused = 0
   const answers = Array.from({ length: 8 }, async () => {
     const answer = await bench.chat(uuid, ask('Now'))
@@ -168,12 +152,6 @@ it('returns 409 for other chats while a run is active', async () => {
   expect(statuses.filter((status) => status === 200)).toHaveLength(1)
   expect(statuses.filter((status) => status === 409)).toHaveLength(7)
   expect(bench.fake.requests).toHaveLength(before + 1)
-})
-
-it('returns 404 for an unknown conversation', async () => {
-  const { status, body } = await bench.chat('00000000-0000-4000-8000-000000000000', ask('x'))
-  expect(status).toBe(404)
-  expect(body['message']).toBe('Conversation not found')
 })
 
 it("keeps a failed chat's question and partial answer", async () => {

@@ -6,17 +6,16 @@ import { createRunEventLog } from '../../src/adapters/in-process/run-event-log.t
 import { joinRun } from '../../src/features/conversations/attach-conversation.ts'
 import { continueConversation } from '../../src/features/conversations/continue-conversation.ts'
 import type { Deps } from '../../src/features/deps.ts'
-import { answerOnce } from '../../src/features/idempotency/answer-once.ts'
 import { claimFor } from '../../src/features/idempotency/idempotency-key.ts'
 import type { Claim } from '../../src/features/idempotency/ports.ts'
 import { startOnce } from '../../src/features/idempotency/start-once.ts'
-import { createProject } from '../../src/features/projects/create-project.ts'
 import type { StartedRun } from '../../src/features/runs/events/watch-run.ts'
 import { createActiveRuns } from '../../src/features/runs/leases/active-runs.ts'
 import { startRun } from '../../src/features/runs/start-run.ts'
 import type { Message } from '../../src/features/templates/message.ts'
 import type { ApiAnswer } from '../http/api-call.ts'
-import { prompt, type Recording, type RunBench, record, runBench, textOf } from './run-bench.ts'
+import { gate } from '../support/gate.ts'
+import { caller, prompt, type Recording, type RunBench, record, runBench, textOf } from './run-bench.ts'
 
 let bench: RunBench
 beforeAll(async () => {
@@ -28,17 +27,6 @@ beforeAll(async () => {
   })
 })
 afterAll(() => bench.close())
-
-const caller = {
-  apiKeyId: 1,
-  workspaceId: 1,
-  author: { id: 1, name: 'Ada', email: 'ada@example.com' },
-  scopes: ['admin'],
-  projectId: null,
-  limit: 1000,
-  expiresAt: null,
-  sessionId: null,
-} as const
 
 const claimOf = (path: string): Claim =>
   claimFor({ apiKeyId: 1, method: 'POST', path, key: randomUUID(), body: { any: 1 } })
@@ -53,12 +41,9 @@ const user = (text: string) => ({ messages: [{ role: 'user', content: text }] })
 
 /** Holds the provider's next answer. Returns a function that releases it. */
 function holdNextAnswer(text: string): () => void {
-  let letGo = () => {}
-  const gate = new Promise<void>((resolve) => {
-    letGo = resolve
-  })
-  bench.fake.enqueue({ text, gate, gateAfter: 0 })
-  return letGo
+  const { opened, open } = gate()
+  bench.fake.enqueue({ text, gate: opened, gateAfter: 0 })
+  return open
 }
 
 /** Removes the run's state from this process, as a restart would. */
@@ -71,45 +56,6 @@ function expectReplayed({ headers }: ApiAnswer | Recording): void {
 }
 
 describe('repeated run', () => {
-  it('returns the same JSON result without a second model call', async () => {
-    const key = randomUUID()
-    const calls = bench.fake.requests.length
-    const first = await bench.run('hello', { parameters: { name: 'Ada' } }, keyed(key))
-    expect(first.status).toBe(200)
-    expect(first.headers.has('idempotency-replayed')).toBe(false)
-    const again = await bench.run('hello', { parameters: { name: 'Ada' } }, keyed(key))
-    expect(again).toMatchObject({ status: 200, text: first.text })
-    expectReplayed(again)
-    expect(again.headers.get('x-conversation-uuid')).toBe(first.body['uuid'])
-    await forgetInMemory(first.body['uuid'])
-    expect((await bench.run('hello', { parameters: { name: 'Ada' } }, keyed(key))).body).toEqual(first.body)
-    expect(bench.fake.requests.length).toBe(calls + 1)
-  })
-
-  it('waits for the same run if the first JSON request is still in progress', async () => {
-    const key = randomUUID()
-    const calls = bench.fake.requests.length
-    const letGo = holdNextAnswer('Held')
-    const first = bench.run('hello', {}, keyed(key))
-    await bench.fake.waitForRequest(calls + 1)
-    const others = [1, 2, 3].map(() => bench.run('hello', {}, keyed(key)))
-    const refused = await bench.run('hello', { parameters: { name: 'B' } }, keyed(key))
-    expect(refused).toMatchObject({
-      status: 422,
-      body: {
-        name: 'UnprocessableEntityError',
-        message: 'Idempotency-Key was already used with a different request',
-      },
-    })
-    letGo()
-    const [answer, ...joined] = await Promise.all([first, ...others])
-    for (const each of joined) {
-      expect(each).toMatchObject({ status: 200, text: answer?.text })
-      expectReplayed(each)
-    }
-    expect(bench.fake.requests.length).toBe(calls + 1)
-  })
-
   it("streams the same run's events from the first one, with the same bytes", async () => {
     const key = randomUUID()
     const calls = bench.fake.requests.length
@@ -173,17 +119,24 @@ describe('repeated run', () => {
     expect(found?.messages).toEqual(streamed.last['messages'])
   })
 
-  it('returns the same failure', async () => {
+  it.each([
+    ['result', { text: 'Hello' }, 200],
+    ['failure', { status: 401, body: { error: { message: 'no such key' } } }, 422],
+  ] as const)('returns the same %s without a second model call, also from the database', async (_, reply, status) => {
     const key = randomUUID()
     const calls = bench.fake.requests.length
-    bench.fake.enqueue({ status: 401, body: { error: { message: 'no such key' } } })
-    const first = await bench.run('hello', {}, keyed(key))
-    expect(first).toMatchObject({ status: 422, body: { name: 'DocumentRunError', errorCode: 'ai_run_error' } })
-    await forgetInMemory(first.body.details?.['conversationUuid'])
-    const again = await bench.run('hello', {}, keyed(key))
-    expect(again).toMatchObject({ status: 422, body: first.body })
-    expectReplayed(again)
-    expect(again.headers.get('x-conversation-uuid')).toBe(first.headers.get('x-conversation-uuid'))
+    bench.fake.enqueue(reply)
+    const run = () => bench.run('hello', { parameters: { name: 'Ada' } }, keyed(key))
+    const first = await run()
+    expect(first.status).toBe(status)
+    expect(first.headers.has('idempotency-replayed')).toBe(false)
+    for (let repetition = 0; repetition < 2; repetition += 1) {
+      const again = await run()
+      expect(again).toMatchObject({ status, body: first.body })
+      expectReplayed(again)
+      expect(again.headers.get('x-conversation-uuid')).toBe(first.headers.get('x-conversation-uuid'))
+      await forgetInMemory(first.headers.get('x-conversation-uuid'))
+    }
     expect(bench.fake.requests.length).toBe(calls + 1)
   })
 
@@ -327,31 +280,5 @@ describe('two processes on one database', () => {
     expect(ends.filter(({ isFirst }) => isFirst)).toHaveLength(1)
     for (const { result } of ends) expect(result).toEqual(ends[0]?.result)
     expect(bench.fake.requests.length).toBe(calls + 1)
-  })
-
-  it('promise 15: create once; the other process returns 409 in_progress or the stored response', async () => {
-    const both = await processes()
-    const name = `only one ${randomUUID()}`
-    const claim = claimOf('/projects')
-    const once = (deps: Deps) =>
-      answerOnce(deps, {
-        claim,
-        work: async (own) => {
-          const { project } = await createProject({ ...deps, ...own }, { caller, name })
-          return { status: 201, headers: {}, body: { id: project.id } }
-        },
-        failure,
-      })
-    const outcomes = await Promise.allSettled(
-      Array.from({ length: 40 }, (_, place) => once(both[place % 2 === 0 ? 0 : 1])),
-    )
-    for (const outcome of outcomes) {
-      if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ details: { reason: 'in_progress' } })
-    }
-    const rows = await bench.server.database.session.query('SELECT id FROM project WHERE name = $1', [name])
-    expect(rows.rows).toHaveLength(1)
-    for (const deps of both) {
-      expect(await once(deps)).toEqual({ status: 201, headers: {}, body: { id: rows.rows[0]?.['id'] } })
-    }
   })
 })

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { count, seed, timeFor } from '../support/counts.ts'
 import type { FakeReply, FakeRequest } from '../support/fake-provider.ts'
 import { type HeardTime, startHeardTime } from '../support/heard-time.ts'
@@ -32,50 +32,50 @@ interface Call {
 }
 
 interface Scene {
-  bench: RunBench
   graceMs: number
   heard: HeardTime
   calls: Map<string, Call>
 }
 
+let bench: RunBench
+beforeAll(async () => {
+  bench = await runBench({ ask: prompt('<user>{{ name }}</user>', 'maxRetries: 0\n') })
+})
+afterAll(() => bench.close())
+
 it.each(graces)(
   'promise 10: clients that disconnect at any point, %i ms of grace',
   async (graceMs) => {
     const random = seededRandom(seed + graceMs)
-    const bench = await runBench(
-      { ask: prompt('<user>{{ name }}</user>', 'maxRetries: 0\n') },
-      { STET_GRACE_MS: String(graceMs) },
-    )
+    bench.server.deps.runs.settings.graceMs = graceMs
     const heard = startHeardTime()
-    onTestFinished(async () => {
-      heard.stop()
-      await bench.close()
-    })
+    onTestFinished(heard.stop)
     const calls = new Map<string, Call>()
-    const scene = { bench, graceMs, heard, calls }
+    const scene = { graceMs, heard, calls }
     bench.fake.setDefault((request) => replyTo(request, scene))
     for (let first = 0; first < casesPerGrace; first += atOnce) {
       const leavers = Array.from({ length: Math.min(atOnce, casesPerGrace - first) }, (_, place) =>
-        leaver(first + place, random),
+        leaver(graceMs, first + place, random),
       )
       const left = await Promise.all(leavers.map((each) => leave(scene, each)))
-      await untilIdle(bench)
+      await untilIdle()
       for (const [place, each] of leavers.entries()) await expectEnd(scene, each, left[place])
     }
   },
   timeFor(casesPerGrace, 2_000),
 )
 
-async function expectEnd({ bench, graceMs, calls }: Scene, each: Leaver, left: Moment | undefined): Promise<void> {
+async function expectEnd({ graceMs, calls }: Scene, each: Leaver, left: Moment | undefined): Promise<void> {
   const told = `seed ${seed}, ${JSON.stringify(each)}`
   const call = calls.get(each.name)
-  const status = async () => {
+  const find = async () => {
     const { items } = (await bench.api('GET', `/conversations?customIdentifier=${each.name}`)).body
-    return (items as { status: string }[])[0]?.status ?? 'none'
+    const [found] = items as { uuid: string; status: string }[]
+    return found ?? { uuid: '', status: 'none' }
   }
   // The request may have been in flight for longer than the search for its run.
-  await expect.poll(status).not.toMatch(/queued|running/)
-  const end = await status()
+  await expect.poll(async () => (await find()).status).not.toMatch(/queued|running/)
+  const { uuid, status: end } = await find()
   if (end === 'none' || !left) {
     // The client disconnected before its request was read, so nothing may have started.
     expect(each.point, told).toHaveProperty('ms')
@@ -89,6 +89,7 @@ async function expectEnd({ bench, graceMs, calls }: Scene, each: Leaver, left: M
     return
   }
   expect(end, told).toBe('stopped')
+  expect(await bench.conversation(uuid), told).toMatchObject({ error: { errorCode: 'abort_error' } })
   if (!call) return
   const gone = await call.left
   expect(gone.heardMs - Math.max(left.heardMs, call.called.heardMs), told).toBeLessThan(graceMs + 1_000)
@@ -96,19 +97,19 @@ async function expectEnd({ bench, graceMs, calls }: Scene, each: Leaver, left: M
   if (call.called.at < left.at) expect(gone.at - left.at, told).toBeGreaterThan(graceMs - 2)
 }
 
-/** Even cases disconnect possibly before the server has seen their request, odd cases after a response head. */
-function leaver(index: number, random: Random): Leaver {
+/** Of each mode, some disconnect possibly before the server has seen their request, others after a response head. */
+function leaver(graceMs: number, index: number, random: Random): Leaver {
   return {
-    name: `case-${index}`,
-    mode: modes[Math.floor(random() * modes.length)] ?? 'stream',
-    point: index % 2 === 0 ? { ms: random() * 60 } : { bytes: Math.floor(random() * 3_000) },
+    name: `case-${graceMs}-${index}.`,
+    mode: modes[index % modes.length] ?? 'stream',
+    point: Math.floor(index / modes.length) % 2 === 0 ? { ms: random() * 60 } : { bytes: Math.floor(random() * 3_000) },
     isReset: random() < 0.3,
   }
 }
 
 /** Endless if the client's disconnect ends the call. Otherwise it takes some hundred milliseconds. */
 function replyTo(request: FakeRequest, { graceMs, heard, calls }: Scene): FakeReply {
-  const name = /case-\d+/.exec(JSON.stringify(request.body))?.[0] ?? ''
+  const name = /case-\d+-\d+\./.exec(JSON.stringify(request.body))?.[0] ?? ''
   const isBackground = JSON.stringify(request.body).includes('background')
   calls.set(name, { called: now(heard), left: request.left.then(() => now(heard)) })
   if (isBackground || graceMs === 30_000) {
@@ -123,7 +124,7 @@ function now(heard: HeardTime): Moment {
   return { at: performance.now(), heardMs: heard.passedMs() }
 }
 
-async function leave({ bench, calls, heard }: Scene, { name, mode, point, isReset }: Leaver): Promise<Moment> {
+async function leave({ calls, heard }: Scene, { name, mode, point, isReset }: Leaver): Promise<Moment> {
   const body = {
     path: 'ask',
     parameters: { name: `${name} ${mode}` },
@@ -131,23 +132,23 @@ async function leave({ bench, calls, heard }: Scene, { name, mode, point, isRese
     stream: mode === 'stream' || mode === 'attach',
     background: mode === 'background',
   }
-  let socket = send(bench, `${bench.live}/documents/run`, body)
-  if (mode === 'attach') {
+  let socket = send(`${bench.live}/documents/run`, body)
+  if (mode === 'attach' || mode === 'background') {
     const starter = socket
-    socket = send(bench, `/conversations/${await conversationOf(starter)}/attach`, { stream: true })
-    // The remaining reader keeps the run alive.
+    socket = send(`/conversations/${await conversationOf(starter)}/attach`, { stream: true })
+    // The remaining reader keeps a run with a caller alive. A background run needs no reader.
     await conversationOf(socket)
     starter.destroy()
   }
   if ('ms' in point) await delay(point.ms)
   else if (mode === 'json') await expect.poll(() => calls.has(name), { interval: 5 }).toBe(true)
-  else await received(socket, mode === 'background' ? 1 : point.bytes)
+  else await received(socket, point.bytes)
   if (isReset) socket.resetAndDestroy()
   else socket.destroy()
   return now(heard)
 }
 
-function send(bench: RunBench, path: string, body: Record<string, unknown>): Socket {
+function send(path: string, body: Record<string, unknown>): Socket {
   const { hostname, port } = new URL(bench.server.url)
   const text = JSON.stringify(body)
   const socket = connect(Number(port), hostname)
@@ -185,7 +186,7 @@ function conversationOf(socket: Socket): Promise<string> {
 }
 
 /** Waits until no run is supervised or queued. Checks several times, because a request may still be in flight. */
-async function untilIdle(bench: RunBench): Promise<void> {
+async function untilIdle(): Promise<void> {
   const isIdle = async () => {
     const { items } = (await bench.api('GET', '/conversations?limit=100')).body
     const states = (items as Record<string, unknown>[]).map(({ status }) => status)

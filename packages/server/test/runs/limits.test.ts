@@ -5,7 +5,7 @@ import type { RunDeps } from '../../src/features/runs/ports.ts'
 import { startRun } from '../../src/features/runs/start-run.ts'
 import type { Message } from '../../src/features/templates/message.ts'
 import { type RunError, refuse } from '../../src/shared/app-error.ts'
-import { prompt, type RunBench, record, runBench } from './run-bench.ts'
+import { caller, prompt, type RunBench, record, runBench } from './run-bench.ts'
 
 let bench: RunBench
 beforeAll(async () => {
@@ -14,18 +14,6 @@ beforeAll(async () => {
 afterAll(() => bench.close())
 
 const never = new Promise(() => {})
-const author = { id: 1, name: 'Ada', email: 'ada@example.com' }
-const caller = {
-  apiKeyId: 1,
-  workspaceId: 1,
-  author,
-  scopes: ['run'],
-  projectId: null,
-  limit: 1000,
-  expiresAt: null,
-  sessionId: null,
-} as const
-
 function start(change: Partial<RunDeps>) {
   const projectId = Number(/projects\/(\d+)/.exec(bench.live)?.[1])
   const messages: Message[] = []
@@ -51,6 +39,15 @@ for (const bound of [{ maxEvents: 20 }, { maxEventBytes: 2_000 }]) {
     expect(await bench.conversation(run.conversationUuid)).toMatchObject({ status: 'error' })
   })
 }
+
+it("promise 11: a run's time limit ends an endless slow response", async () => {
+  const aborted = bench.fake.aborted
+  bench.fake.enqueue({ deltas: Array.from({ length: 10_000 }, () => 'some '), delayMs: 20 })
+  const run = await start({ settings: { ...bench.server.deps.runs.settings, runTimeoutMs: 1_000 } })
+  await expect(run.result()).rejects.toMatchObject({ code: 'run_timeout_error', details: { seconds: 1 } })
+  await bench.fake.waitForAbort(aborted + 1)
+  expect(await bench.conversation(run.conversationUuid)).toMatchObject({ status: 'error' })
+})
 
 it('does not complete a run whose last events exceed the limit', async () => {
   const { deps } = bench.server

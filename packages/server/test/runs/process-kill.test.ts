@@ -1,15 +1,32 @@
-/** After kill -9 and a restart, everything that clients received must be true, for runs of every kind. */
-import { expect, it, onTestFinished } from 'vitest'
+/** After kill -9 and a restart, everything that clients received must be true, for runs and requests of every kind. */
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import type { ApiAnswer } from '../http/api-call.ts'
 import { count, timeFor } from '../support/counts.ts'
 import { openTestDatabase } from '../support/database-open.ts'
 import type { FakeReply, FakeRequest } from '../support/fake-provider.ts'
 import { type ServedProject, servedProject } from '../support/served-project.ts'
-import type { TestDatabase } from '../support/test-database.ts'
+import { processTestMs } from '../support/server-process.ts'
 import { prompt, record } from './run-bench.ts'
 
-const runsOfEachKind = count(50, 500)
+const runsOfEachKind = count(10, 500)
 /** A busy machine takes minutes until all runs are active, and again for the requests after the restart. */
 const patienceMs = timeFor(5 * runsOfEachKind, 1_000)
+// Six kinds of requests: 12,000 keys in all before a release.
+const keysOfEachKind = count(5, 2_000)
+
+let served: ServedProject
+beforeAll(async () => {
+  const prompts = {
+    hello: prompt('<user>Hi {{ name }}</user>', 'parameters: { name: { type: text, default: you } }\n'),
+    tools: prompt('<user>Weather?</user>', 'tools:\n  - get_weather: { parameters: { type: object } }\n'),
+  }
+  served = await servedProject(prompts, { STET_LOG_LEVEL: 'off' })
+}, processTestMs)
+afterAll(() => served.close())
+beforeEach(() => {
+  served.fake.clear()
+  served.fake.setDefault({ text: 'After the restart.' })
+})
 
 interface Ledger {
   named: Set<string>
@@ -21,12 +38,10 @@ interface Ledger {
   results: Map<string, string>
 }
 
-let hasRestarted = false
 let asked = 0
 
 /** Every third answer is complete. The others never end, so that the kill interrupts their runs. */
 function reply({ body }: FakeRequest): FakeReply {
-  if (hasRestarted) return { text: 'After the restart.' }
   if (Array.isArray(body['tools'])) {
     const isAnswered = (body['messages'] as { role: string }[]).some(({ role }) => role === 'tool')
     const call = { id: 'a', name: 'get_weather', arguments: {} }
@@ -36,13 +51,6 @@ function reply({ body }: FakeRequest): FakeReply {
   if (asked % 3 === 0) return { text: 'Whole.' }
   return body['stream'] === true ? { deltas: ['half ', 'way'], hang: 'mid-stream' } : { text: 'x', hang: 'after-head' }
 }
-
-const prompts = {
-  hello: prompt('<user>Hi</user>'),
-  tools: prompt('<user>Weather?</user>', 'tools:\n  - get_weather: { parameters: { type: object } }\n'),
-}
-
-type Client = Pick<ServedProject, 'api' | 'post'>
 
 async function follow(ledger: Ledger, answer: Promise<Response>, onFrame?: (text: string) => void): Promise<void> {
   const response = await answer
@@ -62,7 +70,7 @@ async function follow(ledger: Ledger, answer: Promise<Response>, onFrame?: (text
   if (code !== undefined) ledger.failed.set(uuid, code)
 }
 
-function answersTools(client: Client, ledger: Ledger, answers: boolean): (text: string) => void {
+function answersTools(ledger: Ledger, answers: boolean): (text: string) => void {
   let hasAnswered = !answers
   return (text) => {
     const id = /"type":"tool-call"[^}]*?"toolCallId":"([^"]+)"/.exec(text)?.[1]
@@ -70,7 +78,7 @@ function answersTools(client: Client, ledger: Ledger, answers: boolean): (text: 
     hasAnswered = true
     const result = `sunny ${id}`
     const body = { toolCallId: id, result }
-    client.api('POST', '/tools/results', { body }).then(
+    served.api('POST', '/tools/results', { body }).then(
       ({ status }) => status === 200 && ledger.results.set(id, result),
       () => undefined,
     )
@@ -78,13 +86,14 @@ function answersTools(client: Client, ledger: Ledger, answers: boolean): (text: 
 }
 
 /** Starts many concurrent runs of each kind. Resolves when the server has died and every client has noticed. */
-function startAll(client: Client, ledger: Ledger, live: string, conversations: readonly string[]): Promise<unknown> {
+function startAll(ledger: Ledger, conversations: readonly string[]): Promise<unknown> {
+  const { live } = served.project
   const run = (body: object, onFrame?: (text: string) => void) =>
-    follow(ledger, client.post(`${live}/documents/run`, { path: 'hello', ...body }), onFrame)
+    follow(ledger, served.post(`${live}/documents/run`, { path: 'hello', ...body }), onFrame)
   const chat = async (uuid: string, index: number) => {
     const content = `chat ${index}`
     const stream = index % 2 === 0
-    const answer = client.post(`/conversations/${uuid}/chat`, { messages: [{ role: 'user', content }], stream })
+    const answer = served.post(`/conversations/${uuid}/chat`, { messages: [{ role: 'user', content }], stream })
     const told = answer.then((response) => {
       if (response.status === 200) ledger.chats.set(uuid, content)
       return response
@@ -95,7 +104,7 @@ function startAll(client: Client, ledger: Ledger, live: string, conversations: r
     run({}),
     run({ stream: true }),
     run({ background: true }),
-    run({ path: 'tools', stream: true, tools: ['get_weather'] }, answersTools(client, ledger, index % 2 === 0)),
+    run({ path: 'tools', stream: true, tools: ['get_weather'] }, answersTools(ledger, index % 2 === 0)),
     chat(conversations[index] ?? '', index),
   ])
   // Broken connections are expected here. All other errors fail the test.
@@ -106,14 +115,22 @@ function startAll(client: Client, ledger: Ledger, live: string, conversations: r
   return Promise.all(callers.flat().map(quiet))
 }
 
-async function expectRows(storage: TestDatabase, ledger: Ledger, killedAt: Date): Promise<void> {
-  const database = await openTestDatabase(storage)
-  const { rows } = await database.session.query(
+/** Opens the database of the stopped server. */
+async function query(sql: string): Promise<Record<string, unknown>[]> {
+  const database = await openTestDatabase(served.storage)
+  try {
+    return (await database.session.query(sql)).rows
+  } finally {
+    await database.close()
+  }
+}
+
+async function expectRows(ledger: Ledger, killedAt: Date): Promise<void> {
+  const rows = await query(
     `SELECT r.status, r.error_code, r.ended_at, r.ended_at IS NULL AS open, r.event_log IS NULL AS unlogged, c.uuid::text AS uuid,
        r.epoch < c.epoch OR c.status = r.status AS same, c.origin, json_array_length(c.messages) AS messages FROM run r JOIN conversation c ON c.uuid = r.conversation_uuid`,
   )
-  const { rows: calls } = await database.session.query(`SELECT id, state, result FROM tool_call`)
-  await database.close()
+  const calls = await query('SELECT id, state, result FROM tool_call')
   for (const row of rows) {
     expect(row).toMatchObject({ open: false, unlogged: false, same: true })
     expect(['completed', 'error']).toContain(row['status'])
@@ -137,14 +154,11 @@ async function expectRows(storage: TestDatabase, ledger: Ledger, killedAt: Date)
 it(
   'promise 1: after kill -9 during runs of each kind and a restart, each run has one definite end and nothing reported is lost',
   async () => {
-    const served = await servedProject(prompts, { STET_LOG_LEVEL: 'off' })
-    onTestFinished(() => served.close())
     const { api, fake, post, project } = served
-    const { live } = project
-    fake.enqueue(...Array.from({ length: 20 * runsOfEachKind }, () => reply))
+    fake.setDefault(reply)
     const recorded = Array.from({ length: runsOfEachKind }, async () => {
       const body = { path: 'hello', messages: [{ role: 'user', content: 'Before' }], response: 'Good' }
-      return String((await api('POST', `${live}/documents/logs`, { body })).body['uuid'])
+      return String((await api('POST', `${project.live}/documents/logs`, { body })).body['uuid'])
     })
     const conversations = await Promise.all(recorded)
 
@@ -155,7 +169,7 @@ it(
       chats: new Map(),
       results: new Map(),
     }
-    const callers = startAll(served, ledger, live, conversations)
+    const callers = startAll(ledger, conversations)
     const isUnderWay = () =>
       ledger.named.size >= 3 * runsOfEachKind &&
       ledger.completed.size >= runsOfEachKind / 2 &&
@@ -164,7 +178,7 @@ it(
     await expect.poll(isUnderWay, { timeout: patienceMs }).toBe(true)
     const killedAt = new Date()
     await served.kill()
-    hasRestarted = true
+    fake.setDefault({ text: 'After the restart.' })
     await served.start()
     await callers
 
@@ -192,7 +206,159 @@ it(
     const asked = fake.requests.map(({ body }) => JSON.stringify(body['messages']))
     expect(asked.find((messages) => messages.includes('Are you back?'))).toContain(String(ledger.chats.get(lost)))
     await served.stop()
-    await expectRows(served.storage, ledger, killedAt)
+    await expectRows(ledger, killedAt)
+    // With one worker, the runs of the next tests wait in the queue.
+    await served.start({ STET_WORKERS: '1' })
   },
   2 * patienceMs,
+)
+
+it(
+  'promise 1: background runs queued at a kill -9 start in order after the restart',
+  async () => {
+    const { api, fake, project } = served
+    const background = async (name: string) => {
+      const body = { path: 'hello', background: true, parameters: { name } }
+      return String((await api('POST', `${project.live}/documents/run`, { body })).body['uuid'])
+    }
+    const calls = fake.requests.length
+    fake.enqueue({ deltas: ['half ', 'way'], hang: 'mid-stream' })
+    const active = await background('0')
+    await fake.waitForRequest(calls + 1)
+    const names = ['1', '2', '3', '4', '5']
+    const queued: string[] = []
+    for (const name of names) queued.push(await background(name))
+    for (const uuid of queued) {
+      expect((await api('GET', `/conversations/${uuid}`)).body).toMatchObject({ status: 'queued' })
+    }
+    expect(fake.requests).toHaveLength(calls + 1)
+
+    await served.kill()
+    await served.start()
+
+    const attach = (uuid: string) => api('POST', `/conversations/${uuid}/attach`, { body: {} })
+    for (const answer of await Promise.all(queued.map(attach))) {
+      expect(answer).toMatchObject({ status: 200, body: { response: { text: 'After the restart.' } } })
+    }
+    for (const uuid of queued) {
+      expect((await api('GET', `/conversations/${uuid}`)).body).toMatchObject({ status: 'completed' })
+    }
+    expect(await attach(active)).toMatchObject({ status: 422, body: { errorCode: 'worker_lost' } })
+    // Each run was sent once, in order. Requests that the kill interrupted were not sent again.
+    const asked = fake.requests.slice(calls).map(({ body }) => /Hi (\d)/.exec(JSON.stringify(body['messages']))?.[1])
+    expect(asked).toEqual(['0', ...names])
+  },
+  processTestMs,
+)
+
+// Some requests are killed before they are stored, some during their work, some between commit and response.
+it(
+  "promise 15: after kill -9 between request and response, a repeated request returns the first request's work",
+  async () => {
+    const { api, fake, project } = served
+    const { live, id: projectId } = project
+    const names = (kind: string) => Array.from({ length: keysOfEachKind }, (_, place) => `${kind}-${place}.`)
+    const draft = await project.newDraft()
+    const bodies = { json: {}, stream: { stream: true }, background: { background: true } }
+    const requests = [
+      ...Object.entries(bodies).flatMap(([kind, body]) =>
+        names(kind).map((name) => ({
+          name,
+          path: `${live}/documents/run`,
+          body: { path: 'hello', parameters: { name }, ...body },
+        })),
+      ),
+      ...names('version').map((name) => ({ name, path: `/projects/${projectId}/versions`, body: { name } })),
+      ...names('prompt').map((name) => ({ name, path: `${draft}/documents`, body: { path: `${name}md` } })),
+      ...names('key').map((name) => ({ name, path: '/api-keys', body: { name } })),
+    ]
+    const send = ({ name, path, body }: (typeof requests)[number]) =>
+      api('POST', path, { body, headers: { 'idempotency-key': name } })
+
+    const answers = new Map<string, ApiAnswer>()
+    const calls = fake.requests.length
+    fake.setDefault({ deltas: ['slow ', 'answer'], delayMs: 400 })
+    const sent = requests.map((request) =>
+      send(request).then(
+        (answer) => void answers.set(request.name, answer),
+        () => undefined,
+      ),
+    )
+    await fake.waitForRequest(calls + keysOfEachKind)
+    await expect.poll(() => answers.size, { timeout: 90_000 }).toBeGreaterThan(keysOfEachKind)
+    await served.kill()
+    await Promise.all(sent)
+    fake.setDefault({ text: 'After the restart.' })
+
+    await served.start()
+    const uuids = new Map<string, unknown>()
+    for (const request of requests) {
+      const earlier = answers.get(request.name)
+      const again = await send(request)
+      expect([200, 201, 422], again.text).toContain(again.status)
+      if (again.status === 422) expect(again.body['errorCode']).toBe('worker_lost')
+      if (earlier && earlier.status < 300) {
+        expect(again.headers.get('idempotency-replayed'), request.name).toBe('true')
+        if (request.name.startsWith('stream')) expect(again.text).toBe(earlier.text)
+        else expect(again).toMatchObject({ status: earlier.status, body: earlier.body })
+      }
+      const third = await send(request)
+      expect(third).toMatchObject({ status: again.status, body: again.body })
+      expect(third.headers.get('idempotency-replayed')).toBe('true')
+      if ('uuid' in again.body) uuids.set(request.name, again.body['uuid'])
+    }
+    for (const name of names('background')) await api('POST', `/conversations/${String(uuids.get(name))}/attach`)
+
+    for (const name of [...names('json'), ...names('stream'), ...names('background')]) {
+      const calls = fake.requests.filter(({ body }) => JSON.stringify(body['messages']).includes(`Hi ${name}`))
+      // There is no call for a run that was stored but lost before its provider call.
+      expect(calls.length, name).toBeLessThanOrEqual(1)
+    }
+    const versions = (await api('GET', `/projects/${projectId}/versions`)).body as unknown as { title: string }[]
+    const keys = (await api('GET', '/api-keys')).body as unknown as { name: string }[]
+    for (const name of names('version')) expect(versions.filter(({ title }) => title === name)).toHaveLength(1)
+    for (const name of names('key')) expect(keys.filter((each) => each.name === name)).toHaveLength(1)
+  },
+  timeFor(6 * keysOfEachKind, 4_000),
+)
+
+it(
+  'finishes a deletion after kill -9 and a restart, without partial results',
+  async () => {
+    const { api, project } = served
+    const uuids: string[] = []
+    for (let count = 0; count < 30; count += 1) {
+      const body = { path: 'hello', messages: [], customIdentifier: 'customer' }
+      uuids.push(String((await api('POST', `${project.live}/documents/logs`, { body })).body['uuid']))
+    }
+    const [first = '', ...others] = uuids
+    // The server is killed after each deletion request, while earlier ones are being purged.
+    expect((await api('DELETE', `/conversations/${first}`)).status).toBe(200)
+    const erased = api('DELETE', '/conversations?customIdentifier=customer').catch(() => undefined)
+    await Promise.race([erased, new Promise((resolve) => setImmediate(resolve))])
+    await served.kill()
+    const answer = await erased
+    await served.start()
+    expect((await api('DELETE', `/conversations/${first}`)).status).toBe(404)
+    const state = async (uuid: string) => (await api('GET', `/conversations/${uuid}`)).status
+    expect(await state(first)).toBe(404)
+    const states = new Set(await Promise.all(others.map(state)))
+    // The deletion is atomic: a received request is finished, and a request that never arrived changed nothing.
+    expect(states.size).toBe(1)
+    if (answer) expect([...states]).toEqual([404])
+
+    expect((await api('DELETE', `/projects/${project.id}`, { body: { name: 'scenario' } })).status).toBe(200)
+    await served.kill()
+    await served.start()
+    expect((await api('GET', `/projects/${project.id}/versions`)).status).toBe(404)
+    for (const uuid of others) expect(await state(uuid)).toBe(404)
+    const tables = ['conversation', 'run', 'log_entry', 'erasure', 'document']
+    const counts = tables.map((table) => `(SELECT count(*) FROM ${table})`).join(' + ')
+    for (let left = 1; left > 0; ) {
+      await served.stop()
+      left = Number((await query(`SELECT (${counts})::int AS count`))[0]?.['count'])
+      if (left > 0) await served.start()
+    }
+  },
+  processTestMs,
 )

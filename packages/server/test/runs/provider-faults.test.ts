@@ -1,15 +1,21 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { ProviderLimits } from '../../src/adapters/providers/transport/transport.ts'
-import type { ApiAnswer } from '../http/api-call.ts'
 import type { FakeReply, FakeRequest } from '../support/fake-provider.ts'
-import { type ProviderFault, providerFaults, said, storeProtocols, wires } from './provider-faults.ts'
-import { assistantMessage, type Recording, type RunBench, runBench, textOf, userMessage } from './run-bench.ts'
+import {
+  type Mode,
+  modes,
+  type ProviderFault,
+  providerFaults,
+  runIn,
+  said,
+  storeProtocols,
+  wires,
+} from './provider-faults.ts'
+import { assistantMessage, type RunBench, runBench, textOf, userMessage } from './run-bench.ts'
 
 const cases = Object.keys(wires).flatMap((provider) =>
   providerFaults.map((fault, place) => ({ provider, fault, path: `${provider}-${place}`, name: fault.name })),
 )
-const modes = ['json', 'stream', 'background'] as const
-type Mode = (typeof modes)[number]
 
 /** Arrival times of a run's provider calls, by prompt and mode. */
 const arrivals = new Map<string, number[]>()
@@ -79,7 +85,7 @@ interface Case {
 
 /** Runs the case in one mode, compares every view of its end, and returns its error. */
 async function endOf(bench: RunBench, { path, fault, mode }: Case): Promise<Record<string, unknown> | undefined> {
-  const { uuid, recording, answer } = await run(bench, path, mode)
+  const { uuid, recording, answer } = await runIn(bench, mode, path, { parameters: { mode } })
   const attached = await bench.streamAttach(uuid)
   if (recording) expect(attached.text).toBe(recording.text)
   expect(attached.types.slice(0, 4)).toEqual(['chain-started', 'step-started', 'provider-started', '·start-step'])
@@ -112,24 +118,4 @@ async function endOf(bench: RunBench, { path, fault, mode }: Case): Promise<Reco
   expect(result).toMatchObject({ status: 422, body: { ...body, error: { message: body.message } } })
   if (answer) expect(answer.body).toEqual(body)
   return error
-}
-
-interface EndedRun {
-  uuid: string
-  recording?: Recording
-  answer?: ApiAnswer
-}
-
-async function run(bench: RunBench, path: string, mode: Mode): Promise<EndedRun> {
-  const body = { parameters: { mode } }
-  if (mode === 'json') {
-    const answer = await bench.run(path, body)
-    return { uuid: answer.headers.get('x-conversation-uuid') ?? '', answer }
-  }
-  if (mode === 'background') {
-    const uuid = await bench.background(path, body)
-    return { uuid, recording: await bench.streamAttach(uuid) }
-  }
-  const recording = await bench.stream(path, body)
-  return { uuid: String(recording.last['uuid']), recording }
 }

@@ -1,11 +1,31 @@
 /** The ways in which a provider fails, each with the bytes that it sends in a protocol and the run's expected end. */
 
 import { expect } from 'vitest'
+import type { ApiAnswer } from '../http/api-call.ts'
 import { anthropicWire } from '../support/fake-anthropic-wire.ts'
 import type { FakeReply, FakeRequest } from '../support/fake-provider.ts'
 import { chatWire, type FakeAnswer, type FakeWire } from '../support/fake-provider-wire.ts'
 import { responsesWire } from '../support/fake-responses-wire.ts'
-import type { RunBench } from './run-bench.ts'
+import type { Recording, RunBench } from './run-bench.ts'
+
+export const modes = ['json', 'stream', 'background'] as const
+export type Mode = (typeof modes)[number]
+
+export interface EndedRun {
+  uuid: string
+  recording?: Recording
+  answer?: ApiAnswer
+}
+
+export async function runIn(bench: RunBench, mode: Mode, path: string, body = {}): Promise<EndedRun> {
+  if (mode === 'json') {
+    const answer = await bench.run(path, body)
+    return { uuid: answer.headers.get('x-conversation-uuid') ?? '', answer }
+  }
+  if (mode === 'background') return { uuid: await bench.background(path, body) }
+  const recording = await bench.stream(path, body)
+  return { uuid: String(recording.last['uuid']), recording }
+}
 
 /** The last word contains a two-byte character. */
 export const said = 'one two drüben'
@@ -119,12 +139,6 @@ export const providerFaults: readonly ProviderFault[] = [
     ...broken,
     name: 'cut UTF-8',
     reply: (call) => ({ raw: [upToLastWord(call, 3)], headers: headersOf(call) }),
-    text: before,
-  },
-  {
-    ...broken,
-    name: 'cut frame',
-    reply: (call) => ({ raw: [upToLastWord(call, 2)], headers: headersOf(call) }),
     text: before,
   },
   {

@@ -2,11 +2,10 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { count, seed, timeFor } from '../support/counts.ts'
 import type { FakeReply } from '../support/fake-provider.ts'
-import { said, storeProtocols, wholeBytes, wires } from './provider-faults.ts'
-import { type Recording, type RunBench, runBench, textOf } from './run-bench.ts'
+import { modes, runIn, said, storeProtocols, wholeBytes, wires } from './provider-faults.ts'
+import { type RunBench, runBench, textOf } from './run-bench.ts'
 
-const cases = count(60, 5_000)
-const modes = ['json', 'stream', 'background'] as const
+const cases = count(20, 5_000)
 
 let bench: RunBench
 beforeAll(async () => {
@@ -61,7 +60,7 @@ async function checkCut(provider: string, { mode, end, place, fromEnd, pieces }:
   }
   bench.fake.setDefault((request) => reply(request.body))
   const calls = bench.fake.requests.length
-  const { uuid, recording } = await run(provider, mode)
+  const { uuid, recording } = await runIn(bench, mode, provider)
   const attached = await bench.streamAttach(uuid)
   expect(bench.fake.requests).toHaveLength(calls + 1)
   if (recording) expect(attached.text).toBe(recording.text)
@@ -82,11 +81,4 @@ function lastNeeded(bytes: Buffer, isStream: boolean): number {
     .map((mark) => bytes.indexOf(mark))
     .find((place) => place >= 0)
   return bytes.indexOf('\n\n', told)
-}
-
-async function run(path: string, mode: Cut['mode']): Promise<{ uuid: string; recording?: Recording }> {
-  if (mode === 'json') return { uuid: (await bench.run(path)).headers.get('x-conversation-uuid') ?? '' }
-  if (mode === 'background') return { uuid: await bench.background(path) }
-  const recording = await bench.stream(path)
-  return { uuid: String(recording.last['uuid']), recording }
 }

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { inflateRawSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { endOrphaned } from '../../src/features/runs/leases/end-orphaned.ts'
 import { endOrphanedRuns } from '../../src/features/runs/leases/keep-lease.ts'
 import type { NewRun, RunEnd } from '../../src/features/runs/ports.ts'
-import { RunError } from '../../src/shared/app-error.ts'
 import { orphanedRun } from './orphaned-run.ts'
-import { prompt, type RunBench, record, runBench, systemMessage, userMessage } from './run-bench.ts'
+import { prompt, type RunBench, runBench, systemMessage, userMessage } from './run-bench.ts'
 
 let bench: RunBench
 beforeAll(async () => {
@@ -50,7 +49,12 @@ const noUsage = {
   cachedInputTokens: 0,
 }
 
-it("gives a dead owner's runs one definite end, and leaves this process's runs alone", async () => {
+it('has a lease of 10 s, renewed every 3 s, and looks for dead owners every 5 s', () => {
+  const lease = { leaseMs: 10_000, renewEveryMs: 3_000, reapEveryMs: 5_000 }
+  expect(bench.server.deps.runs.settings.lease).toEqual(lease)
+})
+
+it("promise 5: a dead owner's runs get one definite end and later nothing of its own, and this process's runs go on", async () => {
   const { deps } = bench.server
   const lost = rows('a-dead-process')
   const own = rows(deps.runs.settings.instanceId)
@@ -76,7 +80,47 @@ it("gives a dead owner's runs one definite end, and leaves this process's runs a
   })
   // The owner resumes after its run was ended, and none of its writes is stored.
   expect(await deps.runs.store.end(endOf(lost.run))).toBe(false)
+  const latestRun = found?.latestRun
+  if (!latestRun) throw new Error('The run is stored')
+  const ends = await Promise.all([1, 2, 3].map(() => endOrphaned(deps, found, latestRun)))
+  expect(ends).toEqual([false, false, false])
   expect(await deps.runs.store.findConversation(1, lost.conversation.uuid)).toEqual(found)
+  for (const headers of [{}, { 'last-event-id': '57' }] as Record<string, string>[]) {
+    expect((await bench.streamAttach(lost.conversation.uuid, headers)).types).toEqual(['chain-error'])
+  }
+})
+
+it("promise 4: runs are orphaned when their owner's lease ends, and not before", async () => {
+  const { leases, settings, store } = bench.server.deps.runs
+  const uuids: string[] = []
+  for (const ownerId of ['dead', 'living', settings.instanceId]) {
+    const { conversation, run } = rows(ownerId)
+    await store.create(conversation, run)
+    uuids.push(conversation.uuid)
+  }
+  await leases.renew('living', 60_000)
+  await leases.renew('dead', 1)
+  const lost = async () => {
+    const found = (await store.listOrphaned(settings.instanceId)).map(({ uuid }) => uuid)
+    return uuids.filter((uuid) => found.includes(uuid))
+  }
+  await expect.poll(lost).toEqual([uuids[0]])
+  await leases.renew('dead', 60_000)
+  expect(await lost()).toEqual([])
+  await leases.release('dead')
+  expect(await lost()).toEqual([uuids[0]])
+  expect(await endOrphanedRuns(bench.server.deps)).toBe(1)
+})
+
+it("returns the owner's runs with a requested stop on renewal", async () => {
+  const { leases, store } = bench.server.deps.runs
+  const [one, two] = [rows('asked'), rows('asked')]
+  for (const { conversation, run } of [one, two]) await store.create(conversation, run)
+  expect(await leases.renew('asked', 60_000)).toEqual([])
+  expect(await store.requestStop(one.run.uuid)).toBe(true)
+  expect(await store.requestStop(one.run.uuid)).toBe(false)
+  expect(await leases.renew('asked', 60_000)).toEqual([one.run.uuid])
+  expect(await bench.conversation(two.conversation.uuid)).toMatchObject({ status: 'running' })
 })
 
 it('stores the first end, acknowledges a repeated one, and ignores later ones', async () => {
@@ -151,60 +195,4 @@ it("keeps an orphaned background run's first messages, and a chat continues from
   expect(JSON.stringify(bench.fake.requests[calls]?.body['messages'])).toMatch(/greet Ada.*And Bob.*Again/)
   const { rows: left } = await bench.server.database.session.query('SELECT uuid FROM run WHERE input IS NOT NULL')
   expect(left).toEqual([])
-})
-
-it('stores hundreds of runs that are created and ended concurrently', async () => {
-  const { store: runs } = bench.server.deps.runs
-  const all = Array.from({ length: 300 }, () => rows('owner'))
-  await Promise.all(all.map(({ conversation, run }) => runs.create(conversation, run)))
-  const ends = await Promise.all(all.map(({ run }, index) => runs.end(endOf(run, { lastEventId: index + 1 }))))
-  expect(ends.every(Boolean)).toBe(true)
-  for (const index of [0, 150, 299]) {
-    const found = await runs.findConversation(1, all[index]?.conversation.uuid ?? '')
-    expect(found).toMatchObject({ status: 'completed', lastEventId: index + 1 })
-  }
-})
-
-it("ends a stopping server's runs with worker_lost, including the terminal event", async () => {
-  const calls = bench.fake.requests.length
-  bench.fake.enqueue({ deltas: ['half ', 'way'], hang: 'mid-stream' })
-  const recording = bench.open('hello').then(record)
-  await bench.fake.waitForRequest(calls + 1)
-  const [active] = bench.server.deps.runs.active.list()
-  active?.abort(new RunError('worker_lost', 'The server stopped'))
-  await active?.ended
-  expect((await recording).last).toMatchObject({ type: 'chain-error', error: { code: 'worker_lost' } })
-})
-
-it('stores every frame in the event log as it was sent', async () => {
-  bench.fake.enqueue({ text: Array.from({ length: 200 }, (_, index) => `word${index} `).join('') })
-  const recording = await bench.stream('hello')
-  const rowsFound = await bench.server.database.session.query(
-    'SELECT event_log, last_event_id FROM run WHERE conversation_uuid = $1::uuid',
-    [recording.last['uuid']],
-  )
-  const [row] = rowsFound.rows
-  const stored = Buffer.from(row?.['event_log'] as Uint8Array)
-  // The event log is long enough to be compressed.
-  expect(stored[0]).toBe(3)
-  const file = inflateRawSync(stored.subarray(1))
-  const headEnd = file.indexOf('\n') + 1
-  const log = JSON.parse(file.toString('utf8', 0, headEnd)) as {
-    messages: unknown[]
-    entries: ({ pieces: (string | number[])[] } | { byteLength: number })[]
-  }
-  const messages = log.messages.map((message) => JSON.stringify(message))
-  let next = headEnd
-  const frames = log.entries.map((entry) => {
-    if ('byteLength' in entry) {
-      next += entry.byteLength
-      return file.toString('utf8', next - entry.byteLength, next)
-    }
-    return entry.pieces
-      .map((piece) => (typeof piece === 'string' ? piece : messages.slice(piece[0], piece[1]).join(',')))
-      .join('')
-  })
-  expect(frames.join('')).toBe(recording.text)
-  expect(next).toBe(file.length)
-  expect(row?.['last_event_id']).toBe(recording.events.at(-1)?.id)
 })

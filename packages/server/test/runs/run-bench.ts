@@ -1,5 +1,5 @@
 /** A server with a fake provider and published prompts. */
-import type { ProviderLimits } from '../../src/adapters/providers/transport/transport.ts'
+import type { Replaced } from '../../src/compose.ts'
 import type { Message } from '../../src/features/templates/message.ts'
 import { createTestProject, openServer } from '../http/scenario.ts'
 import { type FakeProvider, fakeProvider } from '../support/fake-provider.ts'
@@ -19,7 +19,7 @@ export interface RunBench extends RunCalls {
 export async function runBench(
   prompts: Record<string, string>,
   environment: Record<string, string> = {},
-  options: { providerLimits?: Partial<ProviderLimits> } = {},
+  options: Replaced = {},
 ): Promise<RunBench> {
   const fake = await fakeProvider()
   const opened = await openServer({ OPENAI_API_KEY: 'sk-test', OPENAI_BASE_URL: fake.url, ...environment }, options)
@@ -37,6 +37,18 @@ export async function runBench(
     },
   }
 }
+
+/** A caller with the first workspace's key, for use cases that a test calls directly. */
+export const caller = {
+  apiKeyId: 1,
+  workspaceId: 1,
+  author: { id: 1, name: 'Ada', email: 'ada@example.com' },
+  scopes: ['admin'],
+  projectId: null,
+  limit: 1000,
+  expiresAt: null,
+  sessionId: null,
+} as const
 
 export function prompt(body: string, keys = ''): string {
   return `---\nprovider: OpenAI\nmodel: gpt-4o\n${keys}---\n${body}`

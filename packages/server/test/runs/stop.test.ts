@@ -13,10 +13,6 @@ afterAll(() => bench.close())
 
 const hanging = { deltas: ['half ', 'way'], hang: 'mid-stream' } as const
 
-async function conversationOf(response: Promise<Response>): Promise<string> {
-  return (await response).headers.get('x-conversation-uuid') ?? ''
-}
-
 /** Measures the milliseconds since the next stop was recorded. The database's time does not count toward the run. */
 function timeSinceStop(): () => number {
   const { store: runs } = bench.server.deps.runs
@@ -141,38 +137,6 @@ it(
   timeFor(cases, 500),
 )
 
-it('promise 7: a stop whose signal was lost reaches the owner with the lease renewal', async () => {
-  const { active: activeRuns, leases, store: runs } = bench.server.deps.runs
-  const calls = bench.fake.requests.length
-  const aborts = bench.fake.aborted
-  bench.fake.enqueue(hanging)
-  const uuid = await bench.background('hello')
-  await bench.fake.waitForRequest(calls + 1)
-  const [active] = activeRuns.list()
-  const { renew } = leases
-  const heard = startHeardTime()
-  const told: { askedMs: number; answeredMs: number }[] = []
-  leases.renew = async (...lease) => {
-    const askedMs = heard.passedMs()
-    const toStop = await renew(...lease)
-    if (toStop.includes(active?.runUuid ?? '')) told.push({ askedMs, answeredMs: heard.passedMs() })
-    return toStop
-  }
-  onTestFinished(() => {
-    leases.renew = renew
-    heard.stop()
-  })
-  expect(await runs.requestStop(active?.runUuid ?? '')).toBe(true)
-  const recordedMs = heard.passedMs()
-  await bench.fake.waitForAbort(aborts + 1)
-  const abortedMs = heard.passedMs()
-  expect((await bench.attach(uuid)).body).toMatchObject({ errorCode: 'abort_error' })
-  // One interval until the next check at most, plus the second that every stop has after its response.
-  const [first = { askedMs: Number.NaN, answeredMs: Number.NaN }] = told
-  expect(first.askedMs - recordedMs).toBeLessThan(3_500)
-  expect(abortedMs - first.answeredMs).toBeLessThan(1_000)
-})
-
 it('changes no ended conversation, returns 404 for an unknown one, and ignores the body', async () => {
   const { body } = await bench.run('hello')
   const uuid = String(body['uuid'])
@@ -181,15 +145,4 @@ it('changes no ended conversation, returns 404 for an unknown one, and ignores t
   expect(answer).toMatchObject({ status: 200, body: { uuid, stopped: false, status: 'completed' } })
   expect((await bench.stop(randomUUID())).body).toMatchObject({ message: 'Conversation not found' })
   expect((await bench.stop('nonsense')).status).toBe(404)
-})
-
-it('lets a stopped conversation continue with a chat immediately', async () => {
-  const calls = bench.fake.requests.length
-  bench.fake.enqueue(hanging)
-  const opened = bench.open('hello')
-  await bench.fake.waitForRequest(calls + 1)
-  const uuid = await conversationOf(opened)
-  await bench.stop(uuid)
-  expect((await bench.chat(uuid, { messages: [{ role: 'user', content: 'Go on' }] })).status).toBe(200)
-  expect((await record(await opened)).types.at(-1)).toBe('chain-error')
 })

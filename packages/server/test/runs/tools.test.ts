@@ -227,12 +227,8 @@ it('waits in a chat as in a run', async () => {
   bench.fake.enqueue({ text: 'Hello.' })
   const first = await bench.run('weather')
   bench.fake.enqueue({ toolCalls: [rome] }, { text: 'Sunny.' })
-  const response = await fetch(`${bench.server.url}/api/v3/conversations/${String(first.body['uuid'])}/chat`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${bench.key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ messages: [{ role: 'user', content: 'Rome?' }], stream: true, tools: ['get_weather'] }),
-  })
-  const run = follow(response)
+  const body = { messages: [{ role: 'user', content: 'Rome?' }], stream: true, tools: ['get_weather'] }
+  const run = follow(await bench.post(`/conversations/${String(first.body['uuid'])}/chat`, body))
   const [id] = await run.calls(1)
   await post({ toolCallId: id, result: 'sun' })
   expect((await run.recording).last).toMatchObject({ type: 'chain-completed', response: { text: 'Sunny.' } })

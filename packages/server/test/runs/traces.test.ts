@@ -1,11 +1,13 @@
 import { fileURLToPath } from 'node:url'
-import { expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { type CollectedSpan, type OtlpCollector, otlpCollector, treeOf } from '../support/otlp-collector.ts'
 import { prompt, type RunBench, runBench } from './run-bench.ts'
 
 const traceId = '0af7651916cd43dd8448eb211c80319c'
+const traceIdOf = (number: number) => `${number}${traceId.slice(1)}`
 const callerSpan = 'b7ad6b7169203331'
-const traced = { traceparent: `00-${traceId}-${callerSpan}-01` }
+const tracedBy = (id: string) => ({ traceparent: `00-${id}-${callerSpan}-01` })
+const traced = tracedBy(traceId)
 const untraced = { traceparent: `00-${traceId}-${callerSpan}-00` }
 
 const secretPrompt = 'Whisper the secret prompt'
@@ -21,6 +23,22 @@ const prompts = {
 }
 const run = 'POST /projects/:projectId/versions/:versionUuid/documents/run'
 const parameters = { name: secretParameter }
+const tools = { STET_TOOLS: fileURLToPath(new URL('../support/server-tools.mjs', import.meta.url)) }
+
+/** Shared by the tests that use traces of their own. */
+let collector: OtlpCollector
+let bench: RunBench
+beforeAll(async () => {
+  collector = await otlpCollector()
+  bench = await runBench(prompts, {
+    ...tools,
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_SERVICE_NAME: 'prompts',
+    OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
+    OTEL_EXPORTER_OTLP_HEADERS: 'x-key=a%20b',
+  })
+})
+afterAll(() => bench.close().finally(collector.close))
 
 async function open(environment: Record<string, string> = {}, isHanging = false) {
   const collector = await otlpCollector({ isHanging })
@@ -43,22 +61,17 @@ const only = (spans: readonly CollectedSpan[], name: string) => {
 }
 
 /** Waits until the trace of the caller has as many spans. */
-async function callersTrace(collector: OtlpCollector, count: number): Promise<CollectedSpan[]> {
-  const spans = () => collector.spans.filter((span) => span.traceId === traceId)
+async function callersTrace(count: number, id = traceId, from = collector): Promise<CollectedSpan[]> {
+  const spans = () => from.spans.filter((span) => span.traceId === id)
   await expect.poll(() => spans().length).toBeGreaterThanOrEqual(count)
   return spans()
 }
 
 it('traces a run from its request to the provider and the database', async () => {
-  const { collector, bench } = await open({
-    OTEL_SERVICE_NAME: 'prompts',
-    OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
-    OTEL_EXPORTER_OTLP_HEADERS: 'x-key=a%20b',
-  })
   bench.fake.enqueue({ text: secretAnswer })
   const answer = await bench.run('hello', { parameters }, traced)
   expect(answer.status).toBe(200)
-  const spans = await callersTrace(collector, 6)
+  const spans = await callersTrace(6)
   expect(treeOf(spans)).toEqual([
     run,
     ...['  database batch', '  render template', '  run', '    chat gpt-4o', '    database batch'],
@@ -106,7 +119,6 @@ it('traces a run from its request to the provider and the database', async () =>
 
 it('contains no content unless it is allowed', async () => {
   const secrets = [secretPrompt, secretParameter, secretAnswer, secretArgument, 'about ']
-  const environment = { STET_TOOLS: fileURLToPath(new URL('../support/server-tools.mjs', import.meta.url)) }
   const call = { toolCalls: [{ id: 'x', name: 'latitude_search', arguments: { query: secretArgument } }] }
   const use = async (bench: RunBench) => {
     bench.fake.enqueue({ text: secretAnswer }, call, { text: secretAnswer })
@@ -115,14 +127,14 @@ it('contains no content unless it is allowed', async () => {
     bench.fake.enqueue({ status: 400, body: { error: { message: `Not ${secretPrompt}` } } })
     await bench.run('hello', { parameters })
   }
-  const closed = await open(environment)
+  const closed = await open(tools)
   await use(closed.bench)
   await closed.close()
   const text = closed.collector.texts.join()
   expect(text).toContain('execute_tool latitude_search')
   for (const secret of secrets) expect(text).not.toContain(secret)
 
-  const { collector, bench, close } = await open({ ...environment, STET_TRACE_CONTENT: 'on' })
+  const { collector, bench, close } = await open({ ...tools, STET_TRACE_CONTENT: 'on' })
   await use(bench)
   await close()
   for (const secret of secrets) expect(collector.texts.join()).toContain(secret)
@@ -136,8 +148,7 @@ it('contains no content unless it is allowed', async () => {
 })
 
 it('traces tool calls, agents and failed model calls', async () => {
-  const environment = { STET_TOOLS: fileURLToPath(new URL('../support/server-tools.mjs', import.meta.url)) }
-  const { collector, bench } = await open(environment)
+  const id = traceIdOf(1)
   const before = bench.fake.requests.length
   bench.fake.enqueue(
     { toolCalls: [{ id: 'x', name: 'helper', arguments: { topic: 'bees' } }] },
@@ -145,20 +156,23 @@ it('traces tool calls, agents and failed model calls', async () => {
     { toolCalls: [{ id: 'y', name: 'latitude_search', arguments: { query: 'bees' } }] },
     { status: 400, body: { error: { message: 'No' } } },
   )
-  const recording = await bench.stream('lead', {}, traced)
+  const recording = await bench.stream('lead', {}, tracedBy(id))
   expect(recording.last['type']).toBe('chain-error')
-  await expect.poll(() => collector.spans.map(({ name }) => name)).toContain('run')
-  const spans = await collector.traceWith('run')
-  expect(treeOf(spans).filter((line) => !line.includes('database batch'))).toEqual([
-    run,
-    '  render template',
-    '  run',
-    ...['    chat gpt-4o', '    chat gpt-4o', '    chat gpt-4o'],
-    ...['    execute_tool helper', '      chat gpt-4o', '      render template', '    execute_tool latitude_search'],
-  ])
+  const ofCaller = () => collector.spans.filter((span) => span.traceId === id)
+  const tree = () => treeOf(ofCaller()).filter((line) => !line.includes('database batch'))
+  await expect
+    .poll(tree)
+    .toEqual([
+      run,
+      '  render template',
+      '  run',
+      ...['    chat gpt-4o', '    chat gpt-4o', '    chat gpt-4o'],
+      ...['    execute_tool helper', '      chat gpt-4o', '      render template', '    execute_tool latitude_search'],
+    ])
+  const spans = ofCaller()
   const chats = named(spans, 'chat gpt-4o')
   const sent = bench.fake.requests.slice(before).map(({ headers }) => String(headers['traceparent']))
-  expect(sent.sort()).toEqual(chats.map(({ spanId }) => `00-${traceId}-${spanId}-01`).sort())
+  expect(sent.sort()).toEqual(chats.map(({ spanId }) => `00-${id}-${spanId}-01`).sort())
   const failed = chats.filter(({ status }) => status === 2)
   expect(failed.map(({ attributes }) => attributes['error.type'])).toEqual(['rejected'])
   const helped = chats.filter(({ attributes }) => 'gen_ai.response.time_to_first_chunk' in attributes)
@@ -172,15 +186,11 @@ it('traces tool calls, agents and failed model calls', async () => {
 })
 
 it('continues the trace in a background run and in a chat', async () => {
-  const { collector, bench } = await open()
-  const answer = await bench.api('POST', `${bench.live}/documents/run`, {
-    body: { path: 'computed', background: true },
-    headers: traced,
-  })
+  const id = traceIdOf(2)
+  const answer = await bench.run('computed', { background: true }, tracedBy(id))
   const uuid = String(answer.body['uuid'])
-  await expect.poll(async () => (await bench.conversation(uuid))['status']).toBe('completed')
-  await expect.poll(() => collector.spans.map(({ name }) => name)).toContain('queued run')
-  const spans = await callersTrace(collector, 7)
+  await bench.attach(uuid)
+  const spans = await callersTrace(8, id)
   expect(treeOf(spans)).toEqual([
     run,
     '  database batch',
@@ -189,11 +199,10 @@ it('continues the trace in a background run and in a chat', async () => {
   ])
   expect(only(spans, 'run').attributes['stet.run.mode']).toBe('background')
   const chat = { messages: [{ role: 'user', content: 'More' }] }
-  const other = { traceparent: traced.traceparent.replace(traceId, traceId.replace('0af', 'fff')) }
-  expect((await bench.chat(uuid, chat, other)).status).toBe(200)
-  const trace = await collector.traceWith('POST /conversations/:conversationUuid/chat')
+  const other = traceIdOf(3)
+  expect((await bench.chat(uuid, chat, tracedBy(other))).status).toBe(200)
   await expect
-    .poll(() => treeOf(collector.spans.filter((span) => span.traceId === trace[0]?.traceId)))
+    .poll(() => treeOf(collector.spans.filter((span) => span.traceId === other)))
     .toEqual([
       'POST /conversations/:conversationUuid/chat',
       ...['  database batch', '  run', '    chat gpt-4o', '    database batch'],
@@ -218,21 +227,6 @@ it('samples as configured, and follows the caller', async () => {
   expect(named(ofCaller, run)).toHaveLength(1)
 })
 
-it('sends no headers and no spans without a sampled trace', async () => {
-  const { collector, bench, close } = await open({ OTEL_TRACES_SAMPLER: 'always_off' })
-  await bench.run('computed')
-  await close()
-  expect(bench.fake.requests.at(-1)?.headers['traceparent']).toBeUndefined()
-  expect(collector.requests).toEqual([])
-})
-
-it('does nothing without an endpoint', async () => {
-  const bench = await runBench(prompts)
-  onTestFinished(() => bench.close())
-  expect((await bench.run('computed', {}, traced)).status).toBe(200)
-  expect(bench.fake.requests.at(-1)?.headers['traceparent']).toBeUndefined()
-})
-
 it('serves runs while the collector is down, and reports the lost spans', async () => {
   const collector = await otlpCollector()
   await collector.close()
@@ -250,7 +244,7 @@ it('serves runs while the collector is down, and reports the lost spans', async 
 it('does not wait for a collector that does not answer', async () => {
   const { collector, bench, close } = await open({}, true)
   expect((await bench.run('computed', {}, traced)).status).toBe(200)
-  await callersTrace(collector, 5)
+  await callersTrace(5, traceId, collector)
   expect((await bench.run('computed')).status).toBe(200)
   const begunAt = performance.now()
   await close()

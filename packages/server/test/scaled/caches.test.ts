@@ -8,7 +8,7 @@ import { type FakeProvider, fakeProvider } from '../support/fake-provider.ts'
 import { seededRandom } from '../support/random.ts'
 import { openReplicas, type Replica, type Replicas } from '../support/replicas.ts'
 
-const operations = count(200, 10_000)
+const operations = count(45, 10_000)
 
 let replicas: Replicas
 let second: FakeProvider
@@ -50,6 +50,10 @@ async function expectLive(servers: readonly Replica[], text: string): Promise<vo
     expect(JSON.stringify(fake.requests.at(-1)?.body['messages'])).toContain(text)
   }
 }
+
+/** The status of the page's session on another server. */
+const sessionOn = async ({ url }: Replica, cookie: string | undefined) =>
+  (await Object.assign(browser(url), { cookie }).call('GET', '/console/session')).status
 
 /** Each warms the cache of every server, writes on one of them, and reads on the others immediately. */
 const writes: Record<string, (write: Write) => Promise<void>> = {
@@ -93,25 +97,17 @@ const writes: Record<string, (write: Write) => Promise<void>> = {
     const { id, key } = await ok(on.api('POST', '/api-keys', { body: { name } }))
     const page = browser(on.url)
     await ok(page.signIn({ apiKey: String(key) }))
-    const status = ({ url }: Replica) =>
-      Object.assign(browser(url), { cookie: page.cookie })
-        .call('GET', '/console/session')
-        .then((answer) => answer.status)
-    for (const other of others) expect(await status(other)).toBe(200)
+    for (const other of others) expect(await sessionOn(other, page.cookie)).toBe(200)
     await ok(on.api('DELETE', `/api-keys/${String(id)}`))
-    for (const other of others) expect(await status(other)).toBe(401)
+    for (const other of others) expect(await sessionOn(other, page.cookie)).toBe(401)
   },
   'an ended session': async ({ on, others }) => {
     const page = browser(on.url)
     await ok(page.signIn({ apiKey: await issueKey(on.api, {}) }))
     const { cookie } = page
-    const status = ({ url }: Replica) =>
-      Object.assign(browser(url), { cookie })
-        .call('GET', '/console/session')
-        .then((answer) => answer.status)
-    for (const other of others) expect(await status(other)).toBe(200)
+    for (const other of others) expect(await sessionOn(other, cookie)).toBe(200)
     expect((await page.call('DELETE', '/console/session')).status).toBe(204)
-    for (const other of others) expect(await status(other)).toBe(401)
+    for (const other of others) expect(await sessionOn(other, cookie)).toBe(401)
   },
   'a key with another limit': async ({ on, others }) => {
     const key = await issueKey(on.api, { plan: 'custom', limit: 7 })

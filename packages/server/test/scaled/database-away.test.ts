@@ -5,6 +5,7 @@ import { prompt } from '../runs/run-bench.ts'
 import { record, textOf } from '../runs/run-calls.ts'
 import { count, playCases, report, timeFor } from '../support/counts.ts'
 import { type DatabaseProxy, startDatabaseProxy } from '../support/database-proxy.ts'
+import { gate } from '../support/gate.ts'
 import { heardMs, startHeardTime } from '../support/heard-time.ts'
 import { openReplicas, type Replica, type Replicas } from '../support/replicas.ts'
 
@@ -68,12 +69,9 @@ async function expectUnavailable({ api, url }: Replica, live: string): Promise<v
 
 async function playOutage({ replicas, proxy, servers }: Installation, kind: 'goAway' | 'freeze'): Promise<void> {
   const { fake, project } = replicas
-  let goOn = () => {}
-  const gate = new Promise<void>((resolve) => {
-    goOn = resolve
-  })
+  const { opened, open: goOn } = gate()
   const calls = fake.requests.length
-  fake.enqueue(...Array.from({ length: 3 }, () => ({ deltas: ['through ', 'it ', 'all'], gate })))
+  fake.enqueue(...Array.from({ length: 3 }, () => ({ deltas: ['through ', 'it ', 'all'], gate: opened })))
   const healthy = await Promise.all(servers.map(({ open }) => open('hello')))
   const dying = await replicas.start()
   const orphan = await dying.open('hello')

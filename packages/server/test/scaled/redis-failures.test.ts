@@ -4,12 +4,13 @@ import { prompt } from '../runs/run-bench.ts'
 import { record, textOf } from '../runs/run-calls.ts'
 import { count, timeFor } from '../support/counts.ts'
 import { type FaultProxy, faultProxy } from '../support/fault-proxy.ts'
+import { gate } from '../support/gate.ts'
 import { heardMs } from '../support/heard-time.ts'
 import { type RedisProcess, redisProcess } from '../support/redis.ts'
 import { openReplicas, type Replica, type Replicas } from '../support/replicas.ts'
 
 const outages = count(1, 50)
-const requestsOfEachKind = 15
+const requestsOfEachKind = 9
 /** The promised limit of waiting for Redis in one request. */
 const waitMs = 100
 /** A single request may also be slow because of the machine. */
@@ -124,12 +125,9 @@ describe.each(Object.entries(outageKinds))('promise 13: while Redis is %s', (_na
       for (let time = 0; time < outages; time += 1) {
         replicas.fake.setDefault({ text: 'Hello.' })
         const before = await timesOfAll()
-        let goOn = () => {}
-        const gate = new Promise<void>((resolve) => {
-          goOn = resolve
-        })
+        const { opened, open: goOn } = gate()
         const calls = replicas.fake.requests.length
-        replicas.fake.enqueue({ deltas: ['through ', 'it ', 'all'], gate })
+        replicas.fake.enqueue({ deltas: ['through ', 'it ', 'all'], gate: opened })
         const long = await one.open('hello')
         await replicas.fake.waitForRequest(calls + 1)
 
@@ -171,12 +169,9 @@ describe.each([
         const { fake } = replicas
         fake.setDefault({ text: 'Hello.' })
         const calls = fake.requests.length
-        let goOn = () => {}
-        const gate = new Promise<void>((resolve) => {
-          goOn = resolve
-        })
+        const { opened, open: goOn } = gate()
         // Occupies all workers of both servers.
-        fake.enqueue(...Array.from({ length: 4 }, () => ({ text: 'busy', gate })))
+        fake.enqueue(...Array.from({ length: 4 }, () => ({ text: 'busy', gate: opened })))
         const busy = await Promise.all([one, other, one, other].map(({ background }) => background('hello')))
         await fake.waitForRequest(calls + 4)
         const names = Array.from({ length: 10 }, () => `${newName()}.`)

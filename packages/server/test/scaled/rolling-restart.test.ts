@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { prompt } from '../runs/run-bench.ts'
 import { type RunCalls, record, runCalls, textOf } from '../runs/run-calls.ts'
 import { count, timeFor } from '../support/counts.ts'
+import { gate } from '../support/gate.ts'
 import { openReplicas, type Replica, type Replicas } from '../support/replicas.ts'
 import { roundRobinProxy } from '../support/round-robin-proxy.ts'
 
@@ -91,13 +92,10 @@ it(
 
 it('promise 14: a stopping server finishes its runs, and hands its queued runs over', async () => {
   const { fake } = replicas
-  let goOn = () => {}
-  const gate = new Promise<void>((resolve) => {
-    goOn = resolve
-  })
+  const { opened, open: goOn } = gate()
   const old = await replicas.start({ STET_WORKERS: '1' })
   const calls = fake.requests.length
-  const held = { deltas: ['through ', 'it ', 'all'], gate }
+  const held = { deltas: ['through ', 'it ', 'all'], gate: opened }
   fake.enqueue(held, held)
   const long = await old.open('hello')
   // Occupies the only worker.

@@ -6,7 +6,7 @@ import { apiCaller } from '../http/api-call.ts'
 import { createTestProject, type Opened, openServer, openTenant } from '../http/scenario.ts'
 import { count, timeFor } from '../support/counts.ts'
 
-const samples = count(1_000, 5_000)
+const samples = count(300, 5_000)
 /** A busy machine may disturb one round, but not all. */
 const rounds = 3
 const allowedShare = 0.2

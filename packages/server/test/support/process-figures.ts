@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { readdir, readFile, readlink } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 export const hasProcessFigures = existsSync('/proc/self/status')
@@ -29,6 +30,24 @@ export async function probe(child: ChildProcess): Promise<ProbeFigures> {
 export async function residentBytes({ pid }: ChildProcess): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) * 1024
+}
+
+/** Returns the most memory that the process has while the work runs. */
+export async function peakBytesDuring(child: ChildProcess, work: () => Promise<unknown>): Promise<number> {
+  let peak = await residentBytes(child)
+  let isOver = false
+  const watch = async () => {
+    while (!isOver) {
+      peak = Math.max(peak, await residentBytes(child))
+      await delay(5)
+    }
+  }
+  const watching = watch()
+  await work().finally(() => {
+    isOver = true
+  })
+  await watching
+  return peak
 }
 
 /** Open descriptors by kind: `socket`, `pipe`, `anon_inode`, `file`. */

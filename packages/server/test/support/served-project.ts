@@ -17,7 +17,8 @@ export interface ServedProject {
   api: Api
   post(path: string, body: unknown, signal?: AbortSignal): Promise<Response>
   kill(): Promise<void>
-  start(): Promise<void>
+  /** @param overrides further settings of this start and later ones. */
+  start(overrides?: Record<string, string>): Promise<void>
   /** Sends SIGTERM. Resolves when the process has ended. */
   stop(): Promise<void>
   close(): Promise<void>
@@ -31,7 +32,7 @@ export async function servedProject(
   const storage = await testDatabase()
   const fake = await fakeProvider()
   const adminKey = generateApiKey()
-  const settings = {
+  const settings: Record<string, string> = {
     ...settingsFor(storage),
     STET_ADMIN_KEY: adminKey,
     OPENAI_API_KEY: 'sk-test',
@@ -68,7 +69,8 @@ export async function servedProject(
       // Simulates an outage longer than the lease. Otherwise the run's owner would still count as alive.
       if (storage.databaseUrl) await onServer(storage.databaseUrl, (client) => client.query('DELETE FROM instance'))
     },
-    async start() {
+    async start(overrides) {
+      Object.assign(settings, overrides)
       server = await startServer(settings, execArgv)
     },
     stop: () => end('SIGTERM'),

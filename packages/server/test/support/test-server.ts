@@ -3,8 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { Stet } from '@stet/sdk'
 import { tally } from '../../../../scripts/tally.ts'
 import type { Database } from '../../src/adapters/database/database.ts'
-import type { ProviderLimits } from '../../src/adapters/providers/transport/transport.ts'
-import { type Composition, compose } from '../../src/compose.ts'
+import { type Composition, compose, type Replaced } from '../../src/compose.ts'
 import { type Config, readConfig } from '../../src/config.ts'
 import { generateEncryptionKey } from '../../src/data-files.ts'
 import { generateApiKey } from '../../src/features/access/api-key.ts'
@@ -25,10 +24,9 @@ export interface TestServer {
   close(): Promise<void>
 }
 
-export interface TestServerOptions {
+export interface TestServerOptions extends Replaced {
   /** Added to the settings that every test server needs. */
   environment?: Record<string, string>
-  providerLimits?: Partial<ProviderLimits>
   /** Replaces the folder of the server's own package. */
   packageRoot?: string
 }
@@ -63,7 +61,7 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
   })
   const config = { ...read, packageRoot: options.packageRoot ?? read.packageRoot }
   const servers: Listening[] = []
-  for (let started = 0; started < serverCount; started += 1) servers.push(await listen(config, options.providerLimits))
+  for (let started = 0; started < serverCount; started += 1) servers.push(await listen(config, options))
   const [first] = servers
   if (!first) throw new Error('STET_TEST_SERVERS must be at least 1')
   const proxy = redis && (await roundRobinProxy(...servers.map((server) => server.url)))
@@ -93,9 +91,9 @@ interface Listening {
   url: string
 }
 
-async function listen(config: Config, limits?: Partial<ProviderLimits>): Promise<Listening> {
+async function listen(config: Config, replaced: Replaced): Promise<Listening> {
   tally('server')
-  const composition = await compose(config, limits)
+  const composition = await compose(config, replaced)
   // A slow disk may delay the end of a run, and a stop request waits for that end.
   composition.deps.runs.settings.stopWaitMs = 60_000
   const server = new HttpServer(composition.app)

@@ -23,9 +23,17 @@ export interface RunSettings {
   storeWaitMs: number
   /** True if other processes may own runs in the same database. The lease is then renewed even without runs. */
   sharesDatabase: boolean
+  lease: LeaseTimes
   /** Days to keep ended conversations in projects without their own value; 0 = forever. */
   retentionDays: number
   eventRetentionMs: number
+}
+
+export interface LeaseTimes {
+  /** How long a process counts as alive after a renewal. */
+  leaseMs: number
+  renewEveryMs: number
+  reapEveryMs: number
 }
 
 export interface NewConversation {

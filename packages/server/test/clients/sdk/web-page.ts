@@ -10,7 +10,7 @@ import { buffer, text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import type { Stet } from '@stet/sdk'
 import { beforeAll, expect, it, onTestFinished } from 'vitest'
-import { openPage, type Page } from '../../../../sdk/test/browser/chromium.ts'
+import { openPage } from '../../../../sdk/test/browser/chromium.ts'
 import type { Packed } from '../../../../sdk/test/package/packed.ts'
 import type { RunBench } from '../../runs/run-bench.ts'
 

@@ -3,25 +3,25 @@ import { RunError } from '../../../shared/app-error.ts'
 import { type Repeated, repeat } from '../../../shared/clock.ts'
 import type { Needs } from '../../deps.ts'
 import { releaseLostClaims } from '../../idempotency/drop-records.ts'
+import type { LeaseTimes } from '../ports.ts'
 import { endOrphaned } from './end-orphaned.ts'
 
 type LeaseDeps = Needs<'runs' | 'templates' | 'idempotency' | 'clock' | 'logger'>
 
-const renewEveryMs = 3_000
-const leaseMs = 10_000
-const reapEveryMs = 5_000
-/** A longer gap between renewals may mean a suspended machine. Other owners then get time to renew their leases. */
-const standstillMs = leaseMs - renewEveryMs - 1_000
+export const defaultLeaseTimes: LeaseTimes = { leaseMs: 10_000, renewEveryMs: 3_000, reapEveryMs: 5_000 }
 
 /** Call this before the process owns anything that others could treat as orphaned. */
 export async function takeLease(deps: Needs<'runs'>): Promise<void> {
-  const { sharesDatabase, instanceId } = deps.runs.settings
-  if (sharesDatabase) await deps.runs.leases.renew(instanceId, leaseMs)
+  const { sharesDatabase, instanceId, lease } = deps.runs.settings
+  if (sharesDatabase) await deps.runs.leases.renew(instanceId, lease.leaseMs)
 }
 
 /** Renews the lease and ends orphaned runs regularly. `stop` resolves when both kinds of work are idle. */
 export function keepLease(deps: LeaseDeps): Repeated {
   const { settings } = deps.runs
+  const { leaseMs, renewEveryMs, reapEveryMs } = settings.lease
+  /** A longer gap between renewals may mean a suspended machine. Other owners then get time to renew their leases. */
+  const standstillMs = 0.9 * leaseMs - renewEveryMs
   /** The start of an unbroken series of successful renewals; undefined after a failure. */
   let healthySince: number | undefined = performance.now()
   let renewedAt = healthySince
