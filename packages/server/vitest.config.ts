@@ -29,20 +29,15 @@ const ownSql = [
   'http/tree', // the order of paths; statement counts
   'http/version-records', // counted changes
   'process/commands', // commands beside a server that runs on PostgreSQL
-  'process/owners', // leases, and a server that takes over
   'process/replica-lock', // the advisory lock
   'process/upgrade', // recorded data of earlier releases
   'runs/chat', // the order of keys in JSON columns
-  'runs/deletion-kill', // a deletion that its process did not finish
   'runs/ended-runs', // results and events that are read from rows
   'runs/idempotency', // two processes on one database
-  'runs/idempotency-kill', // claims of a killed process
   'runs/json', // texts that a database cannot store; statement counts
   'runs/keep-lease', // leases while the database is away
-  'runs/leases', // leases by the clock of the database
   'runs/limits', // ends that are stored after an outage
-  'runs/process-kill', // promise 1 on each database
-  'runs/queued-kill', // the queue after a kill
+  'runs/process-kill', // promise 1 on each database: runs, the queue, claims and a deletion
   'runs/recovery', // orphaned runs, and the batch of writes
   'versions/overlay', // drafts over intervals of versions
   'versions/parallel', // promise 3 with transactions that really overlap

@@ -16,7 +16,7 @@ import { temporaryFolder } from './support/temporary-folder.ts'
 
 const models: CutModel[] = ['ordered', 'strict', 'nothing']
 const isLong = process.env['STET_TEST_LONG'] === '1'
-const cuts = isLong ? 500 : 6
+const cuts = process.env['STET_TEST_LONG'] === '1' ? 500 : 6
 const cutsPerModel = Math.ceil(cuts / models.length)
 const TIME_PER_CUT_MS = 40_000
 const noCut = { cutAfter: 0, cutDuring: 'work' } as const

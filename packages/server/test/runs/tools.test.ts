@@ -170,7 +170,7 @@ it('returns 404 for the id of an unknown tool call or one of another workspace',
     await post({ toolCallId: id, result: 'not yours' }, foreign),
     await post({ toolCallId: id, result: 'not your project' }, restricted),
   ]) {
-    expect(answer).toMatchObject({ status: 404, body: { details: { reason: 'unissued-tool-call' } } })
+    expect(answer).toMatchObject({ status: 404, body: { reason: 'unissued-tool-call' } })
   }
   await post({ toolCallId: id, result: 'mine' })
   expect(results(await run.recording)).toMatchObject([{ result: 'mine' }])

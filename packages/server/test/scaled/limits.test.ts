@@ -6,7 +6,7 @@ import { issueKey } from '../http/scenario.ts'
 import { count } from '../support/counts.ts'
 import { openReplicas, type Replicas } from '../support/replicas.ts'
 
-const forMs = count(3_000, 600_000)
+const forMs = count(3, 600) * 1_000
 
 let replicas: Replicas
 let pools: Pool[]
