@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { consoleBrowser } from '../support/browser.ts'
 import { editorOf, newDraft, storedPrompt, writePrompt } from '../support/editor-page.ts'
-import { consoleServer } from '../support/server.ts'
+import { sharedServer } from '../support/server.ts'
 
 const browser = consoleBrowser()
 /** The 409 of a conflict, and the 404 of a deleted prompt, are in the browser's log. */
@@ -10,8 +10,7 @@ const allow = /status of (409|404).*\/documents\/|ERR_FAILED/
 
 /** Ana's browser with unsaved text on a prompt that Leo has changed meanwhile. */
 async function conflicted(mine: string, theirs: string, prepare?: (page: Page) => Promise<unknown>) {
-  const server = await consoleServer({ hello: 'One\nTwo\nThree' })
-  onTestFinished(() => server.close())
+  const server = await sharedServer({ hello: 'One\nTwo\nThree' })
   const draft = await newDraft(server)
   const { page, context } = await browser.open(server, server.promptAddress('hello', draft), { allow })
   const editor = editorOf(page)
@@ -114,8 +113,7 @@ test('a prompt that was deleted meanwhile can be kept', async () => {
 })
 
 test('two browsers that type in turns lose nothing', async () => {
-  const server = await consoleServer({ hello: 'Start' })
-  onTestFinished(() => server.close())
+  const server = await sharedServer({ hello: 'Start' })
   const draft = await newDraft(server)
   const address = server.promptAddress('hello', draft)
   const ana = await browser.open(server, address, { allow })

@@ -1,13 +1,12 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { consoleBrowser } from '../support/browser.ts'
 import { editorOf, newDraft, storedPrompt, writePrompt } from '../support/editor-page.ts'
-import { consoleServer } from '../support/server.ts'
+import { sharedServer } from '../support/server.ts'
 
 const browser = consoleBrowser()
 
 async function openedDraft(prompt: string, allow?: RegExp) {
-  const server = await consoleServer({ 'support/reply': prompt, 'support/tone': 'Be kind.' })
-  onTestFinished(() => server.close())
+  const server = await sharedServer({ 'support/reply': prompt, 'support/tone': 'Be kind.' })
   const draft = await newDraft(server)
   const { page } = await browser.open(server, server.promptAddress('support/reply', draft), allow ? { allow } : {})
   const editor = editorOf(page)
@@ -152,8 +151,7 @@ test('Escape and then Tab leaves the editor; Tab alone indents', async () => {
 })
 
 test('a key without write reads, and cannot type', async () => {
-  const server = await consoleServer({ hello: 'Hello' })
-  onTestFinished(() => server.close())
+  const server = await sharedServer({ hello: 'Hello' })
   const key = await server.newKey(['read'])
   const { page } = await browser.open(server, server.promptAddress('hello'), { key })
   const editor = editorOf(page)
@@ -202,8 +200,7 @@ test('a value above the text is used by the next save, and a wrong one stays wit
 })
 
 test('an error of a referenced prompt names it, and marks nothing here', async () => {
-  const server = await consoleServer({ leaf: 'Hello', hello: '<prompt path="leaf" />' })
-  onTestFinished(() => server.close())
+  const server = await sharedServer({ leaf: 'Hello', hello: '<prompt path="leaf" />' })
   const draft = await newDraft(server)
   await writePrompt(server, 'leaf', { version: draft, prompt: 'fine\nfine\n  {{ endif }}' })
   const { page } = await browser.open(server, server.promptAddress('hello', draft))
@@ -215,8 +212,7 @@ test('an error of a referenced prompt names it, and marks nothing here', async (
 })
 
 test('F8 shows the text where it is a tab that is not chosen', async () => {
-  const server = await consoleServer({ hello: 'Hello' })
-  onTestFinished(() => server.close())
+  const server = await sharedServer({ hello: 'Hello' })
   const draft = await newDraft(server)
   await writePrompt(server, 'hello', { version: draft, prompt: 'fine\n  {{ endif }}' })
   const { page } = await browser.open(server, server.promptAddress('hello', draft), { width: 900 })

@@ -1,21 +1,20 @@
 /** Named inputs: choose, save, update, delete. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { consoleBrowser } from '../support/browser.ts'
 import { frontMatter, openRun } from '../support/run-part.ts'
-import { type ConsoleServer, consoleServer } from '../support/server.ts'
+import { type ConsoleServer, sharedServer } from '../support/server.ts'
 
 const browser = consoleBrowser()
 let server: ConsoleServer
 let documentUuid: string
 
 beforeAll(async () => {
-  server = await consoleServer({
+  server = await sharedServer({
     reply: `${frontMatter('parameters:\n  ticket: { type: text }\n  urgency: { type: number }\n')}{{ ticket }} {{ urgency }}`,
   })
   const document = await server.api('GET', `${server.project.live}/documents/reply`)
   documentUuid = String(document.body['documentUuid'])
 })
-afterAll(() => server.close())
 
 async function stored() {
   const path = `/projects/${server.project.id}/examples?documentUuid=${documentUuid}`

@@ -1,10 +1,10 @@
 /** Text that wants to be more than text, in every place that shows what others have written. */
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { consoleBrowser } from '../support/browser.ts'
 import { editorOf, newDraft, writePrompt } from '../support/editor-page.ts'
 import { frontMatter, openRun } from '../support/run-part.ts'
-import { type ConsoleServer, consoleServer } from '../support/server.ts'
+import { type ConsoleServer, sharedServer } from '../support/server.ts'
 
 const browser = consoleBrowser()
 const hostile = [
@@ -18,13 +18,12 @@ const tools = 'tools:\n  look_up:\n    description: d\n    parameters: { type: o
 let server: ConsoleServer
 
 beforeAll(async () => {
-  server = await consoleServer({
+  server = await sharedServer({
     plain: `${frontMatter()}Say something about {{ topic }}`,
     tool: `${frontMatter(tools)}Look it up`,
     text: `/* ${hostile} */\nPlain`,
   })
 })
-afterAll(() => server.close())
 
 /** Nothing became an element, and the page has kept its title. The browser's watch sees every request. */
 async function expectText(page: Page): Promise<void> {
@@ -51,6 +50,7 @@ test('as an output of 5 MB', async () => {
   await part.input('topic').fill('anything')
   await part.run()
   await part.waitFor('Completed')
+  expect(await part.answer()).toContain('\u241b[31mred')
   await expectText(part.page)
   // The page goes on working.
   await part.input('topic').fill('another')
@@ -86,11 +86,13 @@ test('as the name of an example, a key and a project', async () => {
   await expectText(page)
 })
 
-test.each(['unified', 'split'])('hidden characters are marked where changes are read, %s', async (view) => {
+test('hidden characters are marked where changes are read', async () => {
   const version = await newDraft(server)
   await writePrompt(server, 'plain', { version, prompt: 'Open \u202Egnp.exe\u200B\r\nnow' })
-  const changes = `/p/${server.project.id}/v/${version}/changes?prompt=plain&view=${view}`
-  const { page } = await browser.open(server, changes)
+  const { page } = await browser.open(server, `/p/${server.project.id}/v/${version}/changes?prompt=plain`)
   const marks = page.locator('.cm-specialChar')
   await expect.poll(() => marks.evaluateAll((all) => all.map((mark) => mark.getAttribute('title')))).toHaveLength(2)
+  await page.keyboard.press('u')
+  await page.locator('.cm-mergeView').waitFor()
+  await expect.poll(() => marks.count()).toBe(2)
 })

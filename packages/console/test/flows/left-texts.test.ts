@@ -1,9 +1,9 @@
 /** Unsaved text of a page that has crashed, offered also where its prompt is no longer found. */
 import type { BrowserContext, Page } from 'playwright-core'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { consoleBrowser } from '../support/browser.ts'
 import { editorOf, newDraft, storedPrompt, writePrompt } from '../support/editor-page.ts'
-import { type ConsoleServer, consoleServer } from '../support/server.ts'
+import { type ConsoleServer, sharedServer } from '../support/server.ts'
 
 const browser = consoleBrowser()
 const allow = /status of (404|409)|ERR_FAILED|Failed to load resource/
@@ -12,8 +12,7 @@ async function crashed(
   prompts: Record<string, string> = { 'support/reply': 'Hello', other: 'Other' },
   prepare?: (server: ConsoleServer, draft: string) => Promise<void>,
 ) {
-  const server = await consoleServer(prompts)
-  onTestFinished(() => server.close())
+  const server = await sharedServer(prompts)
   const draft = await newDraft(server)
   await prepare?.(server, draft)
   const { page, context } = await browser.open(server, server.promptAddress('support/reply', draft), { allow })

@@ -1,13 +1,12 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { consoleBrowser } from '../support/browser.ts'
 import { editorOf, storedPrompt, writePrompt } from '../support/editor-page.ts'
-import { consoleServer } from '../support/server.ts'
+import { sharedServer } from '../support/server.ts'
 
 const browser = consoleBrowser()
 
 async function openedLive(allow?: RegExp) {
-  const server = await consoleServer({ 'support/reply': 'Hello' })
-  onTestFinished(() => server.close())
+  const server = await sharedServer({ 'support/reply': 'Hello' })
   const { page } = await browser.open(server, server.promptAddress('support/reply'), allow ? { allow } : {})
   const editor = editorOf(page)
   await editor.ready()

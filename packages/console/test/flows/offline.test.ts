@@ -1,18 +1,17 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { consoleBrowser } from '../support/browser.ts'
 import { editorOf, newDraft, storedPrompt, writePrompt } from '../support/editor-page.ts'
-import { consoleServer } from '../support/server.ts'
+import { sharedServer } from '../support/server.ts'
 
 const browser = consoleBrowser()
 /** What the server answers besides the files of the page. */
 const fromServer = /\/(api|console)\//
 const allow = /Failed to load resource|ERR_INTERNET_DISCONNECTED|ERR_FAILED/
 
-async function opened() {
-  const server = await consoleServer({ hello: 'Hello', other: 'Other' })
-  onTestFinished(() => server.close())
+async function opened({ isOwn = false } = {}) {
+  const server = await sharedServer({ hello: 'Hello', other: 'Other' })
   const draft = await newDraft(server)
-  const { page, context } = await browser.open(server, server.promptAddress('hello', draft), { allow })
+  const { page, context } = await browser.open(server, server.promptAddress('hello', draft), { allow, isOwn })
   const editor = editorOf(page)
   await editor.ready()
   await editor.toEnd()
@@ -32,7 +31,7 @@ test('offline, the text stays and is sent when the network is back', async () =>
 })
 
 test('after an outage, text is sent at once and does not wait for its own next attempt', async () => {
-  const { page, editor, stored } = await opened()
+  const { page, editor, stored } = await opened({ isOwn: true })
   await page.clock.install()
   await page.reload()
   await editor.ready()

@@ -4,18 +4,18 @@ import { rm, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { consoleBrowser } from '../support/browser.ts'
 import { editorOf, newDraft, storedPrompt, writePrompt } from '../support/editor-page.ts'
 import { frontMatter, runPart } from '../support/run-part.ts'
-import { type ConsoleServer, consoleServer } from '../support/server.ts'
+import { type ConsoleServer, sharedServer } from '../support/server.ts'
 
 const browser = consoleBrowser()
 const stet = fileURLToPath(new URL('../../../cli/bin/stet.mjs', import.meta.url))
 let server: ConsoleServer
 
 beforeAll(async () => {
-  server = await consoleServer({
+  server = await sharedServer({
     'support/greeting': `${frontMatter('parameters:\n  name: { type: text, required: true }\n')}<prompt path="tone" /> Greet {{ name }} on {{ day }}.`,
     'support/reply': `${frontMatter()}<prompt path="tone" /> Answer the customer.`,
     'support/tone': 'Write in plain words.',
@@ -28,7 +28,6 @@ parameters:
 It's {{ name }}, {{ count }} times.`,
   })
 })
-afterAll(() => server.close())
 
 async function opened(path: string, tab: string, version = 'live', example?: unknown) {
   const { page } = await browser.open(

@@ -1,14 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { consoleBrowser } from '../support/browser.ts'
-import { type ConsoleServer, consoleServer } from '../support/server.ts'
+import { type ConsoleServer, sharedServer } from '../support/server.ts'
 
 const browser = consoleBrowser()
 let server: ConsoleServer
 
 beforeAll(async () => {
-  server = await consoleServer({ hello: 'Hello {{ name }}\nline two', farewell: 'Goodbye', old: 'Old text' })
+  server = await sharedServer({ hello: 'Hello {{ name }}\nline two', farewell: 'Goodbye', old: 'Old text' })
 })
-afterAll(() => server.close())
 
 /** A draft with these changes against live. */
 async function draftWith(changes: { path: string; status: string; content?: string }[]): Promise<string> {

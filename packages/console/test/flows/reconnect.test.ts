@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { type FaultProxy, faultProxy } from '../../../server/test/support/fault-proxy.ts'
 import { consoleBrowser } from '../support/browser.ts'
 import { expectAnswer, frontMatter, openRun } from '../support/run-part.ts'
-import { type ConsoleServer, consoleServer } from '../support/server.ts'
+import { type ConsoleServer, sharedServer } from '../support/server.ts'
 
 const browser = consoleBrowser()
 let server: ConsoleServer
@@ -15,17 +15,13 @@ const allow = /ERR_|Failed to fetch|Failed to load/
 
 beforeAll(async () => {
   const tools = 'tools:\n  get_weather: { description: Weather, parameters: { type: object, properties: {} } }\n'
-  server = await consoleServer(
-    {
-      plain: `${frontMatter()}Tell me about {{ topic }}`,
-      weather: `${frontMatter(tools)}How is the weather?`,
-      second: `${frontMatter()}Tell me more`,
-      third: `${frontMatter()}Tell me everything`,
-      shots: `${frontMatter()}<user>Hi</user><assistant>A shot</assistant><user>Hello</user>`,
-    },
-    // The runs outlive the time after which the page stops trying by itself.
-    { STET_GRACE_MS: '300000' },
-  )
+  server = await sharedServer({
+    plain: `${frontMatter()}Tell me about {{ topic }}`,
+    weather: `${frontMatter(tools)}How is the weather?`,
+    second: `${frontMatter()}Tell me more`,
+    third: `${frontMatter()}Tell me everything`,
+    shots: `${frontMatter()}<user>Hi</user><assistant>A shot</assistant><user>Hello</user>`,
+  })
   proxy = await faultProxy(Number(new URL(server.server.url).port))
   const address = (path: string) => `http://127.0.0.1:${proxy.port}${path}`
   far = { ...server, address }
@@ -33,7 +29,6 @@ beforeAll(async () => {
 beforeEach(() => server.fake.clear())
 afterAll(async () => {
   await proxy.close()
-  await server.close()
 })
 
 it('resumes after the socket was cut, several times in one answer', async () => {

@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { consoleBrowser } from '../support/browser.ts'
-import { type ConsoleServer, consoleServer } from '../support/server.ts'
+import { type ConsoleServer, sharedServer } from '../support/server.ts'
 
 const browser = consoleBrowser()
 let server: ConsoleServer
 
 beforeAll(async () => {
-  server = await consoleServer({ hello: 'Hello, first', gone: 'Only in the first' })
+  server = await sharedServer({ hello: 'Hello, first', gone: 'Only in the first' })
   const draft = await server.project.newDraft()
   const changes = [
     { path: 'hello', status: 'modified', content: 'Hello, second' },
@@ -16,10 +16,24 @@ beforeAll(async () => {
   await server.api('POST', `${draft}/push`, { body: { changes } })
   await server.api('POST', `${draft}/publish`, { body: { title: 'Second' } })
 })
-afterAll(() => server.close())
 
 test('an earlier version becomes live again as a new version, after showing what changes', async () => {
   const { page } = await browser.open(server, `/p/${server.project.id}/history`)
+  // The keys step through the prompts of a version and change the layout, and the version stays open.
+  await page.getByRole('link', { name: 'v2', exact: true }).click()
+  const shown = (path: string) => page.getByRole('region', { name: path, exact: true }).waitFor()
+  await shown('gone')
+  await page.keyboard.press('j')
+  await shown('hello')
+  await page.keyboard.press('k')
+  await shown('gone')
+  await page.keyboard.press('j')
+  await page.keyboard.press('u')
+  await page.locator('.cm-mergeView').waitFor()
+  await shown('hello')
+  await page.getByRole('button', { name: 'Unified' }).click()
+  await page.locator('.cm-mergeView').waitFor({ state: 'detached' })
+  await page.getByRole('heading', { level: 2, name: /^v2/ }).waitFor()
   // The whole row is the link.
   const row = await page.getByRole('row', { name: /^v1 / }).boundingBox()
   if (!row) throw new Error('The row is not shown')
@@ -56,22 +70,4 @@ test('a publication while the dialog is open stops the roll-back, and the draft 
   await dialog.getByText('Live has not changed').waitFor()
   const { content } = await server.read<{ content: string }>(`${server.project.live}/documents/hello`)
   expect(content).toBe('Hello, meanwhile')
-})
-
-test('the keys step through the prompts of a version and change the layout, and the version stays open', async () => {
-  const { page } = await browser.open(server, `/p/${server.project.id}/history`)
-  await page.getByRole('link', { name: 'v2', exact: true }).click()
-  const shown = (path: string) => page.getByRole('region', { name: path, exact: true }).waitFor()
-  await shown('gone')
-  await page.keyboard.press('j')
-  await shown('hello')
-  await page.keyboard.press('k')
-  await shown('gone')
-  await page.keyboard.press('j')
-  await page.keyboard.press('u')
-  await page.locator('.cm-mergeView').waitFor()
-  await shown('hello')
-  await page.getByRole('button', { name: 'Unified' }).click()
-  await page.locator('.cm-mergeView').waitFor({ state: 'detached' })
-  await page.getByRole('heading', { level: 2, name: /^v2/ }).waitFor()
 })

@@ -1,15 +1,14 @@
 /** The provider, model and temperature above the text: each edits its one line of the front matter while one types. */
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { consoleBrowser } from '../support/browser.ts'
 import { editorOf, newDraft, storedPrompt } from '../support/editor-page.ts'
-import { consoleServer } from '../support/server.ts'
+import { sharedServer } from '../support/server.ts'
 
 const browser = consoleBrowser()
 const text = '---\nprovider: openai\nmodel: gpt-4o # ours\ntemperature: 0.3\nmaxTokens: 50\n---\nHello\n'
 
 async function opened() {
-  const server = await consoleServer({ hello: text })
-  onTestFinished(() => server.close())
+  const server = await sharedServer({ hello: text })
   const draft = await newDraft(server)
   const { page } = await browser.open(server, server.promptAddress('hello', draft))
   const editor = editorOf(page)
@@ -19,8 +18,7 @@ async function opened() {
 }
 
 test('without the scope write, each setting says why it cannot be changed', async () => {
-  const server = await consoleServer({ hello: text })
-  onTestFinished(() => server.close())
+  const server = await sharedServer({ hello: text })
   const key = await server.newKey(['read', 'run'])
   const { page } = await browser.open(server, server.promptAddress('hello'), { key })
   await editorOf(page).ready()

@@ -1,15 +1,14 @@
 /** Signing out in one tab while another tab of the same browser has unsaved text. */
 import type { BrowserContext, Page } from 'playwright-core'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { consoleBrowser } from '../support/browser.ts'
 import { editorOf, newDraft, storedPrompt } from '../support/editor-page.ts'
-import { consoleServer, signInLink } from '../support/server.ts'
+import { sharedServer, signInLink } from '../support/server.ts'
 
 const browser = consoleBrowser()
 
 async function openedTwice() {
-  const server = await consoleServer({ hello: 'Hello' })
-  onTestFinished(() => server.close())
+  const server = await sharedServer({ hello: 'Hello' })
   const draft = await newDraft(server)
   const address = server.promptAddress('hello', draft)
   const { page, context } = await browser.open(server, address, { allow: /status of 401|ERR_FAILED/ })
@@ -77,8 +76,7 @@ test('after signing in again the text is kept, and then saved', async () => {
 })
 
 test('another person who signs in after the session has ended saves nothing of the first one, and is offered the text', async () => {
-  const server = await consoleServer({ hello: 'Hello' })
-  onTestFinished(() => server.close())
+  const server = await sharedServer({ hello: 'Hello' })
   const draft = await newDraft(server)
   const anaKey = await server.newKey(['read', 'write'], { name: 'Ana', email: 'ana@example.com' })
   const leoKey = await server.newKey(['read', 'write'], { name: 'Leo', email: 'leo@example.com' })

@@ -1,23 +1,22 @@
 /** Stop stops the run on the server, and keeps what has arrived. */
 import { performance } from 'node:perf_hooks'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { consoleBrowser } from '../support/browser.ts'
 import { expectAnswer, frontMatter, openPrompt, openRun } from '../support/run-part.ts'
-import { type ConsoleServer, consoleServer } from '../support/server.ts'
+import { type ConsoleServer, sharedServer } from '../support/server.ts'
 
 const browser = consoleBrowser()
 let server: ConsoleServer
 const text = Array.from({ length: 40 }, (_, at) => `word${at}`)
 
 beforeAll(async () => {
-  server = await consoleServer({
+  server = await sharedServer({
     plain: `${frontMatter()}Tell me about {{ topic }}`,
     second: `${frontMatter()}Two`,
     third: `${frontMatter()}Three`,
   })
 })
 beforeEach(() => server.fake.clear())
-afterAll(() => server.close())
 
 it('stops the run on the server in less than a second, and keeps the words', async () => {
   const part = await openRun(browser, server, 'plain')
@@ -56,20 +55,6 @@ it('runs once after a double click on Run, although Stop takes its place', async
   await part.page.mouse.down({ clickCount: 2 })
   await part.page.mouse.up({ clickCount: 2 })
   await part.waitFor('Completed')
-})
-
-it('runs again with the same inputs', async () => {
-  const part = await openRun(browser, server, 'plain')
-  await part.input('topic').fill('ducks')
-  server.fake.enqueue({ text: 'first', gate: new Promise(() => {}), gateAfter: 1 }, { text: 'second' })
-  await part.run()
-  await expectAnswer(part, 'first')
-  await part.pane.getByRole('button', { name: /^Stop/ }).click()
-  await part.waitFor('Stopped')
-  await part.run()
-  await part.waitFor('Completed')
-  await expectAnswer(part, 'second')
-  expect(JSON.stringify(server.fake.requests.at(-1)?.body)).toContain('ducks')
 })
 
 it('stops a run that has not said anything yet', async () => {

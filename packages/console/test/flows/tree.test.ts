@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { consoleBrowser } from '../support/browser.ts'
-import { type ConsoleServer, consoleServer, thousandPrompts } from '../support/server.ts'
+import { type ConsoleServer, sharedServer, thousandPrompts } from '../support/server.ts'
 
 const browser = consoleBrowser()
 const text = (about: string) => `Write about ${about} for {{ name }}.`
@@ -11,13 +11,11 @@ let server: ConsoleServer
 
 beforeAll(async () => {
   const names = ['support/reply', 'support/triage', 'sales/outreach/first', 'hello', ...oddNames]
-  server = await consoleServer(Object.fromEntries(names.map((name) => [name, text(name)])))
+  server = await sharedServer(Object.fromEntries(names.map((name) => [name, text(name)])))
 })
-afterAll(() => server.close())
 
 test('all of 1,000 prompts in 6 levels are listed', async () => {
-  const large = await consoleServer(thousandPrompts())
-  onTestFinished(() => large.close())
+  const large = await sharedServer(thousandPrompts())
   const { page } = await browser.open(large, `/p/${large.project.id}`)
   await page.getByText('1,000 prompts').waitFor()
   await expect.poll(() => page.locator('a[role="treeitem"]').count()).toBe(1000)
@@ -163,7 +161,7 @@ test('the list does not take back a focus that it has given away', async () => {
 })
 
 test('a hidden tab asks nothing', async () => {
-  const { page } = await browser.open(server, '/sign-in')
+  const { page } = await browser.open(server, '/sign-in', { isOwn: true })
   await page.clock.install()
   await page.goto(server.promptAddress('hello'))
   await row(page, 'hello').waitFor()

@@ -1,21 +1,20 @@
 /** Long names and lines stay inside of their pane or dialog, with the buttons beside them. */
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { consoleBrowser } from './support/browser.ts'
-import { newDraft, writePrompt } from './support/editor-page.ts'
-import { frontMatter, openRun, runPart } from './support/run-part.ts'
-import { type ConsoleServer, consoleServer } from './support/server.ts'
+import { beforeAll, expect, it } from 'vitest'
+import { consoleBrowser } from '../support/browser.ts'
+import { newDraft, writePrompt } from '../support/editor-page.ts'
+import { frontMatter, openRun, runPart } from '../support/run-part.ts'
+import { type ConsoleServer, sharedServer } from '../support/server.ts'
 
 const browser = consoleBrowser()
 const long = 'n'.repeat(120)
 let server: ConsoleServer
 
 beforeAll(async () => {
-  server = await consoleServer({
+  server = await sharedServer({
     reply: `${frontMatter('parameters: { ticket: { type: text } }\n')}{{ ticket }}`,
   })
 })
-afterAll(() => server.close())
 
 /** What ends to the right of the window. */
 function cut(page: Page): Promise<string[]> {
