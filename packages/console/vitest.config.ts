@@ -29,7 +29,7 @@ export default defineConfig({
     // They only end what hangs: a busy machine must not fail a test.
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    expect: { poll: { timeout: 120_000 } },
+    expect: { poll: { interval: 200, timeout: 120_000 } },
     projects: [
       {
         extends: true,

@@ -53,21 +53,6 @@ it('keeps a reply over reloads, and sends it to the same conversation', async ()
   await part.pane.getByText('A whole reply', { exact: true }).waitFor()
 })
 
-it('keeps a reply that the server has refused', async () => {
-  const part = await finished('plain', 'First.', { allow: /ERR_FAILED|Failed to fetch/ })
-  await part.page.route('**/chat', (route) => route.abort())
-  await replyOf(part).fill('A refused reply')
-  await replyOf(part).press('Enter')
-  await part.waitFor('Failed')
-  await part.page.reload()
-  await expect.poll(() => replyOf(part).inputValue()).toBe('A refused reply')
-  await expectAnswer(part, 'First.')
-  await part.page.unroute('**/chat')
-  server.fake.enqueue({ text: 'Second.' })
-  await replyOf(part).press('Enter')
-  await expectAnswer(part, 'First.\n\nSecond.')
-})
-
 it('keeps a reply while the prompt runs again', async () => {
   const part = await finished('plain', 'First.')
   await replyOf(part).fill('Half a rep')

@@ -34,8 +34,8 @@ test('typing on live goes into a new draft, and no character is lost on the way'
   await expect.poll(async () => (await editor.lines())[0]?.length).toBeLessThan(`Hello${words}`.length)
 })
 
-test('the next change on live goes into the same draft', async () => {
-  const { server, editor, draftOf, page } = await openedLive()
+test('the next change on live goes into the same draft, and if that has another text, both are kept', async () => {
+  const { server, editor, draftOf, page } = await openedLive(/status of 409/)
   await editor.type(' one')
   await expect.poll(draftOf).toBeTruthy()
   const draft = draftOf() ?? ''
@@ -47,21 +47,14 @@ test('the next change on live goes into the same draft', async () => {
   await editor.type(' two')
   await expect.poll(draftOf).toBe(draft)
   await expect.poll(async () => (await storedPrompt(server, 'support/reply', draft)).content).toBe('Hello two')
-})
-
-test('if the draft has another text, both are kept', async () => {
-  const { server, editor, draftOf, page } = await openedLive(/status of 409/)
-  await editor.type(' one')
-  await expect.poll(draftOf).toBeTruthy()
-  await editor.becomes(/^Saved/)
-  const draft = draftOf() ?? ''
   await page.goto(server.promptAddress('support/reply'))
   await editor.becomes(/^Live/)
   await editor.toEnd()
-  await editor.type(' two')
-  await page.getByRole('textbox', { name: /^My text/ }).waitFor()
-  expect((await storedPrompt(server, 'support/reply', draft)).content).toBe('Hello one')
-  expect(await page.getByRole('textbox', { name: /^My text/ }).textContent()).toContain('Hello two')
+  await editor.type(' three')
+  const mine = page.getByRole('textbox', { name: /^My text/ })
+  await mine.waitFor()
+  expect((await storedPrompt(server, 'support/reply', draft)).content).toBe('Hello two')
+  expect(await mine.textContent()).toContain('Hello three')
 })
 
 test('a draft that is published while one types loses no character, and the text goes into a new draft', async () => {

@@ -203,8 +203,8 @@ describe('a run', () => {
     expect(await other.pane.getByRole('tabpanel').textContent()).toContain('"city": "Ghent"')
   })
 
-  it('gives a reply back that was refused, so that it can be sent again', async () => {
-    const part = await openRun(browser, server, 'plain', { allow: /ERR_FAILED/ })
+  it('gives a reply back that was refused, also after a reload, so that it can be sent again', async () => {
+    const part = await openRun(browser, server, 'plain', { allow: /ERR_FAILED|Failed to fetch/ })
     server.fake.enqueue({ text: 'Blue.' }, { text: 'Blau.' })
     await part.input('topic').fill('the sky')
     await part.run()
@@ -215,6 +215,9 @@ describe('a run', () => {
     await reply.press('Enter')
     await part.waitFor('Failed')
     await expect.poll(() => reply.inputValue()).toBe('And in German?')
+    await part.page.reload()
+    await expect.poll(() => reply.inputValue()).toBe('And in German?')
+    await expectAnswer(part, 'Blue.')
     await part.page.unroute('**/chat')
     await reply.press('Enter')
     await part.waitFor('Completed')
