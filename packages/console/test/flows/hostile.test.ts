@@ -31,17 +31,6 @@ async function expectText(page: Page): Promise<void> {
   expect(await page.title()).not.toContain('taken')
 }
 
-test('as the text and the title of a draft', async () => {
-  const draft = await newDraft(server)
-  const versions = `/projects/${server.project.id}/versions`
-  await server.api('PATCH', `${versions}/${draft}`, { body: { title: hostile.slice(0, 200) } })
-  const { page } = await browser.open(server, server.promptAddress('text', draft))
-  const editor = editorOf(page)
-  await editor.ready()
-  expect((await editor.lines()).join('\n')).toContain('<script>document.title')
-  await expectText(page)
-})
-
 test('as an output of 5 MB', async () => {
   const part = await openRun(browser, server, 'plain')
   const length = 5 * 1024 * 1024
@@ -72,17 +61,25 @@ test('as the arguments and the result of a tool', async () => {
   await expectText(part.page)
 })
 
-test('as the name of an example, a key and a project', async () => {
+test('as the text and the title of a draft, and the name of an example and a project', async () => {
   const name = hostile.replaceAll('\n', ' ').slice(0, 200)
   const document = await server.read<{ documentUuid: string }>(`${server.project.live}/documents/plain`)
   const { documentUuid } = document
   const body = { documentUuid, name: name.replace(/[\u0000-\u001f]/g, ''), parameters: { topic: hostile } }
   await server.api('POST', `/projects/${server.project.id}/examples`, { body })
   await server.api('POST', '/projects', { body: { name } })
-  const { page } = await browser.open(server, `${new URL(server.promptAddress('plain')).pathname}?tab=run`)
+  const draft = await newDraft(server)
+  const version = `/projects/${server.project.id}/versions/${draft}`
+  await server.api('PATCH', version, { body: { title: hostile.slice(0, 200) } })
+  const { page } = await browser.open(server, `${server.promptAddress('plain', draft)}?tab=run`)
   await page.getByRole('region', { name: 'Run', exact: true }).waitFor()
   await page.locator('button[aria-haspopup="menu"]').first().click()
   await page.getByRole('menu').waitFor()
+  await expectText(page)
+  await page.goto(server.promptAddress('text', draft))
+  const editor = editorOf(page)
+  await editor.ready()
+  expect((await editor.lines()).join('\n')).toContain('<script>document.title')
   await expectText(page)
 })
 

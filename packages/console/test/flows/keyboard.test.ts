@@ -169,18 +169,6 @@ test('offline: the text is kept, and sent again on demand', async () => {
   await keys.expectFocus(editor.content)
 })
 
-test('live typing: the focus stays in the text when the address becomes that of the draft', async () => {
-  const { page, editor, keys } = await inEditor('b/live', undefined, 'live')
-  await keys.type(' and typed')
-  await expect.poll(() => /\/v\/([0-9a-f-]{36})\//.exec(page.url())?.[1]).toBeTruthy()
-  await editor.becomes(/^Saved/)
-  await keys.expectFocus(editor.content)
-  await keys.type('!')
-  const draft = /\/v\/([0-9a-f-]{36})\//.exec(page.url())?.[1] ?? ''
-  await expect.poll(async () => (await storedPrompt(server, 'b/live', draft)).content).toBe('Live and typed!')
-  expect(await liveText('b/live')).toBe('Live')
-})
-
 test('run, stop and chat', async () => {
   const part = await openRun(browser, server, 'd/input')
   const keys = keysOf(part.page)

@@ -24,7 +24,7 @@ test('typing on live goes into a new draft, and no character is lost on the way'
   await editor.becomes(/^Saved/)
   expect((await storedPrompt(server, 'support/reply', draftOf() ?? '')).content).toBe(`Hello${words}`)
   expect((await storedPrompt(server, 'support/reply', 'live')).content).toBe('Hello')
-  // The cursor is still at the end, and one undo history covers both addresses.
+  // The editor still has the focus, the cursor is at the end, and one undo history covers both addresses.
   await editor.type('!')
   await expect
     .poll(async () => (await storedPrompt(server, 'support/reply', draftOf() ?? '')).content)
