@@ -51,8 +51,11 @@ test('a prompt that could not be opened during an outage opens by itself after i
   await page.route(fromServer, (route) => route.abort())
   await page.getByRole('treeitem', { name: 'other' }).click()
   await page.getByText('The prompt could not be opened').waitFor()
+  const line = page.getByText('The server is not responding. Showing the last data loaded.')
+  await line.waitFor()
   await page.unroute(fromServer)
   await expect.poll(() => editor.lines()).toEqual(['Other'])
+  await line.waitFor({ state: 'detached' })
 })
 
 test('a response that is lost is no conflict of the user with themselves', async () => {
