@@ -1,42 +1,58 @@
 import { defineConfig } from 'vitest/config'
+import { chromium } from '../sdk/test/browser/chromium.ts'
+import { consoleChromium } from './test/support/chromium.ts'
 
-const postgres = process.env['STET_TEST_DATABASE_URL']
-if (!postgres) console.warn('\n*** SKIPPED: the flows on PostgreSQL. Set STET_TEST_DATABASE_URL to run them. ***\n')
-
+const isLong = process.env['STET_TEST_LONG'] === '1'
 const flows = 'test/flows/**/*.test.ts'
 /** What a person's browser does and its headless shell might do differently: cookies, the first visit, clipboard, keys. */
-const onWholeBrowser = ['serving', 'sign-in', 'sign-in-link', 'first-run', 'editor'].map(
-  (flow) => `test/flows/${flow}.test.ts`,
-)
+const onWholeBrowser = ['serving', 'sign-in', 'first-run', 'editor'].map((flow) => `test/flows/${flow}.test.ts`)
+
+if (isLong && !process.env['STET_TEST_DATABASE_URL'])
+  throw new Error('The long tests of the console need PostgreSQL: set STET_TEST_DATABASE_URL')
+if (isLong && !chromium)
+  throw new Error('The long tests of the console need a whole Chromium: install it, or set STET_TEST_CHROMIUM')
+if (!consoleChromium)
+  console.warn("\n*** SKIPPED: the console's flows. Install chromium-headless-shell or chromium to run them. ***\n")
+else if (consoleChromium === chromium)
+  console.warn(
+    "\n*** SLOW: without chromium-headless-shell, the console's flows take three times the processor time. ***\n",
+  )
 
 export default defineConfig({
   test: {
+    // Files share a worker process with its browser and its server, which cost more than most files.
     pool: 'forks',
+    isolate: false,
+    globalSetup: 'test/support/teardown.ts',
     // Most flows wait: for the next poll, for a retry, for typing to pause. Two files at once leave the machine idle enough.
     maxWorkers: 2,
-    // Far above any real duration: a busy machine must not fail a test.
+    // They only end what hangs: a busy machine must not fail a test.
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    expect: { poll: { timeout: 30_000 } },
+    expect: { poll: { interval: 200, timeout: 120_000 } },
     projects: [
       {
         extends: true,
         test: {
           name: 'embedded',
           include: ['test/**/*.test.ts', 'src/**/*.test.ts'],
-          exclude: onWholeBrowser,
+          exclude: consoleChromium ? [] : [flows],
           env: { STET_TEST_DATABASE_URL: '' },
         },
       },
-      ...(postgres ? [{ extends: true as const, test: { name: 'postgresql', include: [flows] } }] : []),
-      {
-        extends: true,
-        test: {
-          name: 'browser',
-          include: onWholeBrowser,
-          env: { STET_TEST_DATABASE_URL: '', STET_TEST_HEADLESS_SHELL: '' },
-        },
-      },
+      ...(isLong
+        ? [
+            { extends: true as const, test: { name: 'postgresql', include: [flows] } },
+            {
+              extends: true as const,
+              test: {
+                name: 'browser',
+                include: onWholeBrowser,
+                env: { STET_TEST_DATABASE_URL: '', STET_TEST_HEADLESS_SHELL: '' },
+              },
+            },
+          ]
+        : []),
     ],
   },
 })

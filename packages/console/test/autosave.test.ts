@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { count } from '../../server/test/support/counts.ts'
 import {
   type Autosave,
   type AutosaveEvent,
@@ -257,7 +258,7 @@ function act(world: World, { act: name, at }: Action): void {
   table[name]()
 }
 
-test('10,000 interleavings of keys, responses, 409s, drops and reloads lose no character', () => {
+test('interleavings of keys, responses, 409s, drops and reloads lose no character', () => {
   fc.assert(
     fc.property(fc.array(actions, { maxLength: 60, size: 'max' }), (script) => {
       const world = new World()
@@ -272,6 +273,6 @@ test('10,000 interleavings of keys, responses, 409s, drops and reloads lose no c
       expect(world.copy).toBe(null)
       for (const mark of world.expected) expect(world.stored.split(mark)).toHaveLength(2)
     }),
-    { numRuns: 10_000 },
+    { numRuns: count(2_000, 10_000) },
   )
 })

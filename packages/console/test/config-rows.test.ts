@@ -34,6 +34,12 @@ test('a schema has its keys with types, marks and descriptions', () => {
   expect(closed[2]).toMatchObject({ name: 'tags', isOpen: false, position: 2, siblings: 4 })
 })
 
+test('odd front matter is shown as far as it goes', () => {
+  expect(shown('schema', [1, { type: 3 }])).toEqual(['schema [1,{"type":3}]'])
+  const tools = { a: 5, __b: ['x'], '<b>': { parameters: { properties: { x: true, y: 7 } } } }
+  expect(shown('tools', tools)).toEqual(['a', '__b', '<b>', ' x anything', ' y 7'])
+})
+
 test('both shapes of tools have the same rows', () => {
   const weather = {
     description: 'Weather',

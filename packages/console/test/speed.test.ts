@@ -7,11 +7,11 @@ import type { CDPSession, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { consoleBrowser } from './support/browser.ts'
 import { frontMatter, openRun } from './support/run-part.ts'
-import { type ConsoleServer, consoleServer, thousandPrompts } from './support/server.ts'
+import { consoleServer, type OwnServer, thousandPrompts } from './support/server.ts'
 
 const isWanted = process.env['STET_TEST_SPEED'] === '1'
 const browser = consoleBrowser()
-let server: ConsoleServer
+let server: OwnServer
 
 beforeAll(async () => {
   if (isWanted)
@@ -43,7 +43,10 @@ interface Figures {
 
 /** Opens a page with an empty cache and waits for `selector`. */
 async function load(path: string, selector: string, isSlow: boolean): Promise<Figures> {
-  const { page, context } = await browser.open(server, '/assets/nothing.js', { allow: /status of 404/ })
+  const { page, context } = await browser.open(server, '/assets/nothing.js', {
+    allow: /status of 404/,
+    isOwn: true,
+  })
   const cdp = await context.newCDPSession(page)
   if (isSlow) {
     await cdp.send('Emulation.setCPUThrottlingRate', { rate: 4 })
@@ -114,7 +117,7 @@ test.runIf(isWanted)('without throttling the frame is ready within 600 ms', asyn
 })
 
 test.runIf(isWanted)('a key in a prompt of 200 KB is painted within 100 ms', async () => {
-  const { page } = await browser.open(server, server.promptAddress('long'))
+  const { page } = await browser.open(server, server.promptAddress('long'), { isOwn: true })
   await page.locator('.cm-line').first().click()
   const times = await typeAndMeasure(page, 40)
   const sorted = times.sort((a, b) => a - b)
@@ -129,7 +132,7 @@ test.runIf(isWanted)('1,000 prompts in 6 levels show in less than 300 ms', async
   const times: number[] = []
   // The best of five visits: another process may use the machine during one of them.
   for (let visit = 0; visit < 5; visit += 1) {
-    const { page, context } = await browser.open(large, `/p/${large.project.id}/history`)
+    const { page, context } = await browser.open(large, `/p/${large.project.id}/history`, { isOwn: true })
     await page.getByRole('heading', { level: 1 }).waitFor()
     const metrics = await context.newCDPSession(page)
     await metrics.send('Performance.enable', { timeDomain: 'threadTicks' })
@@ -143,7 +146,7 @@ test.runIf(isWanted)('1,000 prompts in 6 levels show in less than 300 ms', async
 })
 
 test.runIf(isWanted)('60 words a second are streamed without a task over 50 ms', async () => {
-  const part = await openRun(browser, server, 'plain')
+  const part = await openRun(browser, server, 'plain', { isOwn: true })
   const chromium = part.context.browser()
   if (!chromium) throw new Error('The context has no browser')
   const words = Array.from({ length: 240 }, (_, at) => `word${at}`).join(' ')

@@ -1,16 +1,15 @@
 /** Compile errors of texts that cannot be saved now: their errors come from a check, not from a save. */
 import type { Page } from 'playwright-core'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { consoleBrowser } from '../support/browser.ts'
 import { editorOf, newDraft, storedPrompt, writePrompt } from '../support/editor-page.ts'
-import { consoleServer } from '../support/server.ts'
+import { sharedServer } from '../support/server.ts'
 
 const browser = consoleBrowser()
 const errors = (page: Page) => page.getByRole('region', { name: 'Errors' })
 
 async function opened(prompt: string, allow: RegExp) {
-  const server = await consoleServer({ hello: prompt })
-  onTestFinished(() => server.close())
+  const server = await sharedServer({ hello: prompt })
   const draft = await newDraft(server)
   const { page } = await browser.open(server, server.promptAddress('hello', draft), { allow })
   const editor = editorOf(page)
@@ -89,21 +88,4 @@ test('text that the server refuses to save is checked, and only the newest respo
   await errors(page).waitFor({ state: 'detached' })
   expect(checked.at(-1)).toBe('Goodbye')
   expect(await stored()).toBe('Hello')
-})
-
-test('a key without write sees the errors of a stored text, and those of a colleague who breaks it', async () => {
-  const server = await consoleServer({ hello: 'Hello' })
-  onTestFinished(() => server.close())
-  const draft = await newDraft(server)
-  await writePrompt(server, 'hello', { version: draft, prompt: 'Hello\n{{ if }}' })
-  const key = await server.newKey(['read'])
-  const { page } = await browser.open(server, server.promptAddress('hello', draft), { key })
-  const editor = editorOf(page)
-  await editor.ready()
-  await editor.becomes('Read-only: needs write')
-  await errors(page).getByText(/^2:/).first().waitFor()
-  await writePrompt(server, 'hello', { version: draft, prompt: 'Hello' })
-  await errors(page).waitFor({ state: 'detached' })
-  await writePrompt(server, 'hello', { version: draft, prompt: 'Hello\n\n{{ if }}' })
-  await errors(page).getByText(/^3:/).first().waitFor()
 })

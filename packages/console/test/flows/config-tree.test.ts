@@ -1,9 +1,9 @@
 /** The schema and the tools of a prompt: shown as trees, edited as text. */
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { violations } from '../support/axe.ts'
 import { consoleBrowser } from '../support/browser.ts'
 import { editorOf, newDraft } from '../support/editor-page.ts'
-import { consoleServer } from '../support/server.ts'
+import { sharedServer } from '../support/server.ts'
 
 const browser = consoleBrowser()
 const text = `---
@@ -27,8 +27,7 @@ Hello
 `
 
 async function opened(prompt: string) {
-  const server = await consoleServer({ hello: prompt })
-  onTestFinished(() => server.close())
+  const server = await sharedServer({ hello: prompt })
   const address = `${server.promptAddress('hello', await newDraft(server))}?tab=parameters`
   const { page } = await browser.open(server, address, { bypassCSP: true })
   const editor = editorOf(page)
@@ -61,20 +60,10 @@ test('the keyboard moves in the trees, opens rows, and leads to their lines', as
   await editor.type('\nname: hello')
   await schema.getByRole('treeitem', { name: /^urgency/ }).click()
   await expect.poll(cursor).toBe('7:1')
-})
-
-test('odd front matter is shown as far as it goes', async () => {
-  const { page, editor } = await opened(
-    '---\nschema: [1, { type: 3 }]\ntools:\n  a: 5\n  __b: [x]\n  "<b>": { parameters: { properties: { x: true, y: 7 } } }\n---\nHi',
-  )
-  const rows = (name: string) => page.getByRole('tree', { name }).getByRole('treeitem').allTextContents()
-  await page.getByRole('tree', { name: 'Tools' }).waitFor()
-  expect(await rows('Schema of the answer')).toEqual(['schema, [1,{"type":3}]'])
-  expect(await rows('Tools')).toEqual(['a', '__b', '<b>', 'x, anything', 'y, 7'])
   // Without front matter there is nothing to show.
   await editor.content.click()
   await page.keyboard.press('Control+a')
   await editor.type('Hello {{ name }}')
-  await page.getByRole('tree', { name: 'Tools' }).waitFor({ state: 'detached' })
+  await tools.waitFor({ state: 'detached' })
   await page.getByText('not declared').waitFor()
 })

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { consoleBrowser } from '../support/browser.ts'
-import { editorOf, newDraft, storedPrompt, writePrompt } from '../support/editor-page.ts'
-import { consoleServer } from '../support/server.ts'
+import { editorOf, lookAgain, newDraft, storedPrompt, writePrompt } from '../support/editor-page.ts'
+import { sharedServer } from '../support/server.ts'
 
 const browser = consoleBrowser()
 /** The 409 of a conflict, and the 404 of a deleted prompt, are in the browser's log. */
@@ -10,8 +10,7 @@ const allow = /status of (409|404).*\/documents\/|ERR_FAILED/
 
 /** Ana's browser with unsaved text on a prompt that Leo has changed meanwhile. */
 async function conflicted(mine: string, theirs: string, prepare?: (page: Page) => Promise<unknown>) {
-  const server = await consoleServer({ hello: 'One\nTwo\nThree' })
-  onTestFinished(() => server.close())
+  const server = await sharedServer({ hello: 'One\nTwo\nThree' })
   const draft = await newDraft(server)
   const { page, context } = await browser.open(server, server.promptAddress('hello', draft), { allow })
   const editor = editorOf(page)
@@ -33,43 +32,33 @@ async function conflicted(mine: string, theirs: string, prepare?: (page: Page) =
   return { server, draft, page, context, editor, stored }
 }
 
-test('both texts are shown and nothing is overwritten until the user chooses theirs', async () => {
+test('both texts are shown, settings wait, and nothing is overwritten until the user takes theirs or brings mine back', async () => {
   const { page, editor, stored } = await conflicted(' mine', 'Zero\nOne\nTwo\nThree')
   await editor.becomes('Conflict')
   expect(await stored()).toBe('Zero\nOne\nTwo\nThree')
   await page.getByRole('textbox', { name: /^My text/ }).waitFor()
   expect(await page.getByRole('textbox', { name: 'Their text' }).textContent()).toContain('Zero')
+  expect(await page.getByLabel('Provider').isDisabled()).toBe(true)
+  expect(await page.getByLabel('Model').isEditable()).toBe(false)
   await page.getByRole('button', { name: 'Take theirs' }).click()
   await editor.becomes(/^Saved/)
   await expect.poll(() => editor.lines()).toEqual(['Zero', 'One', 'Two', 'Three'])
+  await expect.poll(() => page.getByLabel('Provider').isDisabled()).toBe(false)
   expect(await stored()).toBe('Zero\nOne\nTwo\nThree')
+  await page.getByRole('button', { name: 'Bring mine back' }).click()
+  await expect.poll(stored).toBe('One\nTwo\nThree mine')
 })
 
-test('one key keeps mine, and it is saved over the new text', async () => {
+test('one key keeps mine, theirs can be brought back, and undo returns to mine', async () => {
   const { page, editor, stored } = await conflicted(' mine', 'Other')
   await page.getByRole('textbox', { name: /^My text/ }).waitFor()
   await page.keyboard.press('F9')
   await editor.becomes(/^Saved/)
-  expect(await stored()).toBe('One\nTwo\nThree mine')
-})
-
-test('the text that was not chosen can be brought back, and undo returns to the chosen one', async () => {
-  const { page, editor, stored } = await conflicted(' mine', 'Other')
-  await page.getByRole('textbox', { name: /^My text/ }).waitFor()
-  await page.keyboard.press('F9')
   await expect.poll(stored).toBe('One\nTwo\nThree mine')
   await page.getByRole('button', { name: 'Bring theirs back' }).click()
   await expect.poll(stored).toBe('Other')
   await editor.content.focus()
   await page.keyboard.press('Control+z')
-  await expect.poll(stored).toBe('One\nTwo\nThree mine')
-})
-
-test('taking theirs offers to bring mine back', async () => {
-  const { page, stored } = await conflicted(' mine', 'Other')
-  await page.getByRole('textbox', { name: /^My text/ }).waitFor()
-  await page.keyboard.press('Shift+F9')
-  await page.getByRole('button', { name: 'Bring mine back' }).click()
   await expect.poll(stored).toBe('One\nTwo\nThree mine')
 })
 
@@ -91,31 +80,8 @@ test('a merged text takes a block of theirs and new words of mine', async () => 
   await expect.poll(stored).toBe('Zero\nOne\nTwo\nThree mine and more')
 })
 
-test('the same text from both is no conflict', async () => {
-  const { editor, stored } = await conflicted('!', 'One\nTwo\nThree!')
-  await editor.becomes(/^Saved/)
-  expect(await stored()).toBe('One\nTwo\nThree!')
-})
-
-test('a prompt that was deleted meanwhile can be kept', async () => {
-  const { server, draft, page, editor, stored } = await conflicted('!', 'One\nTwo\nThree!')
-  await editor.becomes(/^Saved/)
-  await page.route(
-    '**/create-or-update',
-    async (route) => {
-      await server.api('DELETE', `/projects/${server.project.id}/versions/${draft}/documents/hello`)
-      await route.continue()
-    },
-    { times: 1 },
-  )
-  await editor.type(' kept')
-  await page.getByRole('button', { name: 'Keep mine' }).click()
-  await expect.poll(stored).toBe('One\nTwo\nThree! kept')
-})
-
 test('two browsers that type in turns lose nothing', async () => {
-  const server = await consoleServer({ hello: 'Start' })
-  onTestFinished(() => server.close())
+  const server = await sharedServer({ hello: 'Start' })
   const draft = await newDraft(server)
   const address = server.promptAddress('hello', draft)
   const ana = await browser.open(server, address, { allow })
@@ -127,21 +93,13 @@ test('two browsers that type in turns lose nothing', async () => {
   for (const [round, word] of [' one', ' two', ' three', ' four'].entries()) {
     const editor = editors[round % 2 === 0 ? 0 : 1]
     // The other's text is there before this one types.
+    await lookAgain(round % 2 === 0 ? ana.page : leo.page)
     await expect.poll(async () => (await editor.lines()).join('\n')).toBe(expected)
     await editor.toEnd()
     await editor.type(word)
     expected += word
     await expect.poll(async () => (await storedPrompt(server, 'hello', draft)).content).toBe(expected)
   }
-})
-
-test('the settings above the text wait until the conflict is resolved', async () => {
-  const { page, editor } = await conflicted(' mine', 'Other')
-  await editor.becomes('Conflict')
-  expect(await page.getByLabel('Provider').isDisabled()).toBe(true)
-  expect(await page.getByLabel('Model').isEditable()).toBe(false)
-  await page.getByRole('button', { name: 'Take theirs' }).click()
-  await expect.poll(() => page.getByLabel('Provider').isDisabled()).toBe(false)
 })
 
 test('keys that are pressed while the conflict appears go into the text', async () => {
@@ -168,25 +126,26 @@ test('keys that are pressed while the conflict appears go into the text', async 
   expect(await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).count()).toBe(0)
 })
 
-test('a prompt that a colleague deletes while one types keeps its editor', async () => {
+test('a prompt that a colleague deletes while one types keeps its editor, and can be kept or left deleted', async () => {
   const { server, draft, page, editor, stored } = await conflicted('!', 'One\nTwo\nThree!')
+  // The same text from both is no conflict.
   await editor.becomes(/^Saved/)
+  expect(await stored()).toBe('One\nTwo\nThree!')
+  const deleteIt = () => server.api('DELETE', `/projects/${server.project.id}/versions/${draft}/documents/hello`)
   await page.route('**/create-or-update', (route) => route.abort())
   await editor.type(' kept')
   await editor.becomes(/^Not saved/)
-  await server.api('DELETE', `/projects/${server.project.id}/versions/${draft}/documents/hello`)
+  await deleteIt()
   await page.locator('[role="treeitem"][data-key="hello"]').getByText('deleted').waitFor({ state: 'attached' })
   expect(await editor.lines()).toEqual(['One', 'Two', 'Three! kept'])
   await page.unroute('**/create-or-update')
   await page.evaluate(() => dispatchEvent(new Event('online')))
   await page.getByRole('button', { name: 'Keep mine' }).click()
   await expect.poll(stored).toBe('One\nTwo\nThree! kept')
-})
-
-test('a prompt that was deleted meanwhile can be left deleted', async () => {
-  const { server, draft, page, editor } = await conflicted('!', 'One\nTwo\nThree!')
   await editor.becomes(/^Saved/)
-  await server.api('DELETE', `/projects/${server.project.id}/versions/${draft}/documents/hello`)
+
+  await deleteIt()
+  await editor.toEnd()
   await editor.type(' gone')
   await page.getByRole('button', { name: 'Leave it deleted' }).click()
   await page.waitForURL(/\/prompts$/)

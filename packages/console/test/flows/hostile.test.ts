@@ -1,10 +1,10 @@
 /** Text that wants to be more than text, in every place that shows what others have written. */
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { consoleBrowser } from '../support/browser.ts'
 import { editorOf, newDraft, writePrompt } from '../support/editor-page.ts'
 import { frontMatter, openRun } from '../support/run-part.ts'
-import { type ConsoleServer, consoleServer } from '../support/server.ts'
+import { type ConsoleServer, sharedServer } from '../support/server.ts'
 
 const browser = consoleBrowser()
 const hostile = [
@@ -18,30 +18,18 @@ const tools = 'tools:\n  look_up:\n    description: d\n    parameters: { type: o
 let server: ConsoleServer
 
 beforeAll(async () => {
-  server = await consoleServer({
+  server = await sharedServer({
     plain: `${frontMatter()}Say something about {{ topic }}`,
     tool: `${frontMatter(tools)}Look it up`,
     text: `/* ${hostile} */\nPlain`,
   })
 })
-afterAll(() => server.close())
 
 /** Nothing became an element, and the page has kept its title. The browser's watch sees every request. */
 async function expectText(page: Page): Promise<void> {
   expect(await page.locator('img[src], iframe, a[href^="javascript"], script:not([src])').count()).toBe(0)
   expect(await page.title()).not.toContain('taken')
 }
-
-test('as the text and the title of a draft', async () => {
-  const draft = await newDraft(server)
-  const versions = `/projects/${server.project.id}/versions`
-  await server.api('PATCH', `${versions}/${draft}`, { body: { title: hostile.slice(0, 200) } })
-  const { page } = await browser.open(server, server.promptAddress('text', draft))
-  const editor = editorOf(page)
-  await editor.ready()
-  expect((await editor.lines()).join('\n')).toContain('<script>document.title')
-  await expectText(page)
-})
 
 test('as an output of 5 MB', async () => {
   const part = await openRun(browser, server, 'plain')
@@ -51,6 +39,7 @@ test('as an output of 5 MB', async () => {
   await part.input('topic').fill('anything')
   await part.run()
   await part.waitFor('Completed')
+  expect(await part.answer()).toContain('\u241b[31mred')
   await expectText(part.page)
   // The page goes on working.
   await part.input('topic').fill('another')
@@ -72,25 +61,35 @@ test('as the arguments and the result of a tool', async () => {
   await expectText(part.page)
 })
 
-test('as the name of an example, a key and a project', async () => {
+test('as the text and the title of a draft, and the name of an example and a project', async () => {
   const name = hostile.replaceAll('\n', ' ').slice(0, 200)
   const document = await server.read<{ documentUuid: string }>(`${server.project.live}/documents/plain`)
   const { documentUuid } = document
   const body = { documentUuid, name: name.replace(/[\u0000-\u001f]/g, ''), parameters: { topic: hostile } }
   await server.api('POST', `/projects/${server.project.id}/examples`, { body })
   await server.api('POST', '/projects', { body: { name } })
-  const { page } = await browser.open(server, `${new URL(server.promptAddress('plain')).pathname}?tab=run`)
+  const draft = await newDraft(server)
+  const version = `/projects/${server.project.id}/versions/${draft}`
+  await server.api('PATCH', version, { body: { title: hostile.slice(0, 200) } })
+  const { page } = await browser.open(server, `${server.promptAddress('plain', draft)}?tab=run`)
   await page.getByRole('region', { name: 'Run', exact: true }).waitFor()
   await page.locator('button[aria-haspopup="menu"]').first().click()
   await page.getByRole('menu').waitFor()
   await expectText(page)
+  await page.goto(server.promptAddress('text', draft))
+  const editor = editorOf(page)
+  await editor.ready()
+  expect((await editor.lines()).join('\n')).toContain('<script>document.title')
+  await expectText(page)
 })
 
-test.each(['unified', 'split'])('hidden characters are marked where changes are read, %s', async (view) => {
+test('hidden characters are marked where changes are read', async () => {
   const version = await newDraft(server)
   await writePrompt(server, 'plain', { version, prompt: 'Open \u202Egnp.exe\u200B\r\nnow' })
-  const changes = `/p/${server.project.id}/v/${version}/changes?prompt=plain&view=${view}`
-  const { page } = await browser.open(server, changes)
+  const { page } = await browser.open(server, `/p/${server.project.id}/v/${version}/changes?prompt=plain`)
   const marks = page.locator('.cm-specialChar')
   await expect.poll(() => marks.evaluateAll((all) => all.map((mark) => mark.getAttribute('title')))).toHaveLength(2)
+  await page.keyboard.press('u')
+  await page.locator('.cm-mergeView').waitFor()
+  await expect.poll(() => marks.count()).toBe(2)
 })

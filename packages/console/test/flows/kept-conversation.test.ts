@@ -1,8 +1,8 @@
 /** A reload keeps a finished conversation and the reply to it, and shows both as they were. */
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { consoleBrowser } from '../support/browser.ts'
 import { expectAnswer, frontMatter, openRun, type RunPart } from '../support/run-part.ts'
-import { type ConsoleServer, consoleServer } from '../support/server.ts'
+import { type ConsoleServer, sharedServer } from '../support/server.ts'
 
 const browser = consoleBrowser()
 let server: ConsoleServer
@@ -10,14 +10,13 @@ const tools = 'tools:\n  get_weather: { description: Weather, parameters: { type
 const call = (id: string) => ({ id, name: 'get_weather', arguments: {} })
 
 beforeAll(async () => {
-  server = await consoleServer({
+  server = await sharedServer({
     plain: `${frontMatter()}Hello`,
     weather: `${frontMatter(tools)}How is the weather?`,
     shots: `${frontMatter()}<user>Hi</user><assistant>A shot</assistant><user>Hello</user>`,
   })
 })
 beforeEach(() => server.fake.clear())
-afterAll(() => server.close())
 
 const replyOf = ({ pane }: RunPart) => pane.getByLabel('Reply')
 
@@ -52,21 +51,6 @@ it('keeps a reply over reloads, and sends it to the same conversation', async ()
   await expect.poll(() => replyOf(part).inputValue()).toBe('And on')
   await expectAnswer(part, 'First.\n\nSecond.')
   await part.pane.getByText('A whole reply', { exact: true }).waitFor()
-})
-
-it('keeps a reply that the server has refused', async () => {
-  const part = await finished('plain', 'First.', { allow: /ERR_FAILED|Failed to fetch/ })
-  await part.page.route('**/chat', (route) => route.abort())
-  await replyOf(part).fill('A refused reply')
-  await replyOf(part).press('Enter')
-  await part.waitFor('Failed')
-  await part.page.reload()
-  await expect.poll(() => replyOf(part).inputValue()).toBe('A refused reply')
-  await expectAnswer(part, 'First.')
-  await part.page.unroute('**/chat')
-  server.fake.enqueue({ text: 'Second.' })
-  await replyOf(part).press('Enter')
-  await expectAnswer(part, 'First.\n\nSecond.')
 })
 
 it('keeps a reply while the prompt runs again', async () => {
@@ -137,7 +121,7 @@ it('shows a stopped run, and a tool call without a result, as before the reload'
 })
 
 it('counts the time of a tool from its call, also after a reload', async () => {
-  const part = await openRun(browser, server, 'weather')
+  const part = await openRun(browser, server, 'weather', { isOwn: true })
   server.fake.enqueue({ toolCalls: [call('call_2')] }, { text: 'It snows.' })
   await part.run()
   const field = part.pane.getByLabel('Result of get_weather')

@@ -1,9 +1,9 @@
 /** Unsaved text of a page that has crashed, offered also where its prompt is no longer found. */
 import type { BrowserContext, Page } from 'playwright-core'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { consoleBrowser } from '../support/browser.ts'
 import { editorOf, newDraft, storedPrompt, writePrompt } from '../support/editor-page.ts'
-import { type ConsoleServer, consoleServer } from '../support/server.ts'
+import { type ConsoleServer, sharedServer } from '../support/server.ts'
 
 const browser = consoleBrowser()
 const allow = /status of (404|409)|ERR_FAILED|Failed to load resource/
@@ -12,8 +12,7 @@ async function crashed(
   prompts: Record<string, string> = { 'support/reply': 'Hello', other: 'Other' },
   prepare?: (server: ConsoleServer, draft: string) => Promise<void>,
 ) {
-  const server = await consoleServer(prompts)
-  onTestFinished(() => server.close())
+  const server = await sharedServer(prompts)
   const draft = await newDraft(server)
   await prepare?.(server, draft)
   const { page, context } = await browser.open(server, server.promptAddress('support/reply', draft), { allow })
@@ -94,16 +93,7 @@ test('text of a prompt that a publication removed is offered on live, and restor
   expect((await storedPrompt(server, 'support/reply', restored)).content).toBe('Hello unsaved')
 })
 
-test('text of a prompt that is not open leads to its editor, which offers it', async () => {
-  const { server, draft, context } = await crashed()
-  const page = await browser.openTab(context, server.promptAddress('other', draft))
-  await offer(page).getByRole('link', { name: 'Open' }).click()
-  await page.getByRole('button', { name: 'Restore', exact: true }).click()
-  await expect.poll(async () => (await storedPrompt(server, 'support/reply', draft)).content).toBe('Hello unsaved')
-  await offer(page).waitFor({ state: 'detached' })
-})
-
-test('text of another draft leads there', async () => {
+test('text of another draft leads there, where its editor offers it', async () => {
   const { server, draft, context } = await crashed()
   const { contentHash } = await storedPrompt(server, 'support/reply', 'live')
   const other = await newDraft(server)
@@ -113,7 +103,9 @@ test('text of another draft leads there', async () => {
   const page = await browser.openTab(context, prompts(server, other))
   await offer(page).getByRole('link', { name: 'Open' }).click()
   await page.waitForURL(server.promptAddress('support/reply', draft))
-  await page.getByRole('button', { name: 'Restore', exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Restore', exact: true }).click()
+  await expect.poll(async () => (await storedPrompt(server, 'support/reply', draft)).content).toBe('Hello unsaved')
+  await offer(page).waitFor({ state: 'detached' })
 })
 
 test('a prompt of this draft only, deleted by a colleague, opens at its address once it is restored', async () => {

@@ -1,13 +1,12 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { consoleBrowser } from '../support/browser.ts'
 import { editorOf, storedPrompt, writePrompt } from '../support/editor-page.ts'
-import { consoleServer } from '../support/server.ts'
+import { sharedServer } from '../support/server.ts'
 
 const browser = consoleBrowser()
 
 async function openedLive(allow?: RegExp) {
-  const server = await consoleServer({ 'support/reply': 'Hello' })
-  onTestFinished(() => server.close())
+  const server = await sharedServer({ 'support/reply': 'Hello' })
   const { page } = await browser.open(server, server.promptAddress('support/reply'), allow ? { allow } : {})
   const editor = editorOf(page)
   await editor.ready()
@@ -25,7 +24,7 @@ test('typing on live goes into a new draft, and no character is lost on the way'
   await editor.becomes(/^Saved/)
   expect((await storedPrompt(server, 'support/reply', draftOf() ?? '')).content).toBe(`Hello${words}`)
   expect((await storedPrompt(server, 'support/reply', 'live')).content).toBe('Hello')
-  // The cursor is still at the end, and one undo history covers both addresses.
+  // The editor still has the focus, the cursor is at the end, and one undo history covers both addresses.
   await editor.type('!')
   await expect
     .poll(async () => (await storedPrompt(server, 'support/reply', draftOf() ?? '')).content)
@@ -35,8 +34,8 @@ test('typing on live goes into a new draft, and no character is lost on the way'
   await expect.poll(async () => (await editor.lines())[0]?.length).toBeLessThan(`Hello${words}`.length)
 })
 
-test('the next change on live goes into the same draft', async () => {
-  const { server, editor, draftOf, page } = await openedLive()
+test('the next change on live goes into the same draft, and if that has another text, both are kept', async () => {
+  const { server, editor, draftOf, page } = await openedLive(/status of 409/)
   await editor.type(' one')
   await expect.poll(draftOf).toBeTruthy()
   const draft = draftOf() ?? ''
@@ -48,21 +47,14 @@ test('the next change on live goes into the same draft', async () => {
   await editor.type(' two')
   await expect.poll(draftOf).toBe(draft)
   await expect.poll(async () => (await storedPrompt(server, 'support/reply', draft)).content).toBe('Hello two')
-})
-
-test('if the draft has another text, both are kept', async () => {
-  const { server, editor, draftOf, page } = await openedLive(/status of 409/)
-  await editor.type(' one')
-  await expect.poll(draftOf).toBeTruthy()
-  await editor.becomes(/^Saved/)
-  const draft = draftOf() ?? ''
   await page.goto(server.promptAddress('support/reply'))
   await editor.becomes(/^Live/)
   await editor.toEnd()
-  await editor.type(' two')
-  await page.getByRole('textbox', { name: /^My text/ }).waitFor()
-  expect((await storedPrompt(server, 'support/reply', draft)).content).toBe('Hello one')
-  expect(await page.getByRole('textbox', { name: /^My text/ }).textContent()).toContain('Hello two')
+  await editor.type(' three')
+  const mine = page.getByRole('textbox', { name: /^My text/ })
+  await mine.waitFor()
+  expect((await storedPrompt(server, 'support/reply', draft)).content).toBe('Hello two')
+  expect(await mine.textContent()).toContain('Hello three')
 })
 
 test('a draft that is published while one types loses no character, and the text goes into a new draft', async () => {

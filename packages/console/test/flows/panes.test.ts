@@ -4,18 +4,18 @@ import { rm, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { consoleBrowser } from '../support/browser.ts'
 import { editorOf, newDraft, storedPrompt, writePrompt } from '../support/editor-page.ts'
 import { frontMatter, runPart } from '../support/run-part.ts'
-import { type ConsoleServer, consoleServer } from '../support/server.ts'
+import { type ConsoleServer, sharedServer } from '../support/server.ts'
 
 const browser = consoleBrowser()
 const stet = fileURLToPath(new URL('../../../cli/bin/stet.mjs', import.meta.url))
 let server: ConsoleServer
 
 beforeAll(async () => {
-  server = await consoleServer({
+  server = await sharedServer({
     'support/greeting': `${frontMatter('parameters:\n  name: { type: text, required: true }\n')}<prompt path="tone" /> Greet {{ name }} on {{ day }}.`,
     'support/reply': `${frontMatter()}<prompt path="tone" /> Answer the customer.`,
     'support/tone': 'Write in plain words.',
@@ -28,7 +28,6 @@ parameters:
 It's {{ name }}, {{ count }} times.`,
   })
 })
-afterAll(() => server.close())
 
 async function opened(path: string, tab: string, version = 'live', example?: unknown) {
   const { page } = await browser.open(
@@ -43,22 +42,6 @@ async function opened(path: string, tab: string, version = 'live', example?: unk
 
 const shownMessages = (page: Page) =>
   page.locator('article').evaluateAll((all) => all.map((one) => [...one.children].map((part) => part.textContent)))
-
-test('Preview shows the messages that the model would receive, with the chosen example', async () => {
-  const { documentUuid } = await server.read<{ documentUuid: string }>(
-    `${server.project.live}/documents/support/greeting`,
-  )
-  const { page, pane } = await opened('support/greeting', 'preview')
-  await pane.getByText('Without inputs. Choose an example in Run.').waitFor()
-  const body = { documentUuid, name: 'Monday', parameters: { name: '<img src=x> Ana', day: 'Monday' } }
-  const { status, body: example } = await server.api('POST', `/projects/${server.project.id}/examples`, { body })
-  expect(status).toBe(201)
-  await page.goto(`${page.url()}&example=${String(example['uuid'])}`)
-  await pane.getByText('With the example “Monday”.').waitFor()
-  await expect
-    .poll(() => shownMessages(page))
-    .toEqual([['system', 'Write in plain words. Greet <img src=x> Ana on Monday.']])
-})
 
 test('F8 leads to the first error, also if the text was not shown yet', async () => {
   const draft = await newDraft(server)
@@ -76,16 +59,26 @@ test('Preview ends with the messages of the example, as a run sends them', async
   const { documentUuid } = await server.read<{ documentUuid: string }>(
     `${server.project.live}/documents/support/greeting`,
   )
+  // A prompt without inputs uses no example, as a run of it does.
+  const tone = await server.read<{ documentUuid: string }>(`${server.project.live}/documents/support/tone`)
   const messages = [
     { role: 'user', content: [{ type: 'text', text: 'Who is Ana?' }] },
     { role: 'assistant', content: 'A <b>customer</b>.' },
   ]
-  const body = { documentUuid, name: 'Chat', parameters: { name: 'Ana', day: 'Friday' }, messages }
+  const parameters = { name: '<img src=x> Ana', day: 'Friday' }
+  const body = { documentUuid, name: 'Chat', parameters, messages }
   const { status, body: example } = await server.api('POST', `/projects/${server.project.id}/examples`, { body })
   expect(status).toBe(201)
-  const { page } = await opened('support/greeting', 'preview', 'live', example['uuid'])
+  const old = { documentUuid: tone.documentUuid, name: 'Old', parameters: {}, messages }
+  const { body: unused } = await server.api('POST', `/projects/${server.project.id}/examples`, { body: old })
+  const { page, pane } = await opened('support/tone', 'preview', 'live', unused['uuid'])
+  await expect.poll(() => shownMessages(page)).toEqual([['system', 'Write in plain words.']])
+  await page.goto(`${server.promptAddress('support/greeting')}?tab=preview`)
+  await pane.getByText('Without inputs. Choose an example in Run.').waitFor()
+  await page.goto(`${page.url()}&example=${String(example['uuid'])}`)
+  await pane.getByText('With the example “Chat”.').waitFor()
   const shown = [
-    ['system', 'Write in plain words. Greet Ana on Friday.'],
+    ['system', 'Write in plain words. Greet <img src=x> Ana on Friday.'],
     ['user', 'Who is Ana?'],
     ['assistant', 'A <b>customer</b>.'],
   ]
@@ -97,15 +90,6 @@ test('Preview ends with the messages of the example, as a run sends them', async
   const sent = server.fake.requests.at(-1)?.body['messages'] as { role: string; content: unknown }[]
   const textOf = (content: unknown) => (Array.isArray(content) ? content.map(({ text }) => text).join('') : content)
   expect(sent.map(({ role, content }) => [role, textOf(content)])).toEqual(shown)
-})
-
-test('Preview shows no example of a prompt without inputs, as a run uses none', async () => {
-  const { documentUuid } = await server.read<{ documentUuid: string }>(`${server.project.live}/documents/support/tone`)
-  const body = { documentUuid, name: 'Old', parameters: {}, messages: [{ role: 'user', content: 'Hello?' }] }
-  const { status, body: example } = await server.api('POST', `/projects/${server.project.id}/examples`, { body })
-  expect(status).toBe(201)
-  const { page } = await opened('support/tone', 'preview', 'live', example['uuid'])
-  await expect.poll(() => shownMessages(page)).toEqual([['system', 'Write in plain words.']])
 })
 
 test('a preview that lacks inputs is a hint, and a prompt that does not compile an error', async () => {

@@ -1,21 +1,44 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { consoleBrowser } from '../support/browser.ts'
-import { type ConsoleServer, consoleServer } from '../support/server.ts'
+import { newDraft, storedPrompt } from '../support/editor-page.ts'
+import { type ConsoleServer, sharedServer } from '../support/server.ts'
 
 const browser = consoleBrowser()
 let server: ConsoleServer
 
 beforeAll(async () => {
-  server = await consoleServer({ hello: 'Hello {{ name }}\nline two', farewell: 'Goodbye', old: 'Old text' })
+  server = await sharedServer({ hello: 'Hello {{ name }}\nline two', farewell: 'Goodbye', old: 'Old text' })
 })
-afterAll(() => server.close())
+
+type Changes = { path: string; status: string; content?: string }[]
 
 /** A draft with these changes against live. */
-async function draftWith(changes: { path: string; status: string; content?: string }[]): Promise<string> {
-  const draft = await server.project.newDraft()
-  const { status } = await server.api('POST', `${draft}/push`, { body: { changes } })
-  expect(status).toBe(200)
-  return draft.split('/').at(-1) ?? ''
+async function draftWith(changes: Changes): Promise<string> {
+  const draft = await newDraft(server)
+  await push(draft, changes)
+  return draft
+}
+
+async function push(draft: string, changes: Changes): Promise<void> {
+  const path = `/projects/${server.project.id}/versions/${draft}/push`
+  expect((await server.api('POST', path, { body: { changes } })).status).toBe(200)
+}
+
+/** A colleague publishes these changes. */
+async function published(changes: Changes): Promise<void> {
+  const path = `/projects/${server.project.id}/versions/${await draftWith(changes)}/publish`
+  expect((await server.api('POST', path)).status).toBe(200)
+}
+
+const liveText = async (path: string) => (await storedPrompt(server, path, 'live')).content
+
+/** The changes of a draft, with the dialog of its publication. */
+async function publishing(draft: string) {
+  const { page } = await browser.open(server, `/p/${server.project.id}/v/${draft}/changes`, {
+    allow: /status of (409|404)/,
+  })
+  await page.getByRole('button', { name: 'Publish' }).click()
+  return { page, dialog: page.getByRole('dialog', { name: 'Publish' }) }
 }
 
 test('a draft is read prompt by prompt and published by keyboard alone', async () => {
@@ -79,28 +102,113 @@ test('before a draft without changes is published, the console says what that do
 })
 
 test('100 changed prompts of 20 KB are all listed', async () => {
-  const draft = await server.project.newDraft()
-  const text = 'A line of a long prompt that says much.\n'.repeat(500)
-  const changes = Array.from({ length: 100 }, (_, index) => ({
-    path: `many/p${index}`,
-    status: 'added',
-    content: text,
-  }))
-  expect((await server.api('POST', `${draft}/push`, { body: { changes } })).status).toBe(200)
-  const { page } = await browser.open(server, `/p/${server.project.id}/history`)
-  await page.getByRole('heading', { name: 'History' }).waitFor()
-  const uuid = draft.split('/').at(-1)
-  // Once for the code of the screen, then for the time.
-  const times: number[] = []
-  for (const attempt of [0, 1, 2]) {
-    await page.goto(
-      server.address(`/p/${server.project.id}/v/${uuid}/changes?view=${attempt % 2 ? 'split' : 'unified'}`),
-    )
-    await page.locator('.cm-content').first().waitFor()
-    times.push(await page.evaluate(() => performance.now()))
-  }
-  console.log(
-    `100 changes of 20 KB: ${times.map((ms) => `${Math.round(ms)} ms`).join(', ')} from the start of navigation`,
-  )
+  const content = 'A line of a long prompt that says much.\n'.repeat(500)
+  const paths = Array.from({ length: 100 }, (_, index) => `many/p${index}`)
+  const draft = await draftWith(paths.map((path) => ({ path, status: 'added', content })))
+  const { page } = await browser.open(server, `/p/${server.project.id}/v/${draft}/changes`)
+  await page.locator('.cm-content').first().waitFor()
   expect(await page.getByRole('navigation', { name: 'Changed prompts' }).getByRole('link').count()).toBe(100)
+})
+
+test('publishing over somebody’s change takes a typed word', async () => {
+  const mine = await draftWith([{ path: 'farewell', status: 'modified', content: 'Bye, mine' }])
+  await published([{ path: 'farewell', status: 'modified', content: 'Bye, theirs' }])
+  const { page, dialog } = await publishing(mine)
+  await page.getByRole('link', { name: /farewell.*changed.*live changed/, includeHidden: true }).waitFor()
+  await dialog.getByRole('button', { name: 'Publish', exact: true }).click()
+  await dialog.getByText('Publish without comparing').click()
+  const force = dialog.getByRole('button', { name: /^Publish anyway/ })
+  expect(await force.getAttribute('aria-disabled')).toBe('true')
+  await dialog.getByLabel(/^Type overwrite/).fill('overwrite')
+  await force.click()
+  await page.getByRole('heading', { name: /^v\d/ }).waitFor()
+  expect(await liveText('farewell')).toBe('Bye, mine')
+})
+
+test('live’s text can be taken instead', async () => {
+  const mine = await draftWith([{ path: 'farewell', status: 'deleted' }])
+  await published([{ path: 'farewell', status: 'modified', content: 'Bye, theirs again' }])
+  const { page, dialog } = await publishing(mine)
+  await dialog.getByRole('button', { name: 'Publish', exact: true }).click()
+  await dialog.getByRole('button', { name: 'Compare and merge' }).click()
+  const merge = page.getByRole('dialog', { name: 'farewell' })
+  await merge.getByText('This draft deletes the prompt.').waitFor()
+  await merge.getByRole('button', { name: 'Use the live text' }).click()
+  await dialog.getByRole('button', { name: 'Publish', exact: true }).click()
+  await page.getByRole('heading', { name: /^v\d/ }).waitFor()
+  expect(await liveText('farewell')).toBe('Bye, theirs again')
+})
+
+test('a publication while the dialog is open stops a roll-back, and the draft stays', async () => {
+  for (const content of ['As it was', 'As it is']) await published([{ path: 'farewell', status: 'modified', content }])
+  const { page } = await browser.open(server, `/p/${server.project.id}/history`, { allow: /status of 409/ })
+  const row = await page.getByRole('row').nth(2).boundingBox()
+  if (!row) throw new Error('The row of the version before is not shown')
+  // The whole row is the link.
+  await page.mouse.click(row.x + row.width - 20, row.y + row.height / 2)
+  const title = page.getByRole('heading', { level: 2, name: /^v\d/ })
+  await title.waitFor()
+  await page.locator('.cm-content').first().waitFor()
+  // A key that changes the layout leaves the version open.
+  await page.keyboard.press('u')
+  await page.locator('.cm-mergeView').waitFor()
+  expect(await title.count()).toBe(1)
+  await page.getByRole('button', { name: /^Roll back to v\d+$/ }).click()
+  const dialog = page.getByRole('dialog', { name: /^Roll back to v\d+$/ })
+  await dialog.getByText('1 prompt: 1 changed.').waitFor()
+  await published([{ path: 'farewell', status: 'modified', content: 'Meanwhile' }])
+  await dialog.getByRole('button', { name: 'Roll back', exact: true }).click()
+  await dialog.getByText('Live has not changed').waitFor()
+  expect(await liveText('farewell')).toBe('Meanwhile')
+})
+
+test('the dialog lists what does not compile before it publishes, with progress', async () => {
+  const broken = { path: 'checks/broken', status: 'added', content: 'fine\n{{ if x }}\nnever closed' }
+  const good = Array.from({ length: 12 }, (_, at) => ({
+    path: `checks/good${at}`,
+    status: 'added',
+    content: `Text ${at} {{ name }}`,
+  }))
+  // Nobody changes it, but it includes a prompt that the draft deletes.
+  const user = { path: 'checks/user', status: 'added', content: '<prompt path="/checks/part" />' }
+  const part = { path: 'checks/part', status: 'added', content: 'A part' }
+  await published([user, part])
+  const draft = await draftWith([broken, ...good, { path: 'checks/part', status: 'deleted' }])
+  const version = `/projects/${server.project.id}/versions/${draft}`
+  const { items } = await server.read<{ items: { path: string; compiles: boolean | null }[] }>(`${version}/tree`)
+  expect(items.find(({ path }) => path === 'checks/broken')?.compiles).toBe(null)
+
+  const { page } = await browser.open(server, `/p/${server.project.id}/v/${draft}/changes`)
+  let active = 0
+  let most = 0
+  await page.route('**/documents/check', async (route) => {
+    most = Math.max(most, ++active)
+    const response = await route.fetch()
+    active--
+    await route.fulfill({ response })
+  })
+  const checked = page.waitForRequest(/documents\/check$/)
+  await page.getByRole('button', { name: 'Publish' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Publish' })
+  await checked
+  await dialog.getByText(/^Checking the prompts: \d+ of 1[45]$/).waitFor()
+  await dialog.getByText('The draft cannot be published.').waitFor()
+  await expect.poll(() => dialog.getByText(/^Checking the prompts/).count()).toBe(0)
+  expect(most).toBeGreaterThan(1)
+  expect(most).toBeLessThanOrEqual(3)
+  const links = dialog.getByRole('link')
+  const addresses = await links.evaluateAll((all) => all.map((link) => (link as HTMLAnchorElement).pathname))
+  expect([...new Set(addresses.map((path) => path.replace(/.*\/prompts\//, '')))].sort()).toEqual([
+    'checks/broken',
+    'checks/user',
+  ])
+  expect(await links.first().getAttribute('href')).toMatch(/\?line=\d+$/)
+})
+
+test('a draft without errors says so, and checks again when a prompt changes', async () => {
+  const draft = await draftWith([{ path: 'hello', status: 'modified', content: 'Hello, all' }])
+  const { dialog } = await publishing(draft)
+  await dialog.getByText('1 prompt checked, no errors').waitFor()
+  await push(draft, [{ path: 'hello', status: 'modified', content: 'Hello {{ if x }}' }])
+  await dialog.getByText('The draft cannot be published.').waitFor()
 })

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { type FaultProxy, faultProxy } from '../../../server/test/support/fault-proxy.ts'
 import { consoleBrowser } from '../support/browser.ts'
 import { expectAnswer, frontMatter, openRun } from '../support/run-part.ts'
-import { type ConsoleServer, consoleServer } from '../support/server.ts'
+import { type ConsoleServer, sharedServer } from '../support/server.ts'
 
 const browser = consoleBrowser()
 let server: ConsoleServer
@@ -15,17 +15,13 @@ const allow = /ERR_|Failed to fetch|Failed to load/
 
 beforeAll(async () => {
   const tools = 'tools:\n  get_weather: { description: Weather, parameters: { type: object, properties: {} } }\n'
-  server = await consoleServer(
-    {
-      plain: `${frontMatter()}Tell me about {{ topic }}`,
-      weather: `${frontMatter(tools)}How is the weather?`,
-      second: `${frontMatter()}Tell me more`,
-      third: `${frontMatter()}Tell me everything`,
-      shots: `${frontMatter()}<user>Hi</user><assistant>A shot</assistant><user>Hello</user>`,
-    },
-    // The runs outlive the time after which the page stops trying by itself.
-    { STET_GRACE_MS: '300000' },
-  )
+  server = await sharedServer({
+    plain: `${frontMatter()}Tell me about {{ topic }}`,
+    weather: `${frontMatter(tools)}How is the weather?`,
+    second: `${frontMatter()}Tell me more`,
+    third: `${frontMatter()}Tell me everything`,
+    shots: `${frontMatter()}<user>Hi</user><assistant>A shot</assistant><user>Hello</user>`,
+  })
   proxy = await faultProxy(Number(new URL(server.server.url).port))
   const address = (path: string) => `http://127.0.0.1:${proxy.port}${path}`
   far = { ...server, address }
@@ -33,7 +29,6 @@ beforeAll(async () => {
 beforeEach(() => server.fake.clear())
 afterAll(async () => {
   await proxy.close()
-  await server.close()
 })
 
 it('resumes after the socket was cut, several times in one answer', async () => {
@@ -115,19 +110,6 @@ it('stops a run on the server while the page still connects', async () => {
   await server.fake.waitForAbort(aborted + 1)
 })
 
-it('joins a run again after the page was reloaded', async () => {
-  const part = await openRun(browser, server, 'plain')
-  const gate = Promise.withResolvers<void>()
-  server.fake.enqueue({ deltas, gate: gate.promise, gateAfter: 20 })
-  await part.run()
-  await expectAnswer(part, deltas.slice(0, 20).join(''))
-  await part.page.reload()
-  await expectAnswer(part, deltas.slice(0, 20).join(''))
-  gate.resolve()
-  await part.waitFor('Completed')
-  await expectAnswer(part, deltas.join(''))
-})
-
 it('shows the whole conversation again after a reload during a chat', async () => {
   const part = await openRun(browser, server, 'shots')
   const gate = Promise.withResolvers<void>()
@@ -161,7 +143,7 @@ it('shows the whole conversation again after a reload during a chat', async () =
   await expectAnswer(part, `First.\n\nSecond.\n\n${deltas.join('')}\n\nFourth.`)
 })
 
-it('follows a third run as soon as one of two streams ends, and loses no word of it', async () => {
+it('follows or stops a third run, and loses no word of it once one of two streams has ended', async () => {
   const part = await openRun(browser, server, 'plain')
   const gates = [0, 1, 2].map(() => Promise.withResolvers<void>())
   const half = deltas.slice(0, 20).join('')
@@ -189,24 +171,22 @@ it('follows a third run as soon as one of two streams ends, and loses no word of
   await show('third')
   await part.waitFor('Completed')
   await expectAnswer(part, deltas.join(''))
-})
 
-it('stops a run that waits for a free stream', async () => {
-  const part = await openRun(browser, server, 'plain')
-  const gate = Promise.withResolvers<void>()
+  // A run that waits for a stream is stopped on the server.
   const { aborted } = server.fake
+  const held = Promise.withResolvers<void>()
   for (const path of ['plain', 'second', 'third']) {
     if (path === 'second') await part.page.goto(server.promptAddress(path))
-    if (path === 'third') await part.page.locator('a[role="treeitem"][data-key="third"]').click()
+    else await show(path)
     await part.page.getByRole('heading', { name: path }).waitFor()
-    server.fake.enqueue({ deltas, gate: gate.promise, gateAfter: 20 })
+    server.fake.enqueue({ deltas, gate: held.promise, gateAfter: 20 })
     await part.run()
-    await expectAnswer(part, deltas.slice(0, 20).join(''))
+    await expectAnswer(part, half)
   }
-  await part.page.locator('a[role="treeitem"][data-key="plain"]').click()
+  await show('plain')
   await part.waitFor('Waiting for a free stream')
   await part.pane.getByRole('button', { name: /^Stop/ }).click()
   await part.waitFor('Stopped')
   await server.fake.waitForAbort(aborted + 1)
-  gate.resolve()
+  held.resolve()
 })

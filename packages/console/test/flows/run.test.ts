@@ -1,9 +1,9 @@
-/** Inputs, a run with its output and figures, chat, failures, and text that must stay text. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+/** Inputs, a run with its output and figures, chat and failures. */
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { consoleBrowser } from '../support/browser.ts'
 import { editorOf } from '../support/editor-page.ts'
 import { expectAnswer, frontMatter, openRun } from '../support/run-part.ts'
-import { type ConsoleServer, consoleServer } from '../support/server.ts'
+import { type ConsoleServer, sharedServer } from '../support/server.ts'
 
 const browser = consoleBrowser()
 let server: ConsoleServer
@@ -21,43 +21,19 @@ const kinds = `parameters:
 `
 
 beforeAll(async () => {
-  server = await consoleServer({
+  server = await sharedServer({
     reply: `${frontMatter(kinds)}{{ ticket }}|{{ urgency }}|{{ polite }}|{{ order.id }}|{{ free }}<user><content-image>{{ photo }}</content-image></user>`,
     plain: `${frontMatter()}Say something about {{ topic }}`,
     json: `${frontMatter('schema: { type: object, properties: { city: { type: string } } }\n')}Which city?`,
     chain: `${frontMatter()}<step>One</step>\n<step>Two</step>`,
     includes: `${frontMatter()}<prompt path="broken" name={{ name }} />`,
     broken: `${frontMatter()}Hello\n{{ name.first.letter }}`,
-    demo: `---\nprovider: demo\nmodel: stet-demo\n---\nSay hello to {{ name }}`,
   })
 })
 beforeEach(() => server.fake.clear())
-afterAll(() => server.close())
 
 describe('inputs', () => {
-  it('sends every kind of input with its type', async () => {
-    const part = await openRun(browser, server, 'reply')
-    await part.input('ticket').fill('It never arrived.\nWhat now?')
-    await part.input('urgency').fill('4.5')
-    await part.input('polite').selectOption('true')
-    await part.input('order').fill('{"id": 12}')
-    await part.input('free').fill('anything')
-    await part.pane.getByLabel('File for photo').setInputFiles({ name: 'dot.png', mimeType: 'image/png', buffer: png })
-    await part.pane.getByText('dot.png').waitFor()
-    const sent = part.page.waitForRequest((request) => request.url().endsWith('/documents/run'))
-    await part.run()
-    await part.waitFor('Completed')
-    expect((await sent).postDataJSON().parameters).toEqual({
-      ticket: 'It never arrived.\nWhat now?',
-      urgency: 4.5,
-      polite: true,
-      order: { id: 12 },
-      free: 'anything',
-      photo: `data:image/png;base64,${png.toString('base64')}`,
-    })
-  })
-
-  it('names the field of a value that does not fit, before and after sending', async () => {
+  it('names the field of a value that does not fit, and a file that is too large', async () => {
     const part = await openRun(browser, server, 'reply', { allow: /status of 422/ })
     await part.input('order').fill('{"id": ')
     await part.run()
@@ -68,10 +44,7 @@ describe('inputs', () => {
     expect(await part.input('ticket').getAttribute('aria-invalid')).toBe('true')
     await part.input('ticket').fill('x')
     await expect.poll(() => part.input('ticket').getAttribute('aria-invalid')).toBe(null)
-  })
 
-  it('refuses a file that is too large, and says how much fits', async () => {
-    const part = await openRun(browser, server, 'reply')
     const buffer = Buffer.alloc(3 * 1024 * 1024)
     await part.pane.getByLabel('File for photo').setInputFiles({ name: 'big.png', mimeType: 'image/png', buffer })
     await part.pane.getByText('big.png is 3.0 MB. A run accepts files up to 2.3 MB.').waitFor()
@@ -116,8 +89,9 @@ describe('inputs', () => {
     await expect.poll(() => part.input('place').inputValue()).toBe('the sea')
   })
 
-  it('fills all fields from pasted JSON', async () => {
+  it('fills in pasted JSON, with undo, and sends a large text and a file', async () => {
     const part = await openRun(browser, server, 'reply')
+    const items = Array.from({ length: 30_000 }, (_, at) => at)
     await part.pane.getByRole('button', { name: 'free as JSON' }).click()
     await part.input('free').fill('["half')
     await part.pane.getByRole('button', { name: 'Paste JSON' }).click()
@@ -125,31 +99,12 @@ describe('inputs', () => {
     await field.fill('{"nothing": 1}')
     await part.pane.getByRole('button', { name: 'Fill in' }).click()
     await part.pane.getByText('The prompt has no input with the name nothing.').waitFor()
-    await field.fill('{"ticket": "pasted", "urgency": 2, "polite": false, "order": {"id": 1}, "free": [1, 2]}')
+    await field.fill('{"ticket": "pasted", "urgency": null, "free": [1, 2]}')
     await part.pane.getByRole('button', { name: 'Fill in' }).click()
-    expect(await part.input('ticket').inputValue()).toBe('pasted')
-    expect(await part.input('urgency').inputValue()).toBe('2')
-    expect(await part.input('polite').inputValue()).toBe('false')
-    expect(JSON.parse(await part.input('order').inputValue())).toEqual({ id: 1 })
     expect(JSON.parse(await part.input('free').inputValue())).toEqual([1, 2])
     await part.page.getByRole('button', { name: 'Undo' }).click()
     await expect.poll(() => part.input('free').inputValue()).toBe('["half')
-  })
-
-  it('empties the field of an input that is null in pasted JSON', async () => {
-    const part = await openRun(browser, server, 'plain')
-    await part.input('topic').fill('typed')
-    await part.pane.getByRole('button', { name: 'Paste JSON' }).click()
-    await part.pane.getByLabel('All inputs as JSON').fill('{"topic": null}')
-    await part.pane.getByRole('button', { name: 'Fill in' }).click()
-    await expect.poll(() => part.input('topic').inputValue()).toBe('')
-    await part.page.getByRole('button', { name: 'Undo' }).click()
-    await expect.poll(() => part.input('topic').inputValue()).toBe('typed')
-  })
-
-  it('takes a large JSON text that is pasted into a field', async () => {
-    const part = await openRun(browser, server, 'reply')
-    const items = Array.from({ length: 30_000 }, (_, at) => at)
+    await part.input('free').fill('1')
     await part.input('ticket').fill('x')
     await part.pane.getByLabel('File for photo').setInputFiles({ name: 'dot.png', mimeType: 'image/png', buffer: png })
     await part.input('order').evaluate(
@@ -163,7 +118,9 @@ describe('inputs', () => {
     await part.pane.getByText('long text').waitFor()
     const sent = part.page.waitForRequest((request) => request.url().endsWith('/documents/run'))
     await part.run()
-    expect((await sent).postDataJSON().parameters.order).toEqual({ id: 1, items })
+    const dataUrl = `data:image/png;base64,${png.toString('base64')}`
+    const parameters = { ticket: 'x', order: { id: 1, items }, free: 1, photo: dataUrl }
+    expect((await sent).postDataJSON().parameters).toEqual(parameters)
     await part.waitFor('Completed')
   })
 })
@@ -231,15 +188,6 @@ describe('a run', () => {
     expect(await boxes()).toEqual(before)
   })
 
-  it('runs on the demo provider without a key', async () => {
-    const part = await openRun(browser, server, 'demo')
-    await part.input('name').fill('Ada')
-    await part.run()
-    await part.waitFor('Completed')
-    expect(await part.answer()).toContain('Ada')
-    expect(await part.facts()).toContain('Cost $0')
-  })
-
   it('shows each step, and the JSON of an object', async () => {
     const part = await openRun(browser, server, 'chain')
     server.fake.enqueue({ text: 'first' }, { text: 'second' })
@@ -255,8 +203,8 @@ describe('a run', () => {
     expect(await other.pane.getByRole('tabpanel').textContent()).toContain('"city": "Ghent"')
   })
 
-  it('gives a reply back that was refused, so that it can be sent again', async () => {
-    const part = await openRun(browser, server, 'plain', { allow: /ERR_FAILED/ })
+  it('gives a reply back that was refused, also after a reload, so that it can be sent again', async () => {
+    const part = await openRun(browser, server, 'plain', { allow: /ERR_FAILED|Failed to fetch/ })
     server.fake.enqueue({ text: 'Blue.' }, { text: 'Blau.' })
     await part.input('topic').fill('the sky')
     await part.run()
@@ -267,36 +215,14 @@ describe('a run', () => {
     await reply.press('Enter')
     await part.waitFor('Failed')
     await expect.poll(() => reply.inputValue()).toBe('And in German?')
+    await part.page.reload()
+    await expect.poll(() => reply.inputValue()).toBe('And in German?')
+    await expectAnswer(part, 'Blue.')
     await part.page.unroute('**/chat')
     await reply.press('Enter')
     await part.waitFor('Completed')
     await expectAnswer(part, 'Blue.\n\nBlau.')
     expect(await part.pane.getByText('You', { exact: true }).count()).toBe(1)
-  })
-
-  it('continues as a chat', async () => {
-    const part = await openRun(browser, server, 'plain')
-    server.fake.enqueue({ text: 'A first answer.' }, { text: 'Und auf Deutsch.' })
-    await part.run()
-    await part.waitFor('Completed')
-    await part.pane.getByLabel('Reply').fill('And in German?')
-    await part.pane.getByLabel('Reply').press('Enter')
-    await expectAnswer(part, 'A first answer.\n\nUnd auf Deutsch.')
-    const last = server.fake.requests.at(-1)
-    expect(JSON.stringify(last?.body)).toContain('And in German?')
-  })
-
-  it('says "no price" for a model without a known price', async () => {
-    const other = await consoleServer({ unknown: '---\nprovider: openai\nmodel: nobody-knows-1\n---\nHello' })
-    try {
-      const part = await openRun(browser, other, 'unknown')
-      await part.run()
-      await part.waitFor('Completed')
-      expect(await part.facts()).toContain('no price')
-      await part.page.close()
-    } finally {
-      await other.close()
-    }
   })
 })
 
@@ -315,17 +241,11 @@ describe('a failure', () => {
     expect(await part.announcement()).toContain('The run failed after 0 words')
   })
 
-  it('names the line of the prompt', async () => {
-    const part = await openRun(browser, server, 'broken', { allow: /status of 422/ })
+  it('names the line, also of another prompt, and leads to it', async () => {
+    const part = await openRun(browser, server, 'includes', { allow: /422/, search: '' })
     await part.run()
     await part.waitFor('Failed')
     await part.pane.getByText('chain_compile_error').waitFor()
-    await part.pane.getByText(/line 6, column \d+/).waitFor()
-  })
-
-  it('leads to the line of another prompt', async () => {
-    const part = await openRun(browser, server, 'includes', { allow: /422/, search: '' })
-    await part.run()
     await part.pane.getByRole('button', { name: /^broken, line 6/ }).click()
     const editor = part.page.getByRole('textbox', { name: /^Text of broken/ })
     await editor.waitFor()
@@ -333,41 +253,18 @@ describe('a failure', () => {
   })
 })
 
-describe('text', () => {
-  const hostile = [
-    '<script>document.title = "gone"</script>',
-    '<img src=x onerror="document.title = 1">',
-    '![picture](https://example.com/x.png) [link](javascript:alert(1))',
-    '\u202Eright to left\u202C שלום עולם مرحبا',
-    '\u001b[31mred\u001b[0m\u0007',
-  ].join('\n')
-
-  it('stays text, whatever a model writes', async () => {
-    const part = await openRun(browser, server, 'plain')
-    const title = await part.page.title()
-    server.fake.enqueue({ text: hostile })
-    await part.input('topic').fill(hostile)
-    await part.run()
-    await part.waitFor('Completed')
-    expect(await part.answer()).toContain('<img src=x onerror="document.title = 1">')
-    expect(await part.answer()).toContain('\u241b[31mred')
-    expect(await part.pane.locator('[data-answer] :is(img, script, a)').count()).toBe(0)
-    expect(await part.page.title()).toBe(title)
-  })
-
-  it('shows a data URL as a chip, and cuts what is long', async () => {
-    const part = await openRun(browser, server, 'plain')
-    server.fake.enqueue({ deltas: ['See ', `data:image/png;base64,${'A'.repeat(40_000)}`, ' there'] })
-    await part.run()
-    await part.waitFor('Completed')
-    await part.pane.getByText('image/png · 29 KB').waitFor()
-    expect((await part.answer()).length).toBeLessThan(200)
-    const long = 'a line of text\n'.repeat(10_000)
-    server.fake.enqueue({ deltas: [long] })
-    await part.run()
-    await part.waitFor('Completed')
-    await expect.poll(async () => (await part.answer()).length).toBeLessThan(70_000)
-    await part.pane.getByRole('button', { name: 'Show all (146 KB)' }).click()
-    await expect.poll(async () => (await part.answer()).length).toBeGreaterThan(149_000)
-  })
+it('shows a data URL as a chip, and cuts what is long', async () => {
+  const part = await openRun(browser, server, 'plain')
+  server.fake.enqueue({ deltas: ['See ', `data:image/png;base64,${'A'.repeat(40_000)}`, ' there'] })
+  await part.run()
+  await part.waitFor('Completed')
+  await part.pane.getByText('image/png · 29 KB').waitFor()
+  expect((await part.answer()).length).toBeLessThan(200)
+  const long = 'a line of text\n'.repeat(10_000)
+  server.fake.enqueue({ deltas: [long] })
+  await part.run()
+  await part.waitFor('Completed')
+  await expect.poll(async () => (await part.answer()).length).toBeLessThan(70_000)
+  await part.pane.getByRole('button', { name: 'Show all (146 KB)' }).click()
+  await expect.poll(async () => (await part.answer()).length).toBeGreaterThan(149_000)
 })

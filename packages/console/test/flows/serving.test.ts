@@ -2,26 +2,13 @@ import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { consoleBrowser } from '../support/browser.ts'
-import { consoleServer } from '../support/server.ts'
+import { consoleServer, sharedServer } from '../support/server.ts'
 
 const browser = consoleBrowser()
 const prefix = '/tools/stet'
 
-async function openedServer(environment: Record<string, string> = {}) {
-  const server = await consoleServer({ hello: 'Hello {{ name }}' }, environment)
-  onTestFinished(() => server.close())
-  return server
-}
-
-test('the server shows the console', async () => {
-  const server = await openedServer()
-  const { page } = await browser.open(server, '/sign-in', { key: null })
-  await page.getByRole('heading', { level: 1 }).waitFor()
-  expect(await page.title()).toContain('stet')
-})
-
 test('the page may write to the clipboard, and reach no device, credential or model', async () => {
-  const server = await openedServer()
+  const server = await sharedServer()
   const { page } = await browser.open(server, '/sign-in', { key: null })
   const features = await page.evaluate(() => {
     const { featurePolicy } = document as Document & { featurePolicy?: { allowedFeatures(): string[] } }
@@ -34,7 +21,8 @@ test('the page may write to the clipboard, and reach no device, credential or mo
 })
 
 test('below a path of a proxy, at another host name', async () => {
-  const server = await openedServer({ STET_PUBLIC_URL: `https://stet.example.com${prefix}` })
+  const server = await consoleServer({}, { STET_PUBLIC_URL: `https://stet.example.com${prefix}` })
+  onTestFinished(() => server.close())
   const asked: string[] = []
   const proxy = createServer((req, res) => {
     const path = req.url ?? ''

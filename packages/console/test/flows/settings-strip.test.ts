@@ -1,15 +1,14 @@
 /** The provider, model and temperature above the text: each edits its one line of the front matter while one types. */
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { consoleBrowser } from '../support/browser.ts'
-import { editorOf, newDraft, storedPrompt } from '../support/editor-page.ts'
-import { consoleServer } from '../support/server.ts'
+import { editorOf, lookAgain, newDraft, storedPrompt, writePrompt } from '../support/editor-page.ts'
+import { sharedServer } from '../support/server.ts'
 
 const browser = consoleBrowser()
 const text = '---\nprovider: openai\nmodel: gpt-4o # ours\ntemperature: 0.3\nmaxTokens: 50\n---\nHello\n'
 
 async function opened() {
-  const server = await consoleServer({ hello: text })
-  onTestFinished(() => server.close())
+  const server = await sharedServer({ hello: text })
   const draft = await newDraft(server)
   const { page } = await browser.open(server, server.promptAddress('hello', draft))
   const editor = editorOf(page)
@@ -18,12 +17,18 @@ async function opened() {
   return { page, editor, stored }
 }
 
-test('without the scope write, each setting says why it cannot be changed', async () => {
-  const server = await consoleServer({ hello: text })
-  onTestFinished(() => server.close())
-  const key = await server.newKey(['read', 'run'])
-  const { page } = await browser.open(server, server.promptAddress('hello'), { key })
-  await editorOf(page).ready()
+test('without the scope write, one reads text, settings and errors, and changes nothing', async () => {
+  const server = await sharedServer({ hello: text })
+  const draft = await newDraft(server)
+  await writePrompt(server, 'hello', { version: draft, prompt: `${text}{{ if }}` })
+  const key = await server.newKey(['read'])
+  const { page } = await browser.open(server, server.promptAddress('hello', draft), { key })
+  const editor = editorOf(page)
+  await editor.ready()
+  await editor.becomes('Read-only: needs write')
+  await editor.toEnd()
+  await editor.type('x')
+  expect((await editor.lines()).join('\n')).toBe(`${text}{{ if }}`)
   const described = (label: string) =>
     page.getByLabel(label).evaluate((field) => {
       const description = document.getElementById(field.getAttribute('aria-describedby') ?? '')
@@ -31,6 +36,15 @@ test('without the scope write, each setting says why it cannot be changed', asyn
     })
   for (const label of ['Provider', 'Model', 'Temperature'])
     expect(await described(label)).toEqual(['Read-only: needs write', 'Read-only: needs write'])
+  // The errors are those of the stored text, also after a colleague has changed it.
+  const errors = page.getByRole('region', { name: 'Errors' })
+  await errors.getByText(/^8:/).first().waitFor()
+  await writePrompt(server, 'hello', { version: draft, prompt: 'Hello' })
+  await lookAgain(page)
+  await errors.waitFor({ state: 'detached' })
+  await writePrompt(server, 'hello', { version: draft, prompt: 'Hello\n\n{{ if }}' })
+  await lookAgain(page)
+  await errors.getByText(/^3:/).first().waitFor()
 })
 
 test('an emptied field is saved like typed text, while it still has the focus', async () => {
@@ -46,23 +60,15 @@ test('an emptied field is saved like typed text, while it still has the focus', 
   // The next value stands where the emptied one was.
   await page.keyboard.type('0.75')
   await expect.poll(stored).toBe(text.replace('0.3', '0.75'))
-})
-
-test('a value that is typed after clearing the field keeps the line and its comment', async () => {
-  const { page, editor, stored } = await opened()
+  // A value that is typed after clearing the field keeps the line and its comment.
   await page.getByLabel('Model').focus()
   await page.keyboard.press('Control+a')
   await page.keyboard.press('Delete')
   await page.keyboard.type('gpt-4o-mini')
   await page.keyboard.press('Control+s')
-  await expect.poll(stored).toBe(text.replace('gpt-4o', 'gpt-4o-mini'))
+  await expect.poll(stored).toBe(text.replace('0.3', '0.75').replace('gpt-4o', 'gpt-4o-mini'))
   await editor.becomes(/^Saved/)
-  expect((await editor.lines()).slice(0, 4)).toEqual([
-    '---',
-    'provider: openai',
-    'model: gpt-4o-mini # ours',
-    'temperature: 0.3',
-  ])
+  expect((await editor.lines())[2]).toBe('model: gpt-4o-mini # ours')
 })
 
 test('Escape brings back what the field had, and a half-typed number is never saved', async () => {

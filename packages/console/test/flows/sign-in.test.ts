@@ -1,16 +1,18 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { consoleBrowser } from '../support/browser.ts'
 import { editorOf, newDraft } from '../support/editor-page.ts'
-import { type ConsoleServer, consoleServer } from '../support/server.ts'
+import { consoleServer, type OwnServer, signInLink } from '../support/server.ts'
 
 const browser = consoleBrowser()
-let server: ConsoleServer
+let server: OwnServer
 let history: string
+let publisher: string
 /** Chromium reports every 401 as an error of the console. */
 const allow = /status of 401/
 
 beforeAll(async () => {
   server = await consoleServer({ hello: 'Hello {{ name }}' })
+  publisher = await server.newKey(['read', 'run', 'write', 'publish'], { name: 'Ana', email: 'ana@example.com' })
   history = `/p/${server.project.id}/history`
 })
 afterAll(() => server.close())
@@ -26,16 +28,6 @@ test('an API key signs in and leads back to the page that was asked for', async 
   await page.getByRole('heading', { level: 1, name: 'History' }).waitFor()
   expect(new URL(page.url()).pathname).toBe(history)
 })
-
-test.each(['//evil.example/p/1', 'https://evil.example/', '/\\evil.example', '/docs', '/../api/v3/me'])(
-  'after signing in, the address %s is ignored',
-  async (to) => {
-    const { page } = await browser.open(server, `/sign-in?to=${encodeURIComponent(to)}`, { key: null, allow })
-    await page.getByLabel('API key').fill(server.key)
-    await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.waitForURL(server.address(`/p/${server.project.id}/v/live/prompts`))
-  },
-)
 
 test('when the session ends, a sheet covers the screen, and after signing in the work continues', async () => {
   const { page, context } = await browser.open(server, history, { allow })
@@ -81,17 +73,6 @@ test('the sign-in page says that the browser did not keep the cookie', async () 
   await page.getByText('Your browser did not keep the session cookie').waitFor()
 })
 
-test('signing out wipes unsaved text and leads to the sign-in screen', async () => {
-  const { page } = await browser.open(server, history, { allow })
-  await page.evaluate(() => localStorage.setItem('stet.unsaved.test', 'text'))
-  await page.getByTitle(/, default$/).click()
-  await page.getByRole('menuitem', { name: 'Sign out' }).click()
-  await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
-  expect(await page.evaluate(() => localStorage.getItem('stet.unsaved.test'))).toBe(null)
-  await page.goto(server.address(history))
-  await page.waitForURL(/\/sign-in\?to=/)
-})
-
 test('signing out asks first if a prompt could not be saved, also one that is no longer shown', async () => {
   const { page } = await browser.open(server, server.promptAddress('hello', await newDraft(server)), {
     allow: /status of 401|ERR_FAILED/,
@@ -118,6 +99,8 @@ test('signing out asks first if a prompt could not be saved, also one that is no
   await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
   const kept = await page.evaluate(() => Object.keys(localStorage).filter((key) => key.startsWith('stet.unsaved.')))
   expect(kept).toEqual([])
+  await page.goto(server.address(history))
+  await page.waitForURL(/\/sign-in\?to=/)
 })
 
 test('keys lead to screens, are listed, do nothing in fields, and can be turned off', async () => {
@@ -142,4 +125,96 @@ test('keys lead to screens, are listed, do nothing in fields, and can be turned 
   await page.keyboard.press('Control+k')
   await page.getByRole('combobox', { name: 'Find' }).waitFor()
   expect(await keys.count()).toBe(0)
+})
+
+test('a link says who it signs in, works after a click, and only once', async () => {
+  const link = await signInLink(server, publisher)
+  const { page, context } = await browser.open(server, link, { key: null, allow })
+  await page.getByRole('heading', { name: 'Sign in to workspace default as Ana (publisher)?' }).waitFor()
+  // Opening a link, as a mail scanner does, uses nothing up.
+  await page.reload()
+  await page.getByRole('button', { name: 'Sign in as Ana' }).click()
+  await page.waitForURL(server.address(`/p/${server.project.id}/v/live/prompts`))
+  await page.getByTitle('Ana, default').waitFor()
+
+  const again = await browser.openTab(context, link)
+  await again.getByRole('heading', { name: 'This link no longer works' }).waitFor()
+  expect(again.url()).not.toContain('#')
+  await again.getByLabel('API key').waitFor()
+})
+
+test('a refused link and a refused key show the code of the refusal, and its request id can be copied', async () => {
+  const { page } = await browser.open(server, '/sign-in', { key: null, allow })
+  const field = page.getByLabel('API key')
+  const copies = async (requestId: string | undefined) => {
+    expect(requestId).toBeTruthy()
+    await page.getByText('UnauthorizedError').waitFor()
+    await page.getByRole('button', { name: 'Copy request id' }).click()
+    await page.getByText('Copied', { exact: true }).waitFor()
+    // The policy of the page forbids reading the clipboard, so the test pastes it.
+    await field.fill('')
+    await page.keyboard.press('Control+V')
+    expect(await field.inputValue()).toBe(requestId)
+  }
+  const refusal = () => page.waitForResponse((response) => response.status() === 401)
+  const ofLink = refusal()
+  await page.goto(server.address(`/sign-in#${'A'.repeat(43)}`))
+  await page.getByRole('heading', { name: 'This link no longer works' }).waitFor()
+  await copies((await ofLink).headers()['x-request-id'])
+  await page.goto(server.address('/sign-in'))
+  const ofKey = refusal()
+  await field.fill('stet_wrong')
+  await page.keyboard.press('Enter')
+  await page.getByText('This sign-in link or API key is not valid').waitFor()
+  await copies((await ofKey).headers()['x-request-id'])
+})
+
+test('a session that the server refuses to read shows the code and the request id', async () => {
+  const { page } = await browser.open(server, '/sign-in', { key: publisher, allow: /status of 503/ })
+  const body = {
+    name: 'ServiceUnavailableError',
+    errorCode: 'ServiceUnavailableError',
+    message: 'No database',
+    details: {},
+  }
+  const refused = { status: 503, headers: { 'x-request-id': 'request-1' }, json: body }
+  await page.route('**/console/session', (route) => route.fulfill(refused), { times: 1 })
+  await page.goto(server.promptAddress('hello'))
+  const failure = page.getByRole('alert').filter({ hasText: 'The console could not be opened. No database' })
+  await failure.getByText('ServiceUnavailableError').waitFor()
+  await failure.getByRole('button', { name: 'Copy request id' }).waitFor()
+  await failure.getByRole('button', { name: 'Try again' }).click()
+  await page.getByRole('heading', { level: 1, name: 'hello' }).waitFor()
+})
+
+test('the code is in no request address, and not in the history of the browser', async () => {
+  const link = await signInLink(server, publisher)
+  const code = new URL(link).hash.slice(1)
+  const { page, context } = await browser.open(server, '/sign-in', { key: null, allow })
+  const addresses: string[] = []
+  context.on('request', (request) => addresses.push(request.url(), request.headers()['referer'] ?? ''))
+  // The page is open already, so only the fragment of its address changes.
+  await page.goto(link)
+  await page.getByRole('button', { name: 'Sign in as Ana' }).waitFor()
+  await page.keyboard.press('Enter')
+  await page.waitForURL(server.address(`/p/${server.project.id}/v/live/prompts`))
+  expect(addresses.filter((address) => !address.includes('#') && address.includes(code))).toEqual([])
+  await page.goBack()
+  await expect.poll(() => page.url()).not.toContain(code)
+})
+
+test('a link names the session that it replaces, and leads to its page', async () => {
+  const { page } = await browser.open(server, '/sign-in', { key: null, allow })
+  await page.getByLabel('API key').fill(publisher)
+  await page.keyboard.press('Enter')
+  await page.getByTitle('Ana, default').waitFor()
+  const editor = await server.newKey(['read', 'write', 'run'], { name: 'Leo', email: 'leo@example.com' })
+  const link = new URL(await signInLink(server, editor))
+  link.search = `?to=/p/${server.project.id}/history`
+  await page.goto(link.href)
+  await page.getByRole('heading', { name: 'as Leo (editor)?' }).waitFor()
+  await page.getByText('You are signed in as Ana').waitFor()
+  await page.getByRole('button', { name: 'Sign in as Leo' }).click()
+  await page.getByRole('heading', { level: 1, name: 'History' }).waitFor()
+  await page.getByTitle('Leo, default').waitFor()
 })

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { consoleBrowser } from '../support/browser.ts'
-import { type ConsoleServer, consoleServer, thousandPrompts } from '../support/server.ts'
+import { type ConsoleServer, sharedServer, thousandPrompts } from '../support/server.ts'
 
 const browser = consoleBrowser()
 const text = (about: string) => `Write about ${about} for {{ name }}.`
@@ -11,20 +11,18 @@ let server: ConsoleServer
 
 beforeAll(async () => {
   const names = ['support/reply', 'support/triage', 'sales/outreach/first', 'hello', ...oddNames]
-  server = await consoleServer(Object.fromEntries(names.map((name) => [name, text(name)])))
+  server = await sharedServer(Object.fromEntries(names.map((name) => [name, text(name)])))
 })
-afterAll(() => server.close())
 
 test('all of 1,000 prompts in 6 levels are listed', async () => {
-  const large = await consoleServer(thousandPrompts())
-  onTestFinished(() => large.close())
+  const large = await sharedServer(thousandPrompts())
   const { page } = await browser.open(large, `/p/${large.project.id}`)
   await page.getByText('1,000 prompts').waitFor()
   await expect.poll(() => page.locator('a[role="treeitem"]').count()).toBe(1000)
   expect(await page.locator('[role="treeitem"][aria-level="6"]').count()).toBeGreaterThan(500)
 })
 
-test('a prompt is created, renamed, deleted and reverted in a draft', async () => {
+test('a prompt is created, renamed, deleted, brought back and reverted in a draft', async () => {
   const draft = await newDraft()
   const { page } = await browser.open(server, server.promptAddress('support/reply', draft))
   await page.getByRole('button', { name: 'New prompt' }).click()
@@ -56,6 +54,13 @@ test('a prompt is created, renamed, deleted and reverted in a draft', async () =
   await page.getByRole('alertdialog', { name: 'Revert support/reply?' }).getByRole('button', { name: 'Revert' }).click()
   await expect.poll(() => stored(draft, 'support/reply')).toBe(text('support/reply'))
   await expect.poll(() => row(page, 'support/reply').getByText('changed').count()).toBe(0)
+
+  // A deletion can be undone, with the text of the draft.
+  await row(page, 'support/goodbye').focus()
+  await page.keyboard.press('Delete')
+  await expect.poll(() => paths(page)).not.toContain('support/goodbye')
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await heading(page, 'support/goodbye')
 })
 
 test('F2 on a deleted prompt does nothing', async () => {
@@ -97,19 +102,6 @@ test('a rename keeps the text and the examples', async () => {
   expect(JSON.parse(copied.text)).toMatchObject([{ name: 'Ana', parameters: { name: 'Ana' } }])
 })
 
-test('a deletion can be undone, with the text of the draft', async () => {
-  const draft = await newDraft()
-  await server.api('POST', `/projects/${server.project.id}/versions/${draft}/push`, {
-    body: { changes: [{ path: 'hello', status: 'modified', content: 'Only in the draft' }] },
-  })
-  const { page } = await browser.open(server, server.promptAddress('support/reply', draft))
-  await row(page, 'hello').focus()
-  await page.keyboard.press('Delete')
-  await page.getByRole('button', { name: 'Undo' }).click()
-  await heading(page, 'hello')
-  expect(await stored(draft, 'hello')).toBe('Only in the draft')
-})
-
 test('a change on live goes into one draft of its author', async () => {
   const key = await server.newKey(['read', 'write'], { name: 'Ana', email: 'ana@example.com' })
   const { page } = await browser.open(server, server.promptAddress('hello'), { key })
@@ -139,42 +131,37 @@ test('without the scope write, the actions name it and do nothing', async () => 
   expect(await page.getByRole('dialog').count()).toBe(0)
 })
 
-test("a colleague's push shows without a reload", async () => {
-  const draft = await newDraft()
-  const { page } = await browser.open(server, server.promptAddress('hello', draft))
-  await row(page, 'hello').waitFor()
-  await server.api('POST', `/projects/${server.project.id}/versions/${draft}/push`, {
-    body: { changes: [{ path: 'colleague/news', status: 'added', content: 'News' }] },
-  })
-  await row(page, 'colleague/news').waitFor()
-})
-
-test('the list does not take back a focus that it has given away', async () => {
+test('the list is read again every 10 s while its tab is shown, and stays if it cannot be read', async () => {
   const version = await newDraft()
-  const { page } = await browser.open(server, server.promptAddress('hello', version))
+  const { page } = await browser.open(server, '/settings/about', { allow: /status of 500/, isOwn: true })
+  await page.clock.install()
+  await page.goto(server.promptAddress('hello', version))
   await row(page, 'hello').focus()
   await page.keyboard.press('ArrowUp')
   await page.getByPlaceholder('Filter').focus()
   // As when a form with the focus closes.
   await page.evaluate(() => (document.activeElement as HTMLElement).blur())
-  await server.api('POST', `/projects/${server.project.id}/versions/${version}/documents`, { body: { path: 'pushed' } })
-  await row(page, 'pushed').waitFor()
+  const create = (path: string) =>
+    server.api('POST', `/projects/${server.project.id}/versions/${version}/documents`, { body: { path } })
+  await create('colleague/news')
+  await page.clock.runFor(11_000)
+  await row(page, 'colleague/news').waitFor()
+  // The list does not take back a focus that it has given away.
   expect(await focused(page)).toBe(null)
-})
 
-test('a hidden tab asks nothing', async () => {
-  const { page } = await browser.open(server, '/sign-in')
-  await page.clock.install()
-  await page.goto(server.promptAddress('hello'))
-  await row(page, 'hello').waitFor()
   const asked: string[] = []
   page.on('request', (request) => asked.push(request.url()))
   await setVisibility(page, 'hidden')
   await page.clock.runFor(60_000)
   expect(asked).toEqual([])
   await setVisibility(page, 'visible')
+  await page.route('**/tree', (route) => route.fulfill({ status: 500, json: { message: 'No disk', details: {} } }))
+  await page.clock.runFor(30_000)
+  await page.getByText('This list is from').waitFor()
+  expect(await paths(page)).toContain('hello')
+  await page.unroute('**/tree')
   await page.clock.runFor(11_000)
-  await expect.poll(() => asked.some((url) => url.endsWith('/versions/live/tree'))).toBe(true)
+  await page.getByText('This list is from').waitFor({ state: 'detached' })
 })
 
 test('the list is moved through and used by keyboard alone', async () => {
@@ -190,12 +177,9 @@ test('the list is moved through and used by keyboard alone', async () => {
       expect(await focused(page), key).toBe(expected)
     }
   }
-  await walk(['Home', 'run/'], ['ArrowRight', 'run/logs'], ['ArrowLeft', 'run/'], ['End', 'run'], ['ArrowUp', 'hello'])
   await walk(['Home', 'run/'], ['ArrowLeft', 'run/'])
   await expect.poll(() => row(page, 'run/').getAttribute('aria-expanded')).toBe('false')
-  await walk(['ArrowDown', 'sales/'], ['ArrowRight', 'sales/outreach/'])
-  // Letters: "su" is a word, and the next letter after a pause begins another one.
-  await walk(['s', 'support/'], ['u', 'support/'], ['p', 'support/'])
+  await walk(['ArrowDown', 'sales/'], ['s', 'support/'], ['u', 'support/'], ['p', 'support/'])
   await walk(['ArrowDown', 'support/reply'], ['ArrowDown', 'support/réply'], ['Enter', 'support/réply'])
   await heading(page, 'support/réply')
 
@@ -231,8 +215,8 @@ test('what is typed after n goes into the dialog, also before the browser has dr
   expect(await page.getByLabel('Path').inputValue()).toBe('support/typed')
 })
 
-test('the filter finds by parts of the path and counts what it finds', async () => {
-  const { page } = await browser.open(server, server.promptAddress('hello'))
+test('the filter counts what it finds, and takes the keys of the list as text', async () => {
+  const { page } = await browser.open(server, server.promptAddress('hello', await newDraft()))
   const filter = page.getByRole('searchbox', { name: 'Filter the prompts' })
   await filter.fill('REP sup')
   await expect.poll(() => paths(page)).toEqual(['support/reply'])
@@ -242,43 +226,6 @@ test('the filter finds by parts of the path and counts what it finds', async () 
   expect(await focused(page)).toBe('support/reply')
   await filter.press('Escape')
   await expect.poll(() => paths(page)).toContain('hello')
-})
-
-test.each(oddNames)('%s opens by click and by address', async (name) => {
-  const { page } = await browser.open(server, server.promptAddress('hello'))
-  await row(page, name).click()
-  await heading(page, name)
-  expect(page.url()).toBe(server.promptAddress(name))
-  expect(await row(page, name).getAttribute('href')).toBe(new URL(server.promptAddress(name)).pathname)
-  await page.reload()
-  await heading(page, name)
-  await page.getByText(`Write about ${name}`).first().waitFor()
-})
-
-test('names that no prompt can have are refused at the field, and their addresses name them', async () => {
-  const { page } = await browser.open(server, server.promptAddress('hello', await newDraft()), {
-    allow: /status of 40[04]/,
-  })
-  const bad = '50% off?#1 <script>alert(1)</script>'
-  await page.getByRole('button', { name: 'New prompt' }).click()
-  await submit(page, 'Create', bad)
-  await page.getByText('Invalid path').waitFor()
-  await page.keyboard.press('Escape')
-  await page.goto(server.promptAddress(bad))
-  await heading(page, bad)
-  await page.getByText('The prompt could not be opened').waitFor()
-})
-
-test('the address of an unknown prompt offers similar ones', async () => {
-  const { page } = await browser.open(server, server.promptAddress('helo'), { allow: /status of 404/ })
-  await page.getByRole('alert').getByRole('link', { name: 'hello' }).click()
-  await heading(page, 'hello')
-})
-
-test('the list of keys has those of the list, which do nothing elsewhere', async () => {
-  const { page } = await browser.open(server, server.promptAddress('hello', await newDraft()))
-  await row(page, 'hello').waitFor()
-  const filter = page.getByLabel('Filter the prompts')
   await filter.fill('hel')
   await filter.press('Home')
   await page.keyboard.press('Delete')
@@ -294,6 +241,37 @@ test('the list of keys has those of the list, which do nothing elsewhere', async
   expect(await lines()).toContain('Delete the prompt that has the focus in the listDel')
 })
 
+test('prompts with odd names open by click and by address', async () => {
+  const { page } = await browser.open(server, server.promptAddress('hello'))
+  for (const name of oddNames) {
+    await row(page, name).click()
+    await heading(page, name)
+    expect(page.url()).toBe(server.promptAddress(name))
+  }
+  await page.reload()
+  await page
+    .getByText(`Write about ${oddNames.at(-1)}`)
+    .first()
+    .waitFor()
+})
+
+test('a name that no prompt can have is refused at the field, and its address names it and similar ones', async () => {
+  const { page } = await browser.open(server, server.promptAddress('hello', await newDraft()), {
+    allow: /status of 40[04]/,
+  })
+  const bad = '50% off?#1 <script>alert(1)</script>'
+  await page.getByRole('button', { name: 'New prompt' }).click()
+  await submit(page, 'Create', bad)
+  await page.getByText('Invalid path').waitFor()
+  await page.keyboard.press('Escape')
+  await page.goto(server.promptAddress(bad))
+  await heading(page, bad)
+  await page.getByText('The prompt could not be opened').waitFor()
+  await page.goto(server.promptAddress('helo'))
+  await page.getByRole('alert').getByRole('link', { name: 'hello' }).click()
+  await heading(page, 'hello')
+})
+
 test('the link to the settings also works in a new tab', async () => {
   const { page } = await browser.open(server, server.promptAddress('hello'))
   const link = page.getByRole('link', { name: 'Settings' })
@@ -303,41 +281,25 @@ test('the link to the settings also works in a new tab', async () => {
   await expect.poll(() => link.getAttribute('aria-current')).toBe('page')
 })
 
-test.each(['99999', 'abc', '1.5', '99999/v/live/prompts', 'abc/v/live/changes', 'abc/history'])(
-  'the address of the unknown project %s says so',
-  async (project) => {
-    const { page } = await browser.open(server, `/p/${project}`, { allow: /status of 404/ })
-    await heading(page, 'There is no project at this address')
-    expect(await page.locator('body').textContent()).not.toContain('NaN')
-    await page.getByRole('link', { name: 'Open the console' }).click()
-    await row(page, 'hello').waitFor()
-  },
-)
-
-test.each([
-  ['/prompts', crypto.randomUUID()],
-  ['/prompts/hello', crypto.randomUUID()],
-  ['/changes', crypto.randomUUID()],
-  ['/prompts/hello', 'abc'],
-])('the address %s of the unknown version %s says so, and leads to the live one', async (screen, version) => {
-  const { page } = await browser.open(server, `/p/${server.project.id}/v/${version}${screen}`, {
-    allow: /status of 40[04]/,
-  })
-  await heading(page, 'This project has no version at this address')
+test('the address of an unknown project or version says so, and leads to a known one', async () => {
+  const { page } = await browser.open(server, '/p/abc', { allow: /status of 40[04]/ })
+  await heading(page, 'There is no project at this address')
+  await page.goto(server.address('/p/99999/v/live/prompts'))
+  await heading(page, 'There is no project at this address')
+  expect(await page.locator('body').textContent()).not.toContain('NaN')
+  await page.getByRole('link', { name: 'Open the console' }).click()
+  await page.getByRole('treeitem').first().waitFor()
+  for (const [version, screen] of [
+    ['abc', '/changes'],
+    [crypto.randomUUID(), '/prompts/hello'],
+  ]) {
+    await page.goto(server.address(`/p/${server.project.id}/v/${version}${screen}`))
+    await heading(page, 'This project has no version at this address')
+  }
   await page.getByRole('button', { name: 'Version: Unknown version' }).waitFor()
   await page.getByRole('link', { name: 'Open the live version' }).click()
   await row(page, 'hello').waitFor()
   await page.getByRole('button', { name: /^Version: Live/ }).waitFor()
-})
-
-test('while the list cannot be read again, it stays and says how old it is', async () => {
-  const { page } = await browser.open(server, server.promptAddress('hello'), { allow: /status of 500/ })
-  await row(page, 'hello').waitFor()
-  await page.route('**/tree', (route) => route.fulfill({ status: 500, json: { message: 'No disk', details: {} } }))
-  await page.getByText('This list is from').waitFor()
-  expect(await paths(page)).toContain('hello')
-  await page.unroute('**/tree')
-  await page.getByText('This list is from').waitFor({ state: 'detached' })
 })
 
 test('changing the window and the tab keeps inputs and the editor', async () => {

@@ -1,8 +1,8 @@
 /** Debian's Chromium, and pages that may not misbehave: no error, no refused content, no other origin, no secret in sight. */
-import { existsSync } from 'node:fs'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, expect } from 'vitest'
-import { chromiumFlags, chromium as fullBrowser } from '../../../sdk/test/browser/chromium.ts'
+import { afterEach, expect } from 'vitest'
+import { chromiumFlags } from '../../../sdk/test/browser/chromium.ts'
+import { consoleChromium } from './chromium.ts'
 import type { ConsoleServer } from './server.ts'
 
 export interface PageOptions {
@@ -15,6 +15,8 @@ export interface PageOptions {
   allow?: RegExp
   /** axe needs a page without a Content-Security-Policy. */
   bypassCSP?: boolean
+  /** Opens a browser context that no other test uses: for tests that change what a new address does not reset. */
+  isOwn?: boolean
 }
 
 /** What a browser needs of a server. */
@@ -26,66 +28,62 @@ export interface OpenedPage {
 }
 
 export interface ConsoleBrowser {
-  /** Opens a page in a browser context of its own, like another person's browser. */
+  /** Opens a page that no earlier test has left anything in. A second one in a test is like another person's browser. */
   open(server: Reached, path: string, options?: PageOptions): Promise<OpenedPage>
   /** Another tab of the same browser. */
   openTab(context: BrowserContext, address: string): Promise<Page>
 }
 
-/**
- * Chromium's headless shell, if it is installed: the same engine without the parts of a desktop browser. A page costs a third
- * of the processor time (0.6 against 1.6 s). The project `browser` uses the whole browser.
- */
-const binary = [process.env['STET_TEST_HEADLESS_SHELL'] ?? '/usr/bin/chromium-headless-shell', fullBrowser].find(
-  (file) => file !== undefined && existsSync(file),
-)
+let launched: Promise<Browser> | undefined
 
-/** One browser for all tests of a file. After each test its pages are inspected and closed. */
-export function consoleBrowser(extraFlags: readonly string[] = []): ConsoleBrowser {
-  let browser: Browser
-  const watched = new Map<BrowserContext, Watch>()
-  beforeAll(async () => {
-    if (!binary) throw new Error('No Chromium: install the package chromium, or set STET_TEST_CHROMIUM')
-    browser = await chromium.launch({ executablePath: binary, args: [...chromiumFlags, ...extraFlags] })
-  })
-  afterEach(async () => {
-    const contexts = [...watched]
-    watched.clear()
+/** One browser for all test files of a worker process. */
+function workerBrowser(): Promise<Browser> {
+  if (!consoleChromium) throw new Error('No Chromium: install the package chromium, or set STET_TEST_CHROMIUM')
+  if (!launched) {
+    launched = chromium.launch({ executablePath: consoleChromium, args: [...chromiumFlags], handleSIGTERM: false })
+    // Vitest ends a worker with SIGTERM. On `exit`, Playwright kills the browser and deletes its profile.
+    process.once('SIGTERM', () => process.exit())
+  }
+  return launched
+}
+
+interface Opened extends OpenedPage {
+  watch: Watch
+  server: Reached
+  options: Pick<PageOptions, 'bypassCSP' | 'isOwn'>
+}
+
+/** Contexts of earlier tests, emptied. A new address costs 0.5 s of processor time, a new context 1.2 s. */
+const kept: Opened[] = []
+const mostKept = 2
+
+/** After each test its pages are inspected. If the test has passed, its contexts are emptied for the next test. */
+export function consoleBrowser(): ConsoleBrowser {
+  const opened = new Set<Opened>()
+  afterEach(async ({ task }) => {
+    const all = [...opened]
+    opened.clear()
     const problems: string[] = []
-    for (const [context, watch] of contexts) {
-      problems.push(...(await problemsOf(context, watch)))
-      await context.close()
-    }
+    for (const one of all) problems.push(...(await problemsOf(one.context, one.watch)))
+    const hasPassed = task.result?.state !== 'fail' && problems.length === 0
+    for (const one of all) if (!hasPassed || !(await keep(one))) await one.context.close()
     expect(problems).toEqual([])
   })
-  afterAll(() => browser?.close())
 
   return {
     async open(server, path, options = {}) {
-      const { width = 1440, height = 900, theme = 'light', key = server.key, bypassCSP = false } = options
-      const context = await browser.newContext({
-        viewport: { width, height },
-        colorScheme: theme,
-        reducedMotion: 'reduce',
-        bypassCSP,
-        locale: 'en-GB',
-        timezoneId: 'UTC',
-        permissions: ['clipboard-read', 'clipboard-write'],
-      })
-      context.setDefaultTimeout(30_000)
-      const watch: Watch = {
-        problems: [],
-        origin: new URL(server.address('/')).origin,
-        allow: options.allow,
-        secrets: [],
-      }
-      watched.set(context, watch)
-      watch.secrets.push(server.key, ...(key ? [key] : []))
-      await observe(context, watch)
+      const { width = 1440, height = 900, theme = 'light', key = server.key } = options
+      const one = { ...(takeKept(options) ?? (await newPage(options))), server }
+      opened.add(one)
+      const { page, context, watch } = one
+      watch.origin = new URL(server.address('/')).origin
+      watch.allow = options.allow
+      watch.secrets = [server.key, ...(key ? [key] : [])]
       if (key !== null) await signIn(context, server, key)
-      const page = await context.newPage()
+      await page.setViewportSize({ width, height })
+      await page.emulateMedia({ colorScheme: theme, forcedColors: null })
       await page.goto(path.startsWith('http') ? path : server.address(path))
-      return { page, context }
+      return one
     },
     async openTab(context, address) {
       const page = await context.newPage()
@@ -93,6 +91,50 @@ export function consoleBrowser(extraFlags: readonly string[] = []): ConsoleBrows
       return page
     },
   }
+}
+
+async function newPage({ bypassCSP = false, isOwn = false }: PageOptions): Promise<Omit<Opened, 'server'>> {
+  const browser = await workerBrowser()
+  const context = await browser.newContext({
+    bypassCSP,
+    viewport: { width: 1440, height: 900 },
+    reducedMotion: 'reduce',
+    locale: 'en-GB',
+    timezoneId: 'UTC',
+    permissions: ['clipboard-read', 'clipboard-write'],
+  })
+  context.setDefaultTimeout(120_000)
+  const watch: Watch = { problems: [], origin: '', allow: undefined, secrets: [] }
+  await observe(context, watch)
+  return { page: await context.newPage(), context, watch, options: { bypassCSP, isOwn } }
+}
+
+/** Empties the context: no session, no storage, no route, no other tab. False if a later test could not use it. */
+async function keep(one: Opened): Promise<boolean> {
+  const { context, page, watch, server, options } = one
+  if (options.isOwn || kept.length === mostKept || page.isClosed()) return false
+  for (const other of context.pages()) if (other !== page) await other.close()
+  page.removeAllListeners('request')
+  page.removeAllListeners('dialog')
+  await context.setOffline(false)
+  await page.unrouteAll({ behavior: 'ignoreErrors' })
+  // What the page says while it ends belongs to no test.
+  watch.allow = /./
+  const isReached = await page.goto(server.address('/health')).catch(() => null)
+  if (!isReached) return false
+  await page.evaluate(() => {
+    localStorage.clear()
+    sessionStorage.clear()
+  })
+  await context.clearCookies()
+  watch.problems = []
+  kept.push(one)
+  return true
+}
+
+function takeKept({ bypassCSP = false, isOwn = false }: PageOptions): Opened | undefined {
+  const at = isOwn ? -1 : kept.findIndex(({ options }) => options.bypassCSP === bypassCSP)
+  return at < 0 ? undefined : kept.splice(at, 1)[0]
 }
 
 interface Watch {

@@ -23,6 +23,11 @@ export function editorOf(page: Page) {
   }
 }
 
+/** The page reads what a colleague has changed, as when its tab is shown again, instead of some seconds later. */
+export async function lookAgain(page: Page): Promise<void> {
+  await page.evaluate(() => dispatchEvent(new Event('visibilitychange')))
+}
+
 export interface StoredPrompt {
   content: string
   contentHash: string

@@ -1,10 +1,10 @@
 /** A stet server with the built console, a fake provider and a project. */
-
 import { generateApiKey } from '../../../server/src/features/access/api-key.ts'
-import { issueKey } from '../../../server/test/http/scenario.ts'
+import { createTestProject, issueKey } from '../../../server/test/http/scenario.ts'
 import { type ServedProject, servedProject } from '../../../server/test/support/served-project.ts'
 import { settingsFor, startServer } from '../../../server/test/support/server-process.ts'
 import { testDatabase } from '../../../server/test/support/test-database.ts'
+import { leaveToTeardown } from './teardown.ts'
 
 export type Scope = 'read' | 'run' | 'write' | 'publish' | 'admin'
 
@@ -14,7 +14,7 @@ export interface EmptyServer {
   close(): Promise<void>
 }
 
-export interface ConsoleServer extends ServedProject {
+export interface ConsoleServer extends Omit<ServedProject, keyof Lifecycle> {
   /** The address of a page, for example `/settings/keys`. */
   address(path: string): string
   /** The address of a prompt of the live version, or of another one. */
@@ -24,6 +24,11 @@ export interface ConsoleServer extends ServedProject {
   /** A new key with these scopes. Every key belongs to an author of its own if `author` is set. */
   newKey(scopes: readonly Scope[], author?: { name: string; email: string }): Promise<string>
 }
+
+type Lifecycle = Pick<ServedProject, 'kill' | 'start' | 'stop' | 'close' | 'storage'>
+
+/** A server process that no other test file uses. */
+export interface OwnServer extends ConsoleServer, Lifecycle {}
 
 /** A server as a new user has it: no project, no provider key. */
 export async function emptyServer(environment: Record<string, string> = {}): Promise<EmptyServer> {
@@ -59,8 +64,29 @@ export async function consoleServer(
   prompts: Record<string, string> = {},
   environment: Record<string, string> = {},
   execArgv?: readonly string[],
-): Promise<ConsoleServer> {
-  const served = await servedProject(prompts, environment, execArgv)
+): Promise<OwnServer> {
+  return withConsole(await servedProject(prompts, environment, execArgv))
+}
+
+let shared: Promise<ServedProject> | undefined
+
+/** A new project on the one server of this worker process. Without pending replies of the provider. */
+export async function sharedServer(prompts: Record<string, string> = {}): Promise<ConsoleServer> {
+  shared ??= startShared()
+  const served = await shared
+  served.fake.clear()
+  return withConsole({ ...served, project: await createTestProject(served.api, prompts) })
+}
+
+async function startShared(): Promise<ServedProject> {
+  // The runs of `reconnect` outlive the time after which the page stops trying by itself.
+  const served = await servedProject({}, { STET_GRACE_MS: '300000', STET_ALLOWED_PRIVATE_HOSTS: '127.0.0.1' })
+  const { dataDir, databaseUrl } = served.storage
+  leaveToTeardown({ pid: served.server.child.pid, dataDir, databaseUrl })
+  return served
+}
+
+function withConsole<Served extends Pick<ServedProject, 'server' | 'project' | 'api'>>(served: Served) {
   const address = (path: string) => `${served.server.url}${path}`
   return Object.assign(served, {
     address,

@@ -1,12 +1,10 @@
-/** The states of the console that are drawn and checked: eight screens, in both themes and three widths. */
+/** The states of the console that are drawn and checked: eight screens, and what opens above them. */
 import type { Page } from 'playwright-core'
-import type { OpenedPage } from './browser.ts'
+import type { PageOptions } from './browser.ts'
+import { editorOf, writePrompt } from './editor-page.ts'
 import type { ConsoleServer } from './server.ts'
 
-export const themes = ['light', 'dark'] as const
-export const widths = [360, 768, 1440] as const
-
-export interface ScreenState {
+export interface ScreenState extends Pick<PageOptions, 'allow'> {
   name: string
   path: (server: ConsoleServer, draft: string) => string
   /** Opens the page signed out. */
@@ -14,7 +12,7 @@ export interface ScreenState {
   /** Opens the page of a server without projects. */
   isEmpty?: boolean
   /** Brings the screen into the state, and resolves when it shows it. */
-  ready: (page: Page) => Promise<unknown>
+  ready: (page: Page, server: ConsoleServer, draft: string) => Promise<unknown>
 }
 
 const prompts = {
@@ -60,13 +58,12 @@ export async function fillDraft(server: ConsoleServer): Promise<string> {
   return draft.split('/').at(-1) ?? ''
 }
 
-const editorOf = (page: Page) => page.locator('.cm-content').first()
-
 export const screens: readonly ScreenState[] = [
   {
     name: 'sign-in',
     path: () => '/sign-in',
     isSignedOut: true,
+    allow: /status of 401/,
     ready: (page) => page.getByRole('heading', { level: 1 }).waitFor(),
   },
   {
@@ -77,7 +74,7 @@ export const screens: readonly ScreenState[] = [
   {
     name: 'editor',
     path: (server, draft) => `/p/${server.project.id}/v/${draft}/prompts/support/reply`,
-    ready: (page) => editorOf(page).waitFor({ state: 'attached' }),
+    ready: (page) => editorOf(page).ready(),
   },
   {
     name: 'run',
@@ -114,6 +111,192 @@ export const screens: readonly ScreenState[] = [
   },
 ]
 
+const replyOf = (server: ConsoleServer, draft: string) => `/p/${server.project.id}/v/${draft}/prompts/support/reply`
+const changesOf = (server: ConsoleServer, draft: string) => `/p/${server.project.id}/v/${draft}/changes`
+const dialog = (page: Page, name: string | RegExp) => page.getByRole('dialog', { name }).waitFor()
+const click = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first().click()
+
+/** Menus, dialogs and refusals. `ready` opens what is checked. */
+export const openStates: readonly ScreenState[] = [
+  {
+    name: 'palette',
+    path: replyOf,
+    ready: async (page) => {
+      await editorOf(page).ready()
+      await page.keyboard.press('Control+k')
+      await page.getByRole('option').first().waitFor()
+    },
+  },
+  {
+    name: 'keys',
+    path: () => '/settings/keys',
+    ready: async (page) => {
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await page.keyboard.press('?')
+      await dialog(page, 'Keyboard shortcuts')
+    },
+  },
+  {
+    name: 'user-menu',
+    path: () => '/settings/keys',
+    ready: async (page) => {
+      await page.getByTitle(/, default$/).click()
+      await page.getByRole('menuitem', { name: 'Sign out' }).waitFor()
+    },
+  },
+  {
+    name: 'project-menu',
+    path: replyOf,
+    ready: async (page) => {
+      await page.locator('button[aria-haspopup="menu"]').first().click()
+      await page.getByRole('menu').waitFor()
+    },
+  },
+  {
+    name: 'new-prompt',
+    path: replyOf,
+    allow: /status of 400/,
+    ready: async (page) => {
+      await click(page, 'New prompt')
+      await dialog(page, 'New prompt')
+      await page.getByLabel('Path').fill('support/reply/../..')
+      await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click()
+      await page.locator('[aria-invalid="true"]').waitFor()
+    },
+  },
+  {
+    name: 'rename',
+    path: replyOf,
+    ready: async (page) => {
+      await page.locator('[data-key="support/reply"]').focus()
+      await page.keyboard.press('F2')
+      await dialog(page, /^Rename/)
+    },
+  },
+  {
+    name: 'publish',
+    path: changesOf,
+    ready: async (page) => {
+      await click(page, /^Publish/)
+      await dialog(page, 'Publish')
+    },
+  },
+  {
+    name: 'revert',
+    path: changesOf,
+    ready: async (page) => {
+      await click(page, /^Revert/)
+      await page.getByRole('alertdialog').waitFor()
+    },
+  },
+  {
+    name: 'new-key',
+    path: () => '/settings/keys',
+    ready: async (page) => {
+      await click(page, 'New key')
+      await dialog(page, 'New key')
+    },
+  },
+  {
+    name: 'invite',
+    path: () => '/settings/people',
+    allow: /status of 400/,
+    ready: async (page) => {
+      await click(page, 'Invite')
+      const form = page.getByRole('dialog', { name: 'Invite a person' })
+      await form.getByLabel('Name').fill('Ana')
+      await form.getByLabel('Email').fill('not an address')
+      await form.getByRole('button', { name: 'Make a link' }).click()
+      await page.locator('[aria-invalid="true"]').waitFor()
+    },
+  },
+  {
+    name: 'provider',
+    path: () => '/settings/providers',
+    ready: async (page) => {
+      await click(page, 'Add a provider')
+      await dialog(page, 'Add a provider')
+    },
+  },
+  {
+    name: 'failed-run',
+    path: (server) => `/p/${server.project.id}/v/live/prompts/support/triage?tab=run`,
+    ready: async (page, server) => {
+      server.fake.enqueue({ status: 401, body: { error: { message: 'Incorrect API key provided' } } })
+      await page.getByRole('textbox', { name: /^ticket/ }).fill('late order')
+      await page.locator('[data-run]').click()
+      await page.getByText('Incorrect API key provided', { exact: false }).first().waitFor()
+    },
+  },
+  {
+    name: 'compile-errors',
+    path: (server, draft) => `/p/${server.project.id}/v/${draft}/prompts/support/closing`,
+    ready: async (page) => {
+      const editor = editorOf(page)
+      await editor.ready()
+      await editor.toEnd()
+      await page.keyboard.type('{{ if }}')
+      await page.locator('.cm-lintRange, .cm-lint-marker').first().waitFor()
+    },
+  },
+  {
+    name: 'conflict',
+    path: replyOf,
+    allow: /status of 409/,
+    ready: async (page, server, draft) => {
+      const editor = editorOf(page)
+      await editor.ready()
+      await editor.toEnd()
+      await page.route(
+        '**/create-or-update',
+        async (route) => {
+          await writePrompt(server, 'support/reply', { version: draft, prompt: `Theirs ${crypto.randomUUID()}` })
+          await route.continue()
+        },
+        { times: 1 },
+      )
+      await page.keyboard.type('mine')
+      await page.getByRole('textbox', { name: 'Their text' }).waitFor()
+    },
+  },
+  {
+    name: 'session-ended',
+    path: replyOf,
+    allow: /status of 401/,
+    ready: async (page) => {
+      await editorOf(page).ready()
+      await page.context().clearCookies()
+      await dialog(page, 'Your session has ended')
+    },
+  },
+  {
+    name: 'session-ended-while-typing',
+    path: replyOf,
+    allow: /status of 401/,
+    ready: async (page) => {
+      const editor = editorOf(page)
+      await editor.ready()
+      await editor.toEnd()
+      await page.context().clearCookies()
+      await editor.type(' typed')
+      await page.getByText('You can finish typing').waitFor()
+    },
+  },
+  {
+    name: 'used-link',
+    path: () => `/sign-in#${'A'.repeat(43)}`,
+    isSignedOut: true,
+    allow: /status of 401/,
+    ready: (page) => page.getByRole('heading', { name: 'This link no longer works' }).waitFor(),
+  },
+  {
+    name: 'unknown-version',
+    path: (server) => `/p/${server.project.id}/v/${crypto.randomUUID()}/prompts`,
+    allow: /status of 404/,
+    ready: (page) => page.getByRole('heading', { name: 'This project has no version at this address' }).waitFor(),
+  },
+]
+
 /** The filled buttons of the page, or of the dialog above it. A screen has at most one. */
 export function filledButtons(page: Page): Promise<string[]> {
   return page.evaluate(() => {
@@ -131,7 +314,7 @@ export function filledButtons(page: Page): Promise<string[]> {
 }
 
 /** Waits until fonts are loaded and nothing is being fetched, so that a picture shows the final state. */
-export async function settle({ page }: Pick<OpenedPage, 'page'>): Promise<void> {
+export async function settle(page: Page): Promise<void> {
   await page.evaluate(() => document.fonts.ready.then(() => undefined))
   await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' })
 }

@@ -1,14 +1,14 @@
 /**
- * Every flow of prompts, runs and publications by keyboard alone. The list of prompts has such a test in flows/tree, and
- * the changes of a draft in flows/publish.
+ * Every flow of prompts, runs and publications by keyboard alone. The list of prompts has such a test in tree, and
+ * the changes of a draft in publish.
  */
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { consoleBrowser } from './support/browser.ts'
-import { editorOf, newDraft, storedPrompt, writePrompt } from './support/editor-page.ts'
-import { keysOf } from './support/keys.ts'
-import { expectAnswer, frontMatter, openRun } from './support/run-part.ts'
-import { type ConsoleServer, consoleServer } from './support/server.ts'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { consoleBrowser } from '../support/browser.ts'
+import { editorOf, newDraft, storedPrompt, writePrompt } from '../support/editor-page.ts'
+import { keysOf } from '../support/keys.ts'
+import { expectAnswer, frontMatter, openRun } from '../support/run-part.ts'
+import { type ConsoleServer, sharedServer } from '../support/server.ts'
 
 const browser = consoleBrowser()
 let server: ConsoleServer
@@ -16,7 +16,7 @@ const lines = (count: number) => Array.from({ length: count }, (_, at) => `line 
 const tools = 'tools:\n  get_weather:\n    description: Weather\n    parameters: { type: object }\n'
 
 beforeAll(async () => {
-  server = await consoleServer({
+  server = await sharedServer({
     'a/first': 'One',
     'a/second': 'Two',
     'b/live': 'Live',
@@ -30,7 +30,6 @@ beforeAll(async () => {
   })
 })
 beforeEach(() => server.fake.clear())
-afterAll(() => server.close())
 
 const heading = (page: Page) => page.getByRole('heading', { level: 1 })
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name })
@@ -170,18 +169,6 @@ test('offline: the text is kept, and sent again on demand', async () => {
   await keys.expectFocus(editor.content)
 })
 
-test('live typing: the focus stays in the text when the address becomes that of the draft', async () => {
-  const { page, editor, keys } = await inEditor('b/live', undefined, 'live')
-  await keys.type(' and typed')
-  await expect.poll(() => /\/v\/([0-9a-f-]{36})\//.exec(page.url())?.[1]).toBeTruthy()
-  await editor.becomes(/^Saved/)
-  await keys.expectFocus(editor.content)
-  await keys.type('!')
-  const draft = /\/v\/([0-9a-f-]{36})\//.exec(page.url())?.[1] ?? ''
-  await expect.poll(async () => (await storedPrompt(server, 'b/live', draft)).content).toBe('Live and typed!')
-  expect(await liveText('b/live')).toBe('Live')
-})
-
 test('run, stop and chat', async () => {
   const part = await openRun(browser, server, 'd/input')
   const keys = keysOf(part.page)
@@ -316,8 +303,11 @@ test('publish-conflict: compared, merged and published', async () => {
   const dialog = page.getByRole('dialog', { name: 'Publish' })
   await keys.press('Control+Enter')
   await keys.expectFocus(dialog.getByLabel('Title'))
+  await keys.press('Control+a')
+  await keys.type('Mine')
   await keys.press('Enter')
   await dialog.getByText('Nothing was published.').waitFor()
+  expect(await liveText('b/merged')).toContain('theirs')
   await keys.tabTo(dialog.getByRole('button', { name: 'Compare and merge' }))
   await keys.press('Enter')
   const merge = page.getByRole('dialog', { name: 'b/merged' })
@@ -334,9 +324,11 @@ test('publish-conflict: compared, merged and published', async () => {
   await keys.press('Enter')
   await merge.waitFor({ state: 'hidden' })
   await keys.expectFocus(dialog.getByLabel('Title'))
+  // The dialog keeps what was typed before the conflict.
+  expect(await dialog.getByLabel('Title').inputValue()).toBe('Mine')
   await keys.tabTo(dialog.getByRole('button', { name: 'Publish', exact: true }))
   await keys.press('Enter')
-  await page.getByRole('heading', { name: /^v\d/ }).waitFor()
+  await page.getByRole('heading', { name: /^v\d+ Mine/ }).waitFor()
   await keys.expectFocus(heading(page))
   expect(await liveText('b/merged')).toBe('first line, theirs\nsecond line\nthird line, mine\n')
 })
@@ -380,17 +372,26 @@ test('rollback: from the list of versions to the new one', async () => {
   expect(await liveText('e/rolled')).toBe('As it was')
 })
 
-test('revert: one prompt, then the last one', async () => {
-  const { page, keys } = await inChanges({ 'b/reverted': 'Changed', 'b/reverted-too': null })
+test('revert: one prompt after a question that names it, then the last one', async () => {
+  const { draft, page, keys } = await inChanges({ 'b/reverted': 'Changed', 'b/reverted-too': null })
+  const revert = button(page, 'Revert')
+  const question = page.getByRole('alertdialog')
+  await keys.tabTo(revert)
+  await keys.press('Enter')
+  await page.getByRole('alertdialog', { name: 'Revert b/reverted?' }).waitFor()
+  // Escape changes nothing and gives the focus back.
+  await keys.press('Escape')
+  await question.waitFor({ state: 'hidden' })
+  await keys.expectFocus(revert)
+  await page.getByText('2 prompts: 1 changed, 1 deleted').waitFor()
   for (const left of ['1 prompt: 1 deleted', null]) {
-    const revert = button(page, 'Revert')
     await keys.tabTo(revert)
     await keys.press('Enter')
-    const question = page.getByRole('alertdialog')
     await question.waitFor()
     await keys.tabTo(question.getByRole('button', { name: 'Revert' }))
     await keys.press('Enter')
     await page.getByText(left ?? 'No changes in this draft.').waitFor()
     await keys.expectFocus(left ? revert : heading(page))
   }
+  expect((await storedPrompt(server, 'b/reverted', draft)).content).toBe('Stays')
 })

@@ -1,0 +1,166 @@
+/**
+ * Checks every screen, and menus, dialogs and refusals, with axe in both themes. The screens also in several widths. With
+ * STET_TEST_LONG=1 it draws them too.
+ */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { violations } from '../support/axe.ts'
+import { consoleBrowser } from '../support/browser.ts'
+import { consoleServer, type EmptyServer, emptyServer, type OwnServer } from '../support/server.ts'
+import {
+  fillDraft,
+  filledButtons,
+  openStates,
+  type ScreenState,
+  screens,
+  settle,
+  shownPrompts,
+} from '../support/states.ts'
+
+const shots = fileURLToPath(new URL('../shots/', import.meta.url))
+const isLong = process.env['STET_TEST_LONG'] === '1'
+const widths = isLong ? [1440, 768, 360] : [1440, 360]
+const themes = ['light', 'dark'] as const
+const browser = consoleBrowser()
+let server: OwnServer
+let empty: EmptyServer
+let draft: string
+
+beforeAll(async () => {
+  mkdirSync(shots, { recursive: true })
+  server = await consoleServer(shownPrompts)
+  draft = await fillDraft(server)
+  empty = await emptyServer()
+})
+afterAll(async () => {
+  await server.close()
+  await empty.close()
+})
+
+/** Opens a page in the state. */
+async function inState({ isEmpty, isSignedOut, allow, path, ready }: ScreenState) {
+  const opened = await browser.open(isEmpty ? empty : server, path(server, draft), {
+    bypassCSP: true,
+    ...(isSignedOut && { key: null }),
+    ...(allow && { allow }),
+  })
+  await ready(opened.page, server, draft)
+  return opened
+}
+
+/** What scrolls sideways, apart from texts, tables and tabs with a scroll box of their own. */
+function sidewaysScrollers(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const own = 'pre, code, textarea, input, table, [role=tablist], .cm-scroller, [data-scrolls]'
+    const isOwn = (element: Element) => element.matches(own) || element.firstElementChild?.matches('table') === true
+    const isScroller = (element: Element) => /auto|scroll/.test(getComputedStyle(element).overflowX)
+    return [document.documentElement, ...document.querySelectorAll('body *')]
+      .filter((element) => element.scrollWidth > element.clientWidth + 1)
+      .filter((element) => element === document.documentElement || (isScroller(element) && !isOwn(element)))
+      .map((element) => `${element.tagName} ${element.className} ${element.scrollWidth} > ${element.clientWidth}`)
+  })
+}
+
+/** Checks the shown state in both themes at a width. */
+async function check(page: Page, name: string, width: number): Promise<void> {
+  await page.setViewportSize({ width, height: width < 400 ? 740 : 900 })
+  for (const colorScheme of themes) {
+    await page.emulateMedia({ colorScheme })
+    await settle(page)
+    if (isLong) await page.screenshot({ path: join(shots, `${name}-${colorScheme}-${width}.png`) })
+    const at = `${name}, ${colorScheme}, ${width} px`
+    expect((await filledButtons(page)).length, at).toBeLessThanOrEqual(1)
+    // A theme changes colors and nothing else.
+    expect(await violations(page, colorScheme === 'light' ? undefined : ['color-contrast']), at).toEqual([])
+    expect(await sidewaysScrollers(page), at).toEqual([])
+  }
+}
+
+test.for(screens)('$name, in both themes and several widths, and with text at 200 %', async (screen) => {
+  const { page, context } = await inState(screen)
+  for (const width of widths) await check(page, screen.name, width)
+  await page.setViewportSize({ width: 320, height: 640 })
+  expect(await sidewaysScrollers(page)).toEqual([])
+  await page.setViewportSize({ width: 1280, height: 900 })
+  // As the browser's own setting does, so that queries in rem see it as well.
+  const cdp = await context.newCDPSession(page)
+  const setFontSizes = (standard: number) =>
+    cdp.send('Page.setFontSizes', { fontSizes: { standard, fixed: (standard * 13) / 16 } })
+  const rootSize = () => page.evaluate(() => getComputedStyle(document.documentElement).fontSize)
+  await setFontSizes(32)
+  await expect.poll(rootSize).toBe('32px')
+  expect(await sidewaysScrollers(page)).toEqual([])
+  await setFontSizes(16)
+  await cdp.detach()
+})
+
+test.for(openStates)('$name, open, in both themes', async (state) => {
+  const { page } = await inState(state)
+  await check(page, `open-${state.name}`, 1440)
+})
+
+test('at 400 % zoom, the last row of the list can be scrolled to and seen', async () => {
+  // 1440 x 900 pixels at 400 % zoom leave this size.
+  const { page } = await browser.open(server, `/p/${server.project.id}/v/live/prompts`, { width: 360, height: 225 })
+  const last = page.getByRole('treeitem').last()
+  await last.focus()
+  const isSeen = () =>
+    last.evaluate((row) => {
+      const { left, top, width, height } = row.getBoundingClientRect()
+      return row.contains(document.elementFromPoint(left + width / 2, top + height / 2))
+    })
+  await expect.poll(isSeen).toBe(true)
+})
+
+test('on a phone, the row of tabs scrolls to the selected one', async () => {
+  const path = `/p/${server.project.id}/v/live/prompts/support/reply?tab=use`
+  const { page } = await browser.open(server, path, { width: 360, height: 740 })
+  const tab = page.getByRole('tab', { name: 'Use' })
+  const isInside = async () => {
+    const box = await tab.boundingBox()
+    return box !== null && box.x >= 0 && box.x + box.width <= 360
+  }
+  await expect.poll(isInside).toBe(true)
+})
+
+test('on a phone, no row of a table is wider than the screen, and digits have one width', async () => {
+  await server.newKey(['read', 'run'], { name: 'Ada', email: 'ada.lovelace@analytical-engines.example' })
+  const { page } = await browser.open(server, '/settings/keys', { width: 360, height: 740 })
+  const settings = ['keys', 'people', 'providers', 'sessions'].map((name) => `/settings/${name}`)
+  for (const path of [...settings, `/p/${server.project.id}/history`]) {
+    // A change of the address, as a link of the console makes it.
+    await page.evaluate((address) => history.pushState({}, '', address), path)
+    await page.locator(`a[aria-current="page"][href="${path}"]`).first().waitFor()
+    await page.getByRole('row').nth(1).waitFor()
+    await settle(page)
+    const ends = await page
+      .locator('td, td button')
+      .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().right))
+    expect(Math.max(...ends), path).toBeLessThanOrEqual(360)
+  }
+  const cell = page.getByRole('cell').filter({ has: page.locator('time') })
+  const widthOf = (text: string) =>
+    cell.first().evaluate((element, shown) => {
+      const probe = element.ownerDocument.createElement('span')
+      probe.textContent = shown
+      element.append(probe)
+      const { width } = probe.getBoundingClientRect()
+      probe.remove()
+      return width
+    }, text)
+  expect(await widthOf('11:11')).toBe(await widthOf('00:00'))
+  // Punctuation is not spread.
+  expect(await widthOf(':'.repeat(20))).toBeLessThan(0.75 * (await widthOf('0'.repeat(20))))
+})
+
+test('with forced colors, live text keeps its dots and the open prompt its mark', async () => {
+  const { page } = await browser.open(server, server.promptAddress('support/reply'))
+  await page.emulateMedia({ forcedColors: 'active' })
+  const live = page.getByText('Live', { exact: true }).first()
+  await expect.poll(() => live.evaluate((text) => getComputedStyle(text).textDecorationStyle)).toBe('dotted')
+  const row = page.getByRole('treeitem', { selected: true })
+  await expect.poll(() => row.evaluate((element) => getComputedStyle(element).outlineStyle)).toBe('solid')
+})
