@@ -28,9 +28,9 @@ describe('input items', () => {
       of('assistant', text('a')),
     ]
     const items = [
-      { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'd' }] },
-      { type: 'message', role: 'system', content: [{ type: 'input_text', text: 's' }] },
-      { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'u' }] },
+      { type: 'message', role: 'developer', content: 'd' },
+      { type: 'message', role: 'system', content: 's' },
+      { type: 'message', role: 'user', content: 'u' },
       { type: 'message', role: 'assistant', content: 'a' },
     ]
     expect(inputOf(messages)).toEqual(items)
