@@ -135,10 +135,10 @@ describe('streamed message', () => {
     const chunks = await said(
       start(),
       ...block(0, { type: 'tool_use', id: 't', name: 'f' }, input('{"a":')),
-      ...end('max_tokens'),
+      ...end('tool_use'),
     )
     expect(chunks.at(-2)).toEqual({ type: 'tool-call', id: 't', toolName: 'f', args: undefined, rawArgs: '{"a":' })
-    expect(chunks.at(-1)).toMatchObject({ finishReason: 'length' })
+    expect(chunks.at(-1)).toMatchObject({ finishReason: 'tool-calls' })
   })
 
   it.each([

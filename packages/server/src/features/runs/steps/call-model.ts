@@ -172,7 +172,8 @@ export function takeChunk(answer: ModelAnswer, chunk: ModelChunk): ProviderEvent
       return { type: 'file', url, mimeType }
     }
     case 'finish':
-      answer.finishReason = chunk.finishReason
+    case 'usage':
+      if (chunk.type === 'finish') answer.finishReason = chunk.finishReason
       answer.usage = chunk.usage
       answer.cacheWriteTokens = chunk.cacheWriteTokens ?? 0
       answer.servedModel = chunk.servedModel
