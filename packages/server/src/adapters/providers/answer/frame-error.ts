@@ -37,8 +37,7 @@ function statusOf(code: unknown): number | undefined {
 /** Returns the error that any frame may contain beside an answer. `null` and an empty error are none. */
 export function errorIn(frame: Json): unknown {
   const { error, base_resp } = frame
-  if (isObject(error) ? Object.keys(error).length > 0 : Boolean(error)) return error
-  if (frame['object'] === 'error') return frame
+  if (error && (!isObject(error) || Object.keys(error).length > 0)) return error
   // MiniMax reports its own status with each answer. 0 means success.
   return base_resp !== undefined && asObject(base_resp)['status_code'] ? base_resp : undefined
 }
@@ -47,7 +46,8 @@ const errorKeys = keys('message Message msg detail errors error_msg error_messag
 
 /** Returns the error of a frame that is no part of an answer. Frames of unknown types are not errors. */
 export function strayError(frame: Json): Json | undefined {
-  const { type } = frame
+  const { type, object } = frame
+  if (object === 'error') return frame
   if (typeof type === 'string' && !/error/i.test(type)) return undefined
   const isFailure = type !== undefined || Object.keys(frame).some((key) => errorKeys.has(key))
   return isFailure ? frame : undefined

@@ -104,8 +104,8 @@ export function streamChunks(
         return fail(transportError(error))
       }
       // Content after a finish reason restarts the wait.
-      if (!reader.isEnding) endTimer = void clearTimeout(endTimer)
-      else endTimer ??= setTimeout(endOpen, limits.endMs)
+      if (reader.isEnding) endTimer ??= setTimeout(endOpen, limits.endMs)
+      else if (endTimer) endTimer = void clearTimeout(endTimer)
     }
     /** Ends an answer without the end of its body. While `take` is pending, the body may hold unread counts. */
     const endOpen = () => {
@@ -133,7 +133,10 @@ export function streamChunks(
     })
     body.on('error', (error) => lose(transportError(error)))
     // A body destroyed without an error emits only `close`.
-    body.on('close', () => lose(new ProviderError('unavailable', connectionLost)))
+    body.on('close', () => {
+      // An error costs as much as some frames, because it records its stack.
+      if (!isOver) lose(new ProviderError('unavailable', connectionLost))
+    })
   })
 }
 

@@ -96,9 +96,11 @@ export class ChatReader implements AnswerReader {
     this.#pages = search_results ?? citations ?? this.#pages
     if (!Array.isArray(list)) return isObject(usage)
     const before = into.length
-    const choices = list.length === 1 && !this.#isOneOfMany ? list : choicesOf(list, this.#isOneOfMany)
+    const choices: readonly unknown[] =
+      list.length === 1 && !this.#isOneOfMany ? list : choicesOf(list, this.#isOneOfMany)
     let reason: string | undefined
-    for (const choice of choices.map(asObject)) {
+    for (const listed of choices) {
+      const choice = asObject(listed)
       this.#readChoice(choice, isPlain, into)
       reason = reasonIn(choice) ?? reason
     }
@@ -121,10 +123,10 @@ export class ChatReader implements AnswerReader {
 
   #readMessage(delta: Json, isWhole: boolean, into: ModelChunk[]): void {
     const { extra_content: extra, tool_calls: calls, function_call: called } = delta
-    const { refusal, ...words } = wordsOf(delta)
+    const words = wordsOf(delta)
     let { text, thought } = words
-    if (refusal !== '') this.#isRefused = true
-    if (isWhole || text !== '' || thought !== '' || calls) this.#hasDeltas = true
+    if (words.refusal !== '') this.#isRefused = true
+    this.#hasDeltas ||= isWhole || text !== '' || thought !== '' || Boolean(calls)
     if (extra !== undefined || this.#marks.state !== 'answer') {
       const split = splitThought(this.#marks, text, delta)
       text = split.text
