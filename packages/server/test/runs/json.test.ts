@@ -10,6 +10,7 @@ beforeAll(async () => {
     hello: prompt('You are terse.\n<user>Say hello to {{ name }}.</user>'),
     plain: prompt('Be helpful.'),
     typed: prompt('<user>{{ count }}</user>', 'parameters:\n  count: { type: number, required: true }\n'),
+    list: prompt('<user>List</user>', 'schema: { type: array }\n'),
     object: prompt('<user>Triage</user>', 'schema: { type: object, properties: { level: { type: string } } }\n'),
     chain: prompt('<step><user>One</user></step><step><user>Two</user></step>'),
     'shared/tone': 'Always be kind.',
@@ -75,7 +76,7 @@ it('returns a large result in pieces with an unchanged body, for attach as well'
 it('returns a large, deeply nested result completely', async () => {
   const levels = 3_000
   bench.fake.enqueue({ text: `${'['.repeat(levels)}"${'x'.repeat(1_100_000)}"${']'.repeat(levels)}` })
-  const { status, body } = await bench.run('object')
+  const { status, body } = await bench.run('list')
   expect({ status, response: body['response'] }).toMatchObject({ status: 200, response: { streamType: 'object' } })
 })
 
