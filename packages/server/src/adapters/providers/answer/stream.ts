@@ -60,7 +60,6 @@ export function streamChunks(
   take: TakeChunks,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    const decode = textDecoder()
     const feed = eventReader(reader, limits.frameBytes)
     let pending: Promise<void> | undefined
     /** Ends an answer whose finish reason has arrived. */
@@ -122,21 +121,33 @@ export function streamChunks(
       if (reader.isEnding) endOpen()
       else fail(error)
     }
-    body.on('data', (bytes: Buffer) => {
-      if (isOver) body.destroy()
-      else read(decode(bytes))
-    })
-    body.on('end', () => {
-      const rest = isOver ? '' : decode()
-      if (rest !== '') read(rest)
-      if (!isOver) read(undefined)
-    })
-    body.on('error', (error) => lose(transportError(error)))
-    // A body destroyed without an error emits only `close`.
-    body.on('close', () => {
-      // An error costs as much as some frames, because it records its stack.
-      if (!isOver) lose(new ProviderError('unavailable', connectionLost))
-    })
+    listen(body, { isOver: () => isOver, read, lose })
+  })
+}
+
+interface BodyEvents {
+  isOver(): boolean
+  /** @param piece undefined at the end of the body. */
+  read(piece: string | undefined): void
+  lose(error: ProviderError): void
+}
+
+function listen(body: Readable, { isOver, read, lose }: BodyEvents): void {
+  const decode = textDecoder()
+  body.on('data', (bytes: Buffer) => {
+    if (isOver()) body.destroy()
+    else read(decode(bytes))
+  })
+  body.on('end', () => {
+    const rest = isOver() ? '' : decode()
+    if (rest !== '') read(rest)
+    if (!isOver()) read(undefined)
+  })
+  body.on('error', (error) => lose(transportError(error)))
+  // A body destroyed without an error emits only `close`.
+  body.on('close', () => {
+    // An error costs as much as some frames, because it records its stack.
+    if (!isOver()) lose(new ProviderError('unavailable', connectionLost))
   })
 }
 
