@@ -38,7 +38,7 @@ export function protocolDriver(deps: CallDeps, provider: ProviderSettings, proto
       let reader: AnswerReader | undefined
       try {
         signal.throwIfAborted()
-        const { headers, body } = await sendAdapted(deps, provider, request, protocol)
+        const { headers, body } = await sendWithRetries(deps, provider, request, protocol)
         reader = protocol.readerOf(request)
         // A service without streaming support sends plain JSON even if a stream was requested.
         const isPlain = !stream || /^application\/json\b/i.test(headerText(headers, 'content-type') ?? '')
@@ -58,21 +58,6 @@ export function protocolDriver(deps: CallDeps, provider: ProviderSettings, proto
   }
 }
 
-async function sendAdapted(
-  deps: CallDeps,
-  provider: ProviderSettings,
-  request: ModelRequest,
-  protocol: Protocol,
-): Promise<LeanResponse> {
-  try {
-    return await sendWithRetries(deps, provider, request, await protocol.build(request))
-  } catch (error) {
-    const isAdapted = !request.signal.aborted && error instanceof ProviderError && protocol.isAdaptedTo?.(error)
-    if (!isAdapted) throw error
-    return sendWithRetries(deps, provider, request, await protocol.build(request))
-  }
-}
-
 /**
  * Retries only until a response with a success status starts. No other part of the server retries model calls.
  * @throws ProviderError of the last attempt, also for an error status. After an abort, the error can have any type.
@@ -80,9 +65,11 @@ async function sendAdapted(
 async function sendWithRetries(
   { transport, clock, limits }: CallDeps,
   { token, trustedAddress: isTrusted }: ProviderSettings,
-  { stream: isStream, maxRetries, signal, traceparent }: ModelRequest,
-  built: BuiltRequest,
+  request: ModelRequest,
+  protocol: Protocol,
 ): Promise<LeanResponse> {
+  const { stream: isStream, maxRetries, signal, traceparent } = request
+  let built = await protocol.build(request)
   for (let retries = 0; ; retries += 1) {
     try {
       const response = await transport.send({ ...built, isStream, isTrusted, signal, traceparent })
@@ -91,6 +78,10 @@ async function sendWithRetries(
       const text = await readWhole(response.body, limits.plainBytes).catch(() => '')
       throw statusFailure(response, text, token, clock.now())
     } catch (error) {
+      if (!signal.aborted && error instanceof ProviderError && protocol.isAdaptedTo?.(error)) {
+        built = await protocol.build(request)
+        continue
+      }
       const waitMs = retries < maxRetries ? waitBefore(error, retries, limits.backoffMs) : undefined
       if (waitMs === undefined || signal.aborted) throw error
       await delay(waitMs, undefined, { signal })

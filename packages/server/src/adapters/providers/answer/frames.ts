@@ -61,8 +61,7 @@ export class Frames {
     const frame = this.#frameOf(data, event)
     if (!frame) return
     this.#last = data
-    const error = errorIn(frame)
-    if (error !== undefined) throw frameError(error, reader.token, frame)
+    if (frame['error'] || frame['base_resp']) this.#assertNoError(frame)
     if (reader.readFrame(frame, into, event) || isPing(event) || isPing(frame['type'])) return
     this.#reject(frame)
     if (Object.keys(frame).length > 0) this.#note(data, false)
@@ -74,8 +73,7 @@ export class Frames {
     const answer = parseAnswer(body)
     if (!answer) throw unreadable(body, reader.token)
     this.#last = body
-    const error = errorIn(answer)
-    if (error !== undefined) throw frameError(error, reader.token, answer)
+    if (answer['error'] || answer['base_resp']) this.#assertNoError(answer)
     if (reader.readPlain(answer, into)) return
     this.#reject(answer)
     throw unreadable(body, reader.token)
@@ -115,6 +113,11 @@ export class Frames {
     } else if (/^[{["]/.test(text)) throw unreadable(data, this.#reader.token)
     else if (text !== '' && !isPing(text) && !isPing(event)) this.#note(text, true)
     return undefined
+  }
+
+  #assertNoError(frame: Json): void {
+    const error = errorIn(frame)
+    if (error !== undefined) throw frameError(error, this.#reader.token, frame)
   }
 
   #reject(frame: Json): void {

@@ -85,24 +85,20 @@ export async function callModel(deps: ShowDeps, call: ModelCall): Promise<ModelA
     call.showEvents([{ provider: failureEvent(failure) }])
     throw runErrorOf(failure, model)
   }
-  answer.price = priceOf(deps, call, answer)
+  const { usage, cacheWriteTokens, servedModel } = answer
+  answer.price = provider.prices.costOf({ model, servedModel, usage, cacheWriteTokens, at: deps.clock.now() })
   report('completed')
   if (answer.message.content.length === 0) answer.message.content.push({ type: 'text', text: '' })
   call.showEvents([{ provider: { type: 'finish-step', finishReason: answer.finishReason, usage: answer.usage } }])
   return answer
 }
 
-function priceOf(deps: ShowDeps, { setUp }: ModelCall, answer: ModelAnswer): ModelAnswer['price'] {
-  const { usage, cacheWriteTokens, servedModel } = answer
-  const at = deps.clock.now()
-  return setUp.provider.prices.costOf({ model: setUp.model, servedModel, usage, cacheWriteTokens, at })
-}
-
 /** Counts what the provider had counted before a failure or an abort. The provider may charge for it. */
 function spendFailed(deps: ShowDeps, call: ModelCall, answer: ModelAnswer): void {
-  const { usage } = answer
+  const { usage, cacheWriteTokens, servedModel } = answer
   if (usage.totalTokens === 0) return
-  const { cost, known } = priceOf(deps, call, answer)
+  const { provider, model } = call.setUp
+  const { cost, known } = provider.prices.costOf({ model, servedModel, usage, cacheWriteTokens, at: deps.clock.now() })
   spend(call.progress, undefined, { tokenUsage: usage, cost, costUnknown: !known })
 }
 

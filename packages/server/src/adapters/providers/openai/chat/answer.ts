@@ -1,16 +1,19 @@
 import type { CountedUsage, FinishReason, ModelChunk } from '../../../../features/providers/model-driver.ts'
 import { endCalls } from '../../answer/calls.ts'
-import { addPiece, addSource, endPieces, mergeCounts } from '../../answer/content.ts'
+import { addPiece, addSource, addText, endPieces, mergeCounts } from '../../answer/content.ts'
 import { uncarried } from '../../answer/failure.ts'
 import type { AnswerReader } from '../../answer/frames.ts'
 import { asList, asObject, asText, isObject, type Json } from '../../json.ts'
 import { keys, settingsBody } from '../../request/settings.ts'
 import type { OpenaiService } from '../service.ts'
 import { type Attachments, addAttachments } from './attachments.ts'
-import { choicesOf, isStrange, reasonIn, wordsOf } from './choices.ts'
+import { choicesOf, isStrange, wordsOf } from './choices.ts'
 import { splitThought, type ThoughtMarks } from './thought-marks.ts'
 import { CallParts } from './tool-calls.ts'
 import { chatUsage } from './usage.ts'
+
+/** Some services send these before the end. */
+const noReasons = new Set(['', 'null', 'None'])
 
 export class ChatReader implements AnswerReader {
   isDone = false
@@ -21,7 +24,8 @@ export class ChatReader implements AnswerReader {
   readonly #text = { held: '' }
   readonly #reasoning = { held: '' }
   readonly #marks: ThoughtMarks = { state: 'answer', held: '' }
-  readonly #calls: CallParts
+  /** Created with the first call, because most answers have none. */
+  #calls: CallParts | undefined
   readonly #attached: Attachments = { images: new Set(), unknownType: undefined }
   readonly #counts: Json = Object.create(null)
   #sealed: unknown[] = []
@@ -41,7 +45,6 @@ export class ChatReader implements AnswerReader {
 
   constructor(provider: OpenaiService, settings: Json = {}) {
     this.#provider = provider
-    this.#calls = new CallParts(provider.token)
     const { n } = settingsBody(provider, settings, { names: {}, dropped: new Set() }) as Json
     this.#isOneOfMany = Number(n) > 1
   }
@@ -51,7 +54,7 @@ export class ChatReader implements AnswerReader {
   }
 
   get hasContent(): boolean {
-    return this.#said !== '' || this.#hasThought || this.#calls.count > 0 || this.#attached.images.size > 0
+    return this.#said !== '' || this.#hasThought || this.#calls !== undefined || this.#attached.images.size > 0
   }
 
   readFrame(frame: Json, into: ModelChunk[]): boolean {
@@ -76,13 +79,18 @@ export class ChatReader implements AnswerReader {
 
   finish(into: ModelChunk[]): void {
     const { name: provider, traits } = this.#provider
-    this.#flush(into)
+    if (this.#marks.held !== '') this.#think(this.#marks.held, into)
+    if (this.#isThinking) this.#endThought(into)
+    addText(endPieces(this.#text), into)
+    if (this.#sealed.length > 0) {
+      into.push({ type: 'reasoning-end', seal: { signature: JSON.stringify(this.#sealed), provider } })
+    }
     const { images, unknownType } = this.#attached
-    const isEmpty = this.#said === '' && this.#calls.count === 0 && images.size === 0
+    const isEmpty = this.#said === '' && !this.#calls && images.size === 0
     if (isEmpty && unknownType !== undefined) throw uncarried(unknownType)
     const named = finishReasonOf(this.#finishReason)
     const known = this.#isRefused && named === 'stop' ? 'content-filter' : named
-    const finishReason = endCalls(this.#calls.held(provider), known, into)
+    const finishReason = this.#calls ? endCalls(this.#calls.held(provider), known, into) : known
     for (const page of asList(this.#pages)) addSource(page, into)
     into.push({ type: 'finish', finishReason, ...chatUsage(this.#counts, traits, this.#servedModel) })
   }
@@ -102,7 +110,8 @@ export class ChatReader implements AnswerReader {
     for (const listed of choices) {
       const choice = asObject(listed)
       this.#readChoice(choice, isPlain, into)
-      reason = reasonIn(choice) ?? reason
+      const { finish_reason: named } = choice
+      if (typeof named === 'string' && !noReasons.has(named.trim())) reason = named.trim()
     }
     const hasNew = into.length > before
     if (hasNew && this.#finishReason !== undefined) this.#isRepeated = true
@@ -141,9 +150,9 @@ export class ChatReader implements AnswerReader {
     if (delta['audio'] || delta['images'] || delta['annotations'] || Array.isArray(delta['content'])) {
       addAttachments(this.#attached, delta, into)
     }
-    if (calls) this.#calls.add(calls, isWhole, into)
-    if (isObject(called)) this.#calls.add([{ function: called }], isWhole, into)
-    if (extra !== undefined) this.#calls.sign(delta)
+    if (asList(calls).length > 0) this.#callParts().add(calls, isWhole, into)
+    if (isObject(called)) this.#callParts().add([{ function: called }], isWhole, into)
+    if (extra !== undefined) this.#calls?.sign(delta)
   }
 
   /** Reads a message in a stream. Beside deltas it completes them, and without deltas it takes their place. */
@@ -164,18 +173,12 @@ export class ChatReader implements AnswerReader {
     this.#readMessage({ ...more, content }, false, into)
     this.#hasDeltas = hadDeltas
     const whole = calls ?? (isObject(called) ? [{ function: called }] : undefined)
-    if (whole) this.#calls.complete(whole, into)
+    if (asList(whole).length > 0) this.#callParts().complete(whole, into)
   }
 
-  #flush(into: ModelChunk[]): void {
-    if (this.#marks.held !== '') this.#think(this.#marks.held, into)
-    this.#marks.held = ''
-    if (this.#isThinking) this.#endThought(into)
-    const rest = endPieces(this.#text)
-    if (rest !== '') into.push({ type: 'text-delta', text: rest })
-    if (this.#sealed.length === 0) return
-    const seal = { signature: JSON.stringify(this.#sealed), provider: this.#provider.name }
-    into.push({ type: 'reasoning-end', seal })
+  #callParts(): CallParts {
+    this.#calls ??= new CallParts(this.token)
+    return this.#calls
   }
 
   #think(text: string, into: ModelChunk[]): void {

@@ -29,13 +29,6 @@ function silent(choice: Json): Json {
   return { ...choice, text: undefined, message: undefined, delta: message }
 }
 
-/** Returns undefined for a value that some services send before the end. */
-export function reasonIn({ finish_reason: reason }: Json): string | undefined {
-  if (typeof reason !== 'string') return undefined
-  const text = reason.trim()
-  return text === '' || text === 'null' || text === 'None' ? undefined : text
-}
-
 const choiceKeys = keys('index finish_reason delta message text logprobs usage finish_details error')
 const messageKeys = keys(
   'role content refusal tool_calls function_call reasoning reasoning_content reasoning_details annotations audio ' +

@@ -25,10 +25,6 @@ export class CallParts {
     this.#token = token
   }
 
-  get count(): number {
-    return this.#calls.length
-  }
-
   /**
    * @param areWhole true if each fragment is a complete call.
    * @throws ProviderError `uncarried` for a call that is not a function call, `malformed` for a fragment that may belong
