@@ -27,7 +27,7 @@ await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed:
 const fake = await fakeProvider()
 const settings = { NODE_ENV: 'production', OPENAI_API_KEY: 'sk-check', OPENAI_BASE_URL: fake.url }
 const { server, api } = await openServer(settings)
-const content = '---\nprovider: openai\nmodel: gpt-4o\n---\nAnswer briefly.\n<user>Say hello to {{ name }}.</user>\n'
+const content = '---\nprovider: openai\nmodel: gpt-6-sol\n---\nAnswer briefly.\n<user>Say hello to {{ name }}.</user>\n'
 const { live } = await createTestProject(api, { hello: content })
 for (let run = 0; run < warmUps; run += 1) await runOnce()
 const runs: Set<string>[] = []

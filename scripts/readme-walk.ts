@@ -140,7 +140,7 @@ async function walkMoving(address: string): Promise<void> {
   git(old, 'init', '-q')
   mkdirSync(join(old, '.stet'))
   cpSync(join(clone, 'my-bot', '.stet', 'admin.key'), join(old, '.stet', 'admin.key'))
-  const text = '---\nprovider: OpenAI\nmodel: gpt-4o-mini\n---\n\n<user>\n  {{ ticket }}\n</user>\n'
+  const text = '---\nprovider: OpenAI\nmodel: gpt-6-luna\n---\n\n<user>\n  {{ ticket }}\n</user>\n'
   writeFileSync(join(old, 'prompts', 'support', 'reply.promptl'), text)
   await runAll(openDocument(clone, 'docs/moving.md').commands('moving'), old, address)
   await run('npx stet status --check', old, at(address))

@@ -248,8 +248,8 @@ export const RUN_ERROR_DOCS = {
     next: 'Raise `maxSteps` in the prompt, or simplify its tools.',
   },
   invalid_response_format_error: {
-    when: 'the model did not return the JSON that the prompt asks for',
-    next: 'Read `details.text`; tighten the schema or the instructions.',
+    when: 'the model did not return JSON that matches the schema of the prompt',
+    next: 'Read `details.issues` and `details.text`; change the schema or the instructions.',
   },
   unsupported_provider_response_type_error: {
     when: 'the response contains content that stet cannot represent',

@@ -36,11 +36,13 @@ const keys: Record<string, string> = {
   tools: 'tools of the model',
   agents: 'prompts offered as tools',
   schema: 'JSON Schema of the output',
+  validate: 'false: the output is not checked',
   reasoningEffort: 'low, medium or high',
 }
 
 const values: Record<string, readonly string[]> = {
   type: ['prompt', 'agent'],
+  validate: ['true', 'false'],
   reasoningEffort: ['low', 'medium', 'high'],
   required: ['true', 'false'],
 }

@@ -17,7 +17,7 @@ import type { RenderChainOptions, Rendered, RenderOptions, Source } from './opti
 /** Only the server reads these keys. A provider would reject them. */
 const SERVICE_KEYS = new Set(
   (
-    'provider maxSteps max_steps maxRetries max_retries type name description parameters tools agents schema isolated ' +
+    'provider maxSteps max_steps maxRetries max_retries type name description parameters tools agents schema validate isolated ' +
     'mcpHeaders mcp_headers'
   ).split(' '),
 )

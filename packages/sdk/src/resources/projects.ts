@@ -29,7 +29,7 @@ export class Projects {
    * Creates a project with its first draft.
    *
    * @example
-   * const { project, version } = await stet.projects.create('Support', { defaultModel: 'gpt-4o' })
+   * const { project, version } = await stet.projects.create('Support', { defaultModel: 'gpt-6-sol' })
    * await stet.prompts.create('reply', { projectId: project.id, versionUuid: version.uuid, prompt: 'Hello {{ name }}' })
    */
   create(

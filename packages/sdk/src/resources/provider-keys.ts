@@ -72,7 +72,7 @@ export class ProviderKeys {
    * Makes one short call with a provider key, also one from the server's environment. A failed call does not reject: the
    * result has its error. The provider may charge for the call.
    *
-   * @example const { ok, durationMs, error } = await stet.providerKeys.test({ name: 'openai', model: 'gpt-4o-mini' })
+   * @example const { ok, durationMs, error } = await stet.providerKeys.test({ name: 'openai', model: 'gpt-6-luna' })
    */
   test(i: TestProviderKeyBody, o: RequestOptions = {}): ApiPromise<ProviderTest> {
     return this.#api.call('providerKeys.test', i, o)

@@ -144,6 +144,7 @@ describe('stored provider keys', () => {
     [{ configuration: { prices: {} } }],
     [{ configuration: { resourceName: 'evil.test/x' } }],
     [{ configuration: { apiVersion: 1 } }],
+    [{ configuration: { streamOptions: 'no' } }],
     [{ configuration: { baseUrl: 'http://10.0.0.1/openai' } }],
   ])('refuse %j and store nothing', async (more) => {
     await expect(save(more)).rejects.toMatchObject({

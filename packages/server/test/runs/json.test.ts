@@ -18,6 +18,7 @@ beforeAll(async () => {
   bench = await runBench({
     hello: prompt('You are terse.\n<user>Say hello to {{ name }}.</user>'),
     plain: prompt('Be helpful.'),
+    list: prompt('<user>List</user>', 'schema: { type: array }\n'),
     object: prompt('<user>Triage</user>', 'schema: { type: object, properties: { level: { type: string } } }\n'),
     settings: prompt('<user>Hi</user>', 'temperature: 0.3\nmax_tokens: 50\nlogit_bias: { "1": 2 }\n'),
   })
@@ -83,7 +84,7 @@ it('returns a large result in pieces with an unchanged body, for attach as well'
 it('returns a large, deeply nested result completely', async () => {
   const levels = 3_000
   bench.fake.enqueue({ text: `${'['.repeat(levels)}"${'x'.repeat(1_100_000)}"${']'.repeat(levels)}` })
-  const { status, body } = await bench.run('object')
+  const { status, body } = await bench.run('list')
   expect({ status, response: body['response'] }).toMatchObject({ status: 200, response: { streamType: 'object' } })
 })
 

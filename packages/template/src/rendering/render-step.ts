@@ -7,7 +7,7 @@ import {
 } from 'promptl-ai'
 import { CompileIssueError, issueAt } from '../compile-error.ts'
 import type { CompiledPrompt } from '../compiled-prompt.ts'
-import { withoutFence } from '../repair.ts'
+import { jsonPart } from '../repair.ts'
 import type { ParsedText } from '../syntax/strict-parser.ts'
 import { checkDepth } from '../value-depth.ts'
 import { type ChainState, decodeStash, encodeStash, openStep, restoreStatuses, takeStatuses } from './chain-state.ts'
@@ -153,7 +153,7 @@ function finalAnswer(answer: readonly RenderedMessage[], tree: ParsedText): Engi
   const readsJson = openStep(tree.fragment)?.attributes.some((attribute) => attribute.name === 'schema')
   if (!readsJson) return last as unknown as EngineMessage
   const content = last.content.map((part) =>
-    part.type === 'text' ? { ...part, text: withoutFence(String(part['text'])) } : part,
+    part.type === 'text' ? { ...part, text: jsonPart(String(part['text'])) } : part,
   )
   return { ...last, content } as unknown as EngineMessage
 }

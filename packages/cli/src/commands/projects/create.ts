@@ -3,7 +3,7 @@ import { readRetentionDays } from './project-id.ts'
 
 export const command = defineCommand({
   summary: 'Creates a project with its first draft, and prints its id.',
-  examples: ['stet projects create "Support bot"', 'stet projects create "Support bot" --default-model gpt-4o-mini'],
+  examples: ['stet projects create "Support bot"', 'stet projects create "Support bot" --default-model gpt-6-luna'],
   args: [{ name: 'name', summary: 'name of the project', isRequired: true }],
   flags: [
     { long: '--default-provider', value: '<name>', summary: 'default provider of prompts' },

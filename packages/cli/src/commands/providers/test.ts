@@ -4,7 +4,7 @@ import { exitCodes } from '../../exit-code.ts'
 export const command = defineCommand({
   summary:
     'Makes one short call with a provider key, also with one from the server. The provider may charge for the call.',
-  examples: ['stet providers test openai', 'stet providers test openai --model gpt-4o-mini'],
+  examples: ['stet providers test openai', 'stet providers test openai --model gpt-6-luna'],
   args: [{ name: 'name', summary: 'the provider key', isRequired: true }],
   flags: [{ long: '--model', value: '<model>', summary: 'the model to call; without it, the default model' }],
   parse(raw) {

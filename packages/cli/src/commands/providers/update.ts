@@ -6,7 +6,7 @@ export const command = defineCommand({
   summary: 'Changes a stored provider key; omitted settings stay unchanged. The next model call uses it.',
   examples: [
     'stet providers update openai --token-stdin < new-key.txt',
-    'stet providers update openai --default-model gpt-4o-mini',
+    'stet providers update openai --default-model gpt-6-luna',
   ],
   args: [{ name: 'name', summary: 'the stored provider key', isRequired: true }],
   flags: [{ long: '--rename', value: '<name>', summary: 'new name' }, ...entryFlags],

@@ -17,7 +17,7 @@ export interface Project {
   deletedAt: null
 }
 
-/** @example { name: 'Support', defaultProvider: 'openai', defaultModel: 'gpt-4o-mini', retentionDays: 90 } */
+/** @example { name: 'Support', defaultProvider: 'openai', defaultModel: 'gpt-6-luna', retentionDays: 90 } */
 export interface CreateProjectBody {
   name: string
   defaultProvider?: string

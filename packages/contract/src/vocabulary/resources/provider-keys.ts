@@ -63,7 +63,7 @@ export interface UpdateProviderKeyBody {
   configuration?: Record<string, unknown>
 }
 
-/** @example { name: 'openai', model: 'gpt-4o-mini' } */
+/** @example { name: 'openai', model: 'gpt-6-luna' } */
 export interface TestProviderKeyBody {
   /** The name that prompts use as `provider`. */
   name: string

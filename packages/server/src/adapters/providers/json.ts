@@ -1,5 +1,4 @@
 /** Reads provider JSON defensively: a value of an unexpected type counts as absent. */
-import { ProviderError } from '../../features/providers/provider-error.ts'
 import { refuseValue } from '../../shared/text-guards.ts'
 
 export type Json = Record<string, unknown>
@@ -24,29 +23,39 @@ export function asNumber(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined
 }
 
-/** Parses a complete response or one frame. @throws ProviderError `malformed` for invalid JSON. */
-export function parseAnswer(data: string): Json {
-  try {
-    const parsed: unknown = JSON.parse(data)
-    // Google wraps an error in a one-element list.
-    return asObject(Array.isArray(parsed) ? parsed[0] : parsed)
-  } catch {
-    throw unreadable()
-  }
+/** Accepts a count as text, as some services send it. */
+export function asCount(value: unknown): number | undefined {
+  if (typeof value === 'number') return value
+  return typeof value === 'string' && /^\d+$/.test(value.trim()) ? Number(value) : undefined
 }
 
-export function unreadable(): ProviderError {
-  return new ProviderError('malformed', 'The provider sent an answer that cannot be read')
+/** Returns undefined for text that is not JSON. Google wraps an object in a list with one element. */
+export function parseAnswer(data: string): Json | undefined {
+  try {
+    const parsed: unknown = JSON.parse(data)
+    const whole: unknown = Array.isArray(parsed) ? parsed[0] : parsed
+    return isObject(whole) ? whole : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /**
  * Returns the arguments, or undefined if the text is not a JSON object or cannot be stored unchanged. Blank text means
- * `{}`.
+ * `{}`. Some gateways send `{}` before the arguments, and some repeat the complete arguments at their end.
  */
 export function parseArguments(rawArgs: string): Json | undefined {
-  if (rawArgs.trim() === '') return {}
+  const text = rawArgs.trim()
+  if (text === '') return {}
+  const half = text.slice(0, text.length / 2)
+  return (
+    parsedArguments(text) ?? parsedArguments(text.startsWith('{}') ? text.slice(2) : half + half === text ? half : '')
+  )
+}
+
+function parsedArguments(text: string): Json | undefined {
   try {
-    const value: unknown = JSON.parse(rawArgs)
+    const value: unknown = JSON.parse(text)
     return isObject(value) && refuseValue(value) === undefined ? value : undefined
   } catch {
     return undefined

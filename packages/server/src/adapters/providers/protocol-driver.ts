@@ -3,8 +3,9 @@ import type { ModelDriver, ModelRequest, ProviderSettings } from '../../features
 import { ProviderError } from '../../features/providers/provider-error.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { statusFailure } from './answer/failure.ts'
+import type { AnswerReader } from './answer/frames.ts'
 import { scrubbed } from './answer/scrub.ts'
-import { type AnswerReader, plainChunks, streamChunks } from './answer/stream.ts'
+import { plainChunks, streamChunks } from './answer/stream.ts'
 import {
   type BuiltRequest,
   headerText,
@@ -25,6 +26,8 @@ export interface Protocol {
   /** Builds the request that every attempt sends. @throws ProviderError for input that the provider cannot accept. */
   build(request: ModelRequest): Promise<BuiltRequest>
   readerOf(request: ModelRequest): AnswerReader
+  /** @returns true if the refused request may be built again without what the service refused. */
+  isAdaptedTo?(failure: ProviderError): boolean
 }
 
 export function protocolDriver(deps: CallDeps, provider: ProviderSettings, protocol: Protocol): ModelDriver {
@@ -32,11 +35,11 @@ export function protocolDriver(deps: CallDeps, provider: ProviderSettings, proto
   return {
     async call(request, take) {
       const { signal, stream } = request
+      let reader: AnswerReader | undefined
       try {
         signal.throwIfAborted()
-        const built = await protocol.build(request)
-        const { headers, body } = await sendWithRetries(deps, provider, request, built)
-        const reader = protocol.readerOf(request)
+        const { headers, body } = await sendWithRetries(deps, provider, request, protocol)
+        reader = protocol.readerOf(request)
         // A service without streaming support sends plain JSON even if a stream was requested.
         const isPlain = !stream || /^application\/json\b/i.test(headerText(headers, 'content-type') ?? '')
         if (isPlain) await take(plainChunks(await readWhole(body, limits.plainBytes), reader))
@@ -44,6 +47,8 @@ export function protocolDriver(deps: CallDeps, provider: ProviderSettings, proto
         // A stream that ended because of an abort must not look complete.
         signal.throwIfAborted()
       } catch (error) {
+        const counted = signal.aborted || error instanceof ProviderError ? reader?.counted() : undefined
+        if (counted) await take([{ type: 'usage', ...counted }])
         if (signal.aborted) throw signal.reason
         if (error instanceof ProviderError) error.provider = provider.name
         throw error
@@ -60,9 +65,11 @@ export function protocolDriver(deps: CallDeps, provider: ProviderSettings, proto
 async function sendWithRetries(
   { transport, clock, limits }: CallDeps,
   { token, trustedAddress: isTrusted }: ProviderSettings,
-  { stream: isStream, maxRetries, signal, traceparent }: ModelRequest,
-  built: BuiltRequest,
+  request: ModelRequest,
+  protocol: Protocol,
 ): Promise<LeanResponse> {
+  const { stream: isStream, maxRetries, signal, traceparent } = request
+  let built = await protocol.build(request)
   for (let retries = 0; ; retries += 1) {
     try {
       const response = await transport.send({ ...built, isStream, isTrusted, signal, traceparent })
@@ -71,6 +78,10 @@ async function sendWithRetries(
       const text = await readWhole(response.body, limits.plainBytes).catch(() => '')
       throw statusFailure(response, text, token, clock.now())
     } catch (error) {
+      if (!signal.aborted && error instanceof ProviderError && protocol.isAdaptedTo?.(error)) {
+        built = await protocol.build(request)
+        continue
+      }
       const waitMs = retries < maxRetries ? waitBefore(error, retries, limits.backoffMs) : undefined
       if (waitMs === undefined || signal.aborted) throw error
       await delay(waitMs, undefined, { signal })

@@ -6,9 +6,11 @@ import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { z } from 'zod'
 import {
+  type AnswerCheck,
   CompileFailure,
   type CompileIssue,
   type EvaluationOwner,
+  type StructuredAnswer,
   type TemplateEngine,
   type TemplateScan,
   type TemplateSource,
@@ -19,7 +21,7 @@ import { createTurns } from './fair-queue.ts'
 import { isolation } from './isolation.ts'
 import { createKnownTexts } from './known-texts.ts'
 import { createTemplatePool, type PoolCall, type PoolOptions, type TemplatePool } from './pool.ts'
-import { issueResult, scanResult, stepResult } from './replies.ts'
+import { answerResult, issueResult, scanResult, stepResult } from './replies.ts'
 import { createScanCache } from './scan-cache.ts'
 import { joinSlots, slotPlanOf } from './slot-plan.ts'
 
@@ -53,6 +55,7 @@ export function createTemplateEngine(options: PoolOptions): TemplateEngine & { w
       const joined = input.slots && joinSlots(input.slots, input.parameters)
       return joined ?? renderStep(workers, input, owner)
     },
+    checkAnswer: (answer, owner) => checkAnswer(workers, answer, owner),
     known: createKnownTexts(),
     inTurn: createTurns({ perKey, perWorkspace }),
     waiting: workers.pool.waiting,
@@ -78,6 +81,7 @@ async function readScan(
 ): Promise<TemplateScan> {
   const request = { operation: 'scan', source } as const
   const found = await evaluate(workers, scanResult, { text, cause: () => 'scan', owner, request })
+  if ('failure' in found) return failedScan(source, startIssue(source, found.failure))
   if ('issue' in found) return failedScan(source, found.issue)
   const { slots, ...scan } = found.result
   const plan = slots && slotPlanOf(slots, scan.config)
@@ -91,8 +95,21 @@ async function renderStep(workers: Workers, input: TemplateStepInput, owner: Eva
   const cause = (): string => hashOf([parameters, state ?? null, answer ?? null])
   const request = { operation: 'step', source, step } as const
   const found = await evaluate(workers, stepResult, { text: keyOf(owner, source), cause, owner, request })
+  if ('failure' in found) throw new CompileFailure(startIssue(source, found.failure))
   if ('issue' in found) throw new CompileFailure(found.issue)
   return found.result as TemplateStep
+}
+
+async function checkAnswer(
+  workers: Workers,
+  { schema, value }: StructuredAnswer,
+  owner: EvaluationOwner,
+): Promise<AnswerCheck> {
+  const request = { operation: 'answer', schema, value } as const
+  const text = `${owner.workspaceId}:${hashOf(schema)}`
+  const found = await evaluate(workers, answerResult, { text, cause: () => hashOf(value), owner, request })
+  if ('result' in found) return { issues: found.result }
+  return { failure: 'failure' in found ? found.failure : INVALID_REPLY }
 }
 
 /** @throws AppError ServiceUnavailableError if the pool is busy or closed; EvaluationCanceled after a disconnect. */
@@ -100,8 +117,8 @@ async function evaluate<T>(
   { pool, deaths, proven }: Workers,
   schema: z.ZodType<T>,
   { text, cause, ...call }: Omit<PoolCall, 'isProven'> & { text: string; cause: () => string },
-): Promise<{ result: T } | { issue: CompileIssue }> {
-  const failed = (message: string) => ({ issue: startIssue(call.request.source, message) })
+): Promise<{ result: T } | { issue: CompileIssue } | { failure: string }> {
+  const failed = (failure: string) => ({ failure })
   if (deaths.isRefused(text, cause)) {
     return failed('This prompt ended its evaluation several times within a minute; try again in a minute')
   }

@@ -5,7 +5,7 @@ import { refuse } from '../../shared/app-error.ts'
 import type { Logger } from '../../shared/logger.ts'
 import { createFairQueue, type FairQueue, type Turn, tooMany, waitForTurn } from './fair-queue.ts'
 import { isolation } from './isolation.ts'
-import type { WorkerRequest } from './protocol.ts'
+import type { WorkerCall } from './protocol.ts'
 import { type CallOutcome, startWorker, type WorkerProcess } from './worker-process.ts'
 
 export interface PoolOptions {
@@ -25,7 +25,7 @@ export interface PoolMetrics {
 }
 
 export interface PoolCall {
-  request: Omit<WorkerRequest, 'id'>
+  request: WorkerCall
   owner: EvaluationOwner
   isProven: boolean
 }

@@ -1,12 +1,20 @@
 /** The server and a worker process exchange one JSON object per line, one call at a time. */
 import type { PromptSource } from '@stet/template'
 
-export interface WorkerRequest {
-  id: number
-  operation: 'scan' | 'step'
-  source: PromptSource
-  step?: { parameters: Record<string, unknown>; now: string; state?: unknown; answer?: unknown[] }
+export type WorkerCall =
+  | { operation: 'scan'; source: PromptSource }
+  | { operation: 'step'; source: PromptSource; step: WorkerStep }
+  /** Checks a model's answer against the schema of its prompt. */
+  | { operation: 'answer'; schema: Record<string, unknown>; value: unknown }
+
+interface WorkerStep {
+  parameters: Record<string, unknown>
+  now: string
+  state?: unknown
+  answer?: unknown[]
 }
+
+export type WorkerRequest = WorkerCall & { id: number }
 
 export type WorkerReply =
   | { id: number; result: unknown }

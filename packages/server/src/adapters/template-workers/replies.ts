@@ -44,6 +44,8 @@ export const stepResult = z.union([
   z.strictObject({ done: z.literal(true), added: z.array(message) }),
 ])
 
+export const answerResult = z.array(z.strictObject({ path: z.string(), message: z.string() }))
+
 const head = { id: z.int(), residentBytes: z.int(), heapBytes: z.int() }
 const reply = z.union([
   z.strictObject({ ...head, result: z.unknown() }),

@@ -1,5 +1,5 @@
 import { type Isolation, type LaunchedWorker, launchWorker } from './isolation.ts'
-import { encodeLine, lineReader, MAX_REPLY_BYTES, type WorkerReply, type WorkerRequest } from './protocol.ts'
+import { encodeLine, lineReader, MAX_REPLY_BYTES, type WorkerCall, type WorkerReply } from './protocol.ts'
 import { parseReply } from './replies.ts'
 import { cpuShareOf, startWorkClock, type WorkEnd } from './work-clock.ts'
 
@@ -46,7 +46,7 @@ export function startWorker(workerFile: string, isolation: Isolation) {
     /** Resolves to false if the process ended before it was ready. */
     ready,
     exited,
-    call: (request: Omit<WorkerRequest, 'id'>, timeoutMs: number) => callWorker(worker, state, request, timeoutMs),
+    call: (request: WorkerCall, timeoutMs: number) => callWorker(worker, state, request, timeoutMs),
     /** True after the first call. Earlier calls may have left data in the memory of the worker process. */
     isUsed: () => state.calls > 0,
     isWorn: () =>
@@ -86,7 +86,7 @@ function readReplies({ stdout }: LaunchedWorker, state: WorkerState): void {
 function callWorker(
   { pid, stdin }: LaunchedWorker,
   state: WorkerState,
-  request: Omit<WorkerRequest, 'id'>,
+  request: WorkerCall,
   timeoutMs: number,
 ): Promise<CallOutcome> {
   if (!state.isAlive) return Promise.resolve({ kind: 'died' })

@@ -45,6 +45,13 @@ export interface GeneratedFile {
   mimeType: string
 }
 
+/** `usage` counts `cacheWriteTokens` as input. `servedModel` is the model behind a deployment, if known. */
+export interface CountedUsage {
+  usage: Usage
+  cacheWriteTokens?: number
+  servedModel?: string
+}
+
 export type ModelChunk =
   | { type: 'text-delta'; text: string }
   | { type: 'reasoning-delta'; text: string; id?: string }
@@ -69,15 +76,17 @@ export type ModelChunk =
   | { type: 'source'; payload: Record<string, unknown> }
   /** A generated file. `url` may be a data URL. */
   | ({ type: 'file' } & GeneratedFile)
-  /** `usage` counts `cacheWriteTokens` as input. `servedModel` is the model behind a deployment, if known. */
-  | { type: 'finish'; finishReason: FinishReason; usage: Usage; cacheWriteTokens?: number; servedModel?: string }
+  | ({ type: 'finish'; finishReason: FinishReason } & CountedUsage)
+  /** What the service had counted before a failure or an abort. */
+  | ({ type: 'usage' } & CountedUsage)
 
 /** Receives one batch of chunks. The driver pauses while the returned promise is pending. */
 export type TakeChunks = (chunks: ModelChunk[]) => Promise<void> | undefined
 
 export interface ModelDriver {
   /**
-   * Makes one model call and passes its chunks to `take`, the chunk `finish` last. Retries only until a response with a
+   * Makes one model call and passes its chunks to `take`, the chunk `finish` last. Before a failure, the last chunk is
+   * `usage` if the service has counted. Retries only until a response with a
    * success status starts.
    * @throws ProviderError for a failed call; the signal's reason after an abort; any error of `take`.
    */

@@ -74,7 +74,7 @@ export interface PriceBook {
   pricesOf(provider: ProviderSettings): ModelPrices
 }
 
-export interface ResolvedProvider extends Pick<ProviderSettings, 'name' | 'kind'> {
+export interface ResolvedProvider extends Pick<ProviderSettings, 'name' | 'kind' | 'isDemo'> {
   driver: ModelDriver
   prices: ModelPrices
 }

@@ -78,6 +78,7 @@ function buildProvider(
   return {
     name,
     kind,
+    isDemo: settings.isDemo,
     driver: deps.providers.drivers.driverFor(settings),
     prices: deps.providers.prices.pricesOf(settings),
   }

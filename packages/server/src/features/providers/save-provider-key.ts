@@ -98,10 +98,11 @@ async function checkFields(
 }
 
 function checkConfiguration(configuration: Record<string, unknown>): void {
-  const { endpoint, prices = [], resourceName } = configuration
+  const { endpoint, prices = [], resourceName, streamOptions = true } = configuration
   if (endpoint !== undefined && endpoint !== 'chat_completions' && endpoint !== 'responses') {
     throw refused('configuration.endpoint', 'must be chat_completions or responses')
   }
+  if (typeof streamOptions !== 'boolean') throw refused('configuration.streamOptions', 'must be true or false')
   for (const key of ['resourceName', 'apiVersion', 'baseUrl']) {
     const value = configuration[key]
     if (value !== undefined && typeof value !== 'string') throw refused(`configuration.${key}`, 'must be text')

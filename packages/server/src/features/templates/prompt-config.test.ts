@@ -17,6 +17,7 @@ describe('prompt configuration', () => {
     expect(readPromptConfig({}, 'p')).toEqual({
       maxSteps: 20,
       maxRetries: 2,
+      validate: true,
       type: 'prompt',
       tools: [],
       serverTools: [],

@@ -15,6 +15,8 @@ export interface PromptConfig {
   /** Paths of other documents, relative to this one. */
   agents: string[]
   schema?: Record<string, unknown>
+  /** False if answers are not checked against the schema. */
+  validate: boolean
   /** Settings for the provider: known keys in camel case, unknown keys unchanged. */
   settings: Record<string, unknown>
 }
@@ -49,13 +51,14 @@ const keysByCheck: [Check, string[]][] = [
   [textOrTexts, ['stop', 'stopSequences']],
   [{ expected: 'a list of texts', read: readTexts }, ['agents']],
   [{ expected: '`prompt` or `agent`', read: (type) => ['prompt', 'agent'].find((each) => each === type) }, ['type']],
+  [{ expected: '`true` or `false`', read: readBoolean }, ['validate']],
   [object, ['parameters', 'schema', 'thinkingConfig', 'safetySettings', 'providerOptions', 'azure', 'headers']],
   [anything, ['reasoningEffort', 'reasoningSummary', 'thinking', 'cacheControl']],
 ]
 const checks = new Map(keysByCheck.flatMap(([check, keys]) => keys.map((key) => [key, check] as const)))
 
 /** Keys that become fields of `PromptConfig` and not `settings`. */
-const promptKeys = new Set('provider model maxSteps maxRetries type name description agents schema'.split(' '))
+const promptKeys = new Set('provider model maxSteps maxRetries type name description agents schema validate'.split(' '))
 /** Other keys of the front matter that do not become `settings`. */
 const otherKeys = new Set(['parameters', 'tools', 'isolated', 'mcpHeaders'])
 
@@ -89,6 +92,7 @@ export function readPromptConfig(
     maxRetries: 2,
     type: 'prompt',
     agents: [],
+    validate: true,
     ...prompt,
     ...readTools(config['tools'], path, supplied),
     settings: Object.fromEntries(settings),
@@ -124,6 +128,12 @@ function snakeCase(key: string): string {
 
 function readTexts(value: unknown): unknown {
   return Array.isArray(value) && value.every((item) => typeof item === 'string') ? value : undefined
+}
+
+/** Step attributes are text. */
+function readBoolean(value: unknown): boolean | undefined {
+  if (value === true || value === 'true') return true
+  return value === false || value === 'false' ? false : undefined
 }
 
 /** Step attributes are text, so a number may arrive as text. */

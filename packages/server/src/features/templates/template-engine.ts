@@ -87,6 +87,15 @@ export interface KnownTexts {
   ): KnownText | undefined
 }
 
+export interface StructuredAnswer {
+  schema: Record<string, unknown>
+  /** The parsed answer. */
+  value: unknown
+}
+
+/** The first issues of an answer, or the reason why the schema cannot be applied. */
+export type AnswerCheck = { issues: { path: string; message: string }[] } | { failure: string }
+
 export interface TemplateEngine {
   known: KnownTexts
   /** Returns compile errors in `errors`. @throws AppError ServiceUnavailableError; EvaluationCanceled. */
@@ -97,6 +106,8 @@ export interface TemplateEngine {
    * ServiceUnavailableError under overload or while the server stops; EvaluationCanceled.
    */
   step(input: TemplateStepInput, owner: EvaluationOwner): Promise<TemplateStep>
+  /** Schemas and their patterns come from tenants, so they have the limits of prompts. @throws as `step`. */
+  checkAnswer(answer: StructuredAnswer, owner: EvaluationOwner): Promise<AnswerCheck>
   /**
    * Runs `work` on many prompts. Each workspace runs one `work` at a time, because such work also costs time in the
    * server process.

@@ -139,20 +139,8 @@ const chatRequests: KindWire['requests'] = {
   },
   'several texts': {
     messages: [
-      {
-        role: 'system',
-        content: [
-          { type: 'text', text: 'a' },
-          { type: 'text', text: 'b' },
-        ],
-      },
-      {
-        role: 'user',
-        content: [
-          { type: 'text', text: 'c' },
-          { type: 'text', text: 'd' },
-        ],
-      },
+      { role: 'system', content: 'a\nb' },
+      { role: 'user', content: 'c\nd' },
     ],
   },
   'tool turn': {

@@ -114,12 +114,6 @@ export const deepseek = chatService(form, {
       ],
     },
     roles: leadingSystemAlone,
-    'several texts': {
-      messages: [
-        { role: 'system', content: 'a\nb' },
-        { role: 'user', content: 'c\nd' },
-      ],
-    },
     'tool turn': {
       messages: [
         { role: 'user', content: 'Hi' },

@@ -75,17 +75,5 @@ export const groq = chatService(form, {
   },
   requests: {
     ...filesRefused,
-    'several texts': {
-      messages: [
-        { role: 'system', content: 'a\nb' },
-        {
-          role: 'user',
-          content: [
-            { type: 'text', text: 'c' },
-            { type: 'text', text: 'd' },
-          ],
-        },
-      ],
-    },
   },
 })

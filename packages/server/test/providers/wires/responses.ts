@@ -73,7 +73,11 @@ const drawing = {
 }
 const asked = { type: 'input_text', text: 'See' }
 const input = (...items: Json[]) => ({ input: items })
-const said = (role: string, ...content: Json[]) => ({ type: 'message', role, content })
+/** Texts are one string. Only other parts need a list. */
+const said = (role: string, ...content: Json[]) => {
+  const isText = content.every(({ type }) => type === 'input_text')
+  return { type: 'message', role, content: isText ? content.map((part) => part['text']).join('\n') : content }
+}
 const text = (value: string) => ({ type: 'input_text', text: value })
 const dataUrl = `data:image/png;base64,${pixel}`
 

@@ -9,7 +9,9 @@ import { promisify } from 'node:util'
 import { createTemplateEngine } from '../../../src/adapters/template-workers/engine.ts'
 import type { PoolMetrics } from '../../../src/adapters/template-workers/pool.ts'
 import type {
+  AnswerCheck,
   EvaluationOwner,
+  StructuredAnswer,
   TemplateEngine,
   TemplateScan,
   TemplateSource,
@@ -70,6 +72,7 @@ export interface EngineSettings {
 export interface TestEngine extends TemplateEngine {
   scan(source: TemplateSource, owner?: EvaluationOwner): Promise<TemplateScan>
   step(input: TemplateStepInput, owner?: EvaluationOwner): Promise<TemplateStep>
+  checkAnswer(answer: StructuredAnswer, owner?: EvaluationOwner): Promise<AnswerCheck>
 }
 
 export const workspaceOne: EvaluationOwner = { workspaceId: 1, apiKeyId: 1 }
@@ -91,6 +94,7 @@ export function charged(engine: TemplateEngine): TestEngine {
   return {
     scan: (source, owner = workspaceOne) => engine.scan(source, owner),
     step: (input, owner = workspaceOne) => engine.step(input, owner),
+    checkAnswer: (answer, owner = workspaceOne) => engine.checkAnswer(answer, owner),
     known: engine.known,
     inTurn: (owner, work) => engine.inTurn(owner, work),
     close: () => engine.close(),
@@ -111,6 +115,7 @@ export function patient(engine: TestEngine): TestEngine {
   return {
     scan: (source, owner) => ask(() => engine.scan(source, owner)),
     step: (input, owner) => ask(() => engine.step(input, owner)),
+    checkAnswer: (answer, owner) => ask(() => engine.checkAnswer(answer, owner)),
     known: engine.known,
     inTurn: (owner, work) => engine.inTurn(owner, work),
     close: () => engine.close(),

@@ -1,7 +1,7 @@
-import type { ModelChunk } from '../../../features/providers/model-driver.ts'
-import { type TokenCounts, type Usage, usageOf } from '../../../features/providers/usage.ts'
+import type { CountedUsage, ModelChunk } from '../../../features/providers/model-driver.ts'
+import { type TokenCounts, usageOf } from '../../../features/providers/usage.ts'
 import { storableText } from '../../../shared/text-guards.ts'
-import { asObject } from '../json.ts'
+import { asCount, asObject, isObject, type Json } from '../json.ts'
 import { addressOf, mediaOf } from '../request/parts.ts'
 
 export interface PiecedText {
@@ -48,8 +48,25 @@ export function generatedImage(content: string, mimeType?: string): ModelChunk {
 }
 
 /** @param counts totals. `input` includes cache reads and writes, and `output` includes reasoning. */
-export function countedUsage(counts: TokenCounts & { cacheWrite?: number | undefined }) {
-  const usage: Usage = usageOf(counts)
+export function countedUsage(
+  counts: TokenCounts & { cacheWrite?: number | undefined },
+  servedModel: string,
+): CountedUsage {
   const { cacheWrite = 0 } = counts
-  return cacheWrite > 0 ? { usage, cacheWriteTokens: cacheWrite } : { usage }
+  return {
+    usage: usageOf(counts),
+    ...(cacheWrite > 0 && { cacheWriteTokens: cacheWrite }),
+    ...(servedModel !== '' && { servedModel }),
+  }
+}
+
+/** Merges counts. Services repeat them with growing numbers, and some send `null`, 0 or nothing later. */
+export function mergeCounts(counts: Json, later: unknown): void {
+  for (const [key, value] of Object.entries(asObject(later))) {
+    const count = asCount(value)
+    if (isObject(value)) {
+      counts[key] ??= Object.create(null)
+      mergeCounts(asObject(counts[key]), value)
+    } else if (count !== undefined && (count > 0 || !(key in counts))) counts[key] = count
+  }
 }

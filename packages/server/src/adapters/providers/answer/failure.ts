@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { ProviderError, type ProviderErrorKind } from '../../../features/providers/provider-error.ts'
 import { asList, asObject, asText, type Json } from '../json.ts'
-import { headerText } from '../transport/transport.ts'
+import { headerText, unreadableAnswer } from '../transport/transport.ts'
 import { scrubbed } from './scrub.ts'
 
 /** @param token the secret to remove from the provider's message. */
@@ -28,8 +28,22 @@ export function brokenOff(status: number | undefined, error: unknown, token: str
   return new ProviderError(kind, 'The provider ended its response with an error', { status, providerMessage })
 }
 
-export function brokenInTheMiddle(): ProviderError {
-  return new ProviderError('malformed', "The provider's response was cut off")
+/** @param words what the provider sent in place of the rest. */
+export function brokenInTheMiddle(words = '', token = ''): ProviderError {
+  return malformed("The provider's response was cut off", words, token)
+}
+
+/** @param words what the provider sent in place of an answer. */
+export function unreadable(words = '', token = ''): ProviderError {
+  return malformed(unreadableAnswer, words, token)
+}
+
+function malformed(message: string, words: string, token: string): ProviderError {
+  return new ProviderError(
+    'malformed',
+    message,
+    words === '' ? {} : { providerMessage: scrubbed(pageText(words), token) },
+  )
 }
 
 /** Returns the error for content that stet's messages cannot represent. */
@@ -80,17 +94,21 @@ function failureObject(body: string): Json | undefined {
   }
 }
 
+/** The names under which services report the text of an error, by precedence. */
+const messageKeys = 'message detail msg status_msg error_msg error_message errorMessage Message errors'.split(' ')
+
 function errorText(error: unknown): string | undefined {
   if (typeof error === 'string') return error
   if (typeof error !== 'object' || error === null) return undefined
-  const { message, detail, failed_generation, metadata } = asObject(error)
-  const said = messageText(message) ?? messageText(detail) ?? JSON.stringify(error)
+  const failure = asObject(error)
+  const { failed_generation, metadata } = failure
+  const said = messageKeys.map((key) => messageText(failure[key])).find(Boolean) ?? JSON.stringify(error)
   // Groq puts the reason into `failed_generation`, and OpenRouter puts it into `metadata.raw`.
   const more = [asText(failed_generation), asText(asObject(metadata)['raw'])].filter((text) => text !== '')
   return [said, ...more].join(': ')
 }
 
-/** Accepts text, Mistral's list of faults `[{loc, msg}]` (directly or under `detail`), or any other object. */
+/** Accepts text, a list of faults (Mistral's `[{loc, msg}]`, directly or under `detail`), or any other object. */
 function messageText(value: unknown): string | undefined {
   if (typeof value === 'string') return value
   const list = Array.isArray(value) ? value : asObject(value)['detail']
@@ -99,8 +117,8 @@ function messageText(value: unknown): string | undefined {
 }
 
 function faultText(fault: unknown): string {
-  const { loc, msg } = asObject(fault)
-  if (typeof msg !== 'string') return JSON.stringify(fault) ?? ''
+  const { loc, msg, message } = asObject(fault)
+  if (typeof msg !== 'string') return asText(message) || (JSON.stringify(fault) ?? '')
   return Array.isArray(loc) ? `${loc.join('.')}: ${msg}` : msg
 }
 

@@ -4,32 +4,53 @@ import type { Readable } from 'node:stream'
 import { createParser } from 'eventsource-parser'
 import type { ModelChunk, TakeChunks } from '../../../features/providers/model-driver.ts'
 import { ProviderError } from '../../../features/providers/provider-error.ts'
-import { type Json, parseAnswer } from '../json.ts'
-import { connectionLost, type ProviderLimits, transportError } from '../transport/transport.ts'
+import { connectionLost, type ProviderLimits, providerLimits, transportError } from '../transport/transport.ts'
+import { type AnswerReader, Frames, failureOf } from './frames.ts'
 
-/** Reads one answer, either frame by frame or as a whole. */
-export interface AnswerReader {
-  readonly isDone: boolean
-  /** @throws ProviderError for an error frame, invalid JSON, or content that stet cannot represent. */
-  readFrame(data: string, into: ModelChunk[]): void
-  /** @throws ProviderError for an error, JSON that is not an answer, or content that stet cannot represent. */
-  readPlain(answer: Json, into: ModelChunk[]): void
-  /**
-   * Adds the last chunks.
-   * @throws ProviderError `malformed` for an incomplete response, `uncarried` for content that stet cannot represent.
-   */
-  finish(into: ModelChunk[]): void
-}
-
+/** Reads a complete body. Some services send events even if a plain answer was requested. */
 export function plainChunks(body: string, reader: AnswerReader): ModelChunk[] {
   const chunks: ModelChunk[] = []
-  reader.readPlain(parseAnswer(body), chunks)
-  reader.finish(chunks)
+  if (/^\s*(data|event|id|error)?:/.test(body)) {
+    const feed = eventReader(reader, providerLimits.plainBytes)
+    feed(body, chunks)
+    feed(undefined, chunks)
+  } else {
+    const frames = new Frames(reader)
+    frames.readBody(body, chunks)
+    frames.finish('', chunks)
+  }
   return chunks
 }
 
+/** Returns a function that reads a piece of an event stream. Without a piece, it ends the answer. */
+function eventReader(reader: AnswerReader, limitBytes: number) {
+  const frames = new Frames(reader)
+  let chunks: ModelChunk[] = []
+  /** The lines outside of events. */
+  let bare = ''
+  const tooLarge = () => new ProviderError('malformed', 'The provider sent a frame that is too large')
+  const parser = createParser({
+    maxBufferSize: limitBytes,
+    onEvent: ({ data, event }) => frames.read(data, event, chunks),
+    onError: ({ type, field, value = '', line = '' }) => {
+      if (type === 'max-buffer-size-exceeded') throw tooLarge()
+      if (field === 'error') throw failureOf(value, reader.token)
+      if (type === 'unknown-field') bare += `${line}\n`
+      if (bare.length > limitBytes) throw tooLarge()
+    },
+  })
+  return (piece: string | undefined, into: ModelChunk[]) => {
+    chunks = into
+    if (piece !== undefined) return parser.feed(piece)
+    // Adds a final blank line, because some services omit it. After the finish reason, an incomplete frame is ignored.
+    if (!reader.isEnding && !reader.isDone) parser.feed('\n\n')
+    frames.finish(bare, into)
+  }
+}
+
 /**
- * Passes chunks to `take` in order, and pauses the body while `take` is pending.
+ * Passes chunks to `take` in order, and pauses the body while `take` is pending. After the finish reason, the answer is
+ * complete even if the connection breaks or stays open.
  * @throws ProviderError, or any error of `take`.
  */
 export function streamChunks(
@@ -39,25 +60,17 @@ export function streamChunks(
   take: TakeChunks,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    const decode = textDecoder()
-    let chunks: ModelChunk[] = []
+    const feed = eventReader(reader, limits.frameBytes)
     let pending: Promise<void> | undefined
+    /** Ends an answer whose finish reason has arrived. */
+    let endTimer: NodeJS.Timeout | undefined
     /** True once the response is complete or has failed. A call of `take` may still be pending. */
     let isOver = false
 
-    const parser = createParser({
-      maxBufferSize: limits.frameBytes,
-      onEvent: ({ data }) => {
-        if (!reader.isDone) reader.readFrame(data, chunks)
-      },
-      onError: ({ type }) => {
-        if (type === 'max-buffer-size-exceeded')
-          throw new ProviderError('malformed', 'The provider sent a frame that is too large')
-      },
-    })
     const settle = (tell: () => void) => {
       if (isOver) return
       isOver = true
+      clearTimeout(endTimer)
       if (pending) pending.then(tell, reject)
       else tell()
     }
@@ -65,7 +78,7 @@ export function streamChunks(
       settle(() => reject(error))
       body.destroy()
     }
-    const deliver = () => {
+    const deliver = (chunks: ModelChunk[]) => {
       if (isOver || chunks.length === 0) return
       try {
         pending = take(chunks)
@@ -76,37 +89,71 @@ export function streamChunks(
       body.pause()
       pending.then(() => body.resume(), fail)
     }
-    const read = (bytes?: Buffer) => {
-      chunks = []
+    const read = (piece: string | undefined) => {
+      const chunks: ModelChunk[] = []
       try {
-        // Adds a final blank line, because some services omit it.
-        parser.feed(bytes ? decode(bytes) : `${decode()}\n\n`)
-        const isWhole = !bytes || reader.isDone
-        if (isWhole) reader.finish(chunks)
-        deliver()
+        if (piece !== undefined) feed(piece, chunks)
+        const isWhole = piece === undefined || reader.isDone
+        if (isWhole) feed(undefined, chunks)
+        deliver(chunks)
         // The body is not destroyed, so that the connection can serve the next call.
-        if (isWhole) settle(resolve)
+        if (isWhole) return settle(resolve)
       } catch (error) {
-        deliver()
-        fail(transportError(error))
+        deliver(chunks)
+        return fail(transportError(error))
       }
+      // Content after a finish reason restarts the wait.
+      if (reader.isEnding) endTimer ??= setTimeout(endOpen, limits.endMs)
+      else if (endTimer) endTimer = void clearTimeout(endTimer)
     }
-    body.on('data', (bytes: Buffer) => {
-      if (isOver) body.destroy()
-      else read(bytes)
-    })
-    body.on('end', () => {
-      if (!isOver) read()
-    })
-    body.on('error', (error) => fail(transportError(error)))
-    // A body destroyed without an error emits only `close`.
-    body.on('close', () => fail(new ProviderError('unavailable', connectionLost)))
+    /** Ends an answer without the end of its body. While `take` is pending, the body may hold unread counts. */
+    const endOpen = () => {
+      if (isOver) return
+      if (body.isPaused() && !body.destroyed) endTimer = setTimeout(endOpen, limits.endMs)
+      else if (pending) pending.then(endNow, fail)
+      else endNow()
+    }
+    const endNow = () => {
+      read(undefined)
+      body.destroy()
+    }
+    const lose = (error: ProviderError) => {
+      if (reader.isEnding) endOpen()
+      else fail(error)
+    }
+    listen(body, { isOver: () => isOver, read, lose })
   })
 }
 
-/** Decodes UTF-8 in pieces. A call without bytes ends the text. @throws TypeError for invalid UTF-8. */
+interface BodyEvents {
+  isOver(): boolean
+  /** @param piece undefined at the end of the body. */
+  read(piece: string | undefined): void
+  lose(error: ProviderError): void
+}
+
+function listen(body: Readable, { isOver, read, lose }: BodyEvents): void {
+  const decode = textDecoder()
+  body.on('data', (bytes: Buffer) => {
+    if (isOver()) body.destroy()
+    else read(decode(bytes))
+  })
+  body.on('end', () => {
+    const rest = isOver() ? '' : decode()
+    if (rest !== '') read(rest)
+    if (!isOver()) read(undefined)
+  })
+  body.on('error', (error) => lose(transportError(error)))
+  // A body destroyed without an error emits only `close`.
+  body.on('close', () => {
+    // An error costs as much as some frames, because it records its stack.
+    if (!isOver()) lose(new ProviderError('unavailable', connectionLost))
+  })
+}
+
+/** Decodes UTF-8 in pieces, with a replacement character for invalid bytes. A call without bytes ends the text. */
 function textDecoder(): (bytes?: Buffer) => string {
-  const decoder = new TextDecoder('utf-8', { fatal: true })
+  const decoder = new TextDecoder('utf-8')
   // False at first, so that the decoder reads the first piece and drops a byte order mark.
   let isBetweenCharacters = false
   return (bytes) => {

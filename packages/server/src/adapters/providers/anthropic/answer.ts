@@ -1,9 +1,22 @@
-import type { FinishReason, ModelChunk, ProviderSettings } from '../../../features/providers/model-driver.ts'
-import type { ProviderError } from '../../../features/providers/provider-error.ts'
-import { addPiece, addSource, addText, countedUsage, endPieces, type PiecedText } from '../answer/content.ts'
-import { brokenInTheMiddle, brokenOff, uncarried } from '../answer/failure.ts'
-import type { AnswerReader } from '../answer/stream.ts'
-import { asList, asNumber, asObject, asText, type Json, parseAnswer, parseArguments, unreadable } from '../json.ts'
+import type {
+  CountedUsage,
+  FinishReason,
+  ModelChunk,
+  ProviderSettings,
+} from '../../../features/providers/model-driver.ts'
+import { endCalls, type HeldCall } from '../answer/calls.ts'
+import {
+  addPiece,
+  addSource,
+  addText,
+  countedUsage,
+  endPieces,
+  mergeCounts,
+  type PiecedText,
+} from '../answer/content.ts'
+import { uncarried, unreadable } from '../answer/failure.ts'
+import type { AnswerReader } from '../answer/frames.ts'
+import { asCount, asList, asObject, asText, isObject, type Json } from '../json.ts'
 import { answerToolName, isWrapped, unwrapped } from './structured.ts'
 
 interface Block {
@@ -11,6 +24,8 @@ interface Block {
   text: PiecedText
   id: string
   name: string
+  /** The input at the block's start. Deltas replace it. */
+  givenInput: string
   rawInput: string
   signature: string
   isAnswer: boolean
@@ -18,15 +33,19 @@ interface Block {
 
 export class MessageReader implements AnswerReader {
   isDone = false
+  isEnding = false
   readonly #provider: ProviderSettings
   readonly #schema: Json | undefined
   readonly #open = new Map<number, Block>()
   readonly #types = new Set<string>()
-  readonly #usages: Json[] = []
+  readonly #counts: Json = Object.create(null)
+  readonly #calls: HeldCall[] = []
+  /** The message at the start of the stream. Its content counts if no block follows. */
+  #start: Json = {}
   /** Text beside a structured answer. `finish` adds this text only if no structured answer arrived. */
   #heldText = ''
   #hasAnswer = false
-  #hasCalls = false
+  #hasWords = false
   #reason = ''
 
   /** @param schema of a structured answer. The answer arrives as tool input and is passed on as text. */
@@ -35,70 +54,105 @@ export class MessageReader implements AnswerReader {
     this.#schema = schema
   }
 
-  readFrame(data: string, into: ModelChunk[]) {
-    const frame = parseAnswer(data)
+  get token(): string {
+    return this.#provider.token
+  }
+
+  get hasContent(): boolean {
+    return this.#hasWords || this.#types.has('tool_use') || isContent(this.#start['content'])
+  }
+
+  readFrame(frame: Json, into: ModelChunk[], event: string | undefined): boolean {
     const index = Number(frame['index'] ?? 0)
-    switch (frame['type']) {
+    switch (frame['type'] ?? event) {
       case 'message_start':
-        this.#usages.push(asObject(asObject(frame['message'])['usage']))
-        return
+        this.#start = asObject(frame['message'])
+        mergeCounts(this.#counts, this.#start['usage'])
+        return true
       case 'content_block_start':
-        return this.#beginBlock(index, asObject(frame['content_block']), into)
+        this.#beginBlock(index, asObject(frame['content_block']), into)
+        return true
       case 'content_block_delta':
-        return this.#growBlock(index, asObject(frame['delta']), into)
+        this.#growBlock(index, asObject(frame['delta']), into)
+        return true
       case 'content_block_stop':
-        return this.#endBlock(index, into)
+        this.#endBlock(index, into)
+        return true
       case 'message_delta':
-        this.#usages.push(asObject(frame['usage']))
-        this.#reason = asText(asObject(frame['delta'])['stop_reason']) || this.#reason
-        return
+        mergeCounts(this.#counts, frame['usage'])
+        this.#setReason(asObject(frame['delta'])['stop_reason'])
+        return true
       case 'message_stop':
         this.isDone = true
-        return
-      case 'error':
-        throw frameError(frame['error'], this.#provider.token)
+        return true
+      case 'message':
+      case undefined:
+        return this.readPlain(frame, into)
+      default:
+        return false
     }
   }
 
-  readPlain(message: Json, into: ModelChunk[]): void {
-    if (message['type'] === 'error') throw frameError(message['error'], this.#provider.token)
-    if (!Array.isArray(message['content'])) throw unreadable()
-    for (const [index, block] of message['content'].map(asObject).entries()) {
-      this.#beginBlock(index, block, into)
-      const input = { type: 'input_json_delta', partial_json: JSON.stringify(block['input'] ?? {}) }
-      this.#growBlock(index, input, into)
+  readPlain(message: Json, into: ModelChunk[]): boolean {
+    const { content } = message
+    if (!Array.isArray(content) && typeof content !== 'string') return false
+    const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content.map(asObject)
+    for (const [index, block] of blocks.entries()) {
+      this.#beginBlock(index, block['type'] === 'tool_use' ? { input: {}, ...block } : block, into, true)
       this.#endBlock(index, into)
     }
-    this.#reason = asText(message['stop_reason'])
-    this.#usages.push(asObject(message['usage']))
+    mergeCounts(this.#counts, message['usage'])
+    this.#setReason(message['stop_reason'])
     this.isDone = true
+    return true
+  }
+
+  /** A proxy may send the mark of another protocol. */
+  readEndMark(): void {
+    this.isDone = this.isEnding
+  }
+
+  counted(): CountedUsage | undefined {
+    return Object.keys(this.#counts).length > 0 ? messageUsage(this.#counts) : undefined
   }
 
   /**
-   * @throws ProviderError `malformed` for an incomplete message; `uncarried` for a complete message with unsupported
-   * content and neither text nor tool calls.
+   * @throws ProviderError `malformed` for half a call in a message without a stop reason; `uncarried` for a complete
+   * message with unsupported content and neither text nor tool calls.
    */
   finish(into: ModelChunk[]): void {
-    const reason = this.#reason
-    if (!this.isDone && reason === '') throw brokenInTheMiddle()
+    for (const index of [...this.#open.keys()]) this.#endBlock(index, into)
+    if (this.#types.size === 0 && isContent(this.#start['content'])) this.readPlain(this.#start, into)
     if (!this.#hasAnswer) addText(this.#heldText, into)
     const types = [...this.#types]
-    if (!types.includes('text') && !types.includes('tool_use') && reason === 'end_turn') {
+    if (!types.includes('text') && !types.includes('tool_use') && this.#reason === 'end_turn') {
       const ignored = types.find((type) => type !== 'thinking' && type !== 'redacted_thinking')
       if (ignored !== undefined) throw uncarried(ignored)
     }
-    into.push({ type: 'finish', finishReason: finishReasonOf(reason, this.#hasCalls), ...usageIn(this.#usages) })
+    const known = finishReasonOf(this.#reason, this.#calls.length > 0)
+    into.push({ type: 'finish', finishReason: endCalls(this.#calls, known, into), ...messageUsage(this.#counts) })
   }
 
-  /** In a plain message, `content` is complete. `readPlain` adds a tool's input afterwards. */
-  #beginBlock(index: number, content: Json, into: ModelChunk[]): void {
+  #setReason(reason: unknown): void {
+    const text = asText(reason).trim()
+    if (text === '' || text === 'null') return
+    this.#reason = text
+    this.isEnding = true
+  }
+
+  /** @param isWhole true if the block is complete. Otherwise an empty input stands for the deltas that follow. */
+  #beginBlock(index: number, content: Json, into: ModelChunk[], isWhole = false): void {
+    this.#endBlock(index, into)
+    this.isEnding = false
     const type = asText(content['type'])
     const name = asText(content['name'])
+    const { input } = content
     const block: Block = {
       type,
       text: { held: '' },
       id: asText(content['id']),
       name,
+      givenInput: isWhole || isContent(input) ? textOf(input) : '',
       rawInput: '',
       signature: asText(content['signature']),
       isAnswer: this.#schema !== undefined && name === answerToolName,
@@ -106,46 +160,60 @@ export class MessageReader implements AnswerReader {
     this.#open.set(index, block)
     this.#types.add(type)
     if (type === 'text') this.#say(addPiece(block.text, asText(content['text'])), into)
-    if (type === 'thinking') think(addPiece(block.text, asText(content['thinking'])), into)
+    if (type === 'thinking') this.#think(addPiece(block.text, asText(content['thinking'])), into)
     if (type === 'redacted_thinking') {
+      this.#hasWords = true
       into.push({ type: 'redacted-reasoning', data: asText(content['data']), provider: this.#provider.name })
     }
     if (type === 'tool_use' && !block.isAnswer) into.push({ type: 'tool-input-start', id: block.id, toolName: name })
     for (const citation of asList(content['citations'])) addSource(citation, into)
   }
 
-  #growBlock(index: number, delta: Json, into: ModelChunk[]) {
-    const block = this.#open.get(index)
-    if (!block) return
-    switch (delta['type']) {
-      case 'text_delta':
-        return this.#say(addPiece(block.text, asText(delta['text'])), into)
-      case 'thinking_delta':
-        return think(addPiece(block.text, asText(delta['thinking'])), into)
-      case 'signature_delta':
-        block.signature += asText(delta['signature'])
-        return
-      case 'citations_delta':
-        return addSource(delta['citation'], into)
-      case 'input_json_delta':
-        if (block.type === 'tool_use') this.#addInput(block, asText(delta['partial_json']), into)
-    }
+  /** Some proxies omit the type of a delta, and the start of text and thinking. */
+  #growBlock(index: number, delta: Json, into: ModelChunk[]): void {
+    const { text, thinking, signature, citation, partial_json: input } = delta
+    this.isEnding = false
+    if (typeof text === 'string') {
+      this.#say(addPiece(this.#blockAt(index, 'text', into).text, text), into)
+    } else if (typeof thinking === 'string') {
+      this.#think(addPiece(this.#blockAt(index, 'thinking', into).text, thinking), into)
+    } else if (typeof input === 'string') {
+      const block = this.#open.get(index)
+      if (!block) throw unreadable(JSON.stringify(delta), this.token)
+      if (block.type === 'tool_use') this.#addInput(block, input, into)
+    } else if (typeof signature === 'string') this.#blockAt(index, 'thinking', into).signature += signature
+    else if (citation !== undefined) addSource(citation, into)
+  }
+
+  #blockAt(index: number, type: string, into: ModelChunk[]): Block {
+    const known = this.#open.get(index)
+    if (known) return known
+    this.#beginBlock(index, { type }, into)
+    return this.#blockAt(index, type, into)
   }
 
   #endBlock(index: number, into: ModelChunk[]): void {
     const block = this.#open.get(index)
+    if (!block) return
     this.#open.delete(index)
-    if (block?.type === 'text') this.#say(endPieces(block.text), into)
-    if (block?.type === 'tool_use') this.#endCall(block, into)
-    if (block?.type !== 'thinking') return
-    think(endPieces(block.text), into)
+    if (block.type === 'text') this.#say(endPieces(block.text), into)
+    if (block.type === 'tool_use') this.#endCall(block, into)
+    if (block.type !== 'thinking') return
+    this.#think(endPieces(block.text), into)
     const { signature } = block
     if (signature !== '') into.push({ type: 'reasoning-end', seal: { signature, provider: this.#provider.name } })
   }
 
   #say(text: string, into: ModelChunk[]): void {
+    if (text !== '') this.#hasWords = true
     if (this.#schema) this.#heldText += text
     else addText(text, into)
+  }
+
+  #think(text: string, into: ModelChunk[]): void {
+    if (text === '') return
+    this.#hasWords = true
+    into.push({ type: 'reasoning-delta', text })
   }
 
   #addInput(block: Block, piece: string, into: ModelChunk[]): void {
@@ -155,19 +223,24 @@ export class MessageReader implements AnswerReader {
     else if (this.#schema && !isWrapped(this.#schema)) addText(piece, into)
   }
 
-  #endCall({ id, name, rawInput, isAnswer }: Block, into: ModelChunk[]): void {
-    if (isAnswer) {
+  #endCall(block: Block, into: ModelChunk[]): void {
+    if (block.rawInput === '') this.#addInput(block, block.givenInput, into)
+    const { id, name, rawInput: rawArgs, isAnswer } = block
+    if (!isAnswer) this.#calls.push({ id, name, rawArgs })
+    else {
       this.#hasAnswer = true
-      if (this.#schema && isWrapped(this.#schema)) into.push({ type: 'text-delta', text: unwrapped(rawInput) })
-      return
+      if (this.#schema && isWrapped(this.#schema)) into.push({ type: 'text-delta', text: unwrapped(rawArgs) })
     }
-    this.#hasCalls = true
-    into.push({ type: 'tool-call', id, toolName: name, args: parseArguments(rawInput), rawArgs: rawInput })
   }
 }
 
-function think(text: string, into: ModelChunk[]): void {
-  if (text !== '') into.push({ type: 'reasoning-delta', text })
+/** True for a list, an object or a text that is not empty. */
+function isContent(value: unknown): boolean {
+  return (isObject(value) ? Object.keys(value) : typeof value === 'string' ? value : asList(value)).length > 0
+}
+
+function textOf(input: unknown): string {
+  return typeof input === 'string' ? input : (JSON.stringify(input) ?? '')
 }
 
 const reasons = new Map<string, FinishReason>([
@@ -186,35 +259,15 @@ function finishReasonOf(reason: string, hasCalls: boolean): FinishReason {
   return known === 'tool-calls' && !hasCalls ? 'stop' : known
 }
 
-/** @param frames usage objects in order of arrival. A later count replaces an earlier count. */
-function usageIn(frames: readonly Json[]) {
-  const latest = (key: string) => frames.map((frame) => asNumber(frame[key])).findLast((count) => count !== undefined)
-  const cachedInput = latest('cache_read_input_tokens') ?? 0
-  const cacheWrite = latest('cache_creation_input_tokens') ?? 0
-  const thoughts = frames.map((frame) => asNumber(asObject(frame['output_tokens_details'])['thinking_tokens']))
-  return countedUsage({
-    input: (latest('input_tokens') ?? 0) + cachedInput + cacheWrite,
-    output: latest('output_tokens'),
-    reasoning: thoughts.findLast((count) => count !== undefined),
+function messageUsage(usage: Json): CountedUsage {
+  const cachedInput = asCount(usage['cache_read_input_tokens']) ?? 0
+  const cacheWrite = asCount(usage['cache_creation_input_tokens']) ?? 0
+  const counts = {
+    input: (asCount(usage['input_tokens']) ?? 0) + cachedInput + cacheWrite,
+    output: asCount(usage['output_tokens']),
+    reasoning: asCount(asObject(usage['output_tokens_details'])['thinking_tokens']),
     cachedInput,
     cacheWrite,
-  })
-}
-
-/** Maps error types to HTTP statuses, because error frames have no status. */
-const statuses = new Map([
-  ['invalid_request_error', 400],
-  ['authentication_error', 401],
-  ['billing_error', 402],
-  ['permission_error', 403],
-  ['not_found_error', 404],
-  ['request_too_large', 413],
-  ['rate_limit_error', 429],
-  ['api_error', 500],
-  ['timeout_error', 504],
-  ['overloaded_error', 529],
-])
-
-function frameError(error: unknown, token: string): ProviderError {
-  return brokenOff(statuses.get(asText(asObject(error)['type'])), error, token)
+  }
+  return countedUsage(counts, '')
 }

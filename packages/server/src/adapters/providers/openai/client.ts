@@ -18,13 +18,15 @@ export function openaiDriver(deps: CallDeps, provider: ProviderSettings): ModelD
   const service = openaiService(provider)
   const { azure, baseUrl } = service
   const protocol = servesResponses(provider) ? responses : chat
+  // The driver lives as long as its provider key stays the same, so what the service refuses is refused once.
+  let isUsageRefused = false
   // Azure's dated API has one path per deployment. `build` escapes the name, but the client would not.
   const isDeployed = azure?.apiVersion !== undefined && protocol === chat && !baseUrl.includes('/deployments')
   const { search } = new URL(baseUrl)
   let client: Promise<OpenAI> | undefined
   return protocolDriver(deps, provider, {
     async build(request) {
-      const body = protocol.bodyOf(service, request)
+      const body = protocol.bodyOf(isUsageRefused ? { ...service, asksForUsage: false } : service, request)
       const headers = requestHeaders(service, request)
       const path = isDeployed ? `/deployments/${deploymentSegment(request.model)}${protocol.path}` : protocol.path
       client ??= createClient(service)
@@ -36,7 +38,13 @@ export function openaiDriver(deps: CallDeps, provider: ProviderSettings): ModelD
         body: String(built.req.body),
       }
     },
-    readerOf: () => new protocol.Reader(service),
+    isAdaptedTo({ status, providerMessage = '' }) {
+      const isRefused = (status === 400 || status === 422) && /stream_options|include_usage/.test(providerMessage)
+      if (!isRefused || isUsageRefused || !service.asksForUsage) return false
+      isUsageRefused = true
+      return true
+    },
+    readerOf: ({ settings }) => new protocol.Reader(service, settings),
   })
 }
 

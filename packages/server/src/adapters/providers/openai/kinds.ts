@@ -18,8 +18,6 @@ export interface KindTraits {
   jsonModeOnly?: boolean
   refusesImages?: boolean
   refusesTools?: boolean
-  /** The messages in which texts are joined, because the service rejects lists of text parts. */
-  joinsTexts?: 'in-all' | 'but-of-users'
   /** The format of file parts. The default is OpenAI's, which accepts no URLs. */
   files?: 'document_url' | 'file_url' | 'none'
   /** The format of audio parts. The default is OpenAI's. `text` is the base64 content or the URL. */
@@ -44,7 +42,6 @@ const traits: Readonly<Record<string, KindTraits>> = {
   groq: {
     baseUrl: 'https://api.groq.com/openai/v1',
     refusesNames: true,
-    joinsTexts: 'but-of-users',
     files: 'none',
     refused: keys(`${unsampled} logit_bias logprobs top_logprobs`),
   },
@@ -62,7 +59,6 @@ const traits: Readonly<Record<string, KindTraits>> = {
   deepseek: {
     baseUrl: 'https://api.deepseek.com/v1',
     roles: 'no-system-at-end',
-    joinsTexts: 'in-all',
     jsonModeOnly: true,
     refusesImages: true,
     files: 'none',

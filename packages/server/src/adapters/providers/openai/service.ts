@@ -9,6 +9,8 @@ export interface OpenaiService extends ProviderSettings {
   /** True for OpenAI's own API. Most compatible services accept only older parameter names. */
   isOpenai: boolean
   azure: AzureAddress | undefined
+  /** False for services that reject `stream_options`. Some of them report usage without it. */
+  asksForUsage: boolean
 }
 
 /** The address of an Azure resource. `apiVersion` selects the older API with one path per deployment. */
@@ -32,7 +34,14 @@ export function openaiService(provider: ProviderSettings): OpenaiService {
   if (kind === 'azure' && (azure?.apiVersion ?? '9') < '2024-12') traits.takesDeveloper = false
   // Compatible services may accept settings that OpenAI's own API rejects.
   if (kind === 'openai' && !isOpenai) traits.refused = new Set()
-  return { ...provider, traits, baseUrl, isOpenai, azure }
+  // Azure's older API versions reject `stream_options`.
+  const isRefused = traits.usageUnasked || (kind === 'azure' && !isNewAzure(azure))
+  const asksForUsage = !isRefused && provider.configuration['streamOptions'] !== false
+  return { ...provider, traits, baseUrl, isOpenai, azure, asksForUsage }
+}
+
+export function isNewAzure(azure: AzureAddress | undefined): boolean {
+  return azure !== undefined && (azure.apiVersion ?? '9') >= '2024-09'
 }
 
 /** @throws RunError `ai_provider_config_error` for endpoint `responses` with a kind that lacks this endpoint. */

@@ -10,7 +10,7 @@ export interface SettingRules {
 
 // Keys for stet itself, and keys that other functions set.
 const stetKeys = keys(
-  'provider model messages stream stream_options schema tools agents type name description parameters maxSteps ' +
+  'provider model messages stream stream_options schema validate tools agents type name description parameters maxSteps ' +
     'maxRetries headers azure providerOptions maxTokens maxOutputTokens toolChoice tool_choice parallelToolCalls ' +
     'parallel_tool_calls',
 )

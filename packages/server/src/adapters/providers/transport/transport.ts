@@ -1,11 +1,9 @@
 /** Sends model calls with undici's `request` over keep-alive connections. */
 
-import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import { Agent, type Dispatcher } from 'undici'
 import { ProviderError, type ProviderErrorKind } from '../../../features/providers/provider-error.ts'
-import { unreadable } from '../json.ts'
 import { keys } from '../request/settings.ts'
 import { AddressRefused, type GuardSettings, guardedConnect } from './address-guard.ts'
 
@@ -20,6 +18,8 @@ export const providerLimits = {
   plainMs: 600_000,
   /** Limit between two reads of a streamed response. */
   silenceMs: 120_000,
+  /** Limit for token counts after the finish reason of a streamed response. */
+  endMs: 2_000,
   headBytes: 65_536,
   plainBytes: 33_554_432,
   /** Large, because a frame may contain a complete generated image. */
@@ -86,7 +86,7 @@ export function headerText(headers: IncomingHttpHeaders, name: string): string |
   return Array.isArray(value) ? value.join(', ') : value
 }
 
-/** @throws ProviderError `malformed` above the limit or for invalid UTF-8. Other failures keep their own kind. */
+/** Replaces invalid UTF-8. @throws ProviderError `malformed` above the limit. Other failures keep their own kind. */
 export function readWhole(body: Readable, limitBytes: number): Promise<string> {
   // Uses events, because an iterator over the body costs a promise per piece.
   return new Promise((resolve, reject) => {
@@ -103,13 +103,12 @@ export function readWhole(body: Readable, limitBytes: number): Promise<string> {
     // A body destroyed without an error emits only `close`.
     body.on('close', () => {
       if (!body.readableEnded) return reject(new ProviderError('unavailable', connectionLost))
-      const bytes = Buffer.concat(pieces)
-      if (isUtf8(bytes)) resolve(bytes.toString('utf8'))
-      else reject(unreadable())
+      resolve(Buffer.concat(pieces).toString('utf8'))
     })
   })
 }
 
+export const unreadableAnswer = 'The provider sent an answer that cannot be read'
 export const connectionLost = 'The connection to the provider was lost'
 
 const failures = new Map<string, [ProviderErrorKind, string]>([
@@ -125,9 +124,7 @@ export function transportError(error: unknown): ProviderError {
   const code = codeOf(error)
   const known = failures.get(code)
   if (known) return new ProviderError(...known)
-  if (code.startsWith('HPE_') || code === 'ERR_ENCODING_INVALID_ENCODED_DATA' || error instanceof SyntaxError) {
-    return unreadable()
-  }
+  if (code.startsWith('HPE_')) return new ProviderError('malformed', unreadableAnswer)
   if (code.startsWith('ERR_TLS') || code.includes('CERT')) {
     return new ProviderError('unavailable', 'The TLS certificate of the provider is not valid')
   }

@@ -10,6 +10,7 @@ import {
 } from '@stet/template'
 import { LRUCache } from 'lru-cache'
 import { encodeLine, lineReader, MAX_REPLY_BYTES, type WorkerReply, type WorkerRequest } from '../protocol.ts'
+import { answerIssues } from './answer-issues.ts'
 import { closeModules, lockDown } from './lockdown.ts'
 import { wellFormedJson } from './well-formed-json.ts'
 
@@ -29,8 +30,9 @@ let calls = 0
 let measured = { residentBytes: 0, heapBytes: 0 }
 
 async function perform(request: WorkerRequest): Promise<unknown> {
+  if (request.operation === 'answer') return answerIssues(request.schema, request.value)
   const prompt = await compiledPrompt(request.source)
-  if (!request.step) return { ...scanOf(prompt), slots: slotPlanOf(prompt) }
+  if (request.operation === 'scan') return { ...scanOf(prompt), slots: slotPlanOf(prompt) }
   return renderStep(prompt, request.step as StepInput)
 }
 
@@ -108,4 +110,5 @@ await renderStep(await compilePrompt({ path: 'warm-up', content: WARM_UP, docume
   parameters: {},
   now: new Date().toISOString(),
 })
+answerIssues({ type: 'object', required: ['a'] }, {})
 stdout.write(encodeLine({ id: 0, result: 'ready', ...memory() }))

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { usageOf } from '../../providers/usage.ts'
-import { createModelAnswer, partialMessage, readStructuredAnswer, takeChunk } from './call-model.ts'
+import { createModelAnswer, partialMessage, takeChunk } from './call-model.ts'
 
 it('keeps the order of reasoning, text and calls, and assigns its own call ids', () => {
   const answer = createModelAnswer(1, new Map([['look', { source: 'client' }]]))
@@ -46,16 +46,6 @@ it('reports calls with invalid arguments or an unknown tool as faulty', () => {
 it('returns no partial message for an empty answer', () => {
   const answer = createModelAnswer(0, new Map())
   expect(partialMessage(answer)).toBeUndefined()
-})
-
-it('parses JSON with or without a code fence, and includes the text in the error otherwise', () => {
-  expect(readStructuredAnswer(' [1] ')).toEqual([1])
-  expect(readStructuredAnswer('```json\n{"a": "```"}\n```\n')).toEqual({ a: '```' })
-  expect(readStructuredAnswer('```\r\nnull\r\n```')).toBeNull()
-  const long = `no ${'x'.repeat(3_000)}`
-  expect(() => readStructuredAnswer(long)).toThrow(
-    expect.objectContaining({ code: 'invalid_response_format_error', details: { text: long.slice(0, 2_000) } }),
-  )
 })
 
 it('stores signatures with their parts and does not expose them in events', () => {

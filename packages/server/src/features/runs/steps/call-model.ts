@@ -1,8 +1,7 @@
 /** Collects a model call's chunks into a message and shows them as events. A failed call keeps its partial message. */
 
-import { RunError } from '../../../shared/app-error.ts'
 import { newToolCallId } from '../../../shared/random-text.ts'
-import { parseStorable, storableText } from '../../../shared/text-guards.ts'
+import { storableText } from '../../../shared/text-guards.ts'
 import type { Span } from '../../../shared/tracer.ts'
 import type { FinishReason, GeneratedFile, ModelChunk, ModelRequest, PartSeal } from '../../providers/model-driver.ts'
 import type { ModelPrices } from '../../providers/ports.ts'
@@ -15,7 +14,7 @@ import { type ShowDeps, type ShownCalls, showCalls } from '../tools/shown-calls.
 import { endModelSpan, startModelSpan } from './model-span.ts'
 import type { RunPlan } from './run-plan.ts'
 import type { RunProgress } from './run-progress.ts'
-import { append } from './run-progress.ts'
+import { append, spend } from './run-progress.ts'
 import type { StepSetUp } from './set-up-step.ts'
 
 export interface ModelCall {
@@ -79,6 +78,7 @@ export async function callModel(deps: ShowDeps, call: ModelCall): Promise<ModelA
     })
   } catch (failure) {
     report(call.signal.aborted ? 'aborted' : failure instanceof ProviderError ? failure.kind : 'failed')
+    spendFailed(deps, call, answer)
     const partial = partialMessage(answer)
     if (partial) append(call.progress, [partial])
     if (!(failure instanceof ProviderError)) throw failure
@@ -91,6 +91,15 @@ export async function callModel(deps: ShowDeps, call: ModelCall): Promise<ModelA
   if (answer.message.content.length === 0) answer.message.content.push({ type: 'text', text: '' })
   call.showEvents([{ provider: { type: 'finish-step', finishReason: answer.finishReason, usage: answer.usage } }])
   return answer
+}
+
+/** Counts what the provider had counted before a failure or an abort. The provider may charge for it. */
+function spendFailed(deps: ShowDeps, call: ModelCall, answer: ModelAnswer): void {
+  const { usage, cacheWriteTokens, servedModel } = answer
+  if (usage.totalTokens === 0) return
+  const { provider, model } = call.setUp
+  const { cost, known } = provider.prices.costOf({ model, servedModel, usage, cacheWriteTokens, at: deps.clock.now() })
+  spend(call.progress, undefined, { tokenUsage: usage, cost, costUnknown: !known })
 }
 
 /** An invalid tool call. The model receives `reason`. */
@@ -172,7 +181,8 @@ export function takeChunk(answer: ModelAnswer, chunk: ModelChunk): ProviderEvent
       return { type: 'file', url, mimeType }
     }
     case 'finish':
-      answer.finishReason = chunk.finishReason
+    case 'usage':
+      if (chunk.type === 'finish') answer.finishReason = chunk.finishReason
       answer.usage = chunk.usage
       answer.cacheWriteTokens = chunk.cacheWriteTokens ?? 0
       answer.servedModel = chunk.servedModel
@@ -233,28 +243,4 @@ function sealReasoning(parts: MessagePart[], id: string, seal: PartSeal): void {
 function failureEvent(failure: ProviderError): ProviderEvent {
   const { message, status } = failure
   return { type: 'error', error: status === undefined ? { message } : { message, status } }
-}
-
-const fence = '```'
-const opening = /^\s*```[\w-]*[ \t]*\r?\n/
-const shownCharacters = 2_000
-
-// A regular expression for the closing fence would backtrack over long runs of blanks.
-function withoutFence(text: string): string {
-  const opened = opening.exec(text)
-  const rest = text.trimEnd()
-  if (!opened || !rest.endsWith(fence) || rest.length < opened[0].length + fence.length) return text
-  return rest.slice(opened[0].length, -fence.length)
-}
-
-/** @throws RunError `invalid_response_format_error` if the text is not JSON. */
-export function readStructuredAnswer(text: string): unknown {
-  try {
-    return parseStorable(withoutFence(text))
-  } catch (cause) {
-    throw new RunError('invalid_response_format_error', 'The response was requested as JSON, but it does not parse', {
-      details: { text: storableText(text.slice(0, shownCharacters)) },
-      cause,
-    })
-  }
 }

@@ -93,8 +93,9 @@ export function addOutput(progress: RunProgress, step: StepTotals, message: Mess
   append(progress, [message])
 }
 
-export function spend(progress: RunProgress, step: StepTotals, spent: RunSpending): void {
-  step.spending = addSpending(step.spending, spent)
+/** @param step undefined for a call that failed, because its step has no result. */
+export function spend(progress: RunProgress, step: StepTotals | undefined, spent: RunSpending): void {
+  if (step) step.spending = addSpending(step.spending, spent)
   progress.spending = addSpending(progress.spending, spent)
 }
 

@@ -8,7 +8,7 @@ import { type AnswerDeps, answerCalls } from '../tools/answer-calls.ts'
 import type { ExecuteRun } from '../tools/run-agent.ts'
 import { endWait, isAwaited, type ShownCalls } from '../tools/shown-calls.ts'
 import type { StepTool } from '../tools/tool.ts'
-import { callModel, type ModelAnswer, readStructuredAnswer } from './call-model.ts'
+import { callModel, type ModelAnswer } from './call-model.ts'
 import type { RunPlan } from './run-plan.ts'
 import {
   addOutput,
@@ -21,6 +21,7 @@ import {
   spend,
 } from './run-progress.ts'
 import type { StepSetUp } from './set-up-step.ts'
+import { structuredAnswer } from './structured-answer.ts'
 
 export type StepDeps = AnswerDeps & Needs<'providers'>
 
@@ -71,7 +72,9 @@ export async function runStep(
         await answerCalls(deps, { plan, progress, toolbox, shown, calls, faultyCalls, execute, ...watch, step })
         if (requests.length === 0) continue
       }
-      const response = responseOf(setUp, { answer, requests, spending: step.spending })
+      const isObject = setUp.prompt.schema !== undefined && requests.length === 0
+      const object = isObject ? await structuredAnswer(deps, { setUp, plan, answer, ...watch }) : undefined
+      const response = responseOf(setUp, { answer, requests, spending: step.spending, isObject, object })
       const places = { input: locate(progress, input), output: locate(progress, step.output) }
       const encoded = progress.codec.encodeResponse({ ...response, ...places }, plan.tools.conversationUuid)
       progress.answer = encoded
@@ -103,15 +106,22 @@ function assertMayCall(progress: RunProgress, setUp: StepSetUp, callNumber: numb
   })
 }
 
+interface StepAnswer {
+  answer: ModelAnswer
+  requests: ToolCall[]
+  spending: RunSpending
+  isObject: boolean
+  object: unknown
+}
+
 function responseOf(
   setUp: StepSetUp,
-  { answer, requests, spending }: { answer: ModelAnswer; requests: ToolCall[]; spending: RunSpending },
+  { answer, requests, spending, isObject, object }: StepAnswer,
 ): Omit<StepResponse, 'input' | 'output'> {
-  const isObject = setUp.prompt.schema !== undefined && requests.length === 0
   return {
     streamType: isObject ? 'object' : 'text',
     text: answer.text,
-    ...(isObject && { object: readStructuredAnswer(answer.text) }),
+    ...(isObject && { object }),
     toolCalls: requests,
     ...(answer.reasoning !== '' && { reasoning: answer.reasoning }),
     usage: spending.tokenUsage,

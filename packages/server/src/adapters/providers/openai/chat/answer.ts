@@ -1,73 +1,141 @@
-import type { FinishReason, ModelChunk } from '../../../../features/providers/model-driver.ts'
-import { addPiece, addSource, countedUsage, endPieces } from '../../answer/content.ts'
-import { brokenInTheMiddle, uncarried } from '../../answer/failure.ts'
-import type { AnswerReader } from '../../answer/stream.ts'
-import { asList, asNumber, asObject, asText, type Json, parseAnswer, unreadable } from '../../json.ts'
-import { keys } from '../../request/settings.ts'
-import { frameError } from '../errors.ts'
-import type { KindTraits } from '../kinds.ts'
+import type { CountedUsage, FinishReason, ModelChunk } from '../../../../features/providers/model-driver.ts'
+import { endCalls } from '../../answer/calls.ts'
+import { addPiece, addSource, addText, endPieces, mergeCounts } from '../../answer/content.ts'
+import { uncarried } from '../../answer/failure.ts'
+import type { AnswerReader } from '../../answer/frames.ts'
+import { asList, asObject, asText, isObject, type Json } from '../../json.ts'
+import { keys, settingsBody } from '../../request/settings.ts'
 import type { OpenaiService } from '../service.ts'
 import { type Attachments, addAttachments } from './attachments.ts'
+import { choicesOf, isStrange, wordsOf } from './choices.ts'
 import { splitThought, type ThoughtMarks } from './thought-marks.ts'
-import { addCalls, finishCalls, type PartialCall, signCalls } from './tool-calls.ts'
+import { CallParts } from './tool-calls.ts'
+import { chatUsage } from './usage.ts'
+
+/** Some services send these before the end. */
+const noReasons = new Set(['', 'null', 'None'])
 
 export class ChatReader implements AnswerReader {
   isDone = false
+  isEnding = false
   readonly #provider: OpenaiService
+  /** True if the prompt asks for several answers. */
+  readonly #isOneOfMany: boolean
   readonly #text = { held: '' }
   readonly #reasoning = { held: '' }
   readonly #marks: ThoughtMarks = { state: 'answer', held: '' }
-  readonly #calls: PartialCall[] = []
+  /** Created with the first call, because most answers have none. */
+  #calls: CallParts | undefined
   readonly #attached: Attachments = { images: new Set(), unknownType: undefined }
+  readonly #counts: Json = Object.create(null)
   #sealed: unknown[] = []
   #pages: unknown
-  #hasText = false
-  #hasCalls = false
+  /** The text so far, as it arrived. */
+  #said = ''
+  /** What complete messages in a stream contain: the text so far, or the next piece. Unknown after the first one. */
+  #messages: 'first' | 'whole' | 'pieces' | undefined
+  #hasDeltas = false
+  #hasThought = false
+  #isRefused = false
   #isThinking = false
   #finishReason: string | undefined
-  #usage = countedUsage({})
+  /** True if content has followed a finish reason. Then a finish reason beside content is no end. */
+  #isRepeated = false
   #servedModel = ''
 
-  constructor(provider: OpenaiService) {
+  constructor(provider: OpenaiService, settings: Json = {}) {
     this.#provider = provider
+    const { n } = settingsBody(provider, settings, { names: {}, dropped: new Set() }) as Json
+    this.#isOneOfMany = Number(n) > 1
   }
 
-  readFrame(data: string, into: ModelChunk[]): void {
-    if (data === '[DONE]') this.isDone = true
-    else this.#read(parseAnswer(data), 'delta', into)
+  get token(): string {
+    return this.#provider.token
   }
 
-  readPlain(answer: Json, into: ModelChunk[]): void {
-    this.#read(answer, 'message', into)
-    if (asList(answer['choices']).length === 0) throw unreadable()
+  get hasContent(): boolean {
+    return this.#said !== '' || this.#hasThought || this.#calls !== undefined || this.#attached.images.size > 0
+  }
+
+  readFrame(frame: Json, into: ModelChunk[]): boolean {
+    return this.#read(frame, false, into)
+  }
+
+  readPlain(answer: Json, into: ModelChunk[]): boolean {
+    if (!this.#read(answer, true, into)) return false
+    this.isDone = true
+    this.isEnding ||= this.#hasDeltas
+    return asList(answer['choices']).length > 0
+  }
+
+  readEndMark(): void {
     this.isDone = true
   }
 
-  finish(into: ModelChunk[]): void {
-    if (!this.isDone && this.#finishReason === undefined) throw brokenInTheMiddle()
-    this.#flush(into)
-    const { images, unknownType } = this.#attached
-    const isEmpty = !this.#hasText && !this.#hasCalls && images.size === 0
-    if (isEmpty && unknownType !== undefined) throw uncarried(unknownType)
-    for (const page of asList(this.#pages)) addSource(page, into)
-    const finishReason = finishReasonOf(this.#finishReason, this.#hasCalls)
-    const served = this.#servedModel === '' ? {} : { servedModel: this.#servedModel }
-    into.push({ type: 'finish', finishReason, ...this.#usage, ...served })
+  counted(): CountedUsage | undefined {
+    const isCounted = Object.keys(this.#counts).length > 0
+    return isCounted ? chatUsage(this.#counts, this.#provider.traits, this.#servedModel) : undefined
   }
 
-  #read(frame: Json, key: 'delta' | 'message', into: ModelChunk[]): void {
-    const { traits, token } = this.#provider
-    const failure = failureIn(frame)
-    if (failure !== undefined && failure !== null) throw frameError(failure, token, frame)
-    const choice = firstChoice(frame['choices'])
-    const counts = frame['usage'] ?? (frame['x_groq'] && asObject(frame['x_groq'])['usage']) ?? choice['usage']
-    if (typeof counts === 'object' && counts !== null) this.#usage = chatUsage(counts, traits)
-    if (traits.namesDeployments) this.#servedModel = asText(frame['model']) || this.#servedModel
+  finish(into: ModelChunk[]): void {
+    const { name: provider, traits } = this.#provider
+    if (this.#marks.held !== '') this.#think(this.#marks.held, into)
+    if (this.#isThinking) this.#endThought(into)
+    addText(endPieces(this.#text), into)
+    if (this.#sealed.length > 0) {
+      into.push({ type: 'reasoning-end', seal: { signature: JSON.stringify(this.#sealed), provider } })
+    }
+    const { images, unknownType } = this.#attached
+    const isEmpty = this.#said === '' && !this.#calls && images.size === 0
+    if (isEmpty && unknownType !== undefined) throw uncarried(unknownType)
+    const named = finishReasonOf(this.#finishReason)
+    const known = this.#isRefused && named === 'stop' ? 'content-filter' : named
+    const finishReason = this.#calls ? endCalls(this.#calls.held(provider), known, into) : known
+    for (const page of asList(this.#pages)) addSource(page, into)
+    into.push({ type: 'finish', finishReason, ...chatUsage(this.#counts, traits, this.#servedModel) })
+  }
+
+  #read(frame: Json, isPlain: boolean, into: ModelChunk[]): boolean {
+    const { choices: list, usage, x_groq, search_results, citations } = frame
+    if (usage) mergeCounts(this.#counts, usage)
+    if (x_groq) mergeCounts(this.#counts, asObject(x_groq)['usage'])
+    if (this.#provider.traits.namesDeployments) this.#servedModel = asText(frame['model']) || this.#servedModel
     // Perplexity repeats the complete list in every frame.
-    this.#pages = frame['search_results'] ?? frame['citations'] ?? this.#pages
-    const delta = asObject(choice[key])
-    const { extra_content: extra, tool_calls: calls } = delta
-    let { text, thought } = wordsOf(delta)
+    this.#pages = search_results ?? citations ?? this.#pages
+    if (!Array.isArray(list)) return isObject(usage)
+    const before = into.length
+    const choices: readonly unknown[] =
+      list.length === 1 && !this.#isOneOfMany ? list : choicesOf(list, this.#isOneOfMany)
+    let reason: string | undefined
+    for (const listed of choices) {
+      const choice = asObject(listed)
+      this.#readChoice(choice, isPlain, into)
+      const { finish_reason: named } = choice
+      if (typeof named === 'string' && !noReasons.has(named.trim())) reason = named.trim()
+    }
+    const hasNew = into.length > before
+    if (hasNew && this.#finishReason !== undefined) this.#isRepeated = true
+    if (reason !== undefined) this.isEnding = !(hasNew && this.#isRepeated)
+    else if (hasNew) this.isEnding = false
+    this.#finishReason = reason ?? this.#finishReason
+    return this.hasContent || !choices.some((choice) => isStrange(asObject(choice)))
+  }
+
+  #readChoice(choice: Json, isPlain: boolean, into: ModelChunk[]): void {
+    const { delta, message, text, usage } = choice
+    if (usage) mergeCounts(this.#counts, usage)
+    const first = isPlain ? (message ?? delta) : delta
+    if (isObject(first)) this.#readMessage(first, isPlain, into)
+    else if (typeof text === 'string') this.#readMessage({ content: text }, isPlain, into)
+    if (!isPlain && isObject(message)) this.#readSnapshot(message, into)
+  }
+
+  #readMessage(delta: Json, isWhole: boolean, into: ModelChunk[]): void {
+    const { extra_content: extra, tool_calls: calls, function_call: called } = delta
+    const words = wordsOf(delta)
+    let { text, thought } = words
+    if (words.refusal !== '') this.#isRefused = true
+    this.#hasDeltas ||= isWhole || text !== '' || thought !== '' || Boolean(calls)
     if (extra !== undefined || this.#marks.state !== 'answer') {
       const split = splitThought(this.#marks, text, delta)
       text = split.text
@@ -76,43 +144,48 @@ export class ChatReader implements AnswerReader {
     if (thought !== '') this.#think(addPiece(this.#reasoning, thought), into)
     if (delta['reasoning_details'] !== undefined) this.#sealed.push(...sealedThoughtsOf(delta))
     const piece = addPiece(this.#text, text)
-    if (this.#isThinking && (piece !== '' || calls !== undefined)) this.#endThought(into)
-    this.#say(piece, into)
+    if (this.#isThinking && (piece !== '' || calls)) this.#endThought(into)
+    this.#said += text
+    if (piece !== '') into.push({ type: 'text-delta', text: piece })
     if (delta['audio'] || delta['images'] || delta['annotations'] || Array.isArray(delta['content'])) {
       addAttachments(this.#attached, delta, into)
     }
-    if (calls !== undefined) addCalls(this.#calls, calls, key === 'message', into)
-    if (extra !== undefined) signCalls(this.#calls, delta)
-    if (typeof choice['finish_reason'] !== 'string') return
-    this.#finishReason = choice['finish_reason']
-    this.#flush(into)
+    if (asList(calls).length > 0) this.#callParts().add(calls, isWhole, into)
+    if (isObject(called)) this.#callParts().add([{ function: called }], isWhole, into)
+    if (extra !== undefined) this.#calls?.sign(delta)
   }
 
-  #flush(into: ModelChunk[]): void {
-    if (this.#marks.held !== '') this.#think(this.#marks.held, into)
-    this.#marks.held = ''
-    if (this.#isThinking) this.#endThought(into)
-    if (this.#text.held !== '') this.#say(endPieces(this.#text), into)
-    const { name: provider } = this.#provider
-    if (this.#sealed.length > 0) {
-      into.push({ type: 'reasoning-end', seal: { signature: JSON.stringify(this.#sealed), provider } })
-      this.#sealed = []
+  /** Reads a message in a stream. Beside deltas it completes them, and without deltas it takes their place. */
+  #readSnapshot(message: Json, into: ModelChunk[]): void {
+    const { text, thought } = wordsOf(message)
+    const said = this.#said
+    const isNext = text.length > said.length && text.startsWith(said)
+    const { tool_calls: calls, function_call: called, ...rest } = message
+    let content = isNext ? text.slice(said.length) : ''
+    if (!this.#hasDeltas && text !== '') {
+      if (this.#messages === 'first' && text !== said) this.#messages = isNext ? 'whole' : 'pieces'
+      this.#messages ??= 'first'
+      if (this.#messages === 'pieces') content = text
     }
-    if (this.#calls.length === 0) return
-    this.#hasCalls = true
-    finishCalls(this.#calls, provider, into)
+    const hadDeltas = this.#hasDeltas
+    const isNewThought = thought !== '' && !this.#hasThought
+    const more = isNewThought ? rest : { ...rest, reasoning: undefined, reasoning_content: undefined }
+    this.#readMessage({ ...more, content }, false, into)
+    this.#hasDeltas = hadDeltas
+    const whole = calls ?? (isObject(called) ? [{ function: called }] : undefined)
+    if (asList(whole).length > 0) this.#callParts().complete(whole, into)
   }
 
-  #say(text: string, into: ModelChunk[]): void {
-    if (text === '') return
-    into.push({ type: 'text-delta', text })
-    this.#hasText = true
+  #callParts(): CallParts {
+    this.#calls ??= new CallParts(this.token)
+    return this.#calls
   }
 
   #think(text: string, into: ModelChunk[]): void {
     if (text === '') return
     into.push({ type: 'reasoning-delta', text })
     this.#isThinking = true
+    this.#hasThought = true
   }
 
   #endThought(into: ModelChunk[]): void {
@@ -122,39 +195,9 @@ export class ChatReader implements AnswerReader {
   }
 }
 
-/** Services report errors under `error`, as the frame itself (Mistral), or under `x_groq` (Groq). */
-function failureIn(frame: Json): unknown {
-  if (frame['object'] === 'error') return frame['error'] ?? frame
-  return frame['error'] ?? (frame['x_groq'] && asObject(frame['x_groq'])['error'])
-}
-
-/** With `n` above 1, a service returns several choices. Only the choice with index 0 is used. */
-function firstChoice(choices: unknown): Json {
-  for (const choice of asList(choices).map(asObject)) if ((choice['index'] ?? 0) === 0) return choice
-  return {}
-}
-
-function wordsOf({ content, refusal, reasoning_content, reasoning }: Json): { text: string; thought: string } {
-  // Some services send the same reasoning under both names.
-  const thought = asText(reasoning_content) || asText(reasoning)
-  if (!Array.isArray(content)) return { text: asText(content) || asText(refusal), thought }
-  // Mistral sends lists of parts, some of which are reasoning.
-  const thoughts = content
-    .map((part) => asObject(part)['thinking'])
-    .map((thinking) => asText(thinking) || textsOf(asList(thinking)))
-  return { text: textsOf(content) || asText(refusal), thought: thought || thoughts.join('') }
-}
-
 /** Returns encrypted reasoning of gateways such as OpenRouter. Later calls must send this reasoning unchanged. */
 function sealedThoughtsOf({ reasoning_details }: Json): unknown[] {
   return asList(reasoning_details).filter((detail) => asObject(detail)['type'] === 'reasoning.encrypted')
-}
-
-function textsOf(parts: readonly unknown[]): string {
-  return parts
-    .map(asObject)
-    .map((part) => (part['type'] === 'text' ? asText(part['text']) : ''))
-    .join('')
 }
 
 const filtered =
@@ -171,33 +214,9 @@ const reasons: readonly (readonly [FinishReason, ReadonlySet<string>])[] = [
   ['error', keys('error malformed_function_call insufficient_system_resource')],
 ]
 
-/** Several services report `stop` although the model called tools. */
-function finishReasonOf(reason: string | undefined, hasCalls: boolean): FinishReason {
+function finishReasonOf(reason: string | undefined): FinishReason {
+  if (reason === undefined) return 'unknown'
   // Some services append details after a colon, for example the filter that matched.
-  const [name = ''] = reason?.toLowerCase().split(':', 1) ?? []
-  const known = reason === undefined ? 'unknown' : (reasons.find(([, names]) => names.has(name))?.[0] ?? 'other')
-  return hasCalls && (known === 'stop' || known === 'unknown') ? 'tool-calls' : known
-}
-
-function chatUsage(value: unknown, { countsThoughtsInTotal }: KindTraits) {
-  const usage = asObject(value)
-  const details = asObject(usage['prompt_tokens_details'])
-  const input = asNumber(usage['prompt_tokens']) ?? 0
-  const output = asNumber(usage['completion_tokens']) ?? 0
-  // The tokens of the total that are neither input nor output. Some services report reasoning only in the total.
-  const beside = Math.max(0, (asNumber(usage['total_tokens']) ?? 0) - input - output)
-  const reasoning =
-    asNumber(asObject(usage['completion_tokens_details'])['reasoning_tokens']) ??
-    asNumber(usage['reasoning_tokens']) ??
-    (countsThoughtsInTotal ? beside : 0)
-  const cachedInput =
-    asNumber(details['cached_tokens']) ??
-    asNumber(usage['prompt_cache_hit_tokens']) ??
-    asNumber(usage['num_cached_tokens']) ??
-    asNumber(usage['cached_tokens'])
-  // xAI and Perplexity exclude reasoning from the completion tokens. Then only the total includes the reasoning, or the
-  // reasoning exceeds the completion tokens.
-  const isBeside = reasoning > output || (reasoning > 0 && beside === reasoning)
-  const cacheWrite = asNumber(details['cache_write_tokens'])
-  return countedUsage({ input, output: isBeside ? output + reasoning : output, reasoning, cachedInput, cacheWrite })
+  const [name = ''] = reason.toLowerCase().split(':', 1)
+  return reasons.find(([, names]) => names.has(name))?.[0] ?? 'other'
 }

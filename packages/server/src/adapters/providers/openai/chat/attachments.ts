@@ -9,6 +9,9 @@ export interface Attachments {
   unknownType: string | undefined
 }
 
+/** Part types that other functions read. A few services omit the type of texts. */
+const known = new Set(['', 'text', 'output_text', 'refusal', 'thinking', 'reference'])
+
 /** @throws ProviderError `uncarried` for audio. */
 export function addAttachments(attached: Attachments, delta: Json, into: ModelChunk[]): void {
   const { audio, images, annotations, content } = delta
@@ -18,7 +21,7 @@ export function addAttachments(attached: Attachments, delta: Json, into: ModelCh
   for (const part of asList(content)) {
     const type = asText(asObject(part)['type'])
     if (type === 'image_url' || type === 'output_image') addImage(attached, part, into)
-    else if (!['text', 'thinking', 'reference'].includes(type)) attached.unknownType ??= type
+    else if (!known.has(type)) attached.unknownType ??= type
   }
 }
 

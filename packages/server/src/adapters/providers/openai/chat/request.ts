@@ -16,7 +16,7 @@ import { meetsStrict, schemaInstruction, schemaName } from '../../request/schema
 import { settingsBody, tokenLimit } from '../../request/settings.ts'
 import { toolIdIn, toolSettings } from '../../request/tools.ts'
 import type { KindTraits } from '../kinds.ts'
-import type { OpenaiService } from '../service.ts'
+import { isNewAzure, type OpenaiService } from '../service.ts'
 import { type ChatPart, mediaPart } from './media.ts'
 
 /** The client's types lack the keys that only other services use. */
@@ -64,7 +64,7 @@ export function chatBody(provider: OpenaiService, request: ModelRequest): ChatBo
     ...(schema ? { response_format: formatOf(traits, schema) } : {}),
     ...(tools.length > 0 ? { tools: tools.map(chatTool), ...toolSettings(settings, namedFunction) } : {}),
     ...(stream ? { stream: true } : {}),
-    ...(stream && isAskedForUsage(provider) ? { stream_options: { include_usage: true } } : {}),
+    ...(stream && provider.asksForUsage ? { stream_options: { include_usage: true } } : {}),
     model,
     messages,
   }
@@ -72,16 +72,7 @@ export function chatBody(provider: OpenaiService, request: ModelRequest): ChatBo
 
 /** OpenAI's newer models reject `max_tokens`. Most other services accept only `max_tokens`. */
 function limitOf(provider: OpenaiService, limit: number): object {
-  return provider.isOpenai || isNewAzure(provider) ? { max_completion_tokens: limit } : { max_tokens: limit }
-}
-
-/** Services with `usageUnasked` and Azure's older API versions reject `stream_options`. */
-function isAskedForUsage(provider: OpenaiService): boolean {
-  return !provider.traits.usageUnasked && (provider.azure === undefined || isNewAzure(provider))
-}
-
-function isNewAzure({ azure }: OpenaiService): boolean {
-  return azure !== undefined && (azure.apiVersion ?? '9') >= '2024-09'
+  return provider.isOpenai || isNewAzure(provider.azure) ? { max_completion_tokens: limit } : { max_tokens: limit }
 }
 
 function formatOf(traits: KindTraits, schema: Json): OpenAI.ResponseFormatJSONSchema | OpenAI.ResponseFormatJSONObject {
@@ -128,11 +119,10 @@ function chatMessages(provider: OpenaiService, messages: readonly Message[]): Ch
 
 function chatMessage(provider: OpenaiService, message: Message): ChatMessage[] {
   const { role, content } = message
-  const { joinsTexts, refusesNames } = provider.traits
+  const { refusesNames } = provider.traits
   if (role === 'tool') return content.flatMap((part) => toolResult(provider, part))
   if (role === 'assistant') return [assistant(provider, content)]
-  const isJoined = role === 'user' ? joinsTexts === 'in-all' : joinsTexts !== undefined
-  const spoken = contentOf(partsOf(provider, role, content), isJoined)
+  const spoken = contentOf(partsOf(provider, role, content))
   const isNamed = role === 'user' && typeof message['name'] === 'string' && !refusesNames
   return [{ role, content: spoken, ...(isNamed ? { name: String(message['name']) } : {}) }]
 }
@@ -141,7 +131,7 @@ function assistant(provider: OpenaiService, content: readonly MessagePart[]): Ch
   const calls = content.flatMap((part) => (part.type === 'tool-call' ? [toolCall(provider, part)] : []))
   const unspoken = ['tool-call', 'reasoning', 'redacted-reasoning']
   const spoken = content.filter(({ type }) => !unspoken.includes(type))
-  const said = contentOf(partsOf(provider, 'assistant', spoken), provider.traits.joinsTexts !== undefined)
+  const said = contentOf(partsOf(provider, 'assistant', spoken))
   if (calls.length === 0) return { role: 'assistant', content: said }
   const own = content.filter((part) => part.type === 'reasoning').filter((part) => part['provider'] === provider.name)
   const thought = provider.traits.wantsReasoning ? own.map(({ text }) => text).join('') : ''
@@ -192,14 +182,8 @@ function partsOf(provider: OpenaiService, role: string, content: readonly Messag
   return parts
 }
 
-/**
- * Returns a single text as a plain string, which every service accepts. With `isJoined`, also joins several texts if
- * there are no other parts.
- */
-function contentOf(parts: ChatPart[], isJoined: boolean): string | ChatPart[] {
-  const [first] = parts
-  if (parts.length === 1 && first?.type === 'text') return first.text
-  if (parts.length > 0 && !isJoined) return parts
+/** Returns texts as one string, which every service accepts. Only media need the list form. */
+function contentOf(parts: ChatPart[]): string | ChatPart[] {
   const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))
   return texts.length === parts.length ? texts.join('\n') : parts
 }

@@ -1,12 +1,21 @@
-import type { FinishReason, ModelChunk } from '../../../../features/providers/model-driver.ts'
+import type { CountedUsage, FinishReason, ModelChunk } from '../../../../features/providers/model-driver.ts'
 import { storableText } from '../../../../shared/text-guards.ts'
-import { addPiece, addSource, addText, countedUsage, endPieces, generatedImage } from '../../answer/content.ts'
-import { brokenInTheMiddle, uncarried } from '../../answer/failure.ts'
-import type { AnswerReader } from '../../answer/stream.ts'
-import { asList, asNumber, asObject, asText, type Json, parseAnswer, parseArguments, unreadable } from '../../json.ts'
+import {
+  addPiece,
+  addSource,
+  addText,
+  countedUsage,
+  endPieces,
+  generatedImage,
+  mergeCounts,
+} from '../../answer/content.ts'
+import { uncarried } from '../../answer/failure.ts'
+import { frameError } from '../../answer/frame-error.ts'
+import type { AnswerReader } from '../../answer/frames.ts'
+import { asCount, asList, asObject, asText, isObject, type Json } from '../../json.ts'
 import { keys } from '../../request/settings.ts'
-import { frameError } from '../errors.ts'
 import type { OpenaiService } from '../service.ts'
+import { ResponseCalls } from './calls.ts'
 
 /** Types of items that the caller must answer in formats that stet's messages do not support. */
 const awaited = keys('computer_call local_shell_call shell_call apply_patch_call custom_tool_call mcp_approval_request')
@@ -16,166 +25,260 @@ export class ResponseReader implements AnswerReader {
   readonly #provider: OpenaiService
   readonly #text = { held: '' }
   readonly #reasoning = { held: '' }
-  readonly #callIds = new Map<string, string>()
-  #hasCalls = false
-  #hasContent = false
+  readonly #calls: ResponseCalls
+  readonly #counts: Json = Object.create(null)
+  /** The text that deltas have brought. The other events of a text repeat it, each kind for itself. */
+  #said = ''
+  #repeated = { text: '', part: '', item: '' }
+  /** True if deltas have brought the current reasoning text or item. */
+  #thoughts = { text: false, item: false }
+  #hasThought = false
+  /** True if the events have brought reasoning. Then the complete response repeats it. */
+  #isThoughtKnown = false
+  #isRefused = false
+  readonly #seals = new Set<string>()
+  readonly #images = new Set<string>()
+  readonly #sources = new Set<unknown>()
+  #hasMessage = false
   #ignoredType: string | undefined
   #response: Json = {}
 
   constructor(provider: OpenaiService) {
     this.#provider = provider
+    this.#calls = new ResponseCalls(provider.token)
   }
 
-  /** The final frame repeats the complete response. The output in this frame is not read again. */
-  readFrame(data: string, into: ModelChunk[]) {
-    if (data === '[DONE]') return
-    const frame = parseAnswer(data)
+  get token(): string {
+    return this.#provider.token
+  }
+
+  get isEnding(): boolean {
+    return this.isDone
+  }
+
+  get hasContent(): boolean {
+    return this.#said !== '' || this.#hasThought || this.#calls.count > 0 || this.#images.size > 0
+  }
+
+  readFrame(frame: Json, into: ModelChunk[], event: string | undefined): boolean {
+    const type = asText(frame['type']) || event || ''
+    if (type === '' && Array.isArray(frame['output'])) return this.readPlain(frame, into)
     const delta = asText(frame['delta'])
-    const id = asText(frame['item_id'])
-    switch (frame['type']) {
-      case 'response.output_text.delta':
+    const item = asObject(frame['item'])
+    switch (type) {
       case 'response.refusal.delta':
-        return addText(addPiece(this.#text, delta), into)
+      case 'response.output_text.delta':
+        this.#isRefused ||= type === 'response.refusal.delta'
+        this.#say(delta, into)
+        break
+      case 'response.output_text.done':
+      case 'response.refusal.done':
+        this.#repeated.text += asText(frame['text']) || asText(frame['refusal'])
+        break
+      case 'response.content_part.done':
+        this.#repeated.part += textOf(asObject(frame['part']))
+        break
       case 'response.reasoning_summary_part.added':
-        return Number(frame['summary_index']) > 0 ? this.#think('\n\n', id, into) : undefined
+        if (Number(frame['summary_index']) > 0) this.#think('\n\n', asText(frame['item_id']), into)
+        this.#thoughts.text = false
+        break
       case 'response.reasoning_summary_text.delta':
       case 'response.reasoning_text.delta':
-        return this.#think(delta, id, into)
+        this.#think(delta, asText(frame['item_id']), into)
+        break
+      case 'response.reasoning_summary_text.done':
+      case 'response.reasoning_text.done':
+        if (!this.#thoughts.text) this.#think(asText(frame['text']), asText(frame['item_id']), into)
+        this.#thoughts.text = false
+        break
       case 'response.output_text.annotation.added':
-        return addSource(frame['annotation'], into)
+        this.#addSource(frame['annotation'], into)
+        break
       case 'response.output_item.added':
-        return this.#beginItem(asObject(frame['item']), into)
+        if (item['type'] === 'function_call') this.#calls.begin(frame, item, into)
+        if (item['type'] === 'reasoning') this.#calls.addDone(into)
+        break
       case 'response.function_call_arguments.delta':
-        return this.#addArguments(id, delta, into)
+        this.#calls.addArguments(frame, into)
+        break
+      case 'response.function_call_arguments.done':
+        this.#calls.endArguments(frame, into)
+        break
       case 'response.output_item.done':
-        return this.#endItem(asObject(frame['item']), into)
-      case 'response.completed':
-      case 'response.incomplete':
-        addText(endPieces(this.#text), into)
-        return this.#end(asObject(frame['response']))
-      case 'response.failed':
-        throw frameError(asObject(frame['response'])['error'], this.#provider.token)
-      case 'error':
-        throw frameError(frame['error'] ?? frame, this.#provider.token)
+        if (item['type'] === 'message') this.#repeated.item += textOf(item)
+        this.#endItem(frame, item, into)
+        break
+      default:
+        return this.#readState(type, frame, into)
     }
+    return true
   }
 
-  readPlain(response: Json, into: ModelChunk[]): void {
-    const { error, output } = response
-    if (error !== undefined && error !== null) throw frameError(error, this.#provider.token)
-    if (!Array.isArray(output)) throw unreadable()
-    for (const item of output.map(asObject)) {
-      const { type } = item
-      if (type === 'message') readMessage(item, into)
-      if (type === 'reasoning') readThought(item, into)
-      this.#beginItem(item, into)
-      if (type === 'function_call') this.#addArguments(asText(item['id']), asText(item['arguments']), into)
-      this.#endItem(item, into)
-    }
-    this.#end(response)
+  readPlain(response: Json, into: ModelChunk[]): boolean {
+    if (!Array.isArray(response['output'])) return false
+    if (/^(queued|in_progress)$/.test(asText(response['status']))) throw frameError(response, this.token)
+    this.#end(response, into)
+    return true
   }
 
+  /** The protocol has an event for the end of a response. */
+  readEndMark(): void {}
+
+  counted(): CountedUsage | undefined {
+    const isCounted = Object.keys(this.#counts).length > 0
+    return isCounted ? responseUsage(this.#counts, this.#servedModel()) : undefined
+  }
+
+  /** @throws ProviderError `uncarried` for a complete response with nothing but unsupported items. */
   finish(into: ModelChunk[]): void {
-    if (!this.isDone) throw brokenInTheMiddle()
-    const servedModel = this.#provider.traits.namesDeployments ? asText(this.#response['model']) : ''
-    into.push({
-      type: 'finish',
-      finishReason: reasonOf(this.#response, this.#hasCalls),
-      ...responseUsage(this.#response['usage']),
-      ...(servedModel === '' ? {} : { servedModel }),
-    })
+    const isEmpty = this.#calls.count === 0 && !this.#hasMessage && this.#images.size === 0
+    const isComplete = this.#response['status'] === 'completed'
+    if (isEmpty && isComplete && this.#ignoredType !== undefined) throw uncarried(this.#ignoredType)
+    const finishReason = this.#calls.addAll(reasonOf(this.#response, this.#isRefused), into)
+    into.push({ type: 'finish', finishReason, ...responseUsage(this.#counts, this.#servedModel()) })
+  }
+
+  /** Reads events of the whole response. Other types are no part of the protocol. */
+  #readState(type: string, frame: Json, into: ModelChunk[]): boolean {
+    const { response } = frame
+    if (isObject(response)) mergeCounts(this.#counts, response['usage'])
+    if (/^response\.(completed|incomplete|done)$/.test(type)) {
+      if (!isObject(response) && !this.hasContent) return false
+      this.#end(asObject(response), into)
+    } else if (/^response\.(failed|cancell?ed)$/.test(type)) throw failureOf(asObject(response), this.token)
+    return type.startsWith('response.')
+  }
+
+  /** The complete response brings whatever the events have not. */
+  #end(response: Json, into: ModelChunk[]): void {
+    const { error, status } = response
+    if (isObject(error) || /^(failed|cancell?ed)$/.test(asText(status))) throw failureOf(response, this.token)
+    mergeCounts(this.#counts, response['usage'])
+    this.#isThoughtKnown = this.#hasThought
+    let text = ''
+    for (const [output_index, item] of partsOf(response['output']).entries()) {
+      if (item['type'] === 'message') {
+        text += textOf(item)
+        this.#complete(text, into)
+      }
+      this.#endItem({ output_index }, item, into)
+    }
+    for (const repeated of Object.values(this.#repeated)) this.#complete(repeated, into)
+    addText(endPieces(this.#text), into)
+    this.#response = response
+    this.isDone = true
+  }
+
+  #say(piece: string, into: ModelChunk[]): void {
+    this.#said += piece
+    addText(addPiece(this.#text, piece), into)
+  }
+
+  /** Adds the rest of a text whose start has arrived. */
+  #complete(text: string, into: ModelChunk[]): void {
+    const { length } = this.#said
+    if (text.length > length && text.startsWith(this.#said)) this.#say(text.slice(length), into)
   }
 
   #think(piece: string, id: string, into: ModelChunk[]): void {
+    if (piece === '') return
+    this.#hasThought = true
+    this.#thoughts = { text: true, item: true }
     const text = addPiece(this.#reasoning, piece)
     if (text !== '') into.push({ type: 'reasoning-delta', text, ...(id === '' ? {} : { id }) })
   }
 
-  #beginItem(item: Json, into: ModelChunk[]): void {
-    if (item['type'] !== 'function_call') return
-    const id = asText(item['call_id']) || asText(item['id'])
-    this.#callIds.set(asText(item['id']), id)
-    into.push({ type: 'tool-input-start', id, toolName: asText(item['name']) })
-  }
-
-  #addArguments(itemId: string, delta: string, into: ModelChunk[]): void {
-    const id = this.#callIds.get(itemId)
-    if (id !== undefined && delta !== '') into.push({ type: 'tool-input-delta', id, delta })
-  }
-
   /** @throws ProviderError `uncarried` for audio, and for an item that the caller would have to answer. */
-  #endItem(item: Json, into: ModelChunk[]): void {
+  #endItem(frame: Json, item: Json, into: ModelChunk[]): void {
     const type = asText(item['type'])
-    const itemId = asText(item['id'])
-    if (type === 'function_call') {
-      this.#hasCalls = true
-      const rawArgs = asText(item['arguments'])
-      const id = asText(item['call_id']) || itemId
-      into.push({ type: 'tool-call', id, toolName: asText(item['name']), args: parseArguments(rawArgs), rawArgs })
-    } else if (type === 'reasoning') {
-      const seal = { signature: asText(item['encrypted_content']), provider: this.#provider.name }
-      if (seal.signature !== '') into.push({ type: 'reasoning-end', id: itemId, seal })
-    } else if (type === 'image_generation_call') {
-      const content = asText(item['result'])
-      const format = asText(item['output_format'])
-      if (content === '') return
-      this.#hasContent = true
-      into.push(generatedImage(content, format === '' ? undefined : `image/${format}`))
-    } else if (type === 'message') {
-      this.#hasContent = true
-      const sound = partsOf(item['content'])
-        .map((part) => asText(part['type']))
-        .find((name) => name.includes('audio'))
-      if (sound !== undefined) throw uncarried(sound)
-    } else if (awaited.has(type)) throw uncarried(type)
+    if (type === 'function_call') this.#calls.end(frame, item, into)
+    else if (type === 'reasoning') this.#endThought(item, into)
+    else if (type === 'image_generation_call') this.#addImage(item, into)
+    else if (type === 'message') this.#endMessage(item, into)
+    else if (awaited.has(type)) throw uncarried(type)
     else this.#ignoredType ??= type
   }
 
-  /**
-   * @throws ProviderError `uncarried` for a complete response with unsupported items, but no message, image or
-   * tool call.
-   */
-  #end(response: Json): void {
-    const isEmpty = !this.#hasCalls && !this.#hasContent && response['status'] === 'completed'
-    if (isEmpty && this.#ignoredType !== undefined) throw uncarried(this.#ignoredType)
-    this.#response = response
-    this.isDone = true
+  #endMessage(item: Json, into: ModelChunk[]): void {
+    this.#hasMessage = true
+    for (const part of partsOf(item['content'])) {
+      const type = asText(part['type'])
+      if (type.includes('audio')) throw uncarried(type)
+      if (asText(part['refusal']) !== '') this.#isRefused = true
+      // Citations of a stream have events of their own. The complete response comes after its text.
+      for (const annotation of partsOf(part['annotations'])) this.#addSource(annotation, into)
+    }
+  }
+
+  #endThought(item: Json, into: ModelChunk[]): void {
+    this.#calls.addDone(into)
+    const id = asText(item['id'])
+    const signature = asText(item['encrypted_content'])
+    const isKnown = signature === '' ? this.#isThoughtKnown : this.#seals.has(signature)
+    if (!this.#thoughts.item && !isKnown) {
+      const said = [...partsOf(item['summary']), ...partsOf(item['content'])].map((part) => asText(part['text']))
+      this.#think(storableText(said.join('\n\n')), id, into)
+    }
+    this.#thoughts = { text: false, item: false }
+    if (signature === '' || this.#seals.has(signature)) return
+    this.#seals.add(signature)
+    into.push({ type: 'reasoning-end', id, seal: { signature, provider: this.#provider.name } })
+  }
+
+  #addImage(item: Json, into: ModelChunk[]): void {
+    const content = asText(item['result'])
+    const format = asText(item['output_format'])
+    if (content === '' || this.#images.has(content)) return
+    this.#images.add(content)
+    into.push(generatedImage(content, format === '' ? undefined : `image/${format}`))
+  }
+
+  #addSource(annotation: unknown, into: ModelChunk[]): void {
+    const { url } = asObject(annotation)
+    if (this.#sources.has(url)) return
+    this.#sources.add(url)
+    addSource(annotation, into)
+  }
+
+  #servedModel(): string {
+    return this.#provider.traits.namesDeployments ? asText(this.#response['model']) : ''
   }
 }
 
-function readMessage(item: Json, into: ModelChunk[]): void {
-  for (const part of partsOf(item['content'])) {
-    addText(storableText(asText(part['text']) || asText(part['refusal'])), into)
-    for (const annotation of partsOf(part['annotations'])) addSource(annotation, into)
-  }
+function failureOf(response: Json, token: string) {
+  const { error } = response
+  return frameError(isObject(error) ? error : response, token)
 }
 
-function readThought(item: Json, into: ModelChunk[]): void {
-  const said = [...partsOf(item['summary']), ...partsOf(item['content'])].map((part) => asText(part['text']))
-  const text = storableText(said.join('\n\n'))
-  if (text !== '') into.push({ type: 'reasoning-delta', text, id: asText(item['id']) })
+/** Returns the text of a message or of one of its parts. */
+function textOf(item: Json): string {
+  const parts = Array.isArray(item['content']) ? partsOf(item['content']) : [item]
+  return parts
+    .filter(({ type }) => type !== 'reasoning_text')
+    .map((part) => asText(part['text']) || asText(part['refusal']))
+    .join('')
 }
 
 function partsOf(value: unknown): Json[] {
   return asList(value).map(asObject)
 }
 
-function reasonOf(response: Json, hasCalls: boolean): FinishReason {
+function reasonOf(response: Json, isRefused: boolean): FinishReason {
   const { reason } = asObject(response['incomplete_details'])
   if (reason === 'max_output_tokens' || reason === 'max_tokens') return 'length'
-  if (reason === 'content_filter') return 'content-filter'
-  if (response['status'] === 'incomplete') return 'other'
-  return hasCalls ? 'tool-calls' : 'stop'
+  if (reason === 'content_filter' || isRefused) return 'content-filter'
+  return response['status'] === 'incomplete' ? 'other' : 'stop'
 }
 
-function responseUsage(value: unknown) {
-  const { input_tokens, output_tokens, input_tokens_details, output_tokens_details } = asObject(value)
+function responseUsage(usage: Json, servedModel: string): CountedUsage {
+  const { input_tokens, output_tokens, input_tokens_details, output_tokens_details } = usage
   const details = asObject(input_tokens_details)
-  return countedUsage({
-    input: asNumber(input_tokens),
-    output: asNumber(output_tokens),
-    reasoning: asNumber(asObject(output_tokens_details)['reasoning_tokens']),
-    cachedInput: asNumber(details['cached_tokens']),
-    cacheWrite: asNumber(details['cache_write_tokens']),
-  })
+  const counts = {
+    input: asCount(input_tokens),
+    output: asCount(output_tokens),
+    reasoning: asCount(asObject(output_tokens_details)['reasoning_tokens']),
+    cachedInput: asCount(details['cached_tokens']),
+    cacheWrite: asCount(details['cache_write_tokens']),
+  }
+  return countedUsage(counts, servedModel)
 }

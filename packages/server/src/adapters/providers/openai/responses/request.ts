@@ -69,8 +69,7 @@ function inputItems(provider: OpenaiService, messages: readonly Message[]): Inpu
   return known.flatMap((message) => {
     if (message.role === 'assistant') return message.content.flatMap((part) => assistantItem(provider, part))
     if (message.role === 'tool') return message.content.flatMap(resultItem)
-    const { role } = message
-    return [{ type: 'message' as const, role, content: message.content.map((part) => inputPart(provider, role, part)) }]
+    return [{ type: 'message' as const, role: message.role, content: inputContent(provider, message) }]
   })
 }
 
@@ -104,6 +103,13 @@ function reasoningItem(
 function resultItem(part: MessagePart): InputItem[] {
   if (part.type !== 'tool-result') return []
   return [{ type: 'function_call_output', call_id: part.toolCallId, output: resultText(part.result) }]
+}
+
+/** Returns texts as one string, which every service accepts. Only media need the list form. */
+function inputContent(provider: OpenaiService, { role, content }: Message): string | InputPart[] {
+  const texts = content.flatMap((part) => (part.type === 'text' ? [part.text] : []))
+  if (texts.length === content.length) return texts.join('\n')
+  return content.map((part) => inputPart(provider, role, part))
 }
 
 function inputPart(provider: OpenaiService, role: string, part: MessagePart): InputPart {

@@ -1,0 +1,125 @@
+/** Assembles the calls of a response. Each event may be missing, and some services change the ids of an item. */
+import type { FinishReason, ModelChunk } from '../../../../features/providers/model-driver.ts'
+import { endCalls, type HeldCall } from '../../answer/calls.ts'
+import { unreadable } from '../../answer/failure.ts'
+import { asCount, asText, type Json } from '../../json.ts'
+
+interface PartialCall extends HeldCall {
+  itemId: string
+  index: number | undefined
+  /** What the events have shown of the arguments. */
+  shownArgs: string
+  isDone: boolean
+  isAdded: boolean
+}
+
+export class ResponseCalls {
+  readonly #token: string
+  readonly #calls: PartialCall[] = []
+
+  constructor(token: string) {
+    this.#token = token
+  }
+
+  get count(): number {
+    return this.#calls.length
+  }
+
+  begin(frame: Json, item: Json, into: ModelChunk[]): void {
+    const call = this.#find(frame, item) ?? this.#add(frame, item)
+    this.#name(call, item, into)
+    call.rawArgs ||= argumentsOf(item)
+  }
+
+  addArguments(frame: Json, into: ModelChunk[]): void {
+    const call = this.#find(frame, {}) ?? this.#add(frame, {})
+    const delta = asText(frame['delta'])
+    call.rawArgs += delta
+    this.#show(call, into)
+  }
+
+  /** Takes the complete arguments. Empty ones do not replace those that have arrived. */
+  endArguments(frame: Json, into: ModelChunk[]): void {
+    const call = this.#find(frame, {}) ?? this.#add(frame, {})
+    call.rawArgs = argumentsOf(frame) || call.rawArgs
+    this.#show(call, into)
+  }
+
+  /** @param frame the event of the item, or its place in the complete response. */
+  end(frame: Json, item: Json, into: ModelChunk[]): void {
+    const call = this.#find(frame, item) ?? this.#add(frame, item)
+    this.#name(call, item, into)
+    const id = asText(item['call_id'])
+    if (id !== '' && !call.isDone) call.id = id
+    call.rawArgs = argumentsOf(item) || call.rawArgs
+    call.isDone = true
+    this.#show(call, into)
+  }
+
+  /** Adds the complete calls before a reasoning item, because later calls must send items in their order. */
+  addDone(into: ModelChunk[]): void {
+    const done = this.#calls.filter(({ isDone, isAdded }) => isDone && !isAdded)
+    endCalls(done, 'stop', into)
+    for (const call of done) call.isAdded = true
+  }
+
+  /** @throws ProviderError `malformed` for arguments that belong to no call. */
+  addAll(finishReason: FinishReason, into: ModelChunk[]): FinishReason {
+    for (const { name, itemId, rawArgs } of this.#calls) {
+      if (name === '') throw unreadable(JSON.stringify({ item_id: itemId, arguments: rawArgs }), this.#token)
+    }
+    const rest = this.#calls.filter(({ isAdded }) => !isAdded)
+    const found = endCalls(rest, finishReason, into)
+    return found === 'stop' && this.#calls.length > 0 ? 'tool-calls' : found
+  }
+
+  #find(frame: Json, item: Json): PartialCall | undefined {
+    const id = asText(item['id']) || asText(frame['item_id'])
+    const callId = asText(item['call_id'])
+    const index = asCount(frame['output_index'])
+    return (
+      this.#calls.findLast((call) => callId !== '' && call.id === callId) ??
+      this.#calls.findLast((call) => index !== undefined && call.index === index) ??
+      this.#calls.findLast((call) => id !== '' && call.itemId === id) ??
+      // Without an index, an event with an unknown id continues the call that is not complete.
+      (index === undefined && callId === '' ? this.#calls.findLast(({ isDone }) => !isDone) : undefined)
+    )
+  }
+
+  #add(frame: Json, item: Json): PartialCall {
+    const itemId = asText(item['id']) || asText(frame['item_id'])
+    const call = {
+      itemId,
+      index: asCount(frame['output_index']),
+      id: asText(item['call_id']) || itemId || `call_${this.count}`,
+      name: '',
+      rawArgs: '',
+      shownArgs: '',
+      isDone: false,
+      isAdded: false,
+    }
+    this.#calls.push(call)
+    return call
+  }
+
+  #name(call: PartialCall, item: Json, into: ModelChunk[]): void {
+    const name = asText(item['name'])
+    if (call.name !== '' || name === '') return
+    call.name = name
+    // The id of an unnamed call has not been shown.
+    call.id = asText(item['call_id']) || call.id
+    into.push({ type: 'tool-input-start', id: call.id, toolName: name })
+  }
+
+  #show(call: PartialCall, into: ModelChunk[]): void {
+    const { id, name, rawArgs, shownArgs } = call
+    if (name === '' || rawArgs.length <= shownArgs.length || !rawArgs.startsWith(shownArgs)) return
+    into.push({ type: 'tool-input-delta', id, delta: rawArgs.slice(shownArgs.length) })
+    call.shownArgs = rawArgs
+  }
+}
+
+/** Some services send the arguments as an object. */
+function argumentsOf({ arguments: given }: Json): string {
+  return typeof given === 'object' && given !== null ? JSON.stringify(given) : asText(given)
+}

@@ -1,0 +1,116 @@
+/** How an answer ends on a connection: after its finish reason, the driver waits only for counts. */
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createModelDrivers } from '../../src/adapters/providers/registry.ts'
+import type { ModelChunk, ProviderSettings } from '../../src/features/providers/model-driver.ts'
+import { systemClock } from '../../src/shared/clock.ts'
+import { anthropicWire } from '../support/fake-anthropic-wire.ts'
+import { type FakeBytes, type FakeProvider, fakeProvider } from '../support/fake-provider.ts'
+import { chatWire, type FakeWire } from '../support/fake-provider-wire.ts'
+import { callOf, chunksOf, failureOf, modelRequest, providerAt, textOf } from '../support/model-request.ts'
+
+// The silence limit is longer than the test's, so that only the limit after the finish reason ends an open answer.
+const drivers = createModelDrivers({
+  guard: { allowedPrivateHosts: [] },
+  clock: systemClock,
+  limits: { endMs: 100, backoffMs: 1 },
+})
+afterAll(() => drivers.close())
+
+let fake: FakeProvider
+beforeEach(async () => {
+  fake = await fakeProvider()
+})
+afterEach(() => fake.close())
+
+const ask = (more: Partial<ProviderSettings> = {}, settings: Parameters<typeof modelRequest>[1] = {}) => {
+  const request = modelRequest(fake.url, { provider: providerAt(fake.url, more), ...settings })
+  return callOf(drivers.driverFor(request.provider), request)
+}
+
+const protocols: [string, Partial<ProviderSettings>, FakeWire][] = [
+  ['chat', {}, chatWire],
+  ['anthropic', { kind: 'anthropic' }, anthropicWire],
+]
+
+describe.each(protocols)('%s', (_name, entry, wire) => {
+  const identity = { id: 'x', model: 'gpt-4o' }
+  const whole =
+    wire.head(identity, {}) + wire.content(identity, { text: 'a b' }).join('') + wire.end(identity, {}, true)
+  const frames = whole.split(/(?<=\n\n)/).filter((frame) => !/\[DONE\]|message_stop/.test(frame))
+  const withoutCounts = frames.filter((frame) => !/"choices":\[\]/.test(frame))
+
+  it.each<[string, FakeBytes]>([
+    ['an open connection', { raw: frames, end: 'never' }],
+    ['heartbeats', { raw: [...frames, ...Array(100).fill(': ping\n\n')], delayMs: 20, end: 'never' }],
+    ['data heartbeats', { raw: [...frames, ...Array(100).fill('data: {"type":"ping"}\n\n')], delayMs: 20 }],
+    ['a reset', { raw: frames, end: 'reset' }],
+    ['a closed connection', { raw: frames, end: 'broken' }],
+    ['no counts', { raw: withoutCounts, end: 'never' }],
+  ])('completes with %s', async (_end, reply) => {
+    fake.enqueue(reply)
+    const chunks = await chunksOf(ask(entry))
+    expect(textOf(chunks)).toBe('a b')
+    expect(chunks.at(-1)).toMatchObject({ type: 'finish', finishReason: 'stop' })
+    if (reply.end === 'never') await fake.waitForAbort(1)
+  })
+
+  it('waits for the rest while the caller is slow', async () => {
+    fake.enqueue({ raw: frames, delayMs: 5 })
+    const seen: ModelChunk[] = []
+    await ask(entry)(async (batch) => {
+      seen.push(...batch)
+      await new Promise((resolve) => setTimeout(resolve, 150))
+    })
+    expect(textOf(seen)).toBe('a b')
+    expect(seen.at(-1)).toMatchObject({ usage: { inputTokens: 12, outputTokens: 8 } })
+  })
+
+  it('reports what was counted before a failure', async () => {
+    const counted = '{"choices":[{"delta":{"content":"a"}}],"usage":{"prompt_tokens":12,"completion_tokens":1}}'
+    fake.enqueue({ raw: [wire === chatWire ? `data: ${counted}\n\n` : wire.head(identity, {})], end: 'broken' })
+    const seen: ModelChunk[] = []
+    expect(await failureOf(ask(entry), seen)).toMatchObject({ kind: 'unavailable' })
+    expect(seen.at(-1)).toMatchObject({ type: 'usage', usage: { inputTokens: 12, outputTokens: 1 } })
+  })
+})
+
+it('reads a stream in place of a plain answer', async () => {
+  fake.enqueue({
+    raw: ['data: {"choices":[{"delta":{"content":"Hi"},"finish_reason":"stop"}]}\n\n', 'data: [DONE]\n\n'],
+  })
+  expect(textOf(await chunksOf(ask({}, { stream: false })))).toBe('Hi')
+})
+
+describe('stream_options', () => {
+  const refusal = { status: 400, body: { error: { message: "Unknown parameter: 'stream_options'." } } }
+  const asked = () => fake.requests.map(({ body }) => 'stream_options' in body)
+
+  it('are sent no more after a service has refused them', async () => {
+    const provider = providerAt(fake.url)
+    const driver = drivers.driverFor(provider)
+    const call = () => chunksOf(callOf(driver, modelRequest(null, { provider })))
+    fake.enqueue(refusal)
+    expect(textOf(await call())).not.toBe('')
+    await call()
+    expect(asked()).toEqual([true, false, false])
+    await chunksOf(callOf(drivers.driverFor(provider), modelRequest(null, { provider })))
+    expect(asked().at(-1)).toBe(true)
+  })
+
+  it('are refused once: a second refusal fails the call', async () => {
+    fake.enqueue(refusal, refusal)
+    expect(await failureOf(ask())).toMatchObject({ status: 400 })
+    expect(asked()).toEqual([true, false])
+  })
+
+  it('are not sent if the provider key turns them off', async () => {
+    await chunksOf(ask({ configuration: { streamOptions: false } }))
+    expect(asked()).toEqual([false])
+  })
+
+  it('stay after another refusal', async () => {
+    fake.enqueue({ status: 400, body: { error: { message: 'No such model' } } })
+    await failureOf(ask())
+    expect(asked()).toEqual([true])
+  })
+})

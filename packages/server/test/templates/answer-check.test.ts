@@ -1,0 +1,77 @@
+/** Answers are checked against their schemas in worker processes, under the limits of prompts. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { patient, startEngine, type TestEngine } from './support/engine.ts'
+
+let engine: TestEngine
+beforeAll(async () => {
+  engine = patient(await startEngine())
+})
+afterAll(() => engine.close())
+
+const closed = {
+  type: 'object',
+  properties: { city: { type: 'string' }, days: { type: 'array', items: { $ref: '#/$defs/day' } } },
+  required: ['city'],
+  additionalProperties: false,
+  $defs: { day: { type: 'object', properties: { high: { type: 'integer', minimum: -90 } } } },
+}
+
+type Issue = [path: string, words: string]
+const cases: [string, Record<string, unknown>, unknown, Issue[]][] = [
+  ['a valid value', closed, { city: 'Rome', days: [{ high: 20 }] }, []],
+  ['a missing key', closed, { days: [] }, [['', 'required property "city"']]],
+  [
+    'a wrong type behind a reference',
+    closed,
+    { city: 'Rome', days: [{}, { high: 'x' }] },
+    [['/days/1/high', 'integer']],
+  ],
+  ['a number below its minimum', closed, { city: 'Rome', days: [{ high: -91 }] }, [['/days/0/high', '-90']]],
+  ['a key that is not allowed', closed, { city: 'Rome', more: 1 }, [['/more', 'boolean schema']]],
+  ['a value that is not in an enum', { enum: ['a', 'b'] }, 'c', [['', '["a","b"]']]],
+  [
+    'several issues',
+    closed,
+    { city: 1, days: 2 },
+    [
+      ['/city', 'string'],
+      ['/days', 'array'],
+    ],
+  ],
+  ['a pattern', { type: 'string', pattern: '^\\p{Lu}+$' }, 'ÄÖ', []],
+  ['a format', { type: 'string', format: 'date' }, 'soon', [['', 'date']]],
+  ['a tuple', { type: 'array', prefixItems: [{ type: 'string' }], items: false }, ['a', 1], [['/1', 'boolean schema']]],
+  [
+    'a tuple of draft 7',
+    { $schema: 'http://json-schema.org/draft-07/schema#', items: [{ type: 'string' }] },
+    [1],
+    [['/0', 'string']],
+  ],
+  ['one of several schemas', { anyOf: [{ type: 'string' }, { type: 'null' }] }, null, []],
+  ['an unknown keyword', { type: 'string', 'x-note': 1 }, 'a', []],
+  ['no keyword', {}, [1], []],
+]
+
+it.each(cases)('checks %s', async (_name, schema, value, issues) => {
+  const check = await engine.checkAnswer({ schema, value })
+  const found = issues.map(([path, words]) => ({ path, message: expect.stringContaining(words) }))
+  expect(check).toEqual({ issues: found })
+})
+
+it('lists at most five issues', async () => {
+  const check = await engine.checkAnswer({ schema: { items: { type: 'string' } }, value: [...Array(100).keys()] })
+  expect(check).toMatchObject({ issues: { length: 5 } })
+})
+
+describe('a schema that cannot be applied', () => {
+  it.each<[string, Record<string, unknown>, unknown, RegExp]>([
+    ['an unknown reference', { $ref: '#/$defs/none' }, 1, /ref/i],
+    ['a remote reference', { $ref: 'https://schemas.test/a.json' }, 1, /ref/i],
+    ['an invalid pattern', { pattern: '(' }, 'a', /regular expression/i],
+    ['a pattern that takes too long', { pattern: '^(a+)+$' }, `${'a'.repeat(40)}b`, /took too long/],
+    ['a schema without an end', { $ref: '#' }, 1, /.+/],
+  ])('is a failure: %s', async (_name, schema, value, failure) => {
+    expect(await engine.checkAnswer({ schema, value })).toEqual({ failure: expect.stringMatching(failure) })
+    expect(await engine.checkAnswer({ schema: { type: 'string' }, value: 'a' })).toEqual({ issues: [] })
+  })
+})
