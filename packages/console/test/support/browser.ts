@@ -1,6 +1,8 @@
 /** Debian's Chromium, and pages that may not misbehave: no error, no refused content, no other origin, no secret in sight. */
+
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { afterEach, expect } from 'vitest'
+import { tally } from '../../../../scripts/tally.ts'
 import { chromiumFlags } from '../../../sdk/test/browser/chromium.ts'
 import { consoleChromium } from './chromium.ts'
 import type { ConsoleServer } from './server.ts'
@@ -40,6 +42,7 @@ let launched: Promise<Browser> | undefined
 function workerBrowser(): Promise<Browser> {
   if (!consoleChromium) throw new Error('No Chromium: install the package chromium, or set STET_TEST_CHROMIUM')
   if (!launched) {
+    tally('browser')
     launched = chromium.launch({ executablePath: consoleChromium, args: [...chromiumFlags], handleSIGTERM: false })
     // Vitest ends a worker with SIGTERM. On `exit`, Playwright kills the browser and deletes its profile.
     process.once('SIGTERM', () => process.exit())
@@ -72,6 +75,7 @@ export function consoleBrowser(): ConsoleBrowser {
 
   return {
     async open(server, path, options = {}) {
+      tally('page')
       const { width = 1440, height = 900, theme = 'light', key = server.key } = options
       const one = { ...(takeKept(options) ?? (await newPage(options))), server }
       opened.add(one)
@@ -86,6 +90,7 @@ export function consoleBrowser(): ConsoleBrowser {
       return one
     },
     async openTab(context, address) {
+      tally('page')
       const page = await context.newPage()
       await page.goto(address)
       return page

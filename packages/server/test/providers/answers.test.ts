@@ -1,7 +1,8 @@
 /** What each protocol's reader makes of an answer: one row per rule. `wires` has the answers that every kind gives. */
 import { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import { type AnswerReader, plainChunks, streamChunks } from '../../src/adapters/providers/answer/stream.ts'
+import type { AnswerReader } from '../../src/adapters/providers/answer/frames.ts'
+import { plainChunks, streamChunks } from '../../src/adapters/providers/answer/stream.ts'
 import { MessageReader } from '../../src/adapters/providers/anthropic/answer.ts'
 import { ChatReader } from '../../src/adapters/providers/openai/chat/answer.ts'
 import { ResponseReader } from '../../src/adapters/providers/openai/responses/answer.ts'
@@ -339,8 +340,8 @@ const messageRows: Row[] = [
   [
     'arguments that are cut off',
     messages(),
-    [start(), ...use('f', '{"a":'), ...end('max_tokens')],
-    [{}, {}, { type: 'tool-call', args: undefined, rawArgs: '{"a":' }, { finishReason: 'length' }],
+    [start(), ...use('f', '{"a":'), ...end('tool_use')],
+    [{}, {}, { type: 'tool-call', args: undefined, rawArgs: '{"a":' }, { finishReason: 'tool-calls' }],
   ],
   [
     'a structured answer as text, without the text around it',

@@ -104,7 +104,7 @@ const chatRows: Row[] = [
     'perplexity',
     'a user message at the end',
     messages(of('system', text('s')), user(text('u')), of('system', text('t')), of('assistant', text('a'))),
-    { messages: [turn('system', 's'), turn('user', words('u', 't')), turn('user', 'a')] },
+    { messages: [turn('system', 's'), turn('user', 'u\nt'), turn('user', 'a')] },
   ],
   [
     'mistral',
