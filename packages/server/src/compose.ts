@@ -119,15 +119,9 @@ function databaseOptions(config: Config, logger: Logger): DatabaseOptions<Stores
 }
 
 /** What tests replace in a composition. */
-export interface Replaced {
-  providerLimits?: Partial<ProviderLimits>
-  lease?: Partial<LeaseTimes>
-}
+export type Replaced = { providerLimits?: Partial<ProviderLimits>; lease?: Partial<LeaseTimes> }
 
-/**
- * Opens the database and builds the app. Resolves when the server may listen, even while another server owns the
- * database.
- */
+/** Opens the database and builds the app. Resolves when the server may listen, even if another one owns the database. */
 export async function compose(config: Config, replaced: Replaced = {}) {
   const { endTelemetry, ...telemetry } = await openTelemetry(config)
   const { logger, metrics } = telemetry

@@ -16,8 +16,7 @@ import type {
   StoredConversation,
   StoredRunResult,
 } from './ports.ts'
-import { promptAttributes } from './steps/prompt-attributes.ts'
-import type { RunPlan } from './steps/run-plan.ts'
+import { promptAttributes, type RunPlan } from './steps/run-plan.ts'
 import { createRunProgress, latitude, type RunCompletion, type RunProgress } from './steps/run-progress.ts'
 
 export interface SuperviseInput {

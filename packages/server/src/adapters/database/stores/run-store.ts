@@ -112,10 +112,8 @@ function eventLogsOn({
 }: Pick<RunStoreDatabase, 'client' | 'ownSession'>): Pick<RunStore, 'saveEventLog' | 'findEventLog' | 'dropEventLogs'> {
   return {
     async saveEventLog({ uuid, epoch }, eventLog) {
-      await ownSession.query(
-        `UPDATE run SET event_log = $1::bytea WHERE uuid = $2::uuid AND epoch = $3::int AND status = 'running'`,
-        [eventLog, uuid, epoch],
-      )
+      const data = { eventLog: Uint8Array.from(eventLog) }
+      await client.run.updateMany({ where: { uuid, epoch, status: 'running' }, data })
     },
     async findEventLog(workspaceId, runUuid) {
       const run = await client.run.findFirst({ where: { uuid: runUuid, workspaceId }, select: { eventLog: true } })

@@ -6,8 +6,7 @@ import type { ModelPrices } from '../../providers/ports.ts'
 import type { Usage } from '../../providers/usage.ts'
 import type { Message, MessagePart } from '../../templates/message.ts'
 import type { EndedModelCall } from '../ports.ts'
-import { promptAttributes } from './prompt-attributes.ts'
-import type { RunPlan } from './run-plan.ts'
+import { promptAttributes, type RunPlan } from './run-plan.ts'
 import type { StepSetUp } from './set-up-step.ts'
 
 /** The provider types whose names differ in the conventions. */

@@ -1,11 +1,10 @@
 import { AppError, RunError } from '../../../shared/app-error.ts'
-import type { Span } from '../../../shared/tracer.ts'
+import type { Span, SpanAttributes } from '../../../shared/tracer.ts'
 import type { Needs } from '../../deps.ts'
 import { type HeldFiles, heldFiles } from '../../templates/held-files.ts'
 import type { Message } from '../../templates/message.ts'
 import type { EvaluationOwner, TemplateStep } from '../../templates/template-engine.ts'
 import type { PromptInput, PromptSteps, ToolScope } from '../run.ts'
-import { promptAttributes } from './prompt-attributes.ts'
 
 interface RenderedSteps {
   prompt: PromptSteps
@@ -49,6 +48,21 @@ export function planOf(
     steps: renderedSteps(deps, input),
     stream,
     declaredSdk,
+  }
+}
+
+/**
+ * Returns the attributes that name a prompt on the spans of its runs, renderings and model calls. OpenTelemetry's
+ * `gen_ai.prompt.version` is the published number, or a draft's uuid. It is never `live`, which would name changing texts.
+ */
+export function promptAttributes({ path, version }: Pick<RunPlan, 'path' | 'version'>): SpanAttributes {
+  const { uuid, number, contentHash } = version
+  return {
+    'gen_ai.prompt.name': path,
+    'gen_ai.prompt.version': number === null ? uuid : String(number),
+    'stet.prompt.path': path,
+    'stet.prompt.content_hash': contentHash,
+    'stet.version.uuid': uuid,
   }
 }
 

@@ -1,16 +1,16 @@
 import type { CountedUsage, FinishReason, ModelChunk } from '../../../../features/providers/model-driver.ts'
 import { endCalls } from '../../answer/calls.ts'
-import { addPiece, addSource, addText, endPieces, mergeCounts } from '../../answer/content.ts'
+import { addPiece, addSource, addText, countedUsage, endPieces, mergeCounts } from '../../answer/content.ts'
 import { uncarried } from '../../answer/failure.ts'
 import type { AnswerReader } from '../../answer/frames.ts'
-import { asList, asObject, asText, isObject, type Json } from '../../json.ts'
+import { asCount, asList, asObject, asText, isObject, type Json } from '../../json.ts'
 import { keys, settingsBody } from '../../request/settings.ts'
+import type { KindTraits } from '../kinds.ts'
 import type { OpenaiService } from '../service.ts'
 import { type Attachments, addAttachments } from './attachments.ts'
 import { choicesOf, isStrange, wordsOf } from './choices.ts'
 import { splitThought, type ThoughtMarks } from './thought-marks.ts'
 import { CallParts } from './tool-calls.ts'
-import { chatUsage } from './usage.ts'
 
 /** Some services send these before the end. */
 const noReasons = new Set(['', 'null', 'None'])
@@ -219,4 +219,28 @@ function finishReasonOf(reason: string | undefined): FinishReason {
   // Some services append details after a colon, for example the filter that matched.
   const [name = ''] = reason.toLowerCase().split(':', 1)
   return reasons.find(([, names]) => names.has(name))?.[0] ?? 'other'
+}
+
+/** @param usage the merged counts of all frames. */
+function chatUsage(usage: Json, { countsThoughtsInTotal }: KindTraits, servedModel: string): CountedUsage {
+  const details = asObject(usage['prompt_tokens_details'])
+  const input = asCount(usage['prompt_tokens']) ?? asCount(usage['input_tokens']) ?? 0
+  const output = asCount(usage['completion_tokens']) ?? asCount(usage['output_tokens']) ?? 0
+  // The tokens of the total that are neither input nor output. Some services report reasoning only in the total.
+  const beside = Math.max(0, (asCount(usage['total_tokens']) ?? 0) - input - output)
+  const reasoning =
+    asCount(asObject(usage['completion_tokens_details'])['reasoning_tokens']) ??
+    asCount(usage['reasoning_tokens']) ??
+    (countsThoughtsInTotal ? beside : 0)
+  const cachedInput =
+    asCount(details['cached_tokens']) ??
+    asCount(usage['prompt_cache_hit_tokens']) ??
+    asCount(usage['num_cached_tokens']) ??
+    asCount(usage['cached_tokens'])
+  // xAI and Perplexity exclude reasoning from the completion tokens. Then only the total includes the reasoning, or the
+  // reasoning exceeds the completion tokens.
+  const isBeside = reasoning > output || (reasoning > 0 && beside === reasoning)
+  const cacheWrite = asCount(details['cache_write_tokens'])
+  const counts = { input, output: isBeside ? output + reasoning : output, reasoning, cachedInput, cacheWrite }
+  return countedUsage(counts, servedModel)
 }
