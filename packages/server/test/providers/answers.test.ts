@@ -35,8 +35,11 @@ describe.each(protocols)('%s', (_protocol, cases, frameText, readerOf) => {
     '%s',
     async (_name, one) => {
       const bytes = streamOf(one, frameText)
-      expect(await outcomeOf([bytes], one, readerOf(one))).toMatchObject(expected(one))
+      for (let at = one.isSplit ? 1 : bytes.length; at <= bytes.length; at += 1) {
+        const pieces = [bytes.subarray(0, at), bytes.subarray(at)].filter(({ length }) => length > 0)
+        expect(await outcomeOf(pieces, one, readerOf(one))).toMatchObject(expected(one))
+      }
     },
-    2_000,
+    10_000,
   )
 })

@@ -714,8 +714,14 @@ const ends: AnswerCase[] = [
   },
   { name: '7 an open connection after the end mark', frames: [says('Hi', 'stop'), done], end: 'open', text: 'Hi' },
   { name: '7 half a frame after the finish reason', frames: [says('Hi', 'stop'), 'data: {"choi'], text: 'Hi' },
-  { name: '7 an end mark with blanks', frames: [says('Hi', 'stop'), 'data:  [DONE] \n\n'], end: 'open', text: 'Hi' },
-  { name: '7 empty data', frames: ['data:\n\n', says('Hi'), 'data: \n\n', stop(), done], text: 'Hi' },
+  {
+    name: '7 an end mark with blanks',
+    isSplit: true,
+    frames: [says('Hi', 'stop'), 'data:  [DONE] \n\n'],
+    end: 'open',
+    text: 'Hi',
+  },
+  { name: '7 empty data', isSplit: true, frames: ['data:\n\n', says('Hi'), 'data: \n\n', stop(), done], text: 'Hi' },
   { name: '7 text pings', frames: [says('Hi'), 'data: ping\n\n', 'data: keep-alive\n\n', stop(), done], text: 'Hi' },
   {
     name: '7 a ping event',
@@ -731,11 +737,13 @@ const ends: AnswerCase[] = [
   },
   {
     name: '7 invalid UTF-8',
+    isSplit: true,
     frames: ['data: {"choices":[{"delta":{"content":"a', Uint8Array.of(0xc3, 0x28, 0xff), 'b"}}]}\n\n', stop(), done],
     text: 'a\ufffd(\ufffdb',
   },
   {
     name: '7 a character that is cut in two by frames',
+    isSplit: true,
     frames: ['data: {"choices":[{"delta":{"content":"a', Uint8Array.of(0xe2, 0x82), '"}}]}\n\n', stop(), done],
     text: 'a\ufffd',
   },
