@@ -144,13 +144,17 @@ export const anthropicCases: AnswerCase[] = [
     stops('end_turn'),
     last,
   ]),
-  said('9 events without a type in their data', [
-    start(),
-    ...[says('Hi there'), stops('end_turn')].map(
-      ({ type, ...data }) => `event: ${String(type)}\ndata: ${JSON.stringify(data)}\n\n`,
-    ),
-    last,
-  ]),
+  said(
+    '9 events without a type in their data',
+    [
+      start(),
+      ...[says('Hi there'), stops('end_turn')].map(
+        ({ type, ...data }) => `event: ${String(type)}\ndata: ${JSON.stringify(data)}\n\n`,
+      ),
+      last,
+    ],
+    { isSplit: true },
+  ),
   said('9 a stop reason and no message_stop', [start(), says('Hi there'), stops('end_turn')]),
   said('9 a stop reason and no message_stop, reset', [start(), says('Hi there'), stops('end_turn')], { end: 'reset' }),
   said('9 a stop reason and no message_stop, open', [start(), says('Hi there'), stops('end_turn')], { end: 'open' }),

@@ -254,5 +254,5 @@ export const responsesCases: AnswerCase[] = [
     completed([], { usage: null }),
   ]),
   said('7 an open connection after the last event', [delta('Hi there'), completed()], { end: 'open' }),
-  said('7 text pings', ['data: ping\n\n', delta('Hi there'), 'data:\n\n', completed()]),
+  said('7 text pings', ['data: ping\n\n', delta('Hi there'), 'data:\n\n', completed()], { isSplit: true }),
 ]

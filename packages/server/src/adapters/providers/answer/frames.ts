@@ -58,7 +58,7 @@ export class Frames {
     const reader = this.#reader
     if (reader.isDone) return
     if (event === 'error') throw failureOf(data, reader.token)
-    const frame = this.#frameOf(data, event)
+    const frame = this.#frameOf(data, event, into)
     if (!frame) return
     this.#last = data
     if (frame['error'] || frame['base_resp']) this.#assertNoError(frame)
@@ -95,13 +95,13 @@ export class Frames {
 
   /** Reads a stream without event syntax: one answer, or one frame a line. */
   #readBare(bare: string, into: ModelChunk[]): void {
-    const lines = bare.split('\n').filter((line) => line.trim() !== '')
-    if (lines.length < 2 || !lines.every(parseAnswer)) this.readBody(bare.trim(), into)
+    const lines = frameLines(bare)
+    if (lines.length < 2 || !lines.every(isFrame)) this.readBody(bare.trim(), into)
     else for (const line of lines) this.read(line, undefined, into)
   }
 
   /** Returns undefined for the end mark, for blanks, and for other text, which is noted unless it is a ping. */
-  #frameOf(data: string, event: string | undefined): Json | undefined {
+  #frameOf(data: string, event: string | undefined, into: ModelChunk[]): Json | undefined {
     // The mark is tested first, because parsing it would cost as much as ten frames.
     const isMark = data.length < 20 && data.trim() === '[DONE]'
     const frame = isMark ? undefined : parseAnswer(data)
@@ -110,6 +110,9 @@ export class Frames {
     if (isMark) {
       this.#last = text
       this.#reader.readEndMark()
+    } else if (text.includes('\n') && frameLines(text).every(isFrame)) {
+      // Without blank lines between them, the frames of several events arrive as one.
+      for (const line of frameLines(text)) this.read(line, event, into)
     } else if (/^[{["]/.test(text)) throw unreadable(data, this.#reader.token)
     else if (text !== '' && !isPing(text) && !isPing(event)) this.#note(text, true)
     return undefined
@@ -129,6 +132,14 @@ export class Frames {
     this.#strange ||= words
     this.#isText ||= isText
   }
+}
+
+function frameLines(text: string): string[] {
+  return text.split('\n').filter((line) => line.trim() !== '')
+}
+
+function isFrame(line: string): boolean {
+  return line.trim() === '[DONE]' || parseAnswer(line) !== undefined
 }
 
 /** Converts the data of an error event, which may be text. */

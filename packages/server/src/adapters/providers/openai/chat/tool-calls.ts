@@ -85,7 +85,8 @@ export class CallParts {
     const id = asText(fragment['id'])
     const index = asCount(fragment['index'])
     const known = this.#known(id) ?? this.#withIndex(index)
-    if (known) return isOpen(known) && (known.name === '' || known.name === nameOf(fragment)) ? known : undefined
+    if (known?.name === '') return known
+    if (known) return known.name === nameOf(fragment) && isOpen(known) ? known : undefined
     const last = this.#calls.at(-1)
     if (!last || index !== undefined) return undefined
     if (last.name === '') return last
