@@ -41,7 +41,7 @@ const beside: readonly Step[] = [
 
 const last: readonly Step[] = [
   ['drift', 'tsx', 'scripts/check-drift.ts'],
-  ['tests', 'tsx', 'scripts/test.ts', '--retry'],
+  ['tests', 'tsx', 'scripts/test.ts', '--whole', '--retry'],
   ['README walk', 'tsx', 'scripts/readme-walk.ts'],
   ['container', 'tsx', 'scripts/check-container.ts'],
   ['release', 'pnpm', 'run', 'release:dry'],

@@ -1,6 +1,7 @@
 /**
  * `pnpm test [package …] [-- arguments for Vitest]`: builds, and runs the tests of all packages, two packages at once: one of
- * them mostly waits for pages. `--retry` repeats a failed test once (ADR 29); `--update` writes test-budget.json (ADR 70).
+ * them mostly waits for pages. `--whole` adds the suites that `pnpm check` runs (`onlyInCheck` in the packages' Vitest
+ * configurations); `--retry` repeats a failed test once (ADR 29); `--update` writes test-budget.json (ADR 70).
  */
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -20,7 +21,12 @@ const separator = given.includes('--') ? given.indexOf('--') : given.length
 const { values, positionals } = parseArgs({
   args: given.slice(0, separator),
   allowPositionals: true,
-  options: { retry: { type: 'boolean' }, update: { type: 'boolean' }, lanes: { type: 'string', default: '2' } },
+  options: {
+    whole: { type: 'boolean' },
+    retry: { type: 'boolean' },
+    update: { type: 'boolean' },
+    lanes: { type: 'string', default: '2' },
+  },
 })
 const filters = given.slice(separator + 1)
 const unknown = positionals.filter((name) => !packages.includes(name))
@@ -32,9 +38,14 @@ const args = [...(values.retry ? ['--retry=1', `--reporter=${unsteady}`] : []), 
 const running = new Set<string>()
 const runs: PackageRun[] = []
 
+if (values.whole) process.env['STET_TEST_WHOLE'] = '1'
 const missing = missingForTests()
 const sayMissing = () => {
   for (const { what, advice } of missing) console.warn(`*** Without ${what}: ${advice}. ***`)
+  if (!values.whole)
+    console.warn(
+      '*** Left to pnpm check: published clients, killed processes, measured memory, some flows of the console. ***',
+    )
 }
 sayMissing()
 const build = spawnSync(process.execPath, ['scripts/turbo.mjs', 'run', 'build', '--output-logs=errors-only'], {

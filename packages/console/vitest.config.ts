@@ -1,19 +1,29 @@
 import { defineConfig } from 'vitest/config'
-import { chromium } from '../sdk/test/browser/chromium.ts'
-import { consoleChromium } from './test/support/chromium.ts'
+import { chromium, wholeChromium } from '../sdk/test/browser/chromium.ts'
 
 const isLong = process.env['STET_TEST_LONG'] === '1'
+const isWhole = isLong || process.env['STET_TEST_WHOLE'] === '1'
 const flows = 'test/flows/**/*.test.ts'
 /** What a person's browser does and its headless shell might do differently: cookies, the first visit, clipboard, keys. */
 const onWholeBrowser = ['serving', 'sign-in', 'first-run', 'editor'].map((flow) => `test/flows/${flow}.test.ts`)
 
+/**
+ * What `pnpm check` adds to `pnpm test` (ADR 70): flows that wait or open many pages, of which the other flows show the
+ * common path.
+ */
+const onlyInCheck = isWhole
+  ? []
+  : ['a11y', 'conflict', 'left-texts', 'offline', 'reconnect', 'settings', 'sign-out', 'tree', 'upgrade'].map(
+      (flow) => `test/flows/${flow}.test.ts`,
+    )
+
 if (isLong && !process.env['STET_TEST_DATABASE_URL'])
   throw new Error('The long tests of the console need PostgreSQL: set STET_TEST_DATABASE_URL')
-if (isLong && !chromium)
+if (isLong && !wholeChromium)
   throw new Error('The long tests of the console need a whole Chromium: install it, or set STET_TEST_CHROMIUM')
-if (!consoleChromium)
+if (!chromium)
   console.warn("\n*** SKIPPED: the console's flows. Install chromium-headless-shell or chromium to run them. ***\n")
-else if (consoleChromium === chromium)
+else if (chromium === wholeChromium)
   console.warn(
     "\n*** SLOW: without chromium-headless-shell, the console's flows take three times the processor time. ***\n",
   )
@@ -36,7 +46,7 @@ export default defineConfig({
         test: {
           name: 'embedded',
           include: ['test/**/*.test.ts', 'src/**/*.test.ts'],
-          exclude: consoleChromium ? [] : [flows],
+          exclude: chromium ? onlyInCheck : [flows],
           env: { STET_TEST_DATABASE_URL: '' },
         },
       },

@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config'
 const postgres = process.env['STET_TEST_DATABASE_URL']
 const redis = process.env['STET_TEST_REDIS_URL']
 const isLong = process.env['STET_TEST_LONG'] === '1'
+const isWhole = isLong || process.env['STET_TEST_WHOLE'] === '1'
 if (isLong && !(postgres && redis)) {
   throw new Error(
     'STET_TEST_LONG=1 needs a PostgreSQL server in STET_TEST_DATABASE_URL and a Redis in STET_TEST_REDIS_URL',
@@ -79,6 +80,41 @@ if (!redis) {
 /** For processes of one file each, which end before they could gain by optimised WebAssembly: see `support/child-program.ts`. */
 const shortLived = ['--liftoff-only']
 
+/**
+ * What `pnpm check` adds to `pnpm test` (ADR 70): published clients, measured memory, and processes that are killed. The
+ * other tests run the same code.
+ */
+const onlyInCheck = [
+  // Published clients keep their settings in globals: each file has a process of its own.
+  {
+    extends: true as const,
+    test: {
+      name: 'clients',
+      include: ['test/clients/**/*.test.ts'],
+      env: { STET_TEST_DATABASE_URL: '' },
+      isolate: true,
+      execArgv: shortLived,
+    },
+  },
+  // Measures memory and handles of a server process: other tests would disturb it.
+  {
+    extends: true as const,
+    test: {
+      name: 'serial',
+      include: ['test/serial/**/*.test.ts'],
+      env: { STET_TEST_DATABASE_URL: '' },
+      isolate: true,
+      fileParallelism: false,
+      sequence: { groupOrder: 1 },
+    },
+  },
+  // These open both kinds of database themselves.
+  {
+    extends: true as const,
+    test: { name: 'database', include: ['test/database/**/*.test.ts'], isolate: true, execArgv: shortLived },
+  },
+]
+
 export default defineConfig({
   test: {
     // Processes and not threads: the embedded database runs inside them. Files share them, so that the server is loaded once
@@ -108,34 +144,7 @@ export default defineConfig({
           env: { STET_TEST_DATABASE_URL: '' },
         },
       },
-      // Published clients keep their settings in globals: each file has a process of its own.
-      {
-        extends: true,
-        test: {
-          name: 'clients',
-          include: ['test/clients/**/*.test.ts'],
-          env: { STET_TEST_DATABASE_URL: '' },
-          isolate: true,
-          execArgv: shortLived,
-        },
-      },
-      // Measures memory and handles of a server process: other tests would disturb it.
-      {
-        extends: true,
-        test: {
-          name: 'serial',
-          include: ['test/serial/**/*.test.ts'],
-          env: { STET_TEST_DATABASE_URL: '' },
-          isolate: true,
-          fileParallelism: false,
-          sequence: { groupOrder: 1 },
-        },
-      },
-      // These open both kinds of database themselves.
-      {
-        extends: true,
-        test: { name: 'database', include: ['test/database/**/*.test.ts'], isolate: true, execArgv: shortLived },
-      },
+      ...(isWhole ? onlyInCheck : []),
       ...(redis
         ? [
             {

@@ -14,11 +14,16 @@ type Budgets = Record<string, Record<string, Record<string, number>>>
 /** A figure this far below its maximum may vary by itself. */
 const slackOf = (maximum: number) => Math.max(2, Math.ceil(maximum * 0.05))
 
-/** Undefined where the figures depend on the machine: with one of the two services, or with the large counts. */
+/**
+ * `pnpm test` without services and `pnpm check` with both have budgets. Undefined for other runs, whose figures depend on
+ * the machine.
+ */
 export function budgetMode(environment: NodeJS.ProcessEnv): string | undefined {
   const services = ['STET_TEST_DATABASE_URL', 'STET_TEST_REDIS_URL'].filter((name) => environment[name])
-  if (environment['STET_TEST_LONG'] === '1' || services.length === 1) return undefined
-  return services.length === 0 ? 'embedded' : 'services'
+  const isWhole = environment['STET_TEST_WHOLE'] === '1'
+  if (environment['STET_TEST_LONG'] === '1') return undefined
+  if (services.length === 0 && !isWhole) return 'test'
+  return services.length === 2 && isWhole ? 'check' : undefined
 }
 
 /** Failed and repeated tests start things again. */

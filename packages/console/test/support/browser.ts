@@ -3,8 +3,7 @@
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { afterEach, expect } from 'vitest'
 import { tally } from '../../../../scripts/tally.ts'
-import { chromiumFlags } from '../../../sdk/test/browser/chromium.ts'
-import { consoleChromium } from './chromium.ts'
+import { chromiumFlags, chromium as consoleChromium } from '../../../sdk/test/browser/chromium.ts'
 import type { ConsoleServer } from './server.ts'
 
 export interface PageOptions {

@@ -116,7 +116,8 @@ async function endOf(bench: RunBench, { path, fault, mode }: Case): Promise<Reco
   expect(conversation).toMatchObject({ status: 'error', error: { errorCode: code, message: error['message'] } })
   expect(conversation['conversation']).toEqual(messages)
   const told = { ...(error['details'] as Record<string, unknown>), conversationUuid: uuid }
-  const body = { name: 'DocumentRunError', errorCode: code, message: error['message'], details: told }
+  const failure = { name: 'DocumentRunError', errorCode: code, reason: 'run-failed' }
+  const body = { ...failure, message: error['message'], details: told }
   expect(result).toMatchObject({ status: 422, body: { ...body, error: { message: body.message } } })
   if (answer) expect(answer.body).toEqual(body)
   return error

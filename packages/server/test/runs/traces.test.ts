@@ -105,6 +105,10 @@ it('traces a run from its request to the provider and the database', async () =>
     'gen_ai.usage.output_tokens': 8,
     'stet.provider_key': 'openai',
     'stet.prompt.path': 'hello',
+    'stet.prompt.content_hash': expect.any(String),
+    'stet.version.uuid': expect.any(String),
+    'gen_ai.prompt.name': 'hello',
+    'gen_ai.prompt.version': '1',
     'stet.stream': false,
     'stet.cost_usd': expect.any(Number),
   })

@@ -80,7 +80,8 @@ async function send({ port, key }: PythonOptions, call: PythonRequest): Promise<
 
 // An incomplete error body loses its reason. Unknown keys are ignored.
 function apiError(status: number, text: string): PythonApiError {
-  const body = ErrorBody.loose().safeParse(parseOrNothing(text))
+  // The client's model has no `reason`.
+  const body = ErrorBody.loose().partial({ reason: true }).safeParse(parseOrNothing(text))
   if (!body.success) return new PythonApiError(status, 'internal_server_error', text)
   return new PythonApiError(status, body.data.errorCode, body.data.message)
 }

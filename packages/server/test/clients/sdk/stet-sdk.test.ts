@@ -80,11 +80,14 @@ describe('reason property of errors', () => {
     await caught(first.finalText())
   })
 
-  it.each([true, false])('is not set for a failed run, which has an error code (stream: %s)', async (stream) => {
-    bench.fake.enqueue({ status: 400, body: { error: { message: 'No' } } })
-    const error = await caught(stet.prompts.run('hello', { stream }))
-    expect(error).toMatchObject({ name: 'RunError', errorCode: 'ai_run_error', reason: undefined })
-  })
+  it.each([true, false])(
+    'says of a failed run only that it failed, because its error code says why (stream: %s)',
+    async (stream) => {
+      bench.fake.enqueue({ status: 400, body: { error: { message: 'No' } } })
+      const error = await caught(stet.prompts.run('hello', { stream }))
+      expect(error).toMatchObject({ name: 'RunError', errorCode: 'ai_run_error', reason: 'run-failed' })
+    },
+  )
 })
 
 describe('interrupted stream', () => {
