@@ -1,4 +1,4 @@
-/** Runs with the environment's `anthropic` provider key: reasoning that is sent back, and cache costs. */
+/** Runs with the environment's `anthropic` provider key: reasoning that is sent back, cache costs, and early ends. */
 import type { RunResult } from '@stet/contract'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type FakeProvider, fakeProvider } from '../support/fake-provider.ts'
@@ -8,6 +8,7 @@ import { type Api, createTestProject, openServer, type TestProject } from './sce
 let fake: FakeProvider
 let server: TestServer
 let api: Api
+let key: string
 let project: TestProject
 
 const prompt = `---
@@ -22,7 +23,7 @@ Be brief.
 
 beforeAll(async () => {
   fake = await fakeProvider()
-  ;({ server, api } = await openServer({ ANTHROPIC_API_KEY: 'sk-ant-0123456789', ANTHROPIC_BASE_URL: fake.url }))
+  ;({ server, api, key } = await openServer({ ANTHROPIC_API_KEY: 'sk-ant-0123456789', ANTHROPIC_BASE_URL: fake.url }))
   project = await createTestProject(api, { ask: prompt })
 })
 afterAll(async () => {
@@ -66,6 +67,38 @@ it('sends reasoning back with its signature in a chat, and counts the cost of ca
       { role: 'user', content: [{ type: 'tool_result', tool_use_id: call?.id, content: 'sun' }] },
     ],
   })
+})
+
+function gated() {
+  let resolve = () => {}
+  const promise = new Promise<void>((open) => {
+    resolve = open
+  })
+  return { promise, resolve: () => resolve() }
+}
+
+it('keeps the words and the counted tokens of a run that is stopped', async () => {
+  const usage = { input_tokens: 40, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 7 }
+  const { promise: gate, resolve: openGate } = gated()
+  fake.enqueue({ deltas: ['Half', ' of an answer'], usage, gate, gateAfter: 2 })
+  const { body } = await api('POST', `${project.live}/documents/run`, { body: { path: 'ask', background: true } })
+  const conversation = `/conversations/${String(body['uuid'])}`
+  const messages = async () => JSON.stringify((await api('GET', conversation)).body['conversation'])
+  const attached = fetch(`${server.url}/api/v3${conversation}/attach`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: '{"stream":true}',
+  })
+  const reader = (await attached).body?.pipeThrough(new TextDecoderStream()).getReader()
+  let seen = ''
+  while (!seen.includes('text-delta')) seen += (await reader?.read())?.value ?? ''
+  expect((await api('POST', `${conversation}/stop`)).body['status']).toBe('stopped')
+  openGate()
+  await reader?.cancel()
+  const stopped = (await api('GET', conversation)).body
+  // `message_start` counts the input and one token of output.
+  expect(stopped).toMatchObject({ status: 'stopped', tokenUsage: { inputTokens: 40 }, cost: 0.000135 })
+  expect(await messages()).toMatch(/"text":"Half/)
 })
 
 it('omits reasoning for a legacy client, whose models refuse it', async () => {

@@ -1,6 +1,7 @@
 import { isUnavailable, refuse } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import type { Project, Version } from '../projects/project.ts'
+import type { PromptVersion } from '../runs/run.ts'
 import {
   type CheckedText,
   checkText,
@@ -26,13 +27,10 @@ type Reads = Needs<'stores' | 'liveCache' | 'templates'>
 export interface PreparedPrompt extends CheckedText {
   project: Project
   version: Version
+  /** Names the text in traces. */
+  named: PromptVersion
   /** Parameter warnings that were already logged. Repeated requests log each warning only once. */
   loggedWarnings: Set<string>
-}
-
-/** Returns the version and the hash that identify a prompt's text. */
-export function versionOf({ version, text }: PreparedPrompt) {
-  return { uuid: version.uuid, number: version.number, contentHash: text.contentHash }
 }
 
 type PromptAddress = ReadableVersion & { path: string }
@@ -93,7 +91,9 @@ async function loadPrompt(deps: Reads, input: PromptAddress, path: string): Prom
   const checked = await checkText(deps, text, loadFromVersion(deps, owner.workspaceId, version), owner)
   // The drop keeps this result out of the cache.
   if (checked.scan.isTemporary) deps.liveCache.dropHere(projectScope(project.id))
-  return { project, version, ...checked, loggedWarnings: new Set() }
+  const { uuid, number } = version
+  const named = { uuid, number, contentHash: text.contentHash }
+  return { project, version, named, ...checked, loggedWarnings: new Set() }
 }
 
 // Limits the candidates, so that suggestions stay cheap in a large project.

@@ -4,7 +4,7 @@ import type { Caller } from '../../shared/caller.ts'
 import { similarNames } from '../../shared/similar-names.ts'
 import type { Span } from '../../shared/tracer.ts'
 import type { Needs } from '../deps.ts'
-import { type PreparedPrompt, preparePrompt, versionOf } from '../documents/read-document.ts'
+import { type PreparedPrompt, preparePrompt } from '../documents/read-document.ts'
 import type { Claim } from '../idempotency/ports.ts'
 import type { Message } from '../templates/message.ts'
 import { parameterNames, parameterValues } from '../templates/parameters.ts'
@@ -85,7 +85,7 @@ export async function prepareRun(
       workspaceId,
       apiKeyId: input.caller.apiKeyId,
       tools: { workspaceId, projectId, versionUuid, conversationUuid, awaited: input.tools ?? [], lineage: [path] },
-      version: versionOf(prepared),
+      version: prepared.named,
       projectDefaults: { provider: project.defaultProvider, model: project.defaultModel },
       ...(input.userMessage === undefined
         ? { source: prepared.source, slots: scan.slots }

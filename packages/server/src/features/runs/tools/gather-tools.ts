@@ -3,7 +3,7 @@
 import { AppError, RunError } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
 import { normalizeDocumentPath } from '../../documents/document-path.ts'
-import { preparePrompt, versionOf } from '../../documents/read-document.ts'
+import { preparePrompt } from '../../documents/read-document.ts'
 import { argumentsOf } from '../../templates/parameters.ts'
 import type { PromptConfig } from '../../templates/prompt-config.ts'
 import { configError, isToolName, toolNames } from '../../templates/prompt-tools.ts'
@@ -81,7 +81,7 @@ async function loadAgent(
     path,
     template: source,
     scan,
-    version: versionOf(prepared),
+    version: prepared.named,
     projectDefaults,
   }
 }
