@@ -31,3 +31,11 @@ export interface Document extends DocumentText {
   parameters: Record<string, WireParameter>
   errors: CompileIssue[]
 }
+
+/** The text that a run renders, as traces identify it. A forced edit changes the hash, but not the number. */
+export interface PromptVersion {
+  uuid: string
+  /** Null for a draft. */
+  number: number | null
+  contentHash: string
+}

@@ -1,7 +1,6 @@
 import { isUnavailable, refuse } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import type { Project, Version } from '../projects/project.ts'
-import type { PromptVersion } from '../runs/run.ts'
 import {
   type CheckedText,
   checkText,
@@ -10,7 +9,7 @@ import {
   type LoadTexts,
   loadFromVersion,
 } from './check-document.ts'
-import type { Document, DocumentText } from './document.ts'
+import type { Document, DocumentText, PromptVersion } from './document.ts'
 import { isCreatablePath, normalizeDocumentPath, normalizePathPrefix, similarPaths } from './document-path.ts'
 import {
   assertVisible,

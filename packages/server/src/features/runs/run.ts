@@ -5,6 +5,7 @@ import type {
   RunResponse as WireResponse,
   RunResult as WireResult,
 } from '@stet/contract/vocabulary'
+import type { PromptVersion } from '../documents/document.ts'
 import type { Message } from '../templates/message.ts'
 import type { SlotPlan, TemplateSource } from '../templates/template-engine.ts'
 
@@ -105,14 +106,6 @@ export interface PromptSteps {
   config: Record<string, unknown>
   /** The caller's messages, appended after the compiled prompt. */
   messages: Message[]
-}
-
-/** The text that a run renders, as traces identify it. A forced edit changes the hash, but not the number. */
-export interface PromptVersion {
-  uuid: string
-  /** Null for a draft. */
-  number: number | null
-  contentHash: string
 }
 
 export interface PromptInput extends PromptSteps {

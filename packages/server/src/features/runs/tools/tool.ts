@@ -1,6 +1,7 @@
+import type { PromptVersion } from '../../documents/document.ts'
 import type { ToolDefinition } from '../../providers/model-driver.ts'
 import type { TemplateScan, TemplateSource } from '../../templates/template-engine.ts'
-import type { ProjectDefaults, PromptVersion, RunSpending } from '../run.ts'
+import type { ProjectDefaults, RunSpending } from '../run.ts'
 
 /** A caller's tool. Its call either waits for a result or ends the run with a tool request. */
 interface ClientTool {
