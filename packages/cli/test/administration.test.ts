@@ -114,6 +114,15 @@ test('providers: test makes a call and prints what the provider answers', async 
   expect(unnamed.stderr).toContain('there is no default model')
 })
 
+test('conversations: erase keeps those of other projects with --only-project', async () => {
+  const person = await someone()
+  const { uuid } = await client.logs.create('hello', [], { customIdentifier: 'erased' })
+  const erase = ['conversations', 'erase', '--custom-identifier', 'erased', '--yes']
+  expect(await answer(person, [...erase, '--only-project', '1'])).toEqual({ deleted: 0, active: 0 })
+  expect((await client.conversations.get(uuid)).uuid).toBe(uuid)
+  expect(await answer(person, [...erase, '--only-project', String(id)])).toEqual({ deleted: 1, active: 0 })
+})
+
 test('projects: create prints the id, list shows it, update sets the retention, delete requires the project name', async () => {
   const person = await someone()
   const { stdout } = await person.stet(['projects', 'create', 'Old bot', '--default-model', 'm-2'])
