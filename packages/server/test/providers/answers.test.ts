@@ -11,9 +11,9 @@ import type { ModelChunk } from '../../src/features/providers/model-driver.ts'
 import { providerAt, serviceOf, textOf } from '../support/model-request.ts'
 import { anthropicCases, wholeMessage } from './answers/anthropic.ts'
 import { chatCases, wholeChat } from './answers/chat.ts'
-import { done, says } from './answers/chat-frames.ts'
+import { says } from './answers/chat-frames.ts'
 import { responsesCases, wholeResponse } from './answers/responses.ts'
-import { type AnswerCase, bytesOf, type Cases, expected, type Frame, outcomeOf } from './answers/shape.ts'
+import { type AnswerCase, bytesOf, type Cases, done, expected, type Frame, outcomeOf } from './answers/shape.ts'
 
 type ReaderOf = (one?: Partial<AnswerCase>) => AnswerReader
 const providerOf = (kind = 'openai') => providerAt(null, { name: 'Main', kind })

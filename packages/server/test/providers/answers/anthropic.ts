@@ -4,6 +4,7 @@ import {
   type AnswerCase,
   type Cases,
   cut,
+  done,
   echoed,
   type Frame,
   fails,
@@ -183,7 +184,7 @@ const blocks: Cases = {
   },
   '9 a stop reason and no message_stop': said(start(), says('Hi there'), stops('end_turn')),
   '9 the end mark of chat completions': {
-    ...said(start(), says('Hi there'), stops('end_turn'), 'data: [DONE]\n\n'),
+    ...said(start(), says('Hi there'), stops('end_turn'), done),
     end: 'open',
   },
   '9 message_stop and no stop reason': { ...said(start(), says('Hi there'), last), finishReason: 'unknown' },
@@ -225,7 +226,7 @@ const others: Cases = {
   '4 detail': fails([{ detail: 'Not Found' }], 'Not Found'),
   '4 bare JSON': fails(['{"type":"error","error":{"type":"not_found_error","message":"model"}}'], 'model', 404),
   '4 message_stop alone': echoed(last),
-  '4 a foreign protocol': echoed({ choices: [{ delta: { content: 'Hi' } }] }, 'data: [DONE]\n\n'),
+  '4 a foreign protocol': echoed({ choices: [{ delta: { content: 'Hi' } }] }, done),
   '4 a plain answer of another protocol': fails({ choices: [] }, '{"choices":[]}'),
 
   '5 later nulls': counts({ input_tokens: null, output_tokens: 8 }, 12, 8),

@@ -1,7 +1,7 @@
 /** When an answer of chat completions ends, and which fragments belong to a call. */
 import { expect } from 'vitest'
-import { called, calls, choice, done, part, plain, says, stop, usage } from './chat-frames.ts'
-import { type AnswerCase, type Cases, cut, full, type Json, rome } from './shape.ts'
+import { called, calls, choice, part, plain, says, stop, usage } from './chat-frames.ts'
+import { type AnswerCase, type Cases, cut, done, full, type Json, rome } from './shape.ts'
 
 /** A call of `weather`, from texts of `calls` and other frames. */
 const made = (...frames: (string | Json | Json[])[]): AnswerCase => ({

@@ -1,6 +1,6 @@
 /** Failures that services with chat completions report with status 200. */
-import { choice, done, hi, says, stop, usage } from './chat-frames.ts'
-import { type Cases, echoed, eventOf, fails, type Json } from './shape.ts'
+import { choice, hi, says, stop, usage } from './chat-frames.ts'
+import { type Cases, done, echoed, eventOf, fails, type Json } from './shape.ts'
 
 const long = 'x'.repeat(5_000)
 const baseResp = (status_code: number, status_msg: string) => ({ base_resp: { status_code, status_msg } })

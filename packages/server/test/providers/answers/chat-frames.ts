@@ -1,7 +1,5 @@
 /** Frames of chat completions. */
-import type { AnswerCase, Frame, Json } from './shape.ts'
-
-export const done = 'data: [DONE]\n\n'
+import { type AnswerCase, done, type Frame, type Json } from './shape.ts'
 
 export function choice(delta: Json, finish_reason: string | null = null, more: Json = {}): Json {
   return { choices: [{ index: 0, delta, finish_reason }], ...more }

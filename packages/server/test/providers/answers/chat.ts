@@ -1,10 +1,11 @@
 /** Answers of services with chat completions, as they were found in reports about vLLM, LiteLLM, OpenRouter and others. */
 import { chatCallCases } from './chat-calls.ts'
 import { chatErrorCases } from './chat-errors.ts'
-import { called, calls, choice, done, hi, part, plain, says, stop, usage } from './chat-frames.ts'
+import { called, calls, choice, hi, part, plain, says, stop, usage } from './chat-frames.ts'
 import {
   type AnswerCase,
   type Cases,
+  done,
   eventOf,
   full,
   type Json,

@@ -4,6 +4,7 @@ import {
   type AnswerCase,
   type Cases,
   cut,
+  done,
   echoed,
   type Frame,
   fails,
@@ -32,7 +33,6 @@ const argsDelta = (text: string, more: Json = {}) =>
 const usage = { input_tokens: 12, output_tokens: 8 }
 const completed = (output: Json[] = [], more: Json = {}) =>
   event('completed', { response: { status: 'completed', output, usage, ...more } })
-const done = 'data: [DONE]\n\n'
 const there = message('Hi there')
 
 const said = (...sent: Frame[]): AnswerCase => ({ sent, text: 'Hi there', usage: tokens(12, 8) })

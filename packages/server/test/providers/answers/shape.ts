@@ -46,6 +46,8 @@ export type Cases = Record<string, AnswerCase>
 /** A call of the tool `weather`, which most cases expect. */
 export const rome: [string, Json] = ['weather', { city: 'Rome' }]
 export const full = '{"city":"Rome"}'
+/** The end mark of chat completions. */
+export const done = 'data: [DONE]\n\n'
 export const zurich = { args: { stadt: 'Zürich' }, rawArgs: '{"stadt":"Zürich"}' }
 export const cut = { kind: 'malformed', message: "The provider's response was cut off" } as const
 export const source = { type: 'source', payload: { sourceType: 'url', url: 'https://a.test', title: 'A' } }
