@@ -22,8 +22,8 @@ beforeEach(async () => {
 })
 afterEach(() => fake.close())
 
-const ask = (more: Partial<ProviderSettings> = {}, settings: Parameters<typeof modelRequest>[1] = {}) => {
-  const request = modelRequest(fake.url, { provider: providerAt(fake.url, more), ...settings })
+const ask = (more: Partial<ProviderSettings> = {}) => {
+  const request = modelRequest(fake.url, { provider: providerAt(fake.url, more) })
   return callOf(drivers.driverFor(request.provider), request)
 }
 
@@ -72,13 +72,6 @@ describe.each(protocols)('%s', (_name, entry, wire) => {
     expect(await failureOf(ask(entry), seen)).toMatchObject({ kind: 'unavailable' })
     expect(seen.at(-1)).toMatchObject({ type: 'usage', usage: { inputTokens: 12, outputTokens: 1 } })
   })
-})
-
-it('reads a stream in place of a plain answer', async () => {
-  fake.enqueue({
-    raw: ['data: {"choices":[{"delta":{"content":"Hi"},"finish_reason":"stop"}]}\n\n', 'data: [DONE]\n\n'],
-  })
-  expect(textOf(await chunksOf(ask({}, { stream: false })))).toBe('Hi')
 })
 
 describe('stream_options', () => {

@@ -85,9 +85,6 @@ describe.each(protocols)('%s', (_name, entry, usage) => {
   const faults: [string, FakeReplyFor, Partial<ProviderError>][] = [
     ['401', { status: 401 }, { kind: 'rejected', status: 401, providerMessage: 'Failure 401' }],
     ['529', { status: 529 }, { kind: 'unavailable', status: 529 }],
-    ['garbage', { garbage: true }, { kind: 'malformed' }],
-    ['invalid JSON', { raw: ['data: {"type":\n\n'] }, { kind: 'malformed' }],
-    ['a plain answer in an unknown format', { status: 200, body: { hello: 'you' } }, { kind: 'malformed' }],
   ]
   it.each(faults)('reports %s', async (_fault, reply, expected) => {
     fake.enqueue(reply)

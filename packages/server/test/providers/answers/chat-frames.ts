@@ -1,22 +1,10 @@
 /** Frames of chat completions. */
-import type { Json } from './shape.ts'
-
-export const done = 'data: [DONE]\n\n'
+import { type AnswerCase, done, type Frame, type Json } from './shape.ts'
 
 export function choice(delta: Json, finish_reason: string | null = null, more: Json = {}): Json {
   return { choices: [{ index: 0, delta, finish_reason }], ...more }
 }
-
 export const says = (content: string, finish: string | null = null) => choice({ content }, finish)
-
-/** A fragment of a call. Keys that are undefined are not sent. */
-export const part = (index?: number, id?: string, name?: string, args?: unknown): Json => ({
-  index,
-  id,
-  ...(id !== undefined && { type: 'function' }),
-  function: { name, arguments: args },
-})
-export const calls = (...tool_calls: Json[]) => choice({ tool_calls })
 export const stop = (finish = 'stop') => choice({}, finish)
 export const called = stop('tool_calls')
 export const usage = (prompt_tokens: unknown, completion_tokens: unknown): Json => ({
@@ -24,5 +12,22 @@ export const usage = (prompt_tokens: unknown, completion_tokens: unknown): Json 
   usage: { prompt_tokens, completion_tokens },
 })
 
-export const rome: [string, Json] = ['weather', { city: 'Rome' }]
-export const cut = { kind: 'malformed', message: "The provider's response was cut off" } as const
+/** A plain answer. */
+export function plain(message: Json, finish_reason = 'stop', more: Json = {}): Json {
+  return { choices: [{ index: 0, message, finish_reason }], ...more }
+}
+
+/** The text `Hi` in frames before the end mark. */
+export const hi = (...frames: Frame[]): AnswerCase => ({ sent: [...frames, done], text: 'Hi' })
+
+/** A fragment of a call as `index id name arguments`, where `-` is not sent. */
+export function part(text: string): Json {
+  const [index, id, name, args = ''] = text.split(' ').map((word) => (word === '-' ? undefined : word))
+  const type = id === undefined ? {} : { type: 'function' }
+  return { ...(index && { index: Number(index) }), id, ...type, function: { name, arguments: args } }
+}
+
+/** Frames with fragments of calls. `;` separates frames, and `&` separates the fragments of one frame. */
+export function calls(text: string, finish: string | null = null): Json[] {
+  return text.split('; ').map((frame) => choice({ tool_calls: frame.split(' & ').map(part) }, finish))
+}

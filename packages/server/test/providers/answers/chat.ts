@@ -1,8 +1,104 @@
 /** Answers of services with chat completions, as they were found in reports about vLLM, LiteLLM, OpenRouter and others. */
 import { chatCallCases } from './chat-calls.ts'
 import { chatErrorCases } from './chat-errors.ts'
-import { called, calls, choice, done, part, rome, says, stop, usage } from './chat-frames.ts'
-import type { AnswerCase, Json } from './shape.ts'
+import { called, calls, choice, hi, part, plain, says, stop, usage } from './chat-frames.ts'
+import {
+  type AnswerCase,
+  type Cases,
+  done,
+  eventOf,
+  full,
+  type Json,
+  type Outcome,
+  oneText,
+  rome,
+  source,
+  tokens,
+  uncarried,
+  zurich,
+} from './shape.ts'
+
+export const wholeChat = {
+  sent: [
+    ': a comment\n\n',
+    choice({ role: 'assistant', content: '' }),
+    choice({ reasoning_content: 'denke…' }),
+    says('Grüße 👋🏽 '),
+    // The provider's tokenizer has split a surrogate pair.
+    ...[says('\ud83d'), says('\ude00\u0000')],
+    ...calls('0 c1 f; 0 - - {"stadt":"Zü; 0 - - rich"}'),
+    called,
+    { choices: [], usage: { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 } },
+    done,
+  ],
+  chunks: [
+    { type: 'reasoning-delta', text: 'denke…' },
+    { type: 'text-delta', text: 'Grüße 👋🏽 ' },
+    { type: 'text-delta', text: '😀\uFFFD' },
+    { type: 'tool-input-start', id: 'c1', toolName: 'f' },
+    { type: 'tool-input-delta', id: 'c1', delta: '{"stadt":"Zü' },
+    { type: 'tool-input-delta', id: 'c1', delta: 'rich"}' },
+    { type: 'tool-call', id: 'c1', toolName: 'f', ...zurich },
+    { type: 'finish', finishReason: 'tool-calls', usage: tokens(7, 5) },
+  ],
+}
+
+const tool = { id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' } }
+const encrypted = { type: 'reasoning.encrypted', data: 'AAAA', id: 'c1', format: 'google-gemini-v1', index: 1 }
+const pages = [{ title: 'A', url: 'https://a.test' }, { title: 'no address' }]
+const written = { prompt_tokens: 100, prompt_tokens_details: { cached_tokens: 60, cache_write_tokens: 6 } }
+const audio = { content: null, audio: { id: 'a', data: 'AAAA', transcript: 'Hi' } }
+const custom = { tool_calls: [{ id: 'c', type: 'custom', custom: { name: 'sql', input: 'SELECT 1' } }] }
+const video = { content: [{ type: 'video_url', video_url: {} }] }
+
+/** What other chunks hold than text, calls and usage. */
+const contents: Cases = {
+  'all of a stream': { ...wholeChat, isSplit: true },
+  'all of a stream with line ends of Windows': {
+    ...wholeChat,
+    sent: wholeChat.sent.map((each) => (typeof each === 'string' ? each : eventOf(each)).replaceAll('\n', '\r\n')),
+    isSplit: true,
+  },
+  'sources once, at the end': {
+    sent: plain({ content: 'x' }, 'stop', { search_results: pages }),
+    chunks: [{}, source, {}],
+  },
+  'cache writes': {
+    sent: plain({ content: 'x' }, 'stop', { usage: written }),
+    chunks: [{}, { cacheWriteTokens: 6, usage: { inputTokens: 100, cachedInputTokens: 60 } }],
+  },
+  "Google's call signature": {
+    kind: 'google',
+    sent: plain({ tool_calls: [{ ...tool, extra_content: { google: { thought_signature: 'sig' } } }] }),
+    chunks: [{}, {}, { type: 'tool-call', seal: { signature: 'sig', provider: 'Main' } }, {}],
+  },
+  "a gateway's encrypted reasoning": {
+    kind: 'custom',
+    sent: plain({ reasoning: 'hm', reasoning_details: [{ type: 'reasoning.text' }, encrypted], content: 'x' }),
+    chunks: [
+      { type: 'reasoning-delta', text: 'hm' },
+      { type: 'text-delta' },
+      { type: 'reasoning-end', seal: { signature: JSON.stringify([encrypted]), provider: 'Main' } },
+      { type: 'finish' },
+    ],
+  },
+  "DeepSeek's reasoning, which must be sent back": {
+    kind: 'deepseek',
+    sent: plain({ reasoning_content: 'hm', content: null, tool_calls: [tool] }),
+    chunks: [
+      { type: 'reasoning-delta', text: 'hm' },
+      { type: 'reasoning-end', seal: { provider: 'Main' } },
+      ...[{}, {}, { type: 'tool-call' }, {}],
+    ],
+  },
+  ...uncarried('sound', 'audio', [choice(audio, 'stop')], plain(audio)),
+  ...uncarried('a call that is not a function', 'custom tool call', [choice(custom, 'stop')], plain(custom)),
+  ...uncarried('only an unknown part', 'video_url', [choice(video, 'stop')], plain(video)),
+  'a part beside text': {
+    sent: plain({ content: [{ type: 'text', text: 'Hi' }, { type: 'video_url' }] }),
+    chunks: oneText('Hi'),
+  },
+}
 
 const counts = {
   prompt_tokens: 12,
@@ -10,321 +106,164 @@ const counts = {
   total_tokens: 20,
   prompt_tokens_details: { cached_tokens: 5 },
 }
-const counted = { inputTokens: 12, outputTokens: 8, cachedInputTokens: 5 }
-const countedIn = (name: string, ...more: Json[]): AnswerCase => ({
-  name,
-  frames: [choice({ content: 'Hi' }, 'stop', { usage: counts }), ...more, done],
-  text: 'Hi',
+const counted = { ...tokens(12, 8), cachedInputTokens: 5 }
+const countedIn = (later: Json): AnswerCase => ({
+  ...hi(choice({ content: 'Hi' }, 'stop', { usage: counts }), later),
   usage: counted,
 })
-const usages: AnswerCase[] = [
-  countedIn('5 a later null', choice({}, null, { usage: null })),
-  countedIn('5 later empty counts', { choices: [], usage: {} }),
-  countedIn('5 later counts of null', {
-    choices: [],
-    usage: { prompt_tokens: null, completion_tokens: null, prompt_tokens_details: null },
-  }),
-  countedIn('5 later details without counts', { choices: [], usage: { prompt_tokens_details: {} } }),
-  countedIn('5 later zeros', usage(0, 0)),
-  countedIn('5 a later part of the counts', { choices: [], usage: { completion_tokens: 8 } }),
-  {
-    name: '5 numbers as text',
-    frames: [says('Hi', 'stop'), usage('12', '8'), done],
-    text: 'Hi',
-    usage: { inputTokens: 12, outputTokens: 8 },
-  },
-  {
-    name: '5 counts that grow',
-    frames: [
+const later = (usage: Json) => countedIn({ choices: [], usage })
+
+const usages: Cases = {
+  '5 a later null': countedIn(choice({}, null, { usage: null })),
+  '5 later empty counts': later({}),
+  '5 later counts of null': later({ prompt_tokens: null, completion_tokens: null, prompt_tokens_details: null }),
+  '5 later details without counts': later({ prompt_tokens_details: {} }),
+  '5 later zeros': countedIn(usage(0, 0)),
+  '5 a later part of the counts': later({ completion_tokens: 8 }),
+  '5 numbers as text': { ...hi(says('Hi', 'stop'), usage('12', '8')), usage: tokens(12, 8) },
+  '5 counts that grow': {
+    ...hi(
       choice({ content: 'H' }, null, { usage: { prompt_tokens: 12, completion_tokens: 1 } }),
       choice({ content: 'i' }, 'stop', { usage: { completion_tokens: 2 } }),
-      done,
-    ],
-    text: 'Hi',
-    usage: { inputTokens: 12, outputTokens: 2 },
+    ),
+    usage: tokens(12, 2),
   },
-  {
-    name: '5 counts in the choice',
-    frames: [{ choices: [{ delta: { content: 'Hi' }, finish_reason: 'stop', usage: counts }] }, done],
-    text: 'Hi',
+  '5 counts in the choice': {
+    ...hi({ choices: [{ delta: { content: 'Hi' }, finish_reason: 'stop', usage: counts }] }),
     usage: counted,
   },
-  {
-    name: '5 the names of Responses',
-    frames: [says('Hi', 'stop'), { choices: [], usage: { input_tokens: 12, output_tokens: 8 } }, done],
-    text: 'Hi',
-    usage: { inputTokens: 12, outputTokens: 8 },
+  '5 the names of Responses': {
+    ...hi(says('Hi', 'stop'), { choices: [], usage: { input_tokens: 12, output_tokens: 8 } }),
+    usage: tokens(12, 8),
   },
-]
+}
 
-const indexed = (index: number | undefined, delta: Json, finish_reason: string | null = null) => ({
+const frame = (...choices: Json[]): Json => ({ choices })
+const nth = (index: number | undefined, delta: string | Json, finish_reason: string | null = null): Json => ({
   index,
-  delta,
+  delta: typeof delta === 'string' ? { content: delta } : delta,
   finish_reason,
 })
-const choices: AnswerCase[] = [
-  {
-    name: '6 only a choice with index 1',
-    frames: [{ choices: [indexed(1, { content: 'Hi' }, 'stop')] }, done],
-    text: 'Hi',
+const message = (content: string, more: Json = {}) => frame({ message: { content }, ...more })
+const ended = { finish_reason: 'stop' }
+const weather = { tool_calls: [part(`- a weather ${full}`)] }
+const asked: Outcome = { calls: [rome], finishReason: 'tool-calls' }
+const looked = { text: 'Look', ...asked }
+const legacy = [{ name: 'weather', arguments: '' }, { arguments: '{"city":' }, { arguments: '"Rome"}' }]
+
+const choices: Cases = {
+  '6 only a choice with index 1': hi(frame(nth(1, 'Hi', 'stop'))),
+  '6 an index that rises with each frame': hi(frame(nth(0, 'H')), frame(nth(1, 'i')), frame(nth(2, {}, 'stop'))),
+  '6 two choices with index 0': hi(frame(nth(0, 'H'), nth(0, 'i', 'stop'))),
+  '6 two choices without an index': hi(frame(nth(undefined, 'H'), nth(undefined, 'i', 'stop'))),
+  '6 text and call in two choices': {
+    sent: frame(
+      ...[{ content: 'Look' }, weather].map((each) => ({ index: 0, message: each, finish_reason: 'tool_calls' })),
+    ),
+    ...looked,
   },
-  {
-    name: '6 an index that rises with each frame',
-    frames: [
-      { choices: [indexed(0, { content: 'H' })] },
-      { choices: [indexed(1, { content: 'i' })] },
-      { choices: [indexed(2, {}, 'stop')] },
-      done,
-    ],
-    text: 'Hi',
+  '6 text and call in choices of two indexes': {
+    sent: [frame(nth(0, 'Look')), frame(nth(1, weather)), frame(nth(0, {}, 'stop'), nth(1, {}, 'tool_calls')), done],
+    ...looked,
   },
-  {
-    name: '6 two choices with index 0',
-    frames: [{ choices: [indexed(0, { content: 'H' }), indexed(0, { content: 'i' }, 'stop')] }, done],
-    text: 'Hi',
-  },
-  {
-    name: '6 two choices without an index',
-    frames: [{ choices: [indexed(undefined, { content: 'H' }), indexed(undefined, { content: 'i' }, 'stop')] }, done],
-    text: 'Hi',
-  },
-  {
-    name: '6 text and call in two choices',
-    body: {
-      choices: [
-        { index: 0, message: { content: 'Look' }, finish_reason: 'tool_calls' },
-        {
-          index: 0,
-          message: { tool_calls: [part(undefined, 'a', 'weather', '{"city":"Rome"}')] },
-          finish_reason: 'tool_calls',
-        },
-      ],
-    },
-    text: 'Look',
-    calls: [rome],
-    finishReason: 'tool-calls',
-  },
-  {
-    name: '6 text and call in choices of two indexes',
-    frames: [
-      { choices: [indexed(0, { content: 'Look' })] },
-      { choices: [indexed(1, { tool_calls: [part(0, 'a', 'weather', '{"city":"Rome"}')] })] },
-      { choices: [indexed(0, {}, 'stop'), indexed(1, {}, 'tool_calls')] },
-      done,
-    ],
-    text: 'Look',
-    calls: [rome],
-    finishReason: 'tool-calls',
-  },
-  {
-    name: '6 two answers, where two were asked for',
+  '6 two answers, where two were asked for': {
     settings: { n: 2 },
-    frames: [
-      { choices: [indexed(0, { content: 'A' })] },
-      { choices: [indexed(1, { content: 'B' })] },
-      { choices: [indexed(1, {}, 'stop'), indexed(0, {}, 'stop')] },
-      done,
-    ],
+    sent: [frame(nth(0, 'A')), frame(nth(1, 'B')), frame(nth(1, {}, 'stop'), nth(0, {}, 'stop')), done],
     text: 'A',
   },
-  {
-    name: '6 two answers in one frame',
-    body: {
-      choices: [
-        { index: 1, message: { content: 'B' }, finish_reason: 'stop' },
-        { index: 0, message: { content: 'A' }, finish_reason: 'stop' },
-      ],
-    },
+  '6 two answers in one frame': {
+    sent: frame(...['B', 'A'].map((content, at) => ({ index: 1 - at, message: { content }, ...ended }))),
     text: 'A',
   },
-  {
-    name: '6 a message in place of a delta',
-    frames: [{ choices: [{ index: 0, message: { content: 'Hi' }, finish_reason: 'stop' }] }, done],
-    text: 'Hi',
-  },
-  {
-    name: '6 messages that grow',
-    frames: ['H', 'Hi', 'Hi!']
-      .map((content) => ({ choices: [{ message: { content } }] }))
-      .concat([{ choices: [{ message: { content: 'Hi!' }, ...{ finish_reason: 'stop' } }] }]),
-    text: 'Hi!',
-  },
-  {
-    name: '6 messages with the next words',
-    frames: ['One', ' two', ' three']
-      .map((content) => ({ choices: [{ message: { content } }] }))
-      .concat([{ choices: [{ message: { content: '' }, ...{ finish_reason: 'stop' } }] }]),
+  '6 a message in place of a delta': hi(plain({ content: 'Hi' })),
+  '6 messages that grow': { sent: [message('H'), message('Hi'), message('Hi!'), message('Hi!', ended)], text: 'Hi!' },
+  '6 messages with the next words': {
+    sent: [message('One'), message(' two'), message(' three'), message('', ended)],
     text: 'One two three',
   },
-  {
-    name: '6 deltas and the whole message at the end',
-    frames: [
-      says('H'),
-      says('i'),
-      { object: 'chat.completion', choices: [{ message: { content: 'Hi there' }, finish_reason: 'stop' }] },
-      done,
-    ],
+  '6 deltas and the whole message at the end': {
+    sent: [says('H'), says('i'), { object: 'chat.completion', ...message('Hi there', ended) }, done],
     text: 'Hi there',
   },
-  {
-    name: '6 empty deltas beside messages',
-    frames: [{ choices: [{ delta: { content: '' }, message: { content: 'Hi' }, finish_reason: 'stop' }] }, done],
-    text: 'Hi',
+  '6 empty deltas beside messages': hi(message('Hi', { delta: { content: '' }, ...ended })),
+  '6 deltas beside messages': hi(
+    message('H', { delta: { content: 'H' } }),
+    message('Hi', { delta: { content: 'i' }, ...ended }),
+  ),
+  '6 a call in the message at the end': {
+    sent: [says('Look'), plain({ content: 'Look', ...weather }, 'tool_calls'), done],
+    ...looked,
   },
-  {
-    name: '6 deltas beside messages',
-    frames: [
-      { choices: [{ delta: { content: 'H' }, message: { content: 'H' } }] },
-      { choices: [{ delta: { content: 'i' }, message: { content: 'Hi' }, finish_reason: 'stop' }] },
-      done,
-    ],
-    text: 'Hi',
+  '6 texts': hi(frame({ index: 0, text: 'H', finish_reason: null }), frame({ index: 0, text: 'i', ...ended })),
+  '6 a plain text': { sent: { object: 'text_completion', ...frame({ text: 'Hi', ...ended }) }, text: 'Hi' },
+  '6 a plain delta': { sent: frame({ delta: { content: 'Hi' }, ...ended }), text: 'Hi' },
+  '6 a legacy function call': {
+    sent: [...legacy.map((function_call) => choice({ function_call })), stop('function_call'), done],
+    ...asked,
   },
-  {
-    name: '6 a call in the message at the end',
-    frames: [
-      says('Look'),
-      {
-        choices: [
-          {
-            message: { content: 'Look', tool_calls: [part(undefined, 'a', 'weather', '{"city":"Rome"}')] },
-            finish_reason: 'tool_calls',
-          },
-        ],
-      },
-      done,
-    ],
-    text: 'Look',
-    calls: [rome],
-    finishReason: 'tool-calls',
+  '6 a plain legacy function call': {
+    sent: plain({ content: null, function_call: { name: 'weather', arguments: full } }, 'function_call'),
+    ...asked,
   },
-  {
-    name: '6 texts',
-    frames: [
-      { choices: [{ index: 0, text: 'H', finish_reason: null }] },
-      { choices: [{ index: 0, text: 'i', finish_reason: 'stop' }] },
-      done,
-    ],
-    text: 'Hi',
-  },
-  {
-    name: '6 a plain text',
-    body: { object: 'text_completion', choices: [{ text: 'Hi', finish_reason: 'stop' }] },
-    text: 'Hi',
-  },
-  { name: '6 a plain delta', body: { choices: [{ delta: { content: 'Hi' }, finish_reason: 'stop' }] }, text: 'Hi' },
-  {
-    name: '6 a legacy function call',
-    frames: [
-      choice({ function_call: { name: 'weather', arguments: '' } }),
-      choice({ function_call: { arguments: '{"city":' } }),
-      choice({ function_call: { arguments: '"Rome"}' } }),
-      stop('function_call'),
-      done,
-    ],
-    calls: [rome],
-    finishReason: 'tool-calls',
-  },
-  {
-    name: '6 a plain legacy function call',
-    body: {
-      choices: [
-        {
-          message: { content: null, function_call: { name: 'weather', arguments: '{"city":"Rome"}' } },
-          finish_reason: 'function_call',
-        },
-      ],
-    },
-    calls: [rome],
-    finishReason: 'tool-calls',
-  },
-  {
-    name: '6 content as parts of other names',
-    frames: [choice({ content: [{ type: 'output_text', text: 'H' }, { text: 'i' }] }, 'stop'), done],
-    text: 'Hi',
-  },
-  {
-    name: '6 content as one part',
-    frames: [choice({ content: { type: 'text', text: 'Hi' } }, 'stop'), done],
-    text: 'Hi',
-  },
-  {
-    name: '6 choices of an unknown form',
-    frames: [{ choices: [{ index: 0, output: 'Hi', finish_reason: 'stop' }] }, done],
+  '6 content as parts of other names': hi(
+    choice({ content: [{ type: 'output_text', text: 'H' }, { text: 'i' }] }, 'stop'),
+  ),
+  '6 content as one part': hi(choice({ content: { type: 'text', text: 'Hi' } }, 'stop')),
+  '6 choices of an unknown form': {
+    sent: [frame({ index: 0, output: 'Hi', ...ended }), done],
     error: { providerMessage: '{"choices":[{"index":0,"output":"Hi","finish_reason":"stop"}]}' },
   },
-  { name: '6 an empty answer', frames: [choice({ role: 'assistant', content: '' }), stop(), done], text: '' },
-]
+  '6 an empty answer': { sent: [choice({ role: 'assistant', content: '' }), stop(), done], text: '' },
+}
 
-const ends: AnswerCase[] = [
-  { name: '7 an open connection after the finish reason', frames: [says('Hi'), stop()], end: 'open', text: 'Hi' },
-  {
-    name: '7 an open connection after usage',
-    frames: [says('Hi'), stop(), usage(12, 8)],
+const lines = [says('H'), says('i', 'stop')].map((each) => JSON.stringify(each))
+const unfinished = 'data: {"choices":[{"delta":{"content":"a'
+const ends: Cases = {
+  '7 an open connection after usage': {
+    sent: [says('Hi'), stop(), usage(12, 8)],
     end: 'open',
     text: 'Hi',
-    usage: { inputTokens: 12, outputTokens: 8 },
+    usage: tokens(12, 8),
   },
-  { name: '7 a reset after the finish reason', frames: [says('Hi'), stop()], end: 'reset', text: 'Hi' },
-  {
-    name: '7 a reset after the finish reason of a call',
-    frames: [calls(part(0, 'a', 'weather', '{"city":"Rome"}')), called],
+  '7 a reset after the finish reason of a call': {
+    sent: [...calls(`0 a weather ${full}`), called],
     end: 'reset',
-    calls: [rome],
-    finishReason: 'tool-calls',
+    ...asked,
   },
-  { name: '7 an open connection after the end mark', frames: [says('Hi', 'stop'), done], end: 'open', text: 'Hi' },
-  { name: '7 half a frame after the finish reason', frames: [says('Hi', 'stop'), 'data: {"choi'], text: 'Hi' },
-  {
-    name: '7 an end mark with blanks',
-    isSplit: true,
-    frames: [says('Hi', 'stop'), 'data:  [DONE] \n\n'],
+  '7 an open connection after the end mark': { ...hi(says('Hi', 'stop')), end: 'open' },
+  '7 half a frame after the finish reason': { sent: [says('Hi', 'stop'), 'data: {"choi'], text: 'Hi' },
+  '7 an end mark with blanks': {
+    sent: [says('Hi', 'stop'), 'data:  [DONE] \n\n'],
     end: 'open',
     text: 'Hi',
-  },
-  { name: '7 empty data', isSplit: true, frames: ['data:\n\n', says('Hi'), 'data: \n\n', stop(), done], text: 'Hi' },
-  { name: '7 text pings', frames: [says('Hi'), 'data: ping\n\n', 'data: keep-alive\n\n', stop(), done], text: 'Hi' },
-  {
-    name: '7 a ping event',
-    frames: ['event: ping\ndata: 2026-11-27 13:00:00\n\n', says('Hi'), stop(), done],
-    text: 'Hi',
-  },
-  { name: '7 JSON pings', frames: [{ type: 'ping' }, says('Hi'), {}, stop(), done], text: 'Hi' },
-  {
-    name: '7 a text ping and no finish reason',
-    frames: [says('Hi'), 'data: ping\n\n', done],
-    text: 'Hi',
-    finishReason: 'unknown',
-  },
-  {
-    name: '7 invalid UTF-8',
     isSplit: true,
-    frames: ['data: {"choices":[{"delta":{"content":"a', Uint8Array.of(0xc3, 0x28, 0xff), 'b"}}]}\n\n', stop(), done],
+  },
+  '7 empty data': { ...hi('data:\n\n', says('Hi'), 'data: \n\n', stop()), isSplit: true },
+  '7 text pings': hi(says('Hi'), 'data: ping\n\n', 'data: keep-alive\n\n', stop()),
+  '7 a ping event': hi('event: ping\ndata: 2026-11-27 13:00:00\n\n', says('Hi'), stop()),
+  '7 JSON pings': hi({ type: 'ping' }, says('Hi'), {}, stop()),
+  '7 a text ping and no finish reason': { ...hi(says('Hi'), 'data: ping\n\n'), finishReason: 'unknown' },
+  '7 invalid UTF-8': {
+    sent: [unfinished, Uint8Array.of(0xc3, 0x28, 0xff), 'b"}}]}\n\n', stop(), done],
     text: 'a\ufffd(\ufffdb',
-  },
-  {
-    name: '7 a character that is cut in two by frames',
     isSplit: true,
-    frames: ['data: {"choices":[{"delta":{"content":"a', Uint8Array.of(0xe2, 0x82), '"}}]}\n\n', stop(), done],
-    text: 'a\ufffd',
   },
-  {
-    name: '7 frames without blank lines between them',
-    frames: [`data: ${JSON.stringify(says('H'))}\ndata: ${JSON.stringify(says('i', 'stop'))}\ndata: [DONE]\n\n`],
+  '7 a character that is cut in two by frames': {
+    sent: [unfinished, Uint8Array.of(0xe2, 0x82), '"}}]}\n\n', stop(), done],
+    text: 'a\ufffd',
+    isSplit: true,
+  },
+  '7 frames without blank lines between them': {
+    sent: [`data: ${lines.join('\ndata: ')}\ndata: [DONE]\n\n`],
     end: 'open',
     text: 'Hi',
   },
-  {
-    name: '7 bare frames and a bare end mark',
-    frames: [`${JSON.stringify(says('H'))}\n${JSON.stringify(says('i', 'stop'))}\n[DONE]\n`],
-    text: 'Hi',
-  },
-  {
-    name: '7 a refusal',
-    frames: [choice({ refusal: 'I cannot ' }), choice({ refusal: 'do that.' }), stop(), done],
+  '7 bare frames and a bare end mark': { sent: [`${lines.join('\n')}\n[DONE]\n`], text: 'Hi' },
+  '7 a refusal': {
+    sent: [choice({ refusal: 'I cannot ' }), choice({ refusal: 'do that.' }), stop(), done],
     text: 'I cannot do that.',
     finishReason: 'content-filter',
   },
-]
+}
 
-export const chatCases: AnswerCase[] = [...chatCallCases, ...chatErrorCases, ...usages, ...choices, ...ends]
+export const chatCases = [contents, chatCallCases, chatErrorCases, usages, choices, ends]

@@ -1,16 +1,29 @@
 /** Answers of services with the Responses protocol. */
 import { expect } from 'vitest'
-import type { AnswerCase, Json } from './shape.ts'
+import {
+  type AnswerCase,
+  type Cases,
+  cut,
+  done,
+  echoed,
+  type Frame,
+  fails,
+  full,
+  type Json,
+  oneText,
+  rome,
+  source,
+  tokens,
+  uncarried,
+  zurich,
+} from './shape.ts'
 
 const event = (type: string, more: Json = {}): Json => ({ type: `response.${type}`, ...more })
 const delta = (text: string, more: Json = {}) => event('output_text.delta', { delta: text, ...more })
-const message = (text: string, id = 'm1'): Json => ({ type: 'message', id, content: [{ type: 'output_text', text }] })
+const words = (text: string): Json => ({ type: 'output_text', text })
+const message = (text: string, id = 'm1'): Json => ({ type: 'message', id, content: [words(text)] })
 const call = (args: string, more: Json = {}): Json => ({
-  type: 'function_call',
-  id: 'f1',
-  call_id: 'c1',
-  name: 'weather',
-  arguments: args,
+  ...{ type: 'function_call', id: 'f1', call_id: 'c1', name: 'weather', arguments: args },
   ...more,
 })
 const added = (item: Json, output_index = 0) => event('output_item.added', { output_index, item })
@@ -20,239 +33,234 @@ const argsDelta = (text: string, more: Json = {}) =>
 const usage = { input_tokens: 12, output_tokens: 8 }
 const completed = (output: Json[] = [], more: Json = {}) =>
   event('completed', { response: { status: 'completed', output, usage, ...more } })
-const rome: [string, Json] = ['weather', { city: 'Rome' }]
-const full = '{"city":"Rome"}'
-const done = 'data: [DONE]\n\n'
-const cut = { kind: 'malformed', message: "The provider's response was cut off" } as const
+const there = message('Hi there')
 
-const said = (name: string, frames: AnswerCase['frames'], more: Partial<AnswerCase> = {}): AnswerCase => ({
-  name,
-  frames: frames ?? [],
-  text: 'Hi there',
-  usage: { inputTokens: 12, outputTokens: 8 },
-  ...more,
-})
-const called = (name: string, frames: AnswerCase['frames']): AnswerCase => ({
-  name,
-  frames: frames ?? [],
-  calls: [rome],
-  finishReason: 'tool-calls',
-})
-const failure = (name: string, frames: AnswerCase['frames'], providerMessage: string, more: Json = {}): AnswerCase => ({
-  name,
-  frames: frames ?? [],
-  error: { providerMessage, ...more },
-})
+const said = (...sent: Frame[]): AnswerCase => ({ sent, text: 'Hi there', usage: tokens(12, 8) })
+const thought = (...sent: Frame[]): AnswerCase => ({ ...said(...sent), reasoning: 'Hm' })
+const called = (...sent: Frame[]): AnswerCase => ({ sent, calls: [rome], finishReason: 'tool-calls' })
 
-export const responsesCases: AnswerCase[] = [
-  said('8 only the snapshot', [completed([message('Hi there')])]),
-  said('8 the snapshot has the last words', [delta('Hi'), completed([message('Hi there')])]),
-  said('8 the snapshot is empty', [delta('Hi'), delta(' there'), completed()]),
-  said('8 the snapshot has no output', [
+const thinking = (...texts: string[]): Json => ({
+  ...{ type: 'reasoning', id: 'rs_1', encrypted_content: 'gAAAAA' },
+  summary: texts.map((text) => ({ type: 'summary_text', text })),
+})
+const summary = (summary_index: number, text: string) => [
+  event('reasoning_summary_part.added', { item_id: 'rs_1', summary_index }),
+  event('reasoning_summary_text.delta', { item_id: 'rs_1', summary_index, delta: text }),
+]
+const page = { type: 'url_citation', url: 'https://a.test', title: 'A', start_index: 0, end_index: 1 }
+const greeting = { type: 'message', content: [{ ...words('Grüße 👋🏽'), annotations: [page] }] }
+const drawn = call(zurich.rawArgs, { call_id: 'call_9', name: 'f' })
+const counts = {
+  input_tokens: 100,
+  input_tokens_details: { cached_tokens: 60, cache_write_tokens: 10 },
+  output_tokens: 20,
+  output_tokens_details: { reasoning_tokens: 5 },
+  total_tokens: 120,
+}
+const counted = { ...tokens(100, 20), totalTokens: 120, cachedInputTokens: 60, promptTokens: 100, completionTokens: 20 }
+const thoughtEnd = { type: 'reasoning-end', id: 'rs_1', seal: { signature: 'gAAAAA', provider: 'Main' } }
+const lastChunks = [
+  { type: 'tool-call', id: 'call_9', toolName: 'f', ...zurich },
+  { type: 'finish', finishReason: 'tool-calls', cacheWriteTokens: 10, usage: { ...counted, reasoningTokens: 5 } },
+]
+
+export const wholeResponse = {
+  sent: [
+    event('created', { response: { id: 'resp_1', status: 'in_progress' } }),
+    added({ type: 'reasoning', id: 'rs_1', summary: [] }),
+    ...[...summary(0, 'Erst'), ...summary(1, 'dann'), itemDone(thinking())],
+    ...[delta('Grüße '), delta('👋🏽'), event('output_text.annotation.added', { item_id: 'm1', annotation: page })],
+    ...[event('output_text.done', { item_id: 'm1', text: 'Grüße 👋🏽' }), itemDone(greeting)],
+    ...[added({ ...drawn, arguments: '' }), argsDelta('{"stadt":"Zü'), argsDelta('rich"}')],
+    ...[event('function_call_arguments.done', { item_id: 'f1', arguments: zurich.rawArgs }), itemDone(drawn)],
+    completed([thinking(), greeting, drawn], { usage: counts }),
+    // Some services send only the ids of items.
+  ].map((frame) => ({ ...frame, output_index: undefined })),
+  chunks: [
+    ...['Erst', '\n\n', 'dann'].map((text) => ({ type: 'reasoning-delta', text, id: 'rs_1' })),
+    thoughtEnd,
+    { type: 'text-delta', text: 'Grüße ' },
+    { type: 'text-delta', text: '👋🏽' },
+    source,
+    { type: 'tool-input-start', id: 'call_9', toolName: 'f' },
+    { type: 'tool-input-delta', id: 'call_9', delta: '{"stadt":"Zü' },
+    { type: 'tool-input-delta', id: 'call_9', delta: 'rich"}' },
+    ...lastChunks,
+  ],
+}
+
+const response = (...output: Json[]) => ({ status: 'completed', output })
+const items = (...output: Json[]) => [...output.map((item) => itemDone(item)), completed(output)]
+const cutAt = (...output: Json[]) => ({
+  ...{ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } },
+  output,
+})
+const clicked = [message('I will click.'), { type: 'computer_call', id: 'x' }]
+const sound = { type: 'message', content: [{ type: 'output_audio', data: 'AAAA', transcript: 'Hi' }] }
+const hologram = { type: 'hologram' }
+
+/** What other chunks hold than text, calls and usage. */
+const contents: Cases = {
+  'all of a stream': wholeResponse,
+  'all of a plain answer': {
+    sent: { ...response(thinking('Erst', 'dann'), greeting, drawn), usage: counts },
+    chunks: [
+      { type: 'reasoning-delta', text: 'Erst\n\ndann', id: 'rs_1' },
+      thoughtEnd,
+      { type: 'text-delta', text: 'Grüße 👋🏽' },
+      source,
+      { type: 'tool-input-start', id: 'call_9', toolName: 'f' },
+      { type: 'tool-input-delta', id: 'call_9', delta: zurich.rawArgs },
+      ...lastChunks,
+    ],
+  },
+  ...uncarried('a computer call', 'computer_call', items(...clicked), response(...clicked)),
+  ...uncarried('sound of Responses', 'output_audio', items(sound), response(sound)),
+  ...uncarried('only an unknown item', 'hologram', items(hologram), response(hologram)),
+  'earlier text': {
+    sent: [delta('Look'), ...items({ type: 'shell_call' })],
+    text: 'Look',
+    error: { kind: 'uncarried', contentType: 'shell_call' },
+  },
+  'an item beside text': {
+    sent: response({ type: 'code_interpreter_call', id: 'x' }, there),
+    chunks: oneText('Hi there'),
+  },
+  'an incomplete answer of unsupported content': {
+    sent: cutAt({ type: 'web_search_call' }),
+    chunks: [{ type: 'finish', finishReason: 'length' }],
+  },
+}
+
+const unnamed = { id: undefined }
+const merged: Cases = {
+  '8 only the snapshot': said(completed([there])),
+  '8 the snapshot has the last words': said(delta('Hi'), completed([there])),
+  '8 the snapshot is empty': said(delta('Hi'), delta(' there'), completed()),
+  '8 the snapshot has no output': said(
     delta('Hi there'),
     event('completed', { response: { status: 'completed', usage } }),
-  ]),
-  said('8 an item of the snapshot has another id', [
-    delta('Hi there', { item_id: 'other' }),
-    completed([message('Hi there')]),
-  ]),
-  said('8 text.done in place of deltas', [event('output_text.done', { item_id: 'm1', text: 'Hi there' }), completed()]),
-  said('8 text.done has the last words', [delta('Hi'), event('output_text.done', { text: 'Hi there' }), completed()]),
-  said('8 an empty text.done', [delta('Hi there'), event('output_text.done', { text: '' }), completed()]),
-  said('8 content_part.done in place of deltas', [
-    event('content_part.done', { part: { type: 'output_text', text: 'Hi there' } }),
-    completed(),
-  ]),
-  said('8 output_item.done in place of deltas', [itemDone(message('Hi there')), completed()]),
-  said('8 two messages', [
-    delta('Hi'),
-    itemDone(message('Hi')),
-    delta(' there'),
-    itemDone(message(' there', 'm2'), 1),
+  ),
+  '8 an item of the snapshot has another id': said(delta('Hi there', { item_id: 'other' }), completed([there])),
+  '8 text.done in place of deltas': said(event('output_text.done', { item_id: 'm1', text: 'Hi there' }), completed()),
+  '8 text.done has the last words': said(delta('Hi'), event('output_text.done', { text: 'Hi there' }), completed()),
+  '8 an empty text.done': said(delta('Hi there'), event('output_text.done', { text: '' }), completed()),
+  '8 content_part.done in place of deltas': said(event('content_part.done', { part: words('Hi there') }), completed()),
+  '8 output_item.done in place of deltas': said(itemDone(there), completed()),
+  '8 two messages': said(
+    ...[delta('Hi'), itemDone(message('Hi')), delta(' there'), itemDone(message(' there', 'm2'), 1)],
     completed([message('Hi'), message(' there', 'm2')]),
-  ]),
-  said('8 two messages, the second only in the snapshot', [
-    delta('Hi'),
-    itemDone(message('Hi')),
-    completed([message('Hi'), message(' there', 'm2')]),
-  ]),
-  said('8 each text repeated by all events', [
-    delta('Hi'),
-    delta(' there'),
-    event('output_text.done', { text: 'Hi there' }),
-    event('content_part.done', { part: { type: 'output_text', text: 'Hi there' } }),
-    itemDone(message('Hi there')),
-    completed([message('Hi there')]),
-  ]),
-  said('8 `response.done` at the end', [
-    delta('Hi there'),
-    event('done', { response: { status: 'completed', output: [message('Hi there')], usage } }),
-  ]),
-  said('8 events without a type in their data', [
+  ),
+  '8 two messages, the second only in the snapshot': said(
+    ...[delta('Hi'), itemDone(message('Hi')), completed([message('Hi'), message(' there', 'm2')])],
+  ),
+  '8 each text repeated by all events': said(
+    ...[delta('Hi'), delta(' there'), event('output_text.done', { text: 'Hi there' })],
+    ...[event('content_part.done', { part: words('Hi there') }), itemDone(there), completed([there])],
+  ),
+  '8 `response.done` at the end': said(delta('Hi there'), event('done', { response: { ...response(there), usage } })),
+  '8 events without a type in their data': said(
     'event: response.output_text.delta\ndata: {"delta":"Hi there"}\n\n',
     `event: response.completed\ndata: ${JSON.stringify({ response: { status: 'completed', usage } })}\n\n`,
-  ]),
-  said(
-    '8 a refusal only in the snapshot',
-    [completed([{ type: 'message', content: [{ type: 'refusal', refusal: 'Hi there' }] }])],
-    { finishReason: 'content-filter' },
   ),
-  said('8 a plain answer in a stream', [
-    { object: 'response', status: 'completed', output: [message('Hi there')], usage },
-  ]),
-  {
-    ...said('8 reasoning only in the snapshot', [
-      delta('Hi there'),
-      completed([
-        { type: 'reasoning', id: 'r1', summary: [{ type: 'summary_text', text: 'Hm' }] },
-        message('Hi there'),
-      ]),
-    ]),
-    reasoning: 'Hm',
+  '8 a refusal only in the snapshot': {
+    ...said(completed([{ type: 'message', content: [{ type: 'refusal', refusal: 'Hi there' }] }])),
+    finishReason: 'content-filter',
   },
-  {
-    ...said('8 reasoning by its done event', [
-      event('reasoning_summary_text.done', { item_id: 'r1', text: 'Hm' }),
-      delta('Hi there'),
-      completed(),
-    ]),
-    reasoning: 'Hm',
+  '8 a refusal': {
+    ...said(event('refusal.delta', { item_id: 'm1', delta: 'Hi there' }), completed()),
+    finishReason: 'content-filter',
   },
-  {
-    ...said('8 reasoning repeated by all events', [
-      event('reasoning_summary_text.delta', { item_id: 'r1', delta: 'Hm' }),
-      event('reasoning_summary_text.done', { item_id: 'r1', text: 'Hm' }),
-      itemDone({ type: 'reasoning', id: 'r1', summary: [{ text: 'Hm' }] }),
-      delta('Hi there'),
-      completed([{ type: 'reasoning', id: 'r1', summary: [{ text: 'Hm' }] }, message('Hi there')]),
-    ]),
-    reasoning: 'Hm',
-  },
+  '8 a plain answer in a stream': said({ object: 'response', ...response(there), usage }),
+  '8 reasoning only in the snapshot': thought(
+    delta('Hi there'),
+    completed([{ type: 'reasoning', id: 'r1', summary: [{ type: 'summary_text', text: 'Hm' }] }, there]),
+  ),
+  '8 reasoning by its done event': thought(
+    ...[event('reasoning_summary_text.done', { item_id: 'r1', text: 'Hm' }), delta('Hi there'), completed()],
+  ),
+  '8 reasoning repeated by all events': thought(
+    event('reasoning_summary_text.delta', { item_id: 'r1', delta: 'Hm' }),
+    event('reasoning_summary_text.done', { item_id: 'r1', text: 'Hm' }),
+    ...[itemDone({ type: 'reasoning', id: 'r1', summary: [{ text: 'Hm' }] }), delta('Hi there')],
+    completed([{ type: 'reasoning', id: 'r1', summary: [{ text: 'Hm' }] }, there]),
+  ),
 
-  called('8 a call only in the snapshot', [completed([call(full)])]),
-  called('8 arguments only in arguments.done', [
-    added(call('')),
-    event('function_call_arguments.done', { item_id: 'f1', arguments: full }),
-    itemDone(call('')),
-    completed([call('')]),
-  ]),
-  called('8 arguments only in deltas', [
-    added(call('')),
-    argsDelta('{"city":'),
-    argsDelta('"Rome"}'),
-    itemDone(call('')),
-    completed([call('')]),
-  ]),
-  called('8 arguments only in the snapshot', [added(call('')), itemDone(call('')), completed([call(full)])]),
-  called('8 no output_item.done', [added(call('')), argsDelta(full), completed()]),
-  called('8 no output_item.added', [argsDelta(full), itemDone(call(full)), completed()]),
-  called('8 arguments as an object', [completed([{ ...call(''), arguments: { city: 'Rome' } }])]),
-  called('8 ids that change with each event', [
-    added(call('')),
-    argsDelta('{"city":', { item_id: 'f2' }),
-    argsDelta('"Rome"}', { item_id: 'f3' }),
-    itemDone(call(full, { id: 'f4' })),
-    completed([call(full, { id: 'f5' })]),
-  ]),
-  called('8 no ids', [
-    added({ ...call(''), id: undefined }),
-    argsDelta(full, { item_id: undefined }),
-    itemDone({ ...call(''), id: undefined }),
-    completed(),
-  ]),
-  {
-    name: '8 two calls, the second only in the snapshot',
-    frames: [itemDone(call(full)), completed([call(full), call('{}', { id: 'f2', call_id: 'c2', name: 'stop' })])],
+  '8 a call only in the snapshot': called(completed([call(full)])),
+  '8 arguments only in arguments.done': called(
+    ...[added(call('')), event('function_call_arguments.done', { item_id: 'f1', arguments: full })],
+    ...[itemDone(call('')), completed([call('')])],
+  ),
+  '8 arguments only in deltas': called(
+    ...[added(call('')), argsDelta('{"city":'), argsDelta('"Rome"}'), itemDone(call('')), completed([call('')])],
+  ),
+  '8 arguments only in the snapshot': called(added(call('')), itemDone(call('')), completed([call(full)])),
+  '8 no output_item.done': called(added(call('')), argsDelta(full), completed()),
+  '8 no output_item.added': called(argsDelta(full), itemDone(call(full)), completed()),
+  '8 arguments as an object': called(completed([call('', { arguments: { city: 'Rome' } })])),
+  '8 ids that change with each event': called(
+    ...[added(call('')), argsDelta('{"city":', { item_id: 'f2' }), argsDelta('"Rome"}', { item_id: 'f3' })],
+    ...[itemDone(call(full, { id: 'f4' })), completed([call(full, { id: 'f5' })])],
+  ),
+  '8 no ids': called(
+    ...[added(call('', unnamed)), argsDelta(full, { item_id: undefined }), itemDone(call('', unnamed)), completed()],
+  ),
+  '8 two calls, the second only in the snapshot': {
+    ...called(itemDone(call(full)), completed([call(full), call('{}', { id: 'f2', call_id: 'c2', name: 'stop' })])),
     calls: [rome, ['stop', {}]],
-    finishReason: 'tool-calls',
   },
-  {
-    name: '8 arguments that belong to no call',
-    frames: [argsDelta(full), completed()],
+  '8 arguments that belong to no call': {
+    sent: [argsDelta(full), completed()],
     error: { kind: 'malformed', providerMessage: expect.stringContaining('Rome') },
   },
+}
 
-  {
-    name: '3 half of the arguments',
-    frames: [
-      delta('Wait'),
-      added(call(''), 1),
-      argsDelta('{"ci', { output_index: 1 }),
-      event('incomplete', {
-        response: {
-          status: 'incomplete',
-          incomplete_details: { reason: 'max_output_tokens' },
-          output: [message('Wait'), call('{"ci', { status: 'incomplete' })],
-        },
-      }),
+const wait = { text: 'Wait', finishReason: 'length' } as const
+const half = '{"ci'
+const others: Cases = {
+  '3 half of the arguments': {
+    sent: [
+      ...[delta('Wait'), added(call(''), 1), argsDelta(half, { output_index: 1 })],
+      event('incomplete', { response: cutAt(message('Wait'), call(half, { status: 'incomplete' })) }),
     ],
-    text: 'Wait',
-    finishReason: 'length',
+    ...wait,
   },
-  {
-    name: '3 half of the arguments, plain',
-    body: {
-      status: 'incomplete',
-      incomplete_details: { reason: 'max_output_tokens' },
-      output: [message('Wait'), call('{"ci')],
-    },
-    text: 'Wait',
-    finishReason: 'length',
-  },
-  {
-    name: '3 invalid arguments and no cut',
-    frames: [completed([call('{city')])],
-    calls: [['weather', '{city']],
-    finishReason: 'tool-calls',
-  },
+  '3 half of the arguments, plain': { sent: cutAt(message('Wait'), call(half)), ...wait },
+  '3 invalid arguments and no cut': { ...called(completed([call('{city')])), calls: [['weather', '{city']] },
 
-  failure('4 event error with text', ['event: error\ndata: upstream died\n\n'], 'upstream died'),
-  failure('4 an error without an error object', [{ type: 'error', code: 'server_error', message: 'Sorry' }], 'Sorry', {
-    status: 500,
-  }),
-  failure('4 detail', [{ detail: 'Not Found' }], 'Not Found'),
-  failure('4 code and message', [{ code: 429, message: 'busy' }], 'busy', { kind: 'rate_limited' }),
-  failure('4 base_resp', [{ base_resp: { status_code: 1004, status_msg: 'login fail' } }], 'login fail'),
-  failure(
-    '4 an error in the completed response',
+  '4 an error without an error object': fails(
+    [{ type: 'error', code: 'server_error', message: 'Sorry' }],
+    'Sorry',
+    500,
+  ),
+  '4 an error object without a code': {
+    sent: [{ type: 'error', error: { code: null, message: 'Oops' } }],
+    error: { kind: 'unavailable', status: undefined, providerMessage: 'Oops' },
+  },
+  '4 detail': fails([{ detail: 'Not Found' }], 'Not Found'),
+  '4 an error in the completed response': fails(
     [event('completed', { response: { status: 'failed', error: { code: 'server_error', message: 'Sorry' } } })],
     'Sorry',
-    { status: 500 },
+    500,
   ),
-  failure(
-    '4 a failed response without an error',
+  '4 a failed response without an error': fails(
     [event('failed', { response: { id: 'r', status: 'failed' } })],
     '{"id":"r","status":"failed"}',
   ),
-  failure(
-    '4 a canceled response',
+  '4 a canceled response': fails(
     [event('cancelled', { response: { id: 'r', status: 'cancelled' } })],
     '{"id":"r","status":"cancelled"}',
   ),
-  failure('4 bare JSON', ['{"error":{"message":"No such model","code":404}}'], 'No such model', { status: 404 }),
-  failure('4 bare text', ['Internal Server Error'], 'Internal Server Error'),
-  failure('4 the field error', ['error: gone\n\n'], 'gone'),
-  failure('4 the end mark alone', [done], '[DONE]'),
-  failure(
-    '4 a foreign protocol',
-    [{ choices: [{ delta: { content: 'Hi' } }] }, done],
-    '{"choices":[{"delta":{"content":"Hi"}}]}',
-  ),
-  failure('4 a completed response without a response', [event('completed'), done], '{"type":"response.completed"}'),
-  { name: '4 text and the end mark, no last event', frames: [delta('Hi'), done], text: 'Hi', error: cut },
-  { name: '4 plain detail', body: { detail: 'Not Found' }, error: { providerMessage: 'Not Found' } },
-  {
-    name: '4 a plain failure without an error',
-    body: { status: 'failed', output: [] },
-    error: { providerMessage: '{"status":"failed","output":[]}' },
-  },
+  '4 a foreign protocol': echoed({ choices: [{ delta: { content: 'Hi' } }] }, done),
+  '4 a completed response without a response': echoed(event('completed'), done),
+  '4 text and the end mark, no last event': { sent: [delta('Hi'), done], text: 'Hi', error: cut },
+  '4 plain detail': fails({ detail: 'Not Found' }, 'Not Found'),
+  '4 a plain failure without an error': fails({ status: 'failed', output: [] }, '{"status":"failed","output":[]}'),
 
-  said('5 numbers as text', [completed([message('Hi there')], { usage: { input_tokens: '12', output_tokens: '8' } })]),
-  said('5 a later null', [
-    event('in_progress', { response: { usage } }),
-    delta('Hi there'),
-    completed([], { usage: null }),
-  ]),
-  said('7 an open connection after the last event', [delta('Hi there'), completed()], { end: 'open' }),
-  said('7 text pings', ['data: ping\n\n', delta('Hi there'), 'data:\n\n', completed()], { isSplit: true }),
-]
+  '5 a later null': said(
+    ...[event('in_progress', { response: { usage } }), delta('Hi there'), completed([], { usage: null })],
+  ),
+  '7 an open connection after the last event': { ...said(delta('Hi there'), completed()), end: 'open' },
+}
+
+export const responsesCases = [contents, merged, others]

@@ -6,8 +6,9 @@ import { providerLimits } from '../../../src/adapters/providers/transport/transp
 import type { FinishReason, ModelChunk, TakeChunks } from '../../../src/features/providers/model-driver.ts'
 import { ProviderError } from '../../../src/features/providers/provider-error.ts'
 import type { Usage } from '../../../src/features/providers/usage.ts'
+import type { Json } from '../wires/shape.ts'
 
-export type Json = Record<string, unknown>
+export type { Json }
 
 export interface Outcome {
   text?: string
@@ -15,18 +16,22 @@ export interface Outcome {
   calls?: [name: string, args: Json | string][]
   finishReason?: FinishReason
   usage?: Partial<Usage>
-  /** The expected failure. Then the other fields describe what arrived before it. */
+  /** The expected failure. Of the other fields, only the text before it counts. */
   error?: Partial<ProviderError>
+  /** Each chunk, in place of the fields above. */
+  chunks?: readonly object[]
 }
 
+/** An object is sent as event data. A string and bytes are sent unchanged. */
+export type Frame = Json | string | Uint8Array
+
 export interface AnswerCase extends Outcome {
-  name: string
-  /** An object is sent as event data. A string and bytes are sent unchanged. */
-  frames?: readonly (Json | string | Uint8Array)[]
+  /** A list is a stream of frames, and everything else is a plain answer. */
+  sent: readonly Frame[] | Json | string
   /** How the stream ends: with the body's end (the default), with a reset connection, or never. */
   end?: 'reset' | 'open'
-  /** A plain answer, used in place of `frames`. */
-  body?: Json | string
+  /** The provider's kind. */
+  kind?: string
   /** The schema of a structured answer. */
   schema?: Json
   /** The prompt's settings. */
@@ -35,29 +40,64 @@ export interface AnswerCase extends Outcome {
   isSplit?: true
 }
 
-const limits = { ...providerLimits, endMs: 20 }
+/** The first number of a name is the kind of deviation. */
+export type Cases = Record<string, AnswerCase>
 
-/** @param frameText the bytes of one frame. */
-export function streamOf({ frames = [] }: AnswerCase, frameText: (frame: Json) => string): Buffer {
-  return Buffer.concat(
-    frames.map((frame) =>
-      frame instanceof Uint8Array ? frame : Buffer.from(typeof frame === 'string' ? frame : frameText(frame)),
-    ),
-  )
+/** A call of the tool `weather`, which most cases expect. */
+export const rome: [string, Json] = ['weather', { city: 'Rome' }]
+export const full = '{"city":"Rome"}'
+/** The end mark of chat completions. */
+export const done = 'data: [DONE]\n\n'
+export const zurich = { args: { stadt: 'Zürich' }, rawArgs: '{"stadt":"Zürich"}' }
+export const cut = { kind: 'malformed', message: "The provider's response was cut off" } as const
+export const source = { type: 'source', payload: { sourceType: 'url', url: 'https://a.test', title: 'A' } }
+export const tokens = (inputTokens: number, outputTokens: number) => ({ inputTokens, outputTokens })
+
+export function fails(sent: AnswerCase['sent'], providerMessage: string, status?: number): AnswerCase {
+  return { sent, error: { providerMessage, ...(status !== undefined && { status }) } }
 }
 
-export async function outcomeOf(pieces: Buffer[], { end, body }: AnswerCase, reader: AnswerReader): Promise<Outcome> {
-  const seen: ModelChunk[] = []
-  const take: TakeChunks = (chunks) => void seen.push(...chunks)
+/** A failure with what was sent as its words. */
+export function echoed(sent: Json, ...more: Frame[]): AnswerCase {
+  return fails([sent, ...more], JSON.stringify(sent))
+}
+
+/** Content that no stet message can represent ends the call with an error that names it. */
+export function uncarried(name: string, contentType: string, frames: Frame[], plain: Json): Cases {
+  const error = { kind: 'uncarried', contentType } as const
+  return { [`${name}, streamed`]: { sent: frames, error }, [`${name}, plain`]: { sent: plain, error } }
+}
+
+/** The chunks of an answer of one text. */
+export function oneText(text: string, finishReason = 'stop'): object[] {
+  return [
+    { type: 'text-delta', text },
+    { type: 'finish', finishReason },
+  ]
+}
+
+export const eventOf = (frame: Json) => `data: ${JSON.stringify(frame)}\n\n`
+
+export function bytesOf(frames: readonly Frame[]): Buffer {
+  const textOf = (frame: Json | string) => (typeof frame === 'string' ? frame : eventOf(frame))
+  return Buffer.concat(frames.map((frame) => (frame instanceof Uint8Array ? frame : Buffer.from(textOf(frame)))))
+}
+
+const limits = { ...providerLimits, endMs: 20 }
+
+/** @param pieces the reads of the socket, for a stream. */
+export async function outcomeOf({ sent, end }: AnswerCase, reader: AnswerReader, pieces: Buffer[]): Promise<Outcome> {
+  const chunks: ModelChunk[] = []
+  const take: TakeChunks = (batch) => void chunks.push(...batch)
   try {
-    if (body === undefined) await streamChunks(bodyOf(pieces, end), reader, limits, take)
-    else await take(plainChunks(typeof body === 'string' ? body : JSON.stringify(body), reader))
+    if (Array.isArray(sent)) await streamChunks(bodyOf(pieces, end), reader, limits, take)
+    else chunks.push(...plainChunks(typeof sent === 'string' ? sent : JSON.stringify(sent), reader))
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error
-    return { ...outcome(seen), error }
+    return { ...outcome(chunks), error }
   }
-  if (seen.at(-1)?.type !== 'finish') throw new Error('The answer does not end with `finish`')
-  return outcome(seen)
+  if (chunks.at(-1)?.type !== 'finish') throw new Error('The answer does not end with `finish`')
+  return outcome(chunks)
 }
 
 function bodyOf(pieces: Buffer[], end: AnswerCase['end']): Readable {
@@ -73,7 +113,7 @@ function bodyOf(pieces: Buffer[], end: AnswerCase['end']): Readable {
 }
 
 function outcome(chunks: readonly ModelChunk[]): Outcome {
-  const found: Outcome = { text: '', reasoning: '', calls: [] }
+  const found: Outcome = { text: '', reasoning: '', calls: [], chunks }
   for (const chunk of chunks) {
     if (chunk.type === 'text-delta') found.text += chunk.text
     if (chunk.type === 'reasoning-delta') found.reasoning += chunk.text
@@ -81,4 +121,10 @@ function outcome(chunks: readonly ModelChunk[]): Outcome {
     if (chunk.type === 'finish') Object.assign(found, { finishReason: chunk.finishReason, usage: chunk.usage })
   }
   return found
+}
+
+export function expected({ text, reasoning = '', calls = [], finishReason, usage, error, chunks }: Outcome): object {
+  if (chunks) return { chunks }
+  if (error) return { error, ...(text !== undefined && { text }) }
+  return { text: text ?? '', reasoning, calls, finishReason: finishReason ?? 'stop', ...(usage && { usage }) }
 }
