@@ -90,6 +90,14 @@ describe('stream_options', () => {
     expect(asked().at(-1)).toBe(true)
   })
 
+  it('are sent no more by concurrent calls that were refused', async () => {
+    const provider = providerAt(fake.url)
+    const driver = drivers.driverFor(provider)
+    fake.setDefault(({ body }) => ('stream_options' in body ? refusal : { text: 'Hi' }))
+    const call = async () => textOf(await chunksOf(callOf(driver, modelRequest(null, { provider }))))
+    expect(await Promise.all(Array.from({ length: 5 }, call))).toEqual(Array.from({ length: 5 }, () => 'Hi'))
+  })
+
   it('are refused once: a second refusal fails the call', async () => {
     fake.enqueue(refusal, refusal)
     expect(await failureOf(ask())).toMatchObject({ status: 400 })

@@ -13,7 +13,16 @@ import { anthropicCases, wholeMessage } from './answers/anthropic.ts'
 import { chatCases, wholeChat } from './answers/chat.ts'
 import { says } from './answers/chat-frames.ts'
 import { responsesCases, wholeResponse } from './answers/responses.ts'
-import { type AnswerCase, bytesOf, type Cases, done, expected, type Frame, outcomeOf } from './answers/shape.ts'
+import {
+  type AnswerCase,
+  bytesOf,
+  type Cases,
+  done,
+  expected,
+  type Frame,
+  type Json,
+  outcomeOf,
+} from './answers/shape.ts'
 
 type ReaderOf = (one?: Partial<AnswerCase>) => AnswerReader
 const providerOf = (kind = 'openai') => providerAt(null, { name: 'Main', kind })
@@ -75,6 +84,31 @@ it('accepts a frame with a whole image, but no larger frame', async () => {
   }
   expect(await typesOf(6)).toEqual(['text-delta', 'file', 'finish'])
   await expect(typesOf(17)).rejects.toMatchObject({ kind: 'malformed' })
+})
+
+it('is not certain of an end whose finish reason comes before or beside content', () => {
+  const after = (...frames: Json[]) => {
+    const reader = new ChatReader(serviceOf(providerOf()))
+    for (const frame of frames) reader.readFrame(frame, [])
+    return { isEnding: reader.isEnding, isEndCertain: reader.isEndCertain }
+  }
+  expect(after(says('', 'stop'))).toEqual({ isEnding: true, isEndCertain: false })
+  expect(after(says('First half', 'stop'))).toEqual({ isEnding: true, isEndCertain: false })
+  expect(after(says('All'), says('', 'stop'))).toEqual({ isEnding: true, isEndCertain: true })
+})
+
+it('completes a response of many messages in time that grows with their number', () => {
+  const ofItems = (length: number) => {
+    const content = [{ type: 'output_text', text: 'x'.repeat(100) }]
+    const output = Array.from({ length }, () => ({ type: 'message', content }))
+    const begunAt = process.cpuUsage()
+    new ResponseReader(serviceOf(providerOf())).readPlain({ status: 'completed', output }, [])
+    const { user, system } = process.cpuUsage(begunAt)
+    return user + system
+  }
+  const least = (length: number) => Math.min(...Array.from({ length: 5 }, () => ofItems(length)))
+  // The square would be 64 times as much.
+  expect(least(16_000)).toBeLessThan(32 * Math.max(least(2_000), 500))
 })
 
 describe('backpressure', () => {

@@ -70,6 +70,7 @@ async function sendWithRetries(
 ): Promise<LeanResponse> {
   const { stream: isStream, maxRetries, signal, traceparent } = request
   let built = await protocol.build(request)
+  let isAdapted = false
   for (let retries = 0; ; retries += 1) {
     try {
       const response = await transport.send({ ...built, isStream, isTrusted, signal, traceparent })
@@ -78,7 +79,8 @@ async function sendWithRetries(
       const text = await readWhole(response.body, limits.plainBytes).catch(() => '')
       throw statusFailure(response, text, token, clock.now())
     } catch (error) {
-      if (!signal.aborted && error instanceof ProviderError && protocol.isAdaptedTo?.(error)) {
+      if (!isAdapted && !signal.aborted && error instanceof ProviderError && protocol.isAdaptedTo?.(error)) {
+        isAdapted = true
         built = await protocol.build(request)
         continue
       }

@@ -55,6 +55,14 @@ export const chatCallCases: Cases = {
     finishReason: 'length',
   },
 
+  '2 the head of a complete call again': made(`0 a weather ${full}; 0 a weather`),
+  '2 the head of a complete call again, without an id': made(`0 - weather ${full}; 0 - weather`),
+  '2 a complete call again at the end': made('0 a weather', `0 - - ${full}`, `0 a weather ${full}`),
+  '2 an empty object before the arguments, with name and id': made(`0 a weather {}; 0 a weather ${full}`),
+  '2 too many calls': {
+    sent: Array.from({ length: 1_001 }, (_, at) => calls(`${at} c${at} stop {}`)).flat(),
+    error: { kind: 'malformed', message: expect.stringContaining('1000 tools') },
+  },
   '2 the head of the second call with index 0, its arguments with index 1': both(
     `0 a weather; 0 - - ${full}; 0 b stop; 1 - - {"now":; 1 - - true}`,
   ),

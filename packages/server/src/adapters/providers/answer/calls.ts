@@ -1,4 +1,5 @@
 import type { FinishReason, ModelChunk, PartSeal } from '../../../features/providers/model-driver.ts'
+import { ProviderError } from '../../../features/providers/provider-error.ts'
 import { parseArguments } from '../json.ts'
 import { brokenInTheMiddle } from './failure.ts'
 
@@ -8,6 +9,14 @@ export interface HeldCall {
   name: string
   rawArgs: string
   seal?: PartSeal
+}
+
+const mostCalls = 1_000
+
+/** Searching among calls costs the square of their number. @throws ProviderError `malformed` for too many calls. */
+export function requireRoom(calls: number): void {
+  if (calls >= mostCalls)
+    throw new ProviderError('malformed', `The provider called more than ${mostCalls} tools at once`)
 }
 
 const complete: readonly FinishReason[] = ['stop', 'tool-calls', 'unknown']

@@ -16,6 +16,11 @@ export interface AnswerReader {
   readonly isDone: boolean
   /** True if the service has named the finish reason and no content has followed. Only counts may still arrive. */
   readonly isEnding: boolean
+  /**
+   * False if the finish reason came beside or before content. A service may send it with every frame, so the wait is
+   * longer.
+   */
+  readonly isEndCertain?: boolean
   /** True once text, reasoning, a file or a call has arrived. */
   readonly hasContent: boolean
   /**

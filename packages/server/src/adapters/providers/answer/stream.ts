@@ -7,6 +7,9 @@ import { ProviderError } from '../../../features/providers/provider-error.ts'
 import { connectionLost, type ProviderLimits, providerLimits, transportError } from '../transport/transport.ts'
 import { type AnswerReader, Frames, failureOf } from './frames.ts'
 
+/** The wait after a finish reason beside content, in multiples of `endMs`. */
+const uncertainWaits = 10
+
 /** Reads a complete body. Some services send events even if a plain answer was requested. */
 export function plainChunks(body: string, reader: AnswerReader): ModelChunk[] {
   const chunks: ModelChunk[] = []
@@ -103,7 +106,8 @@ export function streamChunks(
         return fail(transportError(error))
       }
       // Content after a finish reason restarts the wait.
-      if (reader.isEnding) endTimer ??= setTimeout(endOpen, limits.endMs)
+      if (reader.isEnding)
+        endTimer ??= setTimeout(endOpen, limits.endMs * (reader.isEndCertain === false ? uncertainWaits : 1))
       else if (endTimer) endTimer = void clearTimeout(endTimer)
     }
     /** Ends an answer without the end of its body. While `take` is pending, the body may hold unread counts. */

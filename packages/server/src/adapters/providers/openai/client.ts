@@ -40,7 +40,8 @@ export function openaiDriver(deps: CallDeps, provider: ProviderSettings): ModelD
     },
     isAdaptedTo({ status, providerMessage = '' }) {
       const isRefused = (status === 400 || status === 422) && /stream_options|include_usage/.test(providerMessage)
-      if (!isRefused || isUsageRefused || !service.asksForUsage) return false
+      if (!isRefused || !service.asksForUsage) return false
+      // Also true if a concurrent call has found out first: this request still asked.
       isUsageRefused = true
       return true
     },

@@ -18,6 +18,7 @@ const noReasons = new Set(['', 'null', 'None'])
 export class ChatReader implements AnswerReader {
   isDone = false
   isEnding = false
+  isEndCertain = false
   readonly #provider: OpenaiService
   /** True if the prompt asks for several answers. */
   readonly #isOneOfMany: boolean
@@ -115,8 +116,10 @@ export class ChatReader implements AnswerReader {
     }
     const hasNew = into.length > before
     if (hasNew && this.#finishReason !== undefined) this.#isRepeated = true
-    if (reason !== undefined) this.isEnding = !(hasNew && this.#isRepeated)
-    else if (hasNew) this.isEnding = false
+    if (reason !== undefined) {
+      this.isEnding = !(hasNew && this.#isRepeated)
+      this.isEndCertain = !hasNew && this.hasContent
+    } else if (hasNew) this.isEnding = false
     this.#finishReason = reason ?? this.#finishReason
     return this.hasContent || !choices.some((choice) => isStrange(asObject(choice)))
   }

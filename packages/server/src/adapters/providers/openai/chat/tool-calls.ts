@@ -1,6 +1,6 @@
 /** Assembles calls from fragments. Services disagree about the meaning of ids and indexes (ADR 71). */
 import type { ModelChunk } from '../../../../features/providers/model-driver.ts'
-import type { HeldCall } from '../../answer/calls.ts'
+import { type HeldCall, requireRoom } from '../../answer/calls.ts'
 import { uncarried, unreadable } from '../../answer/failure.ts'
 import { asCount, asList, asObject, asText, type Json, parseArguments } from '../../json.ts'
 
@@ -38,7 +38,7 @@ export class CallParts {
       const { type, function: called } = fragment
       if (typeof type === 'string' && type !== 'function' && called === undefined) throw uncarried(`${type} tool call`)
       if (areWhole) this.#grow(this.#begin(fragment), fragment, into)
-      else if (nameOf(fragment) !== '') this.#grow(this.#named(fragment) ?? this.#begin(fragment), fragment, into)
+      else if (nameOf(fragment) !== '') this.#addNamed(fragment, into)
       // Two calls that are continued in one delta have the order in which they began.
       else this.#continue(fragment, open.length === list.length ? open[position] : undefined, into)
     }
@@ -80,13 +80,25 @@ export class CallParts {
     return index === undefined ? undefined : this.#calls.findLast((call) => call.index === index)
   }
 
+  #addNamed(fragment: Json, into: ModelChunk[]): void {
+    const call = this.#named(fragment)
+    if (!call || call.name === '' || isOpen(call)) {
+      this.#grow(call ?? this.#begin(fragment), fragment, into)
+      return
+    }
+    // Some services repeat the head or the whole call, and some send `{}` before the arguments.
+    call.signature ||= signatureOf(fragment)
+    if (isEmptyObject(call.rawArgs)) call.rawArgs = argumentsOf(fragment) || call.rawArgs
+  }
+
   /** Returns the call that a fragment with a name continues. Any other fragment with a name begins a call. */
   #named(fragment: Json): PartialCall | undefined {
     const id = asText(fragment['id'])
     const index = asCount(fragment['index'])
     const known = this.#known(id) ?? this.#withIndex(index)
     if (known?.name === '') return known
-    if (known) return known.name === nameOf(fragment) && isOpen(known) ? known : undefined
+    if (known)
+      return known.name === nameOf(fragment) && (isOpen(known) || isRepeat(known, fragment)) ? known : undefined
     const last = this.#calls.at(-1)
     if (!last || index !== undefined) return undefined
     if (last.name === '') return last
@@ -113,6 +125,7 @@ export class CallParts {
   }
 
   #begin(fragment: Json): PartialCall {
+    requireRoom(this.#calls.length)
     const id = asText(fragment['id']) || `call_${this.#calls.length}`
     const index = asCount(fragment['index'])
     const call = { index, id, name: '', rawArgs: '', signature: '', delta: this.#deltas }
@@ -133,6 +146,17 @@ export class CallParts {
     call.rawArgs += delta
     if (call.name !== '') into.push({ type: 'tool-input-delta', id: call.id, delta })
   }
+}
+
+/** True for a fragment that repeats a complete call. The same id with other arguments is another call. */
+function isRepeat({ id, rawArgs }: PartialCall, fragment: Json): boolean {
+  const given = asText(fragment['id'])
+  const args = argumentsOf(fragment).trim()
+  return (given === '' || given === id) && (args === '' || args === rawArgs.trim() || isEmptyObject(rawArgs))
+}
+
+function isEmptyObject(rawArgs: string): boolean {
+  return /^\s*\{\s*\}\s*$/.test(rawArgs)
 }
 
 /** True if the arguments are not complete. */

@@ -155,12 +155,9 @@ export class ResponseReader implements AnswerReader {
     if (isObject(error) || /^(failed|cancell?ed)$/.test(asText(status))) throw failureOf(response, this.token)
     mergeCounts(this.#counts, response['usage'])
     this.#isThoughtKnown = this.#hasThought
-    let text = ''
+    let at: number | undefined = 0
     for (const [output_index, item] of partsOf(response['output']).entries()) {
-      if (item['type'] === 'message') {
-        text += textOf(item)
-        this.#complete(text, into)
-      }
+      if (item['type'] === 'message' && at !== undefined) at = this.#completeAt(at, textOf(item), into)
       this.#endItem({ output_index }, item, into)
     }
     for (const repeated of Object.values(this.#repeated)) this.#complete(repeated, into)
@@ -172,6 +169,18 @@ export class ResponseReader implements AnswerReader {
   #say(piece: string, into: ModelChunk[]): void {
     this.#said += piece
     addText(addPiece(this.#text, piece), into)
+  }
+
+  /**
+   * Adds what is missing of a part of the complete text that starts at `at`. Compares part by part, because comparing the
+   * growing text would cost the square of its length.
+   * @returns the end of the part, or undefined if another text has arrived.
+   */
+  #completeAt(at: number, part: string, into: ModelChunk[]): number | undefined {
+    const known = this.#said.length - at
+    if (known > 0 && !this.#said.startsWith(part.slice(0, known), at)) return undefined
+    if (part.length > known) this.#say(part.slice(known), into)
+    return at + part.length
   }
 
   /** Adds the rest of a text whose start has arrived. */

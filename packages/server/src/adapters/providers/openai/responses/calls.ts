@@ -1,6 +1,6 @@
 /** Assembles the calls of a response. Each event may be missing, and some services change the ids of an item. */
 import type { FinishReason, ModelChunk } from '../../../../features/providers/model-driver.ts'
-import { endCalls, type HeldCall } from '../../answer/calls.ts'
+import { endCalls, type HeldCall, requireRoom } from '../../answer/calls.ts'
 import { unreadable } from '../../answer/failure.ts'
 import { asCount, asText, type Json } from '../../json.ts'
 
@@ -87,6 +87,7 @@ export class ResponseCalls {
   }
 
   #add(frame: Json, item: Json): PartialCall {
+    requireRoom(this.count)
     const itemId = asText(item['id']) || asText(frame['item_id'])
     const call = {
       itemId,
