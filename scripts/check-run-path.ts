@@ -24,6 +24,8 @@ session.connect()
 await session.post('Profiler.enable')
 await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
 
+// The default mode. A PostgreSQL server adds 13 functions, of its pool and its lock.
+delete process.env['STET_TEST_DATABASE_URL']
 const fake = await fakeProvider()
 const settings = { NODE_ENV: 'production', OPENAI_API_KEY: 'sk-check', OPENAI_BASE_URL: fake.url }
 const { server, api } = await openServer(settings)
