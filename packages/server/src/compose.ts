@@ -118,7 +118,7 @@ function databaseOptions(config: Config, logger: Logger): DatabaseOptions<Stores
   }
 }
 
-/** What tests replace in a composition. */
+/** Settings that tests replace in a composition. */
 export type Replaced = { providerLimits?: Partial<ProviderLimits>; lease?: Partial<LeaseTimes> }
 
 /** Opens the database and builds the app. Resolves when the server may listen, even if another one owns the database. */

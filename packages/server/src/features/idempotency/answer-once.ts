@@ -20,8 +20,9 @@ interface AnswerOnceInput {
 }
 
 /**
- * @throws AppError ConflictError: `idempotency-in-progress` while another request owns the record, `idempotency-unreadable` if the key of a
- * sealed response is lost. UnprocessableEntityError for another body. Errors of `work`.
+ * @throws AppError ConflictError: `idempotency-in-progress` while another request owns the record,
+ * `idempotency-unreadable` if the key of a sealed response is lost. UnprocessableEntityError for another body. Errors of
+ * `work`.
  */
 export async function answerOnce(deps: OnceDeps, input: AnswerOnceInput): Promise<StoredResponse> {
   const { id, requestHash } = input.claim

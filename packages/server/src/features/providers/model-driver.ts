@@ -77,7 +77,7 @@ export type ModelChunk =
   /** A generated file. `url` may be a data URL. */
   | ({ type: 'file' } & GeneratedFile)
   | ({ type: 'finish'; finishReason: FinishReason } & CountedUsage)
-  /** What the service had counted before a failure or an abort. */
+  /** The tokens that the service had counted before a failure or an abort. */
   | ({ type: 'usage' } & CountedUsage)
 
 /** Receives one batch of chunks. The driver pauses while the returned promise is pending. */
@@ -86,8 +86,7 @@ export type TakeChunks = (chunks: ModelChunk[]) => Promise<void> | undefined
 export interface ModelDriver {
   /**
    * Makes one model call and passes its chunks to `take`, the chunk `finish` last. Before a failure, the last chunk is
-   * `usage` if the service has counted. Retries only until a response with a
-   * success status starts.
+   * `usage` if the service has counted tokens. Retries only until a response with a success status starts.
    * @throws ProviderError for a failed call; the signal's reason after an abort; any error of `take`.
    */
   call(request: ModelRequest, take: TakeChunks): Promise<void>

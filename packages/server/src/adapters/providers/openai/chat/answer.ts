@@ -33,7 +33,7 @@ export class ChatReader implements AnswerReader {
   #pages: unknown
   /** The text so far, as it arrived. */
   #said = ''
-  /** What complete messages in a stream contain: the text so far, or the next piece. Unknown after the first one. */
+  /** Whether complete messages in a stream contain the text so far or the next piece. Unknown after the first one. */
   #messages: 'first' | 'whole' | 'pieces' | undefined
   #hasDeltas = false
   #hasThought = false

@@ -4,7 +4,7 @@ import { keys } from '../../request/settings.ts'
 
 /**
  * Returns the choices of one answer. If the caller asked for one answer, all choices belong to it: some services number
- * the frames, and some send text and calls as two choices. Of several texts in one frame, the first is the answer.
+ * the frames, and some send text and calls as two choices. If a frame has several texts, the first is the answer.
  * @param isOneOfMany true if the caller asked for several answers. Then index 0 is the answer.
  */
 export function choicesOf(list: readonly unknown[], isOneOfMany: boolean): Json[] {

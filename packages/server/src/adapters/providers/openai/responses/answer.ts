@@ -149,7 +149,7 @@ export class ResponseReader implements AnswerReader {
     return type.startsWith('response.')
   }
 
-  /** The complete response brings whatever the events have not. */
+  /** Adds the parts of the complete response that no event has brought. */
   #end(response: Json, into: ModelChunk[]): void {
     const { error, status } = response
     if (isObject(error) || /^(failed|cancell?ed)$/.test(asText(status))) throw failureOf(response, this.token)

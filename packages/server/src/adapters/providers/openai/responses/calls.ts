@@ -7,7 +7,7 @@ import { asCount, asText, type Json } from '../../json.ts'
 interface PartialCall extends HeldCall {
   itemId: string
   index: number | undefined
-  /** What the events have shown of the arguments. */
+  /** The part of the arguments that events have shown. */
   shownArgs: string
   isDone: boolean
   isAdded: boolean
