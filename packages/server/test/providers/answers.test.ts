@@ -11,7 +11,7 @@ import type { ModelChunk } from '../../src/features/providers/model-driver.ts'
 import { providerAt, serviceOf, textOf } from '../support/model-request.ts'
 import { anthropicCases, wholeMessage } from './answers/anthropic.ts'
 import { chatCases, wholeChat } from './answers/chat.ts'
-import { says } from './answers/chat-frames.ts'
+import { says, usage } from './answers/chat-frames.ts'
 import { responsesCases, wholeResponse } from './answers/responses.ts'
 import {
   type AnswerCase,
@@ -95,6 +95,7 @@ it('is not certain of an end whose finish reason comes before or beside content'
   expect(after(says('', 'stop'))).toEqual({ isEnding: true, isEndCertain: false })
   expect(after(says('First half', 'stop'))).toEqual({ isEnding: true, isEndCertain: false })
   expect(after(says('All'), says('', 'stop'))).toEqual({ isEnding: true, isEndCertain: true })
+  expect(after(says('All', 'stop'), usage(1, 1))).toEqual({ isEnding: true, isEndCertain: true })
 })
 
 it('completes a response of many messages in time that grows with their number', () => {

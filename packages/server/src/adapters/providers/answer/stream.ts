@@ -67,6 +67,7 @@ export function streamChunks(
     let pending: Promise<void> | undefined
     /** Ends an answer whose finish reason has arrived. */
     let endTimer: NodeJS.Timeout | undefined
+    let endWaitMs: number | undefined
     /** True once the response is complete or has failed. A call of `take` may still be pending. */
     let isOver = false
 
@@ -105,10 +106,12 @@ export function streamChunks(
         deliver(chunks)
         return fail(transportError(error))
       }
-      // Content after a finish reason restarts the wait.
-      if (reader.isEnding)
-        endTimer ??= setTimeout(endOpen, limits.endMs * (reader.isEndCertain === false ? uncertainWaits : 1))
-      else if (endTimer) endTimer = void clearTimeout(endTimer)
+      // Content after a finish reason restarts the wait, and a certain end shortens it.
+      const waitMs = reader.isEnding ? limits.endMs * (reader.isEndCertain === false ? uncertainWaits : 1) : undefined
+      if (waitMs === endWaitMs) return
+      clearTimeout(endTimer)
+      endWaitMs = waitMs
+      endTimer = waitMs === undefined ? undefined : setTimeout(endOpen, waitMs)
     }
     /** Ends an answer without the end of its body. While `take` is pending, the body may hold unread counts. */
     const endOpen = () => {

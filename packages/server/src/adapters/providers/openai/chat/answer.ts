@@ -103,6 +103,8 @@ export class ChatReader implements AnswerReader {
     if (this.#provider.traits.namesDeployments) this.#servedModel = asText(frame['model']) || this.#servedModel
     // Perplexity repeats the complete list in every frame.
     this.#pages = search_results ?? citations ?? this.#pages
+    // Counts alone come last.
+    if (usage && this.isEnding && asList(list).length === 0) this.isEndCertain = true
     if (!Array.isArray(list)) return isObject(usage)
     const before = into.length
     const choices: readonly unknown[] =
