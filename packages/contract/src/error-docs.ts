@@ -101,6 +101,10 @@ export const CAUSE_DOCS = {
   'unknown-session': { when: 'the session has ended, or is not in your list of sessions', next: 'List the sessions.' },
   'unknown-provider-key': { when: 'the provider key is unknown', next: listFirst },
   'unissued-tool-call': { when: 'no run issued this tool call', next: 'Answer a call that the run has requested.' },
+  erased: {
+    when: 'the project or conversation of the first request with this `Idempotency-Key` was deleted less than 24 hours ago',
+    next: 'Use a new key to do the work again.',
+  },
 
   'method-not-allowed': { when: 'the path exists, but not with this method', next: 'Use a method in `details.allow`.' },
 

@@ -49,6 +49,7 @@ describe('DELETE /conversations/{uuid}', () => {
   it('removes everything of the conversation, from responses and from every table', async () => {
     const name = marker()
     const uuid = await richConversation(name)
+    const key = { 'idempotency-key': `key-${name}` }
     expect(await tablesHolding(bench.server, name)).toEqual(
       expect.arrayContaining(['annotation', 'conversation', 'event log', 'idempotency_record', 'run']),
     )
@@ -67,8 +68,11 @@ describe('DELETE /conversations/{uuid}', () => {
       expect({ path, ...refusalOf(answer) }).toEqual({ path, status: 404, reason: 'unknown-conversation' })
     }
     expect((await bench.api('GET', `/conversations?customIdentifier=${name}`)).body['items']).toEqual([])
+    const repeated = () => bench.run('tools', { parameters: { name }, customIdentifier: name }, key)
+    expect(refusalOf(await repeated())).toEqual({ status: 404, reason: 'erased' })
     await untilPurged(name)
     await untilPurged(uuid)
+    expect(refusalOf(await repeated())).toEqual({ status: 404, reason: 'erased' })
   })
 
   it('also deletes an external log with its stored response', async () => {
@@ -79,11 +83,7 @@ describe('DELETE /conversations/{uuid}', () => {
     const first = await post()
     expect((await remove(String(first.body['uuid']))).status).toBe(200)
     await untilPurged(name)
-    // The idempotency key can be used again, because its resource is deleted.
-    const again = await post()
-    expect(again.status).toBe(200)
-    expect(again.headers.get('idempotency-replayed')).toBeNull()
-    expect(again.body['uuid']).not.toBe(first.body['uuid'])
+    expect(refusalOf(await post())).toEqual({ status: 404, reason: 'erased' })
   })
 
   it('lets an attached reader read to the end, and returns 404 to the next one', async () => {

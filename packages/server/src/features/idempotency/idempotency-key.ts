@@ -50,12 +50,17 @@ export function writeResponse(deps: Needs<'secrets'>, { id, isSecret }: Claim, r
   return isSecret ? deps.secrets.seal(text, contextOf(id)) : text
 }
 
-/** @throws AppError UnprocessableEntityError for another body; ConflictError if a sealed response's key is lost. */
+/**
+ * @throws AppError NotFoundError if the subject was deleted; UnprocessableEntityError for another body; ConflictError if
+ * a sealed response's key is lost.
+ */
 export function readResponse(
   deps: Needs<'secrets'>,
   { id, isSecret, requestHash }: Claim,
-  { requestHash: recorded, answer }: IdempotencyRecord,
+  { requestHash: recorded, answer, isErased }: IdempotencyRecord,
 ): StoredResponse | undefined {
+  // The work was done once, and what it created was deleted on purpose. A retry must not create it again.
+  if (isErased) throw refuse('erased')
   if (requestHash !== recorded) throw refuse('idempotency-key-reused')
   if (answer === null) return undefined
   try {

@@ -1,4 +1,4 @@
-/** The object that a response belongs to. Deleting the object also deletes the response. */
+/** The object that a response belongs to. Deleting the object also erases the response; the id of the record stays. */
 export interface ResponseSubject {
   projectId?: number
   conversationUuid?: string
@@ -25,8 +25,10 @@ export interface ClaimedRun {
   runUuid: string
 }
 
-/** A finished record has a run or a response. An unfinished record has neither. */
+/** A finished record has a run or a response, or its subject was deleted. An unfinished record has neither. */
 export interface IdempotencyRecord {
+  /** True once the subject is deleted. The hash of the request and the response are then erased too. */
+  isErased: boolean
   requestHash: string
   ownerId: string
   isOwnerAlive: boolean
@@ -39,7 +41,6 @@ export interface IdempotencyRecord {
 export interface IdempotencyStore {
   /** Returns false if a record exists. A unique constraint decides between concurrent requests. */
   claim(claim: Claim, ownerId: string, answer?: string): Promise<boolean>
-  /** Returns null if there is no record. If the record's subject was deleted, drops the record and returns null. */
   find(id: string): Promise<IdempotencyRecord | null>
   /** Changes the owner of an unfinished record. Returns false if the record is finished or `from` is not its owner. */
   takeOver(id: string, from: string, ownerId: string): Promise<boolean>

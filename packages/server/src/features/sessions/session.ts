@@ -15,7 +15,7 @@ export interface Session {
   expiresAt: Date
 }
 
-/** The rate limit of a session, in requests per second. The plan of its key is not charged. */
+/** The rate limit that all sessions of a key share, in requests per second. The plan of the key is not charged. */
 export const sessionLimit = 50
 /** The number of sessions that a key may have at once. A new sign-in ends the oldest ones. */
 export const sessionsPerKey = 20

@@ -10,7 +10,7 @@ export async function spendPoint(deps: Pick<HttpDeps, 'rateLimiter'>, res: Serve
   const context = contextOf(res)
   if (context.point) return context.point
   const { apiKeyId, sessionId, limit } = callerOf(res)
-  const point = await deps.rateLimiter.spend(sessionId === null ? apiKeyId : `session:${sessionId}`, limit)
+  const point = await deps.rateLimiter.spend(sessionId === null ? apiKeyId : `sessions:${apiKeyId}`, limit)
   context.point = point
   res.setHeader('X-RateLimit-Limit', limit)
   res.setHeader('X-RateLimit-Remaining', Math.max(0, point.remaining))

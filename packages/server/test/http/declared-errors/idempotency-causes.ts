@@ -16,6 +16,12 @@ export const idempotencyCauses: Partial<Record<ErrorCause, Scenario>> = {
     await changeLastRecord(world, `owner_id = '${other}', answer = NULL, run_uuid = NULL, conversation_uuid = NULL`)
     return send(world, route, repetition)
   },
+  erased: async (world, route) => {
+    const repetition = await sentUnderKey(world, route)
+    // Simulates a purge, which leaves nothing but the id.
+    await changeLastRecord(world, `answer = '', request_hash = '', run_uuid = NULL, conversation_uuid = NULL`)
+    return send(world, route, repetition)
+  },
   'idempotency-key-reused': async (world, route) => {
     const repetition = await sentUnderKey(world, route)
     const body = typeof repetition.body === 'object' ? repetition.body : {}

@@ -10,6 +10,7 @@ import {
   purgeBatch,
   type SweepPlace,
 } from '../../../features/conversations/deletion/ports.ts'
+import { erasedAnswer } from './idempotency-store.ts'
 
 const { rows: most, largeRows } = purgeBatch
 
@@ -46,13 +47,19 @@ const hidingExpired = hiding(
 const batchOf = (table: string, condition: string) =>
   `DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE ${condition} LIMIT ${most})`
 
+/** Keeps the id, so that a repeated request does no work for the rest of the day. */
+const erasingRecords = (condition: string) =>
+  `UPDATE idempotency_record
+   SET answer = '${erasedAnswer}', request_hash = '', conversation_uuid = NULL, run_uuid = NULL, project_id = NULL
+   WHERE id IN (SELECT id FROM idempotency_record WHERE ${condition} LIMIT ${most})`
+
 /** $1 = conversation uuids. Each statement finds its rows by index. */
 const belowConversations: Record<ConversationTable, string> = {
   tool_call: `DELETE FROM tool_call WHERE id IN (SELECT t.id FROM run r JOIN tool_call t ON t.run_uuid = r.uuid
     WHERE r.conversation_uuid = ANY($1::uuid[]) LIMIT ${most})`,
   annotation: batchOf('annotation', 'conversation_uuid = ANY($1::uuid[])'),
   log_entry: `DELETE FROM log_entry WHERE conversation_uuid = ANY($1::uuid[])`,
-  idempotency_record: batchOf('idempotency_record', 'conversation_uuid = ANY($1::uuid[])'),
+  idempotency_record: erasingRecords('conversation_uuid = ANY($1::uuid[])'),
   run: `DELETE FROM run WHERE uuid IN (
     SELECT uuid FROM run WHERE conversation_uuid = ANY($1::uuid[]) LIMIT ${largeRows}) RETURNING uuid::text AS key`,
   conversation: 'DELETE FROM conversation WHERE uuid = ANY($1::uuid[]) AND deleted_at IS NOT NULL',
@@ -60,7 +67,7 @@ const belowConversations: Record<ConversationTable, string> = {
 
 /** $1 = the project id. */
 const belowProject: Record<ProjectTable, string> = {
-  idempotency_record: batchOf('idempotency_record', 'project_id = $1'),
+  idempotency_record: erasingRecords('project_id = $1'),
   evaluation: batchOf('evaluation', 'project_id = $1'),
   example: `DELETE FROM example WHERE id IN (SELECT id FROM example WHERE project_id = $1 LIMIT ${largeRows})`,
   forced_edit: `DELETE FROM forced_edit WHERE id IN (SELECT f.id FROM version v JOIN forced_edit f ON f.version_id = v.id

@@ -5,6 +5,9 @@ import type { IdempotencyRecord } from '../../../../generated/prisma/client.ts'
 import type { IdempotencyStore, IdempotencyUpkeep } from '../../../features/idempotency/ports.ts'
 import type { DatabaseClient } from '../database.ts'
 
+/** Replaces the response of a record whose subject is purged. No response is empty. */
+export const erasedAnswer = ''
+
 const unfinished = { answer: null, runUuid: null } as const
 const subject = { deletedAt: true, projectId: true } as const
 
@@ -19,14 +22,11 @@ export function postgresIdempotencyStore(client: DatabaseClient): IdempotencySto
     async find(id) {
       const record = await client.idempotencyRecord.findUnique({ where: { id } })
       if (!record) return null
-      if (await isSubjectDeleted(client, record)) {
-        await client.idempotencyRecord.deleteMany({ where: { id } })
-        return null
-      }
       const { requestHash, ownerId, conversationUuid, runUuid, answer } = record
+      const isErased = answer === erasedAnswer || (await isSubjectDeleted(client, record))
       const run = conversationUuid !== null && runUuid !== null ? { conversationUuid, runUuid } : null
       const isDone = run !== null || answer !== null
-      return { requestHash, ownerId, run, answer, isOwnerAlive: !isDone && (await isAlive(client, ownerId)) }
+      return { isErased, requestHash, ownerId, run, answer, isOwnerAlive: !isDone && (await isAlive(client, ownerId)) }
     },
     async takeOver(id, from, ownerId) {
       const where = { id, ownerId: from, ...unfinished }
