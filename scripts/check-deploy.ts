@@ -76,14 +76,20 @@ function checkChart(): number {
   const growing = manifests({ existingSecret, autoscaling: { enabled: true } })
   const single = manifests({ mode: 'single', existingSecret })
   const embedded = manifests({ mode: 'embedded', ...more })
-  const all = [...scaled, ...growing, ...single, ...embedded]
+  const host = { host: 'prompts.example.com', className: 'nginx', tlsSecret: 'tls', annotations: { a: 'b' } }
+  const reached = manifests({ existingSecret, ingress: { enabled: true, ...host } })
+  const all = [...scaled, ...growing, ...single, ...embedded, ...reached]
   problems.push(...checkManifests(all, cache).map((problem) => `helm: ${problem}`))
   expectKinds('scaled', scaled, ['ConfigMap', 'Deployment', 'PodDisruptionBudget', 'Service'])
   const growingKinds = ['ConfigMap', 'Deployment', 'HorizontalPodAutoscaler', 'PodDisruptionBudget', 'Service']
   expectKinds('scaled with autoscaling', growing, growingKinds)
   expectKinds('single', single, ['ConfigMap', 'Deployment', 'Service'])
   expectKinds('embedded', embedded, ['ConfigMap', 'Deployment', 'PersistentVolumeClaim', 'Service'])
+  expectKinds('scaled with ingress', reached, ['ConfigMap', 'Deployment', 'Ingress', 'PodDisruptionBudget', 'Service'])
   expectDeployments(scaled, growing, single, embedded)
+  expectTrust(scaled, '0')
+  expectTrust(reached, '1')
+  expectTrust(manifests({ existingSecret, settings: { STET_TRUST_PROXY: '2' } }), '2')
   expectRefusals(scaled)
   return new Set(all.map(({ kind }) => kind)).size
 }
@@ -124,9 +130,16 @@ function expectDeployments(...modes: Manifest[][]): void {
   expect(embedded.includes('"replicas":1,"strategy":{"type":"Recreate"}'), 'helm: servers of embedded')
 }
 
+/** With a wrong number of proxies, clients choose their address themselves, or all of them share that of the ingress. */
+function expectTrust(found: Manifest[], proxies: string): void {
+  const text = JSON.stringify(found.find(({ kind }) => kind === 'ConfigMap'))
+  expect(text.includes(`"STET_TRUST_PROXY":"${proxies}"`), `helm: STET_TRUST_PROXY is not ${proxies}`)
+}
+
 /** The checks themselves must find mistakes. */
 function expectRefusals(valid: Manifest[]): void {
-  for (const values of [{}, { mode: 'single' }, { mode: 'cluster', existingSecret: 'stet' }])
+  const noHost = { existingSecret: 'stet', ingress: { enabled: true } }
+  for (const values of [{}, { mode: 'single' }, { mode: 'cluster', existingSecret: 'stet' }, noHost])
     expect(isRefused(values), `helm: ${JSON.stringify(values)} is accepted`)
   const misspelled = JSON.parse(JSON.stringify(valid).replace('"readinessProbe"', '"readynessProbe"'))
   expect(checkManifests(misspelled, cache).length > 0, 'helm: an unknown key is not found')

@@ -9,6 +9,7 @@ import { validate as autoscaler } from 'kubernetes-models/_schemas/IoK8sApiAutos
 import { validate as configMap } from 'kubernetes-models/_schemas/IoK8sApiCoreV1ConfigMap'
 import { validate as volumeClaim } from 'kubernetes-models/_schemas/IoK8sApiCoreV1PersistentVolumeClaim'
 import { validate as service } from 'kubernetes-models/_schemas/IoK8sApiCoreV1Service'
+import { validate as ingress } from 'kubernetes-models/_schemas/IoK8sApiNetworkingV1Ingress'
 import { validate as disruptionBudget } from 'kubernetes-models/_schemas/IoK8sApiPolicyV1PodDisruptionBudget'
 import ts from 'typescript'
 
@@ -21,6 +22,7 @@ export interface Manifest {
 const VALIDATORS: Readonly<Record<string, (manifest: unknown) => boolean>> = {
   'apps/v1 Deployment': deployment,
   'autoscaling/v2 HorizontalPodAutoscaler': autoscaler,
+  'networking.k8s.io/v1 Ingress': ingress,
   'policy/v1 PodDisruptionBudget': disruptionBudget,
   'v1 ConfigMap': configMap,
   'v1 PersistentVolumeClaim': volumeClaim,

@@ -13,7 +13,22 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end -}}
 
+{{- define "stet.trustProxy" -}}
+{{- if .Values.settings.STET_TRUST_PROXY -}}
+{{ .Values.settings.STET_TRUST_PROXY }}
+{{- else -}}
+{{- if .Values.ingress.enabled -}}
+1
+{{- else -}}
+0
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{- define "stet.validate" -}}
+{{- if and .Values.ingress.enabled (not .Values.ingress.host) -}}
+{{- fail "ingress.host must name the host of the ingress" -}}
+{{- end -}}
 {{- if not (or (eq .Values.mode "embedded") (eq .Values.mode "single") (eq .Values.mode "scaled")) -}}
 {{- fail "mode must be embedded, single or scaled" -}}
 {{- end -}}

@@ -45,7 +45,11 @@ const ofBody = [
   'unsupported-content-encoding',
 ] as const satisfies readonly ErrorCause[]
 
-const ofIdempotency = ['invalid-idempotency-key', 'erased', 'idempotency-key-reused'] as const satisfies readonly ErrorCause[]
+const ofIdempotency = [
+  'invalid-idempotency-key',
+  'erased',
+  'idempotency-key-reused',
+] as const satisfies readonly ErrorCause[]
 
 const ofParameter: Readonly<Record<string, readonly ErrorCause[]>> = {
   projectId: ['unknown-project'],

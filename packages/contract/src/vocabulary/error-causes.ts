@@ -103,7 +103,10 @@ export const ERROR_CAUSES = {
   'unknown-session': { code: 'NotFoundError', message: 'Session not found' },
   'unknown-provider-key': { code: 'NotFoundError', message: 'Provider key not found' },
   'unissued-tool-call': { code: 'NotFoundError', message: 'Tool call not found' },
-  erased: { code: 'NotFoundError', message: 'What the first request with this Idempotency-Key created has been deleted' },
+  erased: {
+    code: 'NotFoundError',
+    message: 'What the first request with this Idempotency-Key created has been deleted',
+  },
 
   'method-not-allowed': {
     code: 'MethodNotAllowedError',

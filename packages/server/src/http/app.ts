@@ -54,8 +54,14 @@ export function createApp(deps: HttpDeps): RequestListener {
     if (res.req.method === 'GET') void responses.respond(res.req, res, () => general(res.req, res))
     else general(res.req, res)
   }
+  let isProxyUnknown = settings.trustProxy === 0
   return (req, res) => {
     if (req.url?.startsWith('/') === false) req.url = originForm(req.url)
+    // Behind a proxy, all clients then share one address, and with it the limit of failed authentications.
+    if (isProxyUnknown && 'x-forwarded-for' in req.headers) {
+      isProxyUnknown = false
+      logger.warn('server.proxy-not-trusted', { advice: 'set STET_TRUST_PROXY to the number of proxies' })
+    }
     openContext(req, res)
     if (tracer !== noTracer && req.url?.startsWith(API_PREFIX)) contextOf(res).span = startRequestSpan(tracer, req)
     drain.enter(res)

@@ -62,13 +62,29 @@ function expectRefusal(status: number, answer: ApiAnswer): void {
   if (status === 503) expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
 }
 
-it.each(['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'])(
-  'refuses metrics without a token to requests with %s',
-  async (header) => {
-    const answer = await httpCall('GET', `${open.url}/metrics`, { headers: { [header]: '1.1 proxy' } })
-    expectRefusal(403, answer)
-  },
-)
+it.each([
+  'forwarded',
+  'via',
+  'x-forwarded-for',
+  'x-forwarded-proto',
+  'x-real-ip',
+  'cf-connecting-ip',
+  'true-client-ip',
+])('refuses metrics without a token to requests with %s', async (header) => {
+  const answer = await httpCall('GET', `${open.url}/metrics`, { headers: { [header]: '1.1 proxy' } })
+  expectRefusal(403, answer)
+})
+
+it('warns once of a proxy that STET_TRUST_PROXY does not count', async () => {
+  const events: string[] = []
+  const { logger } = server.deps
+  const { warn } = logger
+  logger.warn = (event) => events.push(event)
+  const headers = { 'x-forwarded-for': '192.0.2.1' }
+  for (let count = 0; count < 2; count += 1) await httpCall('GET', `${server.url}/health`, { headers })
+  logger.warn = warn
+  expect(events).toEqual(['server.proxy-not-trusted'])
+})
 
 it('every declared refusal has a test', () => {
   const declared = names.flatMap((name) => operatorRoutes[name].errors.map((cause) => `${name} ${cause}`))

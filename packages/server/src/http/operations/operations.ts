@@ -1,4 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
 import { type OperatorRouteName, operatorRoutes } from '@stet/contract'
 import { type Request, type Response, Router } from 'express'
 import { refuse } from '../../shared/app-error.ts'
@@ -47,7 +48,7 @@ function operationAnswers(
     },
     async metrics(req, res) {
       const { authorization } = req.headers
-      const isLocal = isLoopback(req.socket.remoteAddress) && !forwardingHeaders.some((name) => name in req.headers)
+      const isLocal = isLoopback(req.socket.remoteAddress) && !isForwarded(req.headers)
       permitMetrics(settings.metricsToken, bearerToken(authorization), isLocal)
       res.setHeader('Content-Type', metrics.contentType)
       res.end(await metrics.text())
@@ -69,8 +70,13 @@ function scriptAnswer({ script }: Reference): Answer {
   }
 }
 
-/** A request with one of these headers came through a proxy, so its client may be remote. */
-const forwardingHeaders = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip'] as const
+const forwardingHeader =
+  /^(x-forwarded|x-envoy|cf|fastly|true-client|x-real|x-client|x-cluster-client|x-original)-|^(forwarded|via)$/
+
+/** Whether a request came through a proxy, so that its client may be remote. Proxies agree on no header. */
+export function isForwarded(headers: IncomingHttpHeaders): boolean {
+  return Object.keys(headers).some((name) => forwardingHeader.test(name))
+}
 
 /**
  * @throws AppError UnauthorizedError for a missing or wrong token; ForbiddenError for a remote client if no token is
