@@ -131,6 +131,26 @@ it('ends the readers of a run that was never opened, and of a deleted one', asyn
   while (!waiting.isAtEnd()) await waiting.changed()
 })
 
+it('deletes the events of a run from Redis and from the memory of its owner', async () => {
+  const { runUuid, open } = openRun()
+  const stored = activeRun()
+  const writer = open()
+  const reader = follow(runUuid, 0, stored)
+  writer.append([], [providerEntry(1)])
+  await expect.poll(() => streamsOf(runUuid)).toBe(1)
+  writer.close()
+  const { events } = owner.connections
+  const key = `${bench.prefix}:events:${runUuid}`
+  await expect.poll(async () => JSON.stringify(await events.xrevrange(key, '+', '-', 'COUNT', 1))).toContain('endId')
+  await events.persist(key)
+  stored.found = 'deleted'
+  follower.log.drop(runUuid)
+  await readAll(reader)
+  await expect.poll(() => streamsOf(runUuid)).toBe(0)
+  // By itself, the owner forgets them after a minute.
+  await expect.poll(() => owner.log.follow(runUuid, 0), { timeout: 30_000 }).toBeUndefined()
+})
+
 it('resolves a waiting reader when it is released', async () => {
   for (const afterId of [0, Number.MAX_SAFE_INTEGER]) {
     const reader = follow(randomUUID(), afterId)

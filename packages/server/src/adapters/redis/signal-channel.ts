@@ -4,7 +4,7 @@
  */
 import type { RedisConnections } from './connections.ts'
 
-export type SignalKind = 'stop' | 'tool' | 'follow' | 'present' | 'again' | 'opened'
+export type SignalKind = 'stop' | 'tool' | 'follow' | 'present' | 'again' | 'opened' | 'drop'
 
 export interface SignalChannel {
   /** Reaches every server, including this one. */

@@ -8,6 +8,7 @@ import { EventPublisher } from './event-publisher.ts'
 
 export interface OwnedLogs {
   open: RunEventLog['open']
+  /** Stops publishing and deletes the stream. */
   drop(runUuid: string): void
   /** Waits up to 500 ms until all events are published. */
   close(): Promise<void>
@@ -85,7 +86,11 @@ export function createOwnedLogs({ local, connections, channel, unheardMs }: Owne
         },
       })
     },
-    drop: stop,
+    drop(runUuid) {
+      stop(runUuid)
+      // On the connection of the publisher, so after everything that it has sent. Without Redis, the stream expires.
+      redis.unlink(streamKey(prefix, runUuid)).catch(() => undefined)
+    },
     async close() {
       const publishing = Promise.all([...publishers.values()].map((publisher) => publisher.published()))
       const overdue = pause(closeMs, undefined, { ref: false })

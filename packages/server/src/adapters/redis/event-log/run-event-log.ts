@@ -44,6 +44,11 @@ export function createSharedRunEventLog(options: SharedRunEventLogOptions): Shar
   }
   const hub = new EventHub({ connections, log, onReconnected })
 
+  const dropHere = (runUuid: string) => {
+    owned.drop(runUuid)
+    local.drop(runUuid)
+  }
+  channel.on('drop', dropHere)
   channel.on('opened', (runUuid) => {
     followed.get(runUuid)?.signal()
     endWatches.get(runUuid)?.signal()
@@ -69,8 +74,9 @@ export function createSharedRunEventLog(options: SharedRunEventLogOptions): Shar
     expect: () => undefined,
     forget: () => undefined,
     drop(runUuid) {
-      owned.drop(runUuid)
-      local.drop(runUuid)
+      dropHere(runUuid)
+      // The owner has the events in memory, and publishes them again if a follower asks.
+      channel.publish('drop', runUuid)
     },
     open: owned.open,
     follow: (runUuid, afterId) => local.follow(runUuid, afterId),
