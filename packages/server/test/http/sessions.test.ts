@@ -244,6 +244,15 @@ describe('a sign-in link', () => {
     expect((await createLink(bench.key, { ttlSeconds })).status).toBe(400)
   })
 
+  it('ends when its key has 100 newer ones', async () => {
+    const key = await issueKey(api, {})
+    const first = await codeOf(createLink(key))
+    const second = await codeOf(createLink(key))
+    for (let count = 0; count < 99; count += 1) expect((await createLink(key)).status).toBe(201)
+    expect((await browser(url).signIn({ code: first })).status).toBe(401)
+    expect((await browser(url).signIn({ code: second })).status).toBe(201)
+  })
+
   it('signs in the key that an admin names, or the own key', async () => {
     const other = await issueKey(api, {})
     const restricted = await issueKey(api, { scopes: ['admin'], projectId: 1 })

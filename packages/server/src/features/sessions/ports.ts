@@ -40,6 +40,8 @@ export interface SignInLinkStore {
   findByCode(codeHash: string): Promise<SignInLink | null>
   /** Marks the link as used in one statement. Of several parallel calls, only one gets the link. */
   use(codeHash: string, at: Date): Promise<SignInLink | null>
+  /** Deletes the links of a key except the newest `kept`. */
+  deleteOldest(workspaceId: number, apiKeyId: number, kept: number): Promise<void>
   deleteExpired(workspaceId: number, at: Date): Promise<void>
 }
 

@@ -6,6 +6,9 @@ import { requireScope, requireUnrestricted } from '../access/api-key.ts'
 import type { Needs } from '../deps.ts'
 import { generateSecret, hashSecret } from './session.ts'
 
+/** The number of unexpired links that a key may have. Another link ends the oldest one. */
+const linksPerKey = 100
+
 export interface CreatedLink {
   code: string
   expiresAt: Date
@@ -42,6 +45,7 @@ export async function makeLink(
   const createdAt = deps.clock.now()
   const expiresAt = new Date(createdAt.getTime() + ttlSeconds * 1000)
   await deps.stores.signInLinks.deleteExpired(workspaceId, createdAt)
+  await deps.stores.signInLinks.deleteOldest(workspaceId, apiKeyId, linksPerKey - 1)
   await deps.stores.signInLinks.create(workspaceId, { apiKeyId, codeHash: hashSecret(code), createdAt, expiresAt })
   deps.logger.info('audit.link-made', { workspaceId, apiKeyId, ...by })
   return { code, expiresAt }

@@ -18,6 +18,13 @@ export function postgresSignInLinkStore(client: DatabaseClient): SignInLinkStore
       })
       return link ?? null
     },
+    async deleteOldest(workspaceId, apiKeyId, kept) {
+      const where = { workspaceId, apiKeyId }
+      const order = { orderBy: { id: 'desc' }, skip: kept, select: { id: true } } as const
+      const oldest = await client.signInLink.findMany({ where, ...order })
+      if (oldest.length === 0) return
+      await client.signInLink.deleteMany({ where: { id: { in: oldest.map(({ id }) => id) } } })
+    },
     async deleteExpired(workspaceId, at) {
       await client.signInLink.deleteMany({ where: { workspaceId, expiresAt: { lte: at } } })
     },
