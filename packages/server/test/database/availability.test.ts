@@ -55,7 +55,13 @@ describe.skipIf(needsServer)('PostgreSQL outages', () => {
     refusal(database.session.query('SELECT 1')),
     refusal(
       database.writeBatch.write(
-        { name: 'any', order: 1, key: () => '', statement: () => ({ sql: 'SELECT 1', params: [] }) },
+        {
+          name: 'any',
+          order: 1,
+          key: () => '',
+          workspace: () => 1,
+          statement: () => ({ sql: 'SELECT 1', params: [] }),
+        },
         {},
       ),
     ),

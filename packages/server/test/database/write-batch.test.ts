@@ -9,12 +9,14 @@ import { type TestDatabase, testDatabase } from '../support/test-database.ts'
 interface Item {
   id: number
   state: string
+  workspace?: number
 }
 
 const insert: RowKind<Item> = {
   name: 'insert item',
   order: 1,
   key: (row) => String(row.id),
+  workspace: ({ workspace = 1 }) => workspace,
   statement: (rows) => ({
     sql: 'INSERT INTO item SELECT * FROM unnest($1::int[], $2::text[])',
     params: [rows.map((row) => row.id), rows.map((row) => row.state)],
@@ -25,6 +27,7 @@ const end: RowKind<Item> = {
   name: 'end item',
   order: 2,
   key: (row) => String(row.id),
+  workspace: ({ workspace = 1 }) => workspace,
   statement: (rows) => ({
     sql: `UPDATE item SET state = changed.state FROM unnest($1::int[], $2::text[]) AS changed (id, state)
           WHERE item.id = changed.id AND item.state = 'new' RETURNING item.id::text AS key`,
@@ -59,15 +62,39 @@ describe('write batch', () => {
     expect(await stored()).toEqual(items)
   })
 
-  it('writes large rows separately and in order', async () => {
+  it('writes the rows of a workspace in order, and each large row alone', async () => {
     const before = database.statementCount()
-    const sizes = [10, 800_000, 800_000, 10, 3_000_000, 10, 10]
+    const sizes = [10, 80_000, 80_000, 10, 10, 3_000_000]
     const items = sizes.map((size, id) => ({ id, state: 'n'.repeat(size) }))
-    const written = await Promise.all(items.map((item) => database.writeBatch.write(insert, item)))
-    // The four statements are: the first two rows, the next two, the largest row, and the rest.
-    expect(database.statementCount() - before).toBe(4)
-    expect(written).toEqual(items.map(() => true))
+    const committed: number[] = []
+    const writes = items.map((item) =>
+      database.writeBatch.write(insert, item).then((isWritten) => isWritten && committed.push(item.id)),
+    )
+    await Promise.all(writes)
+    expect(database.statementCount() - before).toBe(5)
+    expect(committed).toEqual([0, 1, 2, 3, 4, 5])
     expect(await stored()).toEqual(items)
+  })
+
+  it('lets a small row of another workspace wait for one large row at most', async () => {
+    const large = Array.from({ length: 4 }, (_, id) => ({ id, state: 'n'.repeat(80_000), workspace: 1 + (id % 2) }))
+    const small = { id: 9, state: 'new', workspace: 3 }
+    const committed: number[] = []
+    await Promise.all(
+      [...large, small].map((item) => database.writeBatch.write(insert, item).then(() => committed.push(item.id))),
+    )
+    // The workspaces with large rows take turns too.
+    expect(committed).toEqual([0, 9, 1, 2, 3])
+  })
+
+  it('divides a batch among the workspaces, so that many rows of one do not delay the others', async () => {
+    const many = Array.from({ length: 600 }, (_, id) => ({ id, state: 'n'.repeat(2_000), workspace: 1 }))
+    const one = { id: 1_000, state: 'new', workspace: 2 }
+    const committed: number[] = []
+    await Promise.all(
+      [...many, one].map((item) => database.writeBatch.write(insert, item).then(() => committed.push(item.id))),
+    )
+    expect(committed.indexOf(one.id)).toBeLessThan(500)
   })
 
   it('writes immediately when idle', async () => {

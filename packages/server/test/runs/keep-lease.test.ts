@@ -124,7 +124,7 @@ it('promise 7: a stop whose signal was lost reaches the owner with the lease ren
     leases.renew = renew
     heard.stop()
   })
-  expect(await runs.requestStop(runUuid)).toBe(true)
+  expect(await runs.requestStop(1, runUuid)).toBe(true)
   await bench.fake.waitForAbort(aborts + 1)
   // The second that every stop has after its response.
   expect(heard.passedMs() - (toldMs ?? Number.NaN)).toBeLessThan(1_000)

@@ -24,6 +24,7 @@ const rows = (ownerId: string) => orphanedRun(ownerId, at)
 
 function endOf(run: NewRun, change: Partial<RunEnd> = {}): RunEnd {
   return {
+    workspaceId: run.workspaceId,
     runUuid: run.uuid,
     conversationUuid: run.conversationUuid,
     epoch: run.epoch,
@@ -117,8 +118,8 @@ it("returns the owner's runs with a requested stop on renewal", async () => {
   const [one, two] = [rows('asked'), rows('asked')]
   for (const { conversation, run } of [one, two]) await store.create(conversation, run)
   expect(await leases.renew('asked', 60_000)).toEqual([])
-  expect(await store.requestStop(one.run.uuid)).toBe(true)
-  expect(await store.requestStop(one.run.uuid)).toBe(false)
+  expect(await store.requestStop(one.run.workspaceId, one.run.uuid)).toBe(true)
+  expect(await store.requestStop(one.run.workspaceId, one.run.uuid)).toBe(false)
   expect(await leases.renew('asked', 60_000)).toEqual([one.run.uuid])
   expect(await bench.conversation(two.conversation.uuid)).toMatchObject({ status: 'running' })
 })

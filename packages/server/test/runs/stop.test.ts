@@ -19,8 +19,8 @@ function timeSinceStop(): () => number {
   const { requestStop } = runs
   const heard = startHeardTime()
   let recordedMs = 0
-  runs.requestStop = async (runUuid) => {
-    const isFirst = await requestStop(runUuid)
+  runs.requestStop = async (...stop) => {
+    const isFirst = await requestStop(...stop)
     recordedMs = heard.passedMs()
     return isFirst
   }
@@ -90,7 +90,7 @@ it('promise 7: a queued run whose stop signal was lost never starts, even in its
   const found = await runs.findConversation(1, queued)
   const run = found?.latestRun
   if (!found || !run) throw new Error('The run is stored')
-  expect(await runs.requestStop(run.uuid)).toBe(true)
+  expect(await runs.requestStop(1, run.uuid)).toBe(true)
   // Between queue and start: a worker that checked the run before the stop cannot start it.
   const { uuid, firstEventId, createdAt } = run
   const { via } = found

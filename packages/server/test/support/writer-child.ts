@@ -12,6 +12,7 @@ const insertWorkspace: RowKind<Row> = {
   name: 'insert workspace',
   order: 1,
   key: (row) => String(row.id),
+  workspace: () => 1,
   statement: (rows) => ({
     sql: 'INSERT INTO workspace (id, name) SELECT * FROM unnest($1::int[], $2::text[])',
     params: [rows.map((row) => row.id), rows.map((row) => row.name)],

@@ -16,7 +16,7 @@ export async function stopConversation(deps: StopDeps, address: ConversationAddr
   const found = await findConversation(deps, address)
   const { uuid, latestRun } = found
   if (!latestRun || !isActive(found)) return { uuid, stopped: false, status: found.status }
-  const isFirst = await deps.runs.store.requestStop(latestRun.uuid)
+  const isFirst = await deps.runs.store.requestStop(found.workspaceId, latestRun.uuid)
   if (found.status === 'queued' && (await endQueued(deps, found, latestRun))) {
     deps.runs.queue.remove(latestRun.uuid)
     return { uuid, stopped: isFirst, status: 'stopped' }

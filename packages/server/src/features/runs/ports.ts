@@ -87,6 +87,7 @@ export interface StoredRunResult extends RunSpending {
 
 /** The end of a run, written by compare-and-set on (run, epoch, state). */
 export interface RunEnd extends ClaimedRun {
+  workspaceId: number
   epoch: number
   /** The expected state. A queued run can be stopped before it starts. */
   from: 'queued' | 'running'
@@ -154,7 +155,7 @@ export interface RunStore {
    */
   startQueued(run: NewRun, isRepeat: boolean, span?: Span | undefined): Promise<boolean>
   /** Records a stop request. Returns false if the run has ended or already has a stop request. */
-  requestStop(runUuid: string): Promise<boolean>
+  requestStop(workspaceId: number, runUuid: string): Promise<boolean>
   /** Returns false and writes nothing if the run's epoch or state has changed. An owner may repeat a successful end. */
   end(end: RunEnd, span?: Span | undefined): Promise<boolean>
   findConversation(workspaceId: number, uuid: string): Promise<StoredConversation | null>

@@ -209,7 +209,7 @@ async function storeAndShow(deps: ExecuteDeps, own: OwnRun, ending: Ending): Pro
   const terminal = encodeNext(recorder, terminalEvent(ending, progress))
   const endedAt = deps.clock.now()
   const { status, messages, result } = endOf(ending, progress, completed)
-  const ids = { runUuid: run.uuid, conversationUuid: conversation.uuid }
+  const ids = { workspaceId: run.workspaceId, runUuid: run.uuid, conversationUuid: conversation.uuid }
   const shared = { epoch: run.epoch, status, lastEventId: recorder.lastId }
   const eventLog = await progress.codec.packEventLog(log.messages, [...log.entries, terminal])
   const from = 'running' as const

@@ -141,8 +141,8 @@ export function postgresDeletionStore(session: SqlSession): DeletionStore {
       ),
     purgeConversations: (table, uuids) => purge(belowConversations[table], [...uuids]),
     listActiveRuns: (projectId) =>
-      listUuids(
-        `SELECT r.uuid::text AS uuid FROM run r JOIN conversation c ON c.uuid = r.conversation_uuid
+      list(
+        `SELECT r.workspace_id AS "workspaceId", r.uuid::text AS "runUuid" FROM run r JOIN conversation c ON c.uuid = r.conversation_uuid
          WHERE r.ended_at IS NULL AND r.status IN ('queued', 'running') AND c.project_id = $1`,
         [projectId],
       ),

@@ -15,6 +15,7 @@ const logs: RowKind<Log> = {
   name: 'log',
   order: 10,
   key: ({ conversation }) => conversation.uuid,
+  workspace: ({ conversation }) => conversation.workspaceId,
   statement: (rows) => ({
     sql: `
       WITH input AS (

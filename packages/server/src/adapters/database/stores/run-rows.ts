@@ -95,6 +95,7 @@ export const firstRuns: RowKind<FirstRun> = {
   name: 'first-run',
   order: 10,
   key: ({ run }) => run.uuid,
+  workspace: ({ run }) => run.workspaceId,
   statement: (rows) => ({
     sql: firstRunSql,
     params: [storableJson(rows.map(firstRunRow))],
@@ -106,6 +107,7 @@ export const claimedFirstRuns: RowKind<FirstRun & { claim: Claim }> = {
   name: 'claimed-first-run',
   order: 10,
   key: ({ run }) => run.uuid,
+  workspace: ({ run }) => run.workspaceId,
   statement: (rows) => ({
     sql: claimedFirstRunSql,
     params: [storableJson(rows.map((row) => ({ ...firstRunRow(row), ...claimRow(row.claim, row.run) })))],
@@ -145,6 +147,7 @@ export const nextRuns: RowKind<NextRun> = {
   name: 'next-run',
   order: 20,
   key: ({ run }) => run.conversationUuid,
+  workspace: ({ run }) => run.workspaceId,
   statement: (rows) => ({
     sql: `
       WITH input AS (
@@ -193,6 +196,7 @@ export const queueClaims: RowKind<{ run: NewRun; isRepeat: boolean }> = {
   name: 'queue-claim',
   order: 20,
   key: ({ run }) => run.uuid,
+  workspace: ({ run }) => run.workspaceId,
   statement: (rows) => ({
     sql: `
       WITH input AS (
@@ -218,10 +222,11 @@ export const queueClaims: RowKind<{ run: NewRun; isRepeat: boolean }> = {
   }),
 }
 
-export const stops: RowKind<{ runUuid: string }> = {
+export const stops: RowKind<{ workspaceId: number; runUuid: string }> = {
   name: 'run-stop',
   order: 25,
   key: ({ runUuid }) => runUuid,
+  workspace: ({ workspaceId }) => workspaceId,
   statement: (rows) => ({
     sql: `
       UPDATE run SET stop_requested_at = now()
@@ -269,6 +274,7 @@ export const ends: RowKind<RunEnd> = {
   name: 'run-end',
   order: 30,
   key: (end) => end.runUuid,
+  workspace: (end) => end.workspaceId,
   statement(rows) {
     const [first] = rows
     // PostgreSQL copies a JSON list several times, so a single end with large messages uses separate parameters.

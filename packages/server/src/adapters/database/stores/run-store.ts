@@ -64,7 +64,7 @@ export function postgresRunStore({ client, ownSession, writeBatch, writesClosed 
       return run?.input == null ? null : (JSON.parse(run.input) as PromptInput)
     },
     startQueued: (run, isRepeat, span) => writeBatch.write(queueClaims, { run, isRepeat }, span),
-    requestStop: (runUuid) => writeBatch.write(stops, { runUuid }),
+    requestStop: (workspaceId, runUuid) => writeBatch.write(stops, { workspaceId, runUuid }),
     createNext: (run, added, claim, span) => writeBatch.write(nextRuns, { run, added, ...(claim && { claim }) }, span),
     end: (end, span) => writeBatch.write(ends, end, span),
     async findConversation(workspaceId, uuid) {

@@ -74,7 +74,7 @@ export interface DeletionStore {
   listHidden(): Promise<string[]>
   /** Purges one batch. A batch with fewer rows than `purgeBatch.largeRows` is the last one for that table. */
   purgeConversations(table: ConversationTable, uuids: readonly string[]): Promise<PurgedRows>
-  listActiveRuns(projectId: number): Promise<string[]>
+  listActiveRuns(projectId: number): Promise<{ workspaceId: number; runUuid: string }[]>
   hasConversations(projectId: number): Promise<boolean>
   purgeProject(table: ProjectTable, projectId: number): Promise<PurgedRows>
   /** Removes a deleted project's row after a delay, once no conversation is left. Returns false until then. */

@@ -69,8 +69,8 @@ async function purgeProject(deps: PurgeDeps, projectId: number, signal: AbortSig
     await purgeHidden(deps, signal)
   }
   // Stops runs that started while the project was being deleted. A later purge removes these runs.
-  for (const runUuid of await deps.deletions.store.listActiveRuns(projectId)) {
-    await deps.runs.store.requestStop(runUuid)
+  for (const { workspaceId, runUuid } of await deps.deletions.store.listActiveRuns(projectId)) {
+    await deps.runs.store.requestStop(workspaceId, runUuid)
     deps.runs.signals.stop(runUuid)
   }
   if (await deps.deletions.store.hasConversations(projectId)) return

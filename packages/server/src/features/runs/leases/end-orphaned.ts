@@ -83,7 +83,7 @@ async function endUnsupervised(
   const terminal = codec.encodeEvent(terminalEvent({ failure }, progress), firstEventId, endedAt, conversation)
   const eventLog = await codec.packEventLog(encoded, [...entries, terminal])
   const place = { epoch: run.epoch, epochAfter, from, lastEventId: firstEventId, endedAt }
-  const ids = { runUuid: run.uuid, conversationUuid: conversation.uuid }
+  const ids = { workspaceId: conversation.workspaceId, runUuid: run.uuid, conversationUuid: conversation.uuid }
   if (!(await deps.runs.store.end({ ...ids, ...place, ...endOf({ failure }, progress), eventLog }))) return false
   deps.runs.active.forget(conversation.uuid)
   if (from === 'queued') {
