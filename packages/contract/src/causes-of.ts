@@ -43,6 +43,7 @@ const ofBody = [
   'body-too-large',
   'unsupported-content-type',
   'unsupported-content-encoding',
+  'too-many-bytes',
 ] as const satisfies readonly ErrorCause[]
 
 const ofIdempotency = [
@@ -89,6 +90,8 @@ export function causesOf(route: RouteShape, metadata: RouteMetadata): ErrorCause
     ...errors,
   ])
   if (isPublic) for (const cause of ['unknown-key', 'other-person'] as const) causes.delete(cause)
+  // A body of the console is never large enough to count.
+  if (path.startsWith('/console/')) causes.delete('too-many-bytes')
   // Publishing reports `not-a-draft` for an unknown version too.
   if (causes.has('not-a-draft')) for (const cause of ofParameter['versionUuid'] ?? []) causes.delete(cause)
   const order = Object.keys(ERROR_CAUSES)

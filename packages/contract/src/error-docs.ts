@@ -193,6 +193,7 @@ export const CAUSE_DOCS = {
 
   'rate-limited': { when: 'the key exceeded its rate limit', next: wait },
   'failed-authentications': { when: 'too many invalid keys came from this address', next: wait },
+  'too-many-bytes': { when: 'the key sent too many bytes in large bodies', next: wait },
   'too-many-streams': { when: 'the key has too many open event streams', next: 'Close streams, then repeat.' },
 
   unforeseen: {

@@ -185,6 +185,9 @@ export const settings = {
   bodyLimitBytes: setting('STET_BODY_LIMIT_BYTES', whole(1_024, 104_857_600).prefault('4194304')).describe(
     'Maximum size of a decompressed request body, in bytes.',
   ),
+  bytesPerSecond: setting('STET_MAX_BYTES_PER_SECOND', whole(65_536, 1_073_741_824).prefault('10485760')).describe(
+    'Maximum bytes per second that an API key may send in request bodies above 32 KB. Its console sessions count too.',
+  ),
   graceMs: setting('STET_GRACE_MS', whole(0, 86_400_000).prefault('30000')).describe(
     'How long a foreground run continues after its last reader disconnects, in ms; 0 stops it at once.',
   ),

@@ -248,6 +248,11 @@ export const ERROR_CAUSES = {
     message: 'Too many requests with invalid API keys from this address',
     details: ['retryAfter'],
   },
+  'too-many-bytes': {
+    code: 'RateLimitError',
+    message: 'Too many bytes: this API key may send {limit} per second',
+    details: ['limit', 'retryAfter'],
+  },
   'too-many-streams': {
     code: 'RateLimitError',
     message: 'Too many open event streams: this API key may have {limit}',

@@ -3,7 +3,7 @@ import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import type { FailureLimiter, RateLimiter } from '../../features/access/ports.ts'
 
 interface Counter {
-  consume(key: string): Promise<RateLimiterRes>
+  consume(key: string, points?: number): Promise<RateLimiterRes>
 }
 
 export function createRateLimiter(): RateLimiter {
@@ -14,11 +14,11 @@ export function createRateLimiter(): RateLimiter {
 export function rateLimiterOn(createCounter: (limit: number) => Counter): RateLimiter {
   const counters = new Map<number, Counter>()
   return {
-    async spend(bucket, limit) {
+    async spend(bucket, limit, points = 1) {
       const counter = counters.get(limit) ?? createCounter(limit)
       counters.set(limit, counter)
       let allowed = true
-      const state = await counter.consume(String(bucket)).catch((refusal: unknown) => {
+      const state = await counter.consume(String(bucket), points).catch((refusal: unknown) => {
         allowed = false
         return stateOf(refusal)
       })

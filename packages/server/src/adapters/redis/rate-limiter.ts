@@ -24,9 +24,9 @@ export function createSharedRateLimiter({ requests, prefix, servers }: SharedCou
       insuranceLimiter: share,
     })
     return {
-      consume(key) {
+      consume(key, points) {
         share.points = Math.ceil(limit / servers())
-        return limiter.consume(key)
+        return limiter.consume(key, points)
       },
     }
   })

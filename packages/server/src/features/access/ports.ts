@@ -56,10 +56,10 @@ export interface SpentPoint {
   resetAtMs: number
 }
 
-/** Counts requests per API key or session in fixed one-second windows. */
+/** Counts points, such as requests, per API key in fixed one-second windows. */
 export interface RateLimiter {
-  /** @param bucket the id of an API key, or a text for anything else. */
-  spend(bucket: number | string, limit: number): Promise<SpentPoint>
+  /** @param bucket the id of an API key, or a text for anything else. @param points 1 by default, at most `limit`. */
+  spend(bucket: number | string, limit: number, points?: number): Promise<SpentPoint>
 }
 
 /** Counts failed authentications per address. The default limit is 20 in 10 s; 0 turns it off. */

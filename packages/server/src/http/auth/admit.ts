@@ -8,7 +8,7 @@ import { refuseQuery } from '../body/check-input.ts'
 import { readJsonBody } from '../body/read-body.ts'
 import type { HttpDeps, Place } from '../http-deps.ts'
 import { matchedRoute } from '../mount.ts'
-import { spendPoint } from '../rate-limit/rate-limit.ts'
+import { spendBytes, spendPoint } from '../rate-limit/rate-limit.ts'
 import { refuseForgery, verifyConsoleRequest } from './console-request.ts'
 import { callerOf, contextOf } from './request-context.ts'
 
@@ -53,7 +53,8 @@ export function admitPublic(deps: HttpDeps): RequestHandler {
 const workspacePath = /^\/(provider-api-keys|api-keys)(\/|$)/
 
 /** Runs after routing. Checks the key's permissions first, so that a refused request's body is never parsed. */
-export function admitToRoute({ place, settings }: Pick<HttpDeps, 'place' | 'settings'>): RequestHandler {
+export function admitToRoute(deps: HttpDeps): RequestHandler {
+  const { place, settings } = deps
   return async (req, res, next) => {
     const route = matchedRoute(req)
     contextOf(res).route = route.path
@@ -63,7 +64,10 @@ export function admitToRoute({ place, settings }: Pick<HttpDeps, 'place' | 'sett
     if (isOfWorkspace) requireUnrestricted(callerOf(res))
     refuseQuery(req.query)
     if (ignoresBody) req.body = {}
-    else if (readsBody(req, route.metadata)) req.body = await readJsonBody(req, settings.bodyLimitBytes)
+    else if (readsBody(req, route.metadata)) {
+      const spend = (bytes: number) => spendBytes(deps, callerOf(res), bytes)
+      req.body = await readJsonBody(req, settings.bodyLimitBytes, spend)
+    }
     // Checked again: receiving a body can take 30 seconds, and the server can lose its database lock in that time.
     if (!place.isConfirmed()) await requirePlace(place)
     next()

@@ -37,9 +37,14 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 /**
  * An empty body counts as `{}`, and a missing content type as JSON. Limits depth, values and keys, because the cost of
  * later work depends on them.
+ * @param spend is called before a body longer than `shortBytes` is parsed, and may refuse it.
  * @throws AppError as `readBody`; UnsupportedMediaTypeError; BadRequestError for invalid JSON or a refused value.
  */
-export async function readJsonBody(req: IncomingMessage, limitBytes: number): Promise<unknown> {
+export async function readJsonBody(
+  req: IncomingMessage,
+  limitBytes: number,
+  spend?: (bytes: number) => Promise<void>,
+): Promise<unknown> {
   const { 'content-type': type } = req.headers
   if (type !== 'application/json' && !isJson(type)) {
     if ((await readBody(req, limitBytes)).length === 0) return {}
@@ -52,6 +57,7 @@ export async function readJsonBody(req: IncomingMessage, limitBytes: number): Pr
     if (exceeded) throw refused([], refusals[exceeded])
   })
   if (bytes.length === 0) return {}
+  if (bytes.length > shortBytes) await spend?.(bytes.length)
   if (meter && meter.members > inputBounds.keys && hasMoreKeys(bytes, inputBounds.keys))
     throw refused([], refusals.keys)
   // Yields after each step for a long body, so that other connections wait for one step at most.

@@ -74,7 +74,7 @@ const forwardingHeader =
   /^(x-forwarded|x-envoy|cf|fastly|true-client|x-real|x-client|x-cluster-client|x-original)-|^(forwarded|via)$/
 
 /** Whether a request came through a proxy, so that its client may be remote. Proxies agree on no header. */
-export function isForwarded(headers: IncomingHttpHeaders): boolean {
+function isForwarded(headers: IncomingHttpHeaders): boolean {
   return Object.keys(headers).some((name) => forwardingHeader.test(name))
 }
 

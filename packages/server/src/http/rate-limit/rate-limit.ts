@@ -18,6 +18,13 @@ export async function spendPoint(deps: Pick<HttpDeps, 'rateLimiter'>, res: Serve
   return point
 }
 
+/** A body larger than a second's allowance uses it up. @throws AppError RateLimitError above the limit. */
+export async function spendBytes({ rateLimiter, settings }: HttpDeps, caller: Caller, bytes: number): Promise<void> {
+  const limit = settings.bytesPerSecond
+  const { allowed } = await rateLimiter.spend(`bytes:${caller.apiKeyId}`, limit, Math.min(bytes, limit))
+  if (!allowed) throw refuse('too-many-bytes', { limit, retryAfter: 1 })
+}
+
 /** Limits open event streams per key or session, so that none of them can use all sockets. */
 export class StreamLimit {
   readonly #maxPerKey: number

@@ -59,6 +59,15 @@ export const refusedRequests: Partial<Record<ErrorCause, Scenario>> = {
       if (limited) return limited
     }
   },
+  'too-many-bytes': async (world, route) => {
+    const { key } = await world.newApiKey({ plan: 'custom', limit: 100_000, scopes })
+    const body = JSON.stringify({ x: 'x'.repeat(bodyLimitBytes / 2) })
+    for (;;) {
+      const answers = await Promise.all([1, 2].map(() => send(world, route, { key, body })))
+      const refused = answers.find(({ status }) => status === 429)
+      if (refused) return refused
+    }
+  },
   'too-many-streams': tooManyStreams,
 }
 

@@ -48,6 +48,7 @@ export async function openWorld(environment: Record<string, string> = {}): Promi
     { hello: prompt('<user>Hi</user>', 'maxRetries: 0\n') },
     {
       STET_BODY_LIMIT_BYTES: String(bodyLimitBytes),
+      STET_MAX_BYTES_PER_SECOND: String(bodyLimitBytes),
       STET_MAX_STREAMS_PER_KEY: String(streamLimit),
       STET_WORKERS: '1',
       STET_MAX_QUEUED_PER_KEY: '1',
