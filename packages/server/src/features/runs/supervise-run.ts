@@ -290,6 +290,9 @@ export function stopped(): RunError {
 /** Hides the message of an unforeseen failure, because the message may quote SQL statements or addresses. */
 function toRunFailure(failure: unknown): RunError {
   if (failure instanceof RunError) return failure
+  if (failure instanceof AppError && failure.reason === 'server-stopping') {
+    return new RunError('worker_lost', failure.message, { cause: failure })
+  }
   const message = failure instanceof AppError ? failure.message : 'The run failed unexpectedly'
   return new RunError('unknown_error', message, { cause: failure })
 }
