@@ -116,8 +116,7 @@ export function startedConversation(
 
 async function superviseToEnd(deps: ExecuteDeps, own: OwnRun): Promise<StoredConversation> {
   const { run, recorder } = own
-  const { progress, log } = recorder
-  const saving = own.mode === 'background' ? saveProgress(deps, { run, progress, log }) : undefined
+  const saving = own.mode === 'background' ? saveProgress(deps, run, recorder) : undefined
   try {
     const ending = await executeToEnd(deps, own)
     await saving?.stop()
