@@ -1,22 +1,15 @@
 import { readsBody } from '@stet/contract'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { generateApiKey } from '../../src/features/access/api-key.ts'
-import type { TestServer } from '../support/test-server.ts'
 import { apiCaller, httpCall } from './api-call.ts'
 import { contractRoutes, fill, validBody, validQuery, type WalkedRoute } from './contract-routes.ts'
 import { countRows, foreignReferences, openHoldings } from './foreign-ids.ts'
 import { refusalOf } from './refusal-of.ts'
-import { type Api, openServer, openTenant } from './scenario.ts'
+import { openTenant, sharedServer } from './scenario.ts'
 
 const scopes = ['read', 'run', 'write', 'publish', 'admin'] as const
 
-let server: TestServer
-let api: Api
-
-beforeAll(async () => {
-  ;({ server, api } = await openServer())
-})
-afterAll(() => server.close())
+const { server, api } = await sharedServer()
 
 async function issueKey(body: Record<string, unknown>): Promise<{ id: number; key: string }> {
   const answer = await api('POST', '/api-keys', { body: { name: 'matrix', ...body } })

@@ -1,18 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { TestServer } from '../support/test-server.ts'
+import { describe, expect, it } from 'vitest'
 import type { ApiCall } from './api-call.ts'
 import { parseRaw, sendRaw } from './raw-http.ts'
 import { refusalOf } from './refusal-of.ts'
-import { type Api, openServer } from './scenario.ts'
+import { sharedServer } from './scenario.ts'
 
-let server: TestServer
-let api: Api
+const { server, api } = await sharedServer()
 const create = (call: ApiCall) => api('POST', '/projects', call)
-
-beforeAll(async () => {
-  ;({ server, api } = await openServer())
-})
-afterAll(() => server.close())
 
 describe('request bodies', () => {
   it('may contain unknown keys, which are ignored, and null, which counts as absent', async () => {

@@ -4,7 +4,7 @@ import type { TestServer } from '../support/test-server.ts'
 import { httpCall } from './api-call.ts'
 import { browser } from './console-call.ts'
 import { allRoutes, fill } from './contract-routes.ts'
-import { type Api, issueKey, openServer } from './scenario.ts'
+import { type Api, issueKey, openServer, sharedServer } from './scenario.ts'
 
 interface Place {
   name: string
@@ -16,22 +16,18 @@ const routes: Place[] = allRoutes
   .filter(({ metadata }) => !metadata.isPublic)
   .map(({ name, method, prefix, path }) => ({ name, method, path: prefix + fill(path) }))
 
+const { server: other } = await sharedServer()
 let server: TestServer
-let other: TestServer
 let api: Api
 let cookie: string
 let foreign: string
 
 beforeAll(async () => {
   ;({ server, api } = await openServer())
-  ;({ server: other } = await openServer())
   cookie = await cookieFor(server, await issueKey(api, { scopes: ['admin'] }))
   foreign = await cookieFor(other, other.adminKey)
 })
-afterAll(async () => {
-  await server.close()
-  await other.close()
-})
+afterAll(() => server.close())
 
 async function cookieFor({ url }: TestServer, apiKey: string): Promise<string> {
   const page = browser(url)

@@ -1,25 +1,21 @@
 import { ConversationPage, type ConversationSummary } from '@stet/contract'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { TestServer } from '../support/test-server.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { apiCaller } from './api-call.ts'
 import { refusalOf } from './refusal-of.ts'
-import { type Api, createTestProject, issueKey, openServer, openTenant, type TestProject } from './scenario.ts'
+import { type Api, createTestProject, issueKey, openTenant, sharedServer, type TestProject } from './scenario.ts'
 
 const prompt = '---\nprovider: demo\n---\nHello'
 
-let server: TestServer
-let api: Api
+const { server, api } = await sharedServer()
 let project: TestProject
 let other: TestProject
 
 beforeAll(async () => {
-  ;({ server, api } = await openServer())
   project = await createTestProject(api, { a: prompt, b: prompt })
   other = await createTestProject(api, { a: prompt })
   // A single-item page then always has a next page.
   for (const { live } of [project, other]) await log(live)
 })
-afterAll(() => server.close())
 
 async function list(query: Record<string, string> = {}, caller: Api = api): Promise<ConversationPage> {
   const answer = await caller('GET', `/conversations?${new URLSearchParams(query).toString()}`)

@@ -1,17 +1,11 @@
 import { CreatedProject, PushResult, Version, VersionDiff } from '@stet/contract'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { TestServer } from '../support/test-server.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { refusalOf } from './refusal-of.ts'
-import { type Api, createTestProject, openServer, type TestProject } from './scenario.ts'
+import { createTestProject, sharedServer, type TestProject } from './scenario.ts'
 
-let server: TestServer
-let api: Api
+const { api } = await sharedServer()
 let project: TestProject
 
-beforeAll(async () => {
-  ;({ server, api } = await openServer())
-})
-afterAll(() => server.close())
 beforeEach(async () => {
   project = await createTestProject(api, { kept: 'kept', edited: 'one' })
 })
