@@ -68,7 +68,7 @@ describe('request bodies', () => {
     const version = `/projects/${project.project.id}/versions/${project.version.uuid}`
     const documents = `${version}/documents`
     const prompts = {
-      exact: 'e\u0301 \u00e9 😀 \u202eRTL \ufeff \t\r\n <b>"\\"</b>',
+      exact: 'e\u0301 \u00e9 😀 \u202eRTL \ufeff \t\r\n \u001b\u009b <b>"\\"</b>',
       marked: '\ufeff---\nmodel: m\n---\nmarked',
       marks: '\ufeff\ufeff',
       // The database returns this text in several pieces.

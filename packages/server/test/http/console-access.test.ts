@@ -68,21 +68,6 @@ describe('the answer is 401', () => {
     ['its token under our name', () => `${cookie.split('=')[0]}=${foreign.split('=')[1]}`],
   ])('with %s', (_name, value) => expectUnauthorized({ ...mark, cookie: value() }))
 
-  it('after the session ended', async () => {
-    const page = browser(server.url)
-    await page.signIn({ apiKey: await issueKey(api, {}) })
-    const ended = page.cookie ?? ''
-    expect((await page.call('DELETE', '/console/session')).status).toBe(204)
-    await expectUnauthorized({ ...mark, cookie: ended })
-  })
-
-  it('after the key was revoked', async () => {
-    const made = await api('POST', '/api-keys', { body: { name: 'revoked' } })
-    const ended = await cookieFor(server, String(made.body['key']))
-    expect((await api('DELETE', `/api-keys/${String(made.body['id'])}`)).status).toBe(200)
-    await expectUnauthorized({ ...mark, cookie: ended })
-  })
-
   it('without the header of the console', () => expectUnauthorized({ cookie }, 'no-key', routes))
   it('with another value in that header', () => expectUnauthorized({ cookie, 'x-stet-console': 'true' }))
 

@@ -148,7 +148,6 @@ describe('conversation list', () => {
   it('is empty for another tenant, and its cursors are not valid for other tenants', async () => {
     const foreign = apiCaller(server.url, await openTenant(server, 'conversations'))
     expect(await list({}, foreign)).toEqual({ items: [], nextCursor: null })
-    expect((await foreign('GET', `/conversations?projectId=${project.id}`)).status).toBe(404)
     const cursor = String((await list({ limit: '1' })).nextCursor)
     expect((await foreign('GET', `/conversations?cursor=${cursor}`)).status).toBe(400)
   })
@@ -160,6 +159,5 @@ describe('conversation list', () => {
     const { items } = await list({}, restricted)
     expect(uuids(items)).toContain(mine)
     expect(new Set(items.map(({ projectId }) => projectId))).toEqual(new Set([other.id]))
-    expect((await restricted('GET', `/conversations?projectId=${project.id}`)).status).toBe(404)
   })
 })

@@ -91,14 +91,6 @@ describe('annotations', () => {
     expect(await annotate(evaluation, { score: 1, versionUuid: draft })).toMatchObject({ versionUuid: draft })
   })
 
-  it.each([
-    [{ score: 1, metadata: { reason: 5 } }, 'metadata.reason'],
-    [{ score: 1, context: { text: 'é'.repeat(8_192) } }, 'metadata'],
-  ])('that are malformed return 400 (%#)', async (body, key) => {
-    const answer = await api('POST', annotatePath((await create()).uuid), { body })
-    expect(refusalOf(answer)).toEqual({ status: 400, reason: 'invalid-body', path: key })
-  })
-
   it('need an evaluation of the prompt of their conversation', async () => {
     const { documentUuid: b } = (await api('GET', `${project.live}/documents/b`)).body
     const ofB = await create({ documentUuid: b })

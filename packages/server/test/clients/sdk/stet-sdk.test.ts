@@ -69,25 +69,6 @@ describe('reason property of errors', () => {
     const reused = await caught(stet.versions.create('another', { idempotencyKey }))
     expect(reused).toMatchObject({ name: 'UnprocessableEntityError', reason: 'idempotency-key-reused' })
   })
-
-  it('is set for a busy conversation, before the stream starts', async () => {
-    bench.fake.enqueue({ deltas: ['a ', 'b'], hang: 'mid-stream' })
-    const first = stet.prompts.stream('hello')
-    await vi.waitFor(() => expect(first.text).not.toBe(''), 20_000)
-    const chat = stet.prompts.chatStream(first.conversationUuid ?? '', 'And then?')
-    expect(await caught(chat.finalText())).toMatchObject({ name: 'ConflictError', reason: 'conversation-busy' })
-    first.abort()
-    await caught(first.finalText())
-  })
-
-  it.each([true, false])(
-    'says of a failed run only that it failed, because its error code says why (stream: %s)',
-    async (stream) => {
-      bench.fake.enqueue({ status: 400, body: { error: { message: 'No' } } })
-      const error = await caught(stet.prompts.run('hello', { stream }))
-      expect(error).toMatchObject({ name: 'RunError', errorCode: 'ai_run_error', reason: 'run-failed' })
-    },
-  )
 })
 
 describe('interrupted stream', () => {
