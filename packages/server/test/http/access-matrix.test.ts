@@ -3,7 +3,8 @@ import { generateApiKey } from '../../src/features/access/api-key.ts'
 import { apiCaller, httpCall } from './api-call.ts'
 import { contractRoutes, fill, validQuery, type WalkedRoute } from './contract-routes.ts'
 import { countRows, foreignReferences, openHoldings } from './foreign-ids.ts'
-import { openTenant, sharedServer } from './scenario.ts'
+import { openTenant } from './scenario.ts'
+import { sharedServer } from './shared-server.ts'
 
 const scopes = ['read', 'run', 'write', 'publish', 'admin'] as const
 

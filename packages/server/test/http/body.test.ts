@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { ApiCall } from './api-call.ts'
 import { parseRaw, sendRaw } from './raw-http.ts'
 import { refusalOf } from './refusal-of.ts'
-import { sharedServer } from './scenario.ts'
+import { sharedServer } from './shared-server.ts'
 
 const { server, api } = await sharedServer()
 const create = (call: ApiCall) => api('POST', '/projects', call)

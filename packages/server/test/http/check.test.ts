@@ -4,7 +4,8 @@ import { expect, it } from 'vitest'
 import { endless } from '../templates/support/engine.ts'
 import { apiCaller } from './api-call.ts'
 import { refusalOf } from './refusal-of.ts'
-import { type Api, createTestProject, issueKey, sharedServer } from './scenario.ts'
+import { type Api, createTestProject, issueKey } from './scenario.ts'
+import { sharedServer } from './shared-server.ts'
 
 const { server, api } = await sharedServer()
 

@@ -4,7 +4,8 @@ import type { TestServer } from '../support/test-server.ts'
 import { httpCall } from './api-call.ts'
 import { browser } from './console-call.ts'
 import { allRoutes, fill } from './contract-routes.ts'
-import { type Api, issueKey, openServer, sharedServer } from './scenario.ts'
+import { type Api, issueKey, openServer } from './scenario.ts'
+import { sharedServer } from './shared-server.ts'
 
 interface Place {
   name: string

@@ -4,7 +4,7 @@ import { packageWithConsole } from '../support/console-package.ts'
 import { testServer } from '../support/test-server.ts'
 import { httpCall } from './api-call.ts'
 import { parseRaw, sendRaw } from './raw-http.ts'
-import { sharedServer } from './scenario.ts'
+import { sharedServer } from './shared-server.ts'
 
 const { server } = await sharedServer()
 

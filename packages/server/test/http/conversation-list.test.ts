@@ -2,7 +2,8 @@ import { ConversationPage, type ConversationSummary } from '@stet/contract'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { apiCaller } from './api-call.ts'
 import { refusalOf } from './refusal-of.ts'
-import { type Api, createTestProject, issueKey, openTenant, sharedServer, type TestProject } from './scenario.ts'
+import { type Api, createTestProject, issueKey, openTenant, type TestProject } from './scenario.ts'
+import { sharedServer } from './shared-server.ts'
 
 const prompt = '---\nprovider: demo\n---\nHello'
 

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { Document } from '@stet/contract'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createTestProject, sharedServer, type TestProject } from './scenario.ts'
+import { createTestProject, type TestProject } from './scenario.ts'
+import { sharedServer } from './shared-server.ts'
 
 const { api } = await sharedServer()
 let project: TestProject

@@ -1,6 +1,7 @@
 /** A list of many prompts stops evaluating when its client disconnects. */
 import { expect, it } from 'vitest'
-import { createTestProject, sharedServer } from './scenario.ts'
+import { createTestProject } from './scenario.ts'
+import { sharedServer } from './shared-server.ts'
 
 const left = (signal: AbortSignal): Promise<unknown> =>
   signal.aborted

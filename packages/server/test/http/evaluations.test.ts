@@ -4,7 +4,8 @@ import { annotate as annotateConversation } from '../../src/features/evaluations
 import type { Caller } from '../../src/shared/caller.ts'
 import { apiCaller } from './api-call.ts'
 import { refusalOf } from './refusal-of.ts'
-import { createTestProject, issueKey, openTenant, sharedServer, type TestProject } from './scenario.ts'
+import { createTestProject, issueKey, openTenant, type TestProject } from './scenario.ts'
+import { sharedServer } from './shared-server.ts'
 
 const unknown = '00000000-0000-4000-8000-000000000000'
 

@@ -3,7 +3,8 @@ import { DeletedExample, Example } from '@stet/contract'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { apiCaller } from './api-call.ts'
 import { refusalOf } from './refusal-of.ts'
-import { createTestProject, issueKey, sharedServer, type TestProject } from './scenario.ts'
+import { createTestProject, issueKey, type TestProject } from './scenario.ts'
+import { sharedServer } from './shared-server.ts'
 
 const { server, api } = await sharedServer()
 let project: TestProject

@@ -1,6 +1,7 @@
 import { Conversation, LogEntry, RunResult } from '@stet/contract'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createTestProject, sharedServer, type TestProject } from './scenario.ts'
+import { createTestProject, type TestProject } from './scenario.ts'
+import { sharedServer } from './shared-server.ts'
 
 const prompt = '---\nprovider: demo\nmodel: demo\n---\n/* note */Answer {{ name }}'
 

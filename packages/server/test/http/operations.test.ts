@@ -12,7 +12,8 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { TestServer } from '../support/test-server.ts'
 import { type ApiAnswer, apiCaller, httpCall } from './api-call.ts'
 import { causeOf } from './declared-answers.ts'
-import { openServer, sharedServer } from './scenario.ts'
+import { openServer } from './scenario.ts'
+import { sharedServer } from './shared-server.ts'
 
 const names = Object.keys(operatorRoutes) as OperatorRouteName[]
 const token = { authorization: 'Bearer figures' }

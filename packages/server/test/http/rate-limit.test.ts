@@ -1,6 +1,7 @@
 import { Pool } from 'undici'
 import { afterAll, describe, expect, it } from 'vitest'
-import { issueKey, sharedServer } from './scenario.ts'
+import { issueKey } from './scenario.ts'
+import { sharedServer } from './shared-server.ts'
 
 const { server, api } = await sharedServer()
 /** Few connections with many requests each, because hundreds must get a response within a second. */

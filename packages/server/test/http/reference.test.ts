@@ -1,7 +1,7 @@
 /** The API reference in a real browser: nothing from elsewhere, nothing that its policy refuses, and a request that works. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { chromium, openPage, type Page } from '../../../sdk/test/browser/chromium.ts'
-import { sharedServer } from './scenario.ts'
+import { sharedServer } from './shared-server.ts'
 
 const { server } = await sharedServer()
 

@@ -1,5 +1,3 @@
-import { rmSync } from 'node:fs'
-import { afterAll } from 'vitest'
 import { createWorkspace } from '../../src/features/access/first-start.ts'
 import { addProject } from '../../src/features/projects/create-project.ts'
 import { type TestServer, type TestServerOptions, testServer } from '../support/test-server.ts'
@@ -22,29 +20,6 @@ export async function openServer(
   const admin = apiCaller(server.url, server.adminKey)
   const key = await issueKey(admin, { scopes: ['admin'], plan: 'custom', limit: 100_000 })
   return { server, key, api: apiCaller(server.url, key) }
-}
-
-let shared: Promise<Opened> | undefined
-
-/**
- * Opens a server with default settings that the files of one test process share. A file may change only what belongs to
- * its own projects, keys and tenants. On PostgreSQL each file has a server of its own, whose database it drops.
- */
-export async function sharedServer(): Promise<Opened> {
-  if (process.env['STET_TEST_DATABASE_URL']) {
-    const opened = await openServer()
-    afterAll(() => opened.server.close())
-    return opened
-  }
-  shared ??= openServer().then((opened) => {
-    // Vitest ends the process with this signal and kills it half a second later.
-    process.once('SIGTERM', () => {
-      rmSync(opened.server.dataDir, { recursive: true, force: true, maxRetries: 3 })
-      process.kill(process.pid, 'SIGKILL')
-    })
-    return opened
-  })
-  return shared
 }
 
 export async function issueKey(api: Api, body: Record<string, unknown>): Promise<string> {

@@ -1,7 +1,8 @@
 import { VersionTree } from '@stet/contract'
 import { expect, it } from 'vitest'
 import { apiCaller } from './api-call.ts'
-import { type Api, createTestProject, issueKey, sharedServer } from './scenario.ts'
+import { type Api, createTestProject, issueKey } from './scenario.ts'
+import { sharedServer } from './shared-server.ts'
 
 const { server, api } = await sharedServer()
 

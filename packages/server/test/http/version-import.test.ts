@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { Version } from '@stet/contract'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { refusalOf } from './refusal-of.ts'
-import { createTestProject, openTenant, sharedServer, type TestProject } from './scenario.ts'
+import { createTestProject, openTenant, type TestProject } from './scenario.ts'
+import { sharedServer } from './shared-server.ts'
 
 const { server, api } = await sharedServer()
 let project: TestProject

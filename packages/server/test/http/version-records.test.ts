@@ -1,7 +1,8 @@
 import { Version } from '@stet/contract'
 import { beforeAll, expect, it } from 'vitest'
 import { apiCaller } from './api-call.ts'
-import { type Api, createTestProject, issueKey, sharedServer } from './scenario.ts'
+import { type Api, createTestProject, issueKey } from './scenario.ts'
+import { sharedServer } from './shared-server.ts'
 
 const { server, api } = await sharedServer()
 let ada: Api

@@ -1,7 +1,8 @@
 import { CreatedProject, PushResult, Version } from '@stet/contract'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { refusalOf } from './refusal-of.ts'
-import { createTestProject, sharedServer, type TestProject } from './scenario.ts'
+import { createTestProject, type TestProject } from './scenario.ts'
+import { sharedServer } from './shared-server.ts'
 
 const { api } = await sharedServer()
 let project: TestProject
