@@ -13,6 +13,7 @@ import { renderChart } from './helm/render-chart.ts'
 import { readManifest, root } from './release/packages.ts'
 
 interface Service {
+  stop_grace_period?: string
   profiles?: string[]
   environment?: Record<string, unknown>
   depends_on?: Record<string, unknown>
@@ -52,8 +53,31 @@ function checkCompose(): void {
     if (name === 'single' || name === 'server') expectSettings(`compose.yaml: ${name}`, Object.keys(environment))
   }
   expect(services['server']?.deploy?.replicas === 3, 'compose.yaml: scaled needs three servers')
+  for (const drainSeconds of ['', '3600']) {
+    const { single, server } = parse(interpolate(text, { STET_DRAIN_SECONDS: drainSeconds }), { merge: true }).services
+    for (const { stop_grace_period } of [single, server] as Service[])
+      expectGrace(`compose.yaml with ${stop_grace_period}`, secondsOf(stop_grace_period), drainSeconds)
+  }
   const proxy = readFileSync(join(root, 'deploy/nginx.conf'), 'utf8')
   expect(/^\s*proxy_buffering off;$/m.test(proxy), 'nginx.conf: event streams are buffered')
+}
+
+/** Interpolates as Compose does, as far as the file needs it. */
+function interpolate(text: string, environment: Record<string, string>): string {
+  return text.replace(/\$\{(\w+):-([^}]*)\}/g, (_, name, otherwise) => environment[name] || otherwise)
+}
+
+/** Compose adds up the parts of a duration, as Go does. */
+function secondsOf(duration = ''): number {
+  if (!/^(\d+(ms|s))+$/.test(duration)) return 0
+  const parts = [...duration.matchAll(/(\d+)(ms|s)/g)]
+  return parts.reduce((sum, [, count, unit]) => sum + Number(count) / (unit === 'ms' ? 1_000 : 1), 0)
+}
+
+/** A stop takes 5 s until load balancers have noticed, the time for runs, and 20 s to close (docs/self-hosting.md). */
+function expectGrace(where: string, seconds: number, drainSeconds: string): void {
+  const least = 5 + Number(drainSeconds || '30') + 20
+  expect(seconds >= least, `${where}: the server is killed after ${seconds} s, but may need ${least} s to stop`)
 }
 
 function expectSettings(where: string, names: string[]): void {
@@ -90,6 +114,12 @@ function checkChart(): number {
   expectTrust(scaled, '0')
   expectTrust(reached, '1')
   expectTrust(manifests({ existingSecret, settings: { STET_TRUST_PROXY: '2' } }), '2')
+  for (const drainSeconds of ['', '3600']) {
+    const values = drainSeconds ? { settings: { STET_DRAIN_SECONDS: drainSeconds } } : {}
+    const rendered = JSON.stringify(manifests({ existingSecret, ...values }))
+    const [, seconds] = /"terminationGracePeriodSeconds":(\d+)/.exec(rendered) ?? []
+    expectGrace('helm', Number(seconds ?? 0), drainSeconds)
+  }
   expectRefusals(scaled)
   return new Set(all.map(({ kind }) => kind)).size
 }

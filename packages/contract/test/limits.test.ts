@@ -5,7 +5,7 @@ import * as contract from '../src/index.ts'
 const { AnnotateBody, CreateEvaluationBody, CreateLogBody, ListConversationsQuery, RotateApiKeyBody } = contract
 const { CreateApiKeyBody, CreateDocumentBody, CreateExampleBody, CreateProjectBody, CreateProviderKeyBody, LIMITS } =
   contract
-const { UpdateProjectBody } = contract
+const { CreateVersionBody, UpdateProjectBody } = contract
 const { PublishVersionBody, PushChangesBody, RevertVersionBody, RunDocumentBody } = contract
 
 const uuid = '9b2f7c1e-4d3a-4e8b-a6f5-1c0d9e8b7a65'
@@ -13,6 +13,7 @@ const run = (more: object) => ({ path: 'a', ...more })
 const example = (more: object) => ({ documentUuid: uuid, name: 'a', parameters: {}, ...more })
 const evaluation = (more: object) => ({ projectId: 1, name: 'a', metric: 'rating', ...more })
 const provider = (more: object) => ({ name: 'a', provider: 'openai', token: 'x', ...more })
+const custom = (more: object) => ({ name: 'a', plan: 'custom', ...more })
 const promptOf = (bytes: number) => 'é'.repeat(Math.floor(bytes / 2)) + 'x'.repeat(bytes % 2)
 const change = (more: object) => ({ changes: [{ path: 'a', status: 'modified', ...more }] })
 const tooLong = promptOf(LIMITS.promptBytes + 1)
@@ -44,7 +45,7 @@ const largest: Case[] = (
     [CreateExampleBody, example, 'messages', message, 1_000],
     [CreateLogBody, run, 'messages', message, 1_000],
     [RunDocumentBody, run, 'tools', ['a'], 128],
-    [CreateApiKeyBody, (more) => ({ name: 'a', plan: 'custom', ...more }), 'limit', 1, 100_000],
+    [CreateApiKeyBody, custom, 'limit', 1, 100_000],
     [CreateApiKeyBody, (more) => ({ name: 'a', ...more }), 'projectId', 1, 2 ** 31 - 1],
     [CreateLogBody, (more) => run({ messages: [], ...more }), 'duration', 1, 2 ** 31 - 1],
     [UpdateProjectBody, only, 'retentionDays', 1, 3650],
@@ -90,8 +91,21 @@ const cases: Case[] = [
   ['empty tool name', RunDocumentBody, run({ tools: [] }), run({ tools: [''] }), ['tools', 0]],
   ['control characters', RunDocumentBody, run({ tools: ['a b'] }), run({ tools: ['a\u0007b'] }), ['tools', 0]],
   ['scopes', CreateApiKeyBody, { name: 'a', scopes: ['read'] }, { name: 'a', scopes: ['root'] }, ['scopes', 0]],
+  ['plan custom without a limit', CreateApiKeyBody, { name: 'a' }, { name: 'a', plan: 'custom' }, ['limit']],
+  ['a limit of another plan', CreateApiKeyBody, custom({ limit: 1 }), custom({ plan: 'team', limit: 1 }), ['limit']],
+  ['a limit without a plan', CreateApiKeyBody, custom({ limit: 1 }), { name: 'a', limit: 1 }, ['limit']],
+  ['limit 0', CreateApiKeyBody, custom({ limit: 1 }), custom({ limit: 0 }), ['limit']],
+  ['a whole limit', CreateApiKeyBody, custom({ limit: 1 }), custom({ limit: 1.5 }), ['limit']],
+  ['pricing plans', CreateApiKeyBody, { name: 'a', plan: 'hobby' }, { name: 'a', plan: 'gold' }, ['plan']],
   ['provider kinds', CreateProviderKeyBody, provider({}), provider({ provider: 'acme' }), ['provider']],
   ['metadata, in bytes as JSON', AnnotateBody, metadata(16_384 - 8), metadata(16_384 - 7), ['metadata']],
+  [
+    'the reason of a score',
+    AnnotateBody,
+    { score: 1, metadata: { reason: 'a' } },
+    { score: 1, metadata: { reason: 5 } },
+    ['metadata', 'reason'],
+  ],
   ['metadata with its context', AnnotateBody, context(16_384 - 20), context(16_384 - 19), ['metadata']],
   [
     'ratings',
@@ -113,6 +127,18 @@ const cases: Case[] = [
 test.each(cases)('%s', (_name, schema, fits, exceeds, path) => {
   expect(schema.safeParse(fits).error).toBeUndefined()
   expect(schema.safeParse(exceeds).error?.issues[0]?.path).toEqual(path)
+})
+
+test.each(['\n', '\u001b', '\u007f', '\u009b'])('names have no control character %j', (character) => {
+  for (const [schema, body, key] of [
+    [CreateProjectBody, only, 'name'],
+    [UpdateProjectBody, only, 'name'],
+    [CreateVersionBody, only, 'name'],
+    [PublishVersionBody, only, 'title'],
+    [CreateApiKeyBody, only, 'name'],
+    [CreateProviderKeyBody, provider, 'name'],
+  ] as [z.ZodType, Body, string][])
+    expect(schema.safeParse(body({ [key]: `a${character}b` })).error?.issues[0]?.path).toEqual([key])
 })
 
 test('absent fields get their defaults', () => {

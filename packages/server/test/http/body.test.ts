@@ -1,18 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { TestServer } from '../support/test-server.ts'
+import { describe, expect, it } from 'vitest'
 import type { ApiCall } from './api-call.ts'
 import { parseRaw, sendRaw } from './raw-http.ts'
 import { refusalOf } from './refusal-of.ts'
-import { type Api, openServer } from './scenario.ts'
+import { sharedServer } from './shared-server.ts'
 
-let server: TestServer
-let api: Api
+const { server, api } = await sharedServer()
 const create = (call: ApiCall) => api('POST', '/projects', call)
-
-beforeAll(async () => {
-  ;({ server, api } = await openServer())
-})
-afterAll(() => server.close())
 
 describe('request bodies', () => {
   it('may contain unknown keys, which are ignored, and null, which counts as absent', async () => {
@@ -75,7 +68,7 @@ describe('request bodies', () => {
     const version = `/projects/${project.project.id}/versions/${project.version.uuid}`
     const documents = `${version}/documents`
     const prompts = {
-      exact: 'e\u0301 \u00e9 😀 \u202eRTL \ufeff \t\r\n <b>"\\"</b>',
+      exact: 'e\u0301 \u00e9 😀 \u202eRTL \ufeff \t\r\n \u001b\u009b <b>"\\"</b>',
       marked: '\ufeff---\nmodel: m\n---\nmarked',
       marks: '\ufeff\ufeff',
       // The database returns this text in several pieces.

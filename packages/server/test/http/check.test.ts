@@ -1,19 +1,13 @@
 import { createHash } from 'node:crypto'
 import { DocumentCheck } from '@stet/contract'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { TestServer } from '../support/test-server.ts'
+import { expect, it } from 'vitest'
 import { endless } from '../templates/support/engine.ts'
 import { apiCaller } from './api-call.ts'
 import { refusalOf } from './refusal-of.ts'
-import { type Api, createTestProject, issueKey, openServer } from './scenario.ts'
+import { type Api, createTestProject, issueKey } from './scenario.ts'
+import { sharedServer } from './shared-server.ts'
 
-let server: TestServer
-let api: Api
-
-beforeAll(async () => {
-  ;({ server, api } = await openServer())
-})
-afterAll(() => server.close())
+const { server, api } = await sharedServer()
 
 const hash = (text: string) => createHash('sha256').update(text).digest('hex')
 const send = (version: string, body: Record<string, unknown>, caller: Api = api) =>

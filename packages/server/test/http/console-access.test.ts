@@ -5,6 +5,7 @@ import { httpCall } from './api-call.ts'
 import { browser } from './console-call.ts'
 import { allRoutes, fill } from './contract-routes.ts'
 import { type Api, issueKey, openServer } from './scenario.ts'
+import { sharedServer } from './shared-server.ts'
 
 interface Place {
   name: string
@@ -16,22 +17,18 @@ const routes: Place[] = allRoutes
   .filter(({ metadata }) => !metadata.isPublic)
   .map(({ name, method, prefix, path }) => ({ name, method, path: prefix + fill(path) }))
 
+const { server: other } = await sharedServer()
 let server: TestServer
-let other: TestServer
 let api: Api
 let cookie: string
 let foreign: string
 
 beforeAll(async () => {
   ;({ server, api } = await openServer())
-  ;({ server: other } = await openServer())
   cookie = await cookieFor(server, await issueKey(api, { scopes: ['admin'] }))
   foreign = await cookieFor(other, other.adminKey)
 })
-afterAll(async () => {
-  await server.close()
-  await other.close()
-})
+afterAll(() => server.close())
 
 async function cookieFor({ url }: TestServer, apiKey: string): Promise<string> {
   const page = browser(url)
@@ -71,21 +68,6 @@ describe('the answer is 401', () => {
     ['the cookie of another installation', () => foreign],
     ['its token under our name', () => `${cookie.split('=')[0]}=${foreign.split('=')[1]}`],
   ])('with %s', (_name, value) => expectUnauthorized({ ...mark, cookie: value() }))
-
-  it('after the session ended', async () => {
-    const page = browser(server.url)
-    await page.signIn({ apiKey: await issueKey(api, {}) })
-    const ended = page.cookie ?? ''
-    expect((await page.call('DELETE', '/console/session')).status).toBe(204)
-    await expectUnauthorized({ ...mark, cookie: ended })
-  })
-
-  it('after the key was revoked', async () => {
-    const made = await api('POST', '/api-keys', { body: { name: 'revoked' } })
-    const ended = await cookieFor(server, String(made.body['key']))
-    expect((await api('DELETE', `/api-keys/${String(made.body['id'])}`)).status).toBe(200)
-    await expectUnauthorized({ ...mark, cookie: ended })
-  })
 
   it('without the header of the console', () => expectUnauthorized({ cookie }, 'no-key', routes))
   it('with another value in that header', () => expectUnauthorized({ cookie, 'x-stet-console': 'true' }))

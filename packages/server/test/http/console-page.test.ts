@@ -1,15 +1,12 @@
 /** The page of the console: its addresses, its headers, its base, and servers without it. */
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { packageWithConsole } from '../support/console-package.ts'
-import { type TestServer, testServer } from '../support/test-server.ts'
+import { testServer } from '../support/test-server.ts'
 import { httpCall } from './api-call.ts'
 import { parseRaw, sendRaw } from './raw-http.ts'
+import { sharedServer } from './shared-server.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await testServer()
-})
-afterAll(() => server.close())
+const { server } = await sharedServer()
 
 const metaNonce = (html: string) => /<meta name="stet-nonce" content="([^"]+)"/.exec(html)?.[1]
 const baseOf = (html: string) => /<base href="([^"]*)"/.exec(html)?.[1]

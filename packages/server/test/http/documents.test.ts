@@ -1,19 +1,14 @@
 import { createHash } from 'node:crypto'
 import { Document } from '@stet/contract'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { TestServer } from '../support/test-server.ts'
-import { type Api, createTestProject, openServer, type TestProject } from './scenario.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { createTestProject, type TestProject } from './scenario.ts'
+import { sharedServer } from './shared-server.ts'
 
-let server: TestServer
-let api: Api
+const { api } = await sharedServer()
 let project: TestProject
 const prompt = 'Hello {{ name }}'
 const hash = (text: string) => createHash('sha256').update(text).digest('hex')
 
-beforeAll(async () => {
-  ;({ server, api } = await openServer())
-})
-afterAll(() => server.close())
 beforeEach(async () => {
   project = await createTestProject(api)
 })

@@ -1,13 +1,7 @@
 /** A list of many prompts stops evaluating when its client disconnects. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createTestProject, type Opened, openServer } from './scenario.ts'
-
-let opened: Opened
-
-beforeAll(async () => {
-  opened = await openServer()
-})
-afterAll(() => opened.server.close())
+import { expect, it } from 'vitest'
+import { createTestProject } from './scenario.ts'
+import { sharedServer } from './shared-server.ts'
 
 const left = (signal: AbortSignal): Promise<unknown> =>
   signal.aborted
@@ -15,7 +9,7 @@ const left = (signal: AbortSignal): Promise<unknown> =>
     : new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
 
 it("cancels a list's evaluations when its client disconnects", async () => {
-  const { server, api, key } = opened
+  const { server, api, key } = await sharedServer()
   const { draft } = await createTestProject(api)
   const documents = `${draft}/documents`
   // A push does not compile, so a list evaluates every text.

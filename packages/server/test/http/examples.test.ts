@@ -1,27 +1,24 @@
 import { randomUUID } from 'node:crypto'
 import { DeletedExample, Example } from '@stet/contract'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { TestServer } from '../support/test-server.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { apiCaller } from './api-call.ts'
 import { refusalOf } from './refusal-of.ts'
-import { type Api, createTestProject, issueKey, openServer, type TestProject } from './scenario.ts'
+import { createTestProject, issueKey, type TestProject } from './scenario.ts'
+import { sharedServer } from './shared-server.ts'
 
-let server: TestServer
-let api: Api
+const { server, api } = await sharedServer()
 let project: TestProject
 let examples: string
 let documentUuid: string
 let otherUuid: string
 
 beforeAll(async () => {
-  ;({ server, api } = await openServer())
   project = await createTestProject(api, { a: 'Hello {{ name }}', b: 'Other' })
   examples = `/projects/${project.id}/examples`
   const uuidOf = async (path: string) => String((await api('GET', `${project.live}/documents/${path}`)).body['uuid'])
   documentUuid = await uuidOf('a')
   otherUuid = await uuidOf('b')
 })
-afterAll(() => server.close())
 
 const post = (body: Record<string, unknown>) =>
   api('POST', examples, { body: { documentUuid, name: randomUUID(), parameters: {}, ...body } })

@@ -1,19 +1,16 @@
 import { Conversation, LogEntry, RunResult } from '@stet/contract'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { TestServer } from '../support/test-server.ts'
-import { type Api, createTestProject, openServer, type TestProject } from './scenario.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { createTestProject, type TestProject } from './scenario.ts'
+import { sharedServer } from './shared-server.ts'
 
 const prompt = '---\nprovider: demo\nmodel: demo\n---\n/* note */Answer {{ name }}'
 
-let server: TestServer
-let api: Api
+const { server, api } = await sharedServer()
 let project: TestProject
 
 beforeAll(async () => {
-  ;({ server, api } = await openServer())
   project = await createTestProject(api, { 'support/reply': prompt })
 })
-afterAll(() => server.close())
 
 async function record(body: Record<string, unknown>): Promise<LogEntry> {
   const answer = await api('POST', `${project.live}/documents/logs`, { body: { path: 'support/reply', ...body } })

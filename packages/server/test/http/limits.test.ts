@@ -4,20 +4,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import { prompt, type RunBench, runBench } from '../runs/run-bench.ts'
 import type { ApiAnswer } from './api-call.ts'
-import { refusalOf } from './refusal-of.ts'
 import { createTestProject, issueKey, type TestProject } from './scenario.ts'
 
 let bench: RunBench
 let project: TestProject
 
 beforeAll(async () => {
-  bench = await runBench(
-    {
-      hello: prompt('<user>Hi</user>'),
-      typed: prompt('<user>Hi</user>', 'parameters:\n  rows:\n    type: array\n'),
-    },
-    { STET_MAX_QUEUED_PER_KEY: '1', STET_WORKERS: '1' },
-  )
+  bench = await runBench({
+    hello: prompt('<user>Hi</user>'),
+    typed: prompt('<user>Hi</user>', 'parameters:\n  rows:\n    type: array\n'),
+  })
   project = await createTestProject(bench.api, { hello: prompt('<user>Hi</user>') })
 })
 afterAll(() => bench.close())
@@ -28,7 +24,6 @@ function post(path: string, body: unknown, headers: Record<string, string> = {})
 
 const text = (length: number) => 'x'.repeat(length)
 const list = <T>(length: number, entry: (place: number) => T) => Array.from({ length }, (_, place) => entry(place))
-const nested = (levels: number) => `{"name":"deep","x":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`
 const objectOf = (bytes: number) => ({ k: text(bytes - '{"k":""}'.length) })
 const run = (more: object) => post(`${bench.live}/documents/run`, { path: 'hello', ...more })
 const update = async (body: object) => post(`${await project.newDraft()}/documents/create-or-update`, body)
@@ -48,17 +43,7 @@ interface Row {
   refuses?: { status: number; name: string; details?: object }
 }
 
-const tooLarge = { status: 413, name: 'PayloadTooLargeError', details: { limit: 4_194_304 } }
-const whole = '{"name":"whole","pad":""}'
-
 const rows: Row[] = [
-  {
-    limit: 'request body, bytes',
-    at: 4_194_304,
-    send: (size) => post('/projects', whole.replace('""', `"${text(size - whole.length)}"`)),
-    passes: 201,
-    refuses: tooLarge,
-  },
   {
     limit: 'values of a body',
     at: 50_000,
@@ -84,7 +69,6 @@ const rows: Row[] = [
     send: (size) => run({ path: 'typed', parameters: { rows: `${'['.repeat(size)}${']'.repeat(size)}` } }),
     refuses: { status: 422, name: 'UnprocessableEntityError' },
   },
-  { limit: 'JSON nesting depth', at: 64, send: (size) => post('/projects', nested(size)), passes: 201 },
   {
     limit: 'document path on write, bytes after normalization',
     at: 512,
@@ -130,31 +114,6 @@ describe.each(rows)('$limit: $at', ({ at, send, passes = 200, refuses = { status
 })
 
 describe('other limits', () => {
-  it('refuses tool names with control characters', async () => {
-    for (const name of ['', 'a\u0007', 'a\nb']) expect((await run({ tools: [name] })).status).toBe(400)
-  })
-
-  it.each(['\n', '\u001b', '\u007f', '\u009b'])('refuses names with the control character %j', async (character) => {
-    const name = `a${character}b`
-    const provider = { provider: 'openai', token: 'sk-0123456789abcdef' }
-    const draft = await project.newDraft()
-    const refused: [method: string, path: string, body: object][] = [
-      ['POST', '/projects', { name }],
-      ['PUT', `/projects/${project.id}`, { name }],
-      ['POST', `/projects/${project.id}/versions`, { name }],
-      ['POST', `${draft}/publish`, { title: name }],
-      ['POST', '/api-keys', { name }],
-      ['POST', '/provider-api-keys', { ...provider, name }],
-    ]
-    for (const [method, path, body] of refused) {
-      const field = 'title' in body ? 'title' : 'name'
-      const answer = await bench.api(method, path, { body })
-      expect(refusalOf(answer)).toEqual({ status: 400, reason: 'invalid-body', path: field })
-    }
-    const text = { path: `control/${character.charCodeAt(0)}`, prompt: `a${character}b` }
-    expect((await post(`${draft}/documents`, text)).body['content']).toBe(text.prompt)
-  })
-
   it('keeps existing names with control characters readable', async () => {
     const { body } = await post('/projects', { name: 'old' })
     const { id } = body['project'] as { id: number }
@@ -183,30 +142,6 @@ describe('run limits', () => {
       toolWaitMs: 300_000,
     })
   })
-
-  it('returns 503 and stores nothing above the number of queued runs per key', async () => {
-    let letGo = () => {}
-    const gate = new Promise<void>((resolve) => {
-      letGo = resolve
-    })
-    const calls = bench.fake.requests.length
-    bench.fake.enqueue({ text: 'slow', gate, gateAfter: 0 })
-    const started = await bench.background('hello')
-    await bench.fake.waitForRequest(calls + 1)
-    const keyed = () =>
-      post(`${bench.live}/documents/run`, { path: 'hello', background: true }, { 'idempotency-key': 'waits' })
-    const waiting = String((await keyed()).body['uuid'])
-    const refused = await run({ background: true })
-    expect(refused).toMatchObject({
-      status: 503,
-      body: { name: 'ServiceUnavailableError', details: { retryAfter: expect.any(Number) } },
-    })
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
-    expect(await keyed()).toMatchObject({ status: 200, body: { uuid: waiting } })
-    expect(await bench.server.deps.runs.store.listQueued()).toHaveLength(1)
-    letGo()
-    for (const uuid of [started, waiting]) expect((await bench.attach(uuid)).status).toBe(200)
-  })
 })
 
 describe('pricing plans', () => {
@@ -215,33 +150,11 @@ describe('pricing plans', () => {
   it.each([...Object.entries(limits), ['custom', 77]] as const)(
     '%s allows %i requests per second',
     async (plan, limit) => {
-      const custom = plan === 'custom' ? { limit } : {}
-      const key = await issueKey(bench.api, { plan, ...custom })
-      const before = Date.now()
-      const { headers, body } = await bench.api('GET', '/me', { key })
+      const key = await issueKey(bench.api, { plan, ...(plan === 'custom' && { limit }) })
+      const { body } = await bench.api('GET', '/me', { key })
       expect(body).toMatchObject({ apiKey: { plan, limit }, rateLimit: { limit, windowSeconds: 1 } })
-      expect(headers.get('x-ratelimit-limit')).toBe(String(limit))
-      expect(headers.get('x-ratelimit-remaining')).toBe(String(limit - 1))
-      const reset = headers.get('x-ratelimit-reset')
-      expect(reset).toMatch(/^\d{13}$/)
-      expect(Number(reset)).toBeGreaterThan(before)
-      expect(Number(reset)).toBeLessThanOrEqual(Date.now() + 1_000)
-      expect(headers.has('retry-after')).toBe(false)
     },
   )
-
-  it.each([
-    [{ plan: 'custom' }, 'limit'],
-    [{ plan: 'team', limit: 5 }, 'limit'],
-    [{ limit: 5 }, 'limit'],
-    [{ plan: 'custom', limit: 0 }, 'limit'],
-    [{ plan: 'custom', limit: 100_001 }, 'limit'],
-    [{ plan: 'custom', limit: 1.5 }, 'limit'],
-    [{ plan: 'gold' }, 'plan'],
-  ])('refuses %j', async (body, path) => {
-    const answer = await post('/api-keys', { name: 'x', ...body })
-    expect(refusalOf(answer)).toEqual({ status: 400, reason: 'invalid-body', path })
-  })
 
   it('sends rate-limit headers with every authenticated response, and no Retry-After below the limit', async () => {
     const key = await issueKey(bench.api, { scopes: ['run'], plan: 'custom', limit: 40 })

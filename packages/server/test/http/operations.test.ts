@@ -13,20 +13,17 @@ import type { TestServer } from '../support/test-server.ts'
 import { type ApiAnswer, apiCaller, httpCall } from './api-call.ts'
 import { causeOf } from './declared-answers.ts'
 import { openServer } from './scenario.ts'
+import { sharedServer } from './shared-server.ts'
 
 const names = Object.keys(operatorRoutes) as OperatorRouteName[]
 const token = { authorization: 'Bearer figures' }
 
 let server: TestServer
-let open: TestServer
+const { server: open } = await sharedServer()
 beforeAll(async () => {
   ;({ server } = await openServer({ STET_METRICS_TOKEN: 'figures', STET_LOG_LEVEL: 'off', STET_CONSOLE: 'off' }))
-  ;({ server: open } = await openServer())
 })
-afterAll(async () => {
-  await server.close()
-  await open.close()
-})
+afterAll(() => server.close())
 
 const ask = (method: string, name: OperatorRouteName, headers: Record<string, string> = {}) =>
   httpCall(method, `${server.url}${operatorRoutes[name].path}`, {

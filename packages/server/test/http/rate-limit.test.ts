@@ -1,21 +1,12 @@
 import { Pool } from 'undici'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { TestServer } from '../support/test-server.ts'
-import { type Api, issueKey, openServer } from './scenario.ts'
+import { afterAll, describe, expect, it } from 'vitest'
+import { issueKey } from './scenario.ts'
+import { sharedServer } from './shared-server.ts'
 
-let server: TestServer
-let api: Api
+const { server, api } = await sharedServer()
 /** Few connections with many requests each, because hundreds must get a response within a second. */
-let pool: Pool
-
-beforeAll(async () => {
-  ;({ server, api } = await openServer())
-  pool = new Pool(server.url, { connections: 4, pipelining: 100 })
-})
-afterAll(async () => {
-  await pool.close()
-  await server.close()
-})
+const pool = new Pool(server.url, { connections: 4, pipelining: 100 })
+afterAll(() => pool.close())
 
 interface Answer {
   status: number

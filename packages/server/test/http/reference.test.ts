@@ -1,8 +1,9 @@
 /** The API reference in a real browser: nothing from elsewhere, nothing that its policy refuses, and a request that works. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { chromium, openPage, type Page } from '../../../sdk/test/browser/chromium.ts'
-import type { TestServer } from '../support/test-server.ts'
-import { openServer } from './scenario.ts'
+import { sharedServer } from './shared-server.ts'
+
+const { server } = await sharedServer()
 
 const isLong = process.env['STET_TEST_LONG'] === '1'
 if (!chromium)
@@ -55,16 +56,11 @@ const READ = `(async () => {
 })()`
 
 describe.runIf(chromium).each(isLong ? [1440, 360] : [360])('the API reference, %i pixels wide', (width) => {
-  let server: TestServer
   let page: Page
   beforeAll(async () => {
-    ;({ server } = await openServer())
     page = await openPage(chromium ?? '', `${server.url}/docs`, { before: BEFORE, width })
   })
-  afterAll(async () => {
-    await page.close()
-    await server.close()
-  })
+  afterAll(() => page.close())
 
   it('shows resolved schemas, rendered Markdown, full paths, and samples for curl and the SDK', async () => {
     const { curl, code } = (await page.evaluate(READ)) as { curl: string; code: string[] }

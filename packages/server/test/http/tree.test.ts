@@ -1,16 +1,10 @@
 import { VersionTree } from '@stet/contract'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { TestServer } from '../support/test-server.ts'
+import { expect, it } from 'vitest'
 import { apiCaller } from './api-call.ts'
-import { type Api, createTestProject, issueKey, openServer } from './scenario.ts'
+import { type Api, createTestProject, issueKey } from './scenario.ts'
+import { sharedServer } from './shared-server.ts'
 
-let server: TestServer
-let api: Api
-
-beforeAll(async () => {
-  ;({ server, api } = await openServer())
-})
-afterAll(() => server.close())
+const { server, api } = await sharedServer()
 
 async function treeOf(version: string, caller: Api = api): Promise<VersionTree> {
   const { status, body } = await caller('GET', `${version}/tree`)

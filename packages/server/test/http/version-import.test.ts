@@ -1,18 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { Version } from '@stet/contract'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { TestServer } from '../support/test-server.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { refusalOf } from './refusal-of.ts'
-import { type Api, createTestProject, openServer, openTenant, type TestProject } from './scenario.ts'
+import { createTestProject, openTenant, type TestProject } from './scenario.ts'
+import { sharedServer } from './shared-server.ts'
 
-let server: TestServer
-let api: Api
+const { server, api } = await sharedServer()
 let project: TestProject
 
-beforeAll(async () => {
-  ;({ server, api } = await openServer())
-})
-afterAll(() => server.close())
 beforeEach(async () => {
   project = await createTestProject(api, { kept: 'kept', edited: 'one' })
 })

@@ -1,20 +1,17 @@
 import { Version } from '@stet/contract'
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { TestServer } from '../support/test-server.ts'
+import { beforeAll, expect, it } from 'vitest'
 import { apiCaller } from './api-call.ts'
-import { type Api, createTestProject, issueKey, openServer } from './scenario.ts'
+import { type Api, createTestProject, issueKey } from './scenario.ts'
+import { sharedServer } from './shared-server.ts'
 
-let server: TestServer
-let api: Api
+const { server, api } = await sharedServer()
 let ada: Api
 let leo: Api
 
 beforeAll(async () => {
-  ;({ server, api } = await openServer())
   ada = apiCaller(server.url, await issueKey(api, { name: 'Ada' }))
   leo = apiCaller(server.url, await issueKey(api, { name: 'Leo' }))
 })
-afterAll(() => server.close())
 
 const put = (caller: Api, version: string, path: string, prompt: string, force = false) =>
   caller('POST', `${version}/documents/create-or-update`, { body: { path, prompt, force } })
@@ -72,8 +69,8 @@ it('records forced edits with their author, and counts them like diff', async ()
 
 it('does not name a publisher for imported versions and for publications of earlier releases', async () => {
   const project = await createTestProject(ada, { a: '1' })
-  await server.database.session.query('UPDATE version SET published_by = NULL')
-  await server.database.session.query('UPDATE document SET author_id = NULL')
+  await server.database.session.query('UPDATE version SET published_by = NULL WHERE project_id = $1', [project.id])
+  await server.database.session.query('UPDATE document SET author_id = NULL WHERE project_id = $1', [project.id])
   // A write drops what the server has cached.
   const draft = await project.newDraft()
   expect(await read(project.live)).toMatchObject({ publishedBy: null, changeCount: 1 })

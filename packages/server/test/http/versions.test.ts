@@ -1,32 +1,22 @@
-import { CreatedProject, PushResult, Version, VersionDiff } from '@stet/contract'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { TestServer } from '../support/test-server.ts'
+import { CreatedProject, PushResult, Version } from '@stet/contract'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { refusalOf } from './refusal-of.ts'
-import { type Api, createTestProject, openServer, type TestProject } from './scenario.ts'
+import { createTestProject, type TestProject } from './scenario.ts'
+import { sharedServer } from './shared-server.ts'
 
-let server: TestServer
-let api: Api
+const { api } = await sharedServer()
 let project: TestProject
 
-beforeAll(async () => {
-  ;({ server, api } = await openServer())
-})
-afterAll(() => server.close())
 beforeEach(async () => {
   project = await createTestProject(api, { kept: 'kept', edited: 'one' })
 })
 
 describe('versions', () => {
-  it('are listed with drafts first and can be filtered by status', async () => {
-    const draft = await project.newDraft()
-    const all = (await api('GET', `/projects/${project.id}/versions`)).body as unknown as Version[]
-    expect(all.map(({ status }) => status)).toEqual(['draft', 'merged'])
-    expect(draft).toContain(all[0]?.uuid)
-    const merged = await api('GET', `/projects/${project.id}/versions?status=merged`)
+  it('can be filtered by status, and ignore an unknown filter', async () => {
+    await project.newDraft()
+    const merged = await api('GET', `/projects/${project.id}/versions?status=merged&unknown=1`)
     expect(merged.body).toMatchObject([{ uuid: project.draftUuid, version: 1, isLive: true }])
     expect((await api('GET', `/projects/${project.id}/versions?status=other`)).status).toBe(400)
-    expect((await api('GET', `/projects/${project.id}/versions?status=draft&status=merged`)).status).toBe(400)
-    expect((await api('GET', `/projects/${project.id}/versions?unknown=1`)).status).toBe(200)
   })
 
   it('are returned by uuid in any letter case, and as live', async () => {
@@ -36,32 +26,16 @@ describe('versions', () => {
     expect(upper.body).toEqual(live.body)
   })
 
-  it('are pushed, compared, reverted and published', async () => {
-    const draft = await project.newDraft()
+  it('count what a push changed, under both names of the version', async () => {
     const changes = [
       { path: 'added', status: 'added', content: 'new' },
       { path: 'edited', status: 'modified', content: 'two' },
       { path: 'kept', status: 'deleted' },
       { path: 'nothing', status: 'unchanged' },
     ]
-    const push = await api('POST', `${draft}/push`, { body: { changes } })
-    expect(PushResult.parse(push.body)).toMatchObject({ documentsProcessed: 3, added: 1, modified: 1, deleted: 1 })
-    expect(push.body['commitUuid']).toBe(push.body['versionUuid'])
-    const diff = await api('GET', `${draft}/diff`)
-    expect(VersionDiff.parse(diff.body).changes.map(({ path, status }) => [path, status])).toEqual([
-      ['added', 'added'],
-      ['edited', 'modified'],
-      ['kept', 'deleted'],
-    ])
-    const revert = await api('POST', `${draft}/revert`, { body: { paths: ['kept', 'never'] } })
-    expect(revert.body['reverted']).toMatchObject([{ path: 'kept', action: 'restored' }])
-    const published = await api('POST', `${draft}/publish`, { body: { title: 'Second', description: 'Notes' } })
-    expect(Version.parse(published.body)).toMatchObject({
-      title: 'Second',
-      description: 'Notes',
-      version: 2,
-      isLive: true,
-    })
+    const { body } = await api('POST', `${await project.newDraft()}/push`, { body: { changes } })
+    expect(PushResult.parse(body)).toMatchObject({ documentsProcessed: 3, added: 1, modified: 1, deleted: 1 })
+    expect(body['commitUuid']).toBe(body['versionUuid'])
   })
 })
 

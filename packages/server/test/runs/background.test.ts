@@ -36,7 +36,10 @@ it('starts runs in order if there are more than workers, and limits the number p
   const first = [await bench.background('hello'), await bench.background('hello')]
   await bench.fake.waitForRequest(calls + 2)
   const waiting: string[] = []
-  for (const name of ['1', '2', '3']) waiting.push(await bench.background('hello', { parameters: { name } }))
+  for (const name of ['1', '2']) waiting.push(await bench.background('hello', { parameters: { name } }))
+  const third = { background: true, parameters: { name: '3' } }
+  const keyed = async () => String((await bench.run('hello', third, { 'idempotency-key': 'waits' })).body['uuid'])
+  waiting.push(await keyed())
   for (const uuid of waiting) {
     expect(await bench.conversation(uuid)).toMatchObject({ status: 'queued', conversation: [], endedAt: null })
     expect((await bench.chat(uuid, { messages: [{ role: 'user', content: 'x' }] })).status).toBe(409)
@@ -44,6 +47,8 @@ it('starts runs in order if there are more than workers, and limits the number p
   const refused = await bench.run('hello', { background: true })
   expect(refused).toMatchObject({ status: 503, body: { name: 'ServiceUnavailableError' } })
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
+  expect(await bench.server.deps.runs.store.listQueued()).toHaveLength(3)
+  expect(await keyed()).toBe(waiting[2])
   const [firstWaiting = ''] = waiting
   const attached = bench.streamAttach(firstWaiting)
   // One worker stays busy, so the other one runs all queued runs in order.

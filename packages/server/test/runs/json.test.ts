@@ -116,12 +116,6 @@ it("appends the caller's messages, and a user message that the prompt does not u
   ])
 })
 
-it('parses structured answers and removes a surrounding code fence', async () => {
-  bench.fake.enqueue({ text: '```json\n{"level":"high"}\n```' })
-  const { body } = await bench.run('object')
-  expect(body['response']).toMatchObject({ streamType: 'object', object: { level: 'high' }, toolCalls: [] })
-})
-
 it('stores model output that PostgreSQL cannot store with replacement characters', async () => {
   bench.fake.enqueue({ text: 'nul \u0000 and half \ud83d' })
   const { status, body } = await bench.run('plain', { userMessage: 'Hi' })

@@ -169,9 +169,3 @@ it('names the key of a prompt without a model, and the place in a prompt that do
     })
   }
 })
-
-it('returns 404 with suggestions for an unknown document', async () => {
-  const { status, body } = await bench.run('plian', { stream: true })
-  expect(status).toBe(404)
-  expect(body.details).toMatchObject({ path: 'plian', suggestions: ['plain'] })
-})

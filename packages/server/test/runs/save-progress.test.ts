@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { pauseAfterSave } from '../../src/features/runs/events/save-progress.ts'
 import { endOrphanedRuns } from '../../src/features/runs/leases/keep-lease.ts'
 import { orphanedRun } from './orphaned-run.ts'
 import { prompt, type RunBench, record, runBench, textOf } from './run-bench.ts'
@@ -10,6 +11,14 @@ beforeAll(async () => {
   bench.server.deps.runs.settings.sharesDatabase = false
 })
 afterAll(() => bench.close())
+
+it.each<[string, { plainBytes: number; storedBytes: number }, number]>([
+  ['a small event log', { plainBytes: 20_000, storedBytes: 4_000 }, 20],
+  ['one that does not compress', { plainBytes: 5 * 2 ** 20, storedBytes: 4 * 2 ** 20 }, 16_384],
+  ['one that compresses well', { plainBytes: 18 * 2 ** 20, storedBytes: 300_000 }, 18_432],
+])('saves %s less often the more it costs', (_name, size, pauseMs) => {
+  expect(pauseAfterSave(size)).toBeCloseTo(pauseMs, -1)
+})
 
 it('promise 4: a lost background run keeps the words that its owner had saved, then ends with worker_lost', async () => {
   const { store } = bench.server.deps.runs

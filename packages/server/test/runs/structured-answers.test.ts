@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { FakeReply } from '../support/fake-provider.ts'
-import { prompt, type RunBench, runBench } from './run-bench.ts'
+import { gate } from '../support/gate.ts'
+import { prompt, type RunBench, record, runBench, textOf } from './run-bench.ts'
 
 const schema = 'schema: { type: object, properties: { level: { type: integer } }, required: [level] }\n'
 const user = '<user>Rate</user>'
@@ -86,5 +87,23 @@ describe('a failed call', () => {
     const run = await bench.stream('tools')
     expect(run.last).toMatchObject({ type: 'chain-completed', finishReason: 'length', response: { text: 'Wait.' } })
     expect(bench.fake.requests).toHaveLength(before + 1)
+  })
+})
+
+// Runs last, because it closes the template workers of the server.
+it('keeps an answer that cannot be checked because the server stops', async () => {
+  const end = gate()
+  const before = bench.fake.requests.length
+  bench.fake.enqueue({ text, gate: end.opened })
+  const uuid = await bench.background('checked')
+  await bench.fake.waitForRequest(before + 1)
+  await bench.server.deps.templates.close()
+  end.open()
+  const attached = await record(await bench.post(`/conversations/${uuid}/attach`, { stream: true }))
+  expect(textOf(attached)).toBe(text)
+  expect(attached.last).toMatchObject({
+    type: 'chain-error',
+    error: { errorCode: 'worker_lost', message: 'The server is stopping' },
+    tokenUsage: { totalTokens: 20 },
   })
 })

@@ -62,6 +62,8 @@ const attempts: Record<string, string> = {
   'flags of the engine': `(await import('node:v8')).setFlagsFromString('--expose-gc')`,
   'code from a string in a new context': `(await import('node:vm')).runInNewContext('1')`,
   'code from a string': `new Function('return 1')()`,
+  'the environment': `Object.keys(process.env).length > 0 || Promise.reject(new Error('it is empty'))`,
+  'a prototype by __proto__': `({}).__proto__.x`,
   'a changed built-in': `(() => { 'use strict'; Array.prototype.join = () => 'changed' })()`,
 }
 

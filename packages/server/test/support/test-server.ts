@@ -21,6 +21,7 @@ export interface TestServer {
   /** The server's dependencies, for counting statements and inspecting internal state. */
   deps: Deps
   database: Database<Stores>
+  dataDir: string
   close(): Promise<void>
 }
 
@@ -73,6 +74,7 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
     client: new Stet(adminKey, { baseUrl: url, projectId: 1, maxRetries: 0 }),
     deps,
     database,
+    dataDir: storage.dataDir,
     async close() {
       if (proxy && (proxy.broken.length > 0 || proxy.served.size < serverCount)) {
         throw new Error(`Not all requests reached all servers: ${JSON.stringify([...proxy.served, ...proxy.broken])}`)

@@ -12,6 +12,7 @@ import {
   startEngine,
   type TestEngine,
   workerPids,
+  workspaceOne,
 } from './support/engine.ts'
 
 let engine: TestEngine
@@ -69,6 +70,20 @@ describe('template engine', () => {
     const until = performance.now() + 500
     while (performance.now() < until) Math.sqrt(Math.random())
     expect(await answer).toBe('Hello Ada')
+    await own.close()
+  })
+
+  it('repeats an evaluation of a started run until it gets CPU time, and refuses any other one', async () => {
+    const others = await workerPids()
+    const own = await startEngine({ poolSize: 1, timeoutMs: 100 })
+    const answer = { schema: { type: 'string' }, value: 'a' }
+    const checkStopped = async (isRun: boolean) => {
+      for (const pid of await workerPids()) if (!others.includes(pid)) process.kill(pid, 'SIGSTOP')
+      return own.checkAnswer(answer, { ...workspaceOne, isRun, signal: new AbortController().signal })
+    }
+    await patient(own).checkAnswer(answer)
+    expect(await checkStopped(true)).toEqual({ issues: [] })
+    await expect(checkStopped(false)).rejects.toMatchObject({ reason: 'too-many-evaluations' })
     await own.close()
   })
 

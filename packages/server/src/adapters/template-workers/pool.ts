@@ -118,7 +118,18 @@ async function restart(pool: Pool, slot: Slot): Promise<void> {
 
 /** @throws AppError ServiceUnavailableError if the pool is busy or closed; EvaluationCanceled after a disconnect. */
 async function callInTurn(pool: Pool, call: PoolCall): Promise<CallOutcome> {
-  if (pool.isClosed) throw refuse('server-stopping')
+  for (;;) {
+    const outcome = await callOneTurn(pool, call)
+    if (outcome.kind === 'closed') throw refuse('server-stopping')
+    if (outcome.kind === 'canceled') throw new EvaluationCanceled()
+    if (outcome.kind !== 'starved') return outcome
+    // The answers of a started run are paid for, so only the run's own limits end it.
+    if (!call.owner.isRun || !call.owner.signal) throw tooMany('server')
+  }
+}
+
+async function callOneTurn(pool: Pool, call: PoolCall): Promise<Ended> {
+  if (pool.isClosed) return { kind: 'closed' }
   const { owner, isProven } = call
   // A started run has its own time limit, so its queue time is not limited here.
   const timeoutMs = owner.isRun ? undefined : pool.options.timeoutMs
@@ -133,11 +144,7 @@ async function callInTurn(pool: Pool, call: PoolCall): Promise<CallOutcome> {
   }
   const waiting = waitForTurn(pool.queue, { ...owner, isProven }, evaluateInTurn, timeoutMs)
   wake(pool)
-  const outcome = await waiting
-  if (outcome.kind === 'closed') throw refuse('server-stopping')
-  if (outcome.kind === 'canceled') throw new EvaluationCanceled()
-  if (outcome.kind === 'starved') throw tooMany('server')
-  return outcome
+  return waiting
 }
 
 /**

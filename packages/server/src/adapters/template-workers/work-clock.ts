@@ -12,10 +12,10 @@ export function cpuShareOf(pid: number | undefined): CpuShare | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
     // After the command's closing bracket, user time is the 12th field and system time the 13th. A process that waits
-    // for a disk (D) counts as runnable, like one that runs or waits for a core (R).
+    // for a disk (D) or was stopped (T) counts as runnable, like one that runs or waits for a core (R).
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
     // A tick is 10 ms, because USER_HZ is 100 on every Linux that Node supports.
-    return { usedMs: (Number(fields[11]) + Number(fields[12])) * 10, isRunnable: /[RD]/.test(fields[0] ?? '') }
+    return { usedMs: (Number(fields[11]) + Number(fields[12])) * 10, isRunnable: /[RDT]/.test(fields[0] ?? '') }
   } catch {
     return undefined
   }

@@ -27,7 +27,7 @@ export async function executeRun(
       if (!progress.answer) throw new RunError('unknown_error', 'The prompt produced no messages')
       return { answer: progress.answer, toolRequests: [] }
     }
-    const setUp = await setUpStep(deps, plan, step.config)
+    const setUp = await setUpStep(deps, plan, step.config, watch.signal)
     append(progress, step.added)
     const outcome = await runStep(deps, { plan, setUp, progress, input: step.input, execute, ...watch })
     if (outcome.toolRequests.length > 0) {

@@ -116,8 +116,7 @@ export function startedConversation(
 
 async function superviseToEnd(deps: ExecuteDeps, own: OwnRun): Promise<StoredConversation> {
   const { run, recorder } = own
-  const { progress, log } = recorder
-  const saving = own.mode === 'background' ? saveProgress(deps, { run, progress, log }) : undefined
+  const saving = own.mode === 'background' ? saveProgress(deps, run, recorder) : undefined
   try {
     const ending = await executeToEnd(deps, own)
     await saving?.stop()
@@ -290,6 +289,9 @@ export function stopped(): RunError {
 /** Hides the message of an unforeseen failure, because the message may quote SQL statements or addresses. */
 function toRunFailure(failure: unknown): RunError {
   if (failure instanceof RunError) return failure
+  if (failure instanceof AppError && failure.reason === 'server-stopping') {
+    return new RunError('worker_lost', failure.message, { cause: failure })
+  }
   const message = failure instanceof AppError ? failure.message : 'The run failed unexpectedly'
   return new RunError('unknown_error', message, { cause: failure })
 }

@@ -51,7 +51,10 @@ export interface EvaluationOwner {
   apiKeyId?: number | undefined
   /** Aborted when the caller disconnects. The abort drops a queued evaluation or ends a running one. */
   signal?: AbortSignal | undefined
-  /** True for an evaluation of a started run, to which no queue limit applies. */
+  /**
+   * True for an evaluation of a started run, to which no queue limit applies. While the machine is too busy for it, it is
+   * repeated until `signal` aborts.
+   */
   isRun?: boolean | undefined
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { RunError, RunStream, Stet, type StreamEvent, tool } from '@stet/sdk'
+import { RunStream, Stet, type StreamEvent, tool } from '@stet/sdk'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { prompt, type RunBench, runBench } from '../../runs/run-bench.ts'
@@ -43,16 +43,6 @@ async function collect(stream: RunStream): Promise<StreamEvent[]> {
 }
 const idsOf = (events: readonly StreamEvent[]) => events.map(({ id }) => Number(id))
 
-it.each([true, false])("shows the provider's error message without the key (stream: %s)", async (stream) => {
-  const token = 'sk-test'
-  const refusal = { status: 401, body: { error: { message: `Incorrect API key provided: ${token}.` } } }
-  bench.fake.enqueue(refusal)
-  const error = (await stet.prompts.run('hello', { stream }).catch((e: unknown) => e)) as RunError
-  expect(error).toBeInstanceOf(RunError)
-  const sentence = 'openai: 401 Incorrect API key provided: *** (prompt hello)'
-  expect(error.message).toBe(`${sentence} [${error.requestId}]`)
-})
-
 describe('reason property of errors', () => {
   const caught = (call: Promise<unknown>) => call.catch((e: unknown) => e)
 
@@ -69,25 +59,6 @@ describe('reason property of errors', () => {
     const reused = await caught(stet.versions.create('another', { idempotencyKey }))
     expect(reused).toMatchObject({ name: 'UnprocessableEntityError', reason: 'idempotency-key-reused' })
   })
-
-  it('is set for a busy conversation, before the stream starts', async () => {
-    bench.fake.enqueue({ deltas: ['a ', 'b'], hang: 'mid-stream' })
-    const first = stet.prompts.stream('hello')
-    await vi.waitFor(() => expect(first.text).not.toBe(''), 20_000)
-    const chat = stet.prompts.chatStream(first.conversationUuid ?? '', 'And then?')
-    expect(await caught(chat.finalText())).toMatchObject({ name: 'ConflictError', reason: 'conversation-busy' })
-    first.abort()
-    await caught(first.finalText())
-  })
-
-  it.each([true, false])(
-    'says of a failed run only that it failed, because its error code says why (stream: %s)',
-    async (stream) => {
-      bench.fake.enqueue({ status: 400, body: { error: { message: 'No' } } })
-      const error = await caught(stet.prompts.run('hello', { stream }))
-      expect(error).toMatchObject({ name: 'RunError', errorCode: 'ai_run_error', reason: 'run-failed' })
-    },
-  )
 })
 
 describe('interrupted stream', () => {
@@ -113,17 +84,6 @@ describe('interrupted stream', () => {
     }
     // A second connection may end before its cut if few bytes are left.
     expect(rejoined).toBeGreaterThan(cuts / 2)
-  })
-
-  it('resumes a chat', async () => {
-    bench.fake.setDefault({ deltas: ['a ', 'b ', 'c'] })
-    const { uuid } = await stet.prompts.run('hello')
-    proxy.cutAfter(1500, 400)
-    const stream = shaky.prompts.chatStream(uuid, 'And then?')
-    const [first = 0, ...others] = idsOf(await collect(stream))
-    expect(first).toBeGreaterThan(1)
-    expect(others).toEqual(others.map((_, index) => first + 1 + index))
-    expect(await stream.finalText()).toBe('a b c')
   })
 })
 
@@ -160,21 +120,6 @@ describe('tools', () => {
     expect(result.tokenUsage.totalTokens).toBe(2 * tokenUsage.totalTokens)
   })
 
-  it('leaves calls open after pauseExecution(), and a later chat answers them', async () => {
-    bench.fake.enqueue({ toolCalls: [rome] })
-    const paused = await stet.prompts.run('weather', {
-      tools: { get_weather: (_, { pauseExecution }) => pauseExecution() },
-    })
-    const [call] = paused.toolRequests
-    expect(call).toMatchObject({ name: 'get_weather', arguments: { city: 'Rome' } })
-    bench.fake.enqueue({ text: 'Sunny after all.' })
-    const part = { type: 'tool-result' as const, toolCallId: call?.id ?? '', toolName: 'get_weather', result: 'sunny' }
-    const next = await stet.prompts.chat(paused.uuid, [{ role: 'tool', content: [part] }])
-    expect(next.response.text).toBe('Sunny after all.')
-    const sent = bench.fake.requests.at(-1)?.body['messages'] as { role: string; content: string }[]
-    expect(sent.at(-1)).toMatchObject({ role: 'tool', content: 'sunny' })
-  })
-
   it.each(['after its last event', 'beyond it'])('continues an ended run by chat when attached %s', async (place) => {
     bench.fake.enqueue({ toolCalls: [rome] }, { text: 'Sunny.' })
     const ended = stet.prompts.stream('weather')
@@ -187,25 +132,6 @@ describe('tools', () => {
     expect(idsOf(events)[0]).toBe(Number(ended.lastEventId) + 1)
     expect(await stream.finalText()).toBe('Sunny.')
     expect(stream.text).toBe('Sunny.')
-  })
-})
-
-describe('disconnecting', () => {
-  it('keeps the run active on detach(), and attachStream continues at the last event', async () => {
-    let open = () => {}
-    const gate = new Promise<void>((resolve) => {
-      open = resolve
-    })
-    bench.fake.enqueue({ deltas: ['a ', 'b'], gate, gateAfter: 1 })
-    const stream = stet.prompts.stream('hello')
-    await vi.waitFor(() => expect(stream.text).not.toBe(''), 20_000)
-    const before = stream.lastEventId ?? ''
-    const uuid = stream.detach() ?? ''
-    const rest = stet.runs.attachStream(uuid, { lastEventId: before })
-    open()
-    const ids = idsOf(await collect(rest))
-    expect(ids[0]).toBe(Number(before) + 1)
-    expect((await rest.finalResult()).response.text).toBe('a b')
   })
 })
 

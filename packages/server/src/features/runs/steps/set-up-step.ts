@@ -19,7 +19,12 @@ export interface StepSetUp {
 }
 
 /** @throws RunError if the configuration, provider, model or a tool is invalid or missing. */
-export async function setUpStep(deps: SetUpDeps, plan: RunPlan, written: Record<string, unknown>): Promise<StepSetUp> {
+export async function setUpStep(
+  deps: SetUpDeps,
+  plan: RunPlan,
+  written: Record<string, unknown>,
+  signal: AbortSignal,
+): Promise<StepSetUp> {
   const prompt = readPromptConfig(written, plan.path, [...deps.runs.serverTools.keys()])
   const entries = await listProviders(deps, plan.tools.workspaceId)
   const { environment } = deps.providers
@@ -36,7 +41,7 @@ export async function setUpStep(deps: SetUpDeps, plan: RunPlan, written: Record<
     serverDefault: environment.defaultModel,
   })
   const provider = resolveProvider(deps, entry)
-  const toolbox = await gatherTools(deps, plan.tools, prompt)
+  const toolbox = await gatherTools(deps, plan.tools, prompt, signal)
   const config = { ...written, provider: provider.name, model }
   return { prompt, provider, model, toolbox, config }
 }

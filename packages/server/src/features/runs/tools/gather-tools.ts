@@ -16,7 +16,12 @@ const maxNameLength = 64
 export type ToolboxDeps = Needs<'runs' | 'stores' | 'liveCache' | 'templates'>
 
 /** @throws RunError `document_config_error`; `unsupported_feature_error` for a caller's tool in an agent. */
-export async function gatherTools(deps: ToolboxDeps, scope: ToolScope, prompt: PromptConfig): Promise<Toolbox> {
+export async function gatherTools(
+  deps: ToolboxDeps,
+  scope: ToolScope,
+  prompt: PromptConfig,
+  signal: AbortSignal,
+): Promise<Toolbox> {
   const [path = ''] = scope.lineage.slice(-1)
   const clientTools = prompt.tools.map((definition): StepTool => {
     const { name: feature } = definition
@@ -36,7 +41,9 @@ export async function gatherTools(deps: ToolboxDeps, scope: ToolScope, prompt: P
   if (prompt.agents.length > 0 && scope.lineage.length > maxNesting) {
     throw configError(path, 'agents', `Agents may be nested ${maxNesting} deep`)
   }
-  const agents = await Promise.all(prompt.agents.map((written) => loadAgent(deps, scope, { written, from: path })))
+  const agents = await Promise.all(
+    prompt.agents.map((written) => loadAgent(deps, scope, { written, from: path, signal })),
+  )
   const toolbox = new Map<string, StepTool>()
   for (const tool of [...clientTools, ...serverTools, ...agents]) {
     const { name } = tool.definition
@@ -55,14 +62,14 @@ function modelName(name: string): string {
 async function loadAgent(
   deps: ToolboxDeps,
   scope: ToolScope,
-  { written, from }: { written: string; from: string },
+  { written, from, signal }: { written: string; from: string; signal: AbortSignal },
 ): Promise<AgentTool> {
   const path = resolvePath(written, from)
   if (path !== undefined && scope.lineage.includes(path)) {
     const circle = [...scope.lineage, path].join(' -> ')
     throw configError(from, 'agents', `A prompt cannot reach itself through agents: ${circle}`)
   }
-  const prepared = path === undefined ? undefined : await findPrompt(deps, scope, path)
+  const prepared = path === undefined ? undefined : await findPrompt(deps, scope, path, signal)
   if (path === undefined || !prepared)
     throw configError(from, 'agents', `There is no prompt '${written}' to use as a tool`)
   const { scan, source, project } = prepared
@@ -86,12 +93,13 @@ async function loadAgent(
   }
 }
 
-async function findPrompt(deps: ToolboxDeps, scope: ToolScope, path: string) {
+async function findPrompt(deps: ToolboxDeps, scope: ToolScope, path: string, signal: AbortSignal) {
   const { workspaceId, projectId, versionUuid } = scope
   // A key that may run the prompt may also run its agents, so the project restriction is not checked again.
   const reader = { workspaceId, projectId: null }
   try {
-    return await preparePrompt(deps, { caller: reader, projectId, versionRef: versionUuid, path, isRun: true })
+    const address = { projectId, versionRef: versionUuid, path }
+    return await preparePrompt(deps, { caller: reader, ...address, signal, isRun: true })
   } catch (error) {
     if (error instanceof AppError && error.code === 'NotFoundError') return undefined
     throw error
