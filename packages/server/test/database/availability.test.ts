@@ -59,10 +59,9 @@ describe.skipIf(needsServer)('PostgreSQL outages', () => {
           name: 'any',
           order: 1,
           key: () => '',
-          workspace: () => 1,
           statement: () => ({ sql: 'SELECT 1', params: [] }),
         },
-        {},
+        { workspaceId: 1 },
       ),
     ),
   ]

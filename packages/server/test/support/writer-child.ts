@@ -1,9 +1,9 @@
 /** Writes rows until it is killed, and records each acknowledged row in a ledger. Started by process-kill.test.ts. */
 import { appendFileSync } from 'node:fs'
-import type { RowKind } from '../../src/adapters/database/write-batch.ts'
+import type { OwnedRow, RowKind } from '../../src/adapters/database/write-batch.ts'
 import { openTestDatabase } from './database-open.ts'
 
-interface Row {
+interface Row extends OwnedRow {
   id: number
   name: string
 }
@@ -12,7 +12,6 @@ const insertWorkspace: RowKind<Row> = {
   name: 'insert workspace',
   order: 1,
   key: (row) => String(row.id),
-  workspace: () => 1,
   statement: (rows) => ({
     sql: 'INSERT INTO workspace (id, name) SELECT * FROM unnest($1::int[], $2::text[])',
     params: [rows.map((row) => row.id), rows.map((row) => row.name)],
@@ -31,7 +30,7 @@ const database = await openTestDatabase(target)
 async function writeFrom(start: number, lanes: number): Promise<never> {
   for (let id = start; ; id += lanes) {
     const row = { id, name: `row ${id}` }
-    if (id % 2 === 0) await database.writeBatch.write(insertWorkspace, row)
+    if (id % 2 === 0) await database.writeBatch.write(insertWorkspace, { workspaceId: id, ...row })
     else await database.transaction((client) => client.workspace.create({ data: row }))
     appendFileSync(ledger, `${id}\n`)
   }

@@ -2,10 +2,10 @@
 import type { ExternalLogStore, LoggedConversation, NewExternalLog } from '../../../features/external-logs/ports.ts'
 import { storableJson } from '../../../shared/text-guards.ts'
 import type { Database, DatabaseClient } from '../database.ts'
-import type { RowKind } from '../write-batch.ts'
+import type { OwnedRow, RowKind } from '../write-batch.ts'
 import { conversationPart, conversationRow } from './run-rows.ts'
 
-interface Log {
+interface Log extends OwnedRow {
   conversation: LoggedConversation
   entry: NewExternalLog
 }
@@ -15,7 +15,6 @@ const logs: RowKind<Log> = {
   name: 'log',
   order: 10,
   key: ({ conversation }) => conversation.uuid,
-  workspace: ({ conversation }) => conversation.workspaceId,
   statement: (rows) => ({
     sql: `
       WITH input AS (
@@ -63,7 +62,7 @@ export function transactionExternalLogStore(client: DatabaseClient): ExternalLog
 function externalLogStore(client: DatabaseClient, write: (log: Log) => Promise<unknown>): ExternalLogStore {
   return {
     async create(conversation, entry) {
-      await write({ conversation, entry })
+      await write({ workspaceId: conversation.workspaceId, conversation, entry })
       const where = { conversationUuid: conversation.uuid }
       // `write` does not return the row's id.
       const { id } = await client.logEntry.findUniqueOrThrow({ where, select: { id: true } })

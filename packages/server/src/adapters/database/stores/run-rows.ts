@@ -8,7 +8,7 @@ import type { NewConversation, NewQueuedRun, NewRun, RunEnd } from '../../../fea
 import type { Message } from '../../../features/templates/message.ts'
 import { charactersIn } from '../../../shared/json-pieces.ts'
 import { storableJson } from '../../../shared/text-guards.ts'
-import type { RowKind } from '../write-batch.ts'
+import type { OwnedRow, RowKind } from '../write-batch.ts'
 
 /** Parts of a statement: fields of the input `i`, columns of the table, and the columns' values. */
 export interface RowPart {
@@ -60,7 +60,7 @@ const idempotencyRecord: RowPart = {
   values: 'i.claim, i.request_hash, i.claimant, i.uuid, i.run',
 }
 
-interface FirstRun {
+interface FirstRun extends OwnedRow {
   conversation: NewConversation
   run: NewRun | NewQueuedRun
 }
@@ -95,7 +95,6 @@ export const firstRuns: RowKind<FirstRun> = {
   name: 'first-run',
   order: 10,
   key: ({ run }) => run.uuid,
-  workspace: ({ run }) => run.workspaceId,
   statement: (rows) => ({
     sql: firstRunSql,
     params: [storableJson(rows.map(firstRunRow))],
@@ -107,7 +106,6 @@ export const claimedFirstRuns: RowKind<FirstRun & { claim: Claim }> = {
   name: 'claimed-first-run',
   order: 10,
   key: ({ run }) => run.uuid,
-  workspace: ({ run }) => run.workspaceId,
   statement: (rows) => ({
     sql: claimedFirstRunSql,
     params: [storableJson(rows.map((row) => ({ ...firstRunRow(row), ...claimRow(row.claim, row.run) })))],
@@ -135,7 +133,7 @@ function startRow(run: NewRun | NewQueuedRun) {
   return { run: uuid, epoch, first_event: firstEventId, run_via: via, begun: createdAt.toISOString() }
 }
 
-interface NextRun {
+interface NextRun extends OwnedRow {
   run: NewRun
   added: readonly Message[]
   /** If set, the run starts only if its idempotency record does not exist. The record is stored with the run. */
@@ -147,7 +145,6 @@ export const nextRuns: RowKind<NextRun> = {
   name: 'next-run',
   order: 20,
   key: ({ run }) => run.conversationUuid,
-  workspace: ({ run }) => run.workspaceId,
   statement: (rows) => ({
     sql: `
       WITH input AS (
@@ -192,11 +189,10 @@ function nextRunRow(run: NewRun) {
 }
 
 /** Uses compare-and-set on epoch, state and stop. A repeated claim also wins if the run already has this owner. */
-export const queueClaims: RowKind<{ run: NewRun; isRepeat: boolean }> = {
+export const queueClaims: RowKind<OwnedRow & { run: NewRun; isRepeat: boolean }> = {
   name: 'queue-claim',
   order: 20,
   key: ({ run }) => run.uuid,
-  workspace: ({ run }) => run.workspaceId,
   statement: (rows) => ({
     sql: `
       WITH input AS (
@@ -222,11 +218,10 @@ export const queueClaims: RowKind<{ run: NewRun; isRepeat: boolean }> = {
   }),
 }
 
-export const stops: RowKind<{ workspaceId: number; runUuid: string }> = {
+export const stops: RowKind<OwnedRow & { runUuid: string }> = {
   name: 'run-stop',
   order: 25,
   key: ({ runUuid }) => runUuid,
-  workspace: ({ workspaceId }) => workspaceId,
   statement: (rows) => ({
     sql: `
       UPDATE run SET stop_requested_at = now()
@@ -274,7 +269,6 @@ export const ends: RowKind<RunEnd> = {
   name: 'run-end',
   order: 30,
   key: (end) => end.runUuid,
-  workspace: (end) => end.workspaceId,
   statement(rows) {
     const [first] = rows
     // PostgreSQL copies a JSON list several times, so a single end with large messages uses separate parameters.

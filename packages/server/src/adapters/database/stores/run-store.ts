@@ -35,10 +35,12 @@ export interface RunStoreDatabase {
 
 export function postgresRunStore({ client, ownSession, writeBatch, writesClosed }: RunStoreDatabase): RunStore {
   return {
-    create: (conversation, run, claim, span) =>
-      claim
-        ? writeBatch.write(claimedFirstRuns, { conversation, run, claim }, span)
-        : writeBatch.write(firstRuns, { conversation, run }, span),
+    create(conversation, run, claim, span) {
+      const row = { workspaceId: run.workspaceId, conversation, run }
+      return claim
+        ? writeBatch.write(claimedFirstRuns, { ...row, claim }, span)
+        : writeBatch.write(firstRuns, row, span)
+    },
     assertOpen() {
       if (writesClosed()) throw diskFull()
     },
@@ -63,9 +65,13 @@ export function postgresRunStore({ client, ownSession, writeBatch, writesClosed 
       const run = await client.run.findUnique({ where: { uuid: runUuid }, select: { input: true } })
       return run?.input == null ? null : (JSON.parse(run.input) as PromptInput)
     },
-    startQueued: (run, isRepeat, span) => writeBatch.write(queueClaims, { run, isRepeat }, span),
+    startQueued: (run, isRepeat, span) =>
+      writeBatch.write(queueClaims, { workspaceId: run.workspaceId, run, isRepeat }, span),
     requestStop: (workspaceId, runUuid) => writeBatch.write(stops, { workspaceId, runUuid }),
-    createNext: (run, added, claim, span) => writeBatch.write(nextRuns, { run, added, ...(claim && { claim }) }, span),
+    createNext(run, added, claim, span) {
+      const row = { workspaceId: run.workspaceId, run, added, ...(claim && { claim }) }
+      return writeBatch.write(nextRuns, row, span)
+    },
     end: (end, span) => writeBatch.write(ends, end, span),
     async findConversation(workspaceId, uuid) {
       const row = await client.conversation.findFirst({ where: { workspaceId, uuid, ...shown } })

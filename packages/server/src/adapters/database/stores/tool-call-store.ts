@@ -48,7 +48,6 @@ const issues: RowKind<NewToolCall> = {
   // Above the orders of the run inserts, because each row references its run.
   order: 22,
   key: (call) => call.id,
-  workspace: (call) => call.workspaceId,
   statement: (rows) => ({
     sql: `
       INSERT INTO tool_call (id, workspace_id, project_id, run_uuid, state, created_at)
@@ -73,7 +72,6 @@ const answers: RowKind<GivenAnswer> = {
   name: 'tool-answer',
   order: 24,
   key: (answer) => answer.id,
-  workspace: (answer) => answer.workspaceId,
   statement: (rows) => ({
     sql: `
       UPDATE tool_call t SET state = '${state.answered}', result = i.result,
@@ -101,7 +99,6 @@ const closings: RowKind<{ id: string; workspaceId: number }> = {
   name: 'tool-closing',
   order: 26,
   key: (call) => call.id,
-  workspace: (call) => call.workspaceId,
   statement: (rows) => ({
     sql: `
       UPDATE tool_call t SET state = '${state.closed}'
