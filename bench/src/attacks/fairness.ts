@@ -1,6 +1,6 @@
 /**
  * `pnpm bench:fairness`: one workspace's response times for saves and runs, compared with an idle server. Meanwhile
- * another workspace keeps the template workers busy. Exit code 1 above 5 times the idle p95, or if a request of the
+ * another workspace keeps the template workers, the lists or the database busy. Exit code 1 above 5 times the idle p95, or if a request of the
  * measured workspace failed.
  */
 import { spawnSync } from 'node:child_process'
@@ -19,6 +19,7 @@ const warmUpMs = 2_000
 const refusedPauseMs = 50
 const loops = { callers: 30, items: 300 }
 const lists = { callers: 40, prompts: 150, references: 50 }
+const logs = { callers: 12, characters: 3_800_000 }
 
 /** `BASELINE` names another built checkout to measure instead. */
 const baseline = process.env['BASELINE']
@@ -52,7 +53,9 @@ const created = spawnSync(process.execPath, [program, 'workspace', 'create', 'vi
 })
 const victimAdmin = created.stdout.trim()
 const stet = await openStet(upstream.url, dataDir, {}, { program, core: '0,1' })
-const attacker = await openTenant(readFileSync(join(dataDir, 'admin.key'), 'utf8').trim())
+const adminKey = readFileSync(join(dataDir, 'admin.key'), 'utf8').trim()
+const attacker = await openTenant(adminKey)
+const hobby = await openTenant(adminKey, { plan: 'hobby' })
 const victim = await openTenant(victimAdmin)
 
 const loop = `{{ for a in list }}{{ for b in list }}{{ a + b }}{{ endfor }}{{ endfor }}`
@@ -76,6 +79,7 @@ const attacks: readonly [name: string, callers: number, attack: () => Promise<vo
   ['nested loops', loops.callers, nestedLoop],
   ['lists', lists.callers, listDocuments],
   ['lists, hung up', lists.callers, hungUpList],
+  ['large logs', logs.callers, sendLog],
 ]
 const chosen = process.env['ATTACK']
 for (const [name, callers, attack] of attacks) {
@@ -102,12 +106,12 @@ function front(text: string): string {
   return `---\nprovider: openai\nmodel: bench\n---\n${text}\n`
 }
 
-async function openTenant(adminKey: string): Promise<Tenant> {
+async function openTenant(adminKey: string, plan: object = { plan: 'custom', limit: 100_000 }): Promise<Tenant> {
   const plain = tenantOf(adminKey, 0)
   const [project] = JSON.parse((await plain.call('GET', '/projects')).text) as [{ id: number }]
-  const { key } = JSON.parse(
-    (await plain.call('POST', '/api-keys', { name: 'bench', plan: 'custom', limit: 100_000 })).text,
-  ) as { key: string }
+  const { key } = JSON.parse((await plain.call('POST', '/api-keys', { name: 'bench', ...plan })).text) as {
+    key: string
+  }
   return tenantOf(key, project.id)
 }
 
@@ -193,4 +197,11 @@ async function listDocuments(): Promise<void> {
 async function hungUpList(): Promise<void> {
   const path = `/projects/${attacker.project}/versions/live/documents`
   await attacker.call('GET', path, undefined, AbortSignal.timeout(300)).catch(() => undefined)
+}
+
+async function sendLog(): Promise<void> {
+  const messages = [{ role: 'user', content: 'x'.repeat(logs.characters) }]
+  const path = `/projects/${hobby.project}/versions/live/documents/logs`
+  const { status } = await hobby.call('POST', path, { path: 'loop', messages })
+  if (status !== 200) await pause(refusedPauseMs)
 }

@@ -37,7 +37,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 /**
  * An empty body counts as `{}`, and a missing content type as JSON. Limits depth, values and keys, because the cost of
  * later work depends on them.
- * @param spend is called before a body longer than `shortBytes` is parsed, and may refuse it.
+ * @param spend is called for a body longer than `shortBytes`, and may refuse it: before it is read if its length is known,
+ * and for the rest before it is parsed.
  * @throws AppError as `readBody`; UnsupportedMediaTypeError; BadRequestError for invalid JSON or a refused value.
  */
 export async function readJsonBody(
@@ -50,6 +51,10 @@ export async function readJsonBody(
     if ((await readBody(req, limitBytes)).length === 0) return {}
     throw refuse('unsupported-content-type')
   }
+  const declared = Number(req.headers['content-length'] ?? 0)
+  if (declared > limitBytes) throw tooLarge(limitBytes)
+  const isDeclaredLong = declared > shortBytes
+  if (isDeclaredLong) await spend?.(declared)
   let meter: JsonMeter | undefined
   const bytes = await readBody(req, limitBytes, (part) => {
     meter ??= new JsonMeter(inputBounds)
@@ -57,7 +62,8 @@ export async function readJsonBody(
     if (exceeded) throw refused([], refusals[exceeded])
   })
   if (bytes.length === 0) return {}
-  if (bytes.length > shortBytes) await spend?.(bytes.length)
+  const unspent = isDeclaredLong ? bytes.length - declared : bytes.length
+  if (unspent > shortBytes) await spend?.(unspent)
   if (meter && meter.members > inputBounds.keys && hasMoreKeys(bytes, inputBounds.keys))
     throw refused([], refusals.keys)
   // Yields after each step for a long body, so that other connections wait for one step at most.
