@@ -16,6 +16,7 @@ import { responsesCases, wholeResponse } from './answers/responses.ts'
 import {
   type AnswerCase,
   bytesOf,
+  bytesSent,
   type Cases,
   done,
   expected,
@@ -38,7 +39,7 @@ const protocols: [string, Cases[], ReaderOf][] = [
 
 describe.each(protocols)('%s', (_protocol, tables, readerOf) => {
   it.each(tables.flatMap((cases) => Object.entries(cases)))('%s', async (_name, one) => {
-    const bytes = Array.isArray(one.sent) ? bytesOf(one.sent) : Buffer.of()
+    const bytes = bytesSent(one)
     for (let at = one.isSplit ? 1 : bytes.length; at <= bytes.length; at += 1) {
       const pieces = [bytes.subarray(0, at), bytes.subarray(at)].filter(({ length }) => length > 0)
       expect(await outcomeOf(one, readerOf(one), pieces), String(at)).toMatchObject(expected(one))

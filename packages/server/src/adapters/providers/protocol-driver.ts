@@ -5,10 +5,9 @@ import type { Clock } from '../../shared/clock.ts'
 import { statusFailure } from './answer/failure.ts'
 import type { AnswerReader } from './answer/frames.ts'
 import { scrubbed } from './answer/scrub.ts'
-import { plainChunks, streamChunks } from './answer/stream.ts'
+import { streamChunks } from './answer/stream.ts'
 import {
   type BuiltRequest,
-  headerText,
   type LeanResponse,
   type LeanTransport,
   type ProviderLimits,
@@ -34,16 +33,13 @@ export function protocolDriver(deps: CallDeps, provider: ProviderSettings, proto
   const { limits } = deps
   return {
     async call(request, take) {
-      const { signal, stream } = request
+      const { signal } = request
       let reader: AnswerReader | undefined
       try {
         signal.throwIfAborted()
-        const { headers, body } = await sendWithRetries(deps, provider, request, protocol)
+        const { body } = await sendWithRetries(deps, provider, request, protocol)
         reader = protocol.readerOf(request)
-        // A service without streaming support sends plain JSON even if a stream was requested.
-        const isPlain = !stream || /^application\/json\b/i.test(headerText(headers, 'content-type') ?? '')
-        if (isPlain) await take(plainChunks(await readWhole(body, limits.plainBytes), reader))
-        else await streamChunks(body, reader, limits, take)
+        await streamChunks(body, reader, limits, take)
         // A stream that ended because of an abort must not look complete.
         signal.throwIfAborted()
       } catch (error) {

@@ -1,7 +1,7 @@
 /** A case of an answer: what a service sends, and what the driver makes of it. */
 import { Readable } from 'node:stream'
 import type { AnswerReader } from '../../../src/adapters/providers/answer/frames.ts'
-import { plainChunks, streamChunks } from '../../../src/adapters/providers/answer/stream.ts'
+import { streamChunks } from '../../../src/adapters/providers/answer/stream.ts'
 import { providerLimits } from '../../../src/adapters/providers/transport/transport.ts'
 import type { FinishReason, ModelChunk, TakeChunks } from '../../../src/features/providers/model-driver.ts'
 import { ProviderError } from '../../../src/features/providers/provider-error.ts'
@@ -36,6 +36,8 @@ export interface AnswerCase extends Outcome {
   schema?: Json
   /** The prompt's settings. */
   settings?: Json
+  /** True if the request offers the model tools. */
+  hasTools?: boolean
   /** Repeats the case, split in two at every byte. */
   isSplit?: true
 }
@@ -83,15 +85,19 @@ export function bytesOf(frames: readonly Frame[]): Buffer {
   return Buffer.concat(frames.map((frame) => (frame instanceof Uint8Array ? frame : Buffer.from(textOf(frame)))))
 }
 
+export function bytesSent({ sent }: AnswerCase): Buffer {
+  if (Array.isArray(sent)) return bytesOf(sent)
+  return Buffer.from(typeof sent === 'string' ? sent : JSON.stringify(sent))
+}
+
 const limits = { ...providerLimits, endMs: 20 }
 
-/** @param pieces the reads of the socket, for a stream. */
-export async function outcomeOf({ sent, end }: AnswerCase, reader: AnswerReader, pieces: Buffer[]): Promise<Outcome> {
+/** @param pieces the reads of the socket. */
+export async function outcomeOf({ end }: AnswerCase, reader: AnswerReader, pieces: Buffer[]): Promise<Outcome> {
   const chunks: ModelChunk[] = []
   const take: TakeChunks = (batch) => void chunks.push(...batch)
   try {
-    if (Array.isArray(sent)) await streamChunks(bodyOf(pieces, end), reader, limits, take)
-    else chunks.push(...plainChunks(typeof sent === 'string' ? sent : JSON.stringify(sent), reader))
+    await streamChunks(bodyOf(pieces, end), reader, limits, take)
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error
     return { ...outcome(chunks), error }
