@@ -95,6 +95,15 @@ it.each([true, false])('reads JSON of any content type, streaming %s', async (st
   }
 })
 
+it.each([true, false])('keeps the text and counts of JSON before a failure, streaming %s', async (stream) => {
+  const message = { content: 'Hi', audio: { id: 'a' } }
+  fake.enqueue({ status: 200, body: { choices: [{ message }], usage: { prompt_tokens: 12 } } })
+  const seen: ModelChunk[] = []
+  expect(await failureOf(ask({}, stream), seen)).toMatchObject({ kind: 'uncarried' })
+  expect(textOf(seen)).toBe('Hi')
+  expect(seen.at(-1)).toMatchObject({ type: 'usage', usage: { inputTokens: 12 } })
+})
+
 it.each([true, false])('reads a stream of any content type, streaming %s', async (stream) => {
   const raw = ['data: {"choices":[{"delta":{"content":"Hi"}}]}\n\n', 'data: [DONE]\n\n']
   fake.enqueue({ raw, headers: { 'content-type': 'application/json' }, end: 'never' })

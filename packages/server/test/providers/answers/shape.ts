@@ -1,7 +1,7 @@
 /** A case of an answer: what a service sends, and what the driver makes of it. */
 import { Readable } from 'node:stream'
 import type { AnswerReader } from '../../../src/adapters/providers/answer/frames.ts'
-import { streamChunks } from '../../../src/adapters/providers/answer/stream.ts'
+import { readPlain, streamChunks } from '../../../src/adapters/providers/answer/stream.ts'
 import { providerLimits } from '../../../src/adapters/providers/transport/transport.ts'
 import type { FinishReason, ModelChunk, TakeChunks } from '../../../src/features/providers/model-driver.ts'
 import { ProviderError } from '../../../src/features/providers/provider-error.ts'
@@ -92,12 +92,13 @@ export function bytesSent({ sent }: AnswerCase): Buffer {
 
 const limits = { ...providerLimits, endMs: 20 }
 
-/** @param pieces the reads of the socket. */
-export async function outcomeOf({ end }: AnswerCase, reader: AnswerReader, pieces: Buffer[]): Promise<Outcome> {
+/** @param pieces the reads of the socket. Without them, the answer is read as a run without streaming reads JSON. */
+export async function outcomeOf(one: AnswerCase, reader: AnswerReader, pieces?: Buffer[]): Promise<Outcome> {
   const chunks: ModelChunk[] = []
   const take: TakeChunks = (batch) => void chunks.push(...batch)
   try {
-    await streamChunks(bodyOf(pieces, end), reader, limits, take)
+    if (pieces) await streamChunks(bodyOf(pieces, one.end), reader, limits, take)
+    else readPlain(bytesSent(one).toString(), reader, limits, chunks)
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error
     return { ...outcome(chunks), error }

@@ -1,6 +1,6 @@
 /**
  * Parses each socket read and passes its chunks on in the same event-loop turn. The first character says whether a body
- * is JSON or a stream: services send either where the other was requested, under either content type.
+ * is JSON or a stream, because services send either where the other was requested, under either content type.
  */
 import { isAscii } from 'node:buffer'
 import type { Readable } from 'node:stream'
@@ -12,6 +12,22 @@ import { type AnswerReader, Frames, failureOf } from './frames.ts'
 
 /** The wait after a finish reason beside content, in multiples of `endMs`. */
 const uncertainWaits = 10
+
+// Some gateways send a line of JSON before the events.
+const mixed = /^(data|event):/m
+
+/** Reads a complete body that begins as JSON. */
+export function readPlain(body: string, reader: AnswerReader, limits: ProviderLimits, into: ModelChunk[]): void {
+  if (mixed.test(body)) {
+    const feed = pieceReader(reader, limits)
+    feed(body, into)
+    feed(undefined, into)
+  } else {
+    const frames = new Frames(reader)
+    frames.readBody(body, into)
+    frames.finish('', into)
+  }
+}
 
 /** Returns a function that reads a piece of an answer. Without a piece, it ends the answer. */
 function pieceReader(reader: AnswerReader, { frameBytes: limitBytes, plainBytes }: ProviderLimits) {
@@ -41,8 +57,7 @@ function pieceReader(reader: AnswerReader, { frameBytes: limitBytes, plainBytes 
       if (bare.length <= plainBytes) return
       throw new ProviderError('malformed', `The answer has more than ${plainBytes} bytes`)
     }
-    if (isJson && /^(data|event):/m.test(bare)) {
-      // Some gateways send a line of JSON before the events.
+    if (isJson && mixed.test(bare)) {
       const events = bare
       bare = ''
       parser.feed(events)
@@ -158,6 +173,9 @@ function listen(body: Readable, { isOver, read, lose }: BodyEvents): void {
     // An error costs as much as some frames, because it records its stack.
     if (!isOver()) lose(new ProviderError('unavailable', connectionLost))
   })
+  // If the start of the body was read before, the body is paused, and may be lost already.
+  if (body.destroyed) lose(new ProviderError('unavailable', connectionLost))
+  else body.resume()
 }
 
 /** Decodes UTF-8 in pieces, with a replacement character for invalid bytes. A call without bytes ends the text. */
