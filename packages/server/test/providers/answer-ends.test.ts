@@ -26,17 +26,19 @@ afterEach(() => {
   return fake.close()
 })
 
-const ask = (more: Partial<ProviderSettings> = {}) => {
-  const request = modelRequest(fake.url, { provider: providerAt(fake.url, more) })
+const ask = (more: Partial<ProviderSettings> = {}, stream = true) => {
+  const request = modelRequest(fake.url, { provider: providerAt(fake.url, more), stream })
   return callOf(drivers.driverFor(request.provider), request)
 }
 
-const protocols: [string, Partial<ProviderSettings>, FakeWire][] = [
-  ['chat', {}, chatWire],
-  ['anthropic', { kind: 'anthropic' }, anthropicWire],
+const protocols: [string, Partial<ProviderSettings>, FakeWire, boolean][] = [
+  ['chat', {}, chatWire, true],
+  ['chat, a stream in place of JSON', {}, chatWire, false],
+  ['anthropic', { kind: 'anthropic' }, anthropicWire, true],
+  ['anthropic, a stream in place of JSON', { kind: 'anthropic' }, anthropicWire, false],
 ]
 
-describe.each(protocols)('%s', (_name, entry, wire) => {
+describe.each(protocols)('%s', (_name, entry, wire, stream) => {
   const identity = { id: 'x', model: 'gpt-4o' }
   const whole =
     wire.head(identity, {}) + wire.content(identity, { text: 'a b' }).join('') + wire.end(identity, {}, true)
@@ -52,7 +54,7 @@ describe.each(protocols)('%s', (_name, entry, wire) => {
     ['no counts', { raw: withoutCounts, end: 'never' }],
   ])('completes with %s', async (_end, reply) => {
     fake.enqueue(reply)
-    const chunks = await chunksOf(ask(entry))
+    const chunks = await chunksOf(ask(entry, stream))
     expect(textOf(chunks)).toBe('a b')
     expect(chunks.at(-1)).toMatchObject({ type: 'finish', finishReason: 'stop' })
     if (reply.end === 'never') await fake.waitForAbort(1)
@@ -62,7 +64,8 @@ describe.each(protocols)('%s', (_name, entry, wire) => {
     const counted = '{"choices":[{"delta":{"content":"a"}}],"usage":{"prompt_tokens":12,"completion_tokens":1}}'
     fake.enqueue({ raw: [wire === chatWire ? `data: ${counted}\n\n` : wire.head(identity, {})], end: 'broken' })
     const seen: ModelChunk[] = []
-    expect(await failureOf(ask(entry), seen)).toMatchObject({ kind: 'unavailable' })
+    expect(await failureOf(ask(entry, stream), seen)).toMatchObject({ kind: 'unavailable' })
+    expect(textOf(seen)).toBe(wire === chatWire ? 'a' : '')
     expect(seen.at(-1)).toMatchObject({ type: 'usage', usage: { inputTokens: 12, outputTokens: 1 } })
   })
 })
@@ -82,6 +85,29 @@ it('waits for the counts after a finish reason while the caller is slow', async 
   })
   expect(textOf(seen)).toBe('a')
   expect(seen.at(-1)).toMatchObject({ usage: { inputTokens: 12, outputTokens: 8 } })
+})
+
+it.each([true, false])('reads JSON of any content type, streaming %s', async (stream) => {
+  const body = '\n{ "choices": [{ "message": { "content": "Hi" }, "finish_reason": "stop" }] }'
+  for (const type of ['text/event-stream', 'text/plain', 'application/json']) {
+    fake.enqueue({ raw: [body], headers: { 'content-type': type } })
+    expect(textOf(await chunksOf(ask({}, stream)))).toBe('Hi')
+  }
+})
+
+it.each([true, false])('keeps the text and counts of JSON before a failure, streaming %s', async (stream) => {
+  const message = { content: 'Hi', audio: { id: 'a' } }
+  fake.enqueue({ status: 200, body: { choices: [{ message }], usage: { prompt_tokens: 12 } } })
+  const seen: ModelChunk[] = []
+  expect(await failureOf(ask({}, stream), seen)).toMatchObject({ kind: 'uncarried' })
+  expect(textOf(seen)).toBe('Hi')
+  expect(seen.at(-1)).toMatchObject({ type: 'usage', usage: { inputTokens: 12 } })
+})
+
+it.each([true, false])('reads a stream of any content type, streaming %s', async (stream) => {
+  const raw = ['data: {"choices":[{"delta":{"content":"Hi"}}]}\n\n', 'data: [DONE]\n\n']
+  fake.enqueue({ raw, headers: { 'content-type': 'application/json' }, end: 'never' })
+  expect(textOf(await chunksOf(ask({}, stream)))).toBe('Hi')
 })
 
 describe('stream_options', () => {

@@ -1,6 +1,6 @@
 /** What the readers make of answers as services really send them. `kinds` has the answers that every kind gives. */
 import { Readable } from 'node:stream'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { AnswerReader } from '../../src/adapters/providers/answer/frames.ts'
 import { streamChunks } from '../../src/adapters/providers/answer/stream.ts'
 import { MessageReader } from '../../src/adapters/providers/anthropic/answer.ts'
@@ -11,11 +11,12 @@ import type { ModelChunk } from '../../src/features/providers/model-driver.ts'
 import { providerAt, serviceOf, textOf } from '../support/model-request.ts'
 import { anthropicCases, wholeMessage } from './answers/anthropic.ts'
 import { chatCases, wholeChat } from './answers/chat.ts'
-import { says, usage } from './answers/chat-frames.ts'
+import { calls, says, usage } from './answers/chat-frames.ts'
 import { responsesCases, wholeResponse } from './answers/responses.ts'
 import {
   type AnswerCase,
   bytesOf,
+  bytesSent,
   type Cases,
   done,
   expected,
@@ -26,9 +27,15 @@ import {
 
 type ReaderOf = (one?: Partial<AnswerCase>) => AnswerReader
 const providerOf = (kind = 'openai') => providerAt(null, { name: 'Main', kind })
-const chat: ReaderOf = ({ kind, settings } = {}) => new ChatReader(serviceOf(providerOf(kind)), settings)
+const weather = { name: 'weather', description: '', parameters: {} }
+const offered = ({ hasTools, settings = {}, schema }: Partial<AnswerCase>) => ({
+  settings,
+  ...(schema && { schema }),
+  tools: hasTools ? [weather] : [],
+})
+const chat: ReaderOf = (one = {}) => new ChatReader(serviceOf(providerOf(one.kind)), offered(one))
 const responses: ReaderOf = () => new ResponseReader(serviceOf(providerOf()))
-const messages: ReaderOf = ({ schema } = {}) => new MessageReader(providerOf('anthropic'), schema)
+const messages: ReaderOf = (one = {}) => new MessageReader(providerOf('anthropic'), offered(one))
 
 const protocols: [string, Cases[], ReaderOf][] = [
   ['chat', chatCases, chat],
@@ -38,11 +45,12 @@ const protocols: [string, Cases[], ReaderOf][] = [
 
 describe.each(protocols)('%s', (_protocol, tables, readerOf) => {
   it.each(tables.flatMap((cases) => Object.entries(cases)))('%s', async (_name, one) => {
-    const bytes = Array.isArray(one.sent) ? bytesOf(one.sent) : Buffer.of()
+    const bytes = bytesSent(one)
     for (let at = one.isSplit ? 1 : bytes.length; at <= bytes.length; at += 1) {
       const pieces = [bytes.subarray(0, at), bytes.subarray(at)].filter(({ length }) => length > 0)
       expect(await outcomeOf(one, readerOf(one), pieces), String(at)).toMatchObject(expected(one))
     }
+    if (/^[{[]/.test(bytes.toString())) expect(await outcomeOf(one, readerOf(one))).toMatchObject(expected(one))
   })
 })
 
@@ -88,8 +96,8 @@ it('accepts a frame with a whole image, but no larger frame', async () => {
 
 it('is not certain of an end whose finish reason comes before or beside content', () => {
   const after = (...frames: Json[]) => {
-    const reader = new ChatReader(serviceOf(providerOf()))
-    for (const frame of frames) reader.readFrame(frame, [])
+    const reader = chat()
+    for (const frame of frames) reader.readFrame(frame, [], undefined)
     return { isEnding: reader.isEnding, isEndCertain: reader.isEndCertain }
   }
   expect(after(says('', 'stop'))).toEqual({ isEnding: true, isEndCertain: false })
@@ -110,6 +118,21 @@ it('completes a response of many messages in time that grows with their number',
   const least = (length: number) => Math.min(...Array.from({ length: 5 }, () => ofItems(length)))
   // The square would be 64 times as much.
   expect(least(16_000)).toBeLessThan(32 * Math.max(least(2_000), 500))
+})
+
+it.each([
+  ['their indexes', '0 a weather & 1 b stop', '0 - - ,{"a":{}} & 1 - - ,{"a":"}"}'],
+  ['their positions', '- a weather & - b stop', '- - - ,{"a":{}} & - - - ,{"a":"}"}'],
+])('assigns the fragments of two calls by %s without parsing all arguments again', (_by, heads, more) => {
+  const reader = chat()
+  const read = (text: string) => calls(text).forEach((frame) => void reader.readFrame(frame, [], undefined))
+  read(heads)
+  read('0 a - {"list":[0 & 1 b - {"list":[0')
+  const parse = vi.spyOn(JSON, 'parse')
+  for (let deltas = 0; deltas < 100; deltas += 1) read(more)
+  const parses = parse.mock.calls.length
+  parse.mockRestore()
+  expect(parses).toBe(0)
 })
 
 describe('backpressure', () => {

@@ -21,14 +21,15 @@ it('objects that live as long as a run have no accessors', () => {
   if (!reader) throw new Error('The log is open')
   const progress = createRunProgress(eventCodec, [])
   const provider = serviceOf(providerAt(null))
+  const request = { settings: {}, tools: [] }
   const made = {
     writer,
     reader,
     frames: framesOf(eventCodec, reader, 'whole'),
     progress,
-    chat: new ChatReader(provider),
+    chat: new ChatReader(provider, request),
     responses: new ResponseReader(provider),
-    messages: new MessageReader(provider, undefined),
+    messages: new MessageReader(provider, request),
   }
   for (const [name, object] of Object.entries(made)) expect([name, accessorsOf(object)]).toEqual([name, []])
 })

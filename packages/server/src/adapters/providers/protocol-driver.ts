@@ -1,14 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { ModelDriver, ModelRequest, ProviderSettings } from '../../features/providers/model-driver.ts'
+import type { ModelChunk, ModelDriver, ModelRequest, ProviderSettings } from '../../features/providers/model-driver.ts'
 import { ProviderError } from '../../features/providers/provider-error.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { statusFailure } from './answer/failure.ts'
 import type { AnswerReader } from './answer/frames.ts'
 import { scrubbed } from './answer/scrub.ts'
-import { plainChunks, streamChunks } from './answer/stream.ts'
+import { readPlain, streamChunks } from './answer/stream.ts'
 import {
   type BuiltRequest,
-  headerText,
   type LeanResponse,
   type LeanTransport,
   type ProviderLimits,
@@ -34,21 +33,26 @@ export function protocolDriver(deps: CallDeps, provider: ProviderSettings, proto
   const { limits } = deps
   return {
     async call(request, take) {
-      const { signal, stream } = request
+      const { signal } = request
+      const chunks: ModelChunk[] = []
       let reader: AnswerReader | undefined
       try {
         signal.throwIfAborted()
-        const { headers, body } = await sendWithRetries(deps, provider, request, protocol)
+        const { body } = await sendWithRetries(deps, provider, request, protocol)
         reader = protocol.readerOf(request)
-        // A service without streaming support sends plain JSON even if a stream was requested.
-        const isPlain = !stream || /^application\/json\b/i.test(headerText(headers, 'content-type') ?? '')
-        if (isPlain) await take(plainChunks(await readWhole(body, limits.plainBytes), reader))
-        else await streamChunks(body, reader, limits, take)
+        // Some services send a stream although they were asked for JSON.
+        const whole = request.stream ? undefined : await readWhole(body, limits.plainBytes, /^[{[]/)
+        if (whole === undefined) await streamChunks(body, reader, limits, take)
+        else {
+          readPlain(whole, reader, limits, chunks)
+          await take(chunks.splice(0))
+        }
         // A stream that ended because of an abort must not look complete.
         signal.throwIfAborted()
       } catch (error) {
         const counted = signal.aborted || error instanceof ProviderError ? reader?.counted() : undefined
-        if (counted) await take([{ type: 'usage', ...counted }])
+        if (counted) chunks.push({ type: 'usage', ...counted })
+        if (chunks.length > 0) await take(chunks)
         if (signal.aborted) throw signal.reason
         if (error instanceof ProviderError) error.provider = provider.name
         throw error
@@ -76,8 +80,8 @@ async function sendWithRetries(
       const response = await transport.send({ ...built, isStream, isTrusted, signal, traceparent })
       if (response.statusCode >= 200 && response.statusCode < 300) return response
       // An unreadable error page counts as empty, because the status alone describes the failure.
-      const text = await readWhole(response.body, limits.plainBytes).catch(() => '')
-      throw statusFailure(response, text, token, clock.now())
+      const text = await readWhole(response.body, limits.plainBytes).catch(() => undefined)
+      throw statusFailure(response, text ?? '', token, clock.now())
     } catch (error) {
       if (!isAdapted && !signal.aborted && error instanceof ProviderError && protocol.isAdaptedTo?.(error)) {
         isAdapted = true

@@ -25,7 +25,7 @@ export interface ModelRequest {
   tools: ToolDefinition[]
   /** JSON Schema for a structured answer. */
   schema?: Record<string, unknown>
-  /** False requests one plain response, whose chunks arrive in one batch. */
+  /** False requests one plain response. Its chunks arrive in one batch, unless the service sends a stream anyway. */
   stream: boolean
   maxRetries: number
   signal: AbortSignal

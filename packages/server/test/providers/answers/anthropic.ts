@@ -138,10 +138,21 @@ const contents: Cases = {
   ...malformed('{"type":"message"}'),
   ...malformed('null'),
   ...uncarried('only an unknown block', 'container_upload', [begin(upload), over(), ...end], plain([upload])),
+  ...uncarried(
+    'a call of another protocol beside text',
+    'function_call',
+    [...spoken('a'), begin({ type: 'function_call' }, 1), ...end],
+    plain([text('a'), { type: 'function_call' }]),
+  ),
   'a block beside text': { sent: plain([{ type: 'server_tool_use' }, text('Hi')]), chunks: oneText('Hi') },
 }
 
 const given = (more: Json, ...frames: Json[]) => [start(), begin(tool(more)), ...frames, over()]
+/** A failure with the words of the provider. */
+const unread = (...sent: Json[]): AnswerCase => ({
+  sent: sent.length === 1 ? (sent[0] as Json) : sent,
+  error: { kind: 'malformed', providerMessage: expect.stringMatching(/t1|5|Rome|content_block/) },
+})
 const blocks: Cases = {
   '9 complete input in content_block_start': called(...given({ input: city })),
   '9 input as text in content_block_start': called(...given({ input: full })),
@@ -159,6 +170,55 @@ const blocks: Cases = {
     sent: [start(), input(full), over(), stops('tool_use'), last],
     error: { kind: 'malformed', providerMessage: expect.stringContaining('Rome') },
   },
+  '9 a call without a name': unread(start(), begin(tool({ name: undefined })), input(full), over()),
+  '9 a plain call without a name': unread(plain([tool({ name: undefined, input: city })], 'tool_use')),
+  '9 a call without an id': {
+    ...called(...given({ id: undefined, input: city })),
+    chunks: [{ id: 'call_0' }, {}, { type: 'tool-call', id: 'call_0' }, { type: 'finish' }],
+  },
+  '9 input as an object in a delta': called(
+    ...given({}, grow({ type: 'input_json_delta', partial_json: { city: 'Rome' } })),
+  ),
+  '9 input as a number in a delta': unread(start(), begin(tool()), grow({ type: 'input_json_delta', partial_json: 5 })),
+  '9 input for a text': unread(start(), begin(text()), input(full)),
+  '9 text as a number': unread(start(), begin({ type: 'text', text: 5 })),
+  '9 text as a number in a delta': unread(start(), begin(text()), grow({ type: 'text_delta', text: 5 })),
+  '9 text under another name in a delta': unread(
+    ...[start(), begin(text()), grow({ type: 'text_delta', content: 'Rome' }), over(), ...end],
+  ),
+  '9 a delta of an unknown type alone': unread(
+    ...[start(), begin(text()), grow({ type: 'tomorrow', city: 'Rome' }), over(), ...end],
+  ),
+  '9 a delta of an unknown type beside text': said(
+    ...[start(), begin(text()), grow({ type: 'tomorrow', city: 'Rome' }), says('Hi there'), over(), ...end],
+  ),
+  '9 two calls with the same id': {
+    ...called(...given({ input: city }), begin(tool({ name: 'stop' }), 1), over(1)),
+    chunks: [
+      ...[{ id: 't1' }, {}, { id: 'call_1' }],
+      ...['t1', 'call_1'].map((id) => ({ type: 'tool-call', id })),
+      { type: 'finish' },
+    ],
+  },
+  '9 input under another name': unread(plain([{ type: 'tool_use', id: 't1', name: 'weather', arguments: city }])),
+  '9 text in message_delta': unread(
+    start(),
+    { ...stops('end_turn'), delta: { stop_reason: 'end_turn', content: 'Rome' } },
+    last,
+  ),
+  '9 a delta that is text': unread(
+    ...[start(), begin(text()), { type: 'content_block_delta', index: 0, delta: 'Rome' }, over(), ...end],
+  ),
+  '9 a delta without its object': unread(
+    ...[start(), begin(text()), { type: 'content_block_delta', text: 'Rome' }, over(), ...end],
+  ),
+  '9 thinking as a number': unread(start(), begin({ type: 'thinking', thinking: 5 })),
+  '9 plain content of texts': { sent: plain(['Hi', ' there']), text: 'Hi there' },
+  '9 plain content of numbers': unread(plain([5])),
+  '9 a plain text as an object': unread(plain([{ type: 'text', text: { value: 'Rome' } }])),
+  '9 a plain text without a type': { sent: plain([{ text: 'Hi there' }]), text: 'Hi there' },
+  '9 a block without a type': unread(plain([{ city: 'Rome' }], 'max_tokens')),
+  '9 no content block': unread(start(), { type: 'content_block_start', index: 0 }, ...end),
   '9 text after its content_block_stop': said(start(), ...spoken('Hi'), says(' there'), over(), ...end),
   '9 content in message_start': said(start({ content: [text('Hi there')], stop_reason: 'end_turn' }), last),
   '9 content in message_start and deltas': said(start({ content: [text('Hi')] }), ...spoken('Hi there'), ...end),
@@ -196,6 +256,15 @@ const counts = (usage: Json | null, input: number, output: number, first?: Json)
   ...said(start(first && { usage: first }), says('Hi there'), stops('end_turn', usage), last),
   usage: tokens(input, output),
 })
+const lost = (sent: AnswerCase['sent']): AnswerCase => ({
+  sent,
+  hasTools: true,
+  error: {
+    kind: 'malformed',
+    message: 'The provider announced a tool call, but sent none',
+    providerMessage: expect.stringContaining('"stop_reason":"tool_use"'),
+  },
+})
 const others: Cases = {
   '1 an empty stop reason, broken off': { ...said(start(), says('Hi there'), stops('')), error: cut },
   '1 the stop reason null, broken off': { ...said(start(), says('Hi there'), stops('null')), error: cut },
@@ -204,6 +273,23 @@ const others: Cases = {
     ...said(start(), says('Hi'), stops('end_turn'), says(' there')),
     error: cut,
   },
+
+  '1 a stop reason of calls without a call': lost([start(), ...spoken('I look.'), stops('tool_use'), last]),
+  '1 a stop reason of calls without a call, plain': lost(plain([text('I look.')], 'tool_use')),
+  '1 a stop reason of calls without anything': lost([start(), stops('tool_use'), last]),
+  '1 a stop reason of calls without anything, no tools offered': {
+    ...lost([start(), stops('tool_use'), last]),
+    hasTools: false,
+  },
+  '1 a stop reason of calls without the structured answer': {
+    ...lost([start(), ...spoken('I look.'), stops('tool_use'), last]),
+    hasTools: false,
+    schema,
+  },
+  '1 a stop reason of calls after text, no tools offered': said(
+    ...[start(), ...spoken('Hi there'), stops('tool_use'), last],
+  ),
+  '1 message_stop with the head of a call': { sent: [start(), begin(tool()), over(), last], error: cut },
 
   '3 half of the input': {
     sent: [start(), begin(text('Wait')), over(), ...used('weather', '{"ci'), stops('max_tokens'), last],

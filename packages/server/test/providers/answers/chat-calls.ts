@@ -1,7 +1,7 @@
 /** When an answer of chat completions ends, and which fragments belong to a call. */
 import { expect } from 'vitest'
 import { called, calls, choice, part, plain, says, stop, usage } from './chat-frames.ts'
-import { type AnswerCase, type Cases, cut, done, full, type Json, rome } from './shape.ts'
+import { type AnswerCase, type Cases, cut, done, echoed, full, type Json, rome } from './shape.ts'
 
 /** A call of `weather`, from texts of `calls` and other frames. */
 const made = (...frames: (string | Json | Json[])[]): AnswerCase => ({
@@ -18,6 +18,16 @@ const invalid = (text: string): AnswerCase => ({ ...made(`0 a weather ${text}`),
 const nowhere = (...frames: string[]): AnswerCase => ({
   sent: made(...frames).sent,
   error: { kind: 'malformed', providerMessage: expect.stringContaining('"arguments"') },
+})
+const lost = (sent: AnswerCase['sent'], content: string): AnswerCase => ({
+  sent,
+  hasTools: true,
+  text: content,
+  error: {
+    kind: 'malformed',
+    message: 'The provider announced a tool call, but sent none',
+    providerMessage: JSON.stringify({ finish_reason: 'tool_calls', content }),
+  },
 })
 const wait = { text: 'Wait', finishReason: 'length' } as const
 const empty = { index: 0, id: '', type: 'function', function: { name: '', arguments: '' } }
@@ -49,6 +59,30 @@ export const chatCallCases: Cases = {
     error: { kind: 'unavailable' },
   },
   '1 no finish reason, half a call and the end mark': { sent: [...calls('0 a weather {"ci'), done], error: cut },
+  '1 no finish reason, the head of a call and the end mark': { sent: [...calls('0 a weather'), done], error: cut },
+  '1 no finish reason, a complete call and the end mark': {
+    sent: [...calls(`0 a weather ${full}; 1 b stop {}`), done],
+    calls: [rome, ['stop', {}]],
+    finishReason: 'tool-calls',
+  },
+  '1 no finish reason, an unknown choice and the end mark': {
+    sent: [says('Hi'), { choices: [{ index: 0, output: ' there' }] }, done],
+    text: 'Hi',
+    error: { ...cut, providerMessage: '{"choices":[{"index":0,"output":" there"}]}' },
+  },
+  '1 no finish reason, an unknown frame and the end mark': {
+    sent: [says('Hi'), { type: 'tomorrow', text: ' there' }, done],
+    text: 'Hi',
+    error: { ...cut, providerMessage: '{"type":"tomorrow","text":" there"}' },
+  },
+  '1 a finish reason of calls without a call': lost([says('I look.'), called, done], 'I look.'),
+  '1 a finish reason of calls without a call, plain': lost(
+    plain({ content: 'I look.', tool_calls: [] }, 'tool_calls'),
+    'I look.',
+  ),
+  '1 a finish reason of calls without anything': lost([choice({ role: 'assistant' }), called, done], ''),
+  '1 a finish reason of calls without anything, no tools offered': { ...lost([called, done], ''), hasTools: false },
+  '1 a finish reason of calls after text, no tools offered': { sent: [says('Hi'), called, done], text: 'Hi' },
   '1 a finish reason in a frame of its own without a delta': {
     sent: [says('a'), { choices: [{ finish_reason: 'length' }] }],
     text: 'a',
@@ -94,6 +128,37 @@ export const chatCallCases: Cases = {
   '2 arguments as an object': made(
     choice({ tool_calls: [{ ...part('0 a -'), function: { name: 'weather', arguments: { city: 'Rome' } } }] }),
   ),
+  '2 arguments as a number': {
+    ...made(choice({ tool_calls: [{ ...part('0 a -'), function: { name: 'weather', arguments: 5 } }] })),
+    calls: [['weather', '5']],
+  },
+  '2 one call in place of a list': made(choice({ tool_calls: part(`0 a weather ${full}`) })),
+  '2 an empty object in place of a list': made(choice({ tool_calls: {} }), `0 a weather ${full}`),
+  '2 a call as text': echoed(choice({ tool_calls: 'weather' }), called, done),
+  '2 a list of texts in place of calls': echoed(choice({ tool_calls: ['weather'] }), called, done),
+  '2 calls by number': echoed(choice({ tool_calls: { 0: part(`0 a weather ${full}`) } }), called, done),
+  '2 a call without a function': {
+    sent: plain({ tool_calls: [{ id: 'a', type: 'function', name: 'weather', args: { city: 'Rome' } }] }),
+    error: { providerMessage: '{"id":"a","type":"function","name":"weather","args":{"city":"Rome"}}' },
+  },
+  '2 the name in two fragments': {
+    sent: [...calls(`0 a wea; 0 a ther; 0 - - ${full}`), called, done],
+    error: { kind: 'malformed', providerMessage: expect.stringContaining('ther') },
+  },
+  '2 arguments under another name': echoed(
+    choice({ tool_calls: [{ ...part('0 a -'), function: { name: 'weather', parameters: { city: 'Rome' } } }] }),
+    called,
+    done,
+  ),
+  '2 two plain calls with the same id': {
+    sent: plain({ tool_calls: [part(`- a weather ${full}`), part('- a stop {}')] }),
+    chunks: [
+      ...[{ id: 'a' }, {}, { id: 'call_1' }, {}],
+      ...['a', 'call_1'].map((id) => ({ type: 'tool-call', id })),
+      { type: 'finish' },
+    ],
+  },
+  '2 a legacy call as text': echoed(choice({ function_call: 'weather' }), called, done),
   '2 arguments after an empty object in their place': made(`0 a weather {}; 0 - - ${full}`),
   '2 arguments repeated as a whole': made(`0 a weather; 0 - - ${full}; 0 - - ${full}`),
   '2 empty calls beside text': made(choice({ content: '', tool_calls: [] }), `0 a weather ${full}`),

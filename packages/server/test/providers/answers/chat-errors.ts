@@ -1,5 +1,5 @@
 /** Failures that services with chat completions report with status 200. */
-import { choice, hi, says, stop, usage } from './chat-frames.ts'
+import { choice, hi, plain, says, stop, usage } from './chat-frames.ts'
 import { type Cases, done, echoed, eventOf, fails, type Json } from './shape.ts'
 
 const long = 'x'.repeat(5_000)
@@ -51,9 +51,66 @@ export const chatErrorCases: Cases = {
   '4 an unfinished frame': fails([says('Hi'), 'data: {"choices":[{"delta"\n\n', done], '{"choices":[{"delta"'),
   '4 error text as data': fails([says('Hi'), 'data: Request timed out\n\n', done], 'Request timed out'),
   '4 an empty error beside an answer': hi(
-    choice({ content: 'Hi' }, 'stop', { error: {} }),
-    choice({}, null, { error: '' }),
+    ...[
+      {},
+      '',
+      [],
+      { code: 0, message: '' },
+      { code: '0', message: 'success' },
+      { code: null, type: '', param: null },
+    ].map((error) => choice({ content: '' }, null, { error })),
+    says('Hi', 'stop'),
   ),
+  '4 an empty error beside a plain answer': {
+    sent: plain({ content: 'Hi' }, 'stop', { error: { code: 0, message: '' } }),
+    text: 'Hi',
+  },
+  '4 an error with code 0': fails([choice({}, 'stop', { error: { code: 0, message: 'No quota' } }), done], 'No quota'),
+  '4 an error in the choice': fails(
+    [
+      says('Hi'),
+      { choices: [{ delta: { content: '' }, finish_reason: 'error', error: { code: 502, message: 'Gone' } }] },
+    ],
+    'Gone',
+    502,
+  ),
+  '4 an error in a plain choice': fails(
+    { choices: [{ message: { content: '' }, finish_reason: 'stop', error: 'Gone' }] },
+    'Gone',
+  ),
+  '4 base_resp with 0 as text': hi(choice({ content: 'Hi' }, 'stop', { base_resp: { status_code: '0' } })),
+  '4 an error without words': fails(plain({ content: 'Hi' }, 'stop', { error: true }), 'true'),
+  '4 an error message beside an empty answer': fails(
+    plain({ content: '' }, 'stop', { success: false, message: 'No quota' }),
+    'No quota',
+  ),
+  '4 a message of success beside an empty answer': {
+    sent: plain({ content: '' }, 'stop', { code: 200, message: 'Done' }),
+    text: '',
+  },
+  '4 an error object beside counts': fails(
+    [says('Hi'), { object: 'error', message: 'Lost', usage: { prompt_tokens: 1 } }, done],
+    'Lost',
+  ),
+  '4 an error beside an empty list of choices': fails(
+    [says('Hi'), { choices: [], code: 500, message: 'Lost' }, done],
+    'Lost',
+  ),
+  '4 code 0 beside choices': hi(
+    ...['H', 'i'].map((content) => choice({ content }, null, { code: 0, message: 'Success' })),
+    { choices: [], code: 0, message: 'Success', usage: { prompt_tokens: 1 } },
+    stop(),
+  ),
+  '4 a list of frames in one event': fails(
+    [`data: ${JSON.stringify([says('H'), says('i', 'stop')])}\n\n`, done],
+    JSON.stringify([says('H'), says('i', 'stop')]),
+  ),
+  '4 choices by number': echoed(
+    { choices: { 0: { delta: { content: 'Hi' } } }, usage: { prompt_tokens: 1 } },
+    stop(),
+    done,
+  ),
+  '4 a line of JSON before the events': hi('{"warning":"slow"}\n\n', says('Hi'), stop()),
   '4 base_resp without a failure': hi(choice({ content: 'Hi' }, 'stop', baseResp(0, ''))),
   '4 a bare answer': { sent: ['{"choices":[{"message":{"content":"Hi"},', '"finish_reason":"stop"}]}'], text: 'Hi' },
   '4 bare frames, one a line': { sent: [`${line(says('H'))}\n`, `${line(says('i'))}\n`, line(stop())], text: 'Hi' },

@@ -5,8 +5,11 @@ import { called, calls, choice, hi, part, plain, says, stop, usage } from './cha
 import {
   type AnswerCase,
   type Cases,
+  cut,
   done,
+  echoed,
   eventOf,
+  fails,
   full,
   type Json,
   type Outcome,
@@ -49,6 +52,12 @@ const pages = [{ title: 'A', url: 'https://a.test' }, { title: 'no address' }]
 const written = { prompt_tokens: 100, prompt_tokens_details: { cached_tokens: 60, cache_write_tokens: 6 } }
 const audio = { content: null, audio: { id: 'a', data: 'AAAA', transcript: 'Hi' } }
 const custom = { tool_calls: [{ id: 'c', type: 'custom', custom: { name: 'sql', input: 'SELECT 1' } }] }
+const partCall = {
+  content: [
+    { type: 'text', text: 'I look.' },
+    { type: 'tool_use', name: 'weather', input: {} },
+  ],
+}
 const video = { content: [{ type: 'video_url', video_url: {} }] }
 
 /** What other chunks hold than text, calls and usage. */
@@ -93,6 +102,7 @@ const contents: Cases = {
   },
   ...uncarried('sound', 'audio', [choice(audio, 'stop')], plain(audio)),
   ...uncarried('a call that is not a function', 'custom tool call', [choice(custom, 'stop')], plain(custom)),
+  ...uncarried('a call as a part beside text', 'tool_use', [choice(partCall, 'stop')], plain(partCall)),
   ...uncarried('only an unknown part', 'video_url', [choice(video, 'stop')], plain(video)),
   'a part beside text': {
     sent: plain({ content: [{ type: 'text', text: 'Hi' }, { type: 'video_url' }] }),
@@ -175,6 +185,42 @@ const choices: Cases = {
     sent: frame(...['B', 'A'].map((content, at) => ({ index: 1 - at, message: { content }, ...ended }))),
     text: 'A',
   },
+  '6 two answers in frames of their own': hi(
+    ...[frame(nth(0, 'H')), frame(nth(1, 'A')), frame(nth(0, 'i')), frame(nth(1, 'B'))],
+    ...[frame(nth(1, weather)), frame(nth(1, {}, 'length')), frame(nth(0, {}, 'stop'))],
+  ),
+  '6 two answers in frames of their own, after their roles': hi(
+    ...[frame(nth(0, { role: 'assistant' })), frame(nth(1, { role: 'assistant' }))],
+    ...[frame(nth(0, 'Hi')), frame(nth(1, 'A')), frame(nth(0, {}, 'stop')), frame(nth(1, {}, 'stop'))],
+  ),
+  '6 two answers, one after the other': hi(
+    ...[frame(nth(0, 'H')), frame(nth(0, 'i')), frame(nth(0, {}, 'stop'))],
+    ...[frame(nth(1, 'A')), frame(nth(1, {}, 'length'))],
+  ),
+  '6 two answers in one frame each': hi(frame(nth(0, 'Hi', 'stop')), frame(nth(1, 'A', 'length'))),
+  '6 the second of two answers ends first, broken off': {
+    sent: [frame(nth(0, 'H')), frame(nth(1, 'A')), frame(nth(0, 'i')), frame(nth(1, {}, 'stop'))],
+    text: 'Hi',
+    error: cut,
+  },
+  '6 two answers in frames of both': hi(
+    frame(nth(0, 'H'), nth(1, 'A')),
+    frame(nth(0, 'i'), nth(1, 'B')),
+    frame(nth(0, {}, 'stop'), nth(1, {}, 'length')),
+  ),
+  '6 an index that rises from 1, and the reason beside text': hi(frame(nth(1, 'H')), frame(nth(2, 'i', 'stop'))),
+  '6 an index that rises with each frame, many': {
+    sent: [...'abcdef'].map((each, at) => frame(nth(at, each, at === 5 ? 'stop' : null))),
+    text: 'abcdef',
+  },
+  '6 an index that rises, no finish reason': {
+    ...hi(frame(nth(0, 'H')), frame(nth(1, 'i'))),
+    finishReason: 'unknown',
+  },
+  '6 three answers in frames of their own': {
+    sent: [0, 1, 2, 0, 1, 2].map((index) => frame(nth(index, 'a'))),
+    error: { kind: 'malformed' },
+  },
   '6 a message in place of a delta': hi(plain({ content: 'Hi' })),
   '6 messages that grow': { sent: [message('H'), message('Hi'), message('Hi!'), message('Hi!', ended)], text: 'Hi!' },
   '6 messages with the next words': {
@@ -214,6 +260,50 @@ const choices: Cases = {
     error: { providerMessage: '{"choices":[{"index":0,"output":"Hi","finish_reason":"stop"}]}' },
   },
   '6 an empty answer': { sent: [choice({ role: 'assistant', content: '' }), stop(), done], text: '' },
+}
+
+/** Content of unknown forms, in a stream and in a plain answer, alone and after text. */
+const unread = (...contents: unknown[]): Cases =>
+  Object.fromEntries(
+    contents.flatMap((content) => {
+      const [frame, whole] = [choice({ content }), plain({ content })]
+      const name = `6 content ${JSON.stringify(content)}`
+      return [
+        [name, echoed(frame, stop(), done)],
+        [`${name} after text`, { ...echoed(frame, stop(), done), sent: [says('Hi'), frame, stop(), done], text: 'Hi' }],
+        [`${name}, plain`, fails(whole, JSON.stringify(whole))],
+      ]
+    }),
+  )
+const unreadChoice = (...choices: unknown[]): Cases =>
+  Object.fromEntries(
+    choices.map((one) => [`6 a choice ${JSON.stringify(one)}`, echoed({ choices: [one] }, stop(), done)]),
+  )
+const forms: Cases = {
+  ...unread(5, true, { answer: 'Hi' }, [5], [['Hi']], { type: 'text', text: 5 }, [{ type: 'text', text: { a: 'Hi' } }]),
+  ...unreadChoice('Hi', { delta: 'Hi' }, { message: 'Hi' }, { text: 5 }, { delta: ['Hi'] }),
+  ...unreadChoice(
+    { output: { content: 'Hi' } },
+    { delta: { parts: [{ text: 'Hi' }] } },
+    { delta: { refusal: { a: 'No' } } },
+  ),
+  ...unreadChoice({ delta: { reasoning: { text: 'Hm' } } }),
+  '6 content of texts': hi(choice({ content: ['H', 'i'] }, 'stop')),
+  '6 an empty object as content': hi(choice({ content: {} }), says('Hi'), stop()),
+  '6 one part of an unknown type': { sent: plain({ content: video.content[0] }), error: { kind: 'uncarried' } },
+  '6 the results of a filter and no content': {
+    sent: plain({ content: null }, 'content_filter', {
+      choices: [
+        {
+          finish_reason: 'content_filter',
+          message: { content: null },
+          content_filter_results: { hate: { filtered: true } },
+        },
+      ],
+    }),
+    text: '',
+    finishReason: 'content-filter',
+  },
 }
 
 const lines = [says('H'), says('i', 'stop')].map((each) => JSON.stringify(each))
@@ -266,4 +356,4 @@ const ends: Cases = {
   },
 }
 
-export const chatCases = [contents, chatCallCases, chatErrorCases, usages, choices, ends]
+export const chatCases = [contents, chatCallCases, chatErrorCases, usages, choices, forms, ends]

@@ -28,7 +28,7 @@ const call = (args: string, more: Json = {}): Json => ({
 })
 const added = (item: Json, output_index = 0) => event('output_item.added', { output_index, item })
 const itemDone = (item: Json, output_index = 0) => event('output_item.done', { output_index, item })
-const argsDelta = (text: string, more: Json = {}) =>
+const argsDelta = (text: unknown, more: Json = {}) =>
   event('function_call_arguments.delta', { item_id: 'f1', output_index: 0, delta: text, ...more })
 const usage = { input_tokens: 12, output_tokens: 8 }
 const completed = (output: Json[] = [], more: Json = {}) =>
@@ -89,7 +89,7 @@ export const wholeResponse = {
   ],
 }
 
-const response = (...output: Json[]) => ({ status: 'completed', output })
+const response = (...output: (Json | string)[]) => ({ status: 'completed', output })
 const items = (...output: Json[]) => [...output.map((item) => itemDone(item)), completed(output)]
 const cutAt = (...output: Json[]) => ({
   ...{ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } },
@@ -215,6 +215,104 @@ const merged: Cases = {
   },
 }
 
+const unreadable = (sent: AnswerCase['sent'], words = 'Rome'): AnswerCase => ({
+  sent,
+  error: { kind: 'malformed', providerMessage: expect.stringContaining(words) },
+})
+const holding = (content: unknown): Json => ({ type: 'message', id: 'm1', content })
+const forms: Cases = {
+  '8 a message whose content is text': said(completed([holding('Hi there')])),
+  '8 a plain message whose content is text': { sent: response(holding('Hi there')), text: 'Hi there' },
+  '8 a message of texts': { sent: response(holding(['Hi', ' there'])), text: 'Hi there' },
+  '8 a message whose content is a number': unreadable(response(holding(5)), '5'),
+  '8 a message whose content is an object': unreadable(response(holding({ city: 'Rome' }))),
+  '8 a message with a number as text': unreadable(response(holding([{ type: 'output_text', text: 5 }])), '5'),
+  '8 an item of the stream whose content is an object': unreadable([itemDone(holding({ city: 'Rome' })), completed()]),
+  ...uncarried(
+    'a call of another protocol beside text',
+    'tool_use',
+    items(there, { type: 'tool_use' }),
+    response(there, { type: 'tool_use' }),
+  ),
+  ...uncarried(
+    'only an unknown part of a message',
+    'video',
+    items(holding([{ type: 'video', url: 'https://a.test' }])),
+    response(holding([{ type: 'video', url: 'https://a.test' }])),
+  ),
+  '8 an unknown part beside text': {
+    sent: response(holding([{ type: 'video' }, words('Hi there')])),
+    text: 'Hi there',
+  },
+  '8 a text delta that is an object': unreadable([
+    event('output_text.delta', { delta: { city: 'Rome' } }),
+    completed(),
+  ]),
+  '8 a reasoning delta that is a number': unreadable([
+    event('reasoning_text.delta', { delta: 5, item_id: 'Rome' }),
+    completed(),
+  ]),
+  '8 an arguments delta that is a number': unreadable([
+    added(call('')),
+    argsDelta(5, { item_id: 'Rome' }),
+    completed(),
+  ]),
+  '8 arguments as an object in arguments.done': called(
+    ...[added(call('')), event('function_call_arguments.done', { item_id: 'f1', arguments: { city: 'Rome' } })],
+    completed(),
+  ),
+  '8 arguments as a number': { ...called(completed([call('', { arguments: 5 })])), calls: [['weather', '5']] },
+  '8 a call without a name': unreadable(response(call(full, { name: undefined }))),
+  '8 items that are no objects': unreadable(response('Rome')),
+  '8 an output that is an object': unreadable([completed({ city: 'Rome' } as never)]),
+  '8 only `output_text`': said(completed([], { output_text: 'Hi there' })),
+  '8 `output_text` beside messages': said(completed([there], { output_text: 'Hi there' })),
+  '8 text and an unknown item without a message': said(
+    ...[delta('Hi there'), itemDone({ type: 'web_search_call' }), completed()],
+  ),
+  '8 an error event of the protocol’s form': fails([delta('Hi'), event('error', { message: 'Lost' })], 'Lost'),
+  '8 two calls with the same id': unreadable(response(call(full), call('{"city":"Bern"}', { id: 'f2' })), 'Bern'),
+  '8 the same call written in another way': called(
+    itemDone(call(full)),
+    completed([thinking(), call('{ "city": "Rome" }')]),
+  ),
+  '8 a text delta under another name': unreadable([event('output_text.delta', { text: 'Rome' }), completed()]),
+  '8 an arguments delta under another name': unreadable([
+    added(call('')),
+    event('function_call_arguments.delta', { output_index: 0, arguments: full }),
+    completed(),
+  ]),
+  '8 an incomplete call in a completed response': {
+    sent: { ...response(there, call('', { status: 'incomplete' })) },
+    text: 'Hi there',
+    finishReason: 'other',
+  },
+  '8 a name that is an object': unreadable(response(call(full, { name: { of: 'Rome' } }))),
+  '8 a completed event of a queued response': fails(
+    [completed([], { status: 'queued', id: 'r', usage: null })],
+    '{"status":"queued","output":[],"usage":null,"id":"r"}',
+  ),
+  '8 a completed event with an old status': said(delta('Hi there'), completed([there], { status: 'in_progress' })),
+  '8 an item without a type': unreadable(response({ id: 'Rome' })),
+  '8 an unknown event alone': unreadable([event('text.delta', { delta: 'Rome' }), completed()]),
+  '8 an unknown event beside text': said(event('text.delta', { delta: 'Rome' }), delta('Hi there'), completed()),
+  '8 an incomplete event without a status': {
+    sent: [delta('Hi there'), event('incomplete', { response: { usage } })],
+    text: 'Hi there',
+    finishReason: 'other',
+  },
+  '8 an incomplete event without a response, after a call': {
+    sent: [delta('Hi there'), added(call('')), argsDelta('{"ci'), event('incomplete')],
+    text: 'Hi there',
+    finishReason: 'other',
+  },
+  '8 an unknown status': { sent: { ...response(there), status: 'expired' }, text: 'Hi there', finishReason: 'other' },
+  '8 no status': { sent: { ...response(there), status: undefined }, text: 'Hi there' },
+  '8 an error as text': fails({ ...response(), error: 'Rome' }, 'Rome'),
+  '8 an error as text in the completed response': fails([completed([], { error: 'Rome' })], 'Rome'),
+  '8 an empty error': { sent: { ...response(there), error: { code: 0, message: '' } }, text: 'Hi there' },
+}
+
 const wait = { text: 'Wait', finishReason: 'length' } as const
 const half = '{"ci'
 const others: Cases = {
@@ -263,4 +361,4 @@ const others: Cases = {
   '7 an open connection after the last event': { ...said(delta('Hi there'), completed()), end: 'open' },
 }
 
-export const responsesCases = [contents, merged, others]
+export const responsesCases = [contents, merged, forms, others]

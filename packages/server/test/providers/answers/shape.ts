@@ -1,7 +1,7 @@
 /** A case of an answer: what a service sends, and what the driver makes of it. */
 import { Readable } from 'node:stream'
 import type { AnswerReader } from '../../../src/adapters/providers/answer/frames.ts'
-import { plainChunks, streamChunks } from '../../../src/adapters/providers/answer/stream.ts'
+import { readPlain, streamChunks } from '../../../src/adapters/providers/answer/stream.ts'
 import { providerLimits } from '../../../src/adapters/providers/transport/transport.ts'
 import type { FinishReason, ModelChunk, TakeChunks } from '../../../src/features/providers/model-driver.ts'
 import { ProviderError } from '../../../src/features/providers/provider-error.ts'
@@ -36,6 +36,8 @@ export interface AnswerCase extends Outcome {
   schema?: Json
   /** The prompt's settings. */
   settings?: Json
+  /** True if the request offers the model tools. */
+  hasTools?: boolean
   /** Repeats the case, split in two at every byte. */
   isSplit?: true
 }
@@ -83,15 +85,20 @@ export function bytesOf(frames: readonly Frame[]): Buffer {
   return Buffer.concat(frames.map((frame) => (frame instanceof Uint8Array ? frame : Buffer.from(textOf(frame)))))
 }
 
+export function bytesSent({ sent }: AnswerCase): Buffer {
+  if (Array.isArray(sent)) return bytesOf(sent)
+  return Buffer.from(typeof sent === 'string' ? sent : JSON.stringify(sent))
+}
+
 const limits = { ...providerLimits, endMs: 20 }
 
-/** @param pieces the reads of the socket, for a stream. */
-export async function outcomeOf({ sent, end }: AnswerCase, reader: AnswerReader, pieces: Buffer[]): Promise<Outcome> {
+/** @param pieces the reads of the socket. Without them, the answer is read as a run without streaming reads JSON. */
+export async function outcomeOf(one: AnswerCase, reader: AnswerReader, pieces?: Buffer[]): Promise<Outcome> {
   const chunks: ModelChunk[] = []
   const take: TakeChunks = (batch) => void chunks.push(...batch)
   try {
-    if (Array.isArray(sent)) await streamChunks(bodyOf(pieces, end), reader, limits, take)
-    else chunks.push(...plainChunks(typeof sent === 'string' ? sent : JSON.stringify(sent), reader))
+    if (pieces) await streamChunks(bodyOf(pieces, one.end), reader, limits, take)
+    else readPlain(bytesSent(one).toString(), reader, limits, chunks)
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error
     return { ...outcome(chunks), error }

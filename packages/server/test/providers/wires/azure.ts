@@ -45,7 +45,7 @@ export const azure = chatService(form, {
     sources: 'chat completions there have no search',
     image: 'images are made by Responses',
   },
-  reasons: { stop: 'stop', length: 'length', content_filter: 'content-filter', tool_calls: 'tool-calls' },
+  reasons: { stop: 'stop', length: 'length', content_filter: 'content-filter' },
   failures: {
     'refused request': {
       status: 400,

@@ -74,7 +74,6 @@ export const custom = chatService(form, {
     eos: 'stop',
     length: 'length',
     content_filter: 'content-filter',
-    tool_calls: 'tool-calls',
     error: 'error',
   },
   failures: {

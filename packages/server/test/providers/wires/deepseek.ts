@@ -66,7 +66,6 @@ export const deepseek = chatService(form, {
     stop: 'stop',
     length: 'length',
     content_filter: 'content-filter',
-    tool_calls: 'tool-calls',
     insufficient_system_resource: 'error',
   },
   failures: {

@@ -47,7 +47,7 @@ export const groq = chatService(form, {
     sources: 'what its own tools found is told in no common form',
     image: 'no model of it makes images',
   },
-  reasons: { stop: 'stop', length: 'length', tool_calls: 'tool-calls' },
+  reasons: { stop: 'stop', length: 'length' },
   failures: {
     'refused request': {
       status: 400,

@@ -62,7 +62,7 @@ export const mistral = chatService(form, {
     sources: 'references name the caller’s own documents',
     image: 'chat completions make none',
   },
-  reasons: { stop: 'stop', length: 'length', model_length: 'length', error: 'error', tool_calls: 'tool-calls' },
+  reasons: { stop: 'stop', length: 'length', model_length: 'length', error: 'error' },
   failures: {
     'refused request': {
       status: 422,

@@ -47,7 +47,7 @@ export const openai = chatService(form, {
     ),
     image: 'images are made by Responses',
   },
-  reasons: { stop: 'stop', length: 'length', content_filter: 'content-filter', tool_calls: 'tool-calls', new: 'other' },
+  reasons: { stop: 'stop', length: 'length', content_filter: 'content-filter', new: 'other' },
   failures: {
     'refused request': {
       status: 400,

@@ -60,7 +60,7 @@ export const xai = chatService(form, {
     ),
     image: 'chat completions make none',
   },
-  reasons: { stop: 'stop', length: 'length', tool_calls: 'tool-calls', end_turn: 'stop' },
+  reasons: { stop: 'stop', length: 'length', end_turn: 'stop' },
   failures: {
     'refused request': {
       status: 400,

@@ -24,13 +24,18 @@ export function statusFailure(
 /** Converts an error inside a response. @param status the equivalent HTTP status, if known. */
 export function brokenOff(status: number | undefined, error: unknown, token: string): ProviderError {
   const kind = status === undefined ? 'unavailable' : kindOf(status)
-  const providerMessage = scrubbed(errorText(error) ?? '', token)
+  const providerMessage = scrubbed(errorText(error) ?? JSON.stringify(error) ?? '', token)
   return new ProviderError(kind, 'The provider ended its response with an error', { status, providerMessage })
 }
 
 /** @param words what the provider sent in place of the rest. */
 export function brokenInTheMiddle(words = '', token = ''): ProviderError {
   return malformed("The provider's response was cut off", words, token)
+}
+
+/** @param words what the provider sent in place of the call. */
+export function lostCall(words: string, token: string): ProviderError {
+  return malformed('The provider announced a tool call, but sent none', words, token)
 }
 
 /** @param words what the provider sent in place of an answer. */

@@ -1,6 +1,6 @@
 /** Finds failures inside answers. Services report them in many forms, often without an `error` object. */
 import type { ProviderError } from '../../../features/providers/provider-error.ts'
-import { asNumber, asObject, asText, isObject, type Json } from '../json.ts'
+import { asNumber, asObject, asText, isBlank, isObject, type Json } from '../json.ts'
 import { keys } from '../request/settings.ts'
 import { brokenOff } from './failure.ts'
 
@@ -34,12 +34,23 @@ function statusOf(code: unknown): number | undefined {
   return Number.isInteger(status) && status >= 400 && status <= 599 ? status : undefined
 }
 
-/** Returns the error that any frame may contain beside an answer. `null` and an empty error are none. */
+/** Returns the error that any frame may contain beside an answer. */
 export function errorIn(frame: Json): unknown {
   const { error, base_resp } = frame
-  if (error && (!isObject(error) || Object.keys(error).length > 0)) return error
-  // MiniMax reports its own status with each answer. 0 means success.
-  return base_resp !== undefined && asObject(base_resp)['status_code'] ? base_resp : undefined
+  if (isFailure(error)) return error
+  // MiniMax reports its own status with each answer.
+  return isBlank(asObject(base_resp)['status_code']) ? undefined : base_resp
+}
+
+/** False for an error without a code and words, and for one that reports success. Services send both with answers. */
+export function isFailure(error: unknown): boolean {
+  if (!isObject(error)) return !isBlank(error)
+  return !isSuccess(error) && !Object.values(error).every(isBlank)
+}
+
+/** Some services send code 0 and a word for success with each frame. */
+function isSuccess({ code, message }: Json): boolean {
+  return isBlank(code) && /^(ok|success)\W*$/i.test(asText(message))
 }
 
 const errorKeys = keys('message Message msg detail errors error_msg error_message error_code errorCode errorMessage')
@@ -48,6 +59,7 @@ const errorKeys = keys('message Message msg detail errors error_msg error_messag
 export function strayError(frame: Json): Json | undefined {
   const { type, object } = frame
   if (object === 'error') return frame
+  if (isSuccess(frame) || frame['code'] === 200) return undefined
   if (typeof type === 'string' && !/error/i.test(type)) return undefined
   const isFailure = type !== undefined || Object.keys(frame).some((key) => errorKeys.has(key))
   return isFailure ? frame : undefined

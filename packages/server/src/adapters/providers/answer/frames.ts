@@ -4,7 +4,7 @@
  */
 import type { CountedUsage, ModelChunk } from '../../../features/providers/model-driver.ts'
 import type { ProviderError } from '../../../features/providers/provider-error.ts'
-import { isObject, type Json, parseAnswer } from '../json.ts'
+import { isObject, type Json, parseAnswer, UnknownForm } from '../json.ts'
 import { brokenInTheMiddle, brokenOff, unreadable } from './failure.ts'
 import { errorIn, frameError, strayError } from './frame-error.ts'
 
@@ -51,8 +51,6 @@ export class Frames {
   /** The last data, and the first that the reader did not understand. */
   #last = ''
   #strange = ''
-  /** True if `#strange` is text. Services also report failures in this way. */
-  #isText = false
 
   constructor(reader: AnswerReader) {
     this.#reader = reader
@@ -67,19 +65,30 @@ export class Frames {
     if (!frame) return
     this.#last = data
     if (frame['error'] || frame['base_resp']) this.#assertNoError(frame)
-    if (reader.readFrame(frame, into, event) || isPing(event) || isPing(frame['type'])) return
+    try {
+      if (reader.readFrame(frame, into, event) || isPing(event) || isPing(frame['type'])) return
+    } catch (error) {
+      throw this.#inWords(error, data)
+    }
     this.#reject(frame)
-    if (Object.keys(frame).length > 0) this.#note(data, false)
+    if (Object.keys(frame).length > 0) this.#strange ||= data
   }
 
-  /** Reads a body that is one JSON object. */
+  /** Reads a body that is one JSON object, or one frame a line. */
   readBody(body: string, into: ModelChunk[]): void {
     const reader = this.#reader
     const answer = parseAnswer(body)
-    if (!answer) throw unreadable(body, reader.token)
+    if (!answer) {
+      this.#readLines(body, into)
+      return
+    }
     this.#last = body
     if (answer['error'] || answer['base_resp']) this.#assertNoError(answer)
-    if (reader.readPlain(answer, into)) return
+    try {
+      if (reader.readPlain(answer, into)) return
+    } catch (error) {
+      throw this.#inWords(error, body)
+    }
     this.#reject(answer)
     throw unreadable(body, reader.token)
   }
@@ -88,21 +97,20 @@ export class Frames {
   finish(bare: string, into: ModelChunk[]): void {
     const reader = this.#reader
     const isBare = bare !== '' && !reader.hasContent && !reader.isEnding && !reader.isDone
-    if (isBare) this.#readBare(bare, into)
+    if (isBare) this.readBody(bare.trim(), into)
     const words = this.#strange || (isBare ? '' : bare.trim())
     if (!reader.hasContent && !(reader.isEnding && words === '')) {
       const said = words || this.#last
       throw said === '' ? brokenInTheMiddle() : unreadable(said, reader.token)
     }
-    if (!reader.isEnding && (!reader.isDone || this.#isText)) throw brokenInTheMiddle(words, reader.token)
+    if (!reader.isEnding && (!reader.isDone || words !== '')) throw brokenInTheMiddle(words, reader.token)
     reader.finish(into)
   }
 
-  /** Reads a stream without event syntax: one answer, or one frame a line. */
-  #readBare(bare: string, into: ModelChunk[]): void {
-    const lines = frameLines(bare)
-    if (lines.length < 2 || !lines.every(isFrame)) this.readBody(bare.trim(), into)
-    else for (const line of lines) this.read(line, undefined, into)
+  #readLines(body: string, into: ModelChunk[]): void {
+    const lines = frameLines(body)
+    if (lines.length < 2 || !lines.every(isFrame)) throw unreadable(body, this.#reader.token)
+    for (const line of lines) this.read(line, undefined, into)
   }
 
   /** Returns undefined for the end mark, for blanks, and for other text, which is noted unless it is a ping. */
@@ -119,7 +127,7 @@ export class Frames {
       // Without blank lines between them, the frames of several events arrive as one.
       for (const line of frameLines(text)) this.read(line, event, into)
     } else if (/^[{["]/.test(text)) throw unreadable(data, this.#reader.token)
-    else if (text !== '' && !isPing(text) && !isPing(event)) this.#note(text, true)
+    else if (text !== '' && !isPing(text) && !isPing(event)) this.#strange ||= text
     return undefined
   }
 
@@ -133,9 +141,8 @@ export class Frames {
     if (error) throw frameError(error, this.#reader.token)
   }
 
-  #note(words: string, isText: boolean): void {
-    this.#strange ||= words
-    this.#isText ||= isText
+  #inWords(error: unknown, words: string): unknown {
+    return error instanceof UnknownForm ? unreadable(words, this.#reader.token) : error
   }
 }
 

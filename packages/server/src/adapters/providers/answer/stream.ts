@@ -1,36 +1,42 @@
-/** Parses each socket read and passes its chunks on in the same event-loop turn. */
+/**
+ * Parses each socket read and passes its chunks on in the same event-loop turn. The first character says whether a body
+ * is JSON or a stream, because services send either where the other was requested, under either content type.
+ */
 import { isAscii } from 'node:buffer'
 import type { Readable } from 'node:stream'
 import { createParser } from 'eventsource-parser'
 import type { ModelChunk, TakeChunks } from '../../../features/providers/model-driver.ts'
 import { ProviderError } from '../../../features/providers/provider-error.ts'
-import { connectionLost, type ProviderLimits, providerLimits, transportError } from '../transport/transport.ts'
+import { connectionLost, type ProviderLimits, transportError } from '../transport/transport.ts'
 import { type AnswerReader, Frames, failureOf } from './frames.ts'
 
 /** The wait after a finish reason beside content, in multiples of `endMs`. */
 const uncertainWaits = 10
 
-/** Reads a complete body. Some services send events even if a plain answer was requested. */
-export function plainChunks(body: string, reader: AnswerReader): ModelChunk[] {
-  const chunks: ModelChunk[] = []
-  if (/^\s*(data|event|id|error)?:/.test(body)) {
-    const feed = eventReader(reader, providerLimits.plainBytes)
-    feed(body, chunks)
-    feed(undefined, chunks)
+// Some gateways send a line of JSON before the events.
+const mixed = /^(data|event):/m
+
+/** Reads a complete body that begins as JSON. */
+export function readPlain(body: string, reader: AnswerReader, limits: ProviderLimits, into: ModelChunk[]): void {
+  if (mixed.test(body)) {
+    const feed = pieceReader(reader, limits)
+    feed(body, into)
+    feed(undefined, into)
   } else {
     const frames = new Frames(reader)
-    frames.readBody(body, chunks)
-    frames.finish('', chunks)
+    frames.readBody(body, into)
+    frames.finish('', into)
   }
-  return chunks
 }
 
-/** Returns a function that reads a piece of an event stream. Without a piece, it ends the answer. */
-function eventReader(reader: AnswerReader, limitBytes: number) {
+/** Returns a function that reads a piece of an answer. Without a piece, it ends the answer. */
+function pieceReader(reader: AnswerReader, { frameBytes: limitBytes, plainBytes }: ProviderLimits) {
   const frames = new Frames(reader)
   let chunks: ModelChunk[] = []
-  /** The lines outside of events. */
+  /** The lines outside of events, or JSON. */
   let bare = ''
+  /** Undefined until the first character. JSON is collected until its end. */
+  let isJson: boolean | undefined
   const tooLarge = () => new ProviderError('malformed', 'The provider sent a frame that is too large')
   const parser = createParser({
     maxBufferSize: limitBytes,
@@ -44,7 +50,18 @@ function eventReader(reader: AnswerReader, limitBytes: number) {
   })
   return (piece: string | undefined, into: ModelChunk[]) => {
     chunks = into
-    if (piece !== undefined) return parser.feed(piece)
+    if (piece !== undefined) {
+      if (isJson === undefined && piece.trim() !== '') isJson = /^\s*[{[]/.test(piece)
+      if (!isJson) return parser.feed(piece)
+      bare += piece
+      if (bare.length <= plainBytes) return
+      throw new ProviderError('malformed', `The answer has more than ${plainBytes} bytes`)
+    }
+    if (isJson && mixed.test(bare)) {
+      const events = bare
+      bare = ''
+      parser.feed(events)
+    }
     // Adds a final blank line, because some services omit it. After the finish reason, an incomplete frame is ignored.
     if (!reader.isEnding && !reader.isDone) parser.feed('\n\n')
     frames.finish(bare, into)
@@ -63,7 +80,7 @@ export function streamChunks(
   take: TakeChunks,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    const feed = eventReader(reader, limits.frameBytes)
+    const feed = pieceReader(reader, limits)
     let pending: Promise<void> | undefined
     /** Ends an answer whose finish reason has arrived. */
     let endTimer: NodeJS.Timeout | undefined
@@ -156,6 +173,9 @@ function listen(body: Readable, { isOver, read, lose }: BodyEvents): void {
     // An error costs as much as some frames, because it records its stack.
     if (!isOver()) lose(new ProviderError('unavailable', connectionLost))
   })
+  // If the start of the body was read before, the body is paused, and may be lost already.
+  if (body.destroyed) lose(new ProviderError('unavailable', connectionLost))
+  else body.resume()
 }
 
 /** Decodes UTF-8 in pieces, with a replacement character for invalid bytes. A call without bytes ends the text. */

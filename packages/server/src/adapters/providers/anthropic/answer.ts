@@ -2,9 +2,10 @@ import type {
   CountedUsage,
   FinishReason,
   ModelChunk,
+  ModelRequest,
   ProviderSettings,
 } from '../../../features/providers/model-driver.ts'
-import { endCalls, type HeldCall } from '../answer/calls.ts'
+import { endCalls, foreignCalls, type HeldCall, reasonWithoutCalls } from '../answer/calls.ts'
 import {
   addPiece,
   addSource,
@@ -14,9 +15,22 @@ import {
   mergeCounts,
   type PiecedText,
 } from '../answer/content.ts'
-import { uncarried, unreadable } from '../answer/failure.ts'
+import { uncarried } from '../answer/failure.ts'
 import type { AnswerReader } from '../answer/frames.ts'
-import { asCount, asList, asObject, asText, isObject, type Json } from '../json.ts'
+import {
+  argumentsIn,
+  asCount,
+  asList,
+  asObject,
+  asText,
+  holdsText,
+  isObject,
+  type Json,
+  objectIn,
+  textIn,
+  UnknownForm,
+} from '../json.ts'
+import { keys } from '../request/settings.ts'
 import { answerToolName, isWrapped, unwrapped } from './structured.ts'
 
 interface Block {
@@ -36,10 +50,12 @@ export class MessageReader implements AnswerReader {
   isEnding = false
   readonly #provider: ProviderSettings
   readonly #schema: Json | undefined
+  readonly #canCall: boolean
   readonly #open = new Map<number, Block>()
   readonly #types = new Set<string>()
   readonly #counts: Json = Object.create(null)
   readonly #calls: HeldCall[] = []
+  readonly #ids = new Set<string>()
   /** The message at the start of the stream. Its content counts if no block follows. */
   #start: Json = {}
   /** Text beside a structured answer. `finish` adds this text only if no structured answer arrived. */
@@ -48,10 +64,11 @@ export class MessageReader implements AnswerReader {
   #hasWords = false
   #reason = ''
 
-  /** @param schema of a structured answer. The answer arrives as tool input and is passed on as text. */
-  constructor(provider: ProviderSettings, schema: Json | undefined) {
+  /** A structured answer arrives as tool input and is passed on as text. */
+  constructor(provider: ProviderSettings, { schema, tools }: Pick<ModelRequest, 'schema' | 'tools'>) {
     this.#provider = provider
     this.#schema = schema
+    this.#canCall = schema !== undefined || tools.length > 0
   }
 
   get token(): string {
@@ -73,15 +90,14 @@ export class MessageReader implements AnswerReader {
         this.#beginBlock(index, asObject(frame['content_block']), into)
         return true
       case 'content_block_delta':
-        this.#growBlock(index, asObject(frame['delta']), into)
-        return true
+        return this.#growBlock(index, objectIn(frame['delta']), into)
       case 'content_block_stop':
         this.#endBlock(index, into)
         return true
       case 'message_delta':
         mergeCounts(this.#counts, frame['usage'])
         this.#setReason(asObject(frame['delta'])['stop_reason'])
-        return true
+        return !holdsText(asObject(frame['delta'])['content'])
       case 'message_stop':
         this.isDone = true
         return true
@@ -96,9 +112,9 @@ export class MessageReader implements AnswerReader {
   readPlain(message: Json, into: ModelChunk[]): boolean {
     const { content } = message
     if (!Array.isArray(content) && typeof content !== 'string') return false
-    const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content.map(asObject)
+    const blocks = (typeof content === 'string' ? [content] : content).map(blockIn)
     for (const [index, block] of blocks.entries()) {
-      this.#beginBlock(index, block['type'] === 'tool_use' ? { input: {}, ...block } : block, into, true)
+      this.#beginBlock(index, block, into, true)
       this.#endBlock(index, into)
     }
     mergeCounts(this.#counts, message['usage'])
@@ -129,8 +145,14 @@ export class MessageReader implements AnswerReader {
       const ignored = types.find((type) => type !== 'thinking' && type !== 'redacted_thinking')
       if (ignored !== undefined) throw uncarried(ignored)
     }
-    const known = finishReasonOf(this.#reason, this.#calls.length > 0)
-    into.push({ type: 'finish', finishReason: endCalls(this.#calls, known, into), ...messageUsage(this.#counts) })
+    const known = finishReasonOf(this.#reason)
+    const reason = known === 'tool-calls' && this.#calls.length === 0 ? this.#reasonOfText() : known
+    into.push({ type: 'finish', finishReason: endCalls(this.#calls, reason, into), ...messageUsage(this.#counts) })
+  }
+
+  #reasonOfText(): FinishReason {
+    const isLost = !this.#hasAnswer && (this.#canCall || !this.hasContent)
+    return reasonWithoutCalls(isLost, { stop_reason: this.#reason }, this.token)
   }
 
   #setReason(reason: unknown): void {
@@ -144,23 +166,26 @@ export class MessageReader implements AnswerReader {
   #beginBlock(index: number, content: Json, into: ModelChunk[], isWhole = false): void {
     this.#endBlock(index, into)
     this.isEnding = false
-    const type = asText(content['type'])
+    const { text, thinking, input } = content
+    const type = asText(content['type']) || (text === undefined ? '' : 'text')
     const name = asText(content['name'])
-    const { input } = content
+    if (type === '' || (type === 'tool_use' && name === '')) throw new UnknownForm()
+    if (type !== 'tool_use' && foreignCalls.has(type)) throw uncarried(type)
+    const given = type === 'tool_use' ? argumentsIn(content, 'input') || '{}' : ''
     const block: Block = {
       type,
       text: { held: '' },
-      id: asText(content['id']),
+      id: this.#newId(asText(content['id'])),
       name,
-      givenInput: isWhole || isContent(input) ? textOf(input) : '',
+      givenInput: isWhole || isContent(input) ? given : '',
       rawInput: '',
       signature: asText(content['signature']),
       isAnswer: this.#schema !== undefined && name === answerToolName,
     }
     this.#open.set(index, block)
     this.#types.add(type)
-    if (type === 'text') this.#say(addPiece(block.text, asText(content['text'])), into)
-    if (type === 'thinking') this.#think(addPiece(block.text, asText(content['thinking'])), into)
+    if (type === 'text') this.#say(addPiece(block.text, textIn(text)), into)
+    if (type === 'thinking') this.#think(addPiece(block.text, textIn(thinking)), into)
     if (type === 'redacted_thinking') {
       this.#hasWords = true
       into.push({ type: 'redacted-reasoning', data: asText(content['data']), provider: this.#provider.name })
@@ -169,20 +194,36 @@ export class MessageReader implements AnswerReader {
     for (const citation of asList(content['citations'])) addSource(citation, into)
   }
 
-  /** Some proxies omit the type of a delta, and the start of text and thinking. */
-  #growBlock(index: number, delta: Json, into: ModelChunk[]): void {
-    const { text, thinking, signature, citation, partial_json: input } = delta
+  /** Returns another id for a call without one, and for a second call with the same one. */
+  #newId(given: string): string {
+    const id = given === '' || this.#ids.has(given) ? `call_${this.#ids.size}` : given
+    this.#ids.add(id)
+    return id
+  }
+
+  /**
+   * Some proxies omit the type of a delta, and the start of text and thinking.
+   * @returns false for a delta of an unknown type.
+   */
+  #growBlock(index: number, delta: Json | undefined, into: ModelChunk[]): boolean {
+    if (!delta) return false
+    const { type, text, thinking, signature, citation, partial_json: input } = delta
     this.isEnding = false
     if (typeof text === 'string') {
       this.#say(addPiece(this.#blockAt(index, 'text', into).text, text), into)
     } else if (typeof thinking === 'string') {
       this.#think(addPiece(this.#blockAt(index, 'thinking', into).text, thinking), into)
-    } else if (typeof input === 'string') {
+    } else if (typeof input === 'string' || isObject(input)) {
       const block = this.#open.get(index)
-      if (!block) throw unreadable(JSON.stringify(delta), this.token)
-      if (block.type === 'tool_use') this.#addInput(block, input, into)
+      if (!block || block.type === 'text' || block.type === 'thinking') throw new UnknownForm()
+      if (block.type === 'tool_use')
+        this.#addInput(block, typeof input === 'string' ? input : JSON.stringify(input), into)
     } else if (typeof signature === 'string') this.#blockAt(index, 'thinking', into).signature += signature
     else if (citation !== undefined) addSource(citation, into)
+    // Without its content, a delta of a known type would leave a gap.
+    else if (contentDeltas.has(asText(type)) && Object.keys(delta).length > 1) throw new UnknownForm()
+    else return Object.keys(delta).length === 0 || contentDeltas.has(asText(type))
+    return true
   }
 
   #blockAt(index: number, type: string, into: ModelChunk[]): Block {
@@ -239,9 +280,14 @@ function isContent(value: unknown): boolean {
   return (isObject(value) ? Object.keys(value) : typeof value === 'string' ? value : asList(value)).length > 0
 }
 
-function textOf(input: unknown): string {
-  return typeof input === 'string' ? input : (JSON.stringify(input) ?? '')
+/** @throws UnknownForm for a block that is neither text nor an object. */
+function blockIn(block: unknown): Json {
+  if (typeof block === 'string') return { type: 'text', text: block }
+  if (!isObject(block)) throw new UnknownForm()
+  return block
 }
+
+const contentDeltas = keys('text_delta thinking_delta input_json_delta')
 
 const reasons = new Map<string, FinishReason>([
   ['', 'unknown'],
@@ -253,10 +299,8 @@ const reasons = new Map<string, FinishReason>([
   ['refusal', 'content-filter'],
 ])
 
-/** @param hasCalls true if the model called a tool. The call for a structured answer does not count. */
-function finishReasonOf(reason: string, hasCalls: boolean): FinishReason {
-  const known = reasons.get(reason) ?? 'other'
-  return known === 'tool-calls' && !hasCalls ? 'stop' : known
+function finishReasonOf(reason: string): FinishReason {
+  return reasons.get(reason) ?? 'other'
 }
 
 function messageUsage(usage: Json): CountedUsage {

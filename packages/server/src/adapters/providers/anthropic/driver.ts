@@ -23,7 +23,7 @@ export function anthropicDriver(deps: CallDeps, provider: ProviderSettings): Mod
       ),
       body: JSON.stringify(anthropicBody(provider, request)),
     }),
-    readerOf: ({ schema }) => new MessageReader(provider, schema),
+    readerOf: (request) => new MessageReader(provider, request),
   })
 }
 

@@ -45,7 +45,7 @@ export function openaiDriver(deps: CallDeps, provider: ProviderSettings): ModelD
       isUsageRefused = true
       return true
     },
-    readerOf: ({ settings }) => new protocol.Reader(service, settings),
+    readerOf: (request) => new protocol.Reader(service, request),
   })
 }
 

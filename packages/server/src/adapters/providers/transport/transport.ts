@@ -86,13 +86,26 @@ export function headerText(headers: IncomingHttpHeaders, name: string): string |
   return Array.isArray(value) ? value.join(', ') : value
 }
 
-/** Replaces invalid UTF-8. @throws ProviderError `malformed` above the limit. Other failures keep their own kind. */
-export function readWhole(body: Readable, limitBytes: number): Promise<string> {
+/**
+ * Replaces invalid UTF-8.
+ * @param start what the body must begin with, after blanks. Any other body is left unread and paused.
+ * @returns undefined for a body that is left unread.
+ * @throws ProviderError `malformed` above the limit. Other failures keep their own kind.
+ */
+export function readWhole(body: Readable, limitBytes: number, start?: RegExp): Promise<string | undefined> {
   // Uses events, because an iterator over the body costs a promise per piece.
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = []
     let size = 0
-    body.on('data', (piece: Buffer) => {
+    let isStarted = start === undefined
+    body.on('data', function read(piece: Buffer) {
+      const text = isStarted ? '' : piece.toString('latin1').trim()
+      isStarted ||= text !== ''
+      if (text !== '' && !start?.test(text)) {
+        body.off('data', read).pause()
+        body.unshift(piece)
+        return resolve(undefined)
+      }
       size += piece.length
       pieces.push(piece)
       if (size <= limitBytes) return

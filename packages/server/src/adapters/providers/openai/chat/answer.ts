@@ -1,27 +1,32 @@
-import type { CountedUsage, FinishReason, ModelChunk } from '../../../../features/providers/model-driver.ts'
-import { endCalls } from '../../answer/calls.ts'
+import type {
+  CountedUsage,
+  FinishReason,
+  ModelChunk,
+  ModelRequest,
+} from '../../../../features/providers/model-driver.ts'
+import { endCalls, reasonWithoutCalls } from '../../answer/calls.ts'
 import { addPiece, addSource, addText, countedUsage, endPieces, mergeCounts } from '../../answer/content.ts'
 import { uncarried } from '../../answer/failure.ts'
+import { frameError, isFailure, strayError } from '../../answer/frame-error.ts'
 import type { AnswerReader } from '../../answer/frames.ts'
-import { asCount, asList, asObject, asText, isObject, type Json } from '../../json.ts'
-import { keys, settingsBody } from '../../request/settings.ts'
+import { asCount, asList, asObject, asText, isObject, type Json, objectIn, textIn, UnknownForm } from '../../json.ts'
+import { settingsBody } from '../../request/settings.ts'
 import type { KindTraits } from '../kinds.ts'
 import type { OpenaiService } from '../service.ts'
 import { type Attachments, addAttachments } from './attachments.ts'
-import { choicesOf, isStrange, wordsOf } from './choices.ts'
+import { Choices, isStrange, reasonIn, wordsOf } from './choices.ts'
 import { splitThought, type ThoughtMarks } from './thought-marks.ts'
-import { CallParts } from './tool-calls.ts'
-
-/** Some services send these before the end. */
-const noReasons = new Set(['', 'null', 'None'])
+import { CallParts, callsIn } from './tool-calls.ts'
 
 export class ChatReader implements AnswerReader {
   isDone = false
   isEnding = false
   isEndCertain = false
   readonly #provider: OpenaiService
-  /** True if the prompt asks for several answers. */
+  readonly #hasTools: boolean
   readonly #isOneOfMany: boolean
+  /** Created with the first frame of a stream, because most plain answers have one choice. */
+  #choices: Choices | undefined
   readonly #text = { held: '' }
   readonly #reasoning = { held: '' }
   readonly #marks: ThoughtMarks = { state: 'answer', held: '' }
@@ -44,8 +49,9 @@ export class ChatReader implements AnswerReader {
   #isRepeated = false
   #servedModel = ''
 
-  constructor(provider: OpenaiService, settings: Json = {}) {
+  constructor(provider: OpenaiService, { settings, tools }: Pick<ModelRequest, 'settings' | 'tools'>) {
     this.#provider = provider
+    this.#hasTools = tools.length > 0
     const { n } = settingsBody(provider, settings, { names: {}, dropped: new Set() }) as Json
     this.#isOneOfMany = Number(n) > 1
   }
@@ -80,6 +86,8 @@ export class ChatReader implements AnswerReader {
 
   finish(into: ModelChunk[]): void {
     const { name: provider, traits } = this.#provider
+    const held = this.#choices?.held
+    if (held) this.#readChoice(held, false, into)
     if (this.#marks.held !== '') this.#think(this.#marks.held, into)
     if (this.#isThinking) this.#endThought(into)
     addText(endPieces(this.#text), into)
@@ -91,9 +99,15 @@ export class ChatReader implements AnswerReader {
     if (isEmpty && unknownType !== undefined) throw uncarried(unknownType)
     const named = finishReasonOf(this.#finishReason)
     const known = this.#isRefused && named === 'stop' ? 'content-filter' : named
-    const finishReason = this.#calls ? endCalls(this.#calls.held(provider), known, into) : known
+    const reason = known === 'tool-calls' && !this.#calls ? this.#reasonOfText() : known
+    const finishReason = this.#calls ? endCalls(this.#calls.held(provider), reason, into) : reason
     for (const page of asList(this.#pages)) addSource(page, into)
     into.push({ type: 'finish', finishReason, ...chatUsage(this.#counts, traits, this.#servedModel) })
+  }
+
+  #reasonOfText(): FinishReason {
+    const said = { finish_reason: this.#finishReason, content: this.#said }
+    return reasonWithoutCalls(this.#hasTools || !this.hasContent, said, this.token)
   }
 
   #read(frame: Json, isPlain: boolean, into: ModelChunk[]): boolean {
@@ -105,16 +119,17 @@ export class ChatReader implements AnswerReader {
     this.#pages = search_results ?? citations ?? this.#pages
     // Counts alone come last.
     if (usage && this.isEnding && asList(list).length === 0) this.isEndCertain = true
-    if (!Array.isArray(list)) return isObject(usage)
+    if (!Array.isArray(list)) {
+      if (objectIn(list)) throw new UnknownForm()
+      return isObject(usage) && !strayError(frame)
+    }
+    if (list.length === 0) return !strayError(frame)
     const before = into.length
-    const choices: readonly unknown[] =
-      list.length === 1 && !this.#isOneOfMany ? list : choicesOf(list, this.#isOneOfMany)
+    const choices = isPlain && list.length === 1 && isObject(list[0]) ? (list as Json[]) : this.#choicesOf(list)
     let reason: string | undefined
-    for (const listed of choices) {
-      const choice = asObject(listed)
+    for (const choice of choices) {
       this.#readChoice(choice, isPlain, into)
-      const { finish_reason: named } = choice
-      if (typeof named === 'string' && !noReasons.has(named.trim())) reason = named.trim()
+      reason = reasonIn(choice) ?? reason
     }
     const hasNew = into.length > before
     if (hasNew && this.#finishReason !== undefined) this.#isRepeated = true
@@ -123,24 +138,34 @@ export class ChatReader implements AnswerReader {
       this.isEndCertain = !hasNew && this.hasContent
     } else if (hasNew) this.isEnding = false
     this.#finishReason = reason ?? this.#finishReason
-    return this.hasContent || !choices.some((choice) => isStrange(asObject(choice)))
+    if (hasNew || (reason !== undefined && this.hasContent)) return true
+    const isError = reason !== undefined && strayError(frame) !== undefined
+    return !isError && !choices.some(isStrange)
+  }
+
+  #choicesOf(list: readonly unknown[]): readonly Json[] {
+    this.#choices ??= new Choices(this.#isOneOfMany)
+    return this.#choices.of(list, this.#said, this.#finishReason !== undefined)
   }
 
   #readChoice(choice: Json, isPlain: boolean, into: ModelChunk[]): void {
-    const { delta, message, text, usage } = choice
+    const { delta, text, usage, error } = choice
     if (usage) mergeCounts(this.#counts, usage)
-    const first = isPlain ? (message ?? delta) : delta
-    if (isObject(first)) this.#readMessage(first, isPlain, into)
-    else if (typeof text === 'string') this.#readMessage({ content: text }, isPlain, into)
-    if (!isPlain && isObject(message)) this.#readSnapshot(message, into)
+    if (error && isFailure(error)) throw frameError(error, this.token)
+    const message = isObject(choice['message']) ? choice['message'] : objectIn(choice['message'])
+    const first = isPlain ? (message ?? objectIn(delta)) : objectIn(delta)
+    if (first) this.#readMessage(first, isPlain, into)
+    else if (!message && text !== undefined) this.#readMessage({ content: textIn(text) }, isPlain, into)
+    if (!isPlain && message) this.#readSnapshot(message, into)
   }
 
   #readMessage(delta: Json, isWhole: boolean, into: ModelChunk[]): void {
-    const { extra_content: extra, tool_calls: calls, function_call: called } = delta
+    const { content, extra_content: extra, tool_calls, function_call } = delta
+    const calls = tool_calls || function_call ? callsIn(tool_calls, function_call) : none
     const words = wordsOf(delta)
     let { text, thought } = words
     if (words.refusal !== '') this.#isRefused = true
-    this.#hasDeltas ||= isWhole || text !== '' || thought !== '' || Boolean(calls)
+    this.#hasDeltas ||= isWhole || text !== '' || thought !== '' || calls.length > 0
     if (extra !== undefined || this.#marks.state !== 'answer') {
       const split = splitThought(this.#marks, text, delta)
       text = split.text
@@ -149,14 +174,13 @@ export class ChatReader implements AnswerReader {
     if (thought !== '') this.#think(addPiece(this.#reasoning, thought), into)
     if (delta['reasoning_details'] !== undefined) this.#sealed.push(...sealedThoughtsOf(delta))
     const piece = addPiece(this.#text, text)
-    if (this.#isThinking && (piece !== '' || calls)) this.#endThought(into)
+    if (this.#isThinking && (piece !== '' || calls.length > 0)) this.#endThought(into)
     this.#said += text
     if (piece !== '') into.push({ type: 'text-delta', text: piece })
-    if (delta['audio'] || delta['images'] || delta['annotations'] || Array.isArray(delta['content'])) {
+    if (delta['audio'] || delta['images'] || delta['annotations'] || (content && typeof content === 'object')) {
       addAttachments(this.#attached, delta, into)
     }
-    if (asList(calls).length > 0) this.#callParts().add(calls, isWhole, into)
-    if (isObject(called)) this.#callParts().add([{ function: called }], isWhole, into)
+    if (calls.length > 0) this.#callParts().add(calls, isWhole, into)
     if (extra !== undefined) this.#calls?.sign(delta)
   }
 
@@ -165,7 +189,7 @@ export class ChatReader implements AnswerReader {
     const { text, thought } = wordsOf(message)
     const said = this.#said
     const isNext = text.length > said.length && text.startsWith(said)
-    const { tool_calls: calls, function_call: called, ...rest } = message
+    const { tool_calls, function_call, ...rest } = message
     let content = isNext ? text.slice(said.length) : ''
     if (!this.#hasDeltas && text !== '') {
       if (this.#messages === 'first' && text !== said) this.#messages = isNext ? 'whole' : 'pieces'
@@ -177,8 +201,8 @@ export class ChatReader implements AnswerReader {
     const more = isNewThought ? rest : { ...rest, reasoning: undefined, reasoning_content: undefined }
     this.#readMessage({ ...more, content }, false, into)
     this.#hasDeltas = hadDeltas
-    const whole = calls ?? (isObject(called) ? [{ function: called }] : undefined)
-    if (asList(whole).length > 0) this.#callParts().complete(whole, into)
+    const calls = callsIn(tool_calls, function_call)
+    if (calls.length > 0) this.#callParts().complete(calls, into)
   }
 
   #callParts(): CallParts {
@@ -200,6 +224,8 @@ export class ChatReader implements AnswerReader {
   }
 }
 
+const none: readonly Json[] = []
+
 /** Returns encrypted reasoning of gateways such as OpenRouter. Later calls must send this reasoning unchanged. */
 function sealedThoughtsOf({ reasoning_details }: Json): unknown[] {
   return asList(reasoning_details).filter((detail) => asObject(detail)['type'] === 'reasoning.encrypted')
@@ -210,20 +236,24 @@ const filtered =
   'image_recitation'
 
 /** Names are in lower case. `finishReasonOf` converts Google's names, which are in upper case. */
-const reasons: readonly (readonly [FinishReason, ReadonlySet<string>])[] = [
-  ['stop', keys('stop end_turn eos')],
-  ['length', keys('length max_tokens model_length')],
-  ['content-filter', keys(filtered)],
-  ['tool-calls', keys('tool_calls function_call')],
+const reasons = new Map<string, FinishReason>([
+  ...named('stop', 'stop end_turn eos'),
+  ...named('length', 'length max_tokens model_length'),
+  ...named('content-filter', filtered),
+  ...named('tool-calls', 'tool_calls function_call'),
   // DeepSeek sends `insufficient_system_resource` if it aborts a response for lack of resources.
-  ['error', keys('error malformed_function_call insufficient_system_resource')],
-]
+  ...named('error', 'error malformed_function_call insufficient_system_resource'),
+])
+
+function named(reason: FinishReason, names: string): [string, FinishReason][] {
+  return names.split(' ').map((name) => [name, reason])
+}
 
 function finishReasonOf(reason: string | undefined): FinishReason {
   if (reason === undefined) return 'unknown'
   // Some services append details after a colon, for example the filter that matched.
   const [name = ''] = reason.toLowerCase().split(':', 1)
-  return reasons.find(([, names]) => names.has(name))?.[0] ?? 'other'
+  return reasons.get(name) ?? 'other'
 }
 
 /** @param usage the merged counts of all frames. */

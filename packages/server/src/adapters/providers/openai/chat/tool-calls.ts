@@ -2,18 +2,68 @@
 import type { ModelChunk } from '../../../../features/providers/model-driver.ts'
 import { type HeldCall, requireRoom } from '../../answer/calls.ts'
 import { uncarried, unreadable } from '../../answer/failure.ts'
-import { asCount, asList, asObject, asText, type Json, parseArguments } from '../../json.ts'
+import {
+  argumentsIn,
+  asCount,
+  asObject,
+  asText,
+  holdsText,
+  isObject,
+  type Json,
+  objectIn,
+  parseArguments,
+  UnknownForm,
+} from '../../json.ts'
 
 interface PartialCall {
   /** Undefined if the service does not number its calls. */
   index: number | undefined
+  /** The provider's id. A second call with the same id has another one in the answer. */
+  givenId: string
   id: string
   name: string
   rawArgs: string
+  braces: Braces
   /** Gemini's signature of the thought that led to the call. */
   signature: string
   /** The number of the delta in which the call began. */
   delta: number
+  /** The fragment that began the call. */
+  first: Json
+}
+
+/**
+ * Returns the calls or their fragments. Some services send one call in place of a list, or an empty object.
+ * @param called a call of the older protocol.
+ * @throws UnknownForm for any other value.
+ */
+export function callsIn(calls: unknown, called: unknown): readonly Json[] {
+  const legacy = called ? objectIn(called) : undefined
+  if (!calls) return legacy && Object.keys(legacy).length > 0 ? [{ function: legacy }] : []
+  if (isObject(calls) && (calls['function'] || Object.keys(calls).length === 0)) return calls['function'] ? [calls] : []
+  if (!Array.isArray(calls)) throw new UnknownForm()
+  return calls.map((call: unknown) => objectIn(call)).filter((call) => call !== undefined)
+}
+
+/** Counts the open braces of arguments piece by piece. Parsing all arguments for each piece would cost their square. */
+class Braces {
+  #depth = 0
+  #isQuoted = false
+  #isEscaped = false
+
+  get areOpen(): boolean {
+    return this.#isQuoted || this.#depth > 0
+  }
+
+  add(piece: string): void {
+    for (const char of piece) {
+      if (this.#isEscaped) this.#isEscaped = false
+      else if (char === '"') this.#isQuoted = !this.#isQuoted
+      else if (this.#isQuoted) this.#isEscaped = char === '\\'
+      else if (char === '{') this.#depth += 1
+      else if (char === '}') this.#depth -= 1
+    }
+  }
 }
 
 export class CallParts {
@@ -30,24 +80,24 @@ export class CallParts {
    * @throws ProviderError `uncarried` for a call that is not a function call, `malformed` for a fragment that may belong
    * to several calls.
    */
-  add(fragments: unknown, areWhole: boolean, into: ModelChunk[]): void {
-    const list = asList(fragments).map(asObject)
+  add(fragments: readonly Json[], areWhole: boolean, into: ModelChunk[]): void {
     this.#deltas += 1
-    const open = list.length > 1 && !areWhole ? this.#calls.filter(isOpen) : []
-    for (const [position, fragment] of list.entries()) {
+    const isPositional = fragments.length > 1 && !areWhole && !fragments.every((each) => this.#isAssigned(each))
+    const open = isPositional ? this.#calls.filter(isOpen) : []
+    for (const [position, fragment] of fragments.entries()) {
       const { type, function: called } = fragment
       if (typeof type === 'string' && type !== 'function' && called === undefined) throw uncarried(`${type} tool call`)
       if (areWhole) this.#grow(this.#begin(fragment), fragment, into)
       else if (nameOf(fragment) !== '') this.#addNamed(fragment, into)
       // Two calls that are continued in one delta have the order in which they began.
-      else this.#continue(fragment, open.length === list.length ? open[position] : undefined, into)
+      else this.#continue(fragment, open.length === fragments.length ? open[position] : undefined, into)
     }
   }
 
   /** Adds what the deltas have not brought of the complete calls at the end of a stream. */
-  complete(fragments: unknown, into: ModelChunk[]): void {
+  complete(fragments: readonly Json[], into: ModelChunk[]): void {
     if (this.#calls.length === 0) this.add(fragments, true, into)
-    for (const [position, fragment] of asList(fragments).map(asObject).entries()) {
+    for (const [position, fragment] of fragments.entries()) {
       const call = this.#known(asText(fragment['id'])) ?? this.#calls[position]
       if (call?.rawArgs === '') this.#grow(call, fragment, into)
     }
@@ -66,14 +116,24 @@ export class CallParts {
    * @throws ProviderError `malformed` for arguments that belong to no call.
    */
   held(provider: string): HeldCall[] {
-    return this.#calls.map(({ id, name, rawArgs, signature }) => {
-      if (name === '') throw unreadable(JSON.stringify({ id, arguments: rawArgs }), this.#token)
+    return this.#calls.map(({ id, name, rawArgs, signature, first }) => {
+      if (name === '') throw unreadable(JSON.stringify(first), this.#token)
       return { id, name, rawArgs, ...(signature !== '' && { seal: { signature, provider } }) }
     })
   }
 
+  /** True if name, id or index say which call the fragment belongs to. */
+  #isAssigned(fragment: Json): boolean {
+    if (nameOf(fragment) !== '' || this.#known(asText(fragment['id']))) return true
+    return this.#sameIndex(asCount(fragment['index'])).length === 1
+  }
+
+  #sameIndex(index: number | undefined): PartialCall[] {
+    return index === undefined ? [] : this.#calls.filter((call) => call.index === index)
+  }
+
   #known(id: string): PartialCall | undefined {
-    return id === '' ? undefined : this.#calls.findLast((call) => call.id === id)
+    return id === '' ? undefined : this.#calls.findLast((call) => call.givenId === id)
   }
 
   #withIndex(index: number | undefined): PartialCall | undefined {
@@ -88,7 +148,9 @@ export class CallParts {
     }
     // Some services repeat the head or the whole call, and some send `{}` before the arguments.
     call.signature ||= signatureOf(fragment)
-    if (isEmptyObject(call.rawArgs)) call.rawArgs = argumentsOf(fragment) || call.rawArgs
+    if (!isEmptyObject(call.rawArgs) || argumentsOf(fragment) === '') return
+    call.rawArgs = argumentsOf(fragment)
+    call.braces.add(call.rawArgs)
   }
 
   /** Returns the call that a fragment with a name continues. Any other fragment with a name begins a call. */
@@ -97,6 +159,8 @@ export class CallParts {
     const index = asCount(fragment['index'])
     const known = this.#known(id) ?? this.#withIndex(index)
     if (known?.name === '') return known
+    // Two names of one call may be its pieces, or two calls with one id.
+    if (known?.rawArgs === '' && known.givenId === id && known.name !== nameOf(fragment)) throw new UnknownForm()
     if (known)
       return known.name === nameOf(fragment) && (isOpen(known) || isRepeat(known, fragment)) ? known : undefined
     const last = this.#calls.at(-1)
@@ -107,10 +171,10 @@ export class CallParts {
 
   /** Continues the call with the fragment's id, else with its index, else at its position, else the last open call. */
   #continue(fragment: Json, atPosition: PartialCall | undefined, into: ModelChunk[]): void {
-    const index = asCount(fragment['index'])
-    const sameIndex = index === undefined ? [] : this.#calls.filter((call) => call.index === index)
+    const sameIndex = this.#sameIndex(asCount(fragment['index']))
     const call = this.#known(asText(fragment['id'])) ?? (sameIndex.length === 1 ? sameIndex[0] : atPosition)
-    if (!call && argumentsOf(fragment) === '' && this.#calls.length > 0) return
+    const isEmpty = argumentsOf(fragment) === ''
+    if (!call && isEmpty && (this.#calls.length > 0 || saysNothing(fragment))) return
     this.#grow(call ?? this.#waiting(fragment, sameIndex) ?? this.#begin(fragment), fragment, into)
   }
 
@@ -126,9 +190,20 @@ export class CallParts {
 
   #begin(fragment: Json): PartialCall {
     requireRoom(this.#calls.length)
-    const id = asText(fragment['id']) || `call_${this.#calls.length}`
+    const givenId = asText(fragment['id'])
+    const id = givenId === '' || this.#known(givenId) ? `call_${this.#calls.length}` : givenId
     const index = asCount(fragment['index'])
-    const call = { index, id, name: '', rawArgs: '', signature: '', delta: this.#deltas }
+    const call = {
+      index,
+      givenId,
+      id,
+      name: '',
+      rawArgs: '',
+      braces: new Braces(),
+      signature: '',
+      delta: this.#deltas,
+      first: fragment,
+    }
     this.#calls.push(call)
     return call
   }
@@ -144,15 +219,16 @@ export class CallParts {
     const delta = argumentsOf(fragment)
     if (delta === '') return
     call.rawArgs += delta
+    call.braces.add(delta)
     if (call.name !== '') into.push({ type: 'tool-input-delta', id: call.id, delta })
   }
 }
 
 /** True for a fragment that repeats a complete call. The same id with other arguments is another call. */
-function isRepeat({ id, rawArgs }: PartialCall, fragment: Json): boolean {
+function isRepeat({ givenId, rawArgs }: PartialCall, fragment: Json): boolean {
   const given = asText(fragment['id'])
   const args = argumentsOf(fragment).trim()
-  return (given === '' || given === id) && (args === '' || args === rawArgs.trim() || isEmptyObject(rawArgs))
+  return (given === '' || given === givenId) && (args === '' || args === rawArgs.trim() || isEmptyObject(rawArgs))
 }
 
 function isEmptyObject(rawArgs: string): boolean {
@@ -160,18 +236,21 @@ function isEmptyObject(rawArgs: string): boolean {
 }
 
 /** True if the arguments are not complete. */
-function isOpen({ rawArgs }: PartialCall): boolean {
-  return !rawArgs.trimEnd().endsWith('}') || parseArguments(rawArgs) === undefined
+function isOpen({ rawArgs, braces }: PartialCall): boolean {
+  return braces.areOpen || !rawArgs.trimEnd().endsWith('}') || parseArguments(rawArgs) === undefined
 }
 
 function nameOf(fragment: Json): string {
   return asText(asObject(fragment['function'])['name'])
 }
 
-/** Some services send the arguments as an object. */
 function argumentsOf(fragment: Json): string {
-  const { arguments: given } = asObject(fragment['function'])
-  return typeof given === 'object' && given !== null ? JSON.stringify(given) : asText(given)
+  return argumentsIn(asObject(fragment['function']), 'arguments')
+}
+
+/** True for a fragment without an id, a name and arguments. Some services send one with every text. */
+function saysNothing({ index: _index, type: _type, ...fragment }: Json): boolean {
+  return !holdsText(fragment)
 }
 
 function signatureOf({ extra_content }: Json): string {

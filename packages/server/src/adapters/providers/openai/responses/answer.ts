@@ -1,5 +1,6 @@
 import type { CountedUsage, FinishReason, ModelChunk } from '../../../../features/providers/model-driver.ts'
 import { storableText } from '../../../../shared/text-guards.ts'
+import { foreignCalls } from '../../answer/calls.ts'
 import {
   addPiece,
   addSource,
@@ -10,12 +11,12 @@ import {
   mergeCounts,
 } from '../../answer/content.ts'
 import { uncarried } from '../../answer/failure.ts'
-import { frameError } from '../../answer/frame-error.ts'
+import { frameError, isFailure } from '../../answer/frame-error.ts'
 import type { AnswerReader } from '../../answer/frames.ts'
-import { asCount, asList, asObject, asText, isObject, type Json } from '../../json.ts'
+import { asCount, asList, asObject, asText, holdsText, isObject, type Json, textIn, UnknownForm } from '../../json.ts'
 import { keys } from '../../request/settings.ts'
 import type { OpenaiService } from '../service.ts'
-import { ResponseCalls } from './calls.ts'
+import { deltaIn, ResponseCalls } from './calls.ts'
 
 /** Types of items that the caller must answer in formats that stet's messages do not support. */
 const awaited = keys('computer_call local_shell_call shell_call apply_patch_call custom_tool_call mcp_approval_request')
@@ -63,20 +64,19 @@ export class ResponseReader implements AnswerReader {
   readFrame(frame: Json, into: ModelChunk[], event: string | undefined): boolean {
     const type = asText(frame['type']) || event || ''
     if (type === '' && Array.isArray(frame['output'])) return this.readPlain(frame, into)
-    const delta = asText(frame['delta'])
     const item = asObject(frame['item'])
     switch (type) {
       case 'response.refusal.delta':
       case 'response.output_text.delta':
         this.#isRefused ||= type === 'response.refusal.delta'
-        this.#say(delta, into)
+        this.#say(deltaIn(frame), into)
         break
       case 'response.output_text.done':
       case 'response.refusal.done':
-        this.#repeated.text += asText(frame['text']) || asText(frame['refusal'])
+        this.#repeated.text += textIn(frame['text']) || textIn(frame['refusal'])
         break
       case 'response.content_part.done':
-        this.#repeated.part += textOf(asObject(frame['part']))
+        this.#repeated.part += textOfPart(asObject(frame['part']))
         break
       case 'response.reasoning_summary_part.added':
         if (Number(frame['summary_index']) > 0) this.#think('\n\n', asText(frame['item_id']), into)
@@ -84,7 +84,7 @@ export class ResponseReader implements AnswerReader {
         break
       case 'response.reasoning_summary_text.delta':
       case 'response.reasoning_text.delta':
-        this.#think(delta, asText(frame['item_id']), into)
+        this.#think(deltaIn(frame), asText(frame['item_id']), into)
         break
       case 'response.reasoning_summary_text.done':
       case 'response.reasoning_text.done':
@@ -116,7 +116,7 @@ export class ResponseReader implements AnswerReader {
 
   readPlain(response: Json, into: ModelChunk[]): boolean {
     if (!Array.isArray(response['output'])) return false
-    if (/^(queued|in_progress)$/.test(asText(response['status']))) throw frameError(response, this.token)
+    if (isOpen(response)) throw frameError(response, this.token)
     this.#end(response, into)
     return true
   }
@@ -131,7 +131,7 @@ export class ResponseReader implements AnswerReader {
 
   /** @throws ProviderError `uncarried` for a complete response with nothing but unsupported items. */
   finish(into: ModelChunk[]): void {
-    const isEmpty = this.#calls.count === 0 && !this.#hasMessage && this.#images.size === 0
+    const isEmpty = this.#said === '' && this.#calls.count === 0 && !this.#hasMessage && this.#images.size === 0
     const isComplete = this.#response['status'] === 'completed'
     if (isEmpty && isComplete && this.#ignoredType !== undefined) throw uncarried(this.#ignoredType)
     const finishReason = this.#calls.addAll(reasonOf(this.#response, this.#isRefused), into)
@@ -144,23 +144,27 @@ export class ResponseReader implements AnswerReader {
     if (isObject(response)) mergeCounts(this.#counts, response['usage'])
     if (/^response\.(completed|incomplete|done)$/.test(type)) {
       if (!isObject(response) && !this.hasContent) return false
-      this.#end(asObject(response), into)
+      this.#end({ ...(type === 'response.incomplete' && { status: 'incomplete' }), ...asObject(response) }, into)
     } else if (/^response\.(failed|cancell?ed)$/.test(type)) throw failureOf(asObject(response), this.token)
-    return type.startsWith('response.')
+    if (/error/i.test(type)) return false
+    return type.startsWith('response.') && !holdsText([frame['delta'], frame['text'], frame['content']])
   }
 
   /** Adds the parts of the complete response that no event has brought. */
   #end(response: Json, into: ModelChunk[]): void {
     const { error, status } = response
-    if (isObject(error) || /^(failed|cancell?ed)$/.test(asText(status))) throw failureOf(response, this.token)
+    if (isFailure(error) || /^(failed|cancell?ed)$/.test(asText(status))) throw failureOf(response, this.token)
+    const output = itemsOf(response)
+    if (isOpen(response) && output.length === 0 && !this.hasContent) throw failureOf(response, this.token)
     mergeCounts(this.#counts, response['usage'])
     this.#isThoughtKnown = this.#hasThought
     let at: number | undefined = 0
-    for (const [output_index, item] of partsOf(response['output']).entries()) {
+    for (const [output_index, item] of output.entries()) {
       if (item['type'] === 'message' && at !== undefined) at = this.#completeAt(at, textOf(item), into)
       this.#endItem({ output_index }, item, into)
     }
     for (const repeated of Object.values(this.#repeated)) this.#complete(repeated, into)
+    this.#complete(asText(response['output_text']), into)
     addText(endPieces(this.#text), into)
     this.#response = response
     this.isDone = true
@@ -199,20 +203,23 @@ export class ResponseReader implements AnswerReader {
 
   /** @throws ProviderError `uncarried` for audio, and for an item that the caller would have to answer. */
   #endItem(frame: Json, item: Json, into: ModelChunk[]): void {
-    const type = asText(item['type'])
+    const type = asText(itemIn(item)['type'])
     if (type === 'function_call') this.#calls.end(frame, item, into)
     else if (type === 'reasoning') this.#endThought(item, into)
     else if (type === 'image_generation_call') this.#addImage(item, into)
     else if (type === 'message') this.#endMessage(item, into)
-    else if (awaited.has(type)) throw uncarried(type)
+    else if (awaited.has(type) || foreignCalls.has(type)) throw uncarried(type)
     else this.#ignoredType ??= type
   }
 
   #endMessage(item: Json, into: ModelChunk[]): void {
-    this.#hasMessage = true
-    for (const part of partsOf(item['content'])) {
+    const parts = contentOf(item)
+    this.#hasMessage ||= parts.length === 0
+    for (const part of parts) {
       const type = asText(part['type'])
       if (type.includes('audio')) throw uncarried(type)
+      if (partTypes.has(type)) this.#hasMessage = true
+      else this.#ignoredType ??= type
       if (asText(part['refusal']) !== '') this.#isRefused = true
       // Citations of a stream have events of their own. The complete response comes after its text.
       for (const annotation of partsOf(part['annotations'])) this.#addSource(annotation, into)
@@ -256,16 +263,43 @@ export class ResponseReader implements AnswerReader {
 
 function failureOf(response: Json, token: string) {
   const { error } = response
-  return frameError(isObject(error) ? error : response, token)
+  return frameError(isFailure(error) ? error : response, token)
 }
 
-/** Returns the text of a message or of one of its parts. */
+function isOpen({ status }: Json): boolean {
+  return status === 'queued' || status === 'in_progress'
+}
+
+const partTypes = keys('output_text text refusal reasoning_text')
+
+/** Returns the text of a message. @throws UnknownForm for content of an unknown form. */
 function textOf(item: Json): string {
-  const parts = Array.isArray(item['content']) ? partsOf(item['content']) : [item]
+  return contentOf(item).map(textOfPart).join('')
+}
+
+function textOfPart({ type, text, refusal }: Json): string {
+  return type === 'reasoning_text' ? '' : textIn(text) || textIn(refusal)
+}
+
+/** Returns the parts of a message. Some services send text in place of parts. */
+function contentOf({ content, text }: Json): Json[] {
+  const parts = Array.isArray(content) ? content : [content ?? text]
   return parts
-    .filter(({ type }) => type !== 'reasoning_text')
-    .map((part) => asText(part['text']) || asText(part['refusal']))
-    .join('')
+    .filter((part) => part !== undefined && part !== null)
+    .map((part: unknown) => (typeof part === 'string' ? { type: 'output_text', text: part } : itemIn(part)))
+}
+
+/** @throws UnknownForm for an output that is neither a list nor absent. */
+function itemsOf({ output }: Json): Json[] {
+  if (Array.isArray(output)) return output.map(itemIn)
+  if (holdsText(output)) throw new UnknownForm()
+  return []
+}
+
+/** @throws UnknownForm for anything but an object with a type. */
+function itemIn(item: unknown): Json {
+  if (!isObject(item) || asText(item['type']) === '') throw new UnknownForm()
+  return item
 }
 
 function partsOf(value: unknown): Json[] {
@@ -276,7 +310,7 @@ function reasonOf(response: Json, isRefused: boolean): FinishReason {
   const { reason } = asObject(response['incomplete_details'])
   if (reason === 'max_output_tokens' || reason === 'max_tokens') return 'length'
   if (reason === 'content_filter' || isRefused) return 'content-filter'
-  return response['status'] === 'incomplete' ? 'other' : 'stop'
+  return ['incomplete', 'expired'].includes(asText(response['status'])) ? 'other' : 'stop'
 }
 
 function responseUsage(usage: Json, servedModel: string): CountedUsage {

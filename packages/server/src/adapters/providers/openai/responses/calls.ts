@@ -1,8 +1,9 @@
 /** Assembles the calls of a response. Each event may be missing, and some services change the ids of an item. */
+import { isDeepStrictEqual } from 'node:util'
 import type { FinishReason, ModelChunk } from '../../../../features/providers/model-driver.ts'
 import { endCalls, type HeldCall, requireRoom } from '../../answer/calls.ts'
 import { unreadable } from '../../answer/failure.ts'
-import { asCount, asText, type Json } from '../../json.ts'
+import { argumentsIn, asCount, asText, holdsText, type Json, parseArguments, textIn, UnknownForm } from '../../json.ts'
 
 interface PartialCall extends HeldCall {
   itemId: string
@@ -11,6 +12,7 @@ interface PartialCall extends HeldCall {
   shownArgs: string
   isDone: boolean
   isAdded: boolean
+  isCut: boolean
 }
 
 export class ResponseCalls {
@@ -28,12 +30,12 @@ export class ResponseCalls {
   begin(frame: Json, item: Json, into: ModelChunk[]): void {
     const call = this.#find(frame, item) ?? this.#add(frame, item)
     this.#name(call, item, into)
-    call.rawArgs ||= argumentsOf(item)
+    call.rawArgs ||= argumentsIn(item, 'arguments')
   }
 
   addArguments(frame: Json, into: ModelChunk[]): void {
     const call = this.#find(frame, {}) ?? this.#add(frame, {})
-    const delta = asText(frame['delta'])
+    const delta = deltaIn(frame)
     call.rawArgs += delta
     this.#show(call, into)
   }
@@ -41,7 +43,7 @@ export class ResponseCalls {
   /** Takes the complete arguments. Empty ones do not replace those that have arrived. */
   endArguments(frame: Json, into: ModelChunk[]): void {
     const call = this.#find(frame, {}) ?? this.#add(frame, {})
-    call.rawArgs = argumentsOf(frame) || call.rawArgs
+    call.rawArgs = argumentsIn(frame, 'arguments') || call.rawArgs
     this.#show(call, into)
   }
 
@@ -51,7 +53,10 @@ export class ResponseCalls {
     this.#name(call, item, into)
     const id = asText(item['call_id'])
     if (id !== '' && !call.isDone) call.id = id
-    call.rawArgs = argumentsOf(item) || call.rawArgs
+    const rawArgs = argumentsIn(item, 'arguments')
+    call.isCut = item['status'] === 'incomplete'
+    if (call.isDone && isAnother(call.rawArgs, rawArgs)) throw new UnknownForm()
+    call.rawArgs = rawArgs || call.rawArgs
     call.isDone = true
     this.#show(call, into)
   }
@@ -69,7 +74,8 @@ export class ResponseCalls {
       if (name === '') throw unreadable(JSON.stringify({ item_id: itemId, arguments: rawArgs }), this.#token)
     }
     const rest = this.#calls.filter(({ isAdded }) => !isAdded)
-    const found = endCalls(rest, finishReason, into)
+    const isCut = finishReason === 'stop' && rest.some((call) => call.isCut)
+    const found = endCalls(rest, isCut ? 'other' : finishReason, into)
     return found === 'stop' && this.#calls.length > 0 ? 'tool-calls' : found
   }
 
@@ -98,13 +104,14 @@ export class ResponseCalls {
       shownArgs: '',
       isDone: false,
       isAdded: false,
+      isCut: false,
     }
     this.#calls.push(call)
     return call
   }
 
   #name(call: PartialCall, item: Json, into: ModelChunk[]): void {
-    const name = asText(item['name'])
+    const name = textIn(item['name'])
     if (call.name !== '' || name === '') return
     call.name = name
     // The id of an unnamed call has not been shown.
@@ -120,7 +127,14 @@ export class ResponseCalls {
   }
 }
 
-/** Some services send the arguments as an object. */
-function argumentsOf({ arguments: given }: Json): string {
-  return typeof given === 'object' && given !== null ? JSON.stringify(given) : asText(given)
+/** True if a complete call has come again with other arguments. The results of both would have the same id. */
+function isAnother(known: string, given: string): boolean {
+  if (known === given || known === '' || given === '') return false
+  return !isDeepStrictEqual(parseArguments(known), parseArguments(given))
+}
+
+/** @throws UnknownForm for a delta that is not text, or that has text under another name. */
+export function deltaIn({ delta, text, content, arguments: args }: Json): string {
+  if (delta === undefined && holdsText([text, content, args])) throw new UnknownForm()
+  return textIn(delta)
 }
