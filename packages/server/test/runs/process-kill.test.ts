@@ -20,7 +20,9 @@ beforeAll(async () => {
     hello: prompt('<user>Hi {{ name }}</user>', 'parameters: { name: { type: text, default: you } }\n'),
     tools: prompt('<user>Weather?</user>', 'tools:\n  - get_weather: { parameters: { type: object } }\n'),
   }
-  served = await servedProject(prompts, { STET_LOG_LEVEL: 'off' })
+  // All runs are active at once, with one key.
+  const limits = { STET_MAX_STREAMS_PER_KEY: '100000', STET_MAX_QUEUED_PER_KEY: '100000' }
+  served = await servedProject(prompts, { STET_LOG_LEVEL: 'off', ...limits })
 }, processTestMs)
 afterAll(() => served.close())
 beforeEach(() => {
