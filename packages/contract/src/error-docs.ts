@@ -152,6 +152,10 @@ export const CAUSE_DOCS = {
   'if-match-failed': { when: '`If-Match` does not match', next: 'Read the prompt again and send its new `ETag`.' },
   'if-none-match-failed': { when: '`If-None-Match` does not match', next: 'The prompt exists: update it instead.' },
 
+  'list-too-large': {
+    when: 'the prompts of the list, with their references inlined, exceed 64 MB of JSON',
+    next: 'Repeat the request with `resolved=false`, or read pages with `limit` and `cursor`.',
+  },
   'body-too-large': { when: 'the body exceeds its limit', next: 'Send less than `details.limit` bytes at once.' },
 
   'unsupported-content-type': {

@@ -63,7 +63,7 @@ export const ERROR_STATUSES = {
   404: 'Unknown, or not visible to this key.',
   409: 'The state on the server differs from what the request assumes.',
   412: 'A precondition header is not met.',
-  413: 'The body exceeds its limit.',
+  413: 'The body of the request, or of the response, exceeds its limit.',
   415: 'The body is not JSON.',
   422: 'The request is valid, but a prompt does not compile, a parameter does not fit, or the run failed.',
   429: 'The key exceeded its rate limit.',

@@ -192,6 +192,12 @@ export const ERROR_CAUSES = {
     message: 'Request body is larger than {limit} bytes',
     details: ['limit'],
   },
+  'list-too-large': {
+    code: 'PayloadTooLargeError',
+    message:
+      'The list is larger than {limit} bytes. Leave out the resolved texts with resolved=false, or read pages with limit and cursor.',
+    details: ['limit'],
+  },
 
   'unsupported-content-type': {
     code: 'UnsupportedMediaTypeError',

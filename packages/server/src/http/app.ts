@@ -87,8 +87,8 @@ function api(deps: HttpDeps, responses: ResponseCache, unread: UnreadBudget): Ro
   const routes = {
     apiKeys: apiKeyRoutes(deps),
     projects: projectRoutes(deps),
-    versions: versionRoutes(deps),
-    documents: documentRoutes(deps, responses),
+    versions: versionRoutes(deps, unread),
+    documents: documentRoutes(deps, responses, unread),
     runs: runRoutes(deps, unread),
     conversations: conversationRoutes(deps, unread),
     tools: toolRoutes(deps),
