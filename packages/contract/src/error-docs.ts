@@ -29,6 +29,10 @@ export const CAUSE_DOCS = {
   'incomplete-body': { when: 'the connection closed before the whole body arrived', next: 'Send the request again.' },
   'malformed-http': { when: 'the request is not valid HTTP', next: 'Check the client or the proxy in front.' },
   'slow-request': { when: 'head and body took longer than 30 seconds', next: 'Send the request again.' },
+  'compressed-only': {
+    when: 'the client refuses gzip for the script of the API reference',
+    next: 'Send `Accept-Encoding: gzip`, or no such header.',
+  },
   'head-too-large': { when: 'the headers are larger than 16 KB', next: 'Send fewer or shorter headers.' },
   'invalid-path': {
     when: 'a prompt cannot be created at this path',
