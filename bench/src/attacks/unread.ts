@@ -10,7 +10,7 @@ const upstream = await startUpstream()
 let isExceeded = false
 
 for (const path of ['/openapi.json', '/docs/reference.js']) {
-  for (const encoding of ['gzip', 'identity']) {
+  for (const encoding of path === '/openapi.json' ? ['gzip', 'identity'] : ['gzip']) {
     await measure(`600 connections, 8 pipelined GET ${path} each, ${encoding}`, async () => ({
       connections: 600,
       text: `GET ${path} HTTP/1.1\r\nHost: x\r\nAccept-Encoding: ${encoding}\r\n\r\n`.repeat(8),

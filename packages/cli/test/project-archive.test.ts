@@ -7,6 +7,7 @@ import { Stet } from '@stet/sdk'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { sha256 } from '../src/commands/projects/archive/project-archive.ts'
 import { readArchive } from '../src/commands/projects/archive/read-archive.ts'
+import { packArchive } from '../src/commands/projects/archive/write-archive.ts'
 import { startProxy } from './support/proxy.ts'
 import { type RunningServer, startServer } from './support/server.ts'
 import { account, server } from './support/shared-server.ts'
@@ -277,6 +278,19 @@ test('a version with more prompts than one push may have is imported', async () 
   expect(texts.map(({ path, content }) => [path, content])).toEqual(paths.map((path) => [path, path]))
 })
 
+test('an export that no import would read is refused', () => {
+  const changes = Array.from({ length: 100_000 }, (_, index) => ({
+    ...{ path: `${'folder/'.repeat(9)}${index}`, status: 'added' as const, hash: sha256(''), conflict: false },
+  }))
+  const version = { uuid: '', number: 1, title: '', description: null, parent: null, createdAt: '', mergedAt: '' }
+  const project = { name: '', defaultProvider: null, defaultModel: null, retentionDays: null }
+  const versions = [{ ...version, author: { name: '', email: '' }, changes }]
+  const texts = new Map([[sha256(''), '']])
+  expect(() => packArchive({ project, versions, evaluations: [], examples: [], texts })).toThrow(
+    'The project does not fit into an archive: line 3 is longer than 16 MB',
+  )
+})
+
 type Line = Record<string, unknown>
 /** Changes the lines of an archive, which gets a valid checksum again. */
 function edited(packed: Buffer, edit: (lines: Line[]) => unknown): Buffer {
@@ -310,6 +324,12 @@ const withExamples = (edit: (examples: Line[]) => Line[]) => (lines: Line[]) => 
 }
 const many = (count: number, parameters: Line) =>
   Array.from({ length: count }, (_, at) => ({ path: 'tone', name: `n${at}`, parameters, messages: [] }))
+const megabyte = 1024 * 1024
+const firstLine = (packed: Buffer) => /^.*\n/.exec(textIn(packed))?.[0] ?? ''
+const bomb = (packed: Buffer, line: string, times: number, end = '\n') => {
+  const part = gzipSync(line + end)
+  return Buffer.concat([gzipSync(firstLine(packed)), ...Array.from({ length: times }, () => part)])
+}
 const textIn = (packed: Buffer) => gunzipSync(packed).toString()
 
 test.each<[what: string, make: (packed: Buffer) => Uint8Array, message: string]>([
@@ -321,7 +341,23 @@ test.each<[what: string, make: (packed: Buffer) => Uint8Array, message: string]>
   ['another format', () => gzipSync('{"format":"x"}\n{}\n'), 'a different kind of file'],
   ['without its end', (packed) => gzipSync(textIn(packed).replace(/[^\n]+\n$/, '')), 'ends early'],
   ['with one changed byte', (packed) => gzipSync(textIn(packed).replace('One', 'Own')), 'checksum'],
-  ['a zip bomb', () => Buffer.concat(Array(257).fill(gzipSync(Buffer.alloc(1024 * 1024)))), 'larger than 256 MB'],
+  ['a zip bomb', (packed) => bomb(packed, ' '.repeat(megabyte - 1), 257), 'larger than 256 MB'],
+  [
+    'a long line',
+    (packed) => gzipSync(`${firstLine(packed)}"${'x'.repeat(3 * megabyte)}"\n`),
+    'line 2 is longer than 2 MB',
+  ],
+  ['a line without an end', (packed) => bomb(packed, '[]'.repeat(megabyte / 2), 17, ''), 'line 2 is longer than 2 MB'],
+  [
+    'deep brackets',
+    (packed) => gzipSync(`${firstLine(packed)}{"version":${'['.repeat(megabyte)}\n`),
+    'deeper than 72 levels',
+  ],
+  [
+    'many values',
+    (packed) => bomb(packed, `{"version":[${'[],'.repeat(2_100_000)}[]]}`, 1),
+    'more than 4000000 values',
+  ],
 ])('a bad archive is refused: %s', (_, make, message) => expectRefusal(make(archive), message))
 
 test.each<[what: string, edit: (lines: Line[]) => unknown, message: string]>([

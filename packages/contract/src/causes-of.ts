@@ -2,9 +2,9 @@ import type { RouteMetadata } from './routes.ts'
 import { ERROR_CAUSES, type ErrorCause } from './vocabulary/error-causes.ts'
 
 /**
- * Causes that no route declares. The first six concern the request itself, before the handler of a route runs. The last
- * three occur when a run or its end cannot be stored, when clients leave too many large responses unread, and when the
- * client has disconnected.
+ * Causes that no route declares. The first six concern the request itself, before the handler of a route runs. The
+ * next one concerns the script of the API reference. The last three occur when a run or its end cannot be stored, when
+ * clients leave too many large responses unread, and when the client has disconnected.
  */
 export const CAUSES_OUTSIDE_ROUTES: readonly ErrorCause[] = [
   'incomplete-body',
@@ -13,6 +13,7 @@ export const CAUSES_OUTSIDE_ROUTES: readonly ErrorCause[] = [
   'head-too-large',
   'unknown-route',
   'method-not-allowed',
+  'compressed-only',
   'run-not-stored',
   'too-many-unread-responses',
   'client-disconnected',

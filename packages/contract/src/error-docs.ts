@@ -29,6 +29,10 @@ export const CAUSE_DOCS = {
   'incomplete-body': { when: 'the connection closed before the whole body arrived', next: 'Send the request again.' },
   'malformed-http': { when: 'the request is not valid HTTP', next: 'Check the client or the proxy in front.' },
   'slow-request': { when: 'head and body took longer than 30 seconds', next: 'Send the request again.' },
+  'compressed-only': {
+    when: 'the client refuses gzip for the script of the API reference',
+    next: 'Send `Accept-Encoding: gzip`, or no such header.',
+  },
   'head-too-large': { when: 'the headers are larger than 16 KB', next: 'Send fewer or shorter headers.' },
   'invalid-path': {
     when: 'a prompt cannot be created at this path',
@@ -156,6 +160,10 @@ export const CAUSE_DOCS = {
   'if-match-failed': { when: '`If-Match` does not match', next: 'Read the prompt again and send its new `ETag`.' },
   'if-none-match-failed': { when: '`If-None-Match` does not match', next: 'The prompt exists: update it instead.' },
 
+  'list-too-large': {
+    when: 'the prompts of the list, with their references inlined, exceed 64 MB of JSON',
+    next: 'Repeat the request with `resolved=false`, or read pages with `limit` and `cursor`.',
+  },
   'body-too-large': { when: 'the body exceeds its limit', next: 'Send less than `details.limit` bytes at once.' },
 
   'unsupported-content-type': {

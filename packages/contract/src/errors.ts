@@ -4,7 +4,7 @@ import { ERROR_CAUSES, type ErrorCause } from './vocabulary/error-causes.ts'
 import { ERROR_CODES, type ErrorCode, RUN_ERROR_CODES } from './vocabulary/error-codes.ts'
 import type * as vocabulary from './vocabulary/index.ts'
 
-/** The HTTP parser also returns 408 and 431, before routing. */
+/** The HTTP parser also returns 408 and 431, before routing, and the script of the API reference 406. */
 export const STATUS_BY_CODE = {
   BadRequestError: 400,
   UnauthorizedError: 401,
@@ -24,6 +24,7 @@ export const STATUS_BY_CODE = {
 
 /** @example statusOf('unknown-project') // 404 */
 export function statusOf(cause: ErrorCause): number {
+  if (cause === 'compressed-only') return 406
   if (cause === 'slow-request') return 408
   if (cause === 'head-too-large') return 431
   return STATUS_BY_CODE[ERROR_CAUSES[cause].code]
@@ -63,7 +64,7 @@ export const ERROR_STATUSES = {
   404: 'Unknown, or not visible to this key.',
   409: 'The state on the server differs from what the request assumes.',
   412: 'A precondition header is not met.',
-  413: 'The body exceeds its limit.',
+  413: 'The body of the request, or of the response, exceeds its limit.',
   415: 'The body is not JSON.',
   422: 'The request is valid, but a prompt does not compile, a parameter does not fit, or the run failed.',
   429: 'The key exceeded its rate limit.',

@@ -54,6 +54,7 @@ export {
   DocumentParameter,
   GetOrCreateDocumentBody,
   ListDocumentsQuery,
+  ListedDocument,
   LocatedIssue,
 } from './schemas/documents.ts'
 export {

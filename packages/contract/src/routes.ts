@@ -80,7 +80,7 @@ export const routes = {
   },
   documents: {
     list: { method: 'GET', path: '/projects/:projectId/versions/:versionUuid/documents', scope: 'read',
-      rateLimited: true, idempotent: false, streams: false, errors: ['too-many-evaluations'] },
+      rateLimited: true, idempotent: false, streams: false, errors: ['list-too-large', 'too-many-evaluations'] },
     create: { method: 'POST', path: '/projects/:projectId/versions/:versionUuid/documents', scope: 'write',
       rateLimited: true, idempotent: true, streams: false,
       errors: ['invalid-path', 'path-too-long', 'merged-version', 'path-taken', 'too-many-evaluations'] },

@@ -116,6 +116,7 @@ export type {
   StopResult,
   ToolCall,
   TreeItem,
+  UnresolvedPrompt,
   Usage,
   Version,
   VersionDiff,

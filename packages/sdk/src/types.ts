@@ -98,6 +98,9 @@ export interface Prompt extends Omit<Document, 'config' | 'provider'> {
   provider?: string
 }
 
+/** A prompt of a list that was requested with `resolved: false`. */
+export type UnresolvedPrompt = Omit<Prompt, 'resolvedContent'>
+
 /** The result of compiling a prompt, with the messages of its first step. */
 export interface PromptCheck
   extends Omit<DocumentCheck, 'config' | 'provider' | 'messages'>,

@@ -4,6 +4,7 @@ import type { Context } from '../context.ts'
 import { CliError, exitCodes } from '../exit-code.ts'
 import { countOf, shownFile } from '../output.ts'
 import { isWithin, readFormerText, writeFileAtomically, writeNamedFile } from '../settings/write-file.ts'
+import { listPrompts } from '../sync/list-prompts.ts'
 import { findCaseClashes, problemOfPath, promptEnding, promptsDirOf } from '../sync/prompt-path.ts'
 import { type Refusal, scanProject } from '../sync/scan.ts'
 import { findVersionToRun } from '../sync/version-ref.ts'
@@ -73,7 +74,7 @@ async function selectTexts({ names, isLocal }: ExportInput, ctx: Context): Promi
 async function serverTexts(ctx: Context): Promise<[string, string][]> {
   await ctx.projectId()
   const client = await ctx.client()
-  const prompts = await client.prompts.list({ versionUuid: await findVersionToRun(client, ctx) })
+  const prompts = await listPrompts(client, { versionUuid: await findVersionToRun(client, ctx) })
   return prompts.map(({ path, content }) => [path, content])
 }
 

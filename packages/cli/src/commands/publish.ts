@@ -6,6 +6,7 @@ import { annotatePrompts } from '../compile/annotations.ts'
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
 import { type Compared, isUnsettled } from '../sync/compare.ts'
+import { listPrompts } from '../sync/list-prompts.ts'
 import { conflictPaths } from '../sync/send.ts'
 import { describeVersion, findVersion } from '../sync/version-ref.ts'
 import { entriesInStep, openWorkspace, refuseOtherLock, saveLock, type Workspace } from '../sync/workspace.ts'
@@ -137,7 +138,7 @@ async function checkDraft(
     throw await liveConflict(version, paths, ctx)
   }
   const changed = new Set(changes.map(({ path }) => path))
-  const prompts = await client.prompts.list({ versionUuid: version.uuid })
+  const prompts = await listPrompts(client, { versionUuid: version.uuid })
   const broken = prompts.filter(({ path, errors }) => changed.has(path) && errors.length > 0)
   if (broken.length === 0) return
   await annotatePrompts(broken, ctx)

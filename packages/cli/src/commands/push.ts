@@ -6,6 +6,7 @@ import { CliError, exitCodes } from '../exit-code.ts'
 import { countOf, shortUuid } from '../output.ts'
 import { type Compared, type PushPlan, planPush } from '../sync/compare.ts'
 import { defaultDraftName, isShallow } from '../sync/git/git.ts'
+import { listPrompts } from '../sync/list-prompts.ts'
 import { rebaseOnLive } from '../sync/merge/live-merge.ts'
 import { findCaseClashes } from '../sync/prompt-path.ts'
 import type { Refusal } from '../sync/scan.ts'
@@ -222,7 +223,7 @@ async function finish(
   name: string | undefined,
 ): Promise<PushReport['errors']> {
   const { client, remote, entries, followsLive } = workspace
-  const prompts = changes.length > 0 ? await client.prompts.list({ versionUuid: version.uuid }) : [...remote.values()]
+  const prompts = changes.length > 0 ? await listPrompts(client, { versionUuid: version.uuid }) : [...remote.values()]
   const after = new Map(prompts.map((prompt) => [prompt.path, prompt]))
   const isSameDraft = workspace.settings.lock?.version.uuid === version.uuid
   // Before its first change in this draft, a prompt has live's text. This text is the base of the change.

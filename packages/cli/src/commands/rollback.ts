@@ -1,8 +1,9 @@
-import type { Change, Prompt, Stet, Version } from '@stet/sdk'
+import type { Change, Stet, UnresolvedPrompt, Version } from '@stet/sdk'
 import { defineCommand, hasFlag, textFlag } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
 import { countOf, shortUuid } from '../output.ts'
+import { listPrompts } from '../sync/list-prompts.ts'
 import { sendToDraft } from '../sync/send.ts'
 import { describeVersion, findVersion } from '../sync/version-ref.ts'
 import { countLines, formatCount, unifiedDiff } from '../ui/diff.ts'
@@ -46,8 +47,8 @@ async function rollBack(input: RollbackInput, ctx: Context): Promise<RollbackRep
   const live = await client.versions.get('live')
   const target = await findTarget(client, live, input.ref)
   const [now, then] = await Promise.all([
-    client.prompts.list({ versionUuid: live.uuid }),
-    client.prompts.list({ versionUuid: target.uuid }),
+    listPrompts(client, { versionUuid: live.uuid }),
+    listPrompts(client, { versionUuid: target.uuid }),
   ])
   const changes = changesBetween(now, then)
   const report = { target, version: null, changes: changes.map(({ path, status }) => ({ path, status })) }
@@ -81,7 +82,7 @@ async function findTarget(client: Stet, live: Version, ref: string | undefined):
   throw new CliError('not_found', `Version ${number} not found`, { hint: 'run stet versions list' })
 }
 
-function changesBetween(now: readonly Prompt[], then: readonly Prompt[]): Change[] {
+function changesBetween(now: readonly UnresolvedPrompt[], then: readonly UnresolvedPrompt[]): Change[] {
   const live = new Map(now.map((prompt) => [prompt.path, prompt]))
   const wanted = new Set(then.map(({ path }) => path))
   const written = then.flatMap(({ path, content, contentHash }): Change[] => {
@@ -97,7 +98,7 @@ function changesBetween(now: readonly Prompt[], then: readonly Prompt[]): Change
 
 async function sayChanges(
   changes: readonly Change[],
-  now: readonly Prompt[],
+  now: readonly UnresolvedPrompt[],
   live: Version,
   target: Version,
   ctx: Context,

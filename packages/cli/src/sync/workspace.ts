@@ -1,4 +1,4 @@
-import type { Prompt, Stet, Version } from '@stet/sdk'
+import type { Stet, UnresolvedPrompt, Version } from '@stet/sdk'
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
 import { type Lock, type LockEntry, writeLockFile } from '../settings/lock-file.ts'
@@ -6,6 +6,7 @@ import { refusePathsOutside, type Settings } from '../settings/resolve.ts'
 import { entryOf } from './apply.ts'
 import { type Compared, compare, conflictStates, inStep } from './compare.ts'
 import { entriesSincePublished } from './git/published-base.ts'
+import { listPrompts } from './list-prompts.ts'
 import { hasConflictMarkers } from './merge/merge-texts.ts'
 import { promptPathsOf, promptsDirOf } from './prompt-path.ts'
 import { isLeftOut, type Scan, scanProject } from './scan.ts'
@@ -20,7 +21,7 @@ export interface Workspace {
   scan: Scan
   version: Version
   followsLive: boolean
-  remote: Map<string, Prompt>
+  remote: Map<string, UnresolvedPrompt>
   entries: Readonly<Record<string, LockEntry>>
   compared: Compared[]
 }
@@ -34,7 +35,7 @@ export async function openWorkspace(ctx: Context, ref?: string): Promise<Workspa
   await refusePathsOutside(settings)
   const client = await ctx.client()
   const { version, followsLive } = await resolveVersion(ctx, client, settings.lock, ref ?? settings.versionRef?.value)
-  const prompts = await client.prompts.list({ versionUuid: version.uuid })
+  const prompts = await listPrompts(client, { versionUuid: version.uuid })
   const promptsDir = promptsDirOf(settings)
   const scan = await scanProject(settings, ctx.warn)
   for (const { path, reason } of scan.refused) ctx.warn(`Skipped ${path}: ${reason}`)
@@ -74,7 +75,7 @@ export function compareWith(entries: Readonly<Record<string, LockEntry>>, worksp
 function compareAll(
   entries: Readonly<Record<string, LockEntry>>,
   scan: Scan,
-  remote: ReadonlyMap<string, Pick<Prompt, 'content' | 'contentHash' | 'documentUuid' | 'updatedAt'>>,
+  remote: ReadonlyMap<string, Pick<UnresolvedPrompt, 'content' | 'contentHash' | 'documentUuid' | 'updatedAt'>>,
 ): Compared[] {
   const paths = new Set([...Object.keys(entries), ...scan.prompts.keys(), ...remote.keys()])
   const compared: Compared[] = []

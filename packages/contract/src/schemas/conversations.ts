@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ContentHash, ConversationParams, type Held, Id, LIMITS, orRaw, Timestamp, text, Uuid } from '../common.ts'
-import { documentedAs } from '../documented.ts'
 import { RunErrorCode, withErrors } from '../errors.ts'
+import { pageSize } from '../query-values.ts'
 import type * as vocabulary from '../vocabulary/index.ts'
 import { CONVERSATION_ORIGINS, REQUEST_CHANNELS } from '../vocabulary/run-state.ts'
 import { Message, ToolCall } from './messages.ts'
@@ -50,7 +50,6 @@ export const ConversationPage = z
 export type ConversationPage = Held<z.infer<typeof ConversationPage>, vocabulary.ConversationPage>
 
 const instant = z.iso.datetime({ offset: true }).meta({ pattern: undefined })
-const pageSize = z.int().min(1).max(LIMITS.pageSize)
 
 export const ListConversationsQuery = z
   .object({
@@ -63,17 +62,7 @@ export const ListConversationsQuery = z
     customIdentifier: z.string().exactOptional(),
     from: instant.exactOptional().meta({ description: 'Only conversations created at this instant or later.' }),
     to: instant.exactOptional().meta({ description: 'Only conversations created at this instant or earlier.' }),
-    // Query values are strings, so the schema converts the number.
-    limit: documentedAs(
-      z
-        .string()
-        .regex(/^\d{1,3}$/, { error: `must be 1 to ${LIMITS.pageSize}` })
-        .transform(Number)
-        .pipe(pageSize),
-      pageSize,
-    )
-      .exactOptional()
-      .meta({ description: 'Default: 25.' }),
+    limit: pageSize.exactOptional().meta({ description: 'Default: 25.' }),
     cursor: z.string().exactOptional().meta({ description: 'The `nextCursor` of the previous page.' }),
   })
   .meta({ id: 'ListConversationsQuery' })

@@ -17,6 +17,7 @@ import {
   VersionParams,
 } from '../common.ts'
 import { withErrors } from '../errors.ts'
+import { flag, pageSize } from '../query-values.ts'
 import type * as vocabulary from '../vocabulary/index.ts'
 import { Message } from './messages.ts'
 import { ProviderKind } from './provider-api-keys.ts'
@@ -84,8 +85,18 @@ export const Document = z
   .meta({ id: 'Document' })
 export type Document = Held<z.infer<typeof Document>, vocabulary.Document>
 
+export const ListedDocument = Document.extend({
+  resolvedContent: Document.shape.resolvedContent.exactOptional().meta({
+    description: 'The content without comments and with references inlined. Absent with `resolved=false`.',
+  }),
+}).meta({ id: 'ListedDocument' })
+export type ListedDocument = Held<z.infer<typeof ListedDocument>, vocabulary.ListedDocument>
+
 export const ListDocumentsQuery = z.object({
   prefix: z.string().exactOptional().meta({ description: 'The start of the path.' }),
+  resolved: flag.exactOptional().meta({ description: 'With `false`, `resolvedContent` is left out. Default: `true`.' }),
+  limit: pageSize.exactOptional().meta({ description: 'Default: all. A page with fewer prompts is the last one.' }),
+  cursor: z.string().exactOptional().meta({ description: 'The `path` of the last prompt of the previous page.' }),
 })
 export type ListDocumentsQuery = Held<z.input<typeof ListDocumentsQuery>, vocabulary.ListDocumentsQuery>
 
@@ -150,10 +161,12 @@ export type DocumentCheck = Held<z.infer<typeof DocumentCheck>, vocabulary.Docum
 export const documentRoutes = {
   list: {
     summary: 'List prompts',
-    description: 'Returns all prompts of the version, ordered by path.',
+    description:
+      'Returns all prompts of the version, ordered by path. 413 if they exceed 64 MB: leave out the resolved texts with ' +
+      '`resolved=false`, or read pages with `limit` and `cursor`.',
     pathParams: VersionParams,
     query: ListDocumentsQuery,
-    responses: withErrors({ 200: orRaw(z.array(Document)) }),
+    responses: withErrors({ 200: orRaw(z.array(ListedDocument)) }),
   },
   create: {
     summary: 'Create a prompt',

@@ -258,7 +258,7 @@ export const versionRoutes = {
     description: 'Returns the changes of the version against its base, ordered by path.',
     pathParams: VersionParams,
     query: DiffVersionsQuery,
-    responses: withErrors({ 200: VersionDiff }),
+    responses: withErrors({ 200: orRaw(VersionDiff) }),
   },
   tree: {
     summary: "List a version's prompts without their texts",

@@ -28,6 +28,7 @@ export const ERROR_CAUSES = {
   'malformed-http': { code: 'BadRequestError', message: 'Malformed HTTP request' },
   'slow-request': { code: 'BadRequestError', message: 'The request took too long to arrive' },
   'head-too-large': { code: 'BadRequestError', message: 'The request headers are larger than 16 KB' },
+  'compressed-only': { code: 'BadRequestError', message: 'This file is only served with Content-Encoding: gzip' },
   'invalid-path': {
     code: 'BadRequestError',
     message: "Invalid path: use letters, numbers, '.', '-' and '_', with '/' between folders",
@@ -194,6 +195,12 @@ export const ERROR_CAUSES = {
   'body-too-large': {
     code: 'PayloadTooLargeError',
     message: 'Request body is larger than {limit} bytes',
+    details: ['limit'],
+  },
+  'list-too-large': {
+    code: 'PayloadTooLargeError',
+    message:
+      'The list is larger than {limit} bytes. Leave out the resolved texts with resolved=false, or read pages with limit and cursor.',
     details: ['limit'],
   },
 

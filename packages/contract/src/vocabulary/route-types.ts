@@ -24,6 +24,7 @@ import type {
   DocumentCheck,
   GetOrCreateDocumentBody,
   ListDocumentsQuery,
+  ListedDocument,
 } from './resources/documents.ts'
 import type {
   AnnotateBody,
@@ -100,7 +101,7 @@ export interface RouteTypes {
     import: { body: ImportVersionBody; result: Version }
   }
   documents: {
-    list: { query: ListDocumentsQuery; result: Document[] }
+    list: { query: ListDocumentsQuery; result: ListedDocument[] }
     create: { body: CreateDocumentBody; result: Document }
     get: { result: Document }
     getOrCreate: { body: GetOrCreateDocumentBody; result: Document }

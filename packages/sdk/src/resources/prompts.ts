@@ -17,7 +17,7 @@ import type { RunStream } from '../stream/run-stream.ts'
 import { awaitRun, streamRun } from '../stream/start-run.ts'
 import type { HandlerMap, ToolMap } from '../tools/tool.ts'
 import type { Api } from '../transport/api.ts'
-import type { FetchedPrompt, Message, Prompt, PromptCheck, RunResult } from '../types.ts'
+import type { FetchedPrompt, Message, Prompt, PromptCheck, RunResult, UnresolvedPrompt } from '../types.ts'
 
 type AnyRunOptions = RunOptions<Nothing, string, OutputKind>
 
@@ -59,11 +59,17 @@ export class Prompts<R = PromptRegistry> {
   }
 
   /**
-   * Lists the version's prompts, ordered by path.
+   * Lists the version's prompts, ordered by path. Rejects with status 413 if they exceed 64 MB of JSON. With
+   * `resolved: false`, the prompts have no `resolvedContent`. `limit` and `cursor`, the path of the last prompt of the
+   * previous page, read the list in pages.
    *
-   * @example const replies = await stet.prompts.list({ prefix: 'support/' })
+   * @example
+   * const replies = await stet.prompts.list({ prefix: 'support/' })
+   * const first = await stet.prompts.list({ resolved: false, limit: 100 })
    */
-  list(o: Scope & RequestOptions & ListDocumentsQuery = {}): ApiPromise<Prompt[]> {
+  list(o: Scope & RequestOptions & ListDocumentsQuery & { resolved: false }): ApiPromise<UnresolvedPrompt[]>
+  list(o?: Scope & RequestOptions & ListDocumentsQuery & { resolved?: true }): ApiPromise<Prompt[]>
+  list(o: Scope & RequestOptions & ListDocumentsQuery = {}): ApiPromise<unknown> {
     return this.#api.call('prompts.list', {}, o)
   }
 

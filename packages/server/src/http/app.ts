@@ -2,7 +2,6 @@
 import type { RequestListener, ServerResponse } from 'node:http'
 import { API_PREFIX, consoleContract, contract } from '@stet/contract'
 import express, { type Express, type RequestHandler, Router } from 'express'
-import { noTracer } from '../shared/tracer.ts'
 import { admit, admitPublic, admitToRoute } from './auth/admit.ts'
 import { answersPreflight } from './auth/cors.ts'
 import { contextOf, openContext } from './auth/request-context.ts'
@@ -14,7 +13,7 @@ import { serveConsole } from './console/page.ts'
 import type { HttpDeps } from './http-deps.ts'
 import { matchedRoute, mountContract, unmatchedRoute } from './mount.ts'
 import { operations } from './operations/operations.ts'
-import { endRequestSpan, startRequestSpan } from './operations/request-span.ts'
+import { endRequestSpan } from './operations/request-span.ts'
 import { connectionOf } from './rate-limit/connection.ts'
 import { UnreadBudget } from './rate-limit/unread-budget.ts'
 import { writeJson } from './raw-response.ts'
@@ -31,7 +30,7 @@ import { runRoutes, toolRoutes } from './routes/runs.ts'
 import { versionRoutes } from './routes/versions.ts'
 
 export function createApp(deps: HttpDeps): RequestListener {
-  const { drain, settings, metrics, logger, tracer } = deps
+  const { drain, settings, metrics, logger } = deps
   const responses = new ResponseCache(deps)
   const unread = new UnreadBudget(settings.unread)
   const general = expressApp(deps, responses, unread)
@@ -63,7 +62,6 @@ export function createApp(deps: HttpDeps): RequestListener {
       logger.warn('server.proxy-not-trusted', { advice: 'set STET_TRUST_PROXY to the number of proxies' })
     }
     openContext(req, res)
-    if (tracer !== noTracer && req.url?.startsWith(API_PREFIX)) contextOf(res).span = startRequestSpan(tracer, req)
     drain.enter(res)
     unread.enter(res)
     res.on('close', closed)
@@ -93,8 +91,8 @@ function api(deps: HttpDeps, responses: ResponseCache, unread: UnreadBudget): Ro
   const routes = {
     apiKeys: apiKeyRoutes(deps),
     projects: projectRoutes(deps),
-    versions: versionRoutes(deps),
-    documents: documentRoutes(deps, responses),
+    versions: versionRoutes(deps, unread),
+    documents: documentRoutes(deps, responses, unread),
     runs: runRoutes(deps, unread),
     conversations: conversationRoutes(deps, unread),
     tools: toolRoutes(deps),

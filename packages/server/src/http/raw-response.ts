@@ -2,6 +2,8 @@
 import { Readable, Stream } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Response } from 'express'
+import { refuse } from '../shared/app-error.ts'
+import { countGarbage } from '../shared/collect-garbage.ts'
 import { charactersIn, evenTexts, jsonPieces } from '../shared/json-pieces.ts'
 import type { UnreadBudget } from './rate-limit/unread-budget.ts'
 
@@ -37,6 +39,7 @@ export function writeJson(this: Response, value: unknown): Response {
 }
 
 const wholeCharacters = 1_048_576
+const wholeBytes = 1_048_576
 const pieceCharacters = 65_536
 
 /**
@@ -50,10 +53,75 @@ export function sizedBody<T>(unread: Pick<UnreadBudget, 'hold'>, res: Response, 
   return isLarge ? new RawResponse((response) => writePieces(response, body)) : body
 }
 
+export interface ItemList<Item, Body> {
+  /** Makes the items one by one. Starts from the beginning each time. */
+  items(): AsyncIterable<Item>
+  /** Builds the body around the items, which are its last value. */
+  bodyOf(items: Item[]): Body
+  /** Limits the JSON of all items. Set it if making an item is expensive. */
+  mostBytes?: number
+}
+
+/**
+ * Returns a small list as a value. Makes the items of a larger list again while they are sent, so that a list of any
+ * size takes the memory of a few items. Such a list waits for room in the budget.
+ * @throws AppError PayloadTooLargeError above `mostBytes`, and as `UnreadBudget.reserve`.
+ */
+export async function itemList<Item, Body>(
+  unread: Pick<UnreadBudget, 'reserve'>,
+  { res, apiKeyId }: { res: Response; apiKeyId: number },
+  list: ItemList<Item, Body>,
+): Promise<Body | RawResponse> {
+  const { items, bodyOf, mostBytes } = list
+  const kept: Item[] = []
+  let bytes = 0
+  for await (const item of items()) {
+    const itemBytes = bytesOf(item)
+    bytes += itemBytes
+    countGarbage(itemBytes)
+    if (mostBytes !== undefined && bytes > mostBytes) throw refuse('list-too-large', { limit: mostBytes })
+    if (bytes <= wholeBytes) kept.push(item)
+    else kept.length = 0
+    if (bytes > wholeBytes && mostBytes === undefined) break
+  }
+  if (bytes <= wholeBytes) return bodyOf(kept)
+  await unread.reserve(res, apiKeyId)
+  const [start = '', end = ''] = JSON.stringify(bodyOf([])).split('[]')
+  return new RawResponse((response) => writeTexts(response, itemTexts(start, items(), end)))
+}
+
+function bytesOf(item: unknown): number {
+  let bytes = 0
+  for (const piece of jsonPieces(item)) bytes += Buffer.byteLength(piece)
+  return bytes
+}
+
+async function* itemTexts(start: string, items: AsyncIterable<unknown>, end: string): AsyncGenerator<string> {
+  let waiting = `${start}[`
+  let isFirst = true
+  for await (const item of items) {
+    if (!isFirst) waiting += ','
+    isFirst = false
+    for (const piece of jsonPieces(item)) {
+      waiting += piece
+      if (waiting.length < pieceCharacters) continue
+      yield waiting
+      countGarbage(waiting.length)
+      waiting = ''
+    }
+  }
+  yield `${waiting}]${end}`
+}
+
 /** Sends pieces, because the complete string and its bytes would be two more copies in memory. */
 function writePieces(res: Response, body: unknown): void {
+  writeTexts(res, evenTexts(jsonPieces(body), pieceCharacters))
+}
+
+function writeTexts(res: Response, pieces: Iterable<string> | AsyncIterable<string>): void {
   res.setHeader('Content-Type', 'application/json; charset=utf-8')
-  const texts = Readable.from(evenTexts(jsonPieces(body), pieceCharacters), { objectMode: true, highWaterMark: 1 })
-  // Fails only if the client disconnects. No response is possible then.
+  const texts = Readable.from(pieces, { objectMode: true, highWaterMark: 1 })
+  // Fails if the client disconnects, or if an item cannot be made. The pipeline then closes the connection, so that the
+  // client does not take a part of the body for all of it.
   pipeline(texts, res).catch(() => undefined)
 }

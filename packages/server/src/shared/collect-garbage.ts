@@ -16,3 +16,21 @@ export function collectYoung(): void {
 export function collectAll(): void {
   gc?.({ type: 'major', execution: 'sync' })
 }
+
+/** V8 alone lets the heap grow to four times its use before it collects. */
+const collectAfterBytes = 12_582_912
+const leastCountedBytes = 65_536
+let uncollectedBytes = 0
+
+/**
+ * Counts a large value that becomes garbage soon, and collects when there is enough. Each value leaves several times its
+ * size, because it is encoded, sent and decoded.
+ */
+export function countGarbage(bytes: number): void {
+  if (bytes < leastCountedBytes) return
+  uncollectedBytes += bytes
+  if (uncollectedBytes < collectAfterBytes) return
+  uncollectedBytes = 0
+  // Synchronous, because an asynchronous collection would start after the next values have been made.
+  collectAll()
+}

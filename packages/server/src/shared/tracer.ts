@@ -18,12 +18,18 @@ export interface Span {
   end(error?: string): void
 }
 
+export interface RootSpanOptions {
+  /** The W3C header of the caller. */
+  traceparent?: string | undefined
+  role: SpanRole
+  attributes?: SpanAttributes
+  /** Epoch milliseconds. Default: now. */
+  startedAt?: number
+}
+
 export interface Tracer {
-  /**
-   * Starts a span without a local parent. Returns undefined if it is not sampled and no caller traces it.
-   * @param traceparent the W3C header of the caller.
-   */
-  start(name: string, traceparent: string | undefined, role: SpanRole, attributes?: SpanAttributes): Span | undefined
+  /** Starts a span without a local parent. Returns undefined if it is not sampled and no caller traces it. */
+  start(name: string, options: RootSpanOptions): Span | undefined
 }
 
 export const noTracer: Tracer = { start: () => undefined }

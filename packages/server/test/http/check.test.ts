@@ -157,3 +157,18 @@ it('ends an endless template at the time limit of the template workers', async (
   expect(errors).toMatchObject([{ code: 'limit-exceeded', path: 'a' }])
   expect((await check(draft, { path: 'a', prompt: 'x', parameters: {} })).messages).toHaveLength(1)
 })
+
+it('refuses references whose texts are together much larger than a resolved text may be', async () => {
+  // Comments are not part of the resolved text, so its own limit does not apply.
+  const parts = Object.fromEntries(
+    Array.from({ length: 11 }, (_, index) => [`part${index}`, `/* ${'x'.repeat(200_000)} */ ${index}`]),
+  )
+  const { live } = await createTestProject(api, parts)
+  const referring = (names: readonly string[]) => names.map((name) => `<prompt path="${name}" />`).join('')
+  const names = Object.keys(parts)
+  expect((await check(live, { path: 'few', prompt: referring(names.slice(0, 10)) })).errors).toEqual([])
+  const { errors } = await check(live, { path: 'many', prompt: `First\n${referring(names)}` })
+  expect(errors).toMatchObject([
+    { code: 'limit-exceeded', message: 'The referenced prompts are larger than 2 MB', path: 'many', line: 2 },
+  ])
+})

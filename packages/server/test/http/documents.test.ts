@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Document } from '@stet/contract'
+import type { VersionDiff } from '@stet/contract/vocabulary'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createTestProject, type TestProject } from './scenario.ts'
 import { sharedServer } from './shared-server.ts'
@@ -11,6 +12,27 @@ const hash = (text: string) => createHash('sha256').update(text).digest('hex')
 
 beforeEach(async () => {
   project = await createTestProject(api)
+})
+
+describe('a large version', () => {
+  it('is listed and compared with the bodies and texts of its prompts', async () => {
+    const texts = Object.fromEntries(
+      Array.from({ length: 12 }, (_, index) => [`p${index}`, `${index} `.repeat(65_000)] as const),
+    )
+    const large = await createTestProject(api, texts)
+    const list = await api('GET', `${large.live}/documents`)
+    const gets = await Promise.all(
+      Object.keys(texts)
+        .sort()
+        .map(async (path) => (await api('GET', `${large.live}/documents/${path}`)).text),
+    )
+    expect(list.text).toBe(`[${gets.join(',')}]`)
+    const { body } = await api('GET', `${large.live}/diff`)
+    const { changes } = body as unknown as VersionDiff
+    const after = Object.fromEntries(changes.map((change) => [change.path, change.after?.content]))
+    expect(after).toEqual(texts)
+    expect(changes.map(({ path }) => path)).toEqual(Object.keys(texts).sort())
+  })
 })
 
 describe('document response', () => {
@@ -110,6 +132,26 @@ describe('document paths in URLs', () => {
     expect((await api('GET', `${documents}/run`)).status).toBe(404)
     const allow = ['DELETE', 'GET', 'HEAD']
     expect(await api('POST', `${documents}/a`)).toMatchObject({ status: 405, body: { details: { allow } } })
+  })
+
+  it('are listed in pages, with or without resolved texts', async () => {
+    const list = async (query: string) =>
+      (await api('GET', `${project.draft}/documents?${query}`)).body as unknown as Document[]
+    const all = await list('')
+    for (const limit of [1, 3, 100]) {
+      const read: Document[] = []
+      let page: Document[]
+      do {
+        const cursor = read.length === 0 ? '' : `&cursor=${encodeURIComponent(read.at(-1)?.path ?? '')}`
+        page = await list(`limit=${limit}${cursor}`)
+        read.push(...page)
+      } while (page.length === limit)
+      expect(read).toEqual(all)
+    }
+    expect(await list('resolved=true')).toEqual(all)
+    expect(await list('resolved=false')).toEqual(all.map(({ resolvedContent: _resolved, ...rest }) => rest))
+    for (const query of ['limit=0', 'limit=101', 'limit=x', 'resolved=no'])
+      expect((await api('GET', `${project.draft}/documents?${query}`)).status).toBe(400)
   })
 
   it('are listed by prefix', async () => {

@@ -1,4 +1,5 @@
 /** Walks the operator routes: each succeeds, returns every declared error, and lists its methods. */
+import { get } from 'node:http'
 import {
   API_PREFIX,
   ErrorBody,
@@ -215,11 +216,34 @@ describe('responses', () => {
     expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
     expect(answer.headers.get('content-encoding')).toBe('gzip')
     expect(Number(answer.headers.get('content-length'))).toBeLessThan(1_400_000)
-    const unnamed = await fetch(`${server.url}/docs/reference.js`, { headers: { 'accept-encoding': 'identity' } })
+    const unnamed = await fetch(`${server.url}/docs/reference.js`)
     expect(unnamed.headers.get('cache-control')).toBe('no-store')
-    expect(unnamed.headers.has('content-encoding')).toBe(false)
     expect((await unnamed.text()) === (await answer.text())).toBe(true)
     expect((await httpCall('POST', `${server.url}/docs/reference.js`)).status).toBe(405)
+  })
+
+  it('the script is only sent compressed, also to a client that names no encoding', async () => {
+    const script = (acceptEncoding?: string) =>
+      new Promise<{ status: number; encoding: string | undefined; bytes: number; text: string }>((resolve, reject) => {
+        const headers = acceptEncoding === undefined ? {} : { 'accept-encoding': acceptEncoding }
+        get(`${server.url}/docs/reference.js`, { headers }, async (res) => {
+          const chunks: Buffer[] = []
+          for await (const chunk of res) chunks.push(chunk as Buffer)
+          const body = Buffer.concat(chunks)
+          const encoding = res.headers['content-encoding']
+          resolve({ status: res.statusCode ?? 0, encoding, bytes: body.length, text: body.toString('latin1') })
+        }).on('error', reject)
+      })
+    for (const accepted of [undefined, 'gzip', 'br, *;q=0.1', 'gzip;q=0.5, identity']) {
+      const { status, encoding, bytes } = await script(accepted)
+      expect({ status, encoding }, accepted).toEqual({ status: 200, encoding: 'gzip' })
+      expect(bytes).toBeLessThan(1_400_000)
+    }
+    for (const accepted of ['identity', '', 'br', 'gzip;q=0, *']) {
+      const refused = await script(accepted)
+      expect(refused, accepted).toMatchObject({ status: 406, encoding: undefined })
+      expect(JSON.parse(refused.text)).toMatchObject({ reason: 'compressed-only' })
+    }
   })
 
   it.each(['openapi', 'llms', 'docs'] as const)('%s is sent plain or compressed', async (name) => {

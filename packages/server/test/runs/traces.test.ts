@@ -231,6 +231,20 @@ it('samples as configured, and follows the caller', async () => {
   expect(named(ofCaller, run)).toHaveLength(1)
 })
 
+it('makes no span for a request without a valid key, even if its caller samples it', async () => {
+  const { collector, bench, close } = await open()
+  for (const authorization of [undefined, 'Bearer x', `Bearer stet_${'a'.repeat(36)}`]) {
+    const headers = { ...traced, ...(authorization === undefined ? {} : { authorization }) }
+    for (const path of ['/me', '/nowhere']) {
+      expect((await fetch(`${bench.server.url}/api/v3${path}`, { headers })).status).toBe(401)
+    }
+  }
+  expect((await bench.api('GET', '/me', { headers: traced })).status).toBe(200)
+  await close()
+  expect(collector.spans.filter(({ attributes }) => attributes['http.response.status_code'] === 401)).toEqual([])
+  expect(collector.spans.filter((span) => span.traceId === traceId).map(({ name }) => name)).toEqual(['GET /me'])
+})
+
 it('serves runs while the collector is down, and reports the lost spans', async () => {
   const collector = await otlpCollector()
   await collector.close()

@@ -45,7 +45,7 @@ describe('draft overlay', () => {
     for (const path of ['b', 'a/2', 'B', 'a/1', '\u{10400}', '\uff41', 'a_']) await bench.put(bench.draft, path, 'x')
     expect(Object.keys(await bench.texts(bench.draft))).toEqual(['B', 'a/1', 'a/2', 'a_', 'b', '\uff41', '\u{10400}'])
     const set = { id: bench.draft.id, projectId: bench.projectId, number: null }
-    const found = await workbench.deps.stores.documents.list(workbench.caller.workspaceId, set, 'a/')
+    const found = await workbench.deps.stores.documents.list(workbench.caller.workspaceId, set, { prefix: 'a/' })
     expect(found.map((text) => text.path)).toEqual(['a/1', 'a/2'])
   })
 

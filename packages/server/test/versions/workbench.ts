@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Change } from '@stet/contract/vocabulary'
+import type { Change, VersionDiff } from '@stet/contract/vocabulary'
 import { expect } from 'vitest'
 import { openDatabase } from '../../src/adapters/database/database.ts'
 import { createLiveCache } from '../../src/adapters/in-process/live-cache.ts'
@@ -111,7 +111,13 @@ export interface Bench {
   publish(ref: Ref, more?: { title?: string; description?: string; force?: boolean }): Promise<Version>
   push(ref: Ref, changes: readonly Change[]): ReturnType<typeof pushChanges>
   revert(ref: Ref, paths?: readonly string[]): ReturnType<typeof revertDraft>
-  diff(ref: Ref, base?: Ref): ReturnType<typeof diffVersions>
+  diff(ref: Ref, base?: Ref): Promise<VersionDiff>
+}
+
+export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = []
+  for await (const item of items) found.push(item)
+  return found
 }
 
 export type Ref = Pick<Version, 'uuid'> | 'live'
@@ -131,11 +137,15 @@ export async function newBench({ deps, caller }: Pick<Workbench, 'deps' | 'calle
     remove: (ref, path) => deleteDocument(deps, { ...at(ref), path }),
     read: (ref, path) => readDocument(deps, { ...at(ref), path }),
     texts: async (ref) =>
-      Object.fromEntries((await listDocuments(deps, at(ref))).map(({ path, content }) => [path, content])),
+      Object.fromEntries((await all(listDocuments(deps, at(ref)))).map(({ path, content }) => [path, content])),
     publish: (ref, more = {}) => publishVersion(deps, { ...at(ref), force: false, ...more }),
     push: (ref, changes) => pushChanges(deps, { ...at(ref), changes }),
     revert: (ref, paths) => revertDraft(deps, { ...at(ref), ...(paths && { paths: [...paths] }) }),
-    diff: (ref, base) => diffVersions(deps, { ...at(ref), ...(base && { base: base === 'live' ? base : base.uuid }) }),
+    async diff(ref, base) {
+      const other = base && { base: base === 'live' ? base : base.uuid }
+      const { changes, ...versions } = await diffVersions(deps, { ...at(ref), ...other })
+      return { ...versions, changes: await all(changes()) }
+    },
   }
 }
 

@@ -1,7 +1,8 @@
-import type { Prompt } from '@stet/sdk'
+import type { UnresolvedPrompt } from '@stet/sdk'
 import { defineCommand, hasFlag } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { countOf, formatAge, formatTable } from '../../output.ts'
+import { listPrompts } from '../../sync/list-prompts.ts'
 import { promptsDirOf } from '../../sync/prompt-path.ts'
 import { scanProject } from '../../sync/scan.ts'
 import { findVersionToRun } from '../../sync/version-ref.ts'
@@ -27,22 +28,22 @@ export const command = defineCommand({
   print({ prompts }, { io }, { isLocal }) {
     if (isLocal) return io.out(prompts.map(({ path }) => `${path}\n`).join(''))
     const columns = [
-      { head: 'PATH', cell: ({ path }: Prompt) => path },
+      { head: 'PATH', cell: ({ path }: UnresolvedPrompt) => path },
       { head: 'MODEL', cell: modelOf },
-      { head: 'PARAMETERS', cell: ({ parameters }: Prompt) => Object.keys(parameters).join(' ') || '-' },
+      { head: 'PARAMETERS', cell: ({ parameters }: UnresolvedPrompt) => Object.keys(parameters).join(' ') || '-' },
       {
         head: 'STATE',
-        cell: ({ errors }: Prompt) => (errors.length > 0 ? countOf(errors.length, 'error') : 'compiles'),
+        cell: ({ errors }: UnresolvedPrompt) => (errors.length > 0 ? countOf(errors.length, 'error') : 'compiles'),
       },
-      { head: 'UPDATED', cell: ({ updatedAt: at }: Prompt) => (io.tty.stdout ? formatAge(at) : at) },
+      { head: 'UPDATED', cell: ({ updatedAt: at }: UnresolvedPrompt) => (io.tty.stdout ? formatAge(at) : at) },
     ]
     io.out(formatTable(columns, prompts.filter(isPrompt), io))
   },
 })
 
-type Listed = Prompt | { path: string }
+type Listed = UnresolvedPrompt | { path: string }
 
-function isPrompt(one: Listed): one is Prompt {
+function isPrompt(one: Listed): one is UnresolvedPrompt {
   return 'contentHash' in one
 }
 
@@ -54,10 +55,10 @@ async function filesHere(ctx: Context): Promise<Listed[]> {
 async function promptsOfVersion(ctx: Context): Promise<Listed[]> {
   await ctx.projectId()
   const client = await ctx.client()
-  return client.prompts.list({ versionUuid: await findVersionToRun(client, ctx) })
+  return listPrompts(client, { versionUuid: await findVersionToRun(client, ctx) })
 }
 
-function modelOf({ config }: Prompt): string {
+function modelOf({ config }: UnresolvedPrompt): string {
   const names = [config['provider'], config['model']].filter((name) => typeof name === 'string')
   return names.join('/') || '-'
 }

@@ -5,6 +5,7 @@ import type { Context } from '../../context.ts'
 import { CliError } from '../../exit-code.ts'
 import type { Settings } from '../../settings/resolve.ts'
 import { readFormerText } from '../../settings/write-file.ts'
+import { listPrompts } from '../../sync/list-prompts.ts'
 import { promptEnding } from '../../sync/prompt-path.ts'
 import { scanProject } from '../../sync/scan.ts'
 import { findVersionToRun } from '../../sync/version-ref.ts'
@@ -44,7 +45,7 @@ export async function generateTypes({ out, isLocal, isLoose }: TypesInput, ctx: 
 async function serverPrompts(ctx: Context): Promise<TypedPrompt[]> {
   await ctx.projectId()
   const client = await ctx.client()
-  const prompts = await client.prompts.list({ versionUuid: await findVersionToRun(client, ctx) })
+  const prompts = await listPrompts(client, { versionUuid: await findVersionToRun(client, ctx) })
   return prompts.map(({ path, config, parameters }) => ({ path, config, parameters: Object.keys(parameters) }))
 }
 

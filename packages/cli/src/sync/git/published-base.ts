@@ -1,6 +1,7 @@
-import type { Prompt, Stet, Version } from '@stet/sdk'
+import type { Stet, UnresolvedPrompt, Version } from '@stet/sdk'
 import type { Lock, LockEntry } from '../../settings/lock-file.ts'
 import { hashBytes } from '../hash.ts'
+import { listPrompts } from '../list-prompts.ts'
 import { promptEnding } from '../prompt-path.ts'
 import { git, isInHistory, readFilesOf } from './git.ts'
 
@@ -16,7 +17,7 @@ export interface PublishedSources {
   promptsDir: string
 }
 
-type RemotePrompt = Pick<Prompt, 'path' | 'contentHash' | 'documentUuid' | 'commitId'>
+type RemotePrompt = Pick<UnresolvedPrompt, 'path' | 'contentHash' | 'documentUuid' | 'commitId'>
 
 /**
  * Updates the entries of a stale lock. CI, for example, publishes from this repository and discards its lock. By
@@ -30,7 +31,7 @@ export async function entriesSincePublished(sources: PublishedSources): Promise<
   if (!published) return before
   const { client, version, remote, promptsDir } = sources
   const isLive = published.version.uuid === version.uuid
-  const then = isLive ? [...remote.values()] : await client.prompts.list({ versionUuid: published.version.uuid })
+  const then = isLive ? [...remote.values()] : await listPrompts(client, { versionUuid: published.version.uuid })
   const files = await readFilesOf(published.commit, promptsDir, (name) => name.endsWith(promptEnding))
   const isOlder = version.status === 'draft' ? await olderBases(sources, published) : () => true
   const entries = { ...before }
@@ -85,7 +86,7 @@ async function olderBases(
   { client, version, remote, lock }: PublishedSources,
   { older }: Publication,
 ): Promise<(path: string) => boolean> {
-  const lists = await Promise.all(older.map(({ uuid }) => client.prompts.list({ versionUuid: uuid })))
+  const lists = await Promise.all(older.map(({ uuid }) => listPrompts(client, { versionUuid: uuid })))
   const hashes = lists.map((prompts) => new Map(prompts.map(({ path, contentHash }) => [path, contentHash])))
   return (path) => {
     const base = lock?.prompts[path]?.hash

@@ -51,8 +51,20 @@ export interface Document {
   updatedBy: Person | null
 }
 
+/** @example { prefix: 'support/', resolved: false, limit: 100, cursor: 'support/reply' } */
 export interface ListDocumentsQuery {
   prefix?: string
+  /** If false, the prompts have no `resolvedContent`. Default: true. */
+  resolved?: boolean
+  /** Default: all prompts. A page with fewer prompts is the last one. */
+  limit?: number
+  /** The `path` of the last prompt of the previous page. */
+  cursor?: string
+}
+
+/** A prompt of a list. `resolvedContent` is absent if the query has `resolved: false`. */
+export interface ListedDocument extends Omit<Document, 'resolvedContent'> {
+  resolvedContent?: string
 }
 
 /** @example { path: 'support/reply', prompt: 'Hello {{ name }}' } */

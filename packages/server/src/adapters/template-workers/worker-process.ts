@@ -1,3 +1,4 @@
+import { countGarbage } from '../../shared/collect-garbage.ts'
 import { type Isolation, type LaunchedWorker, launchWorker } from './isolation.ts'
 import { encodeLine, lineReader, MAX_REPLY_BYTES, type WorkerCall, type WorkerReply } from './protocol.ts'
 import { parseReply } from './replies.ts'
@@ -69,6 +70,7 @@ function readReplies({ stdout }: LaunchedWorker, state: WorkerState): void {
   let unendedBytes = 0
   const readLines = lineReader((line) => {
     unendedBytes = 0
+    countGarbage(line.length)
     const read = parseReply(line, state.pending?.id)
     if (!read) return state.kill()
     const { reply, ...memory } = read
@@ -105,6 +107,8 @@ function callWorker(
         resolve(outcome)
       },
     }
-    stdin.write(encodeLine({ id, ...request }))
+    const line = encodeLine({ id, ...request })
+    countGarbage(line.length)
+    stdin.write(line)
   })
 }

@@ -68,10 +68,15 @@ export function createOtelTracing(settings: TracingSettings, log: Logger, metric
   const { traceContent } = settings
   return {
     tracer: {
-      start(name, traceparent, role, attributes = {}) {
+      start(name, { traceparent, role, attributes = {}, startedAt }) {
         const caller = traceparent === undefined ? null : parseTraceParent(traceparent)
         const context = caller ? trace.setSpanContext(ROOT_CONTEXT, { ...caller, isRemote: true }) : ROOT_CONTEXT
-        const span = tracer.startSpan(name, { kind: kinds[role], attributes: attributes as Attributes }, context)
+        const time = startedAt === undefined ? {} : { startTime: startedAt }
+        const span = tracer.startSpan(
+          name,
+          { kind: kinds[role], attributes: attributes as Attributes, ...time },
+          context,
+        )
         // The id of a trace that the caller does not sample is still passed on, so that no service starts another trace.
         return span.isRecording() || caller ? new TracedSpan(tracer, span, traceContent) : undefined
       },

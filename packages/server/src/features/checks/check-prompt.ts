@@ -5,6 +5,7 @@ import type { Needs } from '../deps.ts'
 import { checkText, hashContent, inBatches, loadFromVersion, loadWith } from '../documents/check-document.ts'
 import { assertCreatablePath, normalizeDocumentPath } from '../documents/document-path.ts'
 import { preparePrompt } from '../documents/read-document.ts'
+import { readTexts } from '../documents/read-texts.ts'
 import { ownerOf, resolveVersion, type VersionAddress } from '../documents/version-ref.ts'
 import type { Version } from '../projects/project.ts'
 import type { Message } from '../templates/message.ts'
@@ -103,11 +104,12 @@ async function listReferences(
   path: string,
   owner: EvaluationOwner,
 ): Promise<DocumentCheck['referencedBy']> {
-  const texts = await deps.stores.documents.listMentioning(owner.workspaceId, version, path)
-  if (texts.length === 0) return []
-  const scanned = await inBatches(deps, texts, owner, async ({ path: from, content, documentUuid }) => {
+  const texts = readTexts(deps.stores, owner.workspaceId, version, { mentions: path })
+  const scanned = inBatches(deps, texts, owner, async ({ path: from, content, documentUuid }) => {
     const { references } = await deps.templates.scan({ path: from, content, documents: {} }, owner)
     return references.includes(path) ? [{ path: from, documentUuid }] : []
   })
-  return scanned.flat()
+  const found: DocumentCheck['referencedBy'] = []
+  for await (const referring of scanned) found.push(...referring)
+  return found
 }

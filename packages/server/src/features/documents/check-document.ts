@@ -5,13 +5,9 @@ import { setImmediate } from 'node:timers/promises'
 import type { Needs } from '../deps.ts'
 import type { Version } from '../projects/project.ts'
 import { wireParameters } from '../templates/parameters.ts'
-import {
-  EvaluationCanceled,
-  type EvaluationOwner,
-  type TemplateScan,
-  type TemplateSource,
-} from '../templates/template-engine.ts'
+import type { EvaluationOwner, TemplateScan, TemplateSource } from '../templates/template-engine.ts'
 import type { Document, DocumentText } from './document.ts'
+import { readTexts } from './read-texts.ts'
 
 export interface CheckedText<T = DocumentText> {
   text: T
@@ -24,6 +20,8 @@ export type SourceText = Pick<DocumentText, 'path' | 'content' | 'contentHash'>
 
 export type LoadTexts = (paths: readonly string[]) => Promise<readonly SourceText[]>
 
+// Without comments and front matter, the language allows a resolved text of 1 MB. A worker process takes little more.
+const maxReferencedBytes = 2_097_152
 // Each round loads one more level of references. The language allows 10 levels.
 const maxRounds = 12
 // Keeps every template worker busy without a long queue ahead of other requests.
@@ -42,7 +40,9 @@ export async function checkText<T extends SourceText>(
     const found = await load(scan.missing)
     if (found.length === 0) break
     const added = Object.fromEntries(found.map(({ path, content }) => [path, content]))
-    source = { ...source, documents: { ...source.documents, ...added } }
+    const documents = { ...source.documents, ...added }
+    if (bytesOf(Object.values(documents)) > maxReferencedBytes) return { text, source, scan: withLargeReferences(scan) }
+    source = { ...source, documents }
     for (const { path, contentHash } of found) hashes.set(path, contentHash)
     scan = await deps.templates.scan(source, owner)
   }
@@ -51,36 +51,51 @@ export async function checkText<T extends SourceText>(
   return { text, source, scan }
 }
 
-export async function checkTexts(
+/**
+ * Yields the results in order and holds one batch of them, because a short text may resolve to a megabyte. Waits for the
+ * turn of the owner's workspace before each batch, so that a slow reader delays no other request.
+ * @throws AppError as `TemplateEngine.inTurn`; errors of `check` and `parts`.
+ */
+export async function* inBatches<T, Result>(
   deps: Needs<'templates'>,
-  texts: readonly DocumentText[],
-  load: LoadTexts,
-  owner: EvaluationOwner,
-): Promise<CheckedText[]> {
-  return inBatches(deps, texts, owner, (text) => checkText(deps, text, load, owner))
-}
-
-/** Waits for the turn of the owner's workspace. @throws AppError as `TemplateEngine.inTurn`; errors of `check`. */
-export async function inBatches<T, Result>(
-  deps: Needs<'templates'>,
-  texts: readonly T[],
+  parts: AsyncIterable<readonly T[]>,
   owner: EvaluationOwner,
   check: (text: T) => Promise<Result>,
-): Promise<Result[]> {
-  return deps.templates.inTurn(owner, async () => {
-    const results: Result[] = []
+): AsyncGenerator<Result> {
+  for await (const texts of parts) {
     for (let from = 0; from < texts.length; from += parallelChecks) {
-      if (owner.signal?.aborted) throw new EvaluationCanceled()
-      results.push(...(await Promise.all(texts.slice(from, from + parallelChecks).map(check))))
+      const batch = texts.slice(from, from + parallelChecks)
+      yield* await deps.templates.inTurn(owner, () => Promise.all(batch.map(check)))
       // Cached scans never yield to the event loop. This wait gives other requests a turn.
       await setImmediate()
     }
-    return results
-  })
+  }
 }
 
+/** Stops when the texts are larger than a prompt may refer to. */
 export function loadFromVersion(deps: Needs<'stores'>, workspaceId: number, version: Version): LoadTexts {
-  return (paths) => deps.stores.documents.listByPaths(workspaceId, version, paths)
+  return async (paths) => {
+    const found: SourceText[] = []
+    let bytes = 0
+    for await (const texts of readTexts(deps.stores, workspaceId, version, { paths })) {
+      found.push(...texts)
+      bytes += bytesOf(texts.map(({ content }) => content))
+      if (bytes > maxReferencedBytes) break
+    }
+    return found
+  }
+}
+
+function bytesOf(texts: readonly string[]): number {
+  return texts.reduce((bytes, text) => bytes + Buffer.byteLength(text), 0)
+}
+
+/** Replaces the errors about the missing texts, which were not all read. */
+function withLargeReferences(scan: TemplateScan): TemplateScan {
+  const message = `The referenced prompts are larger than ${maxReferencedBytes / 1_048_576} MB`
+  const missing = scan.errors.filter(({ code }) => code === 'reference-not-found')
+  const errors = missing.slice(0, 1).map((issue) => ({ ...issue, code: 'limit-exceeded', message }))
+  return { ...scan, missing: [], errors }
 }
 
 /** Extends `load` with `text`, as if the text were already written. */

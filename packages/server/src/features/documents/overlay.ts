@@ -22,7 +22,7 @@ export function isChange(slot: SlotOf<Pick<DocumentText, 'contentHash'>>): boole
 }
 
 /** True if publishing the slot would overwrite a change that live got after the draft's base. */
-export function isConflict(slot: Slot): boolean {
+export function isConflict(slot: SlotOf<Pick<DocumentText, 'contentHash'>>): boolean {
   return slot.draft !== null && isChange(slot) && slot.draft.baseHash !== (slot.live?.contentHash ?? null)
 }
 

@@ -40,10 +40,29 @@ export interface MergedReplacement {
   pieces: readonly MergedWrite[]
 }
 
+/** All given conditions apply. Without conditions, all texts of the version match. */
+export interface TextFilter {
+  prefix?: string | undefined
+  paths?: readonly string[] | undefined
+  /** Also matches all texts that contain `<prompt`, at any path. A change at `paths` cannot affect other texts. */
+  orReferring?: boolean
+  /** Matches the other texts that contain `<prompt` and the last name of this path. No other text can refer to it. */
+  mentions?: string
+  /** Matches the paths after this one in code point order. */
+  after?: string | undefined
+  limit?: number | undefined
+}
+
+/** `content` is null beyond the first megabyte of a list. `DocumentStore.listByPaths` reads it. */
+export interface ListedText extends Omit<DocumentText, 'content'> {
+  content: string | null
+  bytes: number
+}
+
 /** Writers must lock the project's row first (`ProjectStore.lock`). No method here takes that lock. */
 export interface DocumentStore {
   /** Lists the version's texts by path in code point order. One statement overlays the draft on live. */
-  list(workspaceId: number, set: VersionSet, prefix?: string): Promise<DocumentText[]>
+  list(workspaceId: number, set: VersionSet, filter: TextFilter): Promise<ListedText[]>
   listByPaths(workspaceId: number, set: VersionSet, paths: readonly string[]): Promise<DocumentText[]>
   /** Like `listByPaths`, without the texts. */
   listUuids(
@@ -51,14 +70,6 @@ export interface DocumentStore {
     set: VersionSet,
     paths: readonly string[],
   ): Promise<Pick<DocumentText, 'path' | 'documentUuid'>[]>
-  /** Lists the texts at `paths` and all texts that contain `<prompt`. A change at `paths` cannot affect other texts. */
-  listReferring(workspaceId: number, set: VersionSet, paths: readonly string[]): Promise<DocumentText[]>
-  /** Lists the other texts that contain `<prompt` and the last name of the path. No other text can refer to the path. */
-  listMentioning(
-    workspaceId: number,
-    set: VersionSet,
-    path: string,
-  ): Promise<Pick<DocumentText, 'path' | 'documentUuid' | 'content'>[]>
   /** Lists all paths at which the two versions differ. The list may also contain paths with equal texts. */
   listDifferingPaths(workspaceId: number, one: VersionSet, other: VersionSet): Promise<string[]>
   listPaths(workspaceId: number, set: VersionSet, limit: number): Promise<string[]>
@@ -67,6 +78,8 @@ export interface DocumentStore {
   knowsDocument(workspaceId: number, projectId: number, documentUuid: string): Promise<boolean>
   /** Lists the slots at the paths, in path order. Default: every path for which the draft has a row. */
   listSlots(workspaceId: number, draft: VersionSet, paths?: readonly string[]): Promise<Slot[]>
+  /** Lists the slots of every path for which the draft has a row, without texts. */
+  listSlotHeads(workspaceId: number, draft: VersionSet): Promise<SlotOf<TextHead>[]>
   /**
    * Lists the slots of all paths without texts, in path order, in one statement. For a merged version, `live` is that
    * version's text and `draft` is null.

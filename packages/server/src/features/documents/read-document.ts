@@ -4,13 +4,14 @@ import type { Project, Version } from '../projects/project.ts'
 import {
   type CheckedText,
   checkText,
-  checkTexts,
   describeChecked,
+  inBatches,
   type LoadTexts,
   loadFromVersion,
 } from './check-document.ts'
 import type { Document, DocumentText, PromptVersion } from './document.ts'
 import { isCreatablePath, normalizeDocumentPath, normalizePathPrefix, similarPaths } from './document-path.ts'
+import { readTexts } from './read-texts.ts'
 import {
   assertVisible,
   ownerOf,
@@ -34,15 +35,36 @@ export interface PreparedPrompt extends CheckedText {
 
 type PromptAddress = ReadableVersion & { path: string }
 
-/** Lists documents by path in code point order. @throws AppError NotFoundError for the project or the version. */
-export async function listDocuments(deps: Reads, input: VersionAddress & { prefix?: string }): Promise<Document[]> {
+export interface DocumentsPage {
+  prefix?: string
+  limit?: number
+  /** The path of the last document of the previous page. */
+  cursor?: string
+}
+
+/** Yields documents by path in code point order. @throws AppError NotFoundError for the project or the version. */
+export async function* listDocuments(deps: Reads, input: VersionAddress & DocumentsPage): AsyncGenerator<Document> {
   const { version } = await resolveVersion(deps, input)
-  const { workspaceId } = input.caller
-  const prefix = input.prefix === undefined ? undefined : normalizePathPrefix(input.prefix)
-  const texts = await deps.stores.documents.list(workspaceId, version, prefix)
-  const load = loadFirstFrom(texts, loadFromVersion(deps, workspaceId, version))
-  const checked = await checkTexts(deps, texts, load, ownerOf(input))
-  return checked.map((text) => describeChecked(version, text))
+  const { caller, prefix, limit, cursor: after } = input
+  const filter = { prefix: prefix === undefined ? undefined : normalizePathPrefix(prefix), limit, after }
+  const texts = readTexts(deps.stores, caller.workspaceId, version, filter)
+  const loading = withLoad(texts, loadFromVersion(deps, caller.workspaceId, version))
+  const owner = ownerOf(input)
+  const check = ({ text, load }: Loading) => checkText(deps, text, load, owner)
+  for await (const checked of inBatches(deps, loading, owner, check)) yield describeChecked(version, checked)
+}
+
+interface Loading {
+  text: DocumentText
+  load: LoadTexts
+}
+
+/** Adds to each text how its references are loaded: those of the same part need no statement. */
+async function* withLoad(parts: AsyncIterable<readonly DocumentText[]>, load: LoadTexts): AsyncGenerator<Loading[]> {
+  for await (const texts of parts) {
+    const loadFirst = loadFirstFrom(texts, load)
+    yield texts.map((text) => ({ text, load: loadFirst }))
+  }
 }
 
 export async function readDocument(deps: Reads, input: PromptAddress): Promise<Document> {

@@ -1,27 +1,68 @@
 import type { DiffSide, DiffVersionsQuery, VersionDiff } from '@stet/contract/vocabulary'
-import type { Needs } from '../deps.ts'
+import type { Needs, Stores } from '../deps.ts'
 import type { DocumentText } from '../documents/document.ts'
 import { comparePaths } from '../documents/document-path.ts'
 import { isConflict } from '../documents/overlay.ts'
+import { readTexts } from '../documents/read-texts.ts'
 import { resolveVersion, type VersionAddress } from '../documents/version-ref.ts'
 import type { Version } from '../projects/project.ts'
 
-type DiffChanges = VersionDiff['changes']
+type DiffChange = VersionDiff['changes'][number]
 type DiffVersionsInput = VersionAddress & DiffVersionsQuery
 type Reads = Needs<'stores' | 'liveCache'>
 
-/** Only a draft compared with live can have conflicts. */
-export async function diffVersions(deps: Reads, input: DiffVersionsInput): Promise<VersionDiff> {
+export interface Comparison {
+  base: string | null
+  head: string
+  /** Starts from the beginning each time. */
+  changes(): AsyncGenerator<DiffChange>
+}
+
+/**
+ * Only a draft compared with live can have conflicts. The changes are read while they are sent, because all of them may
+ * not fit in memory.
+ */
+export async function diffVersions(deps: Reads, input: DiffVersionsInput): Promise<Comparison> {
   const { version: head } = await resolveVersion(deps, input)
   const base = await findBase(deps, input, head)
   const { workspaceId } = input.caller
-  const { documents } = deps.stores
-  // Reads only paths that may differ, because a project may have many more.
-  const paths = base && (await documents.listDifferingPaths(workspaceId, base, head))
-  const before = paths ? await documents.listByPaths(workspaceId, base, paths) : []
-  const after = paths ? await documents.listByPaths(workspaceId, head, paths) : await documents.list(workspaceId, head)
-  const conflicts = await listConflicts(deps, workspaceId, head, base)
-  return { base: base?.uuid ?? null, head: head.uuid, changes: compareSets(before, after, conflicts) }
+  return {
+    base: base?.uuid ?? null,
+    head: head.uuid,
+    async *changes() {
+      // Reads only paths that may differ, because a project may have many more.
+      const paths = base ? await deps.stores.documents.listDifferingPaths(workspaceId, base, head) : undefined
+      const conflicts = await listConflicts(deps, workspaceId, head, base)
+      const textsOf = (set: Version) => texts(deps.stores, workspaceId, set, paths)
+      for await (const [path, before, after] of pairsOf(base ? textsOf(base) : none(), textsOf(head))) {
+        yield* compareTexts(before, after, conflicts.has(path))
+      }
+    },
+  }
+}
+
+async function* texts(stores: Stores, workspaceId: number, set: Version, paths?: readonly string[]) {
+  for await (const part of readTexts(stores, workspaceId, set, { paths })) yield* part
+}
+
+async function* none(): AsyncGenerator<DocumentText> {}
+
+type Pair = [path: string, before: DocumentText | null, after: DocumentText | null]
+
+/** Merges two lists in path order. */
+async function* pairsOf(
+  before: AsyncGenerator<DocumentText>,
+  after: AsyncGenerator<DocumentText>,
+): AsyncGenerator<Pair> {
+  const next = async (of: AsyncGenerator<DocumentText>): Promise<DocumentText | null> => (await of.next()).value ?? null
+  let [old, now] = [await next(before), await next(after)]
+  while (old || now) {
+    const order = old && now ? comparePaths(old.path, now.path) : old ? -1 : 1
+    const pair = [order <= 0 ? old : null, order >= 0 ? now : null] as const
+    yield [(pair[0] ?? pair[1])?.path ?? '', ...pair]
+    if (pair[0]) old = await next(before)
+    if (pair[1]) now = await next(after)
+  }
 }
 
 async function findBase(deps: Reads, input: DiffVersionsInput, head: Version): Promise<Version | null> {
@@ -38,22 +79,11 @@ async function listConflicts(
   base: Version | null,
 ): Promise<ReadonlySet<string>> {
   if (head.number !== null || base?.isLive !== true) return new Set()
-  const slots = await deps.stores.documents.listSlots(workspaceId, head)
+  const slots = await deps.stores.documents.listSlotHeads(workspaceId, head)
   return new Set(slots.filter(isConflict).map((slot) => slot.path))
 }
 
-function compareSets(
-  before: readonly DocumentText[],
-  after: readonly DocumentText[],
-  conflicts: ReadonlySet<string>,
-): DiffChanges {
-  const old = new Map(before.map((text) => [text.path, text]))
-  const now = new Map(after.map((text) => [text.path, text]))
-  const paths = [...new Set([...old.keys(), ...now.keys()])].sort(comparePaths)
-  return paths.flatMap((path) => compareTexts(old.get(path) ?? null, now.get(path) ?? null, conflicts.has(path)))
-}
-
-function compareTexts(before: DocumentText | null, after: DocumentText | null, conflict: boolean): DiffChanges {
+function compareTexts(before: DocumentText | null, after: DocumentText | null, conflict: boolean): DiffChange[] {
   const text = after ?? before
   if (text === null || before?.contentHash === after?.contentHash) return []
   const { path, documentUuid } = text

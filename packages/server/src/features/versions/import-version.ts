@@ -40,7 +40,7 @@ async function merge(
   draft: Version,
   at: Date,
 ): Promise<number> {
-  const slots = await writer.stores.documents.listSlots(caller.workspaceId, draft)
+  const slots = await writer.stores.documents.listSlotHeads(caller.workspaceId, draft)
   const changes = slots.filter(isChange)
   const publication = { title, description: description ?? null, at, publishedBy: null }
   await mergeDraft(writer, {

@@ -7,9 +7,9 @@ import type { Publication } from './ports.ts'
 interface MergeInput {
   caller: Caller
   draft: Version
-  slots: readonly Slot[]
+  slots: readonly Pick<Slot, 'path'>[]
   /** The slots that change live. */
-  changes: readonly Slot[]
+  changes: readonly Pick<Slot, 'path'>[]
   publication: Omit<Publication, 'number'>
 }
 

@@ -8,17 +8,20 @@ import type { PublishVersionBody } from '@stet/contract/vocabulary'
 import { AppError, refuse } from '../../shared/app-error.ts'
 import type { Needs, Stores } from '../deps.ts'
 import { changeProject, type ProjectWriter } from '../documents/change-project.ts'
-import { type CheckedText, checkTexts, hashContent, loadFromVersion } from '../documents/check-document.ts'
-import type { DocumentText } from '../documents/document.ts'
+import { checkText, hashContent, inBatches, loadFromVersion } from '../documents/check-document.ts'
+import type { DocumentText, TextHead } from '../documents/document.ts'
 import { comparePaths } from '../documents/document-path.ts'
 import { isChange, isConflict } from '../documents/overlay.ts'
-import type { Slot } from '../documents/ports.ts'
+import type { SlotOf } from '../documents/ports.ts'
+import { readTexts } from '../documents/read-texts.ts'
 import { findProject, findVersionRow, ownerOf, type VersionAddress } from '../documents/version-ref.ts'
 import type { RecordedVersion, Version } from '../projects/project.ts'
-import type { EvaluationOwner } from '../templates/template-engine.ts'
+import type { EvaluationOwner, TemplateScan } from '../templates/template-engine.ts'
 import { mergeDraft } from './merge-draft.ts'
 
 type PublishVersionInput = VersionAddress & PublishVersionBody
+
+type SlotHead = SlotOf<TextHead>
 
 type Publishes = Needs<'stores' | 'transaction' | 'liveCache' | 'templates' | 'clock' | 'logger'>
 
@@ -55,7 +58,7 @@ async function publishCompiled(
   const { stores, at } = writer
   const { workspaceId, author } = input.caller
   const { draft, slots, changes } = await readDraft(stores, input)
-  const texts = await stores.documents.listReferring(workspaceId, draft, compiled.paths)
+  const texts = await stores.documents.list(workspaceId, draft, { paths: compiled.paths, orReferring: true })
   if (fingerprint(hashesIn(texts), changes) !== compiled.fingerprint) throw new ChangedMeanwhile()
   const publication = {
     title: input.title || draft.title,
@@ -80,9 +83,9 @@ async function publishCompiled(
 async function readDraft(
   stores: Stores,
   input: PublishVersionInput,
-): Promise<{ draft: Version; slots: Slot[]; changes: Slot[] }> {
+): Promise<{ draft: Version; slots: SlotHead[]; changes: SlotHead[] }> {
   const draft = await findDraft(stores, input)
-  const slots = await stores.documents.listSlots(input.caller.workspaceId, draft)
+  const slots = await stores.documents.listSlotHeads(input.caller.workspaceId, draft)
   const changes = slots.filter(isChange)
   if (!input.force) assertNoConflict(changes.filter(isConflict))
   return { draft, slots, changes }
@@ -98,7 +101,7 @@ async function findDraft(stores: Stores, input: PublishVersionInput): Promise<Ve
   return version
 }
 
-function assertNoConflict(slots: readonly Slot[]): void {
+function assertNoConflict(slots: readonly SlotHead[]): void {
   if (slots.length === 0) return
   const conflicts = slots.map(({ path, draft, live }) => ({
     path,
@@ -124,47 +127,57 @@ async function compileDraft(
   deps: Needs<'stores' | 'templates'>,
   owner: EvaluationOwner,
   draft: Version,
-  changes: readonly Slot[],
+  changes: readonly SlotHead[],
 ): Promise<CompiledDraft> {
   const { workspaceId } = owner
   const changed = changes.map((slot) => slot.path)
-  const texts = await deps.stores.documents.listReferring(workspaceId, draft, changed)
-  const checked = await checkTexts(deps, texts, loadFromVersion(deps, workspaceId, draft), owner)
-  assertNoErrors(affectedOf(checked, new Set(changed)))
-  const hashes = hashesIn(texts)
-  for (const { source } of checked) {
-    for (const [path, content] of Object.entries(source.documents)) hashes.set(path, hashContent(content))
+  const texts = readTexts(deps.stores, workspaceId, draft, { paths: changed, orReferring: true })
+  const load = loadFromVersion(deps, workspaceId, draft)
+  const checked: CheckedHead[] = []
+  const hashes = new Map<string, string>()
+  const check = (text: DocumentText) => checkText(deps, text, load, owner)
+  // Keeps no text: the resolved texts of a whole project may not fit in memory.
+  for await (const { text, source, scan } of inBatches(deps, texts, owner, check)) {
+    const { path, documentUuid, contentHash } = text
+    checked.push({ path, documentUuid, references: scan.references, errors: scan.errors })
+    hashes.set(path, contentHash)
+    for (const [reference, content] of Object.entries(source.documents)) hashes.set(reference, hashContent(content))
   }
+  assertNoErrors(affectedOf(checked, new Set(changed)))
   return { paths: [...changed, ...hashes.keys()], fingerprint: fingerprint(hashes, changes) }
 }
 
-function hashesIn(texts: readonly DocumentText[]): Map<string, string> {
+interface CheckedHead
+  extends Pick<DocumentText, 'path' | 'documentUuid'>,
+    Pick<TemplateScan, 'references' | 'errors'> {}
+
+function hashesIn(texts: readonly Pick<DocumentText, 'path' | 'contentHash'>[]): Map<string, string> {
   return new Map(texts.map(({ path, contentHash }) => [path, contentHash]))
 }
 
-function fingerprint(hashes: ReadonlyMap<string, string>, changes: readonly Slot[]): string {
+function fingerprint(hashes: ReadonlyMap<string, string>, changes: readonly SlotHead[]): string {
   const hash = createHash('sha256')
   for (const path of [...hashes.keys()].sort(comparePaths)) hash.update(`${hashes.get(path)} ${path}\n`)
   for (const { path } of changes) hash.update(`* ${path}\n`)
   return hash.digest('hex')
 }
 
-function assertNoErrors(checked: readonly CheckedText[]): void {
+function assertNoErrors(checked: readonly CheckedHead[]): void {
   const documents = checked
-    .filter(({ scan }) => scan.errors.length > 0)
-    .map(({ text, scan }) => ({
-      path: text.path,
-      documentUuid: text.documentUuid,
-      errors: scan.errors.map(({ path: _path, ...issue }) => issue),
+    .filter(({ errors }) => errors.length > 0)
+    .map(({ path, documentUuid, errors }) => ({
+      path,
+      documentUuid,
+      errors: errors.map(({ path: _path, ...issue }) => issue),
     }))
   if (documents.length > 0) throw refuse('draft-does-not-compile', { documents })
 }
 
 /** Returns the changed documents and those that refer to one, directly or indirectly. */
-function affectedOf(checked: readonly CheckedText[], changed: ReadonlySet<string>): CheckedText[] {
-  const references = new Map(checked.map(({ text, scan }) => [text.path, scan.references]))
-  return checked.filter(({ text }) => {
-    const seen = new Set([text.path])
+function affectedOf(checked: readonly CheckedHead[], changed: ReadonlySet<string>): CheckedHead[] {
+  const references = new Map(checked.map((head) => [head.path, head.references]))
+  return checked.filter((head) => {
+    const seen = new Set([head.path])
     // Iterating over a set also visits entries added during the iteration.
     for (const path of seen) {
       if (changed.has(path)) return true

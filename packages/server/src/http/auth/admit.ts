@@ -1,4 +1,4 @@
-import { type KeyScope, readsBody } from '@stet/contract'
+import { API_PREFIX, type KeyScope, readsBody } from '@stet/contract'
 import type { RequestHandler } from 'express'
 import { requireScope, requireUnrestricted } from '../../features/access/api-key.ts'
 import { rateLimited, verifyApiKey } from '../../features/access/verify-api-key.ts'
@@ -8,6 +8,7 @@ import { refuseQuery } from '../body/check-input.ts'
 import { readJsonBody } from '../body/read-body.ts'
 import type { HttpDeps, Place } from '../http-deps.ts'
 import { matchedRoute } from '../mount.ts'
+import { setCaller } from '../operations/request-span.ts'
 import { spendBytes, spendPoint } from '../rate-limit/rate-limit.ts'
 import { refuseForgery, verifyConsoleRequest } from './console-request.ts'
 import { callerOf, contextOf } from './request-context.ts'
@@ -31,7 +32,7 @@ export function admit(deps: HttpDeps): RequestHandler {
             // A function, because computing the address takes longer than finding the key and only failures need it.
             address: () => req.ip ?? '',
           })
-    contextOf(res).caller = caller
+    setCaller(deps.tracer, res, caller, req.baseUrl === API_PREFIX)
     const point = await spendPoint(deps, res)
     if (!point.allowed) throw rateLimited(point, caller.limit, deps.clock.now())
     req.url = encodeDocumentPathTail(req.method, req.url)

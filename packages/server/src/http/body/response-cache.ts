@@ -8,6 +8,7 @@ import type { Caller } from '../../shared/caller.ts'
 import { bearerToken } from '../auth/admit.ts'
 import { callerOf, contextOf } from '../auth/request-context.ts'
 import type { HttpDeps } from '../http-deps.ts'
+import { setCaller } from '../operations/request-span.ts'
 import { spendPoint } from '../rate-limit/rate-limit.ts'
 import { failureFields } from './error-response.ts'
 
@@ -52,12 +53,11 @@ export class ResponseCache {
     try {
       const kept = await this.#find(req, res)
       if (!kept) return next()
-      const context = contextOf(res)
-      context.caller = kept.caller
+      setCaller(this.#deps.tracer, res, kept.caller, true)
       const point = await spendPoint(this.#deps, res).catch(() => undefined)
       if (!point?.allowed) return next()
       this.#deps.metrics.cacheRead(true)
-      context.route = contract.documents.get.path
+      contextOf(res).route = contract.documents.get.path
       writeReady(res, kept, req.headers['if-none-match'])
     } catch (error) {
       this.#deps.logger.error('http.unforeseen-failure', {

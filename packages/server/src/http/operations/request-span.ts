@@ -1,11 +1,25 @@
 /** The span of an API request, following OpenTelemetry's conventions for HTTP servers. */
-import type { IncomingMessage } from 'node:http'
-import type { Span, Tracer } from '../../shared/tracer.ts'
+import type { ServerResponse } from 'node:http'
+import type { Caller } from '../../shared/caller.ts'
+import { noTracer, type Span, type Tracer } from '../../shared/tracer.ts'
+import { contextOf } from '../auth/request-context.ts'
 
-export function startRequestSpan(tracer: Tracer, { method = '', headers }: IncomingMessage): Span | undefined {
+/**
+ * Sets the authenticated caller. A request to the API gets its span here, with the time at which it arrived, so that
+ * requests without a valid key cost no spans.
+ */
+export function setCaller(tracer: Tracer, res: ServerResponse, caller: Caller, isTraced: boolean): void {
+  const context = contextOf(res)
+  context.caller = caller
+  if (isTraced && tracer !== noTracer) context.span ??= startRequestSpan(tracer, res, context.startedAtMs)
+}
+
+function startRequestSpan(tracer: Tracer, { req }: ServerResponse, startedAtMs: number): Span | undefined {
+  const { method = '', headers } = req
   // Node joins repeated headers with this name, and a joined value is not a valid `traceparent`.
   const traceparent = headers['traceparent']?.toString()
-  return tracer.start(method, traceparent, 'server', { 'http.request.method': method })
+  const startedAt = performance.timeOrigin + startedAtMs
+  return tracer.start(method, { traceparent, startedAt, role: 'server', attributes: { 'http.request.method': method } })
 }
 
 interface EndedRequest {

@@ -1,42 +1,45 @@
-import { gunzipSync, gzipSync } from 'node:zlib'
+import { gzipSync } from 'node:zlib'
 import type { Request, Response } from 'express'
+import { refuse } from '../../shared/app-error.ts'
 
 /**
- * A body that never changes, plain and compressed. All responses share the two buffers, so that unread responses cost no
- * memory of their own.
+ * A body that never changes. All responses share its two buffers, so that unread responses cost no memory of their own.
  */
 export class SharedBody {
   readonly #contentType: string
   readonly #make: () => { plain: Buffer } | { gzip: Buffer }
-  #plain: Buffer | undefined
-  #gzip: Buffer | undefined
+  #made: { plain?: Buffer; gzip: Buffer } | undefined
 
-  /** @param make is called when a form is first needed. It returns the form that is cheaper to make. */
+  /** @param make is called once. A body that is made compressed has no plain form. */
   constructor(contentType: string, make: () => { plain: Buffer } | { gzip: Buffer }) {
     this.#contentType = contentType
     this.#make = make
   }
 
+  /** @throws AppError BadRequestError with status 406 if the client accepts no form of the body. */
   send(req: Request, res: Response): void {
-    const isCompressed = req.acceptsEncodings(['gzip', 'identity']) === 'gzip'
+    const { plain, gzip } = this.#forms()
+    const isCompressed = plain ? req.acceptsEncodings(['gzip', 'identity']) === 'gzip' : acceptsGzip(req)
+    if (!isCompressed && !plain) throw refuse('compressed-only')
     res.type(this.#contentType).vary('Accept-Encoding')
     if (isCompressed) res.setHeader('Content-Encoding', 'gzip')
-    res.send(isCompressed ? this.gzip() : this.plain())
-  }
-
-  plain(): Buffer {
-    if (!this.#plain) {
-      const made = this.#make()
-      this.#plain = 'plain' in made ? made.plain : gunzipSync(this.gzip())
-    }
-    return this.#plain
+    res.send(isCompressed ? gzip : plain)
   }
 
   gzip(): Buffer {
-    if (!this.#gzip) {
-      const made = this.#make()
-      this.#gzip = 'gzip' in made ? made.gzip : gzipSync(this.plain(), { level: 9 })
-    }
-    return this.#gzip
+    return this.#forms().gzip
   }
+
+  #forms(): { plain?: Buffer; gzip: Buffer } {
+    if (!this.#made) {
+      const made = this.#make()
+      this.#made = 'gzip' in made ? made : { ...made, gzip: gzipSync(made.plain, { level: 9 }) }
+    }
+    return this.#made
+  }
+}
+
+/** Without the header, a client accepts every encoding (RFC 9110, 12.5.3). */
+function acceptsGzip(req: Request): boolean {
+  return req.headers['accept-encoding'] === undefined || req.acceptsEncodings('gzip') === 'gzip'
 }

@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { refuse } from '../../shared/app-error.ts'
-import { collectAll } from '../../shared/collect-garbage.ts'
+import { countGarbage } from '../../shared/collect-garbage.ts'
 
 export interface UnreadSettings {
   stallMs: number
@@ -10,8 +10,6 @@ export interface UnreadSettings {
 }
 
 const lookMs = 250
-/** Garbage is collected after this many bytes of large responses. V8 alone lets the heap grow to four times its use. */
-const collectAfterBytes = 12_582_912
 /** Consecutive checks without progress until a client counts as stalled. Its socket is polled between two checks. */
 const stalledLooks = 2
 /** A conversation of 4 MB is in memory twice while it is read: as a row and as a value. */
@@ -42,7 +40,6 @@ export class UnreadBudget {
   readonly #waiting = new Set<Waiting>()
   readonly #heldByKey = new Map<number, number>()
   #heldBytes = 0
-  #uncollectedBytes = 0
   #timer: NodeJS.Timeout | undefined
 
   constructor(settings: UnreadSettings) {
@@ -62,12 +59,9 @@ export class UnreadBudget {
     const watched = this.#open.get(res)
     this.#open.delete(res)
     if (!watched || watched.heldBytes === 0) return
-    this.#uncollectedBytes += watched.heldBytes
+    const { heldBytes } = watched
     this.#setHeld(watched, 0)
-    if (this.#uncollectedBytes < collectAfterBytes) return
-    this.#uncollectedBytes = 0
-    // Synchronous, because an asynchronous collection would start after the next reads have made more copies.
-    collectAll()
+    countGarbage(heldBytes)
   }
 
   /**

@@ -22,17 +22,31 @@ import { type ResponseCache, writeReady } from '../body/response-cache.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { onlyOnce } from '../idempotency/only-once.ts'
 import type { Routes } from '../mount.ts'
-import { RawResponse } from '../raw-response.ts'
+import type { UnreadBudget } from '../rate-limit/unread-budget.ts'
+import { itemList, RawResponse } from '../raw-response.ts'
 
 type Address = ReturnType<typeof addressOf>
 
-export function documentRoutes(deps: HttpDeps, responses: ResponseCache): Routes<typeof contract.documents> {
+const mostListBytes = 67_108_864
+
+export function documentRoutes(
+  deps: HttpDeps,
+  responses: ResponseCache,
+  unread: UnreadBudget,
+): Routes<typeof contract.documents> {
   return {
-    list: async ({ params, query, res }) => {
+    list: async ({ params, query: { resolved = true, ...page }, res }) => {
       const address = addressOf(params, res)
-      const documents = await listDocuments(deps, { ...query, ...address })
+      const { apiKeyId } = address.caller
       const bodyOf = await bodyFor(deps, address)
-      return { status: 200, body: documents.map(bodyOf) }
+      const items = async function* () {
+        for await (const document of listDocuments(deps, { ...page, ...address })) {
+          const body = bodyOf(document)
+          yield resolved ? body : withoutResolved(body)
+        }
+      }
+      const body = await itemList(unread, { res, apiKeyId }, { items, bodyOf: (all) => all, mostBytes: mostListBytes })
+      return { status: 200, body }
     },
     create: creating(deps, createDocument),
     get: async ({ params, req, res }) => {
@@ -82,6 +96,10 @@ function creating(deps: HttpDeps, create: typeof createDocument) {
       const bodyOf = await bodyFor(own, address)
       return tagged(res, await create(own, { ...address, path: body.path, content: body.prompt }), bodyOf)
     })
+}
+
+function withoutResolved({ resolvedContent: _resolved, ...body }: DocumentBody): Omit<DocumentBody, 'resolvedContent'> {
+  return body
 }
 
 function addressOf(params: { projectId: string; versionUuid: string }, res: Response) {

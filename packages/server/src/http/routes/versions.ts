@@ -1,4 +1,5 @@
 import type { contract } from '@stet/contract'
+import type { VersionDiff } from '@stet/contract/vocabulary'
 import { NEW_DRAFT } from '../../features/projects/project.ts'
 import { createVersion } from '../../features/versions/create-version.ts'
 import { diffVersions } from '../../features/versions/diff-versions.ts'
@@ -15,8 +16,10 @@ import { pathId, versionAddress } from '../body/address.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { onlyOnce } from '../idempotency/only-once.ts'
 import type { Routes } from '../mount.ts'
+import type { UnreadBudget } from '../rate-limit/unread-budget.ts'
+import { itemList } from '../raw-response.ts'
 
-export function versionRoutes(deps: HttpDeps): Routes<typeof contract.versions> {
+export function versionRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<typeof contract.versions> {
   return {
     list: async ({ params, query, res }) => {
       const projectId = pathId(params.projectId, 'unknown-project')
@@ -54,9 +57,11 @@ export function versionRoutes(deps: HttpDeps): Routes<typeof contract.versions> 
       const { version, items } = await readTree(deps, { caller: callerOf(res), ...versionAddress(params) })
       return { status: 200, body: { version: versionBody(version), items: items.map(treeItemBody) } }
     },
-    diff: async ({ params, query, res }) => ({
-      status: 200,
-      body: await diffVersions(deps, { ...query, caller: callerOf(res), ...versionAddress(params) }),
-    }),
+    diff: async ({ params, query, res }) => {
+      const caller = callerOf(res)
+      const { base, head, changes } = await diffVersions(deps, { ...query, caller, ...versionAddress(params) })
+      const list = { items: changes, bodyOf: (all: VersionDiff['changes']) => ({ base, head, changes: all }) }
+      return { status: 200, body: await itemList(unread, { res, apiKeyId: caller.apiKeyId }, list) }
+    },
   }
 }

@@ -1,5 +1,5 @@
 import { EXAMPLE_LIMITS } from '@stet/contract/vocabulary'
-import { Refused } from './line-shapes.ts'
+import { Refused } from './archive-limits.ts'
 import type { ProjectArchive } from './project-archive.ts'
 
 /** Checks that each example belongs to a prompt and stays inside the server's limits. @throws Refused */

@@ -1,5 +1,6 @@
 import type { Change, Version } from '@stet/sdk'
 import { CliError } from '../../../exit-code.ts'
+import { listPrompts } from '../../../sync/list-prompts.ts'
 import { documentFinder } from './find-document.ts'
 import { type ImportedEvaluation, importEvaluations } from './import-evaluations.ts'
 import { importExamples } from './import-examples.ts'
@@ -129,7 +130,7 @@ async function verify(input: ImportInput, made: ReadonlyMap<ArchivedVersion, Ver
   const { projectId } = target
   const expected = liveOf(archive)
   const isEmpty = archive.versions.every(isDraft)
-  const live = isEmpty ? [] : await client.prompts.list({ projectId, versionUuid: 'live' })
+  const live = isEmpty ? [] : await listPrompts(client, { projectId, versionUuid: 'live' })
   const wrong = new Set(expected.keys())
   for (const { path, contentHash } of live) {
     if (expected.get(path) === contentHash) wrong.delete(path)

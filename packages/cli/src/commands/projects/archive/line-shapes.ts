@@ -1,4 +1,5 @@
 /** Reads the values of an archive's lines. An archive may come from anyone, so nothing in it is trusted. */
+import { Refused } from './archive-limits.ts'
 import {
   type ArchivedChange,
   type ArchivedEvaluation,
@@ -8,9 +9,6 @@ import {
   archiveFormat,
   archiveVersion,
 } from './project-archive.ts'
-
-/** The reason why an archive is invalid. */
-export class Refused extends Error {}
 
 type Fields = Readonly<Record<string, unknown>>
 

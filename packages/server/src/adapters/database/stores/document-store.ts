@@ -2,17 +2,30 @@
 import { Prisma } from '../../../../generated/prisma/client.ts'
 import type { DocumentText, TextHead } from '../../../features/documents/document.ts'
 import { openEnd } from '../../../features/documents/overlay.ts'
-import type { DocumentStore, DraftRow, MergedText, SlotOf, VersionSet } from '../../../features/documents/ports.ts'
+import type {
+  DocumentStore,
+  DraftRow,
+  ListedText,
+  MergedText,
+  SlotOf,
+  TextFilter,
+  VersionSet,
+} from '../../../features/documents/ports.ts'
 import type { DatabaseClient } from '../database.ts'
 
 const updatedBy = Prisma.sql`
   (SELECT jsonb_build_object('id', a.id, 'name', a.name, 'email', a.email) FROM author a WHERE a.id = d.author_id) AS "updatedBy"`
 
 // Uses a subquery per row. For a join, the planner may expect many rows and read every version.
-const textColumns = Prisma.sql`
+const rowColumns = Prisma.sql`
   d.id, d.document_uuid::text AS "documentUuid", d.project_id AS "projectId", d.version_id AS "versionId", d.path,
-  d.content, d.content_hash AS "contentHash", (SELECT v.merged_at FROM version v WHERE v.id = d.version_id) AS "mergedAt",
+  d.content_hash AS "contentHash", (SELECT v.merged_at FROM version v WHERE v.id = d.version_id) AS "mergedAt",
   d.created_at AS "createdAt", d.updated_at AS "updatedAt", ${updatedBy}`
+
+const textColumns = Prisma.sql`${rowColumns}, d.content`
+
+const slotColumns = Prisma.sql`
+  d.base_hash AS "baseHash", d.deleted_at AS "deletedAt", d.valid_from = 0 AS "isDraft"`
 
 const uuidColumns = Prisma.sql`d.path, d.document_uuid::text AS "documentUuid"`
 
@@ -65,20 +78,11 @@ function listColumns<Row>(client: DatabaseClient, columns: Prisma.Sql, ...filter
 
 export function postgresDocumentStore(client: DatabaseClient): DocumentStore {
   return {
-    list: (workspaceId, set, prefix = '') =>
-      listShown(
-        client,
-        workspaceId,
-        set,
-        prefix === '' ? Prisma.empty : Prisma.sql`AND starts_with(d.path, ${prefix})`,
-      ),
+    list: listTexts(client),
     listByPaths: (workspaceId, set, paths) =>
       listShown(client, workspaceId, set, Prisma.sql`AND d.path = ANY(${paths}::text[])`),
     listUuids: (workspaceId, set, paths) =>
       listColumns(client, uuidColumns, workspaceId, set, Prisma.sql`AND d.path = ANY(${paths}::text[])`),
-    listReferring: (workspaceId, set, paths) =>
-      listShown(client, workspaceId, set, Prisma.sql`AND (d.refers OR d.path = ANY(${paths}::text[]))`),
-    listMentioning: listMentioning(client),
     async listDifferingPaths(workspaceId, one, other) {
       // A draft overlays the live version, so it counts as higher than every version number.
       const [first, second] = [one.number ?? openEnd - 1, other.number ?? openEnd - 1]
@@ -116,6 +120,7 @@ export function postgresDocumentStore(client: DatabaseClient): DocumentStore {
       return (await client.document.findFirst({ where, select: { id: true } })) !== null
     },
     listSlots: listSlots(client),
+    listSlotHeads: listSlotHeads(client),
     listHeads: listHeads(client),
     saveDraft: saveDraft(client),
     async deleteDraft(workspaceId, draft, paths) {
@@ -140,31 +145,58 @@ export function postgresDocumentStore(client: DatabaseClient): DocumentStore {
   }
 }
 
-function listMentioning(client: DatabaseClient): DocumentStore['listMentioning'] {
-  return (workspaceId, set, path) => {
-    const name = path.slice(path.lastIndexOf('/') + 1)
-    // A reference may have another normalization form than the path, which only matters outside of ASCII.
-    const mentions = /^[ -~]*$/.test(name) ? Prisma.sql`AND strpos(d.content, ${name}) > 0` : Prisma.empty
-    const filter = Prisma.sql`AND d.refers AND d.path <> ${path} ${mentions}`
-    return listColumns(client, Prisma.sql`${uuidColumns}, d.content`, workspaceId, set, filter)
+/** A list returns this much text. More would fill the memory while the list waits for its client. */
+const listedBytes = 1_048_576
+
+// Not `octet_length(content)` of the outer query: the sum is computed from the sizes alone, without reading the texts.
+function listTexts(client: DatabaseClient): DocumentStore['list'] {
+  return (workspaceId, set, filter) => {
+    const limit = filter.limit === undefined ? Prisma.empty : Prisma.sql`LIMIT ${filter.limit}`
+    return client.$queryRaw<ListedText[]>`
+      SELECT ${rowColumns}, octet_length(d.content) AS bytes, CASE WHEN d.bytes_so_far <= ${listedBytes} THEN d.content END AS content
+      FROM (SELECT d.*, sum(octet_length(d.content)) OVER (ORDER BY d.path COLLATE "C") AS bytes_so_far
+            FROM (SELECT d.* FROM (${shownRows(set, filterOf(filter))}) d ORDER BY d.path COLLATE "C" ${limit}) d) d
+      WHERE ${ownedBy(workspaceId, set.projectId)} ORDER BY d.path COLLATE "C"`
   }
+}
+
+function filterOf({ prefix = '', paths, orReferring, mentions, after }: TextFilter): Prisma.Sql {
+  const atPaths = paths && Prisma.sql`d.path = ANY(${paths}::text[])`
+  return Prisma.sql`
+    ${prefix === '' ? Prisma.empty : Prisma.sql`AND starts_with(d.path, ${prefix})`}
+    ${after === undefined ? Prisma.empty : Prisma.sql`AND d.path COLLATE "C" > ${after}`}
+    ${atPaths ? Prisma.sql`AND (${atPaths} ${orReferring ? Prisma.sql`OR d.refers` : Prisma.empty})` : Prisma.empty}
+    ${mentions === undefined ? Prisma.empty : mentioning(mentions)}`
+}
+
+function mentioning(path: string): Prisma.Sql {
+  const name = path.slice(path.lastIndexOf('/') + 1)
+  // A reference may have another normalization form than the path, which only matters outside of ASCII.
+  const mentions = /^[ -~]*$/.test(name) ? Prisma.sql`AND strpos(d.content, ${name}) > 0` : Prisma.empty
+  return Prisma.sql`AND d.refers AND d.path <> ${path} ${mentions}`
 }
 
 function listSlots(client: DatabaseClient): DocumentStore['listSlots'] {
   return async (workspaceId, draft, paths) => {
-    // Without `paths`, looks up the path of each draft row by index, so the cost is linear in the draft.
-    const live = paths
-      ? Prisma.sql`SELECT d.* FROM document d WHERE d.path = ANY(${paths}::text[])`
-      : Prisma.sql`SELECT d.* FROM document o JOIN document d ON d.path = o.path WHERE o.version_id = ${draft.id} AND o.valid_from = 0`
-    const filter = paths ? Prisma.sql`AND d.path = ANY(${paths}::text[])` : Prisma.empty
-    const rows = await client.$queryRaw<RowOf<DocumentText>[]>`
-      SELECT ${textColumns}, d.base_hash AS "baseHash", d.deleted_at AS "deletedAt", d.valid_from = 0 AS "isDraft"
-      FROM (SELECT d.* FROM document d WHERE ${ofDraft(draft.id)} ${filter}
-            UNION ALL ${live} AND d.project_id = ${draft.projectId} AND d.valid_to = ${openEnd}) d
-      WHERE ${ownedBy(workspaceId, draft.projectId)}
-      ORDER BY d.path COLLATE "C"`
-    return toSlots(rows)
+    const found = await client.$queryRaw<RowOf<DocumentText>[]>`
+      SELECT ${textColumns}, ${slotColumns} FROM (${slotRows(draft, paths)}) d
+      WHERE ${ownedBy(workspaceId, draft.projectId)} ORDER BY d.path COLLATE "C"`
+    return toSlots(found)
   }
+}
+
+function slotRows(draft: VersionSet, paths?: readonly string[]): Prisma.Sql {
+  // Without `paths`, looks up the path of each draft row by index, so the cost is linear in the draft.
+  const live = paths
+    ? Prisma.sql`SELECT d.* FROM document d WHERE d.path = ANY(${paths}::text[])`
+    : Prisma.sql`SELECT d.* FROM document o JOIN document d ON d.path = o.path WHERE o.version_id = ${draft.id} AND o.valid_from = 0`
+  const filter = paths ? Prisma.sql`AND d.path = ANY(${paths}::text[])` : Prisma.empty
+  return Prisma.sql`SELECT d.* FROM document d WHERE ${ofDraft(draft.id)} ${filter}
+    UNION ALL ${live} AND d.project_id = ${draft.projectId} AND d.valid_to = ${openEnd}`
+}
+
+function listSlotHeads(client: DatabaseClient): DocumentStore['listSlotHeads'] {
+  return async (workspaceId, draft) => toSlots(await listHeadRows(client, workspaceId, draft, slotRows(draft)))
 }
 
 function listHeads(client: DatabaseClient): DocumentStore['listHeads'] {
@@ -174,12 +206,15 @@ function listHeads(client: DatabaseClient): DocumentStore['listHeads'] {
       set.number === null
         ? Prisma.sql`SELECT d.* FROM document d WHERE ${ofDraft(set.id)} UNION ALL ${live}`
         : shownRows(set, Prisma.empty)
-    const found = await client.$queryRaw<RowOf<TextHead>[]>`
-      SELECT d.document_uuid::text AS "documentUuid", d.path, d.content_hash AS "contentHash", d.updated_at AS "updatedAt", ${updatedBy},
-        d.base_hash AS "baseHash", d.deleted_at AS "deletedAt", d.valid_from = 0 AS "isDraft"
-      FROM (${rows}) d WHERE ${ownedBy(workspaceId, set.projectId)} ORDER BY d.path COLLATE "C"`
-    return toSlots(found)
+    return toSlots(await listHeadRows(client, workspaceId, set, rows))
   }
+}
+
+function listHeadRows(client: DatabaseClient, workspaceId: number, { projectId }: VersionSet, rows: Prisma.Sql) {
+  return client.$queryRaw<RowOf<TextHead>[]>`
+    SELECT d.document_uuid::text AS "documentUuid", d.path, d.content_hash AS "contentHash", d.updated_at AS "updatedAt", ${updatedBy},
+      ${slotColumns}
+    FROM (${rows}) d WHERE ${ownedBy(workspaceId, projectId)} ORDER BY d.path COLLATE "C"`
 }
 
 function saveDraft(client: DatabaseClient): DocumentStore['saveDraft'] {

@@ -85,7 +85,8 @@ async function superviseQueued(
   const ownerId = deps.runs.settings.instanceId
   const run = { uuid, conversationUuid, workspaceId, ownerId, epoch: queued.epoch + 1, firstEventId, via, createdAt }
   const { traceparent } = input
-  const span = traceparent === undefined ? undefined : deps.tracer.start('queued run', traceparent, 'internal')
+  const span =
+    traceparent === undefined ? undefined : deps.tracer.start('queued run', { traceparent, role: 'internal' })
   const isClaimed = await claimQueued(deps, run, span).catch((error: unknown) => {
     span?.end('not_claimed')
     throw error

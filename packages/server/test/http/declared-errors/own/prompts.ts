@@ -39,6 +39,14 @@ export const promptCauses: Record<string, Scenario> = {
     to('versions.push', world, { ids: await inDraft(world), body: { changes: [{ ...changed, baseHash: 'other' }] } }),
   'versions.push live-text-changed': async (world) =>
     to('versions.push', world, { ids: await inDraft(world), body: { changes: [{ ...changed, liveHash: 'other' }] } }),
+  'documents.list list-too-large': async (world) => {
+    const ids = await inDraft(world)
+    // The repeated alias makes 3.5 MB of JSON out of 60 KB.
+    const prompt = `---\na: &a ${'x'.repeat(60_000)}\nb: [${Array.from({ length: 58 }, () => '*a')}]\n---\n`
+    for (let made = 0; made < 19; made += 1)
+      await to('documents.create', world, { ids, body: { path: newName(), prompt } })
+    return to('documents.list', world, { ids })
+  },
   'documents.create path-taken': async (world) =>
     to('documents.create', world, { ids: await inDraft(world), body: { path: 'hello' } }),
   'documents.createOrUpdate base-changed': async (world) =>

@@ -1,0 +1,21 @@
+/** Query values are strings, so these schemas convert them. Types and the OpenAPI document show the converted value. */
+import { z } from 'zod'
+import { LIMITS } from './common.ts'
+import { documentedAs } from './documented.ts'
+
+const size = z.int().min(1).max(LIMITS.pageSize)
+
+/** The number of items on a page of a list. */
+export const pageSize = documentedAs(
+  z
+    .string()
+    .regex(/^\d{1,3}$/, { error: `must be 1 to ${LIMITS.pageSize}` })
+    .transform(Number)
+    .pipe(size),
+  size,
+)
+
+export const flag = documentedAs(
+  z.enum(['true', 'false'], { error: 'must be true or false' }).transform((value) => value === 'true'),
+  z.boolean(),
+)
