@@ -3,8 +3,7 @@ import { ERROR_CAUSES, type ErrorCause } from './vocabulary/error-causes.ts'
 
 /**
  * Causes that no route declares. The first six concern the request itself, before the handler of a route runs. The last
- * three occur when a run or its end cannot be stored, when clients leave too many large responses unread, and when the
- * client has disconnected.
+ * two occur when clients leave too many large responses unread, and when the client has disconnected.
  */
 export const CAUSES_OUTSIDE_ROUTES: readonly ErrorCause[] = [
   'incomplete-body',
@@ -13,7 +12,6 @@ export const CAUSES_OUTSIDE_ROUTES: readonly ErrorCause[] = [
   'head-too-large',
   'unknown-route',
   'method-not-allowed',
-  'run-not-stored',
   'too-many-unread-responses',
   'client-disconnected',
 ]

@@ -24,6 +24,8 @@ export interface EmbeddedPostgres {
   session: SqlSession
   adapter: SqlDriverAdapterFactory
   isDiskLow(): boolean
+  /** True if less than half of the floor is free. Looks at the disk while it is low. */
+  isReserveUsed(): boolean
   /**
    * Starts checkpoints, vacuums and the watch for a silent database. Accepts `backupDatabase` requests of other
    * processes.
@@ -55,6 +57,7 @@ export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Pr
       session,
       adapter: threadAdapter(thread),
       isDiskLow: disk.isLow,
+      isReserveUsed: disk.isReserveUsed,
       startUpkeep(statementCount) {
         thread.watchSilence()
         const hasRoom = () => !disk.isLow()

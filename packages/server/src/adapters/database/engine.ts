@@ -8,6 +8,8 @@ export interface Engine {
   session: SqlSession
   lock?: ReplicaLock
   writesClosed(): boolean
+  /** True if even the writes that end begun work are rejected. Implies `writesClosed`. */
+  reserveClosed(): boolean
   checks(): Record<string, boolean>
   /** The use of the connection pool. Undefined for the embedded database, which has none. */
   connections(): { inUse: number; waiting: number; most: number } | undefined

@@ -323,6 +323,8 @@ export interface ActiveRun extends ClaimedRun {
   /** Settles when this process no longer supervises the run. */
   ended: Promise<unknown>
   abort(reason: RunError): void
+  /** Limits the wait for an unavailable database to one more attempt. */
+  giveUp(): void
 }
 
 export interface QueuedHere {
@@ -331,7 +333,11 @@ export interface QueuedHere {
   input: string
 }
 
-export type AbandonedRun = Pick<ActiveRun, keyof ClaimedRun | 'workspaceId'>
+export interface AbandonedRun extends ClaimedRun {
+  workspaceId: number
+  /** The end that readers were shown. Undefined if they were shown none. */
+  end?: RunEnd | undefined
+}
 
 export interface ActiveRuns {
   add(run: ActiveRun): void

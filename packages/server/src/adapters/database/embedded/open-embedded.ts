@@ -3,9 +3,10 @@ import { OperatorError } from '../../../shared/app-error.ts'
 import type { Engine } from '../engine.ts'
 
 export async function openEmbedded(options: Parameters<typeof openEmbeddedPostgres>[0]): Promise<Engine> {
-  const { isDiskLow, ...database } = await asOperatorError(() => openEmbeddedPostgres(options))
+  const { isDiskLow, isReserveUsed, ...database } = await asOperatorError(() => openEmbeddedPostgres(options))
   const checks = () => ({ disk: !isDiskLow() })
-  return { kind: 'embedded', ...database, writesClosed: isDiskLow, checks, connections: () => undefined }
+  const closed = { writesClosed: isDiskLow, reserveClosed: isReserveUsed }
+  return { kind: 'embedded', ...database, ...closed, checks, connections: () => undefined }
 }
 
 /** The owner is part of names on disk, such as the lock `stet-lock`. */
