@@ -9,12 +9,10 @@ import { startUpkeep, type Upkeep } from './maintenance/upkeep.ts'
 import type { SqlSession } from './sql-session.ts'
 import { compiledPglite } from './thread/compiled-pglite.ts'
 import { type DatabaseThread, startDatabaseThread } from './thread/database-thread.ts'
+import type { OpenInput } from './thread/messages.ts'
 import { threadAdapter, threadSession } from './thread/thread-client.ts'
 
-export interface EmbeddedPostgresOptions {
-  folder: DatabaseFolder
-  /** A file from the build, made by `makeDatabaseTemplate`. A first start unpacks it if it exists. */
-  template: string
+export interface EmbeddedPostgresOptions extends OpenInput {
   threadFile: string
   diskFloorBytes?: number
   log: Log
@@ -39,7 +37,7 @@ export interface EmbeddedPostgres {
 
 /** Takes the lock, creates or recovers the database, and tests its durability. @throws EmbeddedPostgresError */
 export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-  const { folder, template, diskFloorBytes: floorBytes = FLOOR_BYTES, log } = options
+  const { folder, template, mustExist, acceptedLoss, diskFloorBytes: floorBytes = FLOOR_BYTES, log } = options
   // Loads the thread while the lock is taken. The thread touches no database file before `open`.
   const thread = startDatabaseThread(options.threadFile, folder.owner)
   const program = compiledPglite()
@@ -49,7 +47,7 @@ export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Pr
     throw error
   })
   try {
-    await thread.ask('open', { folder, template, program: await program })
+    await thread.ask('open', { folder, template, mustExist, acceptedLoss, program: await program })
     const disk = await watchDiskSpace(folder.path, floorBytes)
     const session = threadSession(thread)
     let upkeep: Upkeep | undefined

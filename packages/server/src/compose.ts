@@ -41,7 +41,7 @@ import { secretBox } from './adapters/secrets/secret-box.ts'
 import { loadServerTools } from './adapters/server-tools/load-server-tools.ts'
 import { createTemplateEngine } from './adapters/template-workers/engine.ts'
 import type { Config } from './config.ts'
-import { encryptionKeysOf } from './data-files.ts'
+import { encryptionKeysOf, hasKeyFile } from './data-files.ts'
 import { createDeletionWork } from './features/conversations/deletion/purge-deleted.ts'
 import type { Deps, Stores } from './features/deps.ts'
 import { environmentProviders } from './features/providers/environment-providers.ts'
@@ -110,6 +110,7 @@ function databaseOptions(config: Config, logger: Logger): DatabaseOptions<Stores
   return {
     ...(config.databaseUrl !== undefined && { url: config.databaseUrl }),
     directory: join(config.dataDir, 'db'),
+    ...{ mustExist: hasKeyFile(config), acceptedLoss: config.acceptLostWrites, backupDir: config.backupDir },
     packageRoot: config.packageRoot,
     sharing: config.redisUrl === undefined ? 'none' : 'replicas',
     silenceMs: config.databaseSilenceMs,

@@ -35,6 +35,12 @@ export interface DatabaseOptions<Stores> {
   sharing: 'none' | 'replicas' | 'all'
   /** Milliseconds to wait for any response from PostgreSQL before pending statements fail. */
   silenceMs: number
+  /** True if there was an embedded database, so that an empty directory means a lost or unmounted one. */
+  mustExist?: boolean
+  /** See `STET_ACCEPT_LOST_WRITES`. */
+  acceptedLoss?: string | undefined
+  /** The folder of the snapshots, the newest of which is named if the embedded database is damaged. */
+  backupDir?: string | undefined
   /** Free bytes on the embedded database's disk below which writes are rejected. */
   diskFloorBytes?: number
   storesFor(client: DatabaseClient): Stores

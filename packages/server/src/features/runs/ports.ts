@@ -333,11 +333,8 @@ export interface QueuedHere {
   input: string
 }
 
-export interface AbandonedRun extends ClaimedRun {
-  workspaceId: number
-  /** The end that readers were shown. Undefined if they were shown none. */
-  end?: RunEnd | undefined
-}
+/** @property end the end that readers were shown. Undefined if they were shown none. */
+export type AbandonedRun = ClaimedRun & { workspaceId: number; end?: RunEnd | undefined }
 
 export interface ActiveRuns {
   add(run: ActiveRun): void
