@@ -2,7 +2,7 @@ import type { SqlDriverAdapterFactory } from '@prisma/driver-adapter-utils'
 import { type BackupService, serveBackup } from './backup/serve-backups.ts'
 import type { DatabaseFolder } from './directory/database-folder.ts'
 import { lockDirectory } from './directory/directory-lock.ts'
-import { EmbeddedPostgresError } from './failure.ts'
+import { DamagedDatabaseError, EmbeddedPostgresError } from './failure.ts'
 import { FLOOR_BYTES, requireBackupSpace, requireSpace, sizeOf, watchDiskSpace } from './maintenance/disk-space.ts'
 import type { Log } from './maintenance/log.ts'
 import { startUpkeep, type Upkeep } from './maintenance/upkeep.ts'
@@ -14,6 +14,8 @@ import { threadAdapter, threadSession } from './thread/thread-client.ts'
 
 export interface EmbeddedPostgresOptions extends OpenInput {
   threadFile: string
+  /** Called once, when the first statement has failed because of damaged files. */
+  onDamage?(error: DamagedDatabaseError): void
   diskFloorBytes?: number
   log: Log
 }
@@ -39,7 +41,12 @@ export interface EmbeddedPostgres {
 export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { folder, template, mustExist, acceptedLoss, diskFloorBytes: floorBytes = FLOOR_BYTES, log } = options
   // Loads the thread while the lock is taken. The thread touches no database file before `open`.
-  const thread = startDatabaseThread(options.threadFile, folder.owner)
+  let isDamaged = false
+  const thread = startDatabaseThread(options.threadFile, folder.owner, (message) => {
+    if (isDamaged) return
+    isDamaged = true
+    options.onDamage?.(new DamagedDatabaseError(`The database in ${folder.path} is damaged: ${message}`, 'files'))
+  })
   const program = compiledPglite()
   const locking = requireSpace(folder.path, floorBytes).then(() => lockDirectory(folder))
   const lock = await locking.catch(async (error) => {

@@ -83,7 +83,9 @@ export class DurableFs extends NodeFS {
   }
 
   endWithEngine(cause: unknown): void {
-    if (this.#isOpen) this.fail('its engine failed', this.#lastWords ?? cause)
+    // A trap has no words of PostgreSQL.
+    const reason = this.#lastWords ?? `${reasonOf(cause)}. If its files are damaged, restore a backup`
+    if (this.#isOpen) this.fail('its engine failed', reason)
     else this.#end(this.whyNotOpen(cause))
   }
 

@@ -1,5 +1,5 @@
 import { DriverAdapterError, isDriverAdapterError } from '@prisma/driver-adapter-utils'
-import { DamagedDatabaseError, EmbeddedPostgresError } from '../failure.ts'
+import { DamagedDatabaseError, EmbeddedPostgresError, isDamage } from '../failure.ts'
 
 type Field = string | number | boolean
 
@@ -36,6 +36,13 @@ export function reviveError({ kind, message, stack, fields, cause }: CarriedErro
   const error = cause ? new DriverAdapterError(cause) : Object.assign(new Error(message), fields)
   if (stack !== undefined) error.stack = stack
   return error
+}
+
+/** Returns PostgreSQL's message if the statement failed because of damaged files. */
+export function damageOf({ kind, message, fields, cause }: CarriedError): string | undefined {
+  if (kind !== 'driver' && kind !== 'other') return undefined
+  const said = cause?.originalMessage ?? message
+  return isDamage(cause?.originalCode ?? fields['code'], said) ? said : undefined
 }
 
 function kindOf(error: Error): CarriedError['kind'] {

@@ -133,7 +133,7 @@ describe.skipIf(testServerUrl !== undefined)('full disk below the embedded datab
     await refusal(database.client.workspace.create({ data: { name: 'too much' } }))
     await refusal(database.transaction((client) => client.workspace.create({ data: { name: 'too much' } })))
     expect(await database.client.workspace.count()).toBe(0)
-    expect(await database.ready()).toEqual({ database: true, disk: false })
+    expect(await database.ready()).toEqual({ database: true, disk: false, intact: true })
     await database.close()
     await target.close()
   })

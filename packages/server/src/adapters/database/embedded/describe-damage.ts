@@ -7,12 +7,14 @@ interface Place {
   backupDir?: string | undefined
 }
 
+type Damage = Pick<DamagedDatabaseError, 'message' | 'kind'> & { lostUpTo?: string | undefined }
+
 /** Adds the way out to a description of damage: the backup to restore, and what is possible without one. */
-export async function describeDamage(
-  { message, lostUpTo, kind }: Pick<DamagedDatabaseError, 'message' | 'lostUpTo' | 'kind'>,
-  { folder, backupDir }: Place,
-): Promise<OperatorError> {
+export async function describeDamage({ message, lostUpTo, kind }: Damage, place: Place): Promise<OperatorError> {
+  const { folder, backupDir } = place
   const snapshot = backupDir && (await newestSnapshot(backupDir, folder.owner))
+  if (kind === 'unopened')
+    return new OperatorError(snapshot ? `${message}. The newest snapshot is ${snapshot}` : message)
   const which = snapshot ? `the newest snapshot, ${snapshot}` : 'a backup'
   const restore = `restore ${which}, into another data folder with "stet-server restore"`
   if (kind === 'absent')
