@@ -3,8 +3,8 @@ import { ERROR_CAUSES, type ErrorCause } from './vocabulary/error-causes.ts'
 
 /**
  * Causes that no route declares. The first six concern the request itself, before the handler of a route runs. The
- * next one concerns the script of the API reference. The last three occur when a run or its end cannot be stored, when
- * clients leave too many large responses unread, and when the client has disconnected.
+ * next one concerns the script of the API reference. The last two occur when clients leave too many large responses
+ * unread, and when the client has disconnected.
  */
 export const CAUSES_OUTSIDE_ROUTES: readonly ErrorCause[] = [
   'incomplete-body',
@@ -14,7 +14,6 @@ export const CAUSES_OUTSIDE_ROUTES: readonly ErrorCause[] = [
   'unknown-route',
   'method-not-allowed',
   'compressed-only',
-  'run-not-stored',
   'too-many-unread-responses',
   'client-disconnected',
 ]

@@ -210,7 +210,7 @@ export const CAUSE_DOCS = {
   },
   'run-not-stored': {
     when: 'a run, or its end, could not be stored',
-    next: 'Check the conversation before you start a new run.',
+    next: 'Check the conversation before you start a new run. The provider may have been paid.',
   },
 
   'not-ready': { when: '`details.checks` names what failed', next: 'Send requests to another instance, or wait.' },
@@ -275,5 +275,8 @@ export const RUN_ERROR_DOCS = {
   },
   run_timeout_error: { when: 'the run exceeded its time limit', next: 'Shorten the run, or raise the limit.' },
   worker_lost: { when: 'the process that supervised the run died', next: 'Run again.' },
-  unknown_error: { when: 'the prompt made no model call, or something unforeseen failed', next: 'Read the message.' },
+  unknown_error: {
+    when: 'the prompt made no model call, the run could not be stored (`details.reason` is `run-not-stored`), or something unforeseen failed',
+    next: 'Read the message. If the run was not stored, check the conversation before you start a new run.',
+  },
 } as const satisfies Record<RunErrorCode, Explanation>

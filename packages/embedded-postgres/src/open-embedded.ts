@@ -2,20 +2,20 @@ import type { SqlDriverAdapterFactory } from '@prisma/driver-adapter-utils'
 import { type BackupService, serveBackup } from './backup/serve-backups.ts'
 import type { DatabaseFolder } from './directory/database-folder.ts'
 import { lockDirectory } from './directory/directory-lock.ts'
-import { EmbeddedPostgresError } from './failure.ts'
+import { DamagedDatabaseError, EmbeddedPostgresError } from './failure.ts'
 import { FLOOR_BYTES, requireBackupSpace, requireSpace, sizeOf, watchDiskSpace } from './maintenance/disk-space.ts'
 import type { Log } from './maintenance/log.ts'
 import { startUpkeep, type Upkeep } from './maintenance/upkeep.ts'
 import type { SqlSession } from './sql-session.ts'
 import { compiledPglite } from './thread/compiled-pglite.ts'
 import { type DatabaseThread, startDatabaseThread } from './thread/database-thread.ts'
+import type { OpenInput } from './thread/messages.ts'
 import { threadAdapter, threadSession } from './thread/thread-client.ts'
 
-export interface EmbeddedPostgresOptions {
-  folder: DatabaseFolder
-  /** A file from the build, made by `makeDatabaseTemplate`. A first start unpacks it if it exists. */
-  template: string
+export interface EmbeddedPostgresOptions extends OpenInput {
   threadFile: string
+  /** Called once, when the first statement has failed because of damaged files. */
+  onDamage?(error: DamagedDatabaseError): void
   diskFloorBytes?: number
   log: Log
 }
@@ -24,6 +24,8 @@ export interface EmbeddedPostgres {
   session: SqlSession
   adapter: SqlDriverAdapterFactory
   isDiskLow(): boolean
+  /** True if less than half of the floor is free. Looks at the disk while it is low. */
+  isReserveUsed(): boolean
   /**
    * Starts checkpoints, vacuums and the watch for a silent database. Accepts `backupDatabase` requests of other
    * processes.
@@ -37,9 +39,14 @@ export interface EmbeddedPostgres {
 
 /** Takes the lock, creates or recovers the database, and tests its durability. @throws EmbeddedPostgresError */
 export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-  const { folder, template, diskFloorBytes: floorBytes = FLOOR_BYTES, log } = options
+  const { folder, template, mustExist, acceptedLoss, diskFloorBytes: floorBytes = FLOOR_BYTES, log } = options
   // Loads the thread while the lock is taken. The thread touches no database file before `open`.
-  const thread = startDatabaseThread(options.threadFile, folder.owner)
+  let isDamaged = false
+  const thread = startDatabaseThread(options.threadFile, folder.owner, (message) => {
+    if (isDamaged) return
+    isDamaged = true
+    options.onDamage?.(new DamagedDatabaseError(`The database in ${folder.path} is damaged: ${message}`, 'files'))
+  })
   const program = compiledPglite()
   const locking = requireSpace(folder.path, floorBytes).then(() => lockDirectory(folder))
   const lock = await locking.catch(async (error) => {
@@ -47,7 +54,7 @@ export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Pr
     throw error
   })
   try {
-    await thread.ask('open', { folder, template, program: await program })
+    await thread.ask('open', { folder, template, mustExist, acceptedLoss, program: await program })
     const disk = await watchDiskSpace(folder.path, floorBytes)
     const session = threadSession(thread)
     let upkeep: Upkeep | undefined
@@ -55,6 +62,7 @@ export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Pr
       session,
       adapter: threadAdapter(thread),
       isDiskLow: disk.isLow,
+      isReserveUsed: disk.isReserveUsed,
       startUpkeep(statementCount) {
         thread.watchSilence()
         const hasRoom = () => !disk.isLow()

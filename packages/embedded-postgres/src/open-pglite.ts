@@ -1,7 +1,7 @@
 import { PGlite } from '@electric-sql/pglite'
 import type { DatabaseFolder } from './directory/database-folder.ts'
 import { DurableFs } from './durable/durable-fs.ts'
-import { EmbeddedPostgresError } from './failure.ts'
+import { DamagedDatabaseError, EmbeddedPostgresError } from './failure.ts'
 import { keepByteOrderMarks } from './protocol/byte-order-marks.ts'
 import type { CompiledPglite } from './thread/compiled-pglite.ts'
 
@@ -26,7 +26,7 @@ export async function openPglite(
     initDbStartParams: ['--wal-segsize=1', '--data-checksums'],
     ...(program && { pgliteWasmModule: program }),
   }).catch((error: unknown) => {
-    throw new EmbeddedPostgresError(fs.whyNotOpen(error))
+    throw new DamagedDatabaseError(fs.whyNotOpen(error), 'unopened')
   })
   endWithEngine(pglite, fs)
   try {

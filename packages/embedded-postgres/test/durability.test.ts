@@ -49,6 +49,22 @@ describe('durability of the embedded database', () => {
     )
   })
 
+  it('names the way out if the engine traps', () => {
+    const reasons: unknown[] = []
+    class RecordingFs extends DurableFs {
+      protected override fail(what: string, cause: unknown): void {
+        reasons.push(what, cause)
+      }
+    }
+    const fs = new RecordingFs(folderOf(directory))
+    fs.setOpen()
+    fs.endWithEngine(new Error('memory access out of bounds'))
+    expect(reasons).toEqual([
+      'its engine failed',
+      'memory access out of bounds. If its files are damaged, restore a backup',
+    ])
+  })
+
   it('refuses a directory at the path that the database uses internally', () => {
     expect(() => new DurableFs(folderOf('/pglite/data'))).toThrow('may not lie under /pglite')
   })

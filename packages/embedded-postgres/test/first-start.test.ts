@@ -37,22 +37,24 @@ describe('first start', () => {
       const end = await programEnd(starter)
       if (end.signal === 'SIGKILL') killedEarly += 1
       else expect(end.code, end.stderr).toBe(0)
-      await prepareDirectory(folderOf(join(dataDir, 'db')), template)
+      await prepareDirectory(folderOf(join(dataDir, 'db')), { template })
       expect(await itemsIn(join(dataDir, 'db')), `seed ${seed}, round ${round}`).toBe(0)
-      expect((await readdir(join(dataDir, 'db'))).filter((name) => name.startsWith('test-'))).toEqual([])
+      expect((await readdir(join(dataDir, 'db'))).filter((name) => name.startsWith('test-'))).toEqual([
+        'test-log-position',
+      ])
     }
     await rm(dataDir, { recursive: true })
   }, 600_000)
 
   it('creates a database without a prebuilt template', async () => {
     const dataDir = await temporaryFolder()
-    await prepareDirectory(folderOf(join(dataDir, 'db')), join(dataDir, 'no-template'))
+    await prepareDirectory(folderOf(join(dataDir, 'db')), { template: join(dataDir, 'no-template') })
     await (await openPglite(folderOf(join(dataDir, 'db')))).close()
     await rm(dataDir, { recursive: true })
   })
 
   it('refuses a directory that contains other files', async () => {
-    await expect(prepareDirectory(folderOf(import.meta.dirname), 'none')).rejects.toThrow(
+    await expect(prepareDirectory(folderOf(import.meta.dirname), { template: 'none' })).rejects.toThrow(
       'is not empty and holds no database',
     )
   })

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { amcheck } from '@electric-sql/pglite/contrib/amcheck'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { requireWholeLog } from '../src/durable/log-position.ts'
 import { openPglite } from '../src/open-pglite.ts'
 import { runProgram } from './support/child-program.ts'
 import { copyDatabase } from './support/copy-database.ts'
@@ -57,7 +58,7 @@ describe('power cuts of the embedded database', () => {
     'promise 2: no acknowledged transaction is lost in a power cut (%s)',
     async (model) => {
       const random = seededRandom(seed)
-      const life = { directory, ledger, model, syncs: true }
+      const life = { directory, ledger, model, syncs: true, checksLog: true }
       const acknowledged = () => (existsSync(ledger) ? readFileSync(ledger, 'utf8').split('\n').length - 1 : 0)
       // Some seeds always cut the power early, so the test adds cuts until enough transactions were acknowledged.
       for (let cut = 0; cut < cutsPerModel || acknowledged() <= 10 * cutsPerModel; cut++) {
@@ -79,8 +80,9 @@ describe('power cuts of the embedded database', () => {
   )
 
   it('control: without syncs, the same power cut loses acknowledged transactions', async () => {
-    const life = { directory, ledger, model: 'nothing' as const, seed }
+    const life = { directory, ledger, model: 'nothing' as const, seed, checksLog: false }
     await live({ ...life, cutAfter: 1_000, cutDuring: 'work', syncs: false })
+    expect(() => requireWholeLog(folderOf(directory))).toThrow('were acknowledged')
     const findings = await live({ ...life, ...noCut, syncs: true })
     expect(findings?.damage).toEqual([])
     expect(findings?.acknowledged).toBeGreaterThan(0)

@@ -11,6 +11,7 @@ import {
   type DatabaseOptions,
   openDatabase,
 } from './adapters/database/database.ts'
+import { requireOwnRows } from './adapters/database/own-tables.ts'
 import { postgresApiKeyStore } from './adapters/database/stores/api-key-store.ts'
 import { postgresConversationStore } from './adapters/database/stores/conversation-store.ts'
 import { postgresDeletionStore } from './adapters/database/stores/deletion-store.ts'
@@ -41,7 +42,7 @@ import { secretBox } from './adapters/secrets/secret-box.ts'
 import { loadServerTools } from './adapters/server-tools/load-server-tools.ts'
 import { createTemplateEngine } from './adapters/template-workers/engine.ts'
 import type { Config } from './config.ts'
-import { encryptionKeysOf } from './data-files.ts'
+import { encryptionKeysOf, hasKeyFile } from './data-files.ts'
 import { createDeletionWork } from './features/conversations/deletion/purge-deleted.ts'
 import type { Deps, Stores } from './features/deps.ts'
 import { environmentProviders } from './features/providers/environment-providers.ts'
@@ -110,6 +111,7 @@ function databaseOptions(config: Config, logger: Logger): DatabaseOptions<Stores
   return {
     ...(config.databaseUrl !== undefined && { url: config.databaseUrl }),
     directory: join(config.dataDir, 'db'),
+    ...{ mustExist: hasKeyFile(config), acceptedLoss: config.acceptLostWrites, backupDir: config.backupDir },
     packageRoot: config.packageRoot,
     sharing: config.redisUrl === undefined ? 'none' : 'replicas',
     silenceMs: config.databaseSilenceMs,
@@ -139,15 +141,18 @@ export async function compose(config: Config, replaced: Replaced = {}) {
   const drain = new Drain()
   const start = async (): Promise<StartedWork | undefined> => {
     if (!(await database.take())) return undefined
+    await requireOwnRows(database.session)
     const { writesClosed } = database
     const isSuccessor = !database.isTaken || config.redisUrl !== undefined
     work = await startUp({ deps, config, isSuccessor, writesClosed })
-    work.upkeep.push(startSnapshots(database, snapshotOptions(config, logger)))
+    const snapshots = { directory: config.backupDir, everyHours: config.backupHours, keep: config.backupKeep }
+    work.upkeep.push(startSnapshots(database, { ...snapshots, owner: 'stet', log: logger }))
+    database.reportDamage?.()
     return work
   }
   const close = () => closeAll({ database, deps, live, work, endTelemetry })
   const superseded = forgetWithLock(deps, database)
-  const started = start()
+  const started = database.namingDamage(start)
   try {
     if (database.isTaken) await started
   } catch (error) {
@@ -207,10 +212,11 @@ export async function compose(config: Config, replaced: Replaced = {}) {
 async function connectWithKeys(config: Config, options: DatabaseOptions<Stores>) {
   const database = await connectDatabase(options)
   try {
-    const encryptionKeys = await encryptionKeysOf(config, async () => {
+    const isUsed = async () => {
       await database.take()
       return (await database.stores.workspaces.findFirst()) !== null
-    })
+    }
+    const encryptionKeys = await encryptionKeysOf(config, () => database.namingDamage(isUsed))
     return { database, encryptionKeys }
   } catch (error) {
     await database.close()
@@ -236,16 +242,6 @@ function placeOf({ redisUrl }: Config, database: Database<Stores>, hasStarted: (
   return {
     isConfirmed: () => hasStarted() && (lock === undefined || lock.isConfirmed()),
     confirm: async () => hasStarted() && (lock === undefined || (await lock.confirm())),
-  }
-}
-
-function snapshotOptions(config: Config, logger: Logger) {
-  return {
-    directory: config.backupDir,
-    everyHours: config.backupHours,
-    keep: config.backupKeep,
-    owner: 'stet',
-    log: logger,
   }
 }
 

@@ -49,6 +49,11 @@ export async function encryptionKeysOf(config: Config, isUsed: () => Promise<boo
   return [key]
 }
 
+/** A key file is written after the database of a first start, so there was a database if there is a key. */
+export function hasKeyFile({ dataDir }: Config): boolean {
+  return ['encryption.key', 'admin.key'].some((name) => existsSync(join(dataDir, name)))
+}
+
 function lostKey(file: string, kept: string | undefined): string {
   const state = kept === undefined ? 'is missing' : kept === '' ? 'is empty' : 'does not contain 32 bytes in base64'
   return `${file} ${state}, and only the key from the first start decrypts stored provider tokens. Restore that file, or set STET_ENCRYPTION_KEY. If the key is lost, write the output of "stet-server generate-key encryption" to the file, start, and store the tokens again`

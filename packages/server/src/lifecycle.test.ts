@@ -37,7 +37,7 @@ it('ends runs with worker_lost when their time to end is over', async () => {
   const view = () => {
     throw new Error('a stop reads no conversation')
   }
-  active.add({ ...ids, view, ended: Promise.resolve(undefined), abort })
+  active.add({ ...ids, view, ended: Promise.resolve(undefined), abort, giveUp: () => undefined })
   await shutDown(input)
   expect(reasons).toMatchObject([{ code: 'worker_lost' }])
 })

@@ -178,8 +178,11 @@ async function runsAndAnswersEnd(drain: Drain, deps: ShutDownInput['deps'], runs
     const runs = deps.runs.active.list()
     if (runs.length > 0) lastRunAt = now
     else if (drain.openResponses() === 0 || now - lastRunAt >= answersWaitMs) return
-    if (now - startedAt >= runsWaitMs) {
-      for (const run of runs) run.abort(new RunError('worker_lost', 'The server stopped'))
+    const overdueMs = now - startedAt - runsWaitMs
+    for (const run of overdueMs >= 0 ? runs : []) {
+      run.abort(new RunError('worker_lost', 'The server stopped'))
+      // A run whose end cannot be stored has no more than this time.
+      if (overdueMs >= answersWaitMs) run.giveUp()
     }
     await Promise.race([pause(lookMs), ...(runs.length > 0 ? [Promise.all(runs.map((run) => run.ended))] : [])])
   }

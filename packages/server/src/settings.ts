@@ -242,6 +242,9 @@ export const settings = {
     'STET_MAX_EVALUATIONS_PER_WORKSPACE',
     whole(1, 1_000_000).prefault('2000'),
   ).describe('The same for all API keys of a workspace together.'),
+  acceptLostWrites: setting('STET_ACCEPT_LOST_WRITES', optionalText).describe(
+    'The position that the server prints when it refuses an embedded database with a damaged write-ahead log. It then starts without the writes between the damage and that position.',
+  ),
   backupDir: setting('STET_BACKUP_DIR', optionalText).describe(
     'Folder for scheduled snapshots of the embedded database. Off when not set.',
   ),

@@ -4,6 +4,7 @@ import type { PGlite } from '@electric-sql/pglite'
 import { type DatabaseFolder, workFolder } from '../directory/database-folder.ts'
 import { connectToHolder, type DirectoryLock, lockDirectory } from '../directory/directory-lock.ts'
 import { buildDatabase, clearWork, isDatabase, writeOutside } from '../directory/first-start.ts'
+import { requireWholeLog } from '../durable/log-position.ts'
 import { DatabaseInUseError, EmbeddedPostgresError } from '../failure.ts'
 import { requireBackupSpace, sizeOf } from '../maintenance/disk-space.ts'
 import { openPglite } from '../open-pglite.ts'
@@ -55,6 +56,7 @@ async function backUpClosed(backup: NewBackup): Promise<CountedRows> {
   const { folder, file } = backup
   await clearWork(folder)
   if (!(await isDatabase(folder))) throw new EmbeddedPostgresError(`There is no database in ${folder.path}`)
+  requireWholeLog(folder)
   await requireBackupSpace(folder, file, { isOpen: false, isVerified: true })
   const total = await sizeOf(folder)
   let read = 0

@@ -95,11 +95,22 @@ export async function snapshotIfDue(options: DueSnapshot): Promise<string | unde
   return name
 }
 
+/** Returns the path of the newest snapshot. Undefined if there is none, or if the folder cannot be read. */
+export async function newestSnapshot(directory: string, owner: string): Promise<string | undefined> {
+  const names = await listSnapshots({ directory, owner, now: new Date() }).catch(() => [])
+  const newest = names.at(-1)
+  return newest === undefined ? undefined : join(directory, newest)
+}
+
 /**
  * Sorts oldest first. A snapshot from the future was written before the clock was set back. Such a snapshot counts as
  * oldest, so it does not delay the next one and is deleted first.
  */
-async function listSnapshots({ directory, owner, now }: DueSnapshot): Promise<string[]> {
+async function listSnapshots({
+  directory,
+  owner,
+  now,
+}: Pick<DueSnapshot, 'directory' | 'owner' | 'now'>): Promise<string[]> {
   const names = (await readdir(directory)).filter((name) => !Number.isNaN(timeOf(owner, name))).sort()
   const future = names.filter((name) => isFromFuture(owner, name, now))
   return [...future, ...names.filter((name) => !future.includes(name))]

@@ -14,11 +14,11 @@ export interface DatabaseFolder {
 }
 
 /**
- * The names of the lock and of a finished database before its move, and the prefix of temporary entries. These entries
- * are inside the directory, because the directory may be a mount.
+ * The names of the lock, of a finished database before its move, and of the position that the write-ahead log must
+ * reach; the prefix of temporary entries. These entries are inside the directory, because the directory may be a mount.
  */
-export function ownNames({ owner }: DatabaseFolder): { lock: string; made: string; work: string } {
-  return { lock: `${owner}-lock`, made: `${owner}-made`, work: `${owner}-work-` }
+export function ownNames({ owner }: DatabaseFolder) {
+  return { lock: `${owner}-lock`, made: `${owner}-made`, position: `${owner}-log-position`, work: `${owner}-work-` }
 }
 
 export function isOwnEntry({ owner }: DatabaseFolder, name: string): boolean {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { syncPath, syncTree } from '../durable/sync-tree.ts'
-import { EmbeddedPostgresError } from '../failure.ts'
+import { DamagedDatabaseError, EmbeddedPostgresError } from '../failure.ts'
 import { openPglite } from '../open-pglite.ts'
 import { type DatabaseFolder, databaseEntries, ownNames, workFolder } from './database-folder.ts'
 
@@ -12,11 +12,16 @@ const MARK = 'PG_VERSION'
 /**
  * Unpacks the template, or creates a database if there is no template. Keeps an existing database. The next start
  * deletes or completes the work of a killed start. Requires the directory lock.
+ * @throws DamagedDatabaseError if a database must exist, but there is none.
  */
-export async function prepareDirectory(folder: DatabaseFolder, template: string): Promise<void> {
+export async function prepareDirectory(
+  folder: DatabaseFolder,
+  { template, mustExist = false }: { template: string; mustExist?: boolean | undefined },
+): Promise<void> {
   await mkdir(folder.path, { recursive: true, mode: 0o700 })
   await clearWork(folder)
   if (await isDatabase(folder)) return
+  if (mustExist) throw new DamagedDatabaseError(`There is no database in ${folder.path}, but there was one`, 'absent')
   const hasTemplate = existsSync(template)
   await buildDatabase(folder, (work) => (hasTemplate ? unpackTemplate(template, work.path) : initialize(work)))
 }
@@ -91,6 +96,8 @@ export async function writeOutside<T>(
 async function moveUp(folder: DatabaseFolder): Promise<void> {
   const directory = folder.path
   const made = join(directory, ownNames(folder).made)
+  // Belongs to an earlier database.
+  await rm(join(directory, ownNames(folder).position), { force: true })
   await syncPath(directory)
   const names = await readdir(made)
   const moveAll = async (moved: string[]) => {

@@ -5,7 +5,9 @@ import { PGlite } from '@electric-sql/pglite'
 import { NodeFS } from '@electric-sql/pglite/nodefs'
 import type { DatabaseFolder } from '../directory/database-folder.ts'
 import { EmbeddedPostgresError, IO_FAILURE } from '../failure.ts'
+import { type LogPosition, openLogPosition } from './log-position.ts'
 import type { FsNode, FsStream, MountedOperations, RuntimeModule } from './runtime-fs.ts'
+import { endOfRecords, isSegmentName, LOG_FOLDER, PAGE_BYTES } from './write-ahead-log.ts'
 
 type InitOptions = Parameters<NodeFS['init']>[1]
 
@@ -30,9 +32,13 @@ export class DurableFs extends NodeFS {
   readonly #changedDirectories = new Set<string>()
   #lastWords: string | undefined
   readonly #owner: string
+  readonly #logPosition: LogPosition
+  /** The end of the last records that were written to the log but not synced. */
+  #writtenLog: { file: string; end: number } | undefined
   #isOpen = false
 
-  constructor({ path, owner }: DatabaseFolder) {
+  constructor(folder: DatabaseFolder) {
+    const { path, owner } = folder
     const absolute = resolve(path)
     if (absolute === '/pglite' || absolute.startsWith('/pglite/')) {
       throw new EmbeddedPostgresError(
@@ -41,6 +47,12 @@ export class DurableFs extends NodeFS {
     }
     super(absolute)
     this.#owner = owner
+    this.#logPosition = openLogPosition({ ...folder, path: absolute })
+  }
+
+  override async closeFs(): Promise<void> {
+    await super.closeFs()
+    this.#logPosition.close()
   }
 
   override async init(pg: PGlite, options: InitOptions): ReturnType<NodeFS['init']> {
@@ -71,7 +83,9 @@ export class DurableFs extends NodeFS {
   }
 
   endWithEngine(cause: unknown): void {
-    if (this.#isOpen) this.fail('its engine failed', this.#lastWords ?? cause)
+    // A trap has no words of PostgreSQL.
+    const reason = this.#lastWords ?? `${reasonOf(cause)}. If its files are damaged, restore a backup`
+    if (this.#isOpen) this.fail('its engine failed', reason)
     else this.#end(this.whyNotOpen(cause))
   }
 
@@ -82,7 +96,9 @@ export class DurableFs extends NodeFS {
     const write = streams.write
     streams.write = (stream, buffer, offset, length, position) => {
       try {
-        return write(stream, buffer, offset, length, position)
+        const written = write(stream, buffer, offset, length, position)
+        if (written === length) this.#noteLog(stream.node, new Uint8Array(buffer.buffer, offset, length))
+        return written
       } catch (error) {
         // PostgreSQL panics after a failed write to the write-ahead log, and the next query would loop forever.
         if (this.hostPath(stream.node).includes(`${sep}pg_wal${sep}`)) this.fail('a write of the log failed', error)
@@ -148,6 +164,20 @@ export class DurableFs extends NodeFS {
     // PostgreSQL does not sync the directory of a new relation file, so the file could disappear in a crash.
     const parent = dirname(path)
     if (this.#changedDirectories.delete(parent)) this.syncDirectory(parent)
+    if (this.#writtenLog?.file !== stream.node.name) return
+    this.#logPosition.set(this.#writtenLog.end)
+    this.#writtenLog = undefined
+  }
+
+  /** PostgreSQL writes the log in whole pages. */
+  #noteLog({ name, parent }: FsNode, bytes: Uint8Array): void {
+    if (parent.name !== LOG_FOLDER || !isSegmentName(name)) return
+    for (let at = bytes.length - PAGE_BYTES; at >= 0; at -= PAGE_BYTES) {
+      const end = endOfRecords(Buffer.from(bytes.buffer, bytes.byteOffset + at, PAGE_BYTES))
+      if (end === undefined) continue
+      this.#writtenLog = { file: name, end }
+      return
+    }
   }
 
   #rememberDirectoryChanges(nodes: MountedOperations['nodes']): void {

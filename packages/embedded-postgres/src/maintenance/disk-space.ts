@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statfsSync } from 'node:fs'
 import { stat, statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { type DatabaseFolder, databaseEntries } from '../directory/database-folder.ts'
@@ -72,6 +72,8 @@ export async function sizeOf(folder: DatabaseFolder): Promise<number> {
 
 export interface DiskWatch {
   isLow(): boolean
+  /** True if less than half of the floor is free. */
+  isReserveUsed(): boolean
   stop(): void
 }
 
@@ -83,7 +85,17 @@ export async function watchDiskSpace(directory: string, floorBytes = FLOOR_BYTES
   await look()
   const timer = setInterval(() => void look().catch(() => undefined), LOOK_EVERY_MS)
   timer.unref()
-  return { isLow: () => low, stop: () => clearInterval(timer) }
+  return {
+    isLow: () => low,
+    // Looks again, because writes that use the reserve could use all of it between two looks.
+    isReserveUsed: () => low && freeBytesNow(directory) < floorBytes / 2,
+    stop: () => clearInterval(timer),
+  }
+}
+
+function freeBytesNow(directory: string): number {
+  const { bavail, bsize } = statfsSync(directory)
+  return bavail * bsize
 }
 
 async function freeBytes(directory: string): Promise<number> {

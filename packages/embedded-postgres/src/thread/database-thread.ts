@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import { DatabaseSilentError, IO_FAILURE } from '../failure.ts'
-import { reviveError } from './carried-error.ts'
+import { damageOf, reviveError } from './carried-error.ts'
 import type { Answer, Input, Output, Request, TaskName } from './messages.ts'
 import { type SilenceLimits, type SilenceWatch, watchSilence } from './watch-silence.ts'
 
@@ -32,8 +32,15 @@ interface Asked {
   isRefused?: boolean
 }
 
-/** The first task must be `open`. After that, an unexpected exit of the thread ends the process. */
-export function startDatabaseThread(file: string, owner: string): DatabaseThread {
+/**
+ * The first task must be `open`. After that, an unexpected exit of the thread ends the process. @param onDamage called with
+ * PostgreSQL's message for each statement that failed because of damaged files.
+ */
+export function startDatabaseThread(
+  file: string,
+  owner: string,
+  onDamage: (message: string) => void = () => undefined,
+): DatabaseThread {
   // Drops `--import` and similar flags of the process, because the thread runs another program.
   const worker = new Worker(file, { name: 'database', execArgv: [] })
   const requests = requestsOf(worker)
@@ -57,6 +64,8 @@ export function startDatabaseThread(file: string, owner: string): DatabaseThread
     silence?.heard()
     const asked = requests.take(id)
     if (asked?.request.task === 'open' && !error) state = 'open'
+    const damage = error && damageOf(error)
+    if (damage !== undefined) onDamage(damage)
     if (error) asked?.reject(reviveError(error))
     else asked?.resolve(output)
     // The caller of `begin` was already rejected, so the transaction is rolled back here.

@@ -5,13 +5,23 @@ import type { SqlResult, SqlStatement } from '../sql-session.ts'
 import type { CarriedError } from './carried-error.ts'
 import type { CompiledPglite } from './compiled-pglite.ts'
 
+export interface OpenInput {
+  folder: DatabaseFolder
+  /** A file from the build, made by `makeDatabaseTemplate`. A first start unpacks it if it exists. */
+  template: string
+  /** True if there was a database, so that an empty folder means a lost or unmounted one. */
+  mustExist?: boolean | undefined
+  /** The position of `DamagedDatabaseError.lostUpTo` up to which lost writes are accepted. */
+  acceptedLoss?: string | undefined
+}
+
 interface Within {
   transaction?: number | undefined
 }
 
 /** Requests to the database thread. Inputs and outputs must survive a structured clone. */
 export interface DatabaseTasks {
-  open(input: { folder: DatabaseFolder; template: string; program: CompiledPglite }): void
+  open(input: OpenInput & { program: CompiledPglite }): void
   query(input: SqlStatement & Within): SqlResult
   script(input: { sql: string } & Within): void
   batch(input: readonly SqlStatement[]): Record<string, unknown>[][]

@@ -7,6 +7,7 @@ import { backupReader } from '../backup/backup-reader.ts'
 import type { DatabaseFolder } from '../directory/database-folder.ts'
 import { prepareDirectory } from '../directory/first-start.ts'
 import { DurableFs } from '../durable/durable-fs.ts'
+import { requireWholeLog } from '../durable/log-position.ts'
 import { openPglite } from '../open-pglite.ts'
 import type { SqlSession } from '../sql-session.ts'
 import { carryError } from './carried-error.ts'
@@ -37,8 +38,9 @@ export function serveDatabase(port: MessagePort, createFs = (folder: DatabaseFol
   const collectCopies = collectResultCopies()
   const handlers: Handlers = {
     ...statementHandlers(database),
-    async open({ folder, template, program }) {
-      await prepareDirectory(folder, template)
+    async open({ folder, program, acceptedLoss, ...input }) {
+      await prepareDirectory(folder, input)
+      requireWholeLog(folder, acceptedLoss)
       fs = createFs(folder)
       opened = await useDatabase(folder, await openPglite(folder, fs, program))
     },

@@ -1,7 +1,14 @@
+import { statfs } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Database, DatabaseClient } from '../../src/adapters/database/database.ts'
+import { postgresLeaseStore } from '../../src/adapters/database/stores/lease-store.ts'
+import { postgresRunStore } from '../../src/adapters/database/stores/run-store.ts'
+import { postgresToolCallStore } from '../../src/adapters/database/stores/tool-call-store.ts'
+import { usageOf } from '../../src/features/providers/usage.ts'
+import type { RunEnd } from '../../src/features/runs/ports.ts'
 import { AppError } from '../../src/shared/app-error.ts'
+import { orphanedRun } from '../runs/orphaned-run.ts'
 import { openTestDatabase } from '../support/database-open.ts'
 import { type DatabaseProxy, startDatabaseProxy } from '../support/database-proxy.ts'
 import { isSkippedWithoutServer, testServerUrl } from '../support/database-server.ts'
@@ -126,7 +133,42 @@ describe.skipIf(testServerUrl !== undefined)('full disk below the embedded datab
     await refusal(database.client.workspace.create({ data: { name: 'too much' } }))
     await refusal(database.transaction((client) => client.workspace.create({ data: { name: 'too much' } })))
     expect(await database.client.workspace.count()).toBe(0)
-    expect(await database.ready()).toEqual({ database: true, disk: false })
+    expect(await database.ready()).toEqual({ database: true, disk: false, intact: true })
+    await database.close()
+    await target.close()
+  })
+
+  it('ends runs, answers tool calls and renews the lease below the disk floor, even in a batch with refused writes', async () => {
+    const target = await testDatabase()
+    const { bavail, bsize } = await statfs(target.dataDir)
+    const open = async (diskFloorBytes: number) => {
+      const database = await openTestDatabase(target, { diskFloorBytes })
+      return { database, runs: postgresRunStore(database) }
+    }
+    const { conversation, run } = orphanedRun('owner')
+    const before = await open(0)
+    await before.database.client.workspace.create({ data: { id: 1, name: 'before' } })
+    await before.runs.create(conversation, run)
+    await before.database.close()
+
+    const { database, runs } = await open(1.5 * bavail * bsize)
+    const calls = postgresToolCallStore(database)
+    const { workspaceId, projectId } = conversation
+    const call = { id: 'call', workspaceId, projectId, runUuid: run.uuid, isWaiting: true, createdAt: new Date() }
+    await calls.issue([call])
+    const answer = { id: 'call', workspaceId, result: 1, isError: false, answeredAt: new Date() }
+    expect(await calls.answer(answer)).toBe(true)
+    expect(await runs.requestStop(run.uuid)).toBe(true)
+    expect(await postgresLeaseStore(database.session).renew('owner', 10_000)).toEqual([run.uuid])
+    const end: RunEnd = {
+      ...{ runUuid: run.uuid, conversationUuid: conversation.uuid, epoch: 1, epochAfter: 1, from: 'running' },
+      ...{ status: 'completed', messages: [], lastEventId: 1, endedAt: new Date(), eventLog: new Uint8Array() },
+      result: { toolRequests: [], tokenUsage: usageOf({}), cost: 0, costUnknown: false },
+    }
+    const other = orphanedRun('owner')
+    const [created, ended] = await Promise.allSettled([runs.create(other.conversation, other.run), runs.end(end)])
+    expect(created).toMatchObject({ status: 'rejected', reason: { reason: 'disk-full' } })
+    expect(ended).toEqual({ status: 'fulfilled', value: true })
     await database.close()
     await target.close()
   })

@@ -154,7 +154,7 @@ describe('backup of the embedded database', () => {
     expect((await readdir(dataDir)).sort()).toEqual(['copy.tar.gz.part', 'db'])
     expect(await names()).toEqual(['kept'])
     expect(await readdir(dataDir)).toEqual(['db'])
-    expect((await readdir(directory)).filter((name) => name.startsWith('stet-'))).toEqual([])
+    expect((await readdir(directory)).filter((name) => name.startsWith('stet-'))).toEqual(['stet-log-position'])
   })
 
   it('can repeat a killed restore', async () => {
@@ -165,7 +165,7 @@ describe('backup of the embedded database', () => {
     expect(killed).toMatchObject({ signal: 'SIGKILL', stderr: '' })
     expect((await readdir(directory)).filter((name) => name.startsWith('stet-work-'))).toHaveLength(1)
     await restoreEmbedded(directory, file)
-    expect((await readdir(directory)).filter((name) => name.startsWith('stet-'))).toEqual([])
+    expect((await readdir(directory)).filter((name) => name.startsWith('stet-'))).toEqual(['stet-log-position'])
     expect(await names()).toEqual(['kept'])
   })
 })

@@ -5,8 +5,10 @@ import { backupEmbedded } from '../../src/adapters/database/embedded/embedded-fi
 import { apiCaller } from '../http/api-call.ts'
 import { type Api, createTestProject } from '../http/scenario.ts'
 import { prompt } from '../runs/run-bench.ts'
+import { runCalls, textOf } from '../runs/run-calls.ts'
 import { openTestDatabase } from '../support/database-open.ts'
 import { fakeProvider } from '../support/fake-provider.ts'
+import { gate } from '../support/gate.ts'
 import { isSkippedWithoutTmpfs, type PrivateMount, tmpfsOf } from '../support/private-mount.ts'
 import { processTestMs, runServer, type ServerProcess, settingsFor, startServer } from '../support/server-process.ts'
 import { embeddedTemplate } from '../support/test-database.ts'
@@ -63,6 +65,50 @@ describe.skipIf(skips)('server on a full disk', { timeout: processTestMs }, () =
     server?.child.kill('SIGKILL')
     await server?.ended
     mount.close()
+  })
+
+  it('stores the ends of runs below the floor, and says so in streams and responses if it cannot', async () => {
+    const fake = await fakeProvider()
+    onTestFinished(() => fake.close())
+    settings = { ...settings, OPENAI_API_KEY: 'sk-test', OPENAI_BASE_URL: fake.url, STET_DRAIN_SECONDS: '1' }
+    server = await startServer(settings)
+    const key = (await readFile(join(mount.path, 'admin.key'), 'utf8')).trim()
+    const { live } = await createTestProject(apiCaller(server.url, key), { hello: prompt('<user>Hi</user>') })
+    const calls = runCalls({ url: server.url, key, live })
+    const underWay = async () => {
+      const { opened, open } = gate()
+      const before = fake.requests.length
+      fake.enqueue({ text: 'Paid for.', gate: opened }, { text: 'Paid for.', gate: opened })
+      const runs = { stream: calls.stream('hello'), json: calls.run('hello'), open }
+      await fake.waitForRequest(before + 2)
+      return runs
+    }
+    const fillUp = async (megabytes: number) => {
+      mount.fill(megabytes * 1024 * 1024)
+      await expect.poll(async () => (await fetch(`${server?.url}/ready`)).status).toBe(503)
+    }
+
+    const kept = await underWay()
+    await fillUp(200)
+    kept.open()
+    expect(textOf(await kept.stream)).toBe('Paid for.')
+    const answer = await kept.json
+    expect(answer).toMatchObject({ status: 200, body: { response: { text: 'Paid for.' } } })
+    expect(await calls.conversation(answer.body['uuid'])).toMatchObject({ status: 'completed' })
+    expect(await calls.run('hello')).toMatchObject({ status: 503, body: { reason: 'disk-full' } })
+
+    mount.empty()
+    await expect.poll(async () => (await fetch(`${server?.url}/ready`)).status).toBe(200)
+    const lost = await underWay()
+    await fillUp(100)
+    lost.open()
+    server.child.kill('SIGTERM')
+    expect((await lost.stream).last).toMatchObject({
+      type: 'chain-error',
+      error: { errorCode: 'unknown_error', details: { reason: 'run-not-stored' } },
+    })
+    expect(await lost.json).toMatchObject({ status: 500, body: { reason: 'run-not-stored' } })
+    expect(await server.ended).toMatchObject({ code: 0, stderr: '' })
   })
 
   it('starts read-only below the floor, calls no provider, recovers once space is free, and exits on a full disk', async () => {

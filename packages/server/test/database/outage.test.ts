@@ -29,7 +29,7 @@ describe.skipIf(isSkippedWithoutServer('a lost response of PostgreSQL'))('databa
     await expect.poll(async () => (await fetch(`${bench.server.url}/ready`)).status, patient).toBe(200)
     await expect.poll(async () => (await bench.conversation(uuid))['status'], patient).toBe('error')
     const lost = await bench.conversation(uuid)
-    expect(lost).toMatchObject({ error: { errorCode: 'worker_lost' } })
+    expect(lost).toMatchObject({ error: { errorCode: 'unknown_error', message: 'The run could not be stored' } })
     expect(JSON.stringify(lost['conversation'])).toContain(question)
     expect((await bench.chat(uuid, { messages })).status).toBe(200)
   }, 300_000)

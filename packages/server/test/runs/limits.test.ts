@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createActiveRuns } from '../../src/features/runs/leases/active-runs.ts'
 import { endOrphaned } from '../../src/features/runs/leases/end-orphaned.ts'
+import { endAbandoned } from '../../src/features/runs/leases/keep-lease.ts'
 import type { RunDeps } from '../../src/features/runs/ports.ts'
 import { startRun } from '../../src/features/runs/start-run.ts'
 import type { Message } from '../../src/features/templates/message.ts'
@@ -79,16 +81,17 @@ it('limits events by bytes, not characters', async () => {
   expect(await outgrown(Array.from({ length: 100 }, () => '\u6f22'.repeat(100)))).toBe(true)
 })
 
-it('closes the stream without an end if the end cannot be stored', async () => {
+it('shows an end with the cause if its own end cannot be stored, and stores this end later', async () => {
   const { deps } = bench.server
   let tries = 0
   const away = async () => {
     tries += 1
-    throw refuse('database-unavailable')
+    throw refuse('disk-full')
   }
   // A separate registry, because the server would find the abandoned run and end it within seconds.
   const active = createActiveRuns(1_000_000)
   const settings = { ...deps.runs.settings, storeWaitMs: 600 }
+  bench.fake.enqueue({ text: 'Paid for.' })
   const run = await start({ store: { ...deps.runs.store, end: away }, settings, active })
   const frames = run.frames('whole')
   let text = ''
@@ -101,15 +104,41 @@ it('closes the stream without an end if the end cannot be stored', async () => {
     read()
   })
   expect(tries).toBeGreaterThan(1)
-  expect(text).toContain('"type":"step-completed"')
-  expect(text).not.toContain('chain-completed')
-  await expect(run.result()).rejects.toMatchObject({ code: 'InternalServerError' })
+  const error = { errorCode: 'unknown_error', message: 'The run could not be stored' }
+  const shown = await record(new Response(text))
+  expect(shown.last).toMatchObject({ error: { ...error, details: { reason: 'run-not-stored' } } })
+  expect(shown.types.filter((type) => type.startsWith('chain-'))).toEqual(['chain-started', 'chain-error'])
+  await expect(run.result()).rejects.toMatchObject({ reason: 'run-not-stored' })
   expect(active.list()).toEqual([])
-  expect(active.takeAbandoned()).toMatchObject([{ conversationUuid: run.conversationUuid }])
   expect(await bench.conversation(run.conversationUuid)).toMatchObject({ status: 'running' })
+
+  const abandoned = { ...deps, runs: { ...deps.runs, active } }
+  const unavailable = { ...abandoned, runs: { ...abandoned.runs, store: { ...deps.runs.store, end: away } } }
+  active.abandon({ runUuid: randomUUID(), conversationUuid: randomUUID(), workspaceId: 1 })
+  await expect(endAbandoned(unavailable)).rejects.toMatchObject({ reason: 'disk-full' })
+  await endAbandoned(abandoned)
+  expect(active.takeAbandoned()).toEqual([])
+  const stored = await bench.conversation(run.conversationUuid)
+  expect(stored).toMatchObject({ status: 'error', error })
+  expect(JSON.stringify(stored['conversation'])).toContain('Paid for.')
+  expect((await bench.streamAttach(run.conversationUuid)).text).toBe(text)
 })
 
-it('shows the end of a run whose own end was not stored, once another process has ended it', async () => {
+it('waits for an unavailable database only once more after it was told to give up', async () => {
+  const { deps } = bench.server
+  let tries = 0
+  const away = () => {
+    tries += 1
+    return Promise.reject(refuse('database-unavailable'))
+  }
+  const active = createActiveRuns(1_000_000)
+  const run = await start({ store: { ...deps.runs.store, end: away }, active })
+  await expect.poll(() => tries).toBeGreaterThan(0)
+  active.list()[0]?.giveUp()
+  await expect(run.result()).rejects.toMatchObject({ reason: 'run-not-stored' })
+})
+
+it('shows the end by another process if that process ended the run first', async () => {
   const { deps } = bench.server
   const away = () => Promise.reject(refuse('database-unavailable'))
   const active = createActiveRuns(1_000_000)
@@ -119,6 +148,7 @@ it('shows the end of a run whose own end was not stored, once another process ha
   const found = await deps.runs.store.findConversation(1, run.conversationUuid)
   if (!found?.latestRun) throw new Error('The run is stored')
   expect(await endOrphaned(deps, found, found.latestRun)).toBe(true)
+  await endAbandoned({ ...deps, runs: { ...deps.runs, active } })
   const stream = await bench.post(`/conversations/${run.conversationUuid}/attach`, { stream: true })
   expect((await record(stream, { isWhole: false })).types).toEqual(['chain-error'])
 })

@@ -12,6 +12,7 @@ export const silent: Logger = { error: () => {}, warn: () => {}, info: () => {},
 export function openTestDatabase(
   target: Pick<TestDatabase, 'databaseUrl' | 'dataDir'>,
   options: {
+    backupDir?: string
     diskFloorBytes?: number
     log?: Logger
     sharing?: DatabaseOptions<unknown>['sharing']

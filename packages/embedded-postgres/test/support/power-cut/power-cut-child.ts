@@ -1,5 +1,6 @@
 /** One boot of the machine, which ends with a power cut. Started by power-cut.test.ts. */
 import { writeSync } from 'node:fs'
+import { requireWholeLog } from '../../../src/durable/log-position.ts'
 import { openPglite } from '../../../src/open-pglite.ts'
 import { folderOf } from '../database.ts'
 import { seededRandom } from '../random.ts'
@@ -16,6 +17,8 @@ export interface Life {
   cutAfter: number
   cutDuring: 'start' | 'work'
   syncs: boolean
+  /** True for the server's check of the write-ahead log before the start. */
+  checksLog: boolean
 }
 
 const life = JSON.parse(process.argv[2] ?? '') as Life
@@ -24,6 +27,7 @@ const disk = new CacheDisk(`${life.directory}.graveyard`, life.model, random)
 const fs = new PowerCutFs(folderOf(life.directory), { disk, syncs: life.syncs })
 if (life.cutDuring === 'start') fs.cutAfter(life.cutAfter)
 
+if (life.checksLog) requireWholeLog(folderOf(life.directory))
 const pglite = await openPglite(folderOf(life.directory), fs)
 // Written synchronously, because the process may die before a pipe is flushed.
 writeSync(1, `${JSON.stringify(await inspect(pglite, life.ledger))}\n`)

@@ -7,6 +7,7 @@ import { translating } from './database-error.ts'
 import { embeddedFolder, openEmbedded } from './embedded/open-embedded.ts'
 import type { Engine } from './engine.ts'
 import { migrate } from './migrate.ts'
+import { LostRowsError } from './own-tables.ts'
 import { openPostgres } from './postgres/postgres.ts'
 import { gatedAdapter, gatedSession, type StatementGate, statementGate, throwUncarried } from './statement-gate.ts'
 import { type BatchMetrics, createWriteBatch, type WriteBatch } from './write-batch.ts'
@@ -35,6 +36,12 @@ export interface DatabaseOptions<Stores> {
   sharing: 'none' | 'replicas' | 'all'
   /** Milliseconds to wait for any response from PostgreSQL before pending statements fail. */
   silenceMs: number
+  /** True if there was an embedded database, so that an empty directory means a lost or unmounted one. */
+  mustExist?: boolean
+  /** See `STET_ACCEPT_LOST_WRITES`. */
+  acceptedLoss?: string | undefined
+  /** The folder of the snapshots, the newest of which is named if the embedded database is damaged. */
+  backupDir?: string | undefined
   /** Free bytes on the embedded database's disk below which writes are rejected. */
   diskFloorBytes?: number
   storesFor(client: DatabaseClient): Stores
@@ -42,8 +49,10 @@ export interface DatabaseOptions<Stores> {
   metrics?: BatchMetrics
 }
 
+type SharedWithEngine = 'kind' | 'lock' | 'writesClosed' | 'backup' | 'connections' | 'reportDamage'
+
 /** Has a `lock` on PostgreSQL, unless `sharing` is `all`. */
-export interface Database<Stores> extends Pick<Engine, 'kind' | 'lock' | 'writesClosed' | 'backup' | 'connections'> {
+export interface Database<Stores> extends Pick<Engine, SharedWithEngine> {
   client: DatabaseClient
   stores: Stores
   session: SqlSession
@@ -53,6 +62,8 @@ export interface Database<Stores> extends Pick<Engine, 'kind' | 'lock' | 'writes
   transaction<T>(work: (stores: Stores) => Promise<T>): Promise<T>
   /** True if `connectDatabase` took the lock, or if no lock is needed. */
   isTaken: boolean
+  /** Names the damage and the way out if `work` fails because of damaged files. @throws OperatorError; errors of `work`. */
+  namingDamage<T>(work: () => Promise<T>): Promise<T>
   /** Waits for the lock, then migrates once. Resolves with false if the lock was released first, as `close` does. */
   take(): Promise<boolean>
   /** Results by check name; true means passed. */
@@ -111,15 +122,24 @@ function useEngine<Stores>(engine: Engine, isTaken: boolean, options: DatabaseOp
     engine.startUpkeep?.(gate.count)
     return true
   }
+  const namingDamage = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work()
+    } catch (error) {
+      if (error instanceof LostRowsError) throw (await engine.describeDamage?.(error.message)) ?? error
+      throw (await engine.damage?.()) ?? error
+    }
+  }
   let taken: Promise<boolean> | undefined
   return {
     kind: engine.kind,
     ...(engine.lock && { lock: engine.lock }),
     isTaken,
     take() {
-      taken ??= take()
+      taken ??= namingDamage(take)
       return taken
     },
+    namingDamage,
     client,
     stores: storesFor(client),
     session,
@@ -134,6 +154,7 @@ function useEngine<Stores>(engine: Engine, isTaken: boolean, options: DatabaseOp
     statementCount: gate.count,
     connections: engine.connections,
     ...(engine.backup && { backup: engine.backup }),
+    ...(engine.reportDamage && { reportDamage: engine.reportDamage }),
     async close() {
       await writeBatch.flush()
       await client.$disconnect()

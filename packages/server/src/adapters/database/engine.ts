@@ -1,5 +1,6 @@
 import type { SqlDriverAdapterFactory } from '@prisma/driver-adapter-utils'
 import type { SqlSession } from '@stet/embedded-postgres/sql-session'
+import type { OperatorError } from '../../shared/app-error.ts'
 import type { ReplicaLock } from './postgres/replica-lock.ts'
 
 export interface Engine {
@@ -8,9 +9,17 @@ export interface Engine {
   session: SqlSession
   lock?: ReplicaLock
   writesClosed(): boolean
+  /** True if even the writes that end begun work are rejected. Implies `writesClosed`. */
+  reserveClosed(): boolean
   checks(): Record<string, boolean>
   /** The use of the connection pool. Undefined for the embedded database, which has none. */
   connections(): { inUse: number; waiting: number; most: number } | undefined
+  /** What the operator must know about damaged files. Undefined unless a statement has failed because of them. */
+  damage?(): Promise<OperatorError> | undefined
+  /** Logs damage from now on. Before, it ends the start. */
+  reportDamage?(): void
+  /** Adds the way out to a description of damage. Embedded database only. */
+  describeDamage?(message: string): Promise<OperatorError>
   /** Starts background upkeep. Call after the migrations. */
   startUpkeep?(statementCount: () => number): void
   /** Writes a consistent copy into one file. Embedded database only. */

@@ -3,6 +3,8 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SqlQueries, SqlSession } from '@stet/embedded-postgres/sql-session'
 import { OperatorError } from '../../shared/app-error.ts'
+import { codeOf } from './database-error.ts'
+import { LostRowsError } from './own-tables.ts'
 
 /** Prisma's `migrate deploy` locks the same key, so the two never migrate at the same time. */
 const PRISMA_LOCK = 72_707_369
@@ -18,12 +20,16 @@ const CREATE_TABLE = `CREATE TABLE IF NOT EXISTS _prisma_migrations (
   applied_steps_count INTEGER NOT NULL DEFAULT 0
 )`
 
+/** PostgreSQL's codes for a schema, table, column, function or other object that exists already. */
+const EXISTS = new Set(['42P06', '42P07', '42701', '42710', '42723'])
+
 type Migration = Awaited<ReturnType<typeof readMigrations>>[number]
 
 /**
  * Applies each missing migration in its own transaction. Returns the names of the applied migrations. Several servers
  * may call this at the same time.
- * @throws OperatorError if an applied migration was edited, is unfinished or is not part of this release.
+ * @throws OperatorError if an applied migration was edited, is unfinished or is not part of this release. LostRowsError if
+ * the table of applied migrations has lost rows.
  */
 export async function migrate(session: SqlSession, folder: string): Promise<string[]> {
   const migrations = await readMigrations(folder)
@@ -48,7 +54,11 @@ async function applyOne(queries: SqlQueries, migrations: Migration[], migration:
   const applied = await readApplied(queries, migrations)
   if (applied.has(migration.name)) return false
   const startedAt = new Date()
-  await queries.script(migration.sql)
+  await queries.script(migration.sql).catch((error: unknown) => {
+    if (!EXISTS.has(codeOf(error) ?? '')) throw error
+    const exists = error instanceof Error ? error.message : ''
+    throw new LostRowsError(`_prisma_migrations lacks ${migration.name}, but ${exists}`)
+  })
   await queries.query(
     `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
      VALUES ($1, $2, $3, $4, clock_timestamp(), 1)`,
@@ -71,7 +81,12 @@ async function readApplied(queries: SqlQueries, migrations: Migration[]): Promis
       throw new OperatorError(`The database has migration ${name}, which is not part of this release`)
     if (checksum !== row['checksum']) throw new OperatorError(`Migration ${name} was edited after it had been applied`)
   }
-  return new Set(rows.map((row) => String(row['migration_name'])))
+  const applied = new Set(rows.map((row) => String(row['migration_name'])))
+  const firstMissing = migrations.findIndex(({ name }) => !applied.has(name))
+  const later = firstMissing < 0 ? undefined : migrations.slice(firstMissing).find(({ name }) => applied.has(name))
+  if (later)
+    throw new LostRowsError(`_prisma_migrations has ${later.name}, but lacks ${migrations[firstMissing]?.name}`)
+  return applied
 }
 
 async function readMigrations(folder: string) {

@@ -12,7 +12,16 @@ import type { Engine } from './engine.ts'
 
 export type StatementGate = ReturnType<typeof statementGate>
 
-const WRITES = /^\s*(INSERT|UPDATE|DELETE|WITH\b[\s\S]*?\b(?:INSERT|UPDATE|DELETE)\b)/i
+const RESERVE_MARK = '/* reserve */'
+const WRITES = /^(?:\/\* reserve \*\/)?\s*(INSERT|UPDATE|DELETE|WITH\b[\s\S]*?\b(?:INSERT|UPDATE|DELETE)\b)/i
+
+/**
+ * Marks a write that ends work which has begun, such as a paid run. The write may use the part of the disk that other
+ * writes must leave free.
+ */
+export function usesReserve(sql: string): string {
+  return RESERVE_MARK + sql
+}
 
 /** Wraps an AppError, because Prisma replaces errors that have a `code`. */
 class CarriedRefusal extends Error {
@@ -37,12 +46,14 @@ export function throwUncarried(error: unknown): never {
   throw error instanceof CarriedRefusal ? error.refusal : translateDatabaseError(error)
 }
 
+type GatedEngine = Pick<Engine, 'writesClosed' | 'reserveClosed' | 'lock'>
+
 /** Counts SQL statements, and rejects writes while the disk is almost full. */
-export function statementGate({ writesClosed, lock }: Pick<Engine, 'writesClosed' | 'lock'>) {
+export function statementGate({ writesClosed, reserveClosed, lock }: GatedEngine) {
   let sent = 0
   return {
     pass(sql: string) {
-      if (writesClosed() && WRITES.test(sql)) throw diskFull()
+      if (writesClosed() && WRITES.test(sql) && (!sql.startsWith(RESERVE_MARK) || reserveClosed())) throw diskFull()
       sent += 1
     },
     /** Rejects if another server may have the lock. A write could make that server's cache stale. */

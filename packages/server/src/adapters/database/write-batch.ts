@@ -194,7 +194,8 @@ async function commitBatch(session: SqlSession, groups: readonly Group[]): Promi
     return true
   } catch (error) {
     const isAway = isUnavailable(error)
-    if (groups.length === 1 || isAway) {
+    // On a disk that is almost full, the groups that may use the reserve still succeed.
+    if (groups.length === 1 || (isAway && error.reason !== 'disk-full')) {
       for (const group of groups) group.reject(error)
       return !isAway
     }

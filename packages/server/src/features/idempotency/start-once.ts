@@ -9,7 +9,7 @@ type Earlier = { run: ClaimedRun } | { response: StoredResponse }
  * @throws errors of `start`; AppError UnprocessableEntityError for another body with the same key.
  */
 export async function startOnce<T>(
-  deps: Needs<'stores' | 'secrets' | 'runs'>,
+  deps: Needs<'stores' | 'secrets' | 'runs' | 'logger'>,
   { claim, start, failure }: { claim: Claim; start(): Promise<T>; failure(error: unknown): StoredResponse },
 ): Promise<{ started: T } | Earlier> {
   try {
@@ -20,7 +20,12 @@ export async function startOnce<T>(
     const response = failure(error)
     if (!isStored(response)) throw error
     const text = writeResponse(deps, claim, response)
-    if (await deps.stores.idempotency.claim(claim, deps.runs.settings.instanceId, text)) throw error
+    // A failure here must not change the caller's response.
+    const isKept = await deps.stores.idempotency.claim(claim, deps.runs.settings.instanceId, text).catch(() => {
+      deps.logger.warn('idempotency.answer-not-kept')
+      return true
+    })
+    if (isKept) throw error
     // Another request has stored its record first.
     const other = await findEarlier(deps, claim)
     if (other) return other

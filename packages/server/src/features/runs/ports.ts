@@ -323,6 +323,8 @@ export interface ActiveRun extends ClaimedRun {
   /** Settles when this process no longer supervises the run. */
   ended: Promise<unknown>
   abort(reason: RunError): void
+  /** Limits the wait for an unavailable database to one more attempt. */
+  giveUp(): void
 }
 
 export interface QueuedHere {
@@ -331,7 +333,8 @@ export interface QueuedHere {
   input: string
 }
 
-export type AbandonedRun = Pick<ActiveRun, keyof ClaimedRun | 'workspaceId'>
+/** @property end the end that readers were shown. Undefined if they were shown none. */
+export type AbandonedRun = ClaimedRun & { workspaceId: number; end?: RunEnd | undefined }
 
 export interface ActiveRuns {
   add(run: ActiveRun): void

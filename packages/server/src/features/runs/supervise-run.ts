@@ -9,6 +9,7 @@ import { saveProgress } from './events/save-progress.ts'
 import { type ExecuteDeps, executeRun } from './execute-run.ts'
 import type {
   EndedRun,
+  LogEntry,
   NewConversation,
   NewRun,
   RunEnd,
@@ -52,6 +53,10 @@ interface OwnRun extends SuperviseInput {
   grace: NodeJS.Timeout | undefined
   /** True once execution has ended. Afterwards, a missing reader does not cancel the run. */
   isExecuted: boolean
+  /** Aborted when the run must stop waiting for an unavailable database. */
+  givingUp: AbortController
+  /** The end that readers were shown instead of the run's own end, which could not be stored. */
+  unstored: RunEnd | undefined
 }
 
 /** Supervises a run from its first event to its stored end. Returns immediately. */
@@ -78,7 +83,7 @@ export function superviseRun(deps: ExecuteDeps, input: SuperviseInput): Supervis
   const { clock } = deps
   const recorder = { progress, log, conversation, clock, bounds: settings, lastId, bytes: 0, completed: undefined }
   const span = input.span?.child('run', runAttributes(input))
-  const state = { grace: undefined, isExecuted: false }
+  const state = { grace: undefined, isExecuted: false, givingUp: new AbortController(), unstored: undefined }
   const own: OwnRun = { ...input, conversation, controller, committed, recorder, span, ...state }
   const reader = eventLog.follow(run.uuid, lastId)
   if (!reader) throw new Error('A log that was just opened can be followed')
@@ -91,6 +96,7 @@ export function superviseRun(deps: ExecuteDeps, input: SuperviseInput): Supervis
     // Callers get the failure from `ending`.
     ended: ending.catch(() => undefined),
     abort: (reason) => controller.abort(reason),
+    giveUp: () => state.givingUp.abort(),
   })
   return { conversationUuid: conversation.uuid, committed, reader, ending }
 }
@@ -115,22 +121,20 @@ export function startedConversation(
 }
 
 async function superviseToEnd(deps: ExecuteDeps, own: OwnRun): Promise<StoredConversation> {
-  const { run, recorder } = own
+  const { run, recorder, conversation } = own
   const saving = own.mode === 'background' ? saveProgress(deps, run, recorder) : undefined
   try {
     const ending = await executeToEnd(deps, own)
     await saving?.stop()
     return await storeAndShow(deps, own, ending)
   } catch (failure) {
-    // Closes the event log without a terminal event, because the end was not stored. Readers may attach again later.
-    const { uuid: conversationUuid, workspaceId } = own.conversation
-    const run = { runUuid: own.run.uuid, conversationUuid, workspaceId }
-    deps.runs.active.remove(run, undefined)
-    deps.runs.active.abandon(run)
-    own.recorder.log.close()
+    const ids = { runUuid: run.uuid, conversationUuid: conversation.uuid }
+    deps.runs.active.remove(ids, undefined)
+    deps.runs.active.abandon({ ...ids, workspaceId: conversation.workspaceId, end: own.unstored })
+    recorder.log.close()
     own.span?.end('not_stored')
-    // Later readers must not get this event log, because it has no terminal event.
-    deps.runs.eventLog.drop(own.run.uuid)
+    // Without a terminal event, later readers must not get this event log. They attach again after the run's end.
+    if (!own.unstored) deps.runs.eventLog.drop(run.uuid)
     throw failure
   }
 }
@@ -203,34 +207,68 @@ function limitAbsence(own: OwnRun, graceMs: number, readers: number): void {
 /** Stores the end, then shows the terminal event. A client that sees this event can continue the conversation. */
 async function storeAndShow(deps: ExecuteDeps, own: OwnRun, ending: Ending): Promise<StoredConversation> {
   const { conversation, run, recorder, span } = own
-  const { log, progress, completed } = recorder
   appendEntries(recorder, [])
-  const terminal = encodeNext(recorder, terminalEvent(ending, progress))
-  const endedAt = deps.clock.now()
-  const { status, messages, result } = endOf(ending, progress, completed)
-  const ids = { workspaceId: run.workspaceId, runUuid: run.uuid, conversationUuid: conversation.uuid }
-  const shared = { epoch: run.epoch, status, lastEventId: recorder.lastId }
-  const eventLog = await progress.codec.packEventLog(log.messages, [...log.entries, terminal])
-  const from = 'running' as const
-  const end = { ...ids, ...shared, from, epochAfter: run.epoch, messages, result, eventLog, endedAt }
+  const { end, terminal } = await encodeEnd(deps, own, ending)
   // Does not wait until the run's row is committed, so that both writes can share one batch.
   const attempt = deps.runs.store.end(end, span)
   attempt.catch(() => undefined)
   await own.committed
   if (!(await isStored(deps, own, end, attempt))) throw refuse('run-not-stored')
+  const { status, messages, result, lastEventId, endedAt, epoch } = end
   const { createdAt, firstEventId } = run
+  const shared = { epoch, status, lastEventId }
   const latestRun = { ...shared, uuid: run.uuid, firstEventId, result, stopRequestedAt: null, createdAt, endedAt }
   const outcome = { ...conversation, ...shared, messages, updatedAt: endedAt, latestRun }
-  deps.runs.active.remove(ids, outcome)
+  deps.runs.active.remove(end, outcome)
   appendEntries(recorder, [terminal])
-  log.close()
+  recorder.log.close()
   const durationMs = endedAt.getTime() - run.createdAt.getTime()
   const { projectId, path } = conversation
   deps.runs.metrics.runEnded({ status, mode: own.mode, projectId, path, seconds: durationMs / 1000 })
-  deps.logger.info('run.ended', { ...ids, status, durationMs, ...span?.ids })
+  const { runUuid, conversationUuid } = end
+  deps.logger.info('run.ended', { runUuid, conversationUuid, status, durationMs, ...span?.ids })
   span?.set({ 'stet.run.status': status, 'stet.cost_usd': result.cost })
   span?.end('failure' in ending ? ending.failure.code : undefined)
   return outcome
+}
+
+async function encodeEnd(
+  { clock }: ExecuteDeps,
+  { conversation, run, recorder }: OwnRun,
+  ending: Ending,
+): Promise<{ end: RunEnd; terminal: LogEntry }> {
+  const { log, progress, completed } = recorder
+  const terminal = encodeNext(recorder, terminalEvent(ending, progress))
+  const endedAt = clock.now()
+  const ended = endOf(ending, progress, completed)
+  const eventLog = await progress.codec.packEventLog(log.messages, [...log.entries, terminal])
+  const ids = { workspaceId: run.workspaceId, runUuid: run.uuid, conversationUuid: conversation.uuid }
+  const place = { epoch: run.epoch, epochAfter: run.epoch, from: 'running', lastEventId: recorder.lastId } as const
+  return { end: { ...ids, ...place, ...ended, eventLog, endedAt }, terminal }
+}
+
+/** @returns false if another process has ended the run. @throws AppError `run-not-stored` after readers were told. */
+async function isStored(deps: ExecuteDeps, own: OwnRun, end: RunEnd, first: Promise<boolean>): Promise<boolean> {
+  const { span, givingUp } = own
+  try {
+    return await whileAway(deps, first, () => deps.runs.store.end(end, span), givingUp.signal)
+  } catch (error) {
+    deps.logger.error('run.end-not-stored', { runUuid: end.runUuid, reason: nameOf(error), ...span?.ids })
+    await showUnstored(deps, own)
+    throw refuse('run-not-stored', {}, { cause: error })
+  }
+}
+
+/**
+ * Shows an end that says so, because a stream without a terminal event looks broken. This process stores the same end
+ * once the database accepts writes again (`endAbandoned`).
+ */
+async function showUnstored(deps: ExecuteDeps, own: OwnRun): Promise<void> {
+  // The new terminal event replaces the one that no reader has seen.
+  own.recorder.lastId -= 1
+  const { end, terminal } = await encodeEnd(deps, own, { failure: notStored() })
+  own.unstored = end
+  appendEntries(own.recorder, [terminal])
 }
 
 function runAttributes(input: SuperviseInput) {
@@ -286,6 +324,12 @@ export function stopped(): RunError {
   return new RunError('abort_error', 'The run was stopped', { details: { reason: 'stop' } })
 }
 
+/** The failure of a run whose row or end could not be stored. */
+export function notStored(): RunError {
+  const { message, reason } = refuse('run-not-stored')
+  return new RunError('unknown_error', message, { details: { reason } })
+}
+
 /** Hides the message of an unforeseen failure, because the message may quote SQL statements or addresses. */
 function toRunFailure(failure: unknown): RunError {
   if (failure instanceof RunError) return failure
@@ -299,24 +343,23 @@ function toRunFailure(failure: unknown): RunError {
 /** The delay between attempts to write to an unavailable database. */
 const retryMs = 500
 
-/** Retries for `storeWaitMs` while the database is unavailable. @throws the last failure. */
-export async function whileAway<T>(deps: Needs<'runs'>, first: Promise<T>, again: () => Promise<T>): Promise<T> {
+/**
+ * Retries for `storeWaitMs` while the database is unavailable. @param givingUp limits this to one more attempt.
+ * @throws the last failure.
+ */
+export async function whileAway<T>(
+  deps: Needs<'runs'>,
+  first: Promise<T>,
+  again: () => Promise<T>,
+  givingUp?: AbortSignal,
+): Promise<T> {
   const giveUpAt = performance.now() + deps.runs.settings.storeWaitMs
   for (let attempt = first; ; attempt = again()) {
     try {
       return await attempt
     } catch (error) {
-      if (!isUnavailable(error) || performance.now() >= giveUpAt) throw error
-      await pause(retryMs)
+      if (!isUnavailable(error) || performance.now() >= giveUpAt || givingUp?.aborted === true) throw error
+      await pause(retryMs, undefined, givingUp && { signal: givingUp }).catch(() => undefined)
     }
-  }
-}
-
-async function isStored(deps: ExecuteDeps, { span }: OwnRun, end: RunEnd, first: Promise<boolean>): Promise<boolean> {
-  try {
-    return await whileAway(deps, first, () => deps.runs.store.end(end, span))
-  } catch (error) {
-    deps.logger.error('run.end-not-stored', { runUuid: end.runUuid, reason: nameOf(error), ...span?.ids })
-    return false
   }
 }

@@ -18,12 +18,24 @@ describe('errorResponse', () => {
     })
   })
 
-  it.each([['text'], [null], [undefined], [{ status: 200 }], [refuse('run-not-stored')]])(
-    'returns 500 for %s',
-    (thrown) => {
-      expect(errorResponse(thrown, 'req_1').body.message).toBe('Internal server error')
-    },
-  )
+  it.each([['text'], [null], [undefined], [{ status: 200 }]])('returns 500 for %s', (thrown) => {
+    expect(errorResponse(thrown, 'req_1').body.message).toBe('Internal server error')
+  })
+
+  it('names the cause of a run that could not be stored, and hides why', () => {
+    const failure = refuse('run-not-stored', {}, { cause: new Error('password=hunter2') })
+    expect(errorResponse(failure, 'req_1')).toEqual({
+      status: 500,
+      headers: {},
+      body: {
+        name: 'InternalServerError',
+        message: 'The run could not be stored',
+        errorCode: 'internal_server_error',
+        reason: 'run-not-stored',
+        details: {},
+      },
+    })
+  })
 
   it('returns 422 for run errors, with the code in both fields', () => {
     const { status, headers, body } = errorResponse(

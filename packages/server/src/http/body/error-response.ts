@@ -35,7 +35,7 @@ const attachPath = /\/conversations\/[^/?]*\/attach\/?(?:\?|$)/
 export function errorResponse(error: unknown, requestId: string): ErrorResponse {
   if (error instanceof KeptFailure) return error.answer
   if (error instanceof RunError) return runErrorResponse(error)
-  if (error instanceof AppError && error.code !== 'InternalServerError') return appErrorResponse(error)
+  if (error instanceof AppError) return appErrorResponse(error)
   if (isRefusedByRouter(error)) return errorResponse(refuse('malformed-path'), requestId)
   return appErrorResponse(refuse('unforeseen', { requestId }))
 }

@@ -40,6 +40,7 @@ export function openPostgres(options: ReplicaLockOptions & Sharing & { url: stri
     adapter: new PrismaPg(pool),
     session: poolSession(pool),
     writesClosed: () => false,
+    reserveClosed: () => false,
     checks: () => (lock === undefined || isShared ? {} : { onlyReplica: lock.isConfirmed() }),
     connections: () => pool.use(),
     ...(lock && { lock }),

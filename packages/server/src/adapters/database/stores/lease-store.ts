@@ -2,17 +2,18 @@
 
 import type { SqlSession } from '@stet/embedded-postgres/sql-session'
 import type { LeaseStore } from '../../../features/runs/ports.ts'
+import { usesReserve } from '../statement-gate.ts'
 
 export function postgresLeaseStore(session: SqlSession): LeaseStore {
   return {
     async renew(ownerId, leaseMs) {
       const { rows } = await session.query(
-        `WITH renewed AS (
+        usesReserve(`WITH renewed AS (
            INSERT INTO instance (id, lease_until) VALUES ($1, now() + $2::int * interval '1 millisecond')
            ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until
          )
          SELECT uuid::text AS run FROM run
-         WHERE status = 'running' AND ended_at IS NULL AND owner_id = $1 AND stop_requested_at IS NOT NULL`,
+         WHERE status = 'running' AND ended_at IS NULL AND owner_id = $1 AND stop_requested_at IS NOT NULL`),
         [ownerId, leaseMs],
       )
       return rows.map((row) => String(row['run']))
@@ -21,7 +22,7 @@ export function postgresLeaseStore(session: SqlSession): LeaseStore {
       await session.query('DELETE FROM instance')
     },
     async release(ownerId) {
-      await session.query('DELETE FROM instance WHERE id = $1', [ownerId])
+      await session.query(usesReserve('DELETE FROM instance WHERE id = $1'), [ownerId])
     },
   }
 }

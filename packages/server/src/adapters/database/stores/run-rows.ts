@@ -8,6 +8,7 @@ import type { NewConversation, NewQueuedRun, NewRun, RunEnd } from '../../../fea
 import type { Message } from '../../../features/templates/message.ts'
 import { charactersIn } from '../../../shared/json-pieces.ts'
 import { storableJson } from '../../../shared/text-guards.ts'
+import { usesReserve } from '../statement-gate.ts'
 import type { OwnedRow, RowKind } from '../write-batch.ts'
 
 /** Parts of a statement: fields of the input `i`, columns of the table, and the columns' values. */
@@ -223,17 +224,18 @@ export const stops: RowKind<OwnedRow & { runUuid: string }> = {
   order: 25,
   key: ({ runUuid }) => runUuid,
   statement: (rows) => ({
-    sql: `
+    sql: usesReserve(`
       UPDATE run SET stop_requested_at = now()
       WHERE uuid IN (SELECT jsonb_array_elements_text($1::jsonb)::uuid)
         AND status IN ('queued', 'running') AND stop_requested_at IS NULL
-      RETURNING uuid::text AS key`,
+      RETURNING uuid::text AS key`),
     params: [JSON.stringify(rows.map(({ runUuid }) => runUuid))],
     returnsKeys: true,
   }),
 }
 
-const endSql = (isAlone: boolean) => `
+const endSql = (isAlone: boolean) =>
+  usesReserve(`
   WITH input AS (
     SELECT i.*, substring($2::bytea FROM i.log_from FOR i.log_bytes) AS log FROM json_to_recordset($1::json) AS i(
       run uuid, uuid uuid, epoch int, epoch_after int, from_status text, ${runEnd.input})
@@ -254,7 +256,7 @@ const endSql = (isAlone: boolean) => `
   UNION ALL
   SELECT r.uuid::text FROM run r JOIN input i ON r.uuid = i.run AND r.epoch = i.epoch
   WHERE r.ended_at IS NOT DISTINCT FROM i.at AND r.last_event_id = i.last_event
-    AND i.from_status = 'running' AND i.epoch_after = i.epoch`
+    AND i.from_status = 'running' AND i.epoch_after = i.epoch`)
 
 const endsSql = endSql(false)
 const endAloneSql = endSql(true)

@@ -1,6 +1,7 @@
 import type { GivenAnswer, NewToolCall, ToolCallState, ToolCallStore } from '../../../features/runs/tools/tool.ts'
 import { storableJson } from '../../../shared/text-guards.ts'
 import type { Database } from '../database.ts'
+import { usesReserve } from '../statement-gate.ts'
 import type { RowKind } from '../write-batch.ts'
 
 const state = { waiting: 'waiting', answered: 'answered', closed: 'closed' } as const satisfies Record<
@@ -49,10 +50,10 @@ const issues: RowKind<NewToolCall> = {
   order: 22,
   key: (call) => call.id,
   statement: (rows) => ({
-    sql: `
+    sql: usesReserve(`
       INSERT INTO tool_call (id, workspace_id, project_id, run_uuid, state, created_at)
       SELECT id, workspace, project, run, state, at FROM jsonb_to_recordset($1::jsonb) AS i(
-        id text, workspace int, project int, run uuid, state text, at timestamptz)`,
+        id text, workspace int, project int, run uuid, state text, at timestamptz)`),
     params: [
       storableJson(
         rows.map((call) => ({
@@ -73,13 +74,13 @@ const answers: RowKind<GivenAnswer> = {
   order: 24,
   key: (answer) => answer.id,
   statement: (rows) => ({
-    sql: `
+    sql: usesReserve(`
       UPDATE tool_call t SET state = '${state.answered}', result = i.result,
         is_error = i.error, answered_at = i.at
       FROM jsonb_to_recordset($1::jsonb) AS i(id text, workspace int, result text, error boolean, at timestamptz), run r
       WHERE t.id = i.id AND t.workspace_id = i.workspace AND t.state = '${state.waiting}'
         AND r.uuid = t.run_uuid AND r.status = 'running'
-      RETURNING t.id AS key`,
+      RETURNING t.id AS key`),
     params: [
       storableJson(
         rows.map((answer) => ({
@@ -100,11 +101,11 @@ const closings: RowKind<{ id: string; workspaceId: number }> = {
   order: 26,
   key: (call) => call.id,
   statement: (rows) => ({
-    sql: `
+    sql: usesReserve(`
       UPDATE tool_call t SET state = '${state.closed}'
       FROM jsonb_to_recordset($1::jsonb) AS i(id text, workspace int)
       WHERE t.id = i.id AND t.workspace_id = i.workspace AND t.state = '${state.waiting}'
-      RETURNING t.id AS key`,
+      RETURNING t.id AS key`),
     params: [storableJson(rows.map(({ id, workspaceId }) => ({ id, workspace: workspaceId })))],
     returnsKeys: true,
   }),

@@ -32,6 +32,7 @@ function end(runs: ActiveRuns, uuid: string, text: string): void {
     view: () => ended,
     ended: Promise.resolve(),
     abort: () => undefined,
+    giveUp: () => undefined,
   }
   runs.add(run)
   runs.remove(run, ended)

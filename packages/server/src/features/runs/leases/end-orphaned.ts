@@ -9,7 +9,7 @@ import { createRunProgress } from '../steps/run-progress.ts'
 import { endOf, stopped, terminalEvent } from '../supervise-run.ts'
 
 type EndDeps = Needs<'runs' | 'clock'>
-type OrphanDeps = EndDeps & Needs<'templates'>
+export type OrphanDeps = EndDeps & Needs<'templates'>
 
 // The dead owner may have streamed events without storing them. The gap puts the terminal event's id above their ids.
 const reapedEventGap = 1_000_000
@@ -19,7 +19,12 @@ const reapedEventGap = 1_000_000
  * conversation keeps its messages. A background run also keeps the events and messages that its owner saved while it
  * ran; before the first save, its first messages are rendered again.
  */
-export async function endOrphaned(deps: OrphanDeps, lost: StoredConversation, run: StoredRun): Promise<boolean> {
+export async function endOrphaned(
+  deps: OrphanDeps,
+  lost: StoredConversation,
+  run: StoredRun,
+  failure = new RunError('worker_lost', 'The process that ran it has died'),
+): Promise<boolean> {
   const saved = await savedLog(deps, lost.workspaceId, run)
   const messages = saved
     ? saved.messages.map(({ whole }) => JSON.parse(whole) as Message)
@@ -27,7 +32,6 @@ export async function endOrphaned(deps: OrphanDeps, lost: StoredConversation, ru
       ? lost.messages
       : await firstMessages(deps, run)
   const conversation = { ...lost, messages }
-  const failure = new RunError('worker_lost', 'The process that ran it has died')
   const firstEventId = (run.lastEventId ?? conversation.lastEventId) + reapedEventGap
   const entries = saved?.entries ?? []
   const epochAfter = run.epoch + 1

@@ -4,7 +4,8 @@ import { type Repeated, repeat } from '../../../shared/clock.ts'
 import type { Needs } from '../../deps.ts'
 import { releaseLostClaims } from '../../idempotency/drop-records.ts'
 import type { LeaseTimes } from '../ports.ts'
-import { endOrphaned } from './end-orphaned.ts'
+import { notStored } from '../supervise-run.ts'
+import { endOrphaned, type OrphanDeps } from './end-orphaned.ts'
 
 type LeaseDeps = Needs<'runs' | 'templates' | 'idempotency' | 'clock' | 'logger'>
 
@@ -72,14 +73,23 @@ async function abortLost({ runs }: LeaseDeps): Promise<void> {
 }
 
 /** Ends the runs that this process abandoned. Other processes do not end these runs while this process has a lease. */
-async function endAbandoned(deps: LeaseDeps): Promise<void> {
-  for (const run of deps.runs.active.takeAbandoned()) {
+export async function endAbandoned(deps: OrphanDeps): Promise<void> {
+  const { active, store, eventLog } = deps.runs
+  const runs = active.takeAbandoned()
+  for (const [place, { workspaceId, conversationUuid, runUuid, end }] of runs.entries()) {
     try {
-      const found = await deps.runs.store.findConversation(run.workspaceId, run.conversationUuid)
+      if (end) {
+        // If another process has ended the run, later readers must get that end.
+        if (!(await store.end(end))) eventLog.drop(runUuid)
+        active.forget(conversationUuid)
+        continue
+      }
+      const found = await store.findConversation(workspaceId, conversationUuid)
       const latest = found?.latestRun
-      if (found && latest?.uuid === run.runUuid && latest.status === 'running') await endOrphaned(deps, found, latest)
+      if (found && latest?.uuid === runUuid && latest.status === 'running')
+        await endOrphaned(deps, found, latest, notStored())
     } catch (error) {
-      deps.runs.active.abandon(run)
+      for (const left of runs.slice(place)) active.abandon(left)
       throw error
     }
   }

@@ -1,11 +1,29 @@
 import { randomUUID } from 'node:crypto'
+import { expect } from 'vitest'
 import { connectRedis } from '../../../../src/adapters/redis/connections.ts'
 import { createSharedRunQueue } from '../../../../src/adapters/redis/run-queue.ts'
+import { refuse } from '../../../../src/shared/app-error.ts'
 import { closedPort } from '../../../support/kept-port.ts'
 import { inLive, type Scenario, to } from '../scenario.ts'
 import { failedRun, type World } from '../world.ts'
 
 const messages = [{ role: 'user', content: 'x' }]
+const parameters = { name: 'x' }
+
+/** Calls while the ends of runs cannot be stored. */
+async function unstored(world: World, call: () => ReturnType<Scenario>): ReturnType<Scenario> {
+  const { settings, store } = world.bench.server.deps.runs
+  const { storeWaitMs } = settings
+  const { end } = store
+  settings.storeWaitMs = 0
+  store.end = () => Promise.reject(refuse('disk-full'))
+  try {
+    return await call()
+  } finally {
+    store.end = end
+    settings.storeWaitMs = storeWaitMs
+  }
+}
 
 async function failedConversation(world: World): Promise<{ conversationUuid: string }> {
   const { body } = await failedRun(world)
@@ -21,6 +39,8 @@ export const runCauses: Record<string, Scenario> = {
   'runs.run prompt-does-not-compile': (world) =>
     to('runs.run', world, { ids: { ...inLive(world), versionUuid: world.brokenDraft }, body: { path: 'broken' } }),
   'runs.run run-failed': (world) => failedRun(world),
+  'runs.run run-not-stored': (world) =>
+    unstored(world, () => to('runs.run', world, { ids: inLive(world), body: { path: 'hello', parameters } })),
   'runs.run queue-full': async (world) => {
     const key = await world.keyWith({ scopes: ['run', 'read'] })
     const { end } = await world.openRun()
@@ -28,7 +48,7 @@ export const runCauses: Record<string, Scenario> = {
     const start = () =>
       to('runs.run', world, {
         ids: inLive(world),
-        body: { path: 'hello', parameters: { name: 'x' }, background: true },
+        body: { path: 'hello', parameters, background: true },
         key,
       })
     const waiting = await start()
@@ -49,7 +69,7 @@ export const runCauses: Record<string, Scenario> = {
     })
     const { queue } = runs
     runs.queue = unavailable
-    const body = { path: 'hello', parameters: { name: 'x' }, background: true }
+    const body = { path: 'hello', parameters, background: true }
     const answer = await to('runs.run', world, { ids: inLive(world), body })
     runs.queue = queue
     await unavailable.close()
@@ -71,6 +91,21 @@ export const runCauses: Record<string, Scenario> = {
     const ids = await failedConversation(world)
     world.bench.fake.enqueue({ status: 401 })
     return to('runs.chat', world, { ids, body: { messages } })
+  },
+  'runs.chat run-not-stored': async (world) => {
+    const ids = await failedConversation(world)
+    return unstored(world, () => to('runs.chat', world, { ids, body: { messages } }))
+  },
+  'runs.attach run-not-stored': async (world) => {
+    const { conversationUuid, end } = await world.openRun()
+    return unstored(world, async () => {
+      const { readerCount } = world.bench.server.deps.runs.eventLog
+      const before = readerCount()
+      const attached = to('runs.attach', world, { ids: { conversationUuid }, body: {} })
+      await expect.poll(readerCount).toBe(before + 1)
+      await end()
+      return attached
+    })
   },
   'runs.attach run-failed': async (world) =>
     to('runs.attach', world, { ids: await failedConversation(world), body: {} }),
