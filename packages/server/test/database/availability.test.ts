@@ -158,10 +158,17 @@ describe.skipIf(testServerUrl !== undefined)('full disk below the embedded datab
     await calls.issue([call])
     const answer = { id: 'call', workspaceId, result: 1, isError: false, answeredAt: new Date() }
     expect(await calls.answer(answer)).toBe(true)
-    expect(await runs.requestStop(run.uuid)).toBe(true)
+    expect(await runs.requestStop(workspaceId, run.uuid)).toBe(true)
     expect(await postgresLeaseStore(database.session).renew('owner', 10_000)).toEqual([run.uuid])
     const end: RunEnd = {
-      ...{ runUuid: run.uuid, conversationUuid: conversation.uuid, epoch: 1, epochAfter: 1, from: 'running' },
+      ...{
+        workspaceId,
+        runUuid: run.uuid,
+        conversationUuid: conversation.uuid,
+        epoch: 1,
+        epochAfter: 1,
+        from: 'running',
+      },
       ...{ status: 'completed', messages: [], lastEventId: 1, endedAt: new Date(), eventLog: new Uint8Array() },
       result: { toolRequests: [], tokenUsage: usageOf({}), cost: 0, costUnknown: false },
     }
