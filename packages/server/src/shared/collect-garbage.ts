@@ -13,7 +13,7 @@ export function collectYoung(): void {
 }
 
 /** Pauses for 30 to 60 ms. Frees all garbage. */
-export function collectAll(): void {
+function collectAll(): void {
   gc?.({ type: 'major', execution: 'sync' })
 }
 

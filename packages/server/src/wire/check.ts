@@ -1,6 +1,6 @@
-import type { DocumentCheck as CheckBody } from '@stet/contract'
+import type { DocumentCheck as CheckBody, CompileIssue as IssueBody, LocatedIssue as LocatedBody } from '@stet/contract'
 import type { PromptCheck } from '../features/checks/check-prompt.ts'
-import { locatedIssueBody, MAX_ISSUES } from './compile-issue.ts'
+import type { CompileIssue } from '../features/templates/template-engine.ts'
 import { providerKind, shownMessages } from './legacy-clients.ts'
 
 /** @param kind the type of the prompt's provider key; undefined if it has none. */
@@ -16,4 +16,19 @@ export function checkBody(check: PromptCheck, kind: string | undefined, isDeclar
     referencedBy: check.referencedBy,
     messages: check.messages && shownMessages(check.messages, isDeclared),
   }
+}
+
+/** A response has at most this many errors of one prompt. */
+export const MAX_ISSUES = 20
+
+/** @param path the prompt that was compiled. Only errors in other prompts name theirs. */
+export function issueBody(issue: CompileIssue, path: string): IssueBody {
+  const { path: of, ...body } = locatedIssueBody(issue)
+  return of === path ? body : { ...body, path: of }
+}
+
+export function locatedIssueBody(issue: CompileIssue): LocatedBody {
+  const { code, message, line, column, endLine, endColumn, frame, path } = issue
+  const end = { ...(endLine === undefined ? {} : { endLine }), ...(endColumn === undefined ? {} : { endColumn }) }
+  return { code, message, line, column, ...end, frame, path }
 }

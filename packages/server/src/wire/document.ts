@@ -1,6 +1,6 @@
 import type { Document as DocumentBody } from '@stet/contract'
 import type { Document } from '../features/documents/document.ts'
-import { issueBody, MAX_ISSUES } from './compile-issue.ts'
+import { issueBody, MAX_ISSUES } from './check.ts'
 import { providerKind } from './legacy-clients.ts'
 import { personBody } from './person.ts'
 

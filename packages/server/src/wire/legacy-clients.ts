@@ -1,6 +1,6 @@
 /** Recognizes legacy clients by `X-Latitude-SDK-Version` and adapts responses to their models. */
 import { ProviderKind, type RunResult as RunResultBody } from '@stet/contract'
-import type { Message, MessagePart, Role } from '../features/templates/message.ts'
+import type { Message, MessagePart, Role } from '@stet/contract/vocabulary'
 
 export interface ClientGeneration {
   /** True if the header is present. Such clients parse responses with strict models. */

@@ -1,9 +1,9 @@
+import type { Message } from '@stet/contract/vocabulary'
 import { expect, it } from 'vitest'
 import { usageOf } from '../features/providers/usage.ts'
 import type { RunEvent } from '../features/runs/events/run-event.ts'
 import type { EncodedMessage, LogEntry, MessageForm } from '../features/runs/ports.ts'
 import type { StepResponse } from '../features/runs/run.ts'
-import type { Message } from '../features/templates/message.ts'
 import { addFrame, bytesOf, encodeEvent, encodeMessage, encodeResponse } from './run-frames.ts'
 
 const thought: Message = {

@@ -1,5 +1,5 @@
 /** Encodes a run's events as event stream frames, once for all readers. Pieces refer to messages by position. */
-import type { RunFailure } from '@stet/contract/vocabulary'
+import type { Message, RunFailure } from '@stet/contract/vocabulary'
 import type { ProviderEvent, RunEvent } from '../features/runs/events/run-event.ts'
 import type { EncodedMessage, EventPiece, LogEntry, MessageForm, StoredFrames } from '../features/runs/ports.ts'
 import {
@@ -9,7 +9,6 @@ import {
   type RunSource,
   type StepResponse,
 } from '../features/runs/run.ts'
-import type { Message } from '../features/templates/message.ts'
 import type { RunError } from '../shared/app-error.ts'
 import { storableJson } from '../shared/text-guards.ts'
 import { declaredMessage } from './legacy-clients.ts'

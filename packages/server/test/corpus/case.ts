@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { Message } from '../../src/features/templates/message.ts'
+import type { Message } from '@stet/contract/vocabulary'
 import type { CompileIssue, TemplateSource } from '../../src/features/templates/template-engine.ts'
 
 type ShortMessage = { role: string; content: unknown } & Record<string, unknown>

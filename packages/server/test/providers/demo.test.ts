@@ -1,7 +1,7 @@
+import type { Message } from '@stet/contract/vocabulary'
 import { describe, expect, it } from 'vitest'
 import { demoDriver } from '../../src/adapters/providers/demo/driver.ts'
 import { instanceOf } from '../../src/adapters/providers/demo/instance.ts'
-import type { Message } from '../../src/features/templates/message.ts'
 import { batchesOf, callOf, chunksOf, modelRequest, textOf } from '../support/model-request.ts'
 
 const demo = demoDriver()

@@ -1,10 +1,10 @@
 /** Checks every provider kind in every case: stet reads the service's responses and sends its request format. */
 import { readFile } from 'node:fs/promises'
+import type { Message, MessagePart } from '@stet/contract/vocabulary'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createModelDrivers } from '../../src/adapters/providers/registry.ts'
 import type { ModelChunk, ModelRequest } from '../../src/features/providers/model-driver.ts'
 import { ProviderError } from '../../src/features/providers/provider-error.ts'
-import type { Message, MessagePart } from '../../src/features/templates/message.ts'
 import { systemClock } from '../../src/shared/clock.ts'
 import { type FakeProvider, fakeProvider } from '../support/fake-provider.ts'
 import { callOf, chunksOf, failureOf, modelRequest, providerAt, textOf } from '../support/model-request.ts'

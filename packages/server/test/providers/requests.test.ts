@@ -1,4 +1,6 @@
 /** What each protocol's translator makes of a request: one row per rule. `wires` has the requests that all kinds share. */
+
+import type { Message, MessagePart } from '@stet/contract/vocabulary'
 import { afterAll, describe, expect, it } from 'vitest'
 import { anthropicBody, messagesUrl } from '../../src/adapters/providers/anthropic/driver.ts'
 import { chatBody } from '../../src/adapters/providers/openai/chat/request.ts'
@@ -7,7 +9,6 @@ import { openaiService } from '../../src/adapters/providers/openai/service.ts'
 import { createModelDrivers } from '../../src/adapters/providers/registry.ts'
 import { meetsStrict } from '../../src/adapters/providers/request/schema.ts'
 import { requestHeaders } from '../../src/adapters/providers/request/settings.ts'
-import type { Message, MessagePart } from '../../src/features/templates/message.ts'
 import { systemClock } from '../../src/shared/clock.ts'
 import { modelRequest, providerAt, serviceOf, type TestRequest } from '../support/model-request.ts'
 import { closedSchema, type Json } from './wires/shape.ts'

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { Message } from '@stet/contract/vocabulary'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startRun } from '../../src/features/runs/start-run.ts'
-import type { Message } from '../../src/features/templates/message.ts'
 import {
   assistantMessage,
   caller,

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
+import type { Message } from '@stet/contract/vocabulary'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createActiveRuns } from '../../src/features/runs/leases/active-runs.ts'
 import { endOrphaned } from '../../src/features/runs/leases/end-orphaned.ts'
 import { endAbandoned } from '../../src/features/runs/leases/keep-lease.ts'
 import type { RunDeps } from '../../src/features/runs/ports.ts'
 import { startRun } from '../../src/features/runs/start-run.ts'
-import type { Message } from '../../src/features/templates/message.ts'
 import { type RunError, refuse } from '../../src/shared/app-error.ts'
 import { caller, prompt, type RunBench, record, runBench } from './run-bench.ts'
 

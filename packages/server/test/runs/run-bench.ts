@@ -1,6 +1,7 @@
 /** A server with a fake provider and published prompts. */
+
+import type { Message } from '@stet/contract/vocabulary'
 import type { Replaced } from '../../src/compose.ts'
-import type { Message } from '../../src/features/templates/message.ts'
 import { createTestProject, openServer } from '../http/scenario.ts'
 import { type FakeProvider, fakeProvider } from '../support/fake-provider.ts'
 import type { TestServer } from '../support/test-server.ts'

@@ -167,7 +167,9 @@ function takeBatch(queues: Queues, isLargeDue: boolean): Group[] {
       for (const group of queue) {
         const isFull = taken.length >= FULL_BATCH || (taken.length > 0 && bytes + group.bytes > FULL_BATCH_BYTES)
         const isOver = count > 0 && own + group.bytes > LARGE_BYTES
-        if (isFull || isOver || group.bytes > LARGE_BYTES || group.keys.some((key) => keys.has(key))) break
+        let isRepeated = false
+        for (const key of group.keys) isRepeated ||= keys.has(key)
+        if (isFull || isOver || isRepeated || group.bytes > LARGE_BYTES) break
         taken.push(group)
         for (const key of group.keys) keys.add(key)
         bytes += group.bytes

@@ -1,5 +1,5 @@
+import type { Message } from '@stet/contract/vocabulary'
 import { z } from 'zod'
-import type { Message } from '../../features/templates/message.ts'
 import type { SlotPlan, TemplateStep } from '../../features/templates/template-engine.ts'
 
 export const slotMessages = z.array(

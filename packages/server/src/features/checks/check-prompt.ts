@@ -1,5 +1,5 @@
 /** Compiles a prompt, and renders its first step as a run would. Stores nothing and calls no provider. */
-import type { CheckDocumentBody, DocumentCheck } from '@stet/contract/vocabulary'
+import type { CheckDocumentBody, DocumentCheck, Message } from '@stet/contract/vocabulary'
 import { requireScope } from '../access/api-key.ts'
 import type { Needs } from '../deps.ts'
 import { checkText, hashContent, inBatches, loadFromVersion, loadWith } from '../documents/check-document.ts'
@@ -8,7 +8,6 @@ import { preparePrompt } from '../documents/read-document.ts'
 import { readTexts } from '../documents/read-texts.ts'
 import { ownerOf, resolveVersion, type VersionAddress } from '../documents/version-ref.ts'
 import type { Version } from '../projects/project.ts'
-import type { Message } from '../templates/message.ts'
 import { parameterValues, type WireParameter, wireParameters } from '../templates/parameters.ts'
 import {
   CompileFailure,

@@ -1,5 +1,5 @@
+import type { Message } from '@stet/contract/vocabulary'
 import { expect, it } from 'vitest'
-import type { Message } from '../templates/message.ts'
 import { answerPendingCalls } from './continue-conversation.ts'
 
 const call = (...ids: string[]): Message => ({

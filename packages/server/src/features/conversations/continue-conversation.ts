@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { ToolCallPart } from '@stet/contract/vocabulary'
+import type { Message, MessagePart, ToolCallPart } from '@stet/contract/vocabulary'
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
 import type { Span } from '../../shared/tracer.ts'
@@ -12,7 +12,6 @@ import type { StoredConversation } from '../runs/ports.ts'
 import { storedOrAbandoned } from '../runs/start-run.ts'
 import { superviseRun } from '../runs/supervise-run.ts'
 import type { ToolAnswer } from '../runs/tools/tool.ts'
-import type { Message, MessagePart } from '../templates/message.ts'
 import { busy, type ConversationAddress, changedMeanwhile, findConversation, isActive } from './find-conversation.ts'
 
 export interface ContinueInput extends ConversationAddress {

@@ -1,8 +1,9 @@
 /** Saved inputs of a prompt. Examples belong to the prompt, not to one of its versions. */
+
+import type { Message } from '@stet/contract/vocabulary'
 import { EXAMPLE_LIMITS } from '@stet/contract/vocabulary'
 import { issueAt, refuse } from '../../shared/app-error.ts'
 import type { Author } from '../../shared/caller.ts'
-import type { Message } from '../templates/message.ts'
 
 export interface Example {
   uuid: string

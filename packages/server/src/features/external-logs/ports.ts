@@ -1,6 +1,5 @@
-import type { Span } from '@stet/contract/vocabulary'
+import type { Message, Span } from '@stet/contract/vocabulary'
 import type { NewConversation } from '../runs/ports.ts'
-import type { Message } from '../templates/message.ts'
 
 export interface LoggedConversation extends NewConversation {
   origin: 'log'

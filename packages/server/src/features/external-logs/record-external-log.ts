@@ -1,11 +1,11 @@
 /** Stores an external log as a conversation without a run. A chat can continue the conversation. */
 
 import { randomBytes } from 'node:crypto'
+import type { Message } from '@stet/contract/vocabulary'
 import type { Needs } from '../deps.ts'
 import { preparePrompt } from '../documents/read-document.ts'
 import type { VersionAddress } from '../documents/version-ref.ts'
 import { newConversation } from '../runs/start-run.ts'
-import type { Message } from '../templates/message.ts'
 import type { ExternalLog, LoggedConversation, NewExternalLog } from './ports.ts'
 
 export interface RecordExternalLogInput extends VersionAddress {

@@ -1,6 +1,5 @@
 /** The port to model providers. A driver sends stet's messages and passes on the response as batches of chunks. */
-import type { FinishReason } from '@stet/contract/vocabulary'
-import type { Message } from '../templates/message.ts'
+import type { FinishReason, Message } from '@stet/contract/vocabulary'
 import type { ToolDefinition } from '../templates/prompt-tools.ts'
 import type { ProviderKey } from './provider-key.ts'
 import type { Usage } from './usage.ts'

@@ -1,5 +1,5 @@
+import type { Message } from '@stet/contract/vocabulary'
 import { RunError } from '../../shared/app-error.ts'
-import type { Message } from '../templates/message.ts'
 import type { RunPlan } from './steps/run-plan.ts'
 import { nextStep } from './steps/run-plan.ts'
 import { append, latitude, type RunCompletion, type RunProgress, type RunWatch } from './steps/run-progress.ts'

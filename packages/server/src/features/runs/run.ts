@@ -1,4 +1,5 @@
 import type {
+  Message,
   RunState,
   TextResponse,
   Usage,
@@ -6,7 +7,6 @@ import type {
   RunResult as WireResult,
 } from '@stet/contract/vocabulary'
 import type { PromptVersion } from '../documents/document.ts'
-import type { Message } from '../templates/message.ts'
 import type { SlotPlan, TemplateSource } from '../templates/template-engine.ts'
 
 /**

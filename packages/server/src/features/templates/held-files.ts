@@ -3,8 +3,8 @@
  * a placeholder for each file. Placeholders in the rendered messages become files again.
  */
 import { randomUUID } from 'node:crypto'
+import type { Message, MessagePart } from '@stet/contract/vocabulary'
 import { RunError } from '../../shared/app-error.ts'
-import type { Message, MessagePart } from './message.ts'
 
 export type HeldFiles = ReturnType<typeof heldFiles>
 

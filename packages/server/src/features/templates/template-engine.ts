@@ -1,7 +1,6 @@
-import type { LocatedIssue } from '@stet/contract/vocabulary'
+import type { LocatedIssue, Message } from '@stet/contract/vocabulary'
 import type { PromptScan, PromptSource, SlotMessage } from '@stet/template'
 import { AppError, RunError } from '../../shared/app-error.ts'
-import type { Message } from './message.ts'
 
 /** Positions refer to the stored content. */
 export type CompileIssue = LocatedIssue

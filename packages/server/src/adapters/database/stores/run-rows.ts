@@ -3,9 +3,10 @@
  * meets. PostgreSQL then expects few rows and uses the table's index. `IS NOT DISTINCT FROM` on a state or time avoids
  * an index on that column, which would match most of the table.
  */
+
+import type { Message } from '@stet/contract/vocabulary'
 import type { Claim } from '../../../features/idempotency/ports.ts'
 import type { NewConversation, NewQueuedRun, NewRun, RunEnd } from '../../../features/runs/ports.ts'
-import type { Message } from '../../../features/templates/message.ts'
 import { charactersIn } from '../../../shared/json-pieces.ts'
 import { storableJson } from '../../../shared/text-guards.ts'
 import { usesReserve } from '../statement-gate.ts'

@@ -1,7 +1,7 @@
 /** Converts messages: system text is separate, user and assistant alternate, and tool results are user content. */
 import type Anthropic from '@anthropic-ai/sdk'
+import type { Message, MessagePart } from '@stet/contract/vocabulary'
 import type { ProviderSettings } from '../../../features/providers/model-driver.ts'
-import type { Message, MessagePart } from '../../../features/templates/message.ts'
 import { isObject, type Json } from '../json.ts'
 import { type Media, mediaOf, resultText, unsupported } from '../request/parts.ts'
 import { filesFromUser, withLeadingSystem, withoutDeveloper, withUser } from '../request/roles.ts'

@@ -1,5 +1,6 @@
 /** The built-in demo provider uses no network. The same request always produces the same chunks. */
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Message, MessagePart } from '@stet/contract/vocabulary'
 import type {
   FinishReason,
   ModelChunk,
@@ -8,7 +9,6 @@ import type {
   ToolDefinition,
 } from '../../../features/providers/model-driver.ts'
 import { usageOf } from '../../../features/providers/usage.ts'
-import type { Message, MessagePart } from '../../../features/templates/message.ts'
 import { asObject } from '../json.ts'
 import { resultText } from '../request/parts.ts'
 import { tokenLimit } from '../request/settings.ts'

@@ -1,8 +1,8 @@
 /** Sends the URLs of media to the provider. stet never fetches them. */
 
+import type { MessagePart } from '@stet/contract/vocabulary'
 import type { ProviderSettings } from '../../../features/providers/model-driver.ts'
 import { ProviderError } from '../../../features/providers/provider-error.ts'
-import type { MessagePart } from '../../../features/templates/message.ts'
 
 export type Media = { url: string; mimeType: string } | { base64: string; mimeType: string }
 

@@ -1,5 +1,5 @@
 /** Adapts messages to the roles that a service accepts. */
-import type { Message, MessagePart, Role } from '../../../features/templates/message.ts'
+import type { Message, MessagePart, Role } from '@stet/contract/vocabulary'
 
 export function withoutDeveloper(messages: readonly Message[]): readonly Message[] {
   return messages.map((message) => (message.role === 'developer' ? as('system', message) : message))

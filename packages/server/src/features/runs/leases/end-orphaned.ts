@@ -1,8 +1,8 @@
 /** Ends orphaned runs and runs that were stopped while queued. Each gets exactly one terminal event. */
 
+import type { Message } from '@stet/contract/vocabulary'
 import { RunError } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
-import type { Message } from '../../templates/message.ts'
 import type { RunEnd, StoredConversation, StoredLog, StoredRun } from '../ports.ts'
 import { nextStep, planOf } from '../steps/run-plan.ts'
 import { createRunProgress } from '../steps/run-progress.ts'

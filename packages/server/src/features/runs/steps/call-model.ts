@@ -1,5 +1,6 @@
 /** Collects a model call's chunks into a message and shows them as events. A failed call keeps its partial message. */
 
+import type { Message, MessagePart, ToolCall } from '@stet/contract/vocabulary'
 import { newToolCallId } from '../../../shared/random-text.ts'
 import { storableText } from '../../../shared/text-guards.ts'
 import type { Span } from '../../../shared/tracer.ts'
@@ -7,7 +8,6 @@ import type { FinishReason, GeneratedFile, ModelChunk, ModelRequest, PartSeal } 
 import type { ModelPrices } from '../../providers/ports.ts'
 import { ProviderError, runErrorOf } from '../../providers/provider-error.ts'
 import { type Usage, usageOf } from '../../providers/usage.ts'
-import type { Message, MessagePart, ToolCall } from '../../templates/message.ts'
 import type { ProviderEvent, RunEvent, ShowEvents, ToolSource } from '../events/run-event.ts'
 import type { EndedModelCall } from '../ports.ts'
 import { type ShowDeps, type ShownCalls, showCalls } from '../tools/shown-calls.ts'

@@ -1,8 +1,8 @@
+import type { Message } from '@stet/contract/vocabulary'
 import { AppError, RunError } from '../../../shared/app-error.ts'
 import type { Span, SpanAttributes } from '../../../shared/tracer.ts'
 import type { Needs } from '../../deps.ts'
 import { type HeldFiles, heldFiles } from '../../templates/held-files.ts'
-import type { Message } from '../../templates/message.ts'
 import type { EvaluationOwner, TemplateStep } from '../../templates/template-engine.ts'
 import type { PromptInput, PromptSteps, ToolScope } from '../run.ts'
 

@@ -1,6 +1,6 @@
+import type { Message, ToolCall } from '@stet/contract/vocabulary'
 import type { Span } from '../../../shared/tracer.ts'
 import { addUsage, usageOf } from '../../providers/usage.ts'
-import type { Message, ToolCall } from '../../templates/message.ts'
 import type { LatitudeEvent, RunEvent, ShowEvents } from '../events/run-event.ts'
 import type { EncodedMessage, EventCodec } from '../ports.ts'
 import type { EncodedResponse, MessageSlice, RunSpending } from '../run.ts'

@@ -1,8 +1,8 @@
 /** Runs one step: repeats model calls until one has no tool calls, or has a tool request for the caller. */
 
+import type { Message, ToolCall } from '@stet/contract/vocabulary'
 import { RunError } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
-import type { Message, ToolCall } from '../../templates/message.ts'
 import type { EncodedResponse, RunSpending, StepResponse } from '../run.ts'
 import { type AnswerDeps, answerCalls } from '../tools/answer-calls.ts'
 import type { ExecuteRun } from '../tools/run-agent.ts'

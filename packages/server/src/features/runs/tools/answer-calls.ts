@@ -1,9 +1,9 @@
 /** Answers a model call's tool calls in parallel. Shows each result as it arrives; one message contains all results. */
 
+import type { Message, MessagePart, ToolCall } from '@stet/contract/vocabulary'
 import { storableJson } from '../../../shared/text-guards.ts'
 import type { Span } from '../../../shared/tracer.ts'
 import type { Needs } from '../../deps.ts'
-import type { Message, MessagePart, ToolCall } from '../../templates/message.ts'
 import type { ProviderEvent } from '../events/run-event.ts'
 import type { ToolScope } from '../run.ts'
 import type { FaultyCall } from '../steps/call-model.ts'

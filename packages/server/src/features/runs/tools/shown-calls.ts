@@ -1,9 +1,9 @@
 /** Stores a model call's tool calls before readers see them, and waits for the caller's results. */
 
 import { setTimeout as pause } from 'node:timers/promises'
+import type { ToolCall } from '@stet/contract/vocabulary'
 import { isUnavailable } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
-import type { ToolCall } from '../../templates/message.ts'
 import type { ToolScope } from '../run.ts'
 import type { RunProgress } from '../steps/run-progress.ts'
 import type { StepTool, Toolbox, ToolOutcome } from './tool.ts'

@@ -1,7 +1,7 @@
+import type { Message, MessagePart } from '@stet/contract/vocabulary'
 import type OpenAI from 'openai'
 import type { ModelRequest, ToolDefinition } from '../../../../features/providers/model-driver.ts'
 import { ProviderError } from '../../../../features/providers/provider-error.ts'
-import type { Message, MessagePart } from '../../../../features/templates/message.ts'
 import { asList, asObject, type Json } from '../../json.ts'
 import { resultText, unsupported } from '../../request/parts.ts'
 import {
