@@ -11,7 +11,7 @@ import {
   type DatabaseOptions,
   openDatabase,
 } from './adapters/database/database.ts'
-import { requireOwnRows } from './adapters/database/own-tables.ts'
+import { requireOwnRows } from './adapters/database/migrate.ts'
 import { postgresApiKeyStore } from './adapters/database/stores/api-key-store.ts'
 import { postgresConversationStore } from './adapters/database/stores/conversation-store.ts'
 import { postgresDeletionStore } from './adapters/database/stores/deletion-store.ts'

@@ -89,7 +89,7 @@ describe('damaged embedded database', { timeout: processTestMs }, () => {
   })
 
   const way = () =>
-    `Keep a copy of the folder. Then restore the newest snapshot, ${snapshots}/stet-20260101-000000.tar.gz, into`
+    `Keep a copy of ${directory}. Then restore the newest snapshot, ${snapshots}/stet-20260101-000000.tar.gz, into`
 
   const openIt = () => {
     const error = (event: string, { reason }: LogFields) => void events.push(`${event} ${String(reason)}`)

@@ -1,5 +1,5 @@
 import { isDriverAdapterError } from '@prisma/driver-adapter-utils'
-import { AppError, refuse } from '../../shared/app-error.ts'
+import { AppError, OperatorError, refuse } from '../../shared/app-error.ts'
 
 /** Codes with which Node, PostgreSQL, Prisma and the embedded database report an unavailable database. */
 const AWAY_CODES = new Set([
@@ -65,4 +65,11 @@ export function isUniqueViolation(error: unknown): boolean {
 export function codeOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined
   return typeof error.code === 'string' ? error.code : undefined
+}
+
+/** PostgreSQL reads a page of zeros as an empty page, so its rows are missing without an error. */
+export class LostRowsError extends OperatorError {
+  constructor(reason: string) {
+    super(`Rows of the database's own tables are missing: ${reason}`)
+  }
 }

@@ -3,8 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SqlQueries, SqlSession } from '@stet/embedded-postgres/sql-session'
 import { OperatorError } from '../../shared/app-error.ts'
-import { codeOf } from './database-error.ts'
-import { LostRowsError } from './own-tables.ts'
+import { codeOf, LostRowsError } from './database-error.ts'
 
 /** Prisma's `migrate deploy` locks the same key, so the two never migrate at the same time. */
 const PRISMA_LOCK = 72_707_369
@@ -100,4 +99,22 @@ async function readMigrations(folder: string) {
       return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') }
     }),
   )
+}
+
+/** The first start fills these tables in one transaction, and they are never emptied. */
+const FILLED = ['workspace', 'author', 'api_key'] as const
+
+/**
+ * Checks that the tables of the first start are all filled or all empty. Otherwise a server whose workspaces are lost would
+ * create another one, and replace the admin key.
+ * @throws LostRowsError
+ */
+export async function requireOwnRows(session: SqlSession): Promise<void> {
+  const columns = FILLED.map((table) => `EXISTS (SELECT FROM ${table}) AS ${table}`)
+  const { rows } = await session.query(`SELECT ${columns.join(', ')}`)
+  const empty = FILLED.filter((table) => rows[0]?.[table] === false)
+  if (empty.length > 0 && empty.length < FILLED.length) {
+    const filled = FILLED.filter((table) => !empty.includes(table))
+    throw new LostRowsError(`no rows in ${empty.join(' and ')}, but rows in ${filled.join(' and ')}`)
+  }
 }

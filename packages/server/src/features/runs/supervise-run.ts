@@ -213,7 +213,12 @@ async function storeAndShow(deps: ExecuteDeps, own: OwnRun, ending: Ending): Pro
   const attempt = deps.runs.store.end(end, span)
   attempt.catch(() => undefined)
   await own.committed
-  if (!(await isStored(deps, own, end, attempt))) throw refuse('run-not-stored')
+  const again = () => deps.runs.store.end(end, span)
+  const isStored = await whileAway(deps, attempt, again, own.givingUp.signal).catch((error: unknown) =>
+    showUnstored(deps, own, error),
+  )
+  // Another process has ended the run.
+  if (!isStored) throw refuse('run-not-stored')
   const { status, messages, result, lastEventId, endedAt, epoch } = end
   const { createdAt, firstEventId } = run
   const shared = { epoch, status, lastEventId }
@@ -247,28 +252,19 @@ async function encodeEnd(
   return { end: { ...ids, ...place, ...ended, eventLog, endedAt }, terminal }
 }
 
-/** @returns false if another process has ended the run. @throws AppError `run-not-stored` after readers were told. */
-async function isStored(deps: ExecuteDeps, own: OwnRun, end: RunEnd, first: Promise<boolean>): Promise<boolean> {
-  const { span, givingUp } = own
-  try {
-    return await whileAway(deps, first, () => deps.runs.store.end(end, span), givingUp.signal)
-  } catch (error) {
-    deps.logger.error('run.end-not-stored', { runUuid: end.runUuid, reason: nameOf(error), ...span?.ids })
-    await showUnstored(deps, own)
-    throw refuse('run-not-stored', {}, { cause: error })
-  }
-}
-
 /**
  * Shows an end that says so, because a stream without a terminal event looks broken. This process stores the same end
- * once the database accepts writes again (`endAbandoned`).
+ * once the database accepts writes again (`endAbandoned`). @throws AppError `run-not-stored`.
  */
-async function showUnstored(deps: ExecuteDeps, own: OwnRun): Promise<void> {
+async function showUnstored(deps: ExecuteDeps, own: OwnRun, cause: unknown): Promise<never> {
+  const { recorder, run, span } = own
+  deps.logger.error('run.end-not-stored', { runUuid: run.uuid, reason: nameOf(cause), ...span?.ids })
   // The new terminal event replaces the one that no reader has seen.
-  own.recorder.lastId -= 1
+  recorder.lastId -= 1
   const { end, terminal } = await encodeEnd(deps, own, { failure: notStored() })
   own.unstored = end
-  appendEntries(own.recorder, [terminal])
+  appendEntries(recorder, [terminal])
+  throw refuse('run-not-stored', {}, { cause })
 }
 
 function runAttributes(input: SuperviseInput) {

@@ -1,13 +1,14 @@
+import { dirname } from 'node:path'
 import {
   DamagedDatabaseError,
   type DatabaseFolder,
   EmbeddedPostgresError,
   type EmbeddedPostgresOptions,
+  newestSnapshot,
   openEmbeddedPostgres,
 } from '@stet/embedded-postgres'
 import { OperatorError } from '../../../shared/app-error.ts'
 import type { Engine } from '../engine.ts'
-import { describeDamage } from './describe-damage.ts'
 
 interface EmbeddedOptions extends Omit<EmbeddedPostgresOptions, 'onDamage'> {
   backupDir?: string | undefined
@@ -17,10 +18,13 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Engine> {
   const { log } = options
   const damage: { found?: Promise<OperatorError> } = {}
   let reports = false
+  // At a start, the same message ends the process.
+  const report = () => {
+    if (reports) void damage.found?.then(({ message }) => log.error('database.damaged', { reason: message }))
+  }
   const onDamage = (error: DamagedDatabaseError) => {
     damage.found = describeDamage(error, options)
-    // At a start, the same message ends the process.
-    if (reports) void damage.found.then(({ message }) => log.error('database.damaged', { reason: message }))
+    report()
   }
   const opening = openEmbeddedPostgres({ ...options, onDamage })
   const { isDiskLow, isReserveUsed, ...database } = await opening.catch(async (error: unknown) => {
@@ -37,6 +41,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Engine> {
     describeDamage: (message) => describeDamage({ message, kind: 'files' }, options),
     reportDamage() {
       reports = true
+      report()
     },
   }
 }
@@ -54,4 +59,27 @@ export function asOperatorError<T>(work: () => Promise<T>): Promise<T> {
 
 function asOperator(error: unknown): unknown {
   return error instanceof EmbeddedPostgresError ? new OperatorError(error.message) : error
+}
+
+interface Place {
+  folder: DatabaseFolder
+  backupDir?: string | undefined
+}
+
+type Damage = Pick<DamagedDatabaseError, 'message' | 'kind'> & { lostUpTo?: string | undefined }
+
+/** Adds the way out to a description of damage: the backup to restore, and what is possible without one. */
+async function describeDamage({ message, lostUpTo, kind }: Damage, place: Place): Promise<OperatorError> {
+  const { folder, backupDir } = place
+  const snapshot = backupDir && (await newestSnapshot(backupDir, folder.owner))
+  if (kind === 'unopened')
+    return new OperatorError(snapshot ? `${message}. The newest snapshot is ${snapshot}` : message)
+  const which = snapshot ? `the newest snapshot, ${snapshot}` : 'a backup'
+  const restore = `restore ${which}, into another data folder with "stet-server restore"`
+  if (kind === 'absent')
+    return new OperatorError(
+      `${message}: mount it, or ${restore}. For a new database, move encryption.key and admin.key out of ${dirname(folder.path)}`,
+    )
+  const withoutBackup = lostUpTo ? `, or set STET_ACCEPT_LOST_WRITES=${lostUpTo} to start without the later writes` : ''
+  return new OperatorError(`${message}. Keep a copy of ${folder.path}. Then ${restore}${withoutBackup}`)
 }
