@@ -43,8 +43,11 @@ export const promptCauses: Record<string, Scenario> = {
     const ids = await inDraft(world)
     // The repeated alias makes 3.5 MB of JSON out of 60 KB.
     const prompt = `---\na: &a ${'x'.repeat(60_000)}\nb: [${Array.from({ length: 58 }, () => '*a')}]\n---\n`
-    for (let made = 0; made < 19; made += 1)
-      await to('documents.create', world, { ids, body: { path: newName(), prompt } })
+    for (let made = 0; made < 19; made += 1) {
+      // The bytes of a key per second are limited.
+      const { key } = await world.newApiKey()
+      await to('documents.create', world, { ids, body: { path: newName(), prompt }, key })
+    }
     return to('documents.list', world, { ids })
   },
   'documents.create path-taken': async (world) =>
