@@ -16,6 +16,7 @@ interface Service {
   stop_grace_period?: string
   profiles?: string[]
   environment?: Record<string, unknown>
+  env_file?: { path: string }[]
   depends_on?: Record<string, unknown>
   deploy?: { replicas?: number }
 }
@@ -43,14 +44,18 @@ function checkCompose(): void {
     (key === 'id' || key === '$schema') && typeof value === 'string' ? undefined : value,
   )
   const isValid = new Ajv({ strict: false, validateFormats: false }).compile(schema)
-  expect(isValid(compose), `compose.yaml: ${JSON.stringify(isValid.errors)}`)
+  // The schema is older than the form of `env_file` that may be absent.
+  const older = parse(text.replace(/^ {2}env_file: .*\n/m, ''), { merge: true })
+  expect(isValid(older), `compose.yaml: ${JSON.stringify(isValid.errors)}`)
   expect(!isValid({ services: { a: { imagee: 'b' } } }), 'the schema of compose files accepts an unknown key')
   const services = compose.services as Record<string, Service>
-  for (const [name, { profiles = [], depends_on = {}, environment = {} }] of Object.entries(services)) {
+  for (const [name, { profiles = [], depends_on = {}, environment = {}, env_file }] of Object.entries(services)) {
     expect(profiles.length === 1, `compose.yaml: ${name} needs one profile`)
     for (const other of Object.keys(depends_on))
       expect(services[other]?.profiles?.[0] === profiles[0], `compose.yaml: ${other} does not start with ${name}`)
-    if (name === 'single' || name === 'server') expectSettings(`compose.yaml: ${name}`, Object.keys(environment))
+    if (name !== 'single' && name !== 'server') continue
+    expectSettings(`compose.yaml: ${name}`, Object.keys(environment))
+    expect(env_file?.[0]?.path === '.env', `compose.yaml: ${name} does not get the settings in deploy/.env`)
   }
   expect(services['server']?.deploy?.replicas === 3, 'compose.yaml: scaled needs three servers')
   for (const drainSeconds of ['', '3600']) {
@@ -58,6 +63,12 @@ function checkCompose(): void {
     for (const { stop_grace_period } of [single, server] as Service[])
       expectGrace(`compose.yaml with ${stop_grace_period}`, secondsOf(stop_grace_period), drainSeconds)
   }
+  const example = readFileSync(join(root, 'deploy/example.env'), 'utf8')
+  const named = [...example.matchAll(/^(?:# )?([A-Z][A-Z_]+)=/gm)].map(([, name = '']) => name)
+  expectSettings(
+    'example.env',
+    named.filter((name) => name !== 'POSTGRES_PASSWORD'),
+  )
   const proxy = readFileSync(join(root, 'deploy/nginx.conf'), 'utf8')
   expect(/^\s*proxy_buffering off;$/m.test(proxy), 'nginx.conf: event streams are buffered')
 }
