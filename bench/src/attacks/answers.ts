@@ -1,4 +1,4 @@
-/** `pnpm bench:answers`: the memory that stays resident after a few very large responses, and after many large ones. */
+/** `pnpm bench:answers`: the memory during and after a few very large responses, and many large ones. */
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Pool } from 'undici'
@@ -27,15 +27,25 @@ async function measure(name: string, load: { answers: number; bytes: number; par
   await runAll(stet, 20, 4)
   const before = await settledBytes(stet)
   text = '"quoted" words '.repeat(Math.ceil(load.bytes / 15))
-  const failures = await runAll(stet, load.answers, load.parallel)
+  const { failures, peak } = await whileWatched(stet, () => runAll(stet, load.answers, load.parallel))
   const after = await settledBytes(stet)
   text = 'a short answer'
   await runAll(stet, 200, 4)
   const later = await settledBytes(stet)
   const megabytes = (bytes: number) => Math.round(bytes / 1_048_576)
-  const figures = { before: megabytes(before), after: megabytes(after), later: megabytes(later) }
+  const figures = { before: megabytes(before), peak: megabytes(peak), after: megabytes(after), later: megabytes(later) }
   console.log(JSON.stringify({ bench: 'answers', load: name, ...figures, failures }))
   await closeAll(stet)
+}
+
+async function whileWatched(stet: Stet, work: () => Promise<number>): Promise<{ failures: number; peak: number }> {
+  let peak = 0
+  const watch = setInterval(() => {
+    peak = Math.max(peak, stet.residentBytes())
+  }, 20)
+  const failures = await work()
+  clearInterval(watch)
+  return { failures, peak }
 }
 
 /** @returns the number of failed requests, including those without a response. */

@@ -30,6 +30,7 @@ import { postgresSignInLinkStore } from './adapters/database/stores/sign-in-link
 import { postgresToolCallStore } from './adapters/database/stores/tool-call-store.ts'
 import { postgresVersionStore } from './adapters/database/stores/version-store.ts'
 import { postgresWorkspaceStore } from './adapters/database/stores/workspace-store.ts'
+import { createLargeAnswers } from './adapters/in-process/large-answers.ts'
 import { createLiveAdapters, type LiveAdapters } from './adapters/in-process/live-adapters.ts'
 import { createJsonLogger } from './adapters/logging/json-logger.ts'
 import type { ProcessState } from './adapters/metrics/process-state.ts'
@@ -315,7 +316,6 @@ interface Parts {
 
 function createDeps(parts: Parts) {
   const { config, database, logger, replaced, runs, live } = parts
-  const limits = replaced.providerLimits
   const guard = { allowedPrivateHosts: config.allowedPrivateHosts }
   return {
     stores: database.stores,
@@ -332,6 +332,7 @@ function createDeps(parts: Parts) {
       active: createActiveRuns(config.redisUrl === undefined ? endedRunShare(config) : 1),
       metrics: parts.metrics,
       settings: runSettings(config, database, replaced),
+      largeAnswers: createLargeAnswers(config.unreadBytes),
       toolCalls: postgresToolCallStore(database),
       toolSignals: live.toolSignals,
       serverTools: parts.serverTools,
@@ -340,7 +341,7 @@ function createDeps(parts: Parts) {
     idempotency: { upkeep: postgresIdempotencyUpkeep(database.ownSession), claimsInWork: new Map() },
     externalLogs: postgresExternalLogStore(database),
     providers: {
-      drivers: createModelDrivers({ guard, clock: systemClock, ...(limits && { limits }) }),
+      drivers: createModelDrivers({ guard, clock: systemClock, limits: replaced.providerLimits }),
       resolved: new LRUCache({ max: 500 }),
       environment: environmentProviders({ ...config, since: systemClock.now() }),
       addressGuard: addressGuard(guard),

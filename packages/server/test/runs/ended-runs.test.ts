@@ -4,7 +4,9 @@ import { prompt, type RunBench, runBench, textOf } from './run-bench.ts'
 
 let bench: RunBench
 beforeAll(async () => {
-  bench = await runBench({ plain: prompt('<user>Say it</user>') }, { STET_ENDED_RUN_BYTES: '120000' })
+  // With room for one large answer, the others wait for the end of its run.
+  const environment = { STET_ENDED_RUN_BYTES: '120000', STET_UNREAD_BYTES: '2097152' }
+  bench = await runBench({ plain: prompt('<user>Say it</user>') }, environment)
 })
 afterAll(() => bench.close())
 
@@ -37,6 +39,16 @@ it('returns an evicted run unchanged from its row', async () => {
   expect(late.result.text).toBe(live.text)
 })
 
+/** Returns whether a large answer would be taken without a wait. */
+async function isRoomFree(): Promise<boolean> {
+  const { largeAnswers } = bench.server.deps.runs
+  const answer = { conversationUuid: 'next', workspaceId: 0, bytes: 2_000_000 }
+  const held = largeAnswers.hold(answer, new AbortController().signal).then(() => true)
+  const isFree = await Promise.race([held, new Promise<boolean>((resolve) => setImmediate(resolve, false))])
+  largeAnswers.release('next')
+  return isFree
+}
+
 it('stores large responses that end at the same time unchanged, and their conversations can continue', async () => {
   // Texts above one megabyte are stored differently. PostgreSQL cannot store NUL, so it is replaced.
   const text = `${'"Größe"\n'.repeat(150_000)}\u0000`
@@ -47,6 +59,7 @@ it('stores large responses that end at the same time unchanged, and their conver
       return bench.run('plain')
     }),
   )
+  expect(await isRoomFree()).toBe(true)
   for (const { status, body } of answers) {
     expect(status).toBe(200)
     const { conversation } = await bench.conversation(body['uuid'])

@@ -1,7 +1,7 @@
 import { compilePrompt, renderStep, slotPlanOf } from '@stet/template'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { wellFormedJson } from '../../src/adapters/template-workers/protocol.ts'
 import * as workers from '../../src/adapters/template-workers/slot-plan.ts'
-import { wellFormedJson } from '../../src/adapters/template-workers/worker/well-formed-json.ts'
 import { parameterValues } from '../../src/features/templates/parameters.ts'
 import type { TemplateSource } from '../../src/features/templates/template-engine.ts'
 import { corpusCases, sourceOf as corpusSource } from '../corpus/case.ts'

@@ -41,7 +41,8 @@ export function protocolDriver(deps: CallDeps, provider: ProviderSettings, proto
         const { body } = await sendWithRetries(deps, provider, request, protocol)
         reader = protocol.readerOf(request)
         // Some services send a stream although they were asked for JSON.
-        const whole = request.stream ? undefined : await readWhole(body, limits.plainBytes, /^[{[]/)
+        const plain = { start: /^[{[]/, hold: request.holdAnswer }
+        const whole = request.stream ? undefined : await readWhole(body, limits.plainBytes, plain)
         if (whole === undefined) await streamChunks(body, reader, limits, take)
         else {
           readPlain(whole, reader, limits, chunks)

@@ -9,7 +9,7 @@ import { leanTransport, type ProviderLimits, providerLimits } from './transport/
 export function createModelDrivers(settings: {
   guard: GuardSettings
   clock: Clock
-  limits?: Partial<ProviderLimits>
+  limits?: Partial<ProviderLimits> | undefined
 }): ModelDrivers & { close(): Promise<void> } {
   const limits = { ...providerLimits, ...settings.limits }
   const transport = leanTransport(settings.guard, limits)

@@ -30,6 +30,21 @@ export interface ModelRequest {
   signal: AbortSignal
   /** The W3C header of a traced call. Sent to the provider. */
   traceparent?: string
+  /** Called with the size of a large plain response before the response is decoded. */
+  holdAnswer?: (bytes: number) => Promise<void>
+}
+
+export interface HeldAnswer {
+  conversationUuid: string
+  workspaceId: number
+  bytes: number
+}
+
+/** A provider's complete answer waits here before it is decoded, because its run makes several copies of it. */
+export interface LargeAnswers {
+  /** Resolves when the answer may be decoded, or after an abort. The run's end releases it. */
+  hold(answer: HeldAnswer, signal: AbortSignal): Promise<void>
+  release(conversationUuid: string): void
 }
 
 /** Marks the origin of a response part. `signature` is sent back unchanged, only with the same provider key. */

@@ -2,6 +2,7 @@ import type { ConversationOrigin, Message, RequestChannel, RunErrorCode, ToolCal
 import type { RunError } from '../../shared/app-error.ts'
 import type { Span } from '../../shared/tracer.ts'
 import type { Claim, ClaimedRun } from '../idempotency/ports.ts'
+import type { LargeAnswers } from '../providers/model-driver.ts'
 import type { ProviderErrorKind } from '../providers/provider-error.ts'
 import type { Usage } from '../providers/usage.ts'
 import type { RunEvent } from './events/run-event.ts'
@@ -290,10 +291,7 @@ export interface RunEventLog {
   forget(runUuid: string): void
   /** Drops an ended run's event log. Existing readers can still read this event log. */
   drop(runUuid: string): void
-  /**
-   * @param onListeners called with the number of readers after every change, until `close`.
-   * @param isAwaited true if readers of other servers may already wait for the run.
-   */
+  /** Passes the number of readers to `onListeners`. @param isAwaited readers of other servers may already wait. */
   open(runUuid: string, onListeners: (count: number) => void, isAwaited?: boolean): RunLogWriter
   /** Returns a reader of all events after `afterId`. Returns undefined if this process does not have the event log. */
   follow(runUuid: string, afterId: number): RunLogReader | undefined
@@ -393,6 +391,7 @@ export interface RunDeps {
   active: ActiveRuns
   metrics: RunMetrics
   settings: RunSettings
+  largeAnswers: LargeAnswers
   toolCalls: ToolCallStore
   toolSignals: ToolSignals
   serverTools: ServerTools

@@ -136,6 +136,8 @@ async function superviseToEnd(deps: ExecuteDeps, own: OwnRun): Promise<StoredCon
     // Without a terminal event, later readers must not get this event log. They attach again after the run's end.
     if (!own.unstored) deps.runs.eventLog.drop(run.uuid)
     throw failure
+  } finally {
+    deps.runs.largeAnswers.release(own.conversation.uuid)
   }
 }
 

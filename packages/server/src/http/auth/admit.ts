@@ -3,12 +3,13 @@ import type { RequestHandler } from 'express'
 import { requireScope, requireUnrestricted } from '../../features/access/api-key.ts'
 import { rateLimited, verifyApiKey } from '../../features/access/verify-api-key.ts'
 import { refuse } from '../../shared/app-error.ts'
+import { noTracer } from '../../shared/tracer.ts'
 import { encodeDocumentPathTail } from '../body/address.ts'
 import { refuseQuery } from '../body/check-input.ts'
 import { readJsonBody } from '../body/read-body.ts'
 import type { HttpDeps, Place } from '../http-deps.ts'
 import { matchedRoute } from '../mount.ts'
-import { setCaller } from '../operations/request-span.ts'
+import { startRequestSpan } from '../operations/request-span.ts'
 import { spendBytes, spendPoint } from '../rate-limit/rate-limit.ts'
 import { refuseForgery, verifyConsoleRequest } from './console-request.ts'
 import { callerOf, contextOf } from './request-context.ts'
@@ -32,7 +33,8 @@ export function admit(deps: HttpDeps): RequestHandler {
             // A function, because computing the address takes longer than finding the key and only failures need it.
             address: () => req.ip ?? '',
           })
-    setCaller(deps.tracer, res, caller, req.baseUrl === API_PREFIX)
+    contextOf(res).caller = caller
+    if (deps.tracer !== noTracer && req.baseUrl === API_PREFIX) startRequestSpan(deps.tracer, res)
     const point = await spendPoint(deps, res)
     if (!point.allowed) throw rateLimited(point, caller.limit, deps.clock.now())
     req.url = encodeDocumentPathTail(req.method, req.url)

@@ -5,10 +5,11 @@ import { API_PREFIX, contract } from '@stet/contract'
 import { LRUCache } from 'lru-cache'
 import { hashApiKey, keyScope } from '../../features/access/api-key.ts'
 import type { Caller } from '../../shared/caller.ts'
+import { noTracer } from '../../shared/tracer.ts'
 import { bearerToken } from '../auth/admit.ts'
 import { callerOf, contextOf } from '../auth/request-context.ts'
 import type { HttpDeps } from '../http-deps.ts'
-import { setCaller } from '../operations/request-span.ts'
+import { startRequestSpan } from '../operations/request-span.ts'
 import { spendPoint } from '../rate-limit/rate-limit.ts'
 import { failureFields } from './error-response.ts'
 
@@ -53,7 +54,8 @@ export class ResponseCache {
     try {
       const kept = await this.#find(req, res)
       if (!kept) return next()
-      setCaller(this.#deps.tracer, res, kept.caller, true)
+      contextOf(res).caller = kept.caller
+      if (this.#deps.tracer !== noTracer) startRequestSpan(this.#deps.tracer, res)
       const point = await spendPoint(this.#deps, res).catch(() => undefined)
       if (!point?.allowed) return next()
       this.#deps.metrics.cacheRead(true)

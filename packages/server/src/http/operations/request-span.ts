@@ -1,20 +1,18 @@
 /** The span of an API request, following OpenTelemetry's conventions for HTTP servers. */
 import type { ServerResponse } from 'node:http'
-import type { Caller } from '../../shared/caller.ts'
-import { noTracer, type Span, type Tracer } from '../../shared/tracer.ts'
+import type { Span, Tracer } from '../../shared/tracer.ts'
 import { contextOf } from '../auth/request-context.ts'
 
 /**
- * Sets the authenticated caller. A request to the API gets its span here, with the time at which it arrived, so that
- * requests without a valid key cost no spans.
+ * Starts the span of an authenticated request, with the time at which it arrived. Requests without a valid key get no
+ * span. A request gets one span, although the response cache and the router may both authenticate it.
  */
-export function setCaller(tracer: Tracer, res: ServerResponse, caller: Caller, isTraced: boolean): void {
+export function startRequestSpan(tracer: Tracer, res: ServerResponse): void {
   const context = contextOf(res)
-  context.caller = caller
-  if (isTraced && tracer !== noTracer) context.span ??= startRequestSpan(tracer, res, context.startedAtMs)
+  context.span ??= requestSpan(tracer, res, context.startedAtMs)
 }
 
-function startRequestSpan(tracer: Tracer, { req }: ServerResponse, startedAtMs: number): Span | undefined {
+function requestSpan(tracer: Tracer, { req }: ServerResponse, startedAtMs: number): Span | undefined {
   const { method = '', headers } = req
   // Node joins repeated headers with this name, and a joined value is not a valid `traceparent`.
   const traceparent = headers['traceparent']?.toString()

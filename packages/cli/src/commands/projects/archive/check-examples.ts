@@ -1,6 +1,6 @@
 import { EXAMPLE_LIMITS } from '@stet/contract/vocabulary'
-import { Refused } from './archive-limits.ts'
 import type { ProjectArchive } from './project-archive.ts'
+import { Refused } from './project-archive.ts'
 
 /** Checks that each example belongs to a prompt and stays inside the server's limits. @throws Refused */
 export function checkExamples({ versions, examples }: Pick<ProjectArchive, 'versions' | 'examples'>): void {

@@ -1,6 +1,5 @@
 import { isPromptPath } from '../../../sync/prompt-path.ts'
-import { Refused } from './archive-limits.ts'
-import { type ArchivedVersion, applyChanges, type ProjectArchive } from './project-archive.ts'
+import { type ArchivedVersion, applyChanges, type ProjectArchive, Refused } from './project-archive.ts'
 
 /** Checks that the versions follow one another and use exactly the texts of the archive. @throws Refused */
 export function checkHistory({ versions, evaluations, texts }: ProjectArchive): void {

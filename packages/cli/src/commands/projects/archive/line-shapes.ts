@@ -1,5 +1,4 @@
 /** Reads the values of an archive's lines. An archive may come from anyone, so nothing in it is trusted. */
-import { Refused } from './archive-limits.ts'
 import {
   type ArchivedChange,
   type ArchivedEvaluation,
@@ -8,6 +7,7 @@ import {
   type ArchivedVersion,
   archiveFormat,
   archiveVersion,
+  Refused,
 } from './project-archive.ts'
 
 type Fields = Readonly<Record<string, unknown>>

@@ -1,7 +1,16 @@
 import { gzipSync } from 'node:zlib'
 import { CliError } from '../../../exit-code.ts'
-import { archiveLimits, assertLineBytes, megabytesOf, Refused } from './archive-limits.ts'
-import { type ArchiveLine, archiveFormat, archiveVersion, type ProjectArchive, sha256 } from './project-archive.ts'
+import {
+  type ArchiveLine,
+  archiveFormat,
+  archiveLimits,
+  archiveVersion,
+  assertLineBytes,
+  megabytesOf,
+  type ProjectArchive,
+  Refused,
+  sha256,
+} from './project-archive.ts'
 
 /** The offset of gzip's OS field. Its usual value would make archives differ between systems. */
 const osByte = 9

@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import { Agent, type Dispatcher } from 'undici'
 import { ProviderError, type ProviderErrorKind } from '../../../features/providers/provider-error.ts'
+import { countGarbage } from '../../../shared/collect-garbage.ts'
 import { keys } from '../request/settings.ts'
 import { AddressRefused, type GuardSettings, guardedConnect } from './address-guard.ts'
 
@@ -86,13 +87,26 @@ export function headerText(headers: IncomingHttpHeaders, name: string): string |
   return Array.isArray(value) ? value.join(', ') : value
 }
 
+/** Smaller bodies never wait to be decoded. */
+const heldFromBytes = 1_048_576
+
+interface WholeBody {
+  /** What the body must begin with, after blanks. Any other body is left unread and paused. */
+  start?: RegExp
+  /** Awaited before a large body is decoded. */
+  hold?: ((bytes: number) => Promise<void>) | undefined
+}
+
 /**
  * Replaces invalid UTF-8.
- * @param start what the body must begin with, after blanks. Any other body is left unread and paused.
  * @returns undefined for a body that is left unread.
  * @throws ProviderError `malformed` above the limit. Other failures keep their own kind.
  */
-export function readWhole(body: Readable, limitBytes: number, start?: RegExp): Promise<string | undefined> {
+export function readWhole(
+  body: Readable,
+  limitBytes: number,
+  { start, hold }: WholeBody = {},
+): Promise<string | undefined> {
   // Uses events, because an iterator over the body costs a promise per piece.
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = []
@@ -116,7 +130,13 @@ export function readWhole(body: Readable, limitBytes: number, start?: RegExp): P
     // A body destroyed without an error emits only `close`.
     body.on('close', () => {
       if (!body.readableEnded) return reject(new ProviderError('unavailable', connectionLost))
-      resolve(Buffer.concat(pieces).toString('utf8'))
+      if (!hold || size < heldFromBytes) return resolve(Buffer.concat(pieces).toString('utf8'))
+      resolve(
+        hold(size).then(() => {
+          countGarbage(2 * size)
+          return Buffer.concat(pieces).toString('utf8')
+        }),
+      )
     })
   })
 }

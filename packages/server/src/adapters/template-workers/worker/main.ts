@@ -9,10 +9,16 @@ import {
   slotPlanOf,
 } from '@stet/template'
 import { LRUCache } from 'lru-cache'
-import { encodeLine, lineReader, MAX_REPLY_BYTES, type WorkerReply, type WorkerRequest } from '../protocol.ts'
+import {
+  encodeLine,
+  lineReader,
+  MAX_REPLY_BYTES,
+  type WorkerReply,
+  type WorkerRequest,
+  wellFormedJson,
+} from '../protocol.ts'
 import { answerIssues } from './answer-issues.ts'
 import { closeModules, lockDown } from './lockdown.ts'
-import { wellFormedJson } from './well-formed-json.ts'
 
 /** A syntax tree uses up to about 150 bytes per character. A larger cache would take memory from calls. */
 const compiled = new LRUCache<string, CompiledPrompt>({

@@ -43,6 +43,10 @@ export async function callModel(deps: ShowDeps, call: ModelCall): Promise<ModelA
     stream: call.plan.stream,
     maxRetries: prompt.maxRetries,
     signal: call.signal,
+    holdAnswer: (bytes) => {
+      const { conversationUuid, workspaceId } = call.plan.tools
+      return deps.runs.largeAnswers.hold({ conversationUuid, workspaceId, bytes }, call.signal)
+    },
   }
   const span = call.span && startModelSpan(call.span, call)
   if (span) request.traceparent = span.traceparent
