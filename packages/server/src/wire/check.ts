@@ -27,7 +27,7 @@ export function issueBody(issue: CompileIssue, path: string): IssueBody {
   return of === path ? body : { ...body, path: of }
 }
 
-export function locatedIssueBody(issue: CompileIssue): LocatedBody {
+function locatedIssueBody(issue: CompileIssue): LocatedBody {
   const { code, message, line, column, endLine, endColumn, frame, path } = issue
   const end = { ...(endLine === undefined ? {} : { endLine }), ...(endColumn === undefined ? {} : { endColumn }) }
   return { code, message, line, column, ...end, frame, path }
