@@ -39,8 +39,7 @@ it('promise 4: a lost background run keeps the words that its owner had saved, t
   expect(await endOrphanedRuns(bench.server.deps)).toBe(1)
 
   const attached = await bench.post(`/conversations/${conversation.uuid}/attach`, { stream: true })
-  // The terminal event's id leaves room for events that were shown, but not saved.
-  const recording = await record(attached, { isWhole: false })
+  const recording = await record(attached)
   expect(textOf(recording)).toMatch(/^Three/)
   expect(recording.last).toMatchObject({ type: 'chain-error', error: { errorCode: 'worker_lost' } })
   expect(await bench.conversation(conversation.uuid)).toMatchObject({

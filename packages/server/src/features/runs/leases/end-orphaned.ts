@@ -32,8 +32,10 @@ export async function endOrphaned(
       ? lost.messages
       : await firstMessages(deps, run)
   const conversation = { ...lost, messages }
-  const firstEventId = (run.lastEventId ?? conversation.lastEventId) + reapedEventGap
   const entries = saved?.entries ?? []
+  const last = entries.at(-1)
+  const savedId = last && ('lastId' in last ? last.lastId : last.id)
+  const firstEventId = (savedId ?? run.lastEventId ?? conversation.lastEventId) + reapedEventGap
   const epochAfter = run.epoch + 1
   return endUnsupervised(deps, conversation, run, { failure, from: 'running', entries, firstEventId, epochAfter })
 }
