@@ -60,7 +60,9 @@ Keys and paths in a cloned repository:
 - A stored key is sent only to the address it was stored for. A key from a flag or from \`STET_API_KEY\` is sent to an address from
   \`--base-url\` or \`STET_BASE_URL\`, to the default address, and to addresses that have a login; never to one that comes only from
   \`stet.config.json\` or \`stet.lock.json\`. In CI, set both variables.
-- \`promptsDir\` and \`types.out\` must be inside the project, even if they are symbolic links.
+- \`promptsDir\` and \`types.out\` must be inside the project and outside of \`.git\`, even if they are symbolic links.
+- \`status\`, \`pull\`, \`diff\`, \`push\` and \`check\` may read the history with git. A repository cannot make them run a program: stet names
+  the checkout's \`.git\`, so a bare repository committed as files is never opened, and turns off hooks, file monitors and fetches.
 - \`include\` and \`ignore\` are glob patterns relative to \`promptsDir\`: \`*\`, \`**\`, \`?\`, \`[a-c]\`, \`{a,b}\`, and \`drafts/\` for everything in
   a folder, with at most three wildcards between two slashes. A pattern that matches no prompt file causes a warning.
 - On a terminal, control characters in names, texts and answers are shown as \`\\u001b\`, and terminal commands such as window titles are

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts'
 import { CliError, exitCodes } from '../exit-code.ts'
 import { countOf, shortUuid } from '../output.ts'
 import { type Compared, type PushPlan, planPush } from '../sync/compare.ts'
-import { defaultDraftName, isShallow } from '../sync/git/git.ts'
+import { defaultDraftName, lacksHistory } from '../sync/git/git.ts'
 import { listPrompts } from '../sync/list-prompts.ts'
 import { rebaseOnLive } from '../sync/merge/live-merge.ts'
 import { findCaseClashes } from '../sync/prompt-path.ts'
@@ -134,10 +134,11 @@ async function refuseConflicts({ conflicts }: PushPlan, { settings, version }: W
       hint: 'resolve them and run stet push, undo the merge with stet pull --abort, or send them as text with --force',
     })
   }
-  const lacksHistory = settings.lock?.version.uuid !== version.uuid && (await isShallow(settings.root))
-  const hint = 'run stet pull, resolve the conflicts, then run stet push'
-  const whole = 'fetch the git history (fetch-depth: 0), so that stet finds the version that CI published'
-  throw new CliError('conflict', 'Both sides changed; nothing was sent', { lines, hint: lacksHistory ? whole : hint })
+  const isIncomplete = settings.lock?.version.uuid !== version.uuid && (await lacksHistory(settings.root))
+  const hint = isIncomplete
+    ? 'fetch the git history (fetch-depth: 0, without --filter), so that stet finds the version that CI published'
+    : 'run stet pull, resolve the conflicts, then run stet push'
+  throw new CliError('conflict', 'Both sides changed; nothing was sent', { lines, hint })
 }
 
 function lineOf({ path, hasLeftover, hasMarkers }: Compared): string {
