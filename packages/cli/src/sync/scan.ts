@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { CliError } from '../exit-code.ts'
 import { isMissing } from '../settings/json-file.ts'
 import type { Settings } from '../settings/resolve.ts'
-import { isWithin } from '../settings/write-file.ts'
+import { isGitFolder, isWithin } from '../settings/write-file.ts'
 import { matcherOf } from './glob.ts'
 import { type HashedText, hashBytes } from './hash.ts'
 import { findCaseClashes, problemOfPath, promptEnding, promptsDirOf, remoteEnding } from './prompt-path.ts'
@@ -100,6 +100,8 @@ async function listFiles(root: string, below: string, listing: Listing): Promise
   const names: string[] = []
   for (const entry of await readFolder(join(root, below))) {
     const name = below ? `${below}/${entry.name}` : entry.name
+    // Branches are files in here, and their names may end like a prompt's.
+    if (isGitFolder(entry.name)) continue
     if (entry.isDirectory()) names.push(...(await listFiles(root, name, listing)))
     else if (entry.isFile() || (entry.isSymbolicLink() && (await leadsToFile(root, name, listing)))) names.push(name)
   }
