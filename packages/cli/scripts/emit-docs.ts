@@ -11,7 +11,7 @@ const file = fileURLToPath(new URL('../../../docs/cli.md', import.meta.url))
 const codeMeanings: Record<keyof typeof exitCodes, string> = {
   success: 'success',
   unexpected: 'unexpected failure, skipped files, a problem found by `doctor`, or an incomplete `import --strict`',
-  usage: 'wrong flag, missing input without a terminal, canceled question',
+  usage: 'wrong flag, missing input without a terminal, canceled question, no prompt files',
   differences: 'differences found by `check`, `status --check`, `types generate --check` or `diff --exit-code`',
   not_allowed: 'no key, an invalid key, or a key without the scope',
   not_found: 'no such project, version, prompt, conversation, API key or provider key',
@@ -45,6 +45,10 @@ Use \`stet\` to keep prompts as files in sync with a project, publish drafts, an
   names that some file systems forbid or treat as equal, and links that lead outside the folder. Skipped files do not count as deleted.
 - Questions are asked only if all three streams are terminals, \`CI\` is unset, and neither \`--json\` nor \`--no-input\` is given.
 - Writes go to a draft. Only \`publish\` and \`--force\` change live.
+- A missing file deletes nothing: \`push\` deletes its prompt only with \`--delete\`, and \`pull\` deletes the file of a deleted prompt only with
+  \`--prune\`. At a terminal, both list the paths and ask instead; \`--yes\` does not answer this question.
+- Without any prompt file, \`check\`, \`status\` and \`push\` exit with 2, because the checkout or a setting is probably wrong. The first two accept
+  \`--allow-empty\`.
 - A colleague's changes are never overwritten or deleted without \`--force\`, \`--theirs\`, \`--prune\` or a confirmation that lists them.
 
 ## Settings

@@ -9,7 +9,7 @@ import { defaultDraftName, lacksHistory } from '../sync/git/git.ts'
 import { listPrompts } from '../sync/list-prompts.ts'
 import { rebaseOnLive } from '../sync/merge/live-merge.ts'
 import { findCaseClashes } from '../sync/prompt-path.ts'
-import type { Refusal } from '../sync/scan.ts'
+import { type Refusal, refuseEmpty } from '../sync/scan.ts'
 import { entriesAfterPush, refuseTooMany, sendToDraft, sendToMerged } from '../sync/send.ts'
 import { openWorkspace, saveLock, selectPaths, type Workspace } from '../sync/workspace.ts'
 import { countLines, formatCount } from '../ui/diff.ts'
@@ -77,6 +77,7 @@ export const command = defineCommand({
 async function push(input: PushInput, ctx: Context): Promise<PushReport> {
   const startedMs = performance.now()
   const workspace = await openForPush(ctx, input)
+  refuseEmpty(workspace.scan, workspace.settings)
   const selected = selectPaths(workspace.compared, input.names, workspace)
   const plan = planPush(selected, input.isForced)
   await refuseConflicts(plan, workspace)
@@ -151,21 +152,22 @@ function refuseRest({ compared }: Workspace, changes: readonly Change[]): void {
   const sent = new Set(changes.map(({ path }) => path))
   const rest = compared.filter((one) => !sent.has(one.path) && isUnpushed(one))
   if (rest.length === 0) return
+  const isAbsent = rest.every(({ state }) => state === 'local-delete')
   throw new CliError('conflict', 'Some changes would not be pushed; nothing was sent', {
     lines: rest.map(({ path }) => path),
-    hint: 'run stet push without --publish, then stet publish --allow-dirty',
+    hint: isAbsent
+      ? 'pass --delete to delete these prompts, or restore their files with stet pull <path>'
+      : 'run stet push without --publish, then stet publish --allow-dirty',
   })
 }
 
+// A file may also be absent because a checkout or a setting is wrong.
 async function agreedDeletions({ deletions }: PushPlan, input: PushInput, ctx: Context): Promise<Change[]> {
-  if (deletions.length === 0 || input.deletes || input.isDry) return deletions
-  const paths = deletions.map(({ path }) => path).join(', ')
-  if (ctx.flags.yes || ctx.isInteractive) {
-    return (await ctx.confirm(`The files of ${paths} were deleted. Delete the prompts too?`, '--delete'))
-      ? deletions
-      : []
-  }
-  ctx.warn(`The files of ${paths} were deleted; the prompts stay (--delete deletes them)`)
+  if (deletions.length === 0 || input.deletes) return deletions
+  const paths = deletions.map(({ path }) => path)
+  const isAgreed = !input.isDry && (await ctx.confirmDeletion('Delete these prompts, whose files are absent?', paths))
+  if (isAgreed) return deletions
+  ctx.warn(`The files of ${paths.join(', ')} are absent; the prompts stay (--delete deletes them)`)
   return []
 }
 

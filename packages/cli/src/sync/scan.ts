@@ -35,6 +35,20 @@ export async function scanProject(settings: Settings, warn: (message: string) =>
   return scan
 }
 
+/** A command that compares files treats an empty folder as an error: a checkout or a setting is probably wrong. */
+export const allowEmptyFlag = { long: '--allow-empty', summary: 'accept a folder without prompt files' }
+
+/**
+ * Throws if the folder has no prompt files at all, or none that the patterns include. `allowsEmpty` is undefined for a
+ * command without the flag.
+ */
+export function refuseEmpty({ prompts, refused }: Scan, { config }: Settings, allowsEmpty?: boolean): void {
+  if (allowsEmpty || prompts.size > 0 || refused.length > 0) return
+  const ways = ['check promptsDir, include and ignore in stet.config.json', 'run stet pull']
+  if (allowsEmpty !== undefined) ways.push('pass --allow-empty')
+  throw new CliError('usage', `No prompt files in ${config.promptsDir}`, { hint: ways.join(', or ') })
+}
+
 export async function scanPrompts(
   folder: string,
   include: readonly string[],
