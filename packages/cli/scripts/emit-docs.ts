@@ -44,7 +44,7 @@ Use \`stet\` to keep prompts as files in sync with a project, publish drafts, an
 - Files that cannot be prompts are skipped by name, with exit code 1: names with characters other than letters, digits, \`.\`, \`-\`, \`_\`,
   names that some file systems forbid or treat as equal, and links that lead outside the folder. Skipped files do not count as deleted.
 - Questions are asked only if all three streams are terminals, \`CI\` is unset, and neither \`--json\` nor \`--no-input\` is given.
-- Writes go to a draft. Only \`publish\` and \`--force\` change live.
+- Writes go to a draft. Only \`publish\` and \`rollback\` change live, and both add a version: no command edits a published one.
 - A missing file deletes nothing: \`push\` deletes its prompt only with \`--delete\`, and \`pull\` deletes the file of a deleted prompt only with
   \`--prune\`. At a terminal, both list the paths and ask instead; \`--yes\` does not answer this question.
 - Without any prompt file, \`check\`, \`status\` and \`push\` exit with 2, because the checkout or a setting is probably wrong. The first two accept

@@ -79,7 +79,9 @@ test('the same address is accepted by flag, by variable, or after a login', asyn
   const person = await victim({ 'stet.config.json': JSON.stringify({ baseUrl: server.address, projectId: 1 }) })
   expect(await person.stet(['status', '--allow-empty'])).toMatchObject({ code: 4 })
   expect(await person.stet(['status', '--allow-empty', '--base-url', server.address])).toMatchObject({ code: 0 })
-  expect(await person.stet(['status', '--allow-empty'], '', { STET_BASE_URL: server.address })).toMatchObject({ code: 0 })
+  expect(await person.stet(['status', '--allow-empty'], '', { STET_BASE_URL: server.address })).toMatchObject({
+    code: 0,
+  })
   const login = ['login', '--api-key-stdin', '--base-url', server.address]
   expect(await person.stet(login, `${server.adminKey}\n`)).toMatchObject({ code: 0 })
   expect(await person.stet(['status', '--allow-empty'])).toMatchObject({ code: 0 })

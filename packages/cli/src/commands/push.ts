@@ -4,13 +4,13 @@ import { annotatePrompts } from '../compile/annotations.ts'
 import type { Context } from '../context.ts'
 import { CliError, exitCodes } from '../exit-code.ts'
 import { countOf, shortUuid } from '../output.ts'
-import { type Compared, type PushPlan, planPush } from '../sync/compare.ts'
+import { type Compared, isUnsettled, type PushPlan, planPush } from '../sync/compare.ts'
 import { defaultDraftName, lacksHistory } from '../sync/git/git.ts'
 import { listPrompts } from '../sync/list-prompts.ts'
 import { rebaseOnLive } from '../sync/merge/live-merge.ts'
 import { findCaseClashes } from '../sync/prompt-path.ts'
 import { type Refusal, refuseEmpty } from '../sync/scan.ts'
-import { entriesAfterPush, refuseTooMany, sendToDraft, sendToMerged } from '../sync/send.ts'
+import { entriesAfterPush, refuseTooMany, sendToDraft } from '../sync/send.ts'
 import { openWorkspace, saveLock, selectPaths, type Workspace } from '../sync/workspace.ts'
 import { countLines, formatCount } from '../ui/diff.ts'
 import { isUnpushed, type PublishReport, publishVersion, sayPublished } from './publish.ts'
@@ -51,7 +51,7 @@ export const command = defineCommand({
     { long: '--draft', value: '<ref>', summary: 'send to this draft' },
     { long: '--new', summary: 'open a new draft' },
     { long: '--delete', summary: 'also delete prompts without a file' },
-    { long: '--force', summary: 'overwrite conflicts, and published versions in place' },
+    { long: '--force', summary: 'overwrite conflicts in the draft' },
     { long: '--dry-run', summary: 'only show what would happen' },
     { long: '--publish', summary: 'publish the draft afterwards' },
   ],
@@ -90,8 +90,10 @@ async function push(input: PushInput, ctx: Context): Promise<PushReport> {
   const sendable = plan.changes.filter((change) => !clashing.some(({ path }) => path === change.path))
   const changes = [...sendable, ...deletions]
   if (input.publishes && !input.isDry) refuseRest(workspace, changes)
-  const target = await chooseTarget(workspace, input, changes, ctx)
-  if (!input.isDry) await send(workspace, target.version, changes)
+  refuseTooMany(changes)
+  const overwritten = selected.filter((one) => isUnsettled(one) && changes.some(({ path }) => path === one.path))
+  const target = await chooseTarget(workspace, input, { changes, overwritten }, ctx)
+  if (!input.isDry && changes.length > 0) await sendToDraft(workspace.client, target.version, changes)
   const errors = input.isDry ? [] : await finish(workspace, target, selected, changes, input.name)
   await annotatePrompts(errors, ctx)
   const { version } = target
@@ -118,8 +120,7 @@ async function push(input: PushInput, ctx: Context): Promise<PushReport> {
 async function openForPush(ctx: Context, input: PushInput): Promise<Workspace> {
   const workspace = await openWorkspace(ctx, input.draft)
   const { version } = workspace
-  const editsInPlace = input.isForced && !input.opensNew
-  if (version.isLive || (version.status === 'draft' && !input.opensNew) || editsInPlace) return workspace
+  if (version.isLive || (version.status === 'draft' && !input.opensNew)) return workspace
   const versions = await workspace.client.versions.list({ status: 'merged' })
   if (!versions.some(({ isLive }) => isLive)) return workspace
   const overLive = await openWorkspace(ctx, 'live')
@@ -190,30 +191,27 @@ interface Target {
 async function chooseTarget(
   { client, version, settings }: Workspace,
   input: PushInput,
-  changes: readonly Change[],
+  { changes, overwritten }: { changes: readonly Change[]; overwritten: readonly Compared[] },
   ctx: Context,
 ): Promise<Target> {
-  const needsDraft = input.opensNew || (version.status === 'merged' && !input.isForced)
-  if (needsDraft || version.status === 'draft') refuseTooMany(changes)
-  if (input.isForced && changes.length > 0 && !input.isDry) {
-    const where = needsDraft || version.status === 'draft' ? 'the draft' : 'the published version, in place'
-    const isAgreed = await ctx.confirm(`Overwrite ${where}, including any changes made there?`, '--yes')
-    if (!isAgreed) throw new CliError('usage', 'Nothing was sent')
-  }
-  if (!needsDraft || input.isDry || changes.length === 0) return { version, isNew: false }
-  if (input.draft !== undefined) {
+  // A published version is never edited, not even with --force.
+  const needsDraft = input.opensNew || version.status === 'merged'
+  if (input.isDry || changes.length === 0) return { version, isNew: false }
+  if (needsDraft && input.draft !== undefined) {
     throw new CliError('conflict', `${input.draft} is already published`, { hint: 'run stet push --new' })
   }
+  if (overwritten.length > 0) {
+    const question = [
+      'Overwrite the text of these prompts in the draft?',
+      ...overwritten.map(({ path }) => `  ${path}`),
+    ]
+    if (!(await ctx.confirm(question.join('\n'), '--yes'))) throw new CliError('usage', 'Nothing was sent')
+  }
+  if (!needsDraft) return { version, isNew: false }
   const draft = await client.versions.create(input.name ?? (await defaultDraftName(settings.root, client)))
   // Printed immediately: if a later step fails, the draft still exists.
   ctx.say(`+ created draft "${draft.title}" (${shortUuid(draft.uuid)})`)
   return { version: draft, isNew: true }
-}
-
-async function send({ client }: Workspace, version: Version, changes: readonly Change[]): Promise<void> {
-  if (changes.length === 0) return
-  if (version.status === 'draft') await sendToDraft(client, version, changes)
-  else await sendToMerged(client, version, changes)
 }
 
 // Saves the lock and returns the compile errors of the pushed prompts. After a change, lists the prompts again to get
