@@ -32,6 +32,19 @@ module.exports = {
       to: { path: '^(node:)?vm$' },
     },
 
+    {
+      // A checkout is untrusted. Each of these files says which program it starts, and what keeps it from starting another.
+      name: 'four-files-of-the-cli-start-programs',
+      severity: 'error',
+      from: {
+        path: '^packages/cli/src/',
+        pathNot: ['sync/git/git', 'ui/pager', 'ui/open-browser', 'commands/serve/server-process'].map(
+          (file) => `^packages/cli/src/${file}\\.ts$`,
+        ),
+      },
+      to: { path: '^(node:)?child_process$' },
+    },
+
     // the five rooms
     {
       name: 'shared-is-the-floor',

@@ -11,7 +11,7 @@ const file = fileURLToPath(new URL('../../../docs/cli.md', import.meta.url))
 const codeMeanings: Record<keyof typeof exitCodes, string> = {
   success: 'success',
   unexpected: 'unexpected failure, skipped files, a problem found by `doctor`, or an incomplete `import --strict`',
-  usage: 'wrong flag, missing input without a terminal, canceled question',
+  usage: 'wrong flag, missing input without a terminal, canceled question, no prompt files',
   differences: 'differences found by `check`, `status --check`, `types generate --check` or `diff --exit-code`',
   not_allowed: 'no key, an invalid key, or a key without the scope',
   not_found: 'no such project, version, prompt, conversation, API key or provider key',
@@ -44,7 +44,11 @@ Use \`stet\` to keep prompts as files in sync with a project, publish drafts, an
 - Files that cannot be prompts are skipped by name, with exit code 1: names with characters other than letters, digits, \`.\`, \`-\`, \`_\`,
   names that some file systems forbid or treat as equal, and links that lead outside the folder. Skipped files do not count as deleted.
 - Questions are asked only if all three streams are terminals, \`CI\` is unset, and neither \`--json\` nor \`--no-input\` is given.
-- Writes go to a draft. Only \`publish\` and \`--force\` change live.
+- Writes go to a draft. Only \`publish\` and \`rollback\` change live, and both add a version: no command edits a published one.
+- A missing file deletes nothing: \`push\` deletes its prompt only with \`--delete\`, and \`pull\` deletes the file of a deleted prompt only with
+  \`--prune\`. At a terminal, both list the paths and ask instead; \`--yes\` does not answer this question.
+- Without any prompt file, \`check\`, \`status\` and \`push\` exit with 2, because the checkout or a setting is probably wrong. The first two accept
+  \`--allow-empty\`.
 - A colleague's changes are never overwritten or deleted without \`--force\`, \`--theirs\`, \`--prune\` or a confirmation that lists them.
 
 ## Settings
@@ -60,7 +64,9 @@ Keys and paths in a cloned repository:
 - A stored key is sent only to the address it was stored for. A key from a flag or from \`STET_API_KEY\` is sent to an address from
   \`--base-url\` or \`STET_BASE_URL\`, to the default address, and to addresses that have a login; never to one that comes only from
   \`stet.config.json\` or \`stet.lock.json\`. In CI, set both variables.
-- \`promptsDir\` and \`types.out\` must be inside the project, even if they are symbolic links.
+- \`promptsDir\` and \`types.out\` must be inside the project and outside of \`.git\`, even if they are symbolic links.
+- \`status\`, \`pull\`, \`diff\`, \`push\` and \`check\` may read the history with git. A repository cannot make them run a program: stet names
+  the checkout's \`.git\`, so a bare repository committed as files is never opened, and turns off hooks, file monitors and fetches.
 - \`include\` and \`ignore\` are glob patterns relative to \`promptsDir\`: \`*\`, \`**\`, \`?\`, \`[a-c]\`, \`{a,b}\`, and \`drafts/\` for everything in
   a folder, with at most three wildcards between two slashes. A pattern that matches no prompt file causes a warning.
 - On a terminal, control characters in names, texts and answers are shown as \`\\u001b\`, and terminal commands such as window titles are

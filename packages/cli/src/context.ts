@@ -29,6 +29,11 @@ export interface Context {
    * Asks for yes or no. With `--yes`, returns true without asking. If questions are impossible, the error names `flag`.
    */
   confirm(message: string, flag: string): Promise<boolean>
+  /**
+   * Lists what would be deleted, and asks. Only a person can agree: `--yes` has no effect, and without a terminal the
+   * answer is no.
+   */
+  confirmDeletion(message: string, paths: readonly string[]): Promise<boolean>
   /** Asks for a value. If questions are impossible, the error names `flag`. */
   ask(question: Question & { flag: string }): Promise<string>
   /**
@@ -79,6 +84,9 @@ export function createContext(system: Io, { cwd, ...given }: GlobalFlags): Conte
       if (!canAsk)
         throw new CliError('usage', `Cannot ask for confirmation: not a terminal. ${message}`, { hint: `pass ${flag}` })
       return askConfirmation(message)
+    },
+    async confirmDeletion(message, paths) {
+      return canAsk && askConfirmation([message, ...paths.map((path) => `  ${path}`)].join('\n'))
     },
     async ask({ flag, ...question }) {
       if (!canAsk) throw new CliError('usage', `Missing input: ${question.message}`, { hint: `pass ${flag}` })

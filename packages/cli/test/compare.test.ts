@@ -56,13 +56,12 @@ test('a pull never overwrites or deletes a file that only the user changed', () 
   )
 })
 
-test('a forced push drops the base hashes and overwrites conflicts', () => {
+test('a forced push overwrites the text that the user has seen, and no later one', () => {
   const one = comparedOf('x', 'y', 'z')
   expect(one && planPush([one], true)).toMatchObject({
     conflicts: [],
-    changes: [{ path: 'a', status: 'modified', content: 'y' }],
+    changes: [{ path: 'a', status: 'modified', content: 'y', baseHash: one?.remoteHash }],
   })
-  expect(one && planPush([one], true).changes[0]?.baseHash).toBeUndefined()
 })
 
 test('the .remote file of an unresolved conflict blocks a push of that prompt', () => {

@@ -91,7 +91,6 @@ const rows: Record<string, Row> = {
   push: {
     argv: () => ['--new', '--name', 'sent'],
     keys: 'changes durationMs errors isDry isNewDraft refused version',
-    lacking: [[() => ['--force', '--new'], '--yes']],
   },
   pull: { argv: () => [], keys: 'changes counts refused version' },
   publish: {

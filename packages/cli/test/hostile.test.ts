@@ -77,12 +77,14 @@ test('a key from the environment is never sent to an address that only a checkou
 
 test('the same address is accepted by flag, by variable, or after a login', async () => {
   const person = await victim({ 'stet.config.json': JSON.stringify({ baseUrl: server.address, projectId: 1 }) })
-  expect(await person.stet(['status'])).toMatchObject({ code: 4 })
-  expect(await person.stet(['status', '--base-url', server.address])).toMatchObject({ code: 0 })
-  expect(await person.stet(['status'], '', { STET_BASE_URL: server.address })).toMatchObject({ code: 0 })
+  expect(await person.stet(['status', '--allow-empty'])).toMatchObject({ code: 4 })
+  expect(await person.stet(['status', '--allow-empty', '--base-url', server.address])).toMatchObject({ code: 0 })
+  expect(await person.stet(['status', '--allow-empty'], '', { STET_BASE_URL: server.address })).toMatchObject({
+    code: 0,
+  })
   const login = ['login', '--api-key-stdin', '--base-url', server.address]
   expect(await person.stet(login, `${server.adminKey}\n`)).toMatchObject({ code: 0 })
-  expect(await person.stet(['status'])).toMatchObject({ code: 0 })
+  expect(await person.stet(['status', '--allow-empty'])).toMatchObject({ code: 0 })
 })
 
 test('at a terminal login shows the address of the checkout before it asks for a key', async () => {
@@ -100,9 +102,13 @@ test.each([
   ['promptsDir', '../outside'],
   ['promptsDir', 'link'],
   ['promptsDir', 'link/deeper'],
+  ['promptsDir', '.git/prompts'],
   ['types.out', '../outside/x.d.ts'],
   ['types.out', 'link/x.d.ts'],
   ['types.out', 'dead'],
+  ['types.out', '.git/hooks/post-checkout'],
+  ['types.out', '.GIT/config'],
+  ['types.out', 'hooks/post-checkout'],
 ])('%s of a configuration cannot point outside the project: %s', async (key, path) => {
   const outside = await temporaryFolder()
   await writeFile(join(outside, 'kept.promptl'), 'kept\n')
@@ -111,6 +117,8 @@ test.each([
   const person = await victim(files, { STET_BASE_URL: server.address })
   await symlink(outside, join(person.folder, 'link'))
   await symlink(join(outside, 'dead.d.ts'), join(person.folder, 'dead'))
+  await symlink(join(person.folder, '.git', 'hooks'), join(person.folder, 'hooks'))
+  await mkdir(join(person.folder, '.git', 'hooks'))
   for (const argv of [
     ['pull', '--yes'],
     ['types', 'generate'],
@@ -173,6 +181,21 @@ test("serve escapes the server's output before and after its start", async () =>
   expect(stderr).toContain(String.raw`early \u001b[2J`)
   expect(stderr).toContain(String.raw`late \u001b[2J`)
   expect(stderr).not.toMatch(rawEscapes)
+})
+
+test("git's own folder has no prompts, neither from a server nor from files", async () => {
+  const made = await projectWith({ '.git/hooks/pre-commit': 'x\n', 'sub/.Git/x': 'x\n', fine: 'x\n' })
+  const config = { projectId: made.id, promptsDir: '.' }
+  const person = await victim({ 'stet.config.json': JSON.stringify(config) }, { STET_BASE_URL: server.address })
+  await writeFile(join(person.folder, '.git', 'branch.promptl'), 'a hash\n')
+  const { code, stderr } = await person.stet(['pull'])
+  expect({ code, stderr }).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('.git/hooks/pre-commit is a name that git reserves: not written'),
+  })
+  expect((await readdir(join(person.folder, '.git'))).sort()).toEqual(['branch.promptl'])
+  const pushed = JSON.parse((await person.stet(['push', '--delete', '--dry-run', '--json'])).stdout)
+  expect(pushed).toMatchObject({ changes: [], refused: [] })
 })
 
 test('a server path outside the folder is refused by name and not written', async () => {

@@ -1,21 +1,10 @@
-import { execFileSync } from 'node:child_process'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
+import { commitAll, git } from './support/git.ts'
 import { loggedIn, server } from './support/shared-server.ts'
 import { Person } from './support/stet.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
-
-const settings = ['user.name=Ana', 'user.email=ana@example.com', 'maintenance.auto=false']
-// Isolates git from user settings, which may sign or run hooks, and from the repository whose hook runs the tests.
-const env = { PATH: process.env['PATH'] ?? '', HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1' }
-const git = (folder: string, ...args: string[]) =>
-  execFileSync('git', [...settings.flatMap((one) => ['-c', one]), ...args], {
-    cwd: folder,
-    env,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'pipe'],
-  }).trim()
 
 async function write(folder: string, path: string, text: string): Promise<void> {
   const file = join(folder, 'prompts', `${path}.promptl`)
@@ -45,9 +34,7 @@ class Repository {
   }
 
   commit(): string {
-    git(this.ana.folder, 'add', '-A')
-    git(this.ana.folder, 'commit', '-q', '-m', 'x')
-    return git(this.ana.folder, 'rev-parse', 'HEAD')
+    return commitAll(this.ana.folder)
   }
 
   /** The clone's only secret is a key. */
@@ -171,4 +158,39 @@ test("a folder that follows an open draft uses only CI's publications as base", 
   expect(await ben.stet(['push'])).toMatchObject({ code: 0 })
   await write(ana.folder, 'a', 'fourth a\n')
   expect(await ana.stet(['push'])).toMatchObject({ code: 6 })
+})
+
+test('a linked worktree and a submodule, whose .git is a file, find what CI published', async () => {
+  const repository = await Repository.create('files named .git')
+  const { ana } = repository
+  await write(ana.folder, 'a', 'second a\n')
+  repository.commit()
+  expect(await repository.publish()).toMatchObject({ code: 0 })
+  const around = await temporaryFolder()
+  const worktree = join(around, 'worktree')
+  git(ana.folder, 'worktree', 'add', '-q', '-b', 'other', worktree)
+  const whole = join(around, 'whole')
+  await mkdir(whole)
+  git(whole, 'init', '-q', '-b', 'main')
+  git(whole, 'submodule', '--quiet', 'add', ana.folder, 'sub')
+  for (const folder of [worktree, join(whole, 'sub')]) {
+    await write(folder, 'a', 'third a\n')
+    const person = new Person(folder, server, { STET_API_KEY: server.adminKey, CI: 'true' })
+    expect(changesOf(await person.stet(['push', '--dry-run', '--json']))).toEqual(['a'])
+  }
+})
+
+test('a partial clone fetches nothing, and the conflict says what is missing', async () => {
+  const repository = await Repository.create('partial')
+  const { ana } = repository
+  await write(ana.folder, 'a', 'second a\n')
+  repository.commit()
+  expect(await repository.publish()).toMatchObject({ code: 0 })
+  await write(ana.folder, 'a', 'third a\n')
+  repository.commit()
+  git(ana.folder, 'config', 'uploadpack.allowFilter', 'true')
+  for (const filter of ['blob:none', 'tree:0']) {
+    const pushed = await (await repository.clone(`--filter=${filter}`)).stet(['push'])
+    expect(pushed, filter).toMatchObject({ code: 6, stderr: expect.stringContaining('without --filter') })
+  }
 })

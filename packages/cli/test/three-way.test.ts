@@ -113,7 +113,7 @@ test('status and push: a row that needs a decision stops the whole push with 6; 
   expect(unasked.code).toBe(0)
   const pushed = JSON.parse(unasked.stdout)
   expect(pushed.changes.map(({ path }: { path: string }) => path)).toEqual(['local-edit', 'local-new'])
-  expect(unasked.stderr).toContain('local-delete were deleted; the prompts stay')
+  expect(unasked.stderr).toContain('The files of local-delete are absent; the prompts stay')
   expect(unasked.stderr).toContain('remote-delete, remote-edit, remote-new')
   const sent: Record<string, string> = {
     ...sideOf(2),

@@ -5,9 +5,14 @@ import type { Context } from '../context.ts'
 import { exitCodes } from '../exit-code.ts'
 import { countOf, shownFile } from '../output.ts'
 import { inStep, type State } from '../sync/compare.ts'
-import { type Refusal, scanProject } from '../sync/scan.ts'
+import { allowEmptyFlag, type Refusal, refuseEmpty, scanProject } from '../sync/scan.ts'
 import { openWorkspace, type Workspace } from '../sync/workspace.ts'
 import { generateTypes } from './types/generated-types.ts'
+
+interface CheckInput {
+  isLocal: boolean
+  allowsEmpty: boolean
+}
 
 interface CheckData {
   checked: number
@@ -22,10 +27,10 @@ export const command = defineCommand({
   summary:
     'Runs every check, for CI: compiles the files, compares them with the server, and checks the generated types.',
   examples: ['stet check', 'stet check --local', 'stet check --json'],
-  flags: [{ long: '--local', summary: 'compile the files only; needs no server and no key' }],
-  parse: (raw) => ({ isLocal: hasFlag(raw, 'local') }),
-  run: async ({ isLocal }, ctx): Promise<CheckData> => {
-    const found = isLocal ? await checkFiles(ctx) : await checkAll(ctx)
+  flags: [{ long: '--local', summary: 'compile the files only; needs no server and no key' }, allowEmptyFlag],
+  parse: (raw): CheckInput => ({ isLocal: hasFlag(raw, 'local'), allowsEmpty: hasFlag(raw, 'allowEmpty') }),
+  run: async ({ isLocal, allowsEmpty }, ctx): Promise<CheckData> => {
+    const found = isLocal ? await checkFiles(ctx, allowsEmpty) : await checkAll(ctx, allowsEmpty)
     annotate(found.problems, ctx)
     return { ...found, types: await checkTypes(found, isLocal, ctx) }
   },
@@ -39,9 +44,10 @@ export const command = defineCommand({
 
 type Found = Omit<CheckData, 'types'>
 
-async function checkFiles(ctx: Context): Promise<Found> {
+async function checkFiles(ctx: Context, allowsEmpty: boolean): Promise<Found> {
   const settings = await ctx.settings()
   const scan = await scanProject(settings, ctx.warn)
+  refuseEmpty(scan, settings, allowsEmpty)
   for (const { path, reason } of scan.refused) ctx.warn(`Skipped ${path}: ${reason}`)
   const scans = await compileTexts(new Map([...scan.prompts].map(([path, { text }]) => [path, text])))
   return {
@@ -52,9 +58,10 @@ async function checkFiles(ctx: Context): Promise<Found> {
   }
 }
 
-async function checkAll(ctx: Context): Promise<Found> {
+async function checkAll(ctx: Context, allowsEmpty: boolean): Promise<Found> {
   const workspace = await openWorkspace(ctx)
   const { scan, remote, compared } = workspace
+  refuseEmpty(scan, workspace.settings, allowsEmpty)
   const contents = new Map([...remote].map(([path, { content }]) => [path, content]))
   const scans = await compileTexts(new Map([...scan.prompts].map(([path, { text }]) => [path, text])), contents)
   const differing = compared.filter(({ state, hasLeftover }) => hasLeftover || !inStep.has(state))
@@ -90,7 +97,7 @@ async function checkTypes({ problems }: Found, isLocal: boolean, ctx: Context): 
 function printCheck(
   { checked, problems, differences, types }: CheckData,
   { io, style, dataStyle, say }: Context,
-  { isLocal }: { isLocal: boolean },
+  { isLocal }: CheckInput,
 ): void {
   for (const { path, file, line, column, code, message, frame, severity } of problems) {
     const place = file === null ? `${path} (server)` : shownFile(file, io.cwd)

@@ -194,10 +194,9 @@ async function planSteps(
 }
 
 async function mayDelete(deletions: readonly PullStep[], ctx: Context): Promise<boolean> {
-  const paths = deletions.map(({ one }) => one.path).join(', ')
-  if (ctx.flags.yes || ctx.isInteractive)
-    return ctx.confirm(`The server deleted ${paths}. Delete the files too?`, '--prune')
-  ctx.warn(`The server deleted ${paths}; the files stay (--prune deletes them)`)
+  const paths = deletions.map(({ one }) => one.path)
+  if (await ctx.confirmDeletion('Delete the files of these prompts, which the server deleted?', paths)) return true
+  ctx.warn(`The server deleted ${paths.join(', ')}; the files stay (--prune deletes them)`)
   return false
 }
 

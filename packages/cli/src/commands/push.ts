@@ -4,13 +4,13 @@ import { annotatePrompts } from '../compile/annotations.ts'
 import type { Context } from '../context.ts'
 import { CliError, exitCodes } from '../exit-code.ts'
 import { countOf, shortUuid } from '../output.ts'
-import { type Compared, type PushPlan, planPush } from '../sync/compare.ts'
-import { defaultDraftName, isShallow } from '../sync/git/git.ts'
+import { type Compared, isUnsettled, type PushPlan, planPush } from '../sync/compare.ts'
+import { defaultDraftName, lacksHistory } from '../sync/git/git.ts'
 import { listPrompts } from '../sync/list-prompts.ts'
 import { rebaseOnLive } from '../sync/merge/live-merge.ts'
 import { findCaseClashes } from '../sync/prompt-path.ts'
-import type { Refusal } from '../sync/scan.ts'
-import { entriesAfterPush, refuseTooMany, sendToDraft, sendToMerged } from '../sync/send.ts'
+import { type Refusal, refuseEmpty } from '../sync/scan.ts'
+import { entriesAfterPush, refuseTooMany, sendToDraft } from '../sync/send.ts'
 import { openWorkspace, saveLock, selectPaths, type Workspace } from '../sync/workspace.ts'
 import { countLines, formatCount } from '../ui/diff.ts'
 import { isUnpushed, type PublishReport, publishVersion, sayPublished } from './publish.ts'
@@ -51,7 +51,7 @@ export const command = defineCommand({
     { long: '--draft', value: '<ref>', summary: 'send to this draft' },
     { long: '--new', summary: 'open a new draft' },
     { long: '--delete', summary: 'also delete prompts without a file' },
-    { long: '--force', summary: 'overwrite conflicts, and published versions in place' },
+    { long: '--force', summary: 'overwrite conflicts in the draft' },
     { long: '--dry-run', summary: 'only show what would happen' },
     { long: '--publish', summary: 'publish the draft afterwards' },
   ],
@@ -77,6 +77,7 @@ export const command = defineCommand({
 async function push(input: PushInput, ctx: Context): Promise<PushReport> {
   const startedMs = performance.now()
   const workspace = await openForPush(ctx, input)
+  refuseEmpty(workspace.scan, workspace.settings)
   const selected = selectPaths(workspace.compared, input.names, workspace)
   const plan = planPush(selected, input.isForced)
   await refuseConflicts(plan, workspace)
@@ -89,8 +90,10 @@ async function push(input: PushInput, ctx: Context): Promise<PushReport> {
   const sendable = plan.changes.filter((change) => !clashing.some(({ path }) => path === change.path))
   const changes = [...sendable, ...deletions]
   if (input.publishes && !input.isDry) refuseRest(workspace, changes)
-  const target = await chooseTarget(workspace, input, changes, ctx)
-  if (!input.isDry) await send(workspace, target.version, changes)
+  refuseTooMany(changes)
+  const overwritten = selected.filter((one) => isUnsettled(one) && changes.some(({ path }) => path === one.path))
+  const target = await chooseTarget(workspace, input, { changes, overwritten }, ctx)
+  if (!input.isDry && changes.length > 0) await sendToDraft(workspace.client, target.version, changes)
   const errors = input.isDry ? [] : await finish(workspace, target, selected, changes, input.name)
   await annotatePrompts(errors, ctx)
   const { version } = target
@@ -117,8 +120,7 @@ async function push(input: PushInput, ctx: Context): Promise<PushReport> {
 async function openForPush(ctx: Context, input: PushInput): Promise<Workspace> {
   const workspace = await openWorkspace(ctx, input.draft)
   const { version } = workspace
-  const editsInPlace = input.isForced && !input.opensNew
-  if (version.isLive || (version.status === 'draft' && !input.opensNew) || editsInPlace) return workspace
+  if (version.isLive || (version.status === 'draft' && !input.opensNew)) return workspace
   const versions = await workspace.client.versions.list({ status: 'merged' })
   if (!versions.some(({ isLive }) => isLive)) return workspace
   const overLive = await openWorkspace(ctx, 'live')
@@ -134,10 +136,11 @@ async function refuseConflicts({ conflicts }: PushPlan, { settings, version }: W
       hint: 'resolve them and run stet push, undo the merge with stet pull --abort, or send them as text with --force',
     })
   }
-  const lacksHistory = settings.lock?.version.uuid !== version.uuid && (await isShallow(settings.root))
-  const hint = 'run stet pull, resolve the conflicts, then run stet push'
-  const whole = 'fetch the git history (fetch-depth: 0), so that stet finds the version that CI published'
-  throw new CliError('conflict', 'Both sides changed; nothing was sent', { lines, hint: lacksHistory ? whole : hint })
+  const isIncomplete = settings.lock?.version.uuid !== version.uuid && (await lacksHistory(settings.root))
+  const hint = isIncomplete
+    ? 'fetch the git history (fetch-depth: 0, without --filter), so that stet finds the version that CI published'
+    : 'run stet pull, resolve the conflicts, then run stet push'
+  throw new CliError('conflict', 'Both sides changed; nothing was sent', { lines, hint })
 }
 
 function lineOf({ path, hasLeftover, hasMarkers }: Compared): string {
@@ -150,21 +153,22 @@ function refuseRest({ compared }: Workspace, changes: readonly Change[]): void {
   const sent = new Set(changes.map(({ path }) => path))
   const rest = compared.filter((one) => !sent.has(one.path) && isUnpushed(one))
   if (rest.length === 0) return
+  const isAbsent = rest.every(({ state }) => state === 'local-delete')
   throw new CliError('conflict', 'Some changes would not be pushed; nothing was sent', {
     lines: rest.map(({ path }) => path),
-    hint: 'run stet push without --publish, then stet publish --allow-dirty',
+    hint: isAbsent
+      ? 'pass --delete to delete these prompts, or restore their files with stet pull <path>'
+      : 'run stet push without --publish, then stet publish --allow-dirty',
   })
 }
 
+// A file may also be absent because a checkout or a setting is wrong.
 async function agreedDeletions({ deletions }: PushPlan, input: PushInput, ctx: Context): Promise<Change[]> {
-  if (deletions.length === 0 || input.deletes || input.isDry) return deletions
-  const paths = deletions.map(({ path }) => path).join(', ')
-  if (ctx.flags.yes || ctx.isInteractive) {
-    return (await ctx.confirm(`The files of ${paths} were deleted. Delete the prompts too?`, '--delete'))
-      ? deletions
-      : []
-  }
-  ctx.warn(`The files of ${paths} were deleted; the prompts stay (--delete deletes them)`)
+  if (deletions.length === 0 || input.deletes) return deletions
+  const paths = deletions.map(({ path }) => path)
+  const isAgreed = !input.isDry && (await ctx.confirmDeletion('Delete these prompts, whose files are absent?', paths))
+  if (isAgreed) return deletions
+  ctx.warn(`The files of ${paths.join(', ')} are absent; the prompts stay (--delete deletes them)`)
   return []
 }
 
@@ -187,30 +191,27 @@ interface Target {
 async function chooseTarget(
   { client, version, settings }: Workspace,
   input: PushInput,
-  changes: readonly Change[],
+  { changes, overwritten }: { changes: readonly Change[]; overwritten: readonly Compared[] },
   ctx: Context,
 ): Promise<Target> {
-  const needsDraft = input.opensNew || (version.status === 'merged' && !input.isForced)
-  if (needsDraft || version.status === 'draft') refuseTooMany(changes)
-  if (input.isForced && changes.length > 0 && !input.isDry) {
-    const where = needsDraft || version.status === 'draft' ? 'the draft' : 'the published version, in place'
-    const isAgreed = await ctx.confirm(`Overwrite ${where}, including any changes made there?`, '--yes')
-    if (!isAgreed) throw new CliError('usage', 'Nothing was sent')
-  }
-  if (!needsDraft || input.isDry || changes.length === 0) return { version, isNew: false }
-  if (input.draft !== undefined) {
+  // A published version is never edited, not even with --force.
+  const needsDraft = input.opensNew || version.status === 'merged'
+  if (input.isDry || changes.length === 0) return { version, isNew: false }
+  if (needsDraft && input.draft !== undefined) {
     throw new CliError('conflict', `${input.draft} is already published`, { hint: 'run stet push --new' })
   }
+  if (overwritten.length > 0) {
+    const question = [
+      'Overwrite the text of these prompts in the draft?',
+      ...overwritten.map(({ path }) => `  ${path}`),
+    ]
+    if (!(await ctx.confirm(question.join('\n'), '--yes'))) throw new CliError('usage', 'Nothing was sent')
+  }
+  if (!needsDraft) return { version, isNew: false }
   const draft = await client.versions.create(input.name ?? (await defaultDraftName(settings.root, client)))
   // Printed immediately: if a later step fails, the draft still exists.
   ctx.say(`+ created draft "${draft.title}" (${shortUuid(draft.uuid)})`)
   return { version: draft, isNew: true }
-}
-
-async function send({ client }: Workspace, version: Version, changes: readonly Change[]): Promise<void> {
-  if (changes.length === 0) return
-  if (version.status === 'draft') await sendToDraft(client, version, changes)
-  else await sendToMerged(client, version, changes)
 }
 
 // Saves the lock and returns the compile errors of the pushed prompts. After a change, lists the prompts again to get

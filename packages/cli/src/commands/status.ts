@@ -5,7 +5,7 @@ import { CliError, exitCodes } from '../exit-code.ts'
 import { formatAge } from '../output.ts'
 import { type Compared, compare, conflictStates, inStep, type State } from '../sync/compare.ts'
 import { findLiveConflicts } from '../sync/merge/live-merge.ts'
-import { isLeftOut, scanProject } from '../sync/scan.ts'
+import { allowEmptyFlag, isLeftOut, refuseEmpty, scanProject } from '../sync/scan.ts'
 import { describeVersion } from '../sync/version-ref.ts'
 import { openWorkspace } from '../sync/workspace.ts'
 import { countLines, formatCount } from '../ui/diff.ts'
@@ -45,9 +45,15 @@ export const command = defineCommand({
   flags: [
     { long: '--check', summary: 'exit with 3 when anything differs' },
     { long: '--offline', summary: 'compare with the last pull only; makes no request' },
+    allowEmptyFlag,
   ],
-  parse: (raw) => ({ isCheck: hasFlag(raw, 'check'), isOffline: hasFlag(raw, 'offline') }),
-  run: ({ isOffline }, ctx) => (isOffline ? statusOffline(ctx) : statusOnline(ctx)),
+  parse: (raw) => ({
+    isCheck: hasFlag(raw, 'check'),
+    isOffline: hasFlag(raw, 'offline'),
+    allowsEmpty: hasFlag(raw, 'allowEmpty'),
+  }),
+  run: ({ isOffline, allowsEmpty }, ctx) =>
+    isOffline ? statusOffline(ctx, allowsEmpty) : statusOnline(ctx, allowsEmpty),
   print: printStatus,
   exitCode({ entries, refused }, { isCheck }) {
     if (isCheck && entries.length > 0) return exitCodes.differences
@@ -55,9 +61,10 @@ export const command = defineCommand({
   },
 })
 
-async function statusOnline(ctx: Context): Promise<StatusData> {
+async function statusOnline(ctx: Context, allowsEmpty: boolean): Promise<StatusData> {
   const workspace = await openWorkspace(ctx)
-  const { compared, version, scan } = workspace
+  const { compared, version, scan, settings } = workspace
+  refuseEmpty(scan, settings, allowsEmpty)
   const live = (await findLiveConflicts(workspace)).filter(({ isMerged }) => !isMerged).map(({ path }) => path)
   const differing = compared.filter((one) => isDifferent(one) && !live.includes(one.path))
   const entries: StatusEntry[] = await Promise.all(differing.map(toEntry))
@@ -87,11 +94,12 @@ function isConflictedFile({ hasLeftover, hasMarkers }: Compared): boolean {
   return hasLeftover || hasMarkers
 }
 
-async function statusOffline(ctx: Context): Promise<StatusData> {
+async function statusOffline(ctx: Context, allowsEmpty: boolean): Promise<StatusData> {
   const settings = await ctx.settings()
   const { lock } = settings
   if (!lock) throw new CliError('usage', 'Nothing was pulled yet', { hint: 'run stet init' })
   const scan = await scanProject(settings, ctx.warn)
+  refuseEmpty(scan, settings, allowsEmpty)
   const entries: StatusEntry[] = []
   for (const path of [...new Set([...Object.keys(lock.prompts), ...scan.prompts.keys()])].sort()) {
     if (isLeftOut(path, scan.refused)) continue

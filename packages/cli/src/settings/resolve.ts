@@ -127,7 +127,7 @@ export async function refusePathsOutside({
   ] as const) {
     if (await isWithin(root, resolve(root, path))) continue
     throw new CliError('usage', `${configFile ?? root}: "${key}" is outside the project: ${path}`, {
-      hint: `use a path below ${root} that does not link elsewhere`,
+      hint: `use a path below ${root}, outside of .git, that does not link elsewhere`,
     })
   }
 }

@@ -115,14 +115,20 @@ function codeOf(error: unknown): string | undefined {
 
 /**
  * Returns whether `file` is inside `folder`, after resolving links. For a missing file, its nearest existing parent
- * decides.
+ * decides. A `.git` folder does not count as inside, because git runs programs that its files name.
  */
 export async function isWithin(folder: string, file: string): Promise<boolean> {
   const root = await realpathOfNearest(folder)
   const target = await realpathOfNearest(file)
   if (root === undefined || target === undefined) return false
   const way = relative(root, target)
+  if (way.split(sep).some(isGitFolder)) return false
   return way === '' || !(way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way))
+}
+
+/** Some file systems ignore case. */
+export function isGitFolder(name: string): boolean {
+  return name.toLowerCase() === '.git'
 }
 
 // For a missing file, resolves its nearest existing parent. Returns undefined for a dangling link and for a cycle of

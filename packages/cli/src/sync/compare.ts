@@ -82,13 +82,16 @@ export interface PushPlan {
   remoteOnly: Compared[]
 }
 
-/** With `isForced`, overwrites conflicts and omits the base hashes. */
+/**
+ * With `isForced`, overwrites the conflicts that the user has seen. The base hashes stay, so that a change that arrives
+ * in the meantime still stops the push.
+ */
 export function planPush(compared: readonly Compared[], isForced: boolean): PushPlan {
   const plan: PushPlan = { changes: [], deletions: [], conflicts: [], remoteOnly: [] }
   for (const one of compared) {
     const isConflict = isUnsettled(one)
     if (isConflict && !isForced) plan.conflicts.push(one)
-    else if (isSent(one.state, isConflict) || isMergeToSend(one)) sendTo(plan, one, isForced)
+    else if (isSent(one.state, isConflict) || isMergeToSend(one)) sendTo(plan, one)
     else if (['remote-edit', 'remote-new', 'remote-delete'].includes(one.state)) plan.remoteOnly.push(one)
   }
   return plan
@@ -108,9 +111,9 @@ function isSent(state: State, isConflict: boolean): boolean {
   return isConflict || state === 'local-edit' || state === 'local-new' || state === 'local-delete'
 }
 
-function sendTo(plan: PushPlan, one: Compared, isForced: boolean): void {
+function sendTo(plan: PushPlan, one: Compared): void {
   const base = {
-    ...(!isForced && { baseHash: one.remoteHash ?? '' }),
+    baseHash: one.remoteHash ?? '',
     ...(one.mergedLive !== undefined && { liveHash: one.mergedLive }),
   }
   if (one.localText === undefined) {

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join, relative, resolve, sep } from 'node:path'
 import type { Context } from '../context.ts'
 import type { Settings } from '../settings/resolve.ts'
+import { isGitFolder } from '../settings/write-file.ts'
 
 export const promptEnding = '.promptl'
 
@@ -27,6 +28,7 @@ export function problemOfPath(path: string): string | undefined {
     if (/[\\:*?"<>|\0-\x1f]/.test(segment) || /[. ]$/.test(segment))
       return 'contains a character that is not allowed in file names'
     if (reserved.test(segment)) return 'is a reserved file name on some systems'
+    if (isGitFolder(segment)) return 'is a name that git reserves'
     if (!segmentForm.test(segment)) return 'contains characters other than letters, digits, ".", "-" and "_"'
     if (Buffer.byteLength(segment) > maxSegmentBytes) return 'is too long for a file name'
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { CliError } from '../exit-code.ts'
 import { isMissing } from '../settings/json-file.ts'
 import type { Settings } from '../settings/resolve.ts'
-import { isWithin } from '../settings/write-file.ts'
+import { isGitFolder, isWithin } from '../settings/write-file.ts'
 import { matcherOf } from './glob.ts'
 import { type HashedText, hashBytes } from './hash.ts'
 import { findCaseClashes, problemOfPath, promptEnding, promptsDirOf, remoteEnding } from './prompt-path.ts'
@@ -33,6 +33,20 @@ export async function scanProject(settings: Settings, warn: (message: string) =>
     warn(`${list}: the pattern "${pattern}" matches no prompt file; patterns are relative to ${promptsDir}`)
   }
   return scan
+}
+
+/** A command that compares files treats an empty folder as an error: a checkout or a setting is probably wrong. */
+export const allowEmptyFlag = { long: '--allow-empty', summary: 'accept a folder without prompt files' }
+
+/**
+ * Throws if the folder has no prompt files at all, or none that the patterns include. `allowsEmpty` is undefined for a
+ * command without the flag.
+ */
+export function refuseEmpty({ prompts, refused }: Scan, { config }: Settings, allowsEmpty?: boolean): void {
+  if (allowsEmpty || prompts.size > 0 || refused.length > 0) return
+  const ways = ['check promptsDir, include and ignore in stet.config.json', 'run stet pull']
+  if (allowsEmpty !== undefined) ways.push('pass --allow-empty')
+  throw new CliError('usage', `No prompt files in ${config.promptsDir}`, { hint: ways.join(', or ') })
 }
 
 export async function scanPrompts(
@@ -100,6 +114,8 @@ async function listFiles(root: string, below: string, listing: Listing): Promise
   const names: string[] = []
   for (const entry of await readFolder(join(root, below))) {
     const name = below ? `${below}/${entry.name}` : entry.name
+    // Branches are files in here, and their names may end like a prompt's.
+    if (isGitFolder(entry.name)) continue
     if (entry.isDirectory()) names.push(...(await listFiles(root, name, listing)))
     else if (entry.isFile() || (entry.isSymbolicLink() && (await leadsToFile(root, name, listing)))) names.push(name)
   }

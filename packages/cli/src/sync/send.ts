@@ -53,19 +53,6 @@ function issuesOf(details: unknown, changes: readonly Change[]): string[] {
   })
 }
 
-/** Edits a published version in place, one prompt at a time. Only `stet push --force` does this. */
-export async function sendToMerged(client: Stet, version: Version, changes: readonly Change[]): Promise<void> {
-  const deleted = changes.find(({ status }) => status === 'deleted')
-  if (deleted) {
-    throw new CliError('conflict', `Cannot delete a prompt of a published version: ${deleted.path}`, {
-      hint: 'run stet push --new --delete, then stet publish',
-    })
-  }
-  for (const { path, content = '' } of changes) {
-    await client.prompts.createOrUpdate(path, { versionUuid: version.uuid, prompt: content, force: true })
-  }
-}
-
 /**
  * Returns the lock file's entries after a push. Pushed prompts get a new base, and deleted prompts lose their entry.
  * Prompts whose file and server text already agreed also get a new base, unless a merge is pending.

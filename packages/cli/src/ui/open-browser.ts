@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { dirname } from 'node:path'
 import type { Context } from '../context.ts'
 
 // None of these programs is a shell, which would interpret parts of the address.
@@ -10,7 +11,9 @@ const openers: Partial<Record<NodeJS.Platform, [string, ...string[]]>> = {
 /** Resolves once the opener runs. A failure is only a warning, because the address is also printed. */
 export function openInBrowser(url: string, { io, warn }: Context): Promise<void> {
   const [program, ...args] = openers[io.platform] ?? ['xdg-open']
-  const child = spawn(program, [...args, url], { stdio: 'ignore', detached: true, env: { ...io.env } })
+  // Windows and a PATH with relative folders would otherwise find the program in the checkout.
+  const cwd = dirname(process.execPath)
+  const child = spawn(program, [...args, url], { stdio: 'ignore', detached: true, env: { ...io.env }, cwd })
   child.unref()
   return new Promise((resolve) => {
     child.once('spawn', resolve)

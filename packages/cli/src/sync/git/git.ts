@@ -1,58 +1,126 @@
-import { execFile, spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { realpath } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Stet } from '@stet/sdk'
 
 const execute = promisify(execFile)
-const maxOutputBytes = 64 * 1024 * 1024
-
-// In a partial clone, git fetches missing objects. This fetch must not ask for a password or wait forever.
-const patience = ['-c', 'http.lowSpeedLimit=1', '-c', 'http.lowSpeedTime=30']
-const ssh = 'ssh -oBatchMode=yes -oConnectTimeout=30 -oServerAliveInterval=10'
-const environment = () => ({ GIT_SSH_COMMAND: ssh, ...process.env, GIT_TERMINAL_PROMPT: '0' })
+const maxOutputBytes = 256 * 1024 * 1024
 
 /**
- * Returns git's output. Rejects if git is missing, the folder is outside a checkout, or the command fails. There is no
- * timeout, because callers would mistake a timeout for missing history.
+ * The work tree and the `.git` of a checkout. Every call names both. A search by git would also find a bare repository
+ * that is committed as ordinary files, and git runs the programs that a repository's configuration names.
  */
-export async function git(folder: string, ...args: string[]): Promise<string> {
-  const { stdout } = await execute('git', [...patience, ...args], {
-    cwd: folder,
+export interface Checkout {
+  root: string
+  /** A folder. In a worktree or a submodule, a file that names the folder. */
+  gitDir: string
+}
+
+/** Returns the checkout around a folder. Returns undefined outside a checkout, without git, and if git distrusts it. */
+export async function openCheckout(folder: string): Promise<Checkout | undefined> {
+  try {
+    let root = await realpath(folder)
+    while (!existsSync(join(root, '.git'))) {
+      if (dirname(root) === root) return undefined
+      root = dirname(root)
+    }
+    const checkout = { root, gitDir: join(root, '.git') }
+    // With a named repository, git skips `safe.directory`, its check of the owner. A search from the root includes it.
+    const [named, found] = await Promise.all([
+      git(checkout, ['rev-parse', '--absolute-git-dir']),
+      runGit(['-C', root, 'rev-parse', '--absolute-git-dir']),
+    ])
+    return named === found.toString().trim() ? checkout : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Returns git's output. Rejects if the command fails. `folder` is inside the checkout and defaults to its root. */
+async function git({ root, gitDir }: Checkout, args: readonly string[], folder = root): Promise<string> {
+  return (await runGit(inCheckout({ root, gitDir }, folder, args))).toString().trim()
+}
+
+const inCheckout = ({ root, gitDir }: Checkout, folder: string, args: readonly string[]): string[] => {
+  return ['-C', folder, `--git-dir=${gitDir}`, `--work-tree=${root}`, ...args]
+}
+
+// The configuration of a repository belongs to its author. No command here compares files, so git starts neither
+// external diffs nor text conversions.
+const precautions = ['safe.bareRepository=explicit', 'core.fsmonitor=false', 'core.hooksPath=/dev/null']
+
+/**
+ * All calls of git go through this function. There is no timeout, because callers would mistake a timeout for missing
+ * history.
+ */
+async function runGit(args: readonly string[], input = ''): Promise<Buffer> {
+  const running = execute('git', ['--no-pager', ...precautions.flatMap((one) => ['-c', one]), ...args], {
+    // Windows and a PATH with relative folders would otherwise find a program named git in the checkout.
+    cwd: dirname(process.execPath),
     env: environment(),
+    encoding: 'buffer',
     maxBuffer: maxOutputBytes,
   })
-  return stdout.trim()
+  running.child.stdin?.on('error', () => {})
+  running.child.stdin?.end(input)
+  return (await running).stdout
+}
+
+// Drops variables that name another repository or a program, such as those of a hook. Keeps the user's configuration,
+// which may contain `safe.directory`. A partial clone would fetch missing objects with a program that its configuration
+// names. The empty list of protocols also prevents this in releases of git before GIT_NO_LAZY_FETCH.
+function environment(): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(([name]) => !/^GIT_(?!CONFIG)/i.test(name))
+  return {
+    ...Object.fromEntries(kept),
+    GIT_ALLOW_PROTOCOL: '',
+    GIT_NO_LAZY_FETCH: '1',
+    GIT_OPTIONAL_LOCKS: '0',
+    GIT_TERMINAL_PROMPT: '0',
+  }
 }
 
 /**
  * Returns whether `commit` is HEAD or one of its ancestors. `commit` may be a hash prefix. A shallow clone lacks older
  * ancestors.
  */
-export async function isInHistory(folder: string, commit: string): Promise<boolean> {
+export async function isInHistory(checkout: Checkout, commit: string): Promise<boolean> {
   try {
-    await git(folder, 'merge-base', '--is-ancestor', commit, 'HEAD')
+    await git(checkout, ['merge-base', '--is-ancestor', commit, 'HEAD'])
     return true
   } catch {
     return false
   }
 }
 
-export async function isShallow(folder: string): Promise<boolean> {
-  return (await git(folder, 'rev-parse', '--is-shallow-repository').catch(() => '')) === 'true'
+/** Returns whether the checkout around a folder is shallow or partial. */
+export async function lacksHistory(folder: string): Promise<boolean> {
+  const checkout = await openCheckout(folder)
+  if (!checkout) return false
+  if ((await git(checkout, ['rev-parse', '--is-shallow-repository']).catch(() => '')) === 'true') return true
+  const promisors = ['config', '--type=bool', '--get-regexp', String.raw`^remote\..*\.promisor$`, 'true']
+  return (await git(checkout, promisors).catch(() => '')) !== ''
 }
 
-/** Returns the wanted files below a folder at a commit. Names are relative to the folder. */
+/**
+ * Returns the wanted files below a folder at a commit. Names are relative to the folder. Returns no files if a partial
+ * clone lacks some of them.
+ */
 export async function readFilesOf(
+  checkout: Checkout,
   commit: string,
   folder: string,
   isWanted: (name: string) => boolean,
 ): Promise<Map<string, Uint8Array>> {
-  const listed = await git(folder, 'ls-tree', '-r', '-z', commit, '.')
+  const listed = await git(checkout, ['ls-tree', '-r', '-z', commit, '.'], folder).catch(() => '')
   const blobs = new Map<string, string>()
   for (const line of listed.split('\0')) {
     const [, id, name] = /^\d+ blob ([0-9a-f]+)\t([\s\S]+)$/.exec(line) ?? []
     if (id !== undefined && name !== undefined && isWanted(name)) blobs.set(name, id)
   }
-  const contents = await readBlobs(folder, [...new Set(blobs.values())])
+  const contents = await readBlobs(checkout, [...new Set(blobs.values())])
   const files = new Map<string, Uint8Array>()
   for (const [name, id] of blobs) {
     const bytes = contents.get(id)
@@ -63,21 +131,10 @@ export async function readFilesOf(
 }
 
 // One git process prints `<id> blob <size>`, the bytes and a line feed for each file.
-async function readBlobs(folder: string, ids: readonly string[]): Promise<Map<string, Uint8Array>> {
-  const child = spawn('git', [...patience, 'cat-file', '--batch'], {
-    cwd: folder,
-    env: environment(),
-    stdio: ['pipe', 'pipe', 'ignore'],
-  })
-  const failed = new Promise<never>((_, reject) => void child.once('error', reject))
-  child.stdin.on('error', () => {})
-  child.stdin.end(`${ids.join('\n')}\n`)
-  const chunks: Buffer[] = []
-  const read = (async () => {
-    for await (const chunk of child.stdout) chunks.push(chunk)
-  })()
-  await Promise.race([read, failed])
-  const output = Buffer.concat(chunks)
+async function readBlobs(checkout: Checkout, ids: readonly string[]): Promise<Map<string, Uint8Array>> {
+  const batch = inCheckout(checkout, checkout.root, ['cat-file', '--batch'])
+  // In a partial clone, git ends at the first missing file.
+  const output = await runGit(batch, `${ids.join('\n')}\n`).catch(() => Buffer.alloc(0))
   const contents = new Map<string, Uint8Array>()
   for (let at = 0; at < output.length; ) {
     const lineEnd = output.indexOf(0x0a, at)
@@ -93,13 +150,16 @@ async function readBlobs(folder: string, ids: readonly string[]): Promise<Map<st
 
 /** Returns the git branch and commit. Outside a checkout, returns a name that contains the key's name. */
 export async function defaultDraftName(folder: string, client: Stet): Promise<string> {
+  const checkout = await openCheckout(folder)
   try {
-    const branch = await git(folder, 'rev-parse', '--abbrev-ref', 'HEAD')
-    const commit = await git(folder, 'rev-parse', '--short', 'HEAD')
-    // Shortens only the branch, because `findPublished` later reads the commit from the name.
-    return `${branch.slice(0, 255 - commit.length)}@${commit}`
+    if (checkout) {
+      const branch = await git(checkout, ['rev-parse', '--abbrev-ref', 'HEAD'])
+      const commit = await git(checkout, ['rev-parse', '--short', 'HEAD'])
+      // Shortens only the branch, because `findPublished` later reads the commit from the name.
+      return `${branch.slice(0, 255 - commit.length)}@${commit}`
+    }
   } catch {
-    // Git is missing, or the folder has no checkout or no commit yet.
+    // There is no commit yet.
   }
   return `draft of ${(await client.me()).apiKey.name}`.slice(0, 256)
 }

@@ -3,7 +3,7 @@ import type { Lock, LockEntry } from '../../settings/lock-file.ts'
 import { hashBytes } from '../hash.ts'
 import { listPrompts } from '../list-prompts.ts'
 import { promptEnding } from '../prompt-path.ts'
-import { git, isInHistory, readFilesOf } from './git.ts'
+import { type Checkout, isInHistory, openCheckout, readFilesOf } from './git.ts'
 
 /** Searches at most this many publications, because each may cost a git call. */
 const maxVersions = 50
@@ -32,7 +32,9 @@ export async function entriesSincePublished(sources: PublishedSources): Promise<
   const { client, version, remote, promptsDir } = sources
   const isLive = published.version.uuid === version.uuid
   const then = isLive ? [...remote.values()] : await listPrompts(client, { versionUuid: published.version.uuid })
-  const files = await readFilesOf(published.commit, promptsDir, (name) => name.endsWith(promptEnding))
+  const files = await readFilesOf(published.checkout, published.commit, promptsDir, (name) =>
+    name.endsWith(promptEnding),
+  )
   const isOlder = version.status === 'draft' ? await olderBases(sources, published) : () => true
   const entries = { ...before }
   for (const { path, contentHash, documentUuid } of then) {
@@ -45,6 +47,7 @@ export async function entriesSincePublished(sources: PublishedSources): Promise<
 }
 
 interface Publication {
+  checkout: Checkout
   version: Version
   commit: string
   /** Versions before the publication. `olderBases` compares the lock with these versions. */
@@ -53,8 +56,8 @@ interface Publication {
 
 async function findPublished(sources: PublishedSources): Promise<Publication | undefined> {
   const { client, lock, version: compared, promptsDir } = sources
-  const isCheckout = await git(promptsDir, 'rev-parse', 'HEAD').catch(() => undefined)
-  if (isCheckout === undefined) return undefined
+  const checkout = await openCheckout(promptsDir)
+  if (!checkout) return undefined
   const versions = await client.versions.list({ status: 'merged' })
   const numberOf = (uuid: string | null | undefined): number | null | undefined =>
     versions.find((one) => one.uuid === uuid)?.version
@@ -70,9 +73,9 @@ async function findPublished(sources: PublishedSources): Promise<Publication | u
     .sort((a, b) => (b.version ?? 0) - (a.version ?? 0))
   for (const version of newer.slice(0, maxVersions)) {
     const [, commit] = /(?:^|@)([0-9a-f]{7,64})$/.exec(version.title) ?? []
-    if (commit === undefined || !(await isInHistory(promptsDir, commit))) continue
+    if (commit === undefined || !(await isInHistory(checkout, commit))) continue
     const last = (version.version ?? 0) - 1
-    return { version, commit, older: versions.filter((one) => one.version === known || one.version === last) }
+    return { checkout, version, commit, older: versions.filter((one) => one.version === known || one.version === last) }
   }
   return undefined
 }
