@@ -25,6 +25,9 @@ try {
 
 async function serve(config: Config): Promise<void> {
   makeDataFolder(config)
+  // The reader of the output may end first, such as a killed `stet serve`. A failed write must not end the server, which
+  // still has to store its runs and release its lock.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
   const composition = await compose(config)
   // Prints the first key before listening, because listening may fail and the key is shown only once.
   if (!composition.isWaiting) tellFirstKey(await composition.started)
