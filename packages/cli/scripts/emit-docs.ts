@@ -44,7 +44,8 @@ Use \`stet\` to keep prompts as files in sync with a project, publish drafts, an
 - Files that cannot be prompts are skipped by name, with exit code 1: names with characters other than letters, digits, \`.\`, \`-\`, \`_\`,
   names that some file systems forbid or treat as equal, and links that lead outside the folder. Skipped files do not count as deleted.
 - Questions are asked only if all three streams are terminals, \`CI\` is unset, and neither \`--json\` nor \`--no-input\` is given.
-- Writes go to a draft. Only \`publish\` and \`rollback\` change live, and both add a version: no command edits a published one.
+- Writes go to a draft. Only \`publish\`, \`rollback\` and \`projects import\` change live, and they add versions: no command edits a published
+  one.
 - A missing file deletes nothing: \`push\` deletes its prompt only with \`--delete\`, and \`pull\` deletes the file of a deleted prompt only with
   \`--prune\`. At a terminal, both list the paths and ask instead; \`--yes\` does not answer this question.
 - Without any prompt file, \`check\`, \`status\` and \`push\` exit with 2, because the checkout or a setting is probably wrong. The first two accept
@@ -69,8 +70,6 @@ Keys and paths in a cloned repository:
   the checkout's \`.git\`, so a bare repository committed as files is never opened, and turns off hooks, file monitors and fetches.
 - \`include\` and \`ignore\` are glob patterns relative to \`promptsDir\`: \`*\`, \`**\`, \`?\`, \`[a-c]\`, \`{a,b}\`, and \`drafts/\` for everything in
   a folder, with at most three wildcards between two slashes. A pattern that matches no prompt file causes a warning.
-- On a terminal, control characters in names, texts and answers are shown as \`\\u001b\`, and terminal commands such as window titles are
-  removed. Pipes get every byte unchanged.
 
 | file | content |
 |---|---|
@@ -78,6 +77,16 @@ Keys and paths in a cloned repository:
 | \`stet.lock.json\` | state of the last pull or push, the base of every comparison; commit it (\`stet.lock.<profile>.json\` for other profiles). If CI has published since, the base comes from git: [CI](ci.md) |
 | \`~/.config/stet/credentials.json\` | stored logins, mode 0600 |
 | \`~/.local/state/stet/recent.json\` | the last 200 conversations, which you can then name by their first digits; you may delete the file |
+
+## Control characters
+
+Names, prompts, answers and errors may come from a server that you do not trust. On standard output and standard error, also in pipes and files,
+control characters in them are shown as \`\\u001b\`, and terminal commands such as window titles are removed. These outputs are data and keep
+every byte in pipes and files:
+
+- the answer of \`run\`, \`chat\` and \`attach\` with \`--show text\` (the default)
+- \`--json\` and \`conversations get --format json\`; on a terminal the characters are escaped as JSON allows, so the document means the same
+- the files that commands write: \`pull\`, \`export\`, \`--save\`, \`--bundle\`, \`/save\`
 
 ## Global flags
 

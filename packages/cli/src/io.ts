@@ -3,6 +3,12 @@ import { createInterface } from 'node:readline'
 
 export type EndSignal = 'SIGINT' | 'SIGTERM'
 
+/**
+ * Control characters are made harmless in `text` everywhere, in `exact` and `json` only on a terminal. `json` keeps its
+ * meaning.
+ */
+export type OutputForm = 'text' | 'exact' | 'json'
+
 /** The environment and the standard streams of the process. Tests replace them. */
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>
@@ -10,8 +16,8 @@ export interface Io {
   readonly homeDir: string
   readonly platform: NodeJS.Platform
   readonly tty: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean }
-  /** Writes data to standard output. */
-  out(text: string): void
+  /** Writes data to standard output. Without `form`, the text is JSON if `--json` is given. */
+  out(text: string, form?: OutputForm): void
   /** Writes messages for the user to standard error. */
   err(text: string): void
   /** Reads standard input to its end. Repeated calls return the same bytes. */

@@ -7,12 +7,12 @@ import { CliError, describeFailure, exitCodes } from './exit-code.ts'
 import { type Io, isOn } from './io.ts'
 import { failureText } from './output.ts'
 import { type Flag, globalFlags, readGlobalFlags } from './settings/global-flags.ts'
-import { guardTerminal } from './ui/terminal-style.ts'
+import { guardOutput } from './ui/terminal-style.ts'
 
 export async function run(argv: readonly string[], system: Io): Promise<number> {
   let exitCode: number = exitCodes.success
   const isJson = argv.includes('--json') || system.env['STET_OUTPUT'] === 'json'
-  const io = guardTerminal(system, isJson)
+  const io = guardOutput(system, isJson)
   const onEnd = (code: number): void => {
     exitCode = code
   }

@@ -177,10 +177,12 @@ test("serve escapes the server's output before and after its start", async () =>
     person,
     `process.stderr.write(${lines[0]}); process.stdout.write(${lines[0]} + ${lines[1]}, () => process.stderr.write(${lines[2]}))`,
   )
-  const { stderr } = await person.stet(['serve'], '', {}, { tty: onTerminal })
-  expect(stderr).toContain(String.raw`early \u001b[2J`)
-  expect(stderr).toContain(String.raw`late \u001b[2J`)
-  expect(stderr).not.toMatch(rawEscapes)
+  for (const io of [{ tty: onTerminal }, {}]) {
+    const { stderr } = await person.stet(['serve'], '', {}, io)
+    expect(stderr).toContain(String.raw`early \u001b[2J`)
+    expect(stderr).toContain(String.raw`late \u001b[2J`)
+    expect(stderr).not.toMatch(rawEscapes)
+  }
 })
 
 test("git's own folder has no prompts, neither from a server nor from files", async () => {
@@ -222,18 +224,40 @@ const shown = [
   ['run', `no-such-${escapes}`],
 ]
 
-test('names, prompts, errors and answers are escaped on a terminal', async () => {
+// The text of an answer is data. `--json` and `--format json` contain the characters as JSON allows them.
+const exact = [
+  ['run', 'echo'],
+  ['run', 'echo', '--no-stream'],
+  ['attach', 'CONVERSATION'],
+  ['chat', 'CONVERSATION', '-m', escapes],
+  ['conversations', 'get', 'CONVERSATION', '--format', 'json'],
+]
+
+test('names, prompts, errors and answers are escaped on terminals and in pipes, except where exact bytes are the point', async () => {
   const address = await startEvilServer(server.address)
   const files = { 'prompts/bad.promptl': `${escapes} {{ if x }}\n`, 'prompts/echo.promptl': `mine ${escapes}\n` }
   const person = await victim(files, { STET_BASE_URL: address, STET_PROJECT_ID: id, STET_PAGER: 'cat' })
   const [conversation] = (await client.conversations.list()).items
   const draft = (await client.versions.list({ status: 'draft' })).find(({ title }) => title.startsWith(mark))
   const places: Record<string, string> = { CONVERSATION: conversation?.uuid ?? '', DRAFT: draft?.uuid ?? '' }
-  for (const words of shown) {
+  const inPipes = { stdin: false, stdout: false, stderr: false }
+  const isExact = (words: readonly string[]): boolean => exact.some((one) => one.join() === words.join())
+  for (const [tty, list] of [
+    [onTerminal, [...shown, ...exact.filter((words) => !words.includes('json'))]],
+    [inPipes, shown.filter((words) => !isExact(words))],
+  ] as const) {
+    for (const words of list) {
+      const argv = words.map((word) => places[word] ?? word)
+      const { stdout, stderr } = await person.stet(argv, '', {}, { tty })
+      expect(stdout + stderr, argv.join(' ')).not.toMatch(rawEscapes)
+      expect(stdout + stderr, argv.join(' ')).toContain(String.raw`\u001b[2J\u0007\u009b2J`)
+    }
+  }
+  for (const words of exact) {
     const argv = words.map((word) => places[word] ?? word)
-    const { stdout, stderr } = await person.stet(argv, '', {}, { tty: onTerminal })
-    expect(stdout + stderr, argv.join(' ')).not.toMatch(rawEscapes)
-    expect(stdout + stderr, argv.join(' ')).toContain(String.raw`\u001b[2J\u0007\u009b2J`)
+    const { stdout, stderr } = await person.stet(argv)
+    expect(stdout, argv.join(' ')).toContain(argv.includes('json') ? '\u009b2J' : escapes)
+    expect(stderr, argv.join(' ')).not.toMatch(rawEscapes)
   }
 })
 
@@ -252,10 +276,9 @@ test('questions and pagers get no escape sequences either', async () => {
   for (const text of [terminal.raw, paged]) expect(text).not.toMatch(/\x1b\]|\x1b\[2J|\x07|[\x80-\x9f]|owned/)
 })
 
-test('pipes and --json stay unescaped', async () => {
+test('--json means the same on a terminal and in a pipe', async () => {
   const address = await startEvilServer(server.address)
   const person = await victim({}, { STET_BASE_URL: address, STET_PROJECT_ID: id })
-  expect((await person.stet(['run', 'echo'])).stdout).toContain(escapes)
   const piped = await person.stet(['projects', 'list', '--json'])
   const shown = await person.stet(['projects', 'list', '--json'], '', {}, { tty: onTerminal })
   expect(shown.stdout).not.toMatch(/[\x80-\x9f]|\x1b/)

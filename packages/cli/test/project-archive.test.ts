@@ -11,7 +11,7 @@ import { packArchive } from '../src/commands/projects/archive/write-archive.ts'
 import { startProxy } from './support/proxy.ts'
 import { type RunningServer, startServer } from './support/server.ts'
 import { account, server } from './support/shared-server.ts'
-import { Person } from './support/stet.ts'
+import { onTerminal, Person } from './support/stet.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
 const isLong = process.env['STET_TEST_LONG'] === '1'
@@ -161,6 +161,8 @@ test('an archive of an unchanged project has the same bytes, and overwrites a fi
   const argv = ['projects', 'export', String(projectId), 'support.stet.gz']
   expect(await person.stet(argv)).toMatchObject({ code: 6, stderr: expect.stringContaining('--force') })
   expect(await person.stet([...argv, '--force'])).toMatchObject({ code: 0 })
+  const shown = await person.stet([...argv, '--force'], '', {}, { tty: onTerminal })
+  expect(shown.stderr).toMatch(/^\r\x1b\[K1 of \d+ versions read/)
 })
 
 test('an import refuses an existing project, and makes a copy under another name with new uuids', async () => {

@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts'
+import { eraseLine } from './terminal-style.ts'
 
 const showEveryMs = 200
 
@@ -14,9 +15,9 @@ export async function showProgress<T>(
     return await work((done, total) => {
       if (!isShown || Date.now() - shownAt < showEveryMs) return
       shownAt = Date.now()
-      io.err(`\r${done} of ${total} ${what}`)
+      io.err(`${eraseLine}${done} of ${total} ${what}`)
     })
   } finally {
-    if (shownAt > 0) io.err('\r\x1b[K')
+    if (shownAt > 0) io.err(eraseLine)
   }
 }

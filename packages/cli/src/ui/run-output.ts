@@ -51,7 +51,7 @@ export class RunOutput {
   text(delta: string): void {
     this.#firstTextMs ??= performance.now() - this.#startedMs
     if (this.#ctx.flags.json || this.#shown !== 'text' || delta === '') return
-    this.#ctx.io.out(delta)
+    this.#ctx.io.out(delta, 'exact')
     this.#isAtLineStart = delta.endsWith('\n')
   }
 
@@ -91,7 +91,7 @@ export class RunOutput {
   }
 
   #print(text: string): void {
-    this.#ctx.io.out(text.endsWith('\n') ? text : `${text}\n`)
+    this.#ctx.io.out(text.endsWith('\n') ? text : `${text}\n`, 'exact')
   }
 
   #sayModel({ provider, model }: Record<string, unknown>): void {

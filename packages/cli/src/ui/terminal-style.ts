@@ -5,13 +5,18 @@ import type { Io } from '../io.ts'
 const ownMark = `\x1b<${randomBytes(12).toString('hex')}:`
 
 /**
- * `code` is an ANSI style, such as 32 for green. On output, `textFor` replaces the result with the terminal's sequence.
+ * `code` is an ANSI style, such as 32 for green. On output, `styled` replaces the result with the terminal's sequence.
  */
 function styleSequence(code: number): string {
   return `${ownMark}${code}>`
 }
 
-const ownSequence = new RegExp(`${ownMark}(\\d+)>`, 'g')
+const lineStart = 'K'
+
+/** Returns to the start of the line and erases it. */
+export const eraseLine = `${ownMark}${lineStart}>`
+
+const ownSequence = new RegExp(`${ownMark}(\\d+|${lineStart})>`, 'g')
 
 // Operating system commands set titles, links or the clipboard. The class excludes all start and end characters of a
 // command, so matching takes linear time.
@@ -30,31 +35,36 @@ function asEscape(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }
 
+/** Applies stet's own styles, and makes all other control characters harmless. */
+function styled(text: string): string {
+  return text
+    .split(ownSequence)
+    .map((piece, index) => {
+      if (index % 2 === 0) return escapeControls(piece)
+      return piece === lineStart ? '\r\x1b[K' : `\x1b[${piece}m`
+    })
+    .join('')
+}
+
 /**
- * Returns a function that applies stet's own styles. For a terminal, the function also makes all other control
- * characters harmless.
+ * Wraps the output functions. Names, texts and messages may come from a hostile server, and a pipe often ends on a
+ * terminal too, such as a log of CI. Only a pipe gets exact bytes, and only if they are the point.
  */
-function textFor(isTerminal: boolean, isJson: boolean): (text: string) => string {
-  return (text) => {
-    const pieces = text.split(ownSequence)
-    return pieces
-      .map((piece, index) => {
-        if (index % 2 === 1) return `\x1b[${piece}m`
-        if (!isTerminal) return piece
-        return isJson ? piece.replaceAll(control, asEscape) : escapeControls(piece)
-      })
-      .join('')
+export function guardOutput(io: Io, isJson: boolean): Io {
+  const asJson = (text: string): string => text.replaceAll(control, asEscape)
+  return {
+    ...io,
+    out(text, form = isJson ? 'json' : 'text') {
+      if (form === 'text') io.out(styled(text))
+      else if (!io.tty.stdout) io.out(text)
+      else io.out(form === 'json' ? asJson(text) : styled(text))
+    },
+    err: (text) => io.err(isJson ? asJson(text) : styled(text)),
   }
 }
 
-/** Wraps the output functions, so that all text for a terminal is escaped. */
-export function guardTerminal(io: Io, isJson: boolean): Io {
-  const [forOut, forErr] = [textFor(io.tty.stdout, isJson), textFor(io.tty.stderr, isJson)]
-  return { ...io, out: (text) => io.out(forOut(text)), err: (text) => io.err(forErr(text)) }
-}
-
 /** Prepares text for a program that writes to the terminal itself, such as a pager. */
-export const textForPager = textFor(true, false)
+export const textForPager = styled
 
 /** Colors and marks. Both are plain if the terminal does not support them. */
 export interface Style {

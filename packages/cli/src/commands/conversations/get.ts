@@ -17,7 +17,7 @@ export const command = defineCommand({
   },
   run: async ({ ref }, ctx) => (await ctx.client()).conversations.get(await findConversation(ref, ctx)),
   print(data, { io, say }, { format }) {
-    if (format === 'json') return io.out(`${JSON.stringify(data, null, 2)}\n`)
+    if (format === 'json') return io.out(`${JSON.stringify(data, null, 2)}\n`, 'json')
     io.out(format === 'markdown' ? conversationMarkdown(data.conversation) : conversationText(data.conversation))
     say(`${data.status} · ${data.path} · ${data.createdAt}${data.error ? ` · ${data.error.message}` : ''}`)
   },

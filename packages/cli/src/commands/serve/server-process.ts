@@ -23,9 +23,9 @@ export function runServer(
   { io, flags }: Context,
 ): Promise<number> {
   return new Promise((done, fail) => {
-    // The IPC channel closes when this process ends, even by SIGKILL. The server then stops. At a terminal,
-    // standard error is piped too, because this process escapes control characters.
-    const stdio: StdioOptions = ['ignore', 'pipe', flags.json || io.tty.stderr ? 'pipe' : 'inherit', 'ipc']
+    // The IPC channel closes when this process ends, even by SIGKILL. The server then stops. Standard error is piped,
+    // because this process escapes control characters.
+    const stdio: StdioOptions = ['ignore', 'pipe', 'pipe', 'ipc']
     const child = spawn(process.execPath, ['--expose-gc', bin], { cwd: io.cwd, env, stdio })
     const news: string[] = []
     const complaints: string[] = []
