@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, readdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
 import { commitAll, git } from './support/git.ts'
@@ -115,5 +115,20 @@ test('a program named git in the checkout does not run, even if PATH contains th
     await expectNothingRuns(caught)
   } finally {
     process.env['PATH'] = before
+  }
+})
+
+// Only root may give a file to another user.
+test.runIf(process.getuid?.() === 0)("git's check of the owner applies, and so do the user's exceptions", async () => {
+  const { folder, person } = await trap()
+  commitAll(folder)
+  await chown(join(folder, '.git'), 65_534, 65_534)
+  expect((await person.stet(['push', '--force', '--yes'])).stderr).toContain('created draft "draft of admin"')
+  const exception = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'safe.directory', GIT_CONFIG_VALUE_0: folder }
+  Object.assign(process.env, exception)
+  try {
+    expect((await person.stet(['push', '--force', '--yes', '--new'])).stderr).toContain('created draft "main@')
+  } finally {
+    for (const name of Object.keys(exception)) delete process.env[name]
   }
 })
