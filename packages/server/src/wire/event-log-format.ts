@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { createDeflateRaw, deflateRaw, deflateRawSync, inflateRaw } from 'node:zlib'
 import type { Message } from '@stet/contract/vocabulary'
-import type { EncodedMessage, LogEntry, StoredFrames, StoredLog } from '../features/runs/ports.ts'
+import type { LogEntry, StoredFrames, StoredLog } from '../features/runs/ports.ts'
 import { evenTexts, jsonPieces } from '../shared/json-pieces.ts'
 
 import { encodeMessage } from './run-frames.ts'
@@ -34,13 +34,11 @@ interface FramePlace extends Omit<StoredFrames, 'bytes'> {
 }
 
 /**
- * @returns the format byte and the content, which may be compressed. The content is one JSON line `{messages, entries}`
- * and the raw frames. Messages have their `whole` form, and `unpackEventLog` derives the other form.
+ * @returns the format byte and the content, which may be compressed. The content is one JSON line `{messages, entries,
+ * spending}` and the raw frames. Messages have their `whole` form, and `unpackEventLog` derives the other form.
  */
-export async function packEventLog(
-  messages: readonly EncodedMessage[],
-  entries: StoredLog['entries'],
-): Promise<Uint8Array> {
+export async function packEventLog(log: StoredLog): Promise<Uint8Array> {
+  const { messages, entries } = log
   let characters = 0
   for (const { whole } of messages) characters += whole.length
   for (const entry of entries) {
@@ -49,10 +47,10 @@ export async function packEventLog(
     else for (const piece of entry.pieces) characters += piece.length
   }
   if (characters > wholeLimitCharacters) {
-    return Buffer.concat([Buffer.of(packing.deflated), ...(await deflateTexts(textsOf(messages, entries)))])
+    return Buffer.concat([Buffer.of(packing.deflated), ...(await deflateTexts(textsOf(log)))])
   }
   let text = ''
-  for (const piece of textsOf(messages, entries)) text += piece
+  for (const piece of textsOf(log)) text += piece
   const file = Buffer.from(text)
   if (file.length < plainLimitBytes) return Buffer.concat([Buffer.of(packing.plain), file])
   const deflated =
@@ -60,7 +58,7 @@ export async function packEventLog(
   return Buffer.concat([Buffer.of(packing.deflated), deflated])
 }
 
-function* textsOf(messages: readonly EncodedMessage[], entries: StoredLog['entries']): Generator<string> {
+function* textsOf({ messages, entries, spending }: StoredLog): Generator<string> {
   yield '{"messages":['
   let mark = ''
   for (const { whole } of messages) {
@@ -88,7 +86,7 @@ function* textsOf(messages: readonly EncodedMessage[], entries: StoredLog['entri
     mark = ','
   }
   if (open) yield mark + JSON.stringify(open)
-  yield ']}\n'
+  yield spending ? `],"spending":${JSON.stringify(spending)}}\n` : ']}\n'
   for (const entry of entries) {
     if ('bytes' in entry) yield entry.bytes.toString('utf8')
     else if (typeof entry.pieces === 'string') yield entry.pieces
@@ -113,7 +111,7 @@ export async function unpackEventLog(file: Uint8Array): Promise<StoredLog | null
   const rest = file.subarray(1)
   const bytes = form === packing.plain ? Buffer.from(rest) : await expand(rest)
   const headEnd = bytes.indexOf('\n')
-  const head = JSON.parse(bytes.toString('utf8', 0, headEnd)) as {
+  const { spending, ...head } = JSON.parse(bytes.toString('utf8', 0, headEnd)) as Pick<StoredLog, 'spending'> & {
     messages: Message[]
     entries: (LogEntry | FramePlace)[]
   }
@@ -124,7 +122,7 @@ export async function unpackEventLog(file: Uint8Array): Promise<StoredLog | null
     next += byteLength
     return { ...ids, bytes: bytes.subarray(next - byteLength, next) }
   })
-  return { messages: head.messages.map(encodeMessage), entries }
+  return { messages: head.messages.map(encodeMessage), entries, ...(spending && { spending }) }
 }
 
 export function entriesAfter({ entries }: StoredLog, afterId: number): readonly (LogEntry | StoredFrames)[] {

@@ -21,14 +21,20 @@ it.each<[string, { plainBytes: number; storedBytes: number }, number]>([
 })
 
 it('promise 4: a lost background run keeps the words that its owner had saved, then ends with worker_lost', async () => {
-  const { store } = bench.server.deps.runs
+  const { store, codec } = bench.server.deps.runs
+  // The first call is complete and paid. The second one was under way.
+  bench.fake.enqueue({ toolCalls: [{ id: 'a', name: 'unknown', arguments: '{}' }] })
   bench.fake.enqueue({ text: 'Three words arrived', hang: 'mid-stream' })
   const uuid = await bench.background('hello')
   const saved = async () => {
     const owned = (await store.findConversation(1, uuid))?.latestRun
     return owned ? store.findEventLog(1, owned.uuid) : null
   }
-  await expect.poll(saved).not.toBeNull()
+  const savedFrames = async () => {
+    const log = await codec.unpackEventLog((await saved()) ?? Buffer.of())
+    return log?.entries.map((entry) => ('bytes' in entry ? entry.bytes.toString() : '')).join('')
+  }
+  await expect.poll(savedFrames).toContain('Three')
   const eventLog = await saved()
 
   const { conversation, run } = orphanedRun('a-dead-process')
@@ -41,9 +47,18 @@ it('promise 4: a lost background run keeps the words that its owner had saved, t
   const attached = await bench.post(`/conversations/${conversation.uuid}/attach`, { stream: true })
   const recording = await record(attached)
   expect(textOf(recording)).toMatch(/^Three/)
-  expect(recording.last).toMatchObject({ type: 'chain-error', error: { errorCode: 'worker_lost' } })
+  expect(recording.last).toMatchObject({
+    type: 'chain-error',
+    error: { errorCode: 'worker_lost' },
+    tokenUsage: { promptTokens: 12 },
+  })
   expect(await bench.conversation(conversation.uuid)).toMatchObject({
-    conversation: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }],
+    conversation: [
+      { role: 'user' },
+      { role: 'assistant' },
+      { role: 'tool' },
+      { role: 'assistant', content: [{ type: 'text', text: textOf(recording) }] },
+    ],
   })
   const stored = await store.findEventLog(1, run.uuid)
   await store.saveEventLog(run, Uint8Array.of(9))

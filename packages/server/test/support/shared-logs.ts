@@ -117,7 +117,7 @@ export function latitudeEntry(id: number, type: string, covers: number): LogEntr
 
 /** Stores the event log as at a run's end, so that the database has it before any reader. */
 export async function store(stored: StoredEnd, writer: RunLogWriter, terminal: readonly LogEntry[]): Promise<void> {
-  const file = await eventCodec.packEventLog(writer.messages, [...writer.entries, ...terminal])
+  const file = await eventCodec.packEventLog({ messages: writer.messages, entries: [...writer.entries, ...terminal] })
   const log = await eventCodec.unpackEventLog(file)
   if (!log) throw new Error('The event log was just packed')
   stored.found = log

@@ -251,7 +251,7 @@ export interface EventCodec {
     messages: readonly EncodedMessage[],
     form: MessageForm,
   ): void
-  packEventLog(messages: readonly EncodedMessage[], entries: StoredLog['entries']): Promise<Uint8Array>
+  packEventLog(log: StoredLog): Promise<Uint8Array>
   /** Returns null for an unknown format. */
   unpackEventLog(file: Uint8Array): Promise<StoredLog | null>
   entriesAfter(log: StoredLog, afterId: number): readonly (LogEntry | StoredFrames)[]
@@ -307,6 +307,8 @@ export type FindEnd = () => Promise<'active' | 'deleted' | StoredLog>
 export interface StoredLog {
   messages: readonly EncodedMessage[]
   entries: readonly (LogEntry | StoredFrames)[]
+  /** What a run under way has spent. Undefined for an ended run, whose result has it. */
+  spending?: RunSpending
 }
 
 export interface StoredLogs {

@@ -248,7 +248,7 @@ async function encodeEnd(
   const terminal = encodeNext(recorder, terminalEvent(ending, progress))
   const endedAt = clock.now()
   const ended = endOf(ending, progress, completed)
-  const eventLog = await progress.codec.packEventLog(log.messages, [...log.entries, terminal])
+  const eventLog = await progress.codec.packEventLog({ messages: log.messages, entries: [...log.entries, terminal] })
   const ids = { workspaceId: run.workspaceId, runUuid: run.uuid, conversationUuid: conversation.uuid }
   const place = { epoch: run.epoch, epochAfter: run.epoch, from: 'running', lastEventId: recorder.lastId } as const
   return { end: { ...ids, ...place, ...ended, eventLog, endedAt }, terminal }

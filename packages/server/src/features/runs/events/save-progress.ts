@@ -13,7 +13,7 @@ const storedBytesPerMs = 256
 
 /**
  * Stores a background run's event log about once a second while it grows. If this process dies, readers who attach
- * later get the events that were delivered until then (promise 4). Foreground runs do not pay for this, because their
+ * later get the events that were delivered until then, and the conversation their words (promise 4). Foreground runs do not pay for this, because their
  * caller has the events.
  */
 export function saveProgress(deps: Needs<'runs' | 'logger'>, run: NewRun, recorder: RunRecorder): Repeated {
@@ -23,10 +23,13 @@ export function saveProgress(deps: Needs<'runs' | 'logger'>, run: NewRun, record
   return repeat(saveEveryMs, async () => {
     const entries = [...log.entries]
     if (entries.length === saved || performance.now() < nextAt) return
-    const messages = [...log.messages]
+    const { codec, encoded, partial, spending } = progress
+    // No event covers the partial message yet. It becomes a message of the conversation if this process dies.
+    const answer = partial?.()
+    const messages = answer ? [...encoded, codec.encodeMessage(answer)] : [...encoded]
     const plainBytes = messages.reduce((sum, { whole }) => sum + whole.length, recorder.bytes)
     try {
-      const eventLog = await progress.codec.packEventLog(messages, entries)
+      const eventLog = await codec.packEventLog({ messages, entries, spending })
       await deps.runs.store.saveEventLog(run, eventLog)
       saved = entries.length
       nextAt = performance.now() + pauseAfterSave({ plainBytes, storedBytes: eventLog.length })

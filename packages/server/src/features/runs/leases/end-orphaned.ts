@@ -16,8 +16,8 @@ const reapedEventGap = 1_000_000
 
 /**
  * Returns false if the run has already ended. Takes the next epoch, so that an owner that wakes up cannot write. The
- * conversation keeps its messages. A background run also keeps the events and messages that its owner saved while it
- * ran; before the first save, its first messages are rendered again.
+ * conversation keeps its messages. A background run also keeps the events, messages and spending that its owner saved
+ * while it ran; before the first save, its first messages are rendered again.
  */
 export async function endOrphaned(
   deps: OrphanDeps,
@@ -32,12 +32,11 @@ export async function endOrphaned(
       ? lost.messages
       : await firstMessages(deps, run)
   const conversation = { ...lost, messages }
-  const entries = saved?.entries ?? []
-  const last = entries.at(-1)
+  const last = saved?.entries.at(-1)
   const savedId = last && ('lastId' in last ? last.lastId : last.id)
   const firstEventId = (savedId ?? run.lastEventId ?? conversation.lastEventId) + reapedEventGap
   const epochAfter = run.epoch + 1
-  return endUnsupervised(deps, conversation, run, { failure, from: 'running', entries, firstEventId, epochAfter })
+  return endUnsupervised(deps, conversation, run, { failure, from: 'running', saved, firstEventId, epochAfter })
 }
 
 async function savedLog({ runs }: EndDeps, workspaceId: number, run: StoredRun): Promise<StoredLog | null> {
@@ -63,7 +62,7 @@ export function endQueued(deps: EndDeps, conversation: StoredConversation, run: 
   return endUnsupervised(deps, conversation, run, {
     failure: stopped(),
     from: 'queued',
-    entries: [],
+    saved: null,
     firstEventId,
     epochAfter,
   })
@@ -71,8 +70,8 @@ export function endQueued(deps: EndDeps, conversation: StoredConversation, run: 
 
 interface UnsupervisedEnd extends Pick<RunEnd, 'from' | 'epochAfter'> {
   failure: RunError
-  /** The events before the end. */
-  entries: StoredLog['entries']
+  /** The event log before the end. */
+  saved: StoredLog | null
   firstEventId: number
 }
 
@@ -80,14 +79,15 @@ async function endUnsupervised(
   deps: EndDeps,
   conversation: StoredConversation,
   run: StoredRun,
-  { failure, from, entries, firstEventId, epochAfter }: UnsupervisedEnd,
+  { failure, from, saved, firstEventId, epochAfter }: UnsupervisedEnd,
 ): Promise<boolean> {
   const { codec } = deps.runs
   const progress = createRunProgress(codec, conversation.messages)
+  if (saved?.spending) progress.spending = saved.spending
   const { encoded } = progress
   const endedAt = deps.clock.now()
   const terminal = codec.encodeEvent(terminalEvent({ failure }, progress), firstEventId, endedAt, conversation)
-  const eventLog = await codec.packEventLog(encoded, [...entries, terminal])
+  const eventLog = await codec.packEventLog({ messages: encoded, entries: [...(saved?.entries ?? []), terminal] })
   const place = { epoch: run.epoch, epochAfter, from, lastEventId: firstEventId, endedAt }
   const ids = { workspaceId: conversation.workspaceId, runUuid: run.uuid, conversationUuid: conversation.uuid }
   if (!(await deps.runs.store.end({ ...ids, ...place, ...endOf({ failure }, progress), eventLog }))) return false

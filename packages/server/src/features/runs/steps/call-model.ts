@@ -65,6 +65,7 @@ export async function callModel(deps: ShowDeps, call: ModelCall): Promise<ModelA
     })
     if (span) endModelSpan(span, { answer, outcome, firstTextSeconds })
   }
+  call.progress.partial = () => partialMessage(answer)
   try {
     // Shows chunks synchronously when they arrive. Chunks with tool calls are shown after the calls are stored.
     await provider.driver.call(request, (chunks) => {
@@ -88,6 +89,8 @@ export async function callModel(deps: ShowDeps, call: ModelCall): Promise<ModelA
     if (!(failure instanceof ProviderError)) throw failure
     call.showEvents([{ provider: failureEvent(failure) }])
     throw runErrorOf(failure, model)
+  } finally {
+    call.progress.partial = undefined
   }
   const { usage, cacheWriteTokens, servedModel } = answer
   answer.price = provider.prices.costOf({ model, servedModel, usage, cacheWriteTokens, at: deps.clock.now() })

@@ -28,6 +28,8 @@ export interface RunProgress {
   /** Shared with the runs of agents. */
   readonly budget: { modelCalls: number }
   awaitedCalls: number
+  /** The answer of the model call under way, without tool calls. Undefined between calls. */
+  partial: (() => Message | undefined) | undefined
   answer: EncodedResponse | undefined
 }
 
@@ -44,6 +46,7 @@ export function createRunProgress(
     spending: nothingSpent(),
     budget,
     awaitedCalls: 0,
+    partial: undefined,
     answer: undefined,
   }
   append(progress, earlier)
