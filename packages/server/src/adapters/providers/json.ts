@@ -75,10 +75,10 @@ export function asNumber(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined
 }
 
-/** Accepts a count as text, as some services send it. */
+/** Accepts a count as text, as some services send it. A number that no answer can have would become a cost. */
 export function asCount(value: unknown): number | undefined {
-  if (typeof value === 'number') return value
-  return typeof value === 'string' && /^\d+$/.test(value.trim()) ? Number(value) : undefined
+  const count = typeof value === 'string' && /^\d+$/.test(value.trim()) ? Number(value) : value
+  return typeof count === 'number' && count <= Number.MAX_SAFE_INTEGER ? count : undefined
 }
 
 /** Returns undefined for text that is no JSON object. Google wraps an object in a list with one element. */

@@ -130,6 +130,7 @@ const usages: Cases = {
   '5 later details without counts': later({ prompt_tokens_details: {} }),
   '5 later zeros': countedIn(usage(0, 0)),
   '5 a later part of the counts': later({ completion_tokens: 8 }),
+  '5 later counts that no answer can have': countedIn(usage('9'.repeat(26), 1e300)),
   '5 numbers as text': { ...hi(says('Hi', 'stop'), usage('12', '8')), usage: tokens(12, 8) },
   '5 counts that grow': {
     ...hi(
