@@ -93,11 +93,13 @@ export function text(range: { min?: number; max: number }) {
   const bounds = { maxLength: range.max, ...(range.min === undefined ? {} : { minLength: range.min }) }
   return z
     .string()
-    .refine((value) => value.length >= (range.min ?? 0), { error: `must have at least ${range.min} characters` })
-    .refine((value) => isWithin(value, range.max), {
-      error: `must have at most ${range.max} characters`,
-    })
+    .refine((value) => value.length >= (range.min ?? 0), { error: `must have at least ${counted(range.min ?? 0)}` })
+    .refine((value) => isWithin(value, range.max), { error: `must have at most ${counted(range.max)}` })
     .meta(bounds)
+}
+
+function counted(characters: number): string {
+  return `${characters} character${characters === 1 ? '' : 's'}`
 }
 
 // A code point has at most two code units. Very long text is therefore refused without splitting it into code points.

@@ -1,5 +1,5 @@
 import * as contract from '@stet/contract'
-import { ChatBody, PushChangesBody, RunDocumentBody } from '@stet/contract'
+import { ChatBody, CreateProjectBody, PushChangesBody, RunDocumentBody } from '@stet/contract'
 import { sampleNames, sampleOf } from '@stet/contract/samples'
 import { expect, it } from 'vitest'
 import { z } from 'zod'
@@ -25,6 +25,7 @@ it.each([
   ],
   [ChatBody, chat({ role: 'user', content: [{ type: 'text' }] }), 'messages[0].content[0].text: a string is required'],
   [RunDocumentBody, { path: 5 }, 'path: a string is required'],
+  [CreateProjectBody, { name: '' }, 'name: must have at least 1 character'],
   [RunDocumentBody, { path: 'a', stream: 'yes' }, 'stream: true or false is required'],
   [
     PushChangesBody,
