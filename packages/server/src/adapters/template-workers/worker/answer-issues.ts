@@ -13,10 +13,20 @@ const mostCharacters = 500
 
 /** Lists the first issues of a value. @throws Error for a schema that cannot be applied. */
 export function answerIssues(schema: Schema, value: unknown): { path: string; message: string }[] {
-  const { valid, errors } = new Validator(schema, draftOf(schema), false).validate(value)
+  const { valid, errors } = validated(schema, value)
   if (valid) return []
   const deepest = errors.filter(({ keyword }) => !containers.has(keyword))
   return (deepest.length > 0 ? deepest : errors).slice(0, mostIssues).map(issueOf)
+}
+
+function validated(schema: Schema, value: unknown) {
+  try {
+    return new Validator(schema, draftOf(schema), false).validate(value)
+  } catch (error) {
+    // The validator's message lists addresses of its own.
+    const [, reference] = /^Unresolved \$ref ("[^"]*")/.exec(error instanceof Error ? error.message : '') ?? []
+    throw reference === undefined ? error : new Error(`It refers to ${reference}, which it does not contain`)
+  }
 }
 
 function issueOf({ instanceLocation, error }: OutputUnit): { path: string; message: string } {
