@@ -2,7 +2,7 @@
 import type { Clock } from '../shared/clock.ts'
 import type { Logger } from '../shared/logger.ts'
 import type { Tracer } from '../shared/tracer.ts'
-import type { ApiKeyStore, WorkspaceStore } from './access/ports.ts'
+import type { ApiKeyStore, StorageDeps, WorkspaceStore } from './access/ports.ts'
 import type { DeletionDeps } from './conversations/deletion/ports.ts'
 import type { ConversationStore } from './conversations/ports.ts'
 import type { DocumentStore } from './documents/ports.ts'
@@ -69,6 +69,8 @@ export interface Deps {
   externalLogs: ExternalLogStore
   providers: ProviderDeps
   secrets: SecretBox
+  /** Absent without a limit of stored bytes. */
+  storage?: StorageDeps
   liveCache: LiveCache
   templates: TemplateEngine
   clock: Clock
