@@ -29,6 +29,7 @@ const ownSql = [
   'http/sessions', // codes that concurrent requests use once
   'http/tree', // the order of paths; statement counts
   'http/version-records', // counted changes
+  'http/workspace-full', // sizes of rows, and ranges of pages
   'process/commands', // commands beside a server that runs on PostgreSQL
   'process/replica-lock', // the advisory lock
   'process/upgrade', // recorded data of earlier releases

@@ -79,6 +79,7 @@ export function causesOf(route: RouteShape, metadata: RouteMetadata): ErrorCause
     ...(query === undefined ? [] : (['invalid-query'] as const)),
     ...(parameters.length === 0 ? [] : (['malformed-path'] as const)),
     ...(readsBody(route, metadata) ? ofBody : []),
+    ...(isRefusedWhenFull(route, metadata) ? (['workspace-full'] as const) : []),
     ...parameters.flatMap((name) => ofParameter[name] ?? []),
     ...(idempotent ? ofIdempotency : []),
     // A repeated run request joins the first run instead of failing.
@@ -100,4 +101,9 @@ export function causesOf(route: RouteShape, metadata: RouteMetadata): ErrorCause
 
 export function readsBody({ method }: Pick<RouteShape, 'method'>, { ignoresBody, readsBody }: RouteMetadata): boolean {
   return ((method === 'POST' || method === 'PUT') && !ignoresBody) || readsBody === true
+}
+
+/** Whether a full workspace refuses the route: those that create or run, and those that replace something of any size. */
+export function isRefusedWhenFull({ method }: Pick<RouteShape, 'method'>, metadata: RouteMetadata): boolean {
+  return (metadata.idempotent || method === 'PUT') && !metadata.worksWhenFull
 }

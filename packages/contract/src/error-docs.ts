@@ -202,6 +202,10 @@ export const CAUSE_DOCS = {
   'rate-limited': { when: 'the key exceeded its rate limit', next: wait },
   'failed-authentications': { when: 'too many invalid keys came from this address', next: wait },
   'too-many-bytes': { when: 'the key sent too many bytes in large bodies', next: wait },
+  'workspace-full': {
+    when: 'the workspace stores more than `STET_WORKSPACE_MAX_MB`; a request that would store more is refused before any work',
+    next: 'Delete conversations or projects, or ask the operator for a higher limit. Reads and deletions still work. Deleted data is subtracted within about two minutes.',
+  },
   'too-many-streams': { when: 'the key has too many open event streams', next: 'Close streams, then repeat.' },
 
   unforeseen: {

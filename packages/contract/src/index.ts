@@ -1,4 +1,4 @@
-export { CAUSES_OUTSIDE_ROUTES, causesOf, readsBody } from './causes-of.ts'
+export { CAUSES_OUTSIDE_ROUTES, causesOf, isRefusedWhenFull, readsBody } from './causes-of.ts'
 export {
   ContentHash,
   DocumentPath,

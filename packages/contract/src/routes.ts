@@ -23,6 +23,8 @@ export interface RouteMetadata {
   readonly readsBody?: true
   /** The route needs neither an API key nor a session. */
   readonly isPublic?: true
+  /** A POST or PUT that adds nothing of size, so that a full workspace accepts it. */
+  readonly worksWhenFull?: true
   /** The response contains messages. The message format depends on `X-Latitude-SDK-Version`. */
   readonly showsMessages?: true
   readonly resumes?: true
@@ -41,7 +43,8 @@ export const routes = {
     create: { method: 'POST', path: '/api-keys', scope: 'admin', rateLimited: true, idempotent: true, streams: false,
       answersSecret: true, errors: ['restricted-key', 'unknown-project'] },
     rotate: { method: 'POST', path: '/api-keys/:id/rotate', scope: 'admin', rateLimited: true, idempotent: true,
-      streams: false, answersSecret: true, errors: ['restricted-key', 'unknown-api-key', 'revoked-key', 'expired-key'] },
+      streams: false, answersSecret: true, worksWhenFull: true,
+      errors: ['restricted-key', 'unknown-api-key', 'revoked-key', 'expired-key'] },
     revoke: { method: 'DELETE', path: '/api-keys/:id', scope: 'admin', rateLimited: true, idempotent: false,
       streams: false, errors: ['restricted-key', 'unknown-api-key', 'last-admin-key'] },
   },
@@ -51,7 +54,7 @@ export const routes = {
     create: { method: 'POST', path: '/projects', scope: 'write', rateLimited: true, idempotent: true, streams: false,
       errors: ['restricted-key'] },
     update: { method: 'PUT', path: '/projects/:projectId', scope: 'write', rateLimited: true, idempotent: false,
-      streams: false, errors: [] },
+      streams: false, worksWhenFull: true, errors: [] },
     delete: { method: 'DELETE', path: '/projects/:projectId', scope: 'admin', rateLimited: true, idempotent: false,
       streams: false, readsBody: true, errors: ['wrong-project-name', 'project-busy'] },
   },
@@ -69,7 +72,7 @@ export const routes = {
       idempotent: true, streams: false,
       errors: ['invalid-path', 'path-too-long', 'repeated-path', 'merged-version', 'base-changed', 'live-text-changed'] },
     revert: { method: 'POST', path: '/projects/:projectId/versions/:versionUuid/revert', scope: 'write',
-      rateLimited: true, idempotent: true, streams: false, errors: ['merged-version'] },
+      rateLimited: true, idempotent: true, streams: false, worksWhenFull: true, errors: ['merged-version'] },
     diff: { method: 'GET', path: '/projects/:projectId/versions/:versionUuid/diff', scope: 'read', rateLimited: true,
       idempotent: false, streams: false, errors: [] },
     tree: { method: 'GET', path: '/projects/:projectId/versions/:versionUuid/tree', scope: 'read', rateLimited: true,
@@ -162,7 +165,8 @@ export const routes = {
     get: { method: 'GET', path: '/provider-api-keys/:id', scope: 'admin', rateLimited: true, idempotent: false,
       streams: false, errors: ['restricted-key', 'unknown-provider-key'] },
     update: { method: 'PUT', path: '/provider-api-keys/:id', scope: 'admin', rateLimited: true, idempotent: false,
-      streams: false, errors: ['restricted-key', 'unknown-provider-key', 'name-taken', 'built-in-provider-key'] },
+      streams: false, worksWhenFull: true,
+      errors: ['restricted-key', 'unknown-provider-key', 'name-taken', 'built-in-provider-key'] },
     delete: { method: 'DELETE', path: '/provider-api-keys/:id', scope: 'admin', rateLimited: true, idempotent: false,
       streams: false, errors: ['restricted-key', 'unknown-provider-key', 'built-in-provider-key'] },
     test: { method: 'POST', path: '/provider-api-keys/test', scope: 'admin', rateLimited: true, idempotent: false,

@@ -30,6 +30,7 @@ const Metadata = z.strictObject({
   showsMessages: z.literal(true).optional(),
   resumes: z.literal(true).optional(),
   repeatable: z.literal(true).optional(),
+  worksWhenFull: z.literal(true).optional(),
   isPublic: z.literal(true).optional(),
   errors: z.array(z.enum(Object.keys(ERROR_CAUSES))),
 })

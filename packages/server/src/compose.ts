@@ -29,12 +29,12 @@ import { postgresSessionStore } from './adapters/database/stores/session-store.t
 import { postgresSignInLinkStore } from './adapters/database/stores/sign-in-link-store.ts'
 import { postgresToolCallStore } from './adapters/database/stores/tool-call-store.ts'
 import { postgresVersionStore } from './adapters/database/stores/version-store.ts'
-import { postgresWorkspaceStore } from './adapters/database/stores/workspace-store.ts'
+import { postgresStorageMeter, postgresWorkspaceStore } from './adapters/database/stores/workspace-store.ts'
 import { createLargeAnswers } from './adapters/in-process/large-answers.ts'
 import { createLiveAdapters, type LiveAdapters } from './adapters/in-process/live-adapters.ts'
 import { createJsonLogger } from './adapters/logging/json-logger.ts'
 import type { ProcessState } from './adapters/metrics/process-state.ts'
-import { createPrometheusMetrics, type PrometheusMetrics } from './adapters/metrics/prometheus-metrics.ts'
+import { createPrometheusMetrics } from './adapters/metrics/prometheus-metrics.ts'
 import { priceBook } from './adapters/prices/price-book.ts'
 import { createModelDrivers } from './adapters/providers/registry.ts'
 import { addressGuard } from './adapters/providers/transport/address-guard.ts'
@@ -44,6 +44,7 @@ import { loadServerTools } from './adapters/server-tools/load-server-tools.ts'
 import { createTemplateEngine } from './adapters/template-workers/engine.ts'
 import type { Config } from './config.ts'
 import { encryptionKeysOf, hasKeyFile } from './data-files.ts'
+import { createWorkspaceStorage } from './features/access/workspace-storage.ts'
 import { createDeletionWork } from './features/conversations/deletion/purge-deleted.ts'
 import type { Deps, Stores } from './features/deps.ts'
 import { environmentProviders } from './features/providers/environment-providers.ts'
@@ -60,7 +61,7 @@ import { type StartedWork, shutDown, startUp } from './lifecycle.ts'
 import { systemClock } from './shared/clock.ts'
 import { canCollectGarbage } from './shared/collect-garbage.ts'
 import type { Logger } from './shared/logger.ts'
-import { noTracer, type Tracer } from './shared/tracer.ts'
+import { noTracer } from './shared/tracer.ts'
 import { eventCodec } from './wire/event-codec.ts'
 
 export type Composition = Awaited<ReturnType<typeof compose>>
@@ -131,13 +132,13 @@ export async function compose(config: Config, replaced: Replaced = {}) {
   for (const unknown of config.unknownVariables) logger.warn('config.unknown-variable', { ...unknown })
   if (!canCollectGarbage) logger.warn('server.without-gc', { advice: 'start Node with --expose-gc to use less memory' })
   const serverTools = await loadServerTools(config.tools)
-  const { database, encryptionKeys } = await connectWithKeys(config, { ...databaseOptions(config, logger), metrics })
+  const { database, ...opened } = await connectWithKeys(config, telemetry)
   let work: StartedWork | undefined
   // True if the disk is almost full, or if the recovery at the start is incomplete.
   const isReadOnly = () => database.writesClosed() || work?.queueWork.hasBegun() === false
   const runs = postgresRunStore({ ...database, writesClosed: isReadOnly })
   const live = await openLiveAdapters(config, runs, logger)
-  const deps = createDeps({ config, database, encryptionKeys, serverTools, ...telemetry, replaced, runs, live })
+  const deps = createDeps({ config, database, ...opened, serverTools, ...telemetry, replaced, runs, live })
   metrics.watch(processState(deps, database))
   const drain = new Drain()
   const start = async (): Promise<StartedWork | undefined> => {
@@ -210,15 +211,17 @@ export async function compose(config: Config, replaced: Replaced = {}) {
  * If there is no encryption key yet, migrates the database first to check whether it has a workspace. A database with a
  * workspace must not get a new key.
  */
-async function connectWithKeys(config: Config, options: DatabaseOptions<Stores>) {
-  const database = await connectDatabase(options)
+async function connectWithKeys(config: Config, { logger, metrics }: Telemetry) {
+  const storage = createWorkspaceStorage(config)
+  const counting = { ...metrics, rowsAdded: storage?.add }
+  const database = await connectDatabase({ ...databaseOptions(config, logger), metrics: counting })
   try {
     const isUsed = async () => {
       await database.take()
       return (await database.stores.workspaces.findFirst()) !== null
     }
     const encryptionKeys = await encryptionKeysOf(config, () => database.namingDamage(isUsed))
-    return { database, encryptionKeys }
+    return { database, encryptionKeys, storage }
   } catch (error) {
     await database.close()
     throw error
@@ -259,7 +262,8 @@ async function openTelemetry(config: Config) {
   return { logger, metrics, tracer, endTelemetry }
 }
 
-function processState({ runs, templates }: ReturnType<typeof createDeps>, database: Database<Stores>): ProcessState {
+function processState(deps: ReturnType<typeof createDeps>, database: Database<Stores>): ProcessState {
+  const { runs, templates, storage } = deps
   return {
     activeRuns: () => runs.active.list().length,
     queuedRuns: runs.queue.depth,
@@ -267,6 +271,7 @@ function processState({ runs, templates }: ReturnType<typeof createDeps>, databa
     templatesWaiting: templates.waiting,
     statementCount: database.statementCount,
     connections: database.connections,
+    ...(storage && { storedBytes: storage.use.totalBytes }),
   }
 }
 
@@ -301,21 +306,18 @@ async function releaseLease(deps: Deps): Promise<void> {
   }
 }
 
-interface Parts {
+type Telemetry = Omit<Awaited<ReturnType<typeof openTelemetry>>, 'endTelemetry'>
+
+interface Parts extends Telemetry, Awaited<ReturnType<typeof connectWithKeys>> {
   config: Config
-  database: Database<Stores>
-  encryptionKeys: readonly string[]
   serverTools: ServerTools
-  logger: Logger
-  metrics: PrometheusMetrics
-  tracer: Tracer
   replaced: Replaced
   runs: RunStore
   live: LiveAdapters
 }
 
 function createDeps(parts: Parts) {
-  const { config, database, logger, replaced, runs, live } = parts
+  const { config, database, logger, replaced, runs, live, storage } = parts
   const guard = { allowedPrivateHosts: config.allowedPrivateHosts }
   return {
     stores: database.stores,
@@ -348,6 +350,7 @@ function createDeps(parts: Parts) {
       prices: priceBook(),
     },
     secrets: secretBox(parts.encryptionKeys),
+    ...(storage && { storage: { use: storage, meter: postgresStorageMeter(database.ownSession) } }),
     liveCache: live.liveCache,
     templates: createTemplateEngine({
       workerFile: join(config.packageRoot, 'dist', 'template-worker.mjs'),

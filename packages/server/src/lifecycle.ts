@@ -2,6 +2,7 @@ import { Server as NetServer } from 'node:net'
 import type { Config } from './config.ts'
 import { keepAdminKey } from './data-files.ts'
 import { createFirstWorkspace, type NewTenant } from './features/access/first-start.ts'
+import { keepMeasuringStorage } from './features/access/workspace-storage.ts'
 import { keepRetention } from './features/conversations/deletion/delete-conversations.ts'
 import { purgeDeleted } from './features/conversations/deletion/purge-deleted.ts'
 import type { Deps } from './features/deps.ts'
@@ -58,7 +59,7 @@ export async function startUp(input: StartUpInput): Promise<StartedWork> {
   })
   const dropping = [dropEventLogs(deps), dropIdempotencyRecords(deps), purgeDeleted(deps), keepRetention(deps)]
   const firstCode = tenant && config.console ? await firstLink(deps, tenant) : undefined
-  return { firstKey, firstCode, queueWork, upkeep: [keepLease(deps), ...dropping] }
+  return { firstKey, firstCode, queueWork, upkeep: [keepLease(deps), ...dropping, ...keepMeasuringStorage(deps)] }
 }
 
 /** The first sign-in also works with the key, so a failure is only logged. */

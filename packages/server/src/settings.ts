@@ -188,6 +188,9 @@ export const settings = {
   bytesPerSecond: setting('STET_MAX_BYTES_PER_SECOND', whole(65_536, 1_073_741_824).prefault('10485760')).describe(
     'Maximum bytes per second that an API key may send in request bodies above 32 KB. Its console sessions count too.',
   ),
+  workspaceMaxMb: setting('STET_WORKSPACE_MAX_MB', whole(1, 1_073_741_824).optional()).describe(
+    'Maximum size of the data of one workspace, in MB (1048576 bytes), as the database stores it. A workspace above it gets 429 (`workspace-full`) for requests that would store more. Measured once a minute. Not set: no limit.',
+  ),
   graceMs: setting('STET_GRACE_MS', whole(0, 86_400_000).prefault('30000')).describe(
     'How long a foreground run continues after its last reader disconnects, in ms; 0 stops it at once.',
   ),

@@ -260,6 +260,11 @@ export const ERROR_CAUSES = {
     message: 'Too many bytes: this API key may send {limit} per second',
     details: ['limit', 'retryAfter'],
   },
+  'workspace-full': {
+    code: 'RateLimitError',
+    message: 'The workspace is full: it may store {limitMb} MB and stores about {storedMb} MB',
+    details: ['limitMb', 'storedMb', 'retryAfter'],
+  },
   'too-many-streams': {
     code: 'RateLimitError',
     message: 'Too many open event streams: this API key may have {limit}',

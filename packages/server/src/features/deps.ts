@@ -2,12 +2,12 @@
 import type { Clock } from '../shared/clock.ts'
 import type { Logger } from '../shared/logger.ts'
 import type { Tracer } from '../shared/tracer.ts'
-import type { ApiKeyStore, WorkspaceStore } from './access/ports.ts'
+import type { ApiKeyStore, StorageDeps, WorkspaceStore } from './access/ports.ts'
 import type { DeletionDeps } from './conversations/deletion/ports.ts'
 import type { ConversationStore } from './conversations/ports.ts'
 import type { DocumentStore } from './documents/ports.ts'
 import type { AnnotationStore, EvaluationStore } from './evaluations/ports.ts'
-import type { ExampleStore } from './examples/ports.ts'
+import type { ExampleStore } from './examples/example.ts'
 import type { ExternalLogStore } from './external-logs/ports.ts'
 import type { IdempotencyDeps, IdempotencyStore } from './idempotency/ports.ts'
 import type { ProjectStore } from './projects/project.ts'
@@ -69,6 +69,8 @@ export interface Deps {
   externalLogs: ExternalLogStore
   providers: ProviderDeps
   secrets: SecretBox
+  /** Absent without a limit of stored bytes. */
+  storage?: StorageDeps
   liveCache: LiveCache
   templates: TemplateEngine
   clock: Clock

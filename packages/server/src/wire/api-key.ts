@@ -1,6 +1,7 @@
 import type { ApiKey as ApiKeyBody } from '@stet/contract'
+import type { Person } from '@stet/contract/vocabulary'
 import type { ApiKey } from '../features/access/api-key.ts'
-import { personBody } from './person.ts'
+import type { Author } from '../shared/caller.ts'
 
 export function apiKeyBody(apiKey: ApiKey): ApiKeyBody {
   return {
@@ -17,4 +18,8 @@ export function apiKeyBody(apiKey: ApiKey): ApiKeyBody {
     revokedAt: apiKey.revokedAt?.toISOString() ?? null,
     createdAt: apiKey.createdAt.toISOString(),
   }
+}
+
+export function personBody({ id, name, email }: Author): Person {
+  return { id, name, email }
 }

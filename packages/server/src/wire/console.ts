@@ -3,8 +3,7 @@ import type { ApiKey } from '../features/access/api-key.ts'
 import type { Workspace } from '../features/access/ports.ts'
 import { endOf, type Session } from '../features/sessions/session.ts'
 import type { Author } from '../shared/caller.ts'
-import { apiKeyBody } from './api-key.ts'
-import { personBody } from './person.ts'
+import { apiKeyBody, personBody } from './api-key.ts'
 
 interface WorkspaceDescription extends Workspace {
   admins: readonly Author[]

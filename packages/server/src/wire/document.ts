@@ -1,8 +1,8 @@
 import type { Document as DocumentBody } from '@stet/contract'
 import type { Document } from '../features/documents/document.ts'
+import { personBody } from './api-key.ts'
 import { issueBody, MAX_ISSUES } from './check.ts'
 import { providerKind } from './legacy-clients.ts'
-import { personBody } from './person.ts'
 
 /** @param kind the type of the document's provider key; undefined if the document has no provider key. */
 export function documentBody(document: Document, kind: string | undefined): DocumentBody {

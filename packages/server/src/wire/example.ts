@@ -1,6 +1,6 @@
 import type { Example as ExampleBody } from '@stet/contract'
 import type { Example } from '../features/examples/example.ts'
-import { personBody } from './person.ts'
+import { personBody } from './api-key.ts'
 
 export function exampleBody(example: Example): ExampleBody {
   return {

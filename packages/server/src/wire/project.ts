@@ -2,7 +2,7 @@ import type { Project as ProjectBody, Version as VersionBody } from '@stet/contr
 import type { PushResult as PushBody } from '@stet/contract/vocabulary'
 import type { Project, RecordedVersion } from '../features/projects/project.ts'
 import type { PushResult } from '../features/versions/push-changes.ts'
-import { personBody } from './person.ts'
+import { personBody } from './api-key.ts'
 
 export function projectBody(project: Project): ProjectBody {
   return {

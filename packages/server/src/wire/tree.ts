@@ -1,6 +1,6 @@
 import type { TreeItem as ItemBody } from '@stet/contract'
 import type { TreeItem } from '../features/versions/read-tree.ts'
-import { personBody } from './person.ts'
+import { personBody } from './api-key.ts'
 
 export function treeItemBody(item: TreeItem): ItemBody {
   return {

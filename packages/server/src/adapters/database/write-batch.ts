@@ -69,6 +69,8 @@ interface Group {
 export interface BatchMetrics {
   /** @param batch `seconds` is the time from sending to the commit or the failure. */
   batchEnded(batch: { rows: number; seconds: number; isCommitted: boolean }): void
+  /** Reports a call's rows by their size in memory, before they are written. */
+  rowsAdded?: ((workspaceId: number, bytes: number) => void) | undefined
 }
 
 /** Writes immediately when idle. Under load, writes a batch every few milliseconds. */
@@ -114,7 +116,9 @@ export function createWriteBatch(session: SqlSession, metrics?: BatchMetrics): W
       const keys = rows.map((row) => `${kind.name}\n${kind.key(row)}`)
       const [first] = rows
       const workspace = first?.workspaceId ?? 0
-      const group = { kind: kind as RowKind<unknown>, rows, keys, bytes: heldBytes(rows), span, resolve, reject }
+      const bytes = heldBytes(rows)
+      metrics?.rowsAdded?.(workspace, bytes)
+      const group = { kind: kind as RowKind<unknown>, rows, keys, bytes, span, resolve, reject }
       const queue = waiting.get(workspace)
       if (queue) queue.push(group)
       else waiting.set(workspace, [group])

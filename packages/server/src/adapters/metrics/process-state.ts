@@ -11,6 +11,8 @@ export interface ProcessState {
   statementCount(): number
   /** Undefined for the embedded database, which has no pool. */
   connections(): { inUse: number; waiting: number; most: number } | undefined
+  /** Absent without a limit of stored bytes. */
+  storedBytes?(): number
 }
 
 export function registerProcessState(registry: Registry, state: ProcessState): void {
@@ -24,6 +26,8 @@ export function registerProcessState(registry: Registry, state: ProcessState): v
   gauge('stet_database_connections_in_use', 'Connections of the pool in use.', connections('inUse'))
   gauge('stet_database_connections_max', 'Size of the pool; 0 without a pool.', connections('most'))
   gauge('stet_database_waiting', 'Statements and transactions that wait for a connection.', connections('waiting'))
+  if (state.storedBytes)
+    gauge('stet_stored_bytes', 'Stored bytes of all workspaces, as counted against their limit.', state.storedBytes)
 }
 
 /** Each tick costs about 60 µs of CPU, so an idle server spends 0.1 % of a core on it. */

@@ -50,6 +50,27 @@ export interface WorkspaceStore {
   lockCreation(): Promise<void>
 }
 
+/** Measures rows without reading their large values: PostgreSQL stores the size of a value beside its row. */
+export interface StorageMeter {
+  /** Sums the bytes of the rows in pages `from` to `from + pages - 1` of all tables, in one statement. */
+  measure(from: number, pages: number): Promise<{ bytes: ReadonlyMap<number, number>; hasMore: boolean }>
+}
+
+/** The bytes that each workspace stores: as last measured, and everything since. */
+export interface WorkspaceStorage {
+  add(workspaceId: number, bytes: number): void
+  totalBytes(): number
+  /** @throws AppError RateLimitError if the workspace exceeds its limit. */
+  requireRoom(workspaceId: number): void
+  /** Calls `measure`, and replaces the sums by its result and what was added meanwhile. */
+  replace(measure: () => Promise<Map<number, number>>): Promise<void>
+}
+
+export interface StorageDeps {
+  use: WorkspaceStorage
+  meter: StorageMeter
+}
+
 export interface SpentPoint {
   allowed: boolean
   remaining: number

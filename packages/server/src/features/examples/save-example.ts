@@ -6,8 +6,7 @@ import type { Caller } from '../../shared/caller.ts'
 import { readUuid } from '../../shared/text-guards.ts'
 import type { Needs, Stores } from '../deps.ts'
 import { assertVisible } from '../documents/version-ref.ts'
-import { assertSize, type Example } from './example.ts'
-import type { ExampleStore } from './ports.ts'
+import { assertSize, type Example, type ExampleStore } from './example.ts'
 
 interface InProject {
   caller: Caller

@@ -1,4 +1,4 @@
-import { API_PREFIX, type KeyScope, readsBody } from '@stet/contract'
+import { API_PREFIX, isRefusedWhenFull, type KeyScope, readsBody } from '@stet/contract'
 import type { RequestHandler } from 'express'
 import { requireScope, requireUnrestricted } from '../../features/access/api-key.ts'
 import { rateLimited, verifyApiKey } from '../../features/access/verify-api-key.ts'
@@ -6,7 +6,7 @@ import { refuse } from '../../shared/app-error.ts'
 import { noTracer } from '../../shared/tracer.ts'
 import { encodeDocumentPathTail } from '../body/address.ts'
 import { refuseQuery } from '../body/check-input.ts'
-import { readJsonBody } from '../body/read-body.ts'
+import { readJsonBody, shortBodyBytes } from '../body/read-body.ts'
 import type { HttpDeps, Place } from '../http-deps.ts'
 import { matchedRoute } from '../mount.ts'
 import { startRequestSpan } from '../operations/request-span.ts'
@@ -57,7 +57,7 @@ const workspacePath = /^\/(provider-api-keys|api-keys)(\/|$)/
 
 /** Runs after routing. Checks the key's permissions first, so that a refused request's body is never parsed. */
 export function admitToRoute(deps: HttpDeps): RequestHandler {
-  const { place, settings } = deps
+  const { place, settings, storage } = deps
   return async (req, res, next) => {
     const route = matchedRoute(req)
     contextOf(res).route = route.path
@@ -66,10 +66,13 @@ export function admitToRoute(deps: HttpDeps): RequestHandler {
     const isOfWorkspace = workspacePath.test(route.path) || (route.method === 'POST' && route.path === '/projects')
     if (isOfWorkspace) requireUnrestricted(callerOf(res))
     refuseQuery(req.query)
+    const filled = storage && isRefusedWhenFull(route, route.metadata) ? storage.use : undefined
+    filled?.requireRoom(callerOf(res).workspaceId)
     if (ignoresBody) req.body = {}
     else if (readsBody(req, route.metadata)) {
-      const spend = (bytes: number) => spendBytes(deps, callerOf(res), bytes)
+      const spend = (bytes: number) => spendBytes(deps, callerOf(res), bytes, filled)
       req.body = await readJsonBody(req, settings.bodyLimitBytes, spend)
+      filled?.add(callerOf(res).workspaceId, shortBodyBytes(req))
     }
     // Checked again: receiving a body can take 30 seconds, and the server can lose its database lock in that time.
     if (!place.isConfirmed()) await requirePlace(place)

@@ -79,6 +79,8 @@ function appErrorResponse(error: AppError): ErrorResponse {
   if (status === 401) headers['WWW-Authenticate'] = 'Bearer'
   if (Array.isArray(allow)) headers['Allow'] = allow.join(', ')
   if (typeof retryAfter === 'number') headers['Retry-After'] = String(Math.max(1, Math.ceil(retryAfter)))
+  // A workspace does not become smaller by itself, so clients must not wait for it.
+  if (error.reason === 'workspace-full') headers['X-Should-Retry'] = 'false'
   return {
     status,
     headers,

@@ -81,6 +81,12 @@ export async function readJsonBody(
   return value
 }
 
+/** The length of a body for which `spend` is not called. An unknown length counts as the longest. */
+export function shortBodyBytes(req: IncomingMessage): number {
+  const length = Number(req.headers['content-length'] ?? shortBytes)
+  return length <= shortBytes ? length : 0
+}
+
 const refused = (path: RequestIssue['path'], message: string) =>
   invalidRequest('invalid-body', [{ path, code: 'custom', message }])
 

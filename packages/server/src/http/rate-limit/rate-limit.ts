@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { SpentPoint } from '../../features/access/ports.ts'
+import type { SpentPoint, WorkspaceStorage } from '../../features/access/ports.ts'
 import { sessionStreams } from '../../features/sessions/session.ts'
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
@@ -18,11 +18,20 @@ export async function spendPoint(deps: Pick<HttpDeps, 'rateLimiter'>, res: Serve
   return point
 }
 
-/** A body larger than a second's allowance uses it up. @throws AppError RateLimitError above the limit. */
-export async function spendBytes({ rateLimiter, settings }: HttpDeps, caller: Caller, bytes: number): Promise<void> {
+/**
+ * A body larger than a second's allowance uses it up.
+ * @param filled counts the bytes if the request stores them. @throws AppError RateLimitError above the limit.
+ */
+export async function spendBytes(
+  { rateLimiter, settings }: HttpDeps,
+  caller: Caller,
+  bytes: number,
+  filled?: WorkspaceStorage,
+): Promise<void> {
   const limit = settings.bytesPerSecond
   const { allowed } = await rateLimiter.spend(`bytes:${caller.apiKeyId}`, limit, Math.min(bytes, limit))
   if (!allowed) throw refuse('too-many-bytes', { limit, retryAfter: 1 })
+  filled?.add(caller.workspaceId, bytes)
 }
 
 /** Limits open event streams per key or session, so that none of them can use all sockets. */

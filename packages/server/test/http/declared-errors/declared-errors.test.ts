@@ -18,7 +18,7 @@ let world: World
 let strict: Opened
 beforeAll(async () => {
   world = await openWorld()
-  strict = await openServer({ STET_AUTH_FAILURE_LIMIT: '1', STET_LOG_LEVEL: 'off' })
+  strict = await openServer({ STET_AUTH_FAILURE_LIMIT: '1', STET_WORKSPACE_MAX_MB: '1', STET_LOG_LEVEL: 'off' })
 })
 afterAll(async () => {
   await world.close()

@@ -1,6 +1,5 @@
 import type { Prisma } from '../../../../generated/prisma/client.ts'
-import type { Example } from '../../../features/examples/example.ts'
-import type { ExampleStore } from '../../../features/examples/ports.ts'
+import type { Example, ExampleStore } from '../../../features/examples/example.ts'
 import { refuse } from '../../../shared/app-error.ts'
 import { type DatabaseClient, fromJson, toJson } from '../database.ts'
 import { isUniqueViolation } from '../database-error.ts'

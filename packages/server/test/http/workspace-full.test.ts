@@ -1,0 +1,175 @@
+/** A workspace above `STET_WORKSPACE_MAX_MB`, which is 1 MB here. */
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeEach, expect, it } from 'vitest'
+import { measureStorage } from '../../src/features/access/workspace-storage.ts'
+import { prompt, type RunBench, record, runBench } from '../runs/run-bench.ts'
+import { type ApiAnswer, apiCaller } from './api-call.ts'
+import { contractRoutes } from './contract-routes.ts'
+import { createTestProject, openTenant } from './scenario.ts'
+
+const prompts = {
+  hello: prompt('<user>Hi</user>', 'maxRetries: 0\n'),
+  tools: prompt('<user>Weather?</user>', 'tools:\n  - get_weather: { parameters: { type: object } }\n'),
+}
+const megabyte = 1_048_576
+let bench: RunBench
+
+const openBench = (environment: Record<string, string> = { STET_WORKSPACE_MAX_MB: '1' }) =>
+  runBench(prompts, environment)
+beforeEach(async () => {
+  bench ??= await openBench()
+  await emptied()
+})
+afterAll(() => bench.close())
+
+/** Text that the database cannot compress. */
+const noise = (bytes: number) => randomBytes(bytes / 2).toString('hex')
+const log = (bytes: number, more: object = {}) =>
+  bench.api('POST', `${bench.live}/documents/logs`, {
+    body: { path: 'hello', messages: [{ role: 'user', content: noise(bytes) }], ...more },
+  })
+const measure = () => measureStorage(bench.server.deps)
+const storedBytes = () => bench.server.deps.storage?.use.totalBytes() ?? Number.NaN
+const isFull = async () => (await bench.api('POST', '/projects', { body: { name: 'more' } })).status === 429
+
+/** Deletes everything that a test has stored. */
+async function emptied(): Promise<void> {
+  const { session } = bench.server.database
+  for (const table of ['tool_call', 'log_entry', 'run', 'idempotency_record', 'conversation'])
+    await session.query(`DELETE FROM ${table}`)
+  await measure()
+}
+
+/** Hexadecimal text has half a byte of entropy for each character, and the database stores it uncompressed. */
+async function fill(): Promise<ApiAnswer> {
+  const filled = await log(1.2 * megabyte)
+  expect(filled.status, filled.text).toBe(200)
+  await measure()
+  return filled
+}
+
+it('refuses what would store more, before any work, and says how much is stored', async () => {
+  await fill()
+  const calls = bench.fake.requests.length
+  const refused = await bench.run('hello')
+  expect(refused).toMatchObject({
+    status: 429,
+    body: {
+      name: 'RateLimitError',
+      reason: 'workspace-full',
+      message: 'The workspace is full: it may store 1 MB and stores about 2 MB',
+      details: { limitMb: 1, storedMb: 2, retryAfter: 60 },
+    },
+  })
+  // A client that waits would wait in vain.
+  expect(refused.headers.get('x-should-retry')).toBe('false')
+  expect((await bench.run('hello', { background: true })).status).toBe(429)
+  expect((await log(10)).status).toBe(429)
+  expect(bench.fake.requests).toHaveLength(calls)
+})
+
+it('accepts reads, settings, reverts, deletions and erasures, and after them writes again', async () => {
+  const filled = await fill()
+  const conversation = `/conversations/${String(filled.body['uuid'])}`
+  expect((await bench.api('GET', conversation)).status).toBe(200)
+  expect((await bench.api('POST', `${bench.live}/documents/check`, { body: { path: 'hello' } })).status).toBe(200)
+  const project = bench.live.slice(0, bench.live.indexOf('/versions'))
+  expect((await bench.api('PUT', project, { body: { retentionDays: 1 } })).status).toBe(200)
+  expect((await bench.api('DELETE', '/conversations?customIdentifier=nobody')).status).toBeLessThan(300)
+  expect((await bench.api('DELETE', conversation)).status).toBe(200)
+  const left = async () => (await bench.server.database.session.query('SELECT 1 FROM log_entry')).rows.length
+  await expect.poll(left).toBe(0)
+  await measure()
+  expect((await log(10)).status).toBe(200)
+})
+
+it('names every route that stores', () => {
+  const refusing = contractRoutes.filter(({ causes }) => causes.includes('workspace-full')).map(({ name }) => name)
+  expect(refusing).toEqual([
+    ...['apiKeys.create', 'projects.create', 'versions.create', 'versions.publish', 'versions.push'],
+    ...['versions.import', 'documents.create', 'documents.getOrCreate', 'documents.createOrUpdate'],
+    ...['runs.run', 'runs.chat', 'evaluations.create', 'evaluations.annotate', 'examples.create', 'examples.update'],
+    ...['logs.create', 'providerApiKeys.create'],
+  ])
+})
+
+it('lets a run under way end, with tool results, attach and stop, and stores its end', async () => {
+  let release = () => {}
+  const gate = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  bench.fake.enqueue({ text: 'Paid for', gate })
+  const paid = await bench.open('hello')
+  bench.fake.enqueue({ toolCalls: [{ id: 'a', name: 'get_weather', arguments: {} }] })
+  const waiting = bench.stream('tools', { tools: ['get_weather'] })
+  const calls = async () => (await bench.server.database.session.query('SELECT id FROM tool_call')).rows
+  await expect.poll(calls).toHaveLength(1)
+  await fill()
+  const conversation = String(paid.headers.get('x-conversation-uuid'))
+  const attached = bench.streamAttach(conversation)
+  release()
+  expect((await record(paid)).types.at(-1)).toBe('chain-completed')
+  expect((await attached).types.at(-1)).toBe('chain-completed')
+  expect(JSON.stringify(await bench.conversation(conversation))).toContain('Paid for')
+  bench.fake.enqueue({ text: 'Sunny' })
+  const [call] = await calls()
+  const result = { toolCallId: call?.['id'], result: 'warm' }
+  expect((await bench.api('POST', '/tools/results', { body: result })).status).toBe(200)
+  expect((await waiting).types.at(-1)).toBe('chain-completed')
+  expect((await bench.stop(conversation)).status).toBe(200)
+})
+
+it('counts large bodies, many small bodies and the results of runs before they are measured', async () => {
+  await log(1.2 * megabyte)
+  expect(await isFull()).toBe(true)
+  await emptied()
+  expect(await isFull()).toBe(false)
+  for (let sent = 0; sent < 45; sent += 1) await log(30_000)
+  expect(await isFull()).toBe(true)
+  await emptied()
+  bench.fake.enqueue({ text: noise(1.2 * megabyte) })
+  expect((await bench.run('hello')).status).toBe(200)
+  expect(await isFull()).toBe(true)
+  await emptied()
+  // Rendering a prompt or checking one stores nothing.
+  const check = { path: 'hello', messages: [{ role: 'user', content: noise(2 * megabyte) }] }
+  await bench.api('POST', `${bench.live}/documents/check`, { body: check })
+  expect(await isFull()).toBe(false)
+})
+
+it('measures each workspace by itself, in statements of few pages', async () => {
+  const other = apiCaller(bench.server.url, await openTenant(bench.server, 'other'))
+  await createTestProject(other, { hello: noise(200_000) })
+  for (let made = 0; made < 60; made += 1) await log(1_000)
+  await fill()
+  expect(await isFull()).toBe(true)
+  expect((await other('POST', '/projects', { body: { name: 'room' } })).status).toBe(201)
+  await measure()
+  const whole = storedBytes()
+  expect(whole).toBeGreaterThan(1.4 * megabyte)
+  expect(whole).toBeLessThan(1.7 * megabyte)
+  const before = bench.server.database.statementCount()
+  await measureStorage(bench.server.deps, { pages: 1 })
+  expect(storedBytes()).toBe(whole)
+  expect(bench.server.database.statementCount()).toBe(before)
+  const text = await (await fetch(`${bench.server.url}/metrics`)).text()
+  expect(text).toContain(`stet_stored_bytes ${whole}`)
+})
+
+it('keeps what was added while a measurement ran, and the last sums if one fails', async () => {
+  const { storage } = bench.server.deps
+  if (!storage) throw new Error('The server has no limit')
+  const failed = storage.use.replace(async () => {
+    storage.use.add(1, 2 * megabyte)
+    throw new Error('no connection')
+  })
+  await expect(failed).rejects.toThrow('no connection')
+  expect(await isFull()).toBe(true)
+  await storage.use.replace(async () => {
+    storage.use.add(1, 2 * megabyte)
+    return new Map()
+  })
+  expect(await isFull()).toBe(true)
+  await measure()
+  expect(await isFull()).toBe(false)
+})
