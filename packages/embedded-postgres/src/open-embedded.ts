@@ -54,7 +54,8 @@ export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Pr
     throw error
   })
   try {
-    await thread.ask('open', { folder, template, mustExist, acceptedLoss, program: await program })
+    const lostAfter = await thread.ask('open', { folder, template, mustExist, acceptedLoss, program: await program })
+    if (lostAfter !== undefined) log.warn('database.writes-lost', { after: lostAfter, upTo: String(acceptedLoss) })
     const disk = await watchDiskSpace(folder.path, floorBytes)
     const session = threadSession(thread)
     let upkeep: Upkeep | undefined

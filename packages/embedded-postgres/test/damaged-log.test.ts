@@ -93,7 +93,13 @@ describe('damage in the write-ahead log', () => {
     await expect(open({ acceptedLoss: '0/1' })).rejects.toThrow('is damaged')
     expect(files()).toEqual(before)
     const { lostUpTo } = error as { lostUpTo: string }
+    const { warn } = silent
+    const warnings: unknown[] = []
+    silent.warn = (event, fields) => warnings.push([event, fields])
     const database = await open({ acceptedLoss: lostUpTo })
+    silent.warn = warn
+    const after = expect.stringMatching(/^0\/[0-9A-F]+$/)
+    expect(warnings).toEqual([['database.writes-lost', { after, upTo: lostUpTo }]])
     const left = await database.session.query('SELECT count(*)::int AS count FROM item')
     expect(left.rows[0]?.['count']).toBeLessThan(rows)
     await database.close()

@@ -48,13 +48,14 @@ export function openLogPosition(folder: DatabaseFolder): LogPosition {
 /**
  * Refuses a database whose log ends before the position that was kept. Changes no file.
  * @param accepted a position up to which the operator accepts lost writes, as PostgreSQL writes it.
+ * @returns the position after which writes are lost, if the operator accepts that.
  * @throws DamagedDatabaseError
  */
-export function requireWholeLog(folder: DatabaseFolder, accepted?: string): void {
+export function requireWholeLog(folder: DatabaseFolder, accepted?: string): string | undefined {
   const end = readPosition(folder)
-  if (end === undefined) return
-  const damage = findLogDamage(folder.path, end)
-  if (damage === undefined || accepted === textOf(end)) return
+  const damage = end === undefined ? undefined : findLogDamage(folder.path, end)
+  if (end === undefined || damage === undefined) return undefined
+  if (accepted === textOf(end)) return textOf(damage)
   throw new DamagedDatabaseError(
     `The write-ahead log in ${folder.path} is damaged at ${textOf(damage)}, but writes up to ${textOf(end)} were acknowledged`,
     'files',

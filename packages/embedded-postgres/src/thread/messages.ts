@@ -21,7 +21,7 @@ interface Within {
 
 /** Requests to the database thread. Inputs and outputs must survive a structured clone. */
 export interface DatabaseTasks {
-  open(input: OpenInput & { program: CompiledPglite }): void
+  open(input: OpenInput & { program: CompiledPglite }): string | undefined
   query(input: SqlStatement & Within): SqlResult
   script(input: { sql: string } & Within): void
   batch(input: readonly SqlStatement[]): Record<string, unknown>[][]

@@ -40,9 +40,10 @@ export function serveDatabase(port: MessagePort, createFs = (folder: DatabaseFol
     ...statementHandlers(database),
     async open({ folder, program, acceptedLoss, ...input }) {
       await prepareDirectory(folder, input)
-      requireWholeLog(folder, acceptedLoss)
+      const lostAfter = requireWholeLog(folder, acceptedLoss)
       fs = createFs(folder)
       opened = await useDatabase(folder, await openPglite(folder, fs, program))
+      return lostAfter
     },
     backup: ({ file }) => backUp(database().pglite, database().folder, file),
     readBackup: () => backups.read(),

@@ -71,7 +71,7 @@ function scriptAnswer({ script }: Reference): Answer {
 }
 
 const forwardingHeader =
-  /^(x-forwarded|x-envoy|cf|fastly|true-client|x-real|x-client|x-cluster-client|x-original)-|^(forwarded|via)$/
+  /^(x-forwarded|x-envoy|cf|fly|fastly|true-client|x-real|x-client|x-cluster-client|x-original)-|^(forwarded|via)$/
 
 /** Whether a request came through a proxy, so that its client may be remote. Proxies agree on no header. */
 function isForwarded(headers: IncomingHttpHeaders): boolean {
