@@ -242,6 +242,89 @@ test('an import that was killed at any write is continued by the next one', asyn
   }
 })
 
+/** The content without uuids, which an import with --new-uuids replaces. A parent is the number of its version. */
+function withoutUuids({ versions, ...content }: typeof original) {
+  const place = new Map(versions.map(({ uuid, version }) => [uuid, version]))
+  const anonymous = versions.map(({ uuid: _, parentCommitUuid, ...version }) => ({
+    ...version,
+    parent: parentCommitUuid === null ? null : place.get(parentCommitUuid),
+  }))
+  return { ...content, versions: anonymous }
+}
+
+test.each([[[]], [['--new-uuids']]])(
+  'an import %j that was interrupted at any write says how to go on, and is continued',
+  async (more) => {
+    const key = await target.apiKeys.create({ name: 'fast', scopes: ['admin'], plan: 'custom', limit: 100_000 })
+    const proxy = await startProxy(there.address)
+    const viaProxy = new Person(await temporaryFolder(), proxy, { STET_API_KEY: key.key })
+    await writeFile(join(viaProxy.folder, 'a.stet.gz'), archive)
+    const args = ['projects', 'import', 'a.stet.gz', ...more]
+    let isOver = false
+    try {
+      for (let interruptedAt = 2; !isOver; interruptedAt += isLong ? 1 : 6) {
+        let writes = 0
+        const running = viaProxy.start(args)
+        proxy.before = async (line) => {
+          if (!line.startsWith('GET')) writes += 1
+          if (writes < interruptedAt) return
+          proxy.held = /./
+          running.interrupt('SIGINT')
+        }
+        const { code, stdout, stderr } = await running.ended
+        ;[proxy.held, proxy.before] = [undefined, undefined]
+        isOver = code === 0
+        if (isOver) {
+          expect(interruptedAt).toBeGreaterThan(15)
+          await target.projects.delete(Number(stdout), { name: 'Support' })
+          continue
+        }
+        expect(code).toBe(130)
+        const [said = '', rest] = stderr.split('\n')
+        const [, id = ''] = /stet projects delete (\d+) to remove it/.exec(said) ?? []
+        expect(said).toContain(`Interrupted: project ${id} "Support (import not finished)" has`)
+        expect(said).toContain('run the command again to continue')
+        expect(rest).toBe('')
+        // A draft with changes that the import has not made stays as it is.
+        const at = { projectId: Number(id) }
+        const foreign = await target.versions.create('late', at)
+        await target.versions.push(foreign.uuid, [{ path: 'mine', status: 'added', content: 'Mine' }], at)
+        const continued = await viaProxy.stet(args)
+        expect(continued.code, `write ${interruptedAt}: ${continued.stderr}`).toBe(0)
+        expect(continued.stdout.trim()).toBe(id)
+        const { changes } = await target.versions.diff(foreign.uuid, at)
+        expect(changes.map(({ path, after }) => [path, after?.content])).toEqual([['mine', 'Mine']])
+        const content = await contentOf(target, Number(id))
+        const versions = content.versions.filter(({ uuid }) => uuid !== foreign.uuid)
+        expect(withoutUuids({ ...content, versions }), `write ${interruptedAt}`).toEqual(withoutUuids(original))
+        const kept = versions.filter(({ uuid }) => original.versions.some((version) => version.uuid === uuid))
+        expect(kept).toHaveLength(more.length === 0 ? versions.length : 0)
+        await target.projects.delete(Number(id), { name: 'Support' })
+      }
+    } finally {
+      await proxy.stop()
+    }
+  },
+)
+
+test('an interrupted import with --into names the project and does not offer to delete it', async () => {
+  const proxy = await startProxy(there.address)
+  const viaProxy = new Person(await temporaryFolder(), proxy, { STET_API_KEY: there.adminKey })
+  await writeFile(join(viaProxy.folder, 'a.stet.gz'), archive)
+  const { project } = await target.projects.create('mine')
+  const running = viaProxy.start(['projects', 'import', 'a.stet.gz', '--into', String(project.id), '--new-uuids'])
+  proxy.before = async (line) => {
+    if (!line.endsWith('/import')) return
+    proxy.held = /./
+    running.interrupt('SIGTERM')
+  }
+  const { code, stderr } = await running.ended
+  await proxy.stop()
+  expect(code).toBe(143)
+  expect(stderr).toContain(`project ${project.id} has 0 of 5 versions; run the command again to continue`)
+  expect(stderr).not.toContain('delete')
+})
+
 test('an import without a connection says how to continue', async () => {
   const proxy = await startProxy(there.address)
   const viaProxy = new Person(await temporaryFolder(), proxy, { STET_API_KEY: there.adminKey })

@@ -2,11 +2,12 @@ import { resolve } from 'node:path'
 import type { Stet } from '@stet/sdk'
 import { defineCommand, hasFlag, textFlag } from '../../command.ts'
 import type { Context } from '../../context.ts'
-import { CliError } from '../../exit-code.ts'
+import { CliError, codeOfSignal } from '../../exit-code.ts'
+import type { EndSignal } from '../../io.ts'
 import { countOf } from '../../output.ts'
 import { showProgress } from '../../ui/progress.ts'
 import { importHistory } from './archive/import-project.ts'
-import { type ImportTarget, nameTarget, openTarget, removeTarget } from './archive/import-target.ts'
+import { type ImportTarget, nameTarget, openTarget, removeTarget, unfinishedNameOf } from './archive/import-target.ts'
 import { archiveEnding, type ProjectArchive } from './archive/project-archive.ts'
 import { readArchive } from './archive/read-archive.ts'
 import { readProjectId } from './project-id.ts'
@@ -46,14 +47,30 @@ export const command = defineCommand({
     const client = await ctx.client()
     await requireAdmin(client)
     const name = input.name ?? archive.project.name
-    const target = await openTarget({ ...input, client, archive, name })
+    const interruption = listen(ctx)
+    const { signal } = interruption
+    let target: ImportTarget | undefined
+    let done = 0
     try {
-      const history = await importAll(ctx, client, { ...input, archive, target })
+      target = await openTarget({ ...input, client, archive, name, signal })
+      const history = await showProgress(ctx, 'versions imported', (onProgress) =>
+        importHistory({
+          ...{ client, archive, target: target as ImportTarget, signal },
+          onProgress(count, total) {
+            done = count
+            onProgress(count, total)
+          },
+        }),
+      )
       await nameTarget(client, target, name)
       const project = { id: target.projectId, name: input.into === undefined ? name : null }
       return { project, isContinued: !target.isNew, ...history }
     } catch (error) {
-      throw await undo(client, target, error)
+      const { by } = interruption
+      if (by) throw new CliError(codeOfSignal(by), leftBy({ target, name, into: input.into, done, archive }))
+      throw target ? await undo(client, target, error) : error
+    } finally {
+      interruption.end()
     }
   },
   print({ project, versions, drafts, evaluations, examples }, { io, say, style }) {
@@ -70,12 +87,39 @@ export const command = defineCommand({
   },
 })
 
-function importAll(
-  ctx: Context,
-  client: Stet,
-  input: { archive: ProjectArchive; target: ImportTarget; keepsUuids: boolean },
-) {
-  return showProgress(ctx, 'versions imported', (onProgress) => importHistory({ ...input, client, onProgress }))
+/** The first Ctrl-C or SIGTERM aborts the requests. The second one ends the program. */
+function listen({ io }: Context) {
+  const controller = new AbortController()
+  const interruption = {
+    by: undefined as EndSignal | undefined,
+    signal: controller.signal,
+    end: io.onInterrupt((by) => {
+      interruption.end()
+      interruption.by = by
+      controller.abort()
+    }),
+  }
+  return interruption
+}
+
+interface Left {
+  target: ImportTarget | undefined
+  name: string
+  into: number | undefined
+  done: number
+  archive: ProjectArchive
+}
+
+/** Says what an interrupted import leaves behind. A request that was under way may still have created the project. */
+function leftBy({ target, name, into, done, archive }: Left): string {
+  const again = 'run the command again to continue'
+  if (!target && into !== undefined) return `Interrupted before the import: project ${into} is unchanged`
+  if (!target)
+    return `Interrupted at the start: if stet projects list shows "${unfinishedNameOf(name)}", ${again}, or delete it with stet projects delete`
+  const { projectId, unfinishedName, merged } = target
+  const count = `${Math.max(done, merged.length)} of ${countOf(archive.versions.length, 'version')}`
+  if (unfinishedName === undefined) return `Interrupted: project ${projectId} has ${count}; ${again}`
+  return `Interrupted: project ${projectId} "${unfinishedName}" has ${count}; ${again}, or stet projects delete ${projectId} to remove it`
 }
 
 /** Checked first, so that no import fails halfway because the key lacks a scope. */

@@ -7,12 +7,12 @@ export type FindDocument = (path: string) => Promise<string | null>
 
 /** Looks in the last version that changed the prompt, because live may no longer have it. Reads each version once. */
 export function documentFinder(
-  { client, archive, target: { projectId } }: ImportInput,
+  { client, archive, target: { projectId }, signal }: ImportInput,
   made: ReadonlyMap<ArchivedVersion, Version>,
 ): FindDocument {
   const read = new Map<string, Promise<Map<string, string>>>()
   const documentsOf = async (uuid: string) => {
-    const { changes } = await client.versions.diff(uuid, { projectId })
+    const { changes } = await client.versions.diff(uuid, { projectId, signal })
     return new Map(changes.map(({ path, documentUuid }) => [path, documentUuid]))
   }
   return async (path) => {

@@ -10,9 +10,9 @@ export interface ImportedEvaluation {
 
 /** Creates the evaluations that the project does not have yet. */
 export async function importEvaluations(input: ImportInput, findDocument: FindDocument): Promise<ImportedEvaluation[]> {
-  const { client, archive, target } = input
+  const { client, archive, target, signal } = input
   const { projectId } = target
-  const existing = await client.evaluations.list({ projectId })
+  const existing = await client.evaluations.list({ projectId, signal })
   const imported: ImportedEvaluation[] = []
   for (const evaluation of archive.evaluations) {
     const { uuid: from, name, description, metric, path, configuration } = evaluation
@@ -29,7 +29,7 @@ export async function importEvaluations(input: ImportInput, findDocument: FindDo
           ...(description !== null && { description }),
           ...(documentUuid !== null && { documentUuid }),
         },
-        { projectId },
+        { projectId, signal },
       ))
     imported.push({ name, from, to: created.uuid })
   }

@@ -4,7 +4,7 @@ import { listPrompts } from '../../../sync/list-prompts.ts'
 import { documentFinder } from './find-document.ts'
 import { type ImportedEvaluation, importEvaluations } from './import-evaluations.ts'
 import { importExamples } from './import-examples.ts'
-import type { ImportInput } from './import-target.ts'
+import { draftTitle, type ImportInput } from './import-target.ts'
 import { type ArchivedChange, type ArchivedVersion, isDraft, liveOf } from './project-archive.ts'
 
 /** Limits of one push: the server's maximum number of changes, and half of its default body limit. */
@@ -37,12 +37,12 @@ export async function importHistory(input: ImportInput): Promise<ImportedHistory
     const next = merged[live]
     if (!next) break
     await push(input, made.get(next), next.changes)
-    made.set(next, await finish(input, next, made.get(next)))
+    made.set(next, await describe(input, next, made.get(next)))
     onProgress(live + 1, archive.versions.length)
   }
   for (const [index, draft] of drafts.entries()) {
     await push(input, made.get(draft), draft.changes)
-    made.set(draft, await finish(input, draft, made.get(draft)))
+    made.set(draft, await describe(input, draft, made.get(draft)))
     onProgress(merged.length + index + 1, archive.versions.length)
   }
   for (const [index, version] of target.merged.entries()) {
@@ -58,19 +58,28 @@ export async function importHistory(input: ImportInput): Promise<ImportedHistory
 
 /** A conflict needs a base that is older than live, so prompts in conflict are pushed before live moves on. */
 async function makeDraft(input: ImportInput, version: ArchivedVersion): Promise<Version> {
-  const { client, target } = input
-  const spare = target.takeDraft(version)
-  // A draft of an interrupted import has the right bases already.
-  const isKept = spare && isDraft(version) && (await wrongIn(input, version, spare)).every(({ isMissing }) => isMissing)
-  if (spare && !isKept) await client.versions.revert(spare.uuid, { projectId: target.projectId })
-  const draft = spare ?? (await client.versions.create(version.title, { projectId: target.projectId }))
+  const draft = await openDraft(input, version)
   const contested = version.changes.filter(({ conflict }) => conflict)
   if (isDraft(version)) await push(input, draft, contested)
   return draft
 }
 
+/** From its first change on, a draft has the title or the uuid by which a repeated import recognizes it. */
+async function openDraft(input: ImportInput, version: ArchivedVersion): Promise<Version> {
+  const { client, target, signal } = input
+  const at = { projectId: target.projectId, signal }
+  const taken = target.takeDraft(version)
+  if (!taken) return client.versions.create(draftTitle(target.uuidOf(version)), at)
+  const { draft, isOwn } = taken
+  if (!isOwn) return describe(input, { ...version, mergedAt: null }, draft)
+  // A draft of an interrupted import has the right bases already.
+  const isKept = isDraft(version) && (await wrongIn(input, version, draft)).every(({ isMissing }) => isMissing)
+  if (!isKept) await client.versions.revert(draft.uuid, at)
+  return draft
+}
+
 async function push(
-  { client, archive: { texts }, target: { projectId } }: ImportInput,
+  { client, archive: { texts }, target: { projectId }, signal }: ImportInput,
   draft: Version | undefined,
   archived: readonly ArchivedChange[],
 ): Promise<void> {
@@ -78,7 +87,7 @@ async function push(
   let part: Change[] = []
   let bytes = 0
   const send = async () => {
-    if (part.length > 0) await client.versions.push(draft.uuid, part, { projectId })
+    if (part.length > 0) await client.versions.push(draft.uuid, part, { projectId, signal })
     part = []
     bytes = 0
   }
@@ -92,14 +101,16 @@ async function push(
   await send()
 }
 
-async function finish(
-  { client, target: { projectId }, keepsUuids }: ImportInput,
-  { uuid, title, description, author, createdAt, mergedAt }: ArchivedVersion,
+/** Gives the draft the uuid and the history of the version. With `mergedAt`, it becomes live. */
+async function describe(
+  { client, target: { projectId, uuidOf }, signal }: ImportInput,
+  version: ArchivedVersion,
   draft: Version | undefined,
 ): Promise<Version> {
   if (!draft) throw new Error('A version has no draft')
+  const { title, description, author, createdAt, mergedAt } = version
   const history = {
-    ...(keepsUuids && { uuid }),
+    uuid: uuidOf(version),
     title,
     ...(description !== null && { description }),
     authorName: author.name,
@@ -107,16 +118,16 @@ async function finish(
     createdAt,
     ...(mergedAt !== null && { mergedAt }),
   }
-  return client.versions.import(draft.uuid, history, { projectId })
+  return client.versions.import(draft.uuid, history, { projectId, signal })
 }
 
 /** Lists the paths at which the archive and the draft differ. */
 async function wrongIn(
-  { client, target: { projectId } }: ImportInput,
+  { client, target: { projectId }, signal }: ImportInput,
   version: ArchivedVersion,
   draft: Version,
 ): Promise<{ path: string; isMissing: boolean }[]> {
-  const { changes } = await client.versions.diff(draft.uuid, { projectId })
+  const { changes } = await client.versions.diff(draft.uuid, { projectId, signal })
   const expected = new Map(version.changes.map(({ path, hash }) => [path, hash]))
   const given = new Map(changes.map(({ path, after }) => [path, after?.contentHash ?? null]))
   return [...new Set([...expected.keys(), ...given.keys()])]

@@ -1,6 +1,6 @@
 import type { Project, Stet, Version } from '@stet/sdk'
 import { CliError } from '../../../exit-code.ts'
-import type { ArchivedVersion, ProjectArchive } from './project-archive.ts'
+import { type ArchivedVersion, type ProjectArchive, sha256 } from './project-archive.ts'
 
 const unfinishedMark = ' (import not finished)'
 const maxNameLength = 256
@@ -13,15 +13,22 @@ export interface ImportTarget {
   isNew: boolean
   /** Versions of the archive that the project already has. */
   merged: readonly Version[]
-  /** Returns a draft that can become the version, at most once for each draft. */
-  takeDraft(version: ArchivedVersion): Version | undefined
+  /** The version's uuid in this project. The same for each import of the archive, so that an import recognizes its own half. */
+  uuidOf(version: ArchivedVersion): string
+  /** Returns a draft that can become the version, at most once for each draft. `isOwn` if an import of the version has begun. */
+  takeDraft(version: ArchivedVersion): { draft: Version; isOwn: boolean } | undefined
+}
+
+/** The title of a draft until it has its uuid. A draft that another person created has another title. */
+export function draftTitle(uuid: string): string {
+  return `import of ${uuid}`
 }
 
 export interface ImportInput {
   client: Stet
   archive: ProjectArchive
   target: ImportTarget
-  keepsUuids: boolean
+  signal: AbortSignal
   onProgress(done: number, total: number): void
 }
 
@@ -31,12 +38,13 @@ interface TargetInput {
   name: string
   into: number | undefined
   keepsUuids: boolean
+  signal: AbortSignal
 }
 
 /** Creates the project, or finds the one to continue. @throws CliError if it has another history */
 export async function openTarget(input: TargetInput): Promise<ImportTarget> {
-  const { client, archive, name, into } = input
-  const projects = await client.projects.list()
+  const { client, archive, name, into, signal } = input
+  const projects = await client.projects.list({ signal })
   if (into !== undefined) {
     const project = projects.find(({ id }) => id === into)
     if (!project) throw new CliError('not_found', `Project ${into} not found`, { hint: 'run stet projects list' })
@@ -47,11 +55,12 @@ export async function openTarget(input: TargetInput): Promise<ImportTarget> {
     throw new CliError('conflict', `A project "${name}" already exists (${taken.id})`, {
       hint: `pass --name <another name>, or --into ${taken.id} to continue its history`,
     })
-  const unfinishedName = [...name].slice(0, maxNameLength - unfinishedMark.length).join('') + unfinishedMark
+  const unfinishedName = unfinishedNameOf(name)
   const unfinished = projects.find((project) => project.name === unfinishedName)
   if (unfinished) return continueIn(input, unfinished, { isNew: false, unfinishedName })
   const { defaultProvider, defaultModel, retentionDays } = archive.project
   const { project } = await client.projects.create(unfinishedName, {
+    signal,
     ...(defaultProvider !== null && { defaultProvider }),
     ...(defaultModel !== null && { defaultModel }),
     ...(retentionDays !== null && { retentionDays }),
@@ -59,16 +68,21 @@ export async function openTarget(input: TargetInput): Promise<ImportTarget> {
   return continueIn(input, project, { isNew: true, unfinishedName })
 }
 
+export function unfinishedNameOf(name: string): string {
+  return [...name].slice(0, maxNameLength - unfinishedMark.length).join('') + unfinishedMark
+}
+
 async function continueIn(
-  { client, archive, keepsUuids }: TargetInput,
-  { id: projectId, name }: Project,
+  { client, archive, keepsUuids, signal }: TargetInput,
+  { id: projectId, name, createdAt }: Project,
   kind: Pick<ImportTarget, 'isNew' | 'unfinishedName'>,
 ): Promise<ImportTarget> {
-  const versions = await client.versions.list({ projectId })
+  const uuidOf = ({ uuid }: ArchivedVersion) => (keepsUuids ? uuid : newUuid(`${projectId} ${createdAt} ${uuid}`))
+  const versions = await client.versions.list({ projectId, signal })
   const merged = versions.filter(({ version }) => version !== null).reverse()
   const isPrefix = merged.every(({ uuid, version }, index) => {
     const archived = archive.versions[index]
-    return keepsUuids && archived?.uuid === uuid && archived.number === version
+    return archived !== undefined && uuidOf(archived) === uuid && archived.number === version
   })
   if (!isPrefix) {
     const hint =
@@ -77,41 +91,44 @@ async function continueIn(
   }
   const numberOf = new Map(merged.map(({ uuid, version }) => [uuid, version]))
   const drafts = versions.filter(({ version }) => version === null)
-  const titles = new Set(archive.versions.map(({ title }) => title))
-  const spare = await spareDrafts(client, drafts, archive, kind)
+  const named = new Map(drafts.flatMap((draft) => [[draft.uuid, draft] as const, [draft.title, draft] as const]))
+  const owned = archive.versions.map((version) => named.get(uuidOf(version)) ?? named.get(draftTitle(uuidOf(version))))
+  const spare = await emptyDrafts(
+    client,
+    drafts.filter((draft) => !owned.includes(draft)),
+    signal,
+  )
   return {
     ...kind,
     projectId,
     merged,
-    takeDraft({ uuid, title, parent }) {
-      const own = keepsUuids ? drafts.find((draft) => draft.uuid === uuid) : undefined
-      if (own) return own
-      const siblings = spare.filter(({ parentCommitUuid: of }) => (of === null ? null : numberOf.get(of)) === parent)
-      const found =
-        siblings.find((draft) => draft.title === title) ?? siblings.find((draft) => !titles.has(draft.title))
-      if (found) spare.splice(spare.indexOf(found), 1)
-      return found
+    uuidOf,
+    takeDraft(version) {
+      const own = owned[archive.versions.indexOf(version)]
+      if (own) return { draft: own, isOwn: true }
+      const draft = spare.find(({ parentCommitUuid: of }) => (of === null ? null : numberOf.get(of)) === version.parent)
+      if (!draft) return undefined
+      spare.splice(spare.indexOf(draft), 1)
+      return { draft, isOwn: false }
     },
   }
 }
 
-/** Returns the drafts to reuse: those of an interrupted import, but only unchanged ones in a project that --into names. */
-async function spareDrafts(
-  client: Stet,
-  drafts: readonly Version[],
-  archive: ProjectArchive,
-  { unfinishedName }: Pick<ImportTarget, 'unfinishedName'>,
-): Promise<Version[]> {
-  const archived = new Set(archive.versions.map(({ uuid }) => uuid))
-  const spare: Version[] = []
+function newUuid(seed: string): string {
+  const hex = sha256(seed)
+  // Version 8 is for uuids that a program derives in its own way.
+  const parts = [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(12, 15)}`, `a${hex.slice(15, 18)}`, hex.slice(18, 30)]
+  return parts.join('-')
+}
+
+/** Every project begins with an empty draft. One with changes may be another person's work. */
+async function emptyDrafts(client: Stet, drafts: readonly Version[], signal: AbortSignal): Promise<Version[]> {
+  const empty: Version[] = []
   for (const draft of drafts) {
-    if (archived.has(draft.uuid)) continue
-    const isOurs = unfinishedName !== undefined
-    const isEmpty =
-      isOurs || (await client.versions.diff(draft.uuid, { projectId: draft.projectId })).changes.length === 0
-    if (isEmpty) spare.push(draft)
+    const { changes } = await client.versions.diff(draft.uuid, { projectId: draft.projectId, signal })
+    if (changes.length === 0) empty.push(draft)
   }
-  return spare.reverse()
+  return empty.reverse()
 }
 
 /** Gives the finished project its final name. */
