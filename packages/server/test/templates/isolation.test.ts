@@ -17,6 +17,10 @@ import {
 const attacker: EvaluationOwner = { workspaceId: 1, apiKeyId: 1 }
 const victim: EvaluationOwner = { workspaceId: 2, apiKeyId: 9 }
 
+/** The files before this one may share a server, which goes on in this process. */
+const others = await workerPids()
+const ownPids = async () => (await workerPids()).filter((pid) => !others.includes(pid))
+
 const opened: TestEngine[] = []
 async function engineWith(settings: EngineSettings = {}): Promise<TestEngine> {
   const engine = await startEngine(settings)
@@ -46,9 +50,9 @@ const failureOf = (call: Promise<unknown>): Promise<{ code?: string; message?: s
 it('does not repeat a call that ends a new worker', async () => {
   const engine = await engineWith({ poolSize: 1, timeoutMs: 60_000 })
   const huge = `{{ l = [1, 2, 3, 4] }}${'{{ l = l.concat(l) }}'.repeat(28)}{{ l.length }}`
-  const seen = new Set(await workerPids())
+  const seen = new Set(await ownPids())
   const watch = setInterval(async () => {
-    for (const pid of await workerPids()) seen.add(pid)
+    for (const pid of await ownPids()) seen.add(pid)
   }, 50)
   expect(await failureOf(rendered(engine, huge))).toMatchObject({ message: expect.stringContaining('memory') })
   clearInterval(watch)
@@ -112,7 +116,7 @@ it("does not refuse a shared scan because of one key's limit", async () => {
 describe('caller that disconnects', () => {
   it('ends its running evaluation and drops its queued ones', async () => {
     const engine = await slowEngine()
-    const before = await workerPids()
+    const before = await ownPids()
     const controller = new AbortController()
     const owner = { ...attacker, signal: controller.signal }
     const calls = [1, 2, 3].map((n) => failureOf(rendered(engine, `${n} ${endless}`, {}, owner)))
@@ -120,7 +124,7 @@ describe('caller that disconnects', () => {
     controller.abort()
     // Each call would take a minute.
     for (const call of calls) expect(await call).toMatchObject({ reason: 'client-disconnected' })
-    await expect.poll(async () => (await workerPids()).filter((pid) => !before.includes(pid)).length).toBe(1)
+    await expect.poll(async () => (await ownPids()).filter((pid) => !before.includes(pid)).length).toBe(1)
     expect(await rendered(patient(engine), 'Next {{ 1 }}')).toBe('Next 1')
   })
 
@@ -183,10 +187,10 @@ describe('evaluation that ends its worker', () => {
 describe('leftovers of a prompt', () => {
   it('end with their worker before it serves another workspace', async () => {
     const engine = patient(await slowEngine())
-    const before = await workerPids()
+    const before = await ownPids()
     const content = `{{ l = [1, 2, 3, 4] }}${'{{ l = l.concat(l) }}'.repeat(21)}{{ l.length }}`
     expect(await rendered(engine, content)).toBe(String(2 ** 23))
-    await expect.poll(async () => (await workerPids()).filter((pid) => before.includes(pid)).length).toBe(1)
+    await expect.poll(async () => (await ownPids()).filter((pid) => before.includes(pid)).length).toBe(1)
   })
 
   it('do not fail the next prompt: its call is repeated on a new worker', async () => {
@@ -203,7 +207,7 @@ describe('leftovers of a prompt', () => {
         rendered(engine, 'Warm {{ 1 }}', {}, victim).then(() => ended.push('short')),
       ])
     }
-    const before = await workerPids()
+    const before = await ownPids()
     const answer = engine.step({ source: sourceOf(loops), parameters: { list }, now })
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
     for (const pid of before) process.kill(pid, 'SIGKILL')
