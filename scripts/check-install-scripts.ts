@@ -5,22 +5,23 @@
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { parse } from 'yaml'
 
 const installSteps = ['preinstall', 'install', 'postinstall']
 const faults: string[] = []
 
-const workspace = readFileSync('pnpm-workspace.yaml', 'utf8')
-if (!/^onlyBuiltDependencies: \[\]$/m.test(workspace))
+const workspace = parse(readFileSync('pnpm-workspace.yaml', 'utf8')) as Record<string, unknown>
+if (!isDeepStrictEqual(workspace['onlyBuiltDependencies'], []))
   faults.push('pnpm-workspace.yaml: onlyBuiltDependencies is not []')
-if (/^dangerouslyAllowAllBuilds:/m.test(workspace)) faults.push('pnpm-workspace.yaml: dangerouslyAllowAllBuilds is set')
+if ('dangerouslyAllowAllBuilds' in workspace) faults.push('pnpm-workspace.yaml: dangerouslyAllowAllBuilds is set')
 
 // Users install our packages with other package managers, which would run these scripts.
 const own = ['.', 'bench', ...readdirSync('packages').map((name) => join('packages', name))]
 for (const folder of own.filter(runsAtInstall)) faults.push(`${folder} has an install script`)
 
 // Each ignored dependency works without its build step. Review every addition.
-const [, ignored = ''] = /^ignoredBuiltDependencies:\n((?: {2}- .*\n)*)/m.exec(workspace) ?? []
-const known = new Set([...ignored.matchAll(/- '?([^'\n]+)/g)].map(([, name = '']) => name))
+const known = new Set(workspace['ignoredBuiltDependencies'] as string[])
 const installed = installedPackages()
 const blocked = installed.filter(({ folder }) => runsAtInstall(folder)).map(({ name }) => name)
 for (const name of new Set(blocked.filter((each) => !known.has(each)))) faults.push(`${name} wants to run at install`)

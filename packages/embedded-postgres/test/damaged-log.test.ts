@@ -138,7 +138,8 @@ describe('damage in the write-ahead log', () => {
 
   it('is a damaged position', async () => {
     const file = join(copy, 'test-log-position')
-    await writeFile(file, (await readFile(file, 'utf8')).replace('1', '0'))
+    const line = await readFile(file, 'utf8')
+    await writeFile(file, `${line.startsWith('f') ? '0' : 'f'}${line.slice(1)}`)
     await expect(open()).rejects.toThrow('test-log-position is damaged')
   })
 
