@@ -55,6 +55,11 @@ export function sidebar(): DefaultTheme.Sidebar {
         '/performance': 'Performance',
         '/troubleshooting': 'Troubleshooting',
       }),
+      group('Proof', {
+        '/proof/reliability': 'Reliability',
+        '/proof/security': 'Security',
+        '/proof/performance': 'Performance',
+      }),
       group('Moving', {
         '/moving': 'From the discontinued service',
         '/sdk/migration': 'From its TypeScript client',
