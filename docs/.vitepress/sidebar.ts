@@ -21,6 +21,7 @@ export function sidebar(): DefaultTheme.Sidebar {
       }),
       group('Prompts', {
         '/prompts': 'The language',
+        '/language': 'Language reference',
         '/console': 'The console',
         '/versions': 'Versions',
         '/tools': 'Tools',
