@@ -57,7 +57,9 @@ function countDifferences(): string[] {
         : [`${file}: count(${calls.join(') and count(')}) is not in the row`]
     })
     const unknown = long.filter((many) => !paired.has(many)).map((many) => `${many} is no count of its tests`)
-    return [...unpaired, ...unknown].map((problem) => `docs/proof/reliability.md, promise${promise.trimEnd()}: ${problem}`)
+    return [...unpaired, ...unknown].map(
+      (problem) => `docs/proof/reliability.md, promise${promise.trimEnd()}: ${problem}`,
+    )
   })
 }
 
