@@ -50,6 +50,7 @@ export function sidebar(): DefaultTheme.Sidebar {
         '/scaling': 'Several servers',
         '/configuration': 'Configuration',
         '/observability': 'Observability',
+        '/metrics': 'Metrics and spans',
         '/reliability': 'Reliability',
         '/security': 'Security',
         '/privacy': 'Privacy',
