@@ -27,6 +27,7 @@ export function sidebar(): DefaultTheme.Sidebar {
         '/tools': 'Tools',
         '/evaluations': 'Evaluations and logs',
         '/providers': 'Providers',
+        '/protocols': 'Provider protocols',
         '/ci': 'CI',
         '/cli': 'Command line',
       }),
