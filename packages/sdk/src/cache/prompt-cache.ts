@@ -17,6 +17,8 @@ export interface CacheSlot {
   /** The hash of the last API key, kept because hashing costs more than the rest of a cache hit. */
   caller?: { authorization: string; hash: Promise<string> }
   outages?: Outages
+  /** The warnings that were logged, so that each is logged once. */
+  warned?: Set<string>
 }
 
 /** Calls the server. Returns undefined if the prompt with this ETag is still current. */
