@@ -34,7 +34,7 @@ const MAX_CONTENT_BYTES = 262_144
 const MAX_ISSUES = 20
 
 /** Reports the problems of an invalid prompt in `issues` instead of throwing an error. */
-export async function compilePrompt(source: PromptSource): Promise<CompiledPrompt> {
+export function compilePrompt(source: PromptSource): CompiledPrompt {
   const text = normaliseLineEnds(source.content)
   if (new TextEncoder().encode(source.content).length > MAX_CONTENT_BYTES) {
     return broken(source, text, { code: 'limit-exceeded', message: 'The prompt is larger than 256 KB', start: 0 })
@@ -44,10 +44,10 @@ export async function compilePrompt(source: PromptSource): Promise<CompiledPromp
     root = parseText(text)
   } catch (error) {
     if (!(error instanceof FaultError)) throw error
-    const { config } = await readFrontMatter(error.config ?? '')
+    const { config } = readFrontMatter(error.config ?? '')
     return { ...broken(source, text, error.fault), config }
   }
-  const front = await readRootFrontMatter(root, source.path)
+  const front = readRootFrontMatter(root, source.path)
   const resolved = resolveText(source.path, root, source.documents)
   return { ...evaluated(source, root, resolved, front.issues), config: front.config }
 }
@@ -68,13 +68,13 @@ function broken(source: PromptSource, text: string, fault: Fault): CompiledPromp
   }
 }
 
-async function readRootFrontMatter(
+function readRootFrontMatter(
   root: ParsedText,
   path: string,
-): Promise<{ config: Record<string, unknown>; issues: CompileIssue[] }> {
+): { config: Record<string, unknown>; issues: CompileIssue[] } {
   const node = root.fragment.children.find((child) => child.type === 'Config')
   if (node?.type !== 'Config') return { config: {}, issues: [] }
-  const { config, faults } = await readFrontMatter(node.value)
+  const { config, faults } = readFrontMatter(node.value)
   const valueAt = node.start + '---'.length
   const issues = faults.map((fault) =>
     issueAt({ path, text: root.text, start: valueAt + fault.start }, fault.code, fault.message),
