@@ -18,6 +18,7 @@ export default defineConfig({
     onlyBundle: [
       'promptl-ai',
       '@cfworker/json-schema',
+      'entities',
       'zod',
       'fast-sha256',
       'diff',
