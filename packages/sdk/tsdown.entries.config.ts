@@ -1,12 +1,7 @@
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'tsdown'
 import main from './tsdown.config.ts'
 
-const fromTemplate = createRequire(new URL('../template/package.json', import.meta.url))
-const yaml = (name: string) =>
-  JSON.stringify(join(dirname(fromTemplate.resolve('yaml/package.json')), 'browser', 'dist', 'parse', `${name}.js`))
 const promptl = fileURLToPath(new URL('src/render/promptl.ts', import.meta.url))
 const ENTRIES = ['latitude', 'render', 'ai', 'testing', 'browser']
 
@@ -32,18 +27,6 @@ export default defineConfig({
         },
       },
     }
-    // The template package uses only the lexer. The whole library cannot be tree-shaken and is twice as large.
-    const yamlLexer = {
-      name: 'yaml-lexer',
-      resolveId: {
-        order: 'pre' as const,
-        handler: (asked: string) => (asked === 'yaml' ? '\0yaml-lexer' : undefined),
-      },
-      load: (id: string) =>
-        id === '\0yaml-lexer'
-          ? `export { Lexer } from ${yaml('lexer')}; export * as CST from ${yaml('cst')}`
-          : undefined,
-    }
     const laterPromptl = {
       name: 'the-engine-is-optional',
       resolveId: {
@@ -60,6 +43,6 @@ export default defineConfig({
             : undefined,
       },
     }
-    return { ...options, plugins: [outside, yamlLexer, laterPromptl, options.plugins] }
+    return { ...options, plugins: [outside, laterPromptl, options.plugins] }
   },
 })

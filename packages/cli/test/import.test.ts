@@ -1,59 +1,9 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { step } from '@stet/template'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { parse } from 'yaml'
 import { problemOfPath } from '../src/sync/prompt-path.ts'
+import { fixture, frontOf, importFrom, inSupport, personWith, render } from './support/imported.ts'
 import { projectWith, server } from './support/shared-server.ts'
-import { Person } from './support/stet.ts'
-import { temporaryFolder } from './support/temporary-folder.ts'
-
-const fixture = (name: string): string => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url))
-interface Imported {
-  files: { path: string; file: string; action: string }[]
-  losses: { path: string; source: string | null; message: string }[]
-}
-
-/** Has no server, and files to import. */
-async function personWith(files: Record<string, string | Uint8Array> = {}): Promise<Person> {
-  const person = new Person(await temporaryFolder(), { address: 'http://127.0.0.1:1' })
-  for (const [name, text] of Object.entries(files)) {
-    await mkdir(dirname(join(person.folder, name)), { recursive: true })
-    await writeFile(join(person.folder, name), text)
-  }
-  return person
-}
-
-/** Imports a source, or the folder or file `in` of these files. */
-async function importFrom(kind: string, given: string | Record<string, string>, stdin = '', ...flags: string[]) {
-  const person = await personWith(typeof given === 'string' ? {} : given)
-  const source = typeof given === 'string' ? given : (Object.keys(given)[0] ?? '').replace(/\/.*/, '')
-  const ended = await person.stet(['import', kind, source, ...flags, '--json'], stdin)
-  expect(ended).toMatchObject({ code: 0, stderr: '' })
-  const data: Imported = JSON.parse(ended.stdout)
-  const read = (path: string) => readFile(join(person.folder, 'prompts', `${path}.promptl`), 'utf8')
-  const losses = (path: string) => data.losses.filter((loss) => loss.path === path).map(({ message }) => message)
-  return { person, data, read, losses, paths: data.files.map(({ path }) => path) }
-}
-
-/** Renders the first step of an imported prompt. Parts become their text or type. */
-async function render(content: string, parameters: Record<string, unknown>, documents: Record<string, string> = {}) {
-  const source = { path: 'support/imported', content, documents }
-  const rendered = await step(source, { parameters, now: '2026-01-01T00:00:00.000Z' })
-  return rendered.added.map(({ role, content }) => ({
-    role,
-    text: content.map((part) => (typeof part['text'] === 'string' ? part['text'] : JSON.stringify(part))).join(' '),
-  }))
-}
-
-function inSupport(documents: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(documents).map(([path, text]) => [`support/${path}`, text]))
-}
-
-function frontOf(text: string): Record<string, unknown> {
-  return parse(text.split('---')[1] ?? '')
-}
 
 test('Langfuse: imports the production version with its exact text, settings, tools and schema', async () => {
   const { data, read, losses } = await importFrom('langfuse', fixture('langfuse.json'))
@@ -67,10 +17,12 @@ test('Langfuse: imports the production version with its exact text, settings, to
   expect(frontOf(critic)['parameters']).toEqual({
     criticLevel: { type: 'text' },
     movie: { type: 'text' },
-    first_name: { type: 'text' },
   })
-  expect(await render(critic, { criticLevel: 'strict', movie: 'Dune', first_name: 'Ana' })).toEqual([
-    { role: 'user', text: 'As a strict critic, do you like Dune? Answer with <user> or /* not */ at all \\ Ana.' },
+  expect(await render(critic, { criticLevel: 'strict', movie: 'Dune' })).toEqual([
+    {
+      role: 'user',
+      text: 'As a strict critic, do you like Dune? Answer with <user> or /* not */ at all \\ {{ first name }}.',
+    },
   ])
   expect(losses('movie-critic').sort()).toEqual(
     [
@@ -78,7 +30,7 @@ test('Langfuse: imports the production version with its exact text, settings, to
       'Imported version 1; skipped 2',
       'The setting "supported_languages" is not supported: ["en","fr"]',
       'The tags movies were dropped',
-      'The variable "first name" is now named "first_name"',
+      '{{ first name }} is not a variable in Langfuse and stays as text: names begin with a letter, then letters, digits and "_"',
     ].sort(),
   )
   const chat = await read('support/chat')
@@ -102,7 +54,10 @@ test('Langfuse: imports the production version with its exact text, settings, to
     schema: { type: 'object', properties: { text: { type: 'string' } } },
     parameters: { company: { type: 'text' }, history: { type: 'array' }, question: { type: 'text' } },
   })
-  expect(losses('support/chat')).toEqual([expect.stringContaining('The message placeholder "history"')])
+  expect(losses('support/chat')).toEqual([
+    'The text of "tone" now begins on a new line',
+    expect.stringContaining('The message placeholder "history"'),
+  ])
 })
 
 test('Langfuse: including prompts use the new names and pass variables at any depth', async () => {
@@ -114,7 +69,7 @@ test('Langfuse: including prompts use the new names and pass variables at any de
       prompt: [{ role: 'system', content: `Help {{company}}. ${include('chat', '|label=production')}` }],
     },
     { name: 'chat', prompt: `Be {{mood}}. ${include('team: rules!', '|version=1')}` },
-    { name: 'team: rules!', version: 2, prompt: `Never say {{first word}}, {{company}}. ${include('a"b')} \\` },
+    { name: 'team: rules!', version: 2, prompt: `Never say {{in}}, {{company}}. ${include('a"b')} \\` },
     { name: 'a"b', prompt: 'Ask {{who}}.' },
     { name: 'lost', prompt: `${include('not here')} ${include('Chat', '|label=old')} <prompt path="0" />` },
   ].map((prompt) => ({ version: 1, labels: label, ...prompt }))
@@ -122,23 +77,24 @@ test('Langfuse: including prompts use the new names and pass variables at any de
   expect(paths).toEqual(['Chat', 'chat-2', 'team-rules', 'a-b', 'lost'])
   const documents = Object.fromEntries(await Promise.all(paths.map(async (path) => [path, await read(path)])))
   expect(documents['Chat']).toContain(
-    '<prompt path="chat-2" mood={{ mood }} first_word={{ first_word }} company={{ company }} who={{ who }} />',
+    '<prompt path="chat-2" mood={{ mood }} inValue={{ inValue }} company={{ company }} who={{ who }} />',
   )
   for (const [path, names] of [
-    ['Chat', ['company', 'mood', 'first_word', 'who']],
-    ['chat-2', ['mood', 'first_word', 'company', 'who']],
-    ['team-rules', ['first_word', 'company', 'who']],
+    ['Chat', ['company', 'mood', 'inValue', 'who']],
+    ['chat-2', ['mood', 'inValue', 'company', 'who']],
+    ['team-rules', ['inValue', 'company', 'who']],
     ['a-b', ['who']],
   ] as const) {
     expect(Object.keys(frontOf(documents[path] ?? '')['parameters'] ?? {}), path).toEqual(names)
   }
-  const values = { company: 'Acme', mood: 'kind', first_word: 'no', who: 'Ana' }
+  const values = { company: 'Acme', mood: 'kind', inValue: 'no', who: 'Ana' }
   const rendered = await render(documents['Chat'] ?? '', values, inSupport(documents))
   expect(rendered).toEqual([{ role: 'system', text: 'Help Acme. Be kind. Never say no, Acme. Ask Ana. \\' }])
-  expect(data.losses.map(({ path, message }) => `${path}: ${message}`)).toEqual([
+  const said = data.losses.map(({ path, message }) => `${path}: ${message}`)
+  expect(said.filter((loss) => !loss.endsWith('now begins on a new line'))).toEqual([
     'chat-2: The reference to "team: rules!" asks for version 1: version 2 was imported',
     'chat-2: "chat" is now named "chat-2"',
-    'team-rules: The variable "first word" is now named "first_word"',
+    'team-rules: The variable "in" is now named "inValue"',
     'team-rules: "team: rules!" is now named "team-rules"',
     'a-b: "a"b" is now named "a-b"',
     'lost: The reference to "Chat" asks for the label old: version 1 was imported',

@@ -10,7 +10,7 @@ import { startTimer } from './timer.ts'
 
 /** Sends a request with retries. @throws StetError */
 export async function send(settings: Settings, exchange: Exchange): Promise<Answer> {
-  const { options, operation, method, retry } = exchange
+  const { options, operation, method, retry, deadline = Number.POSITIVE_INFINITY } = exchange
   const { runtime, logger } = settings
   const maxRetries = options.maxRetries ?? settings.maxRetries
   const body = encodeBody(exchange.body)
@@ -25,11 +25,14 @@ export async function send(settings: Settings, exchange: Exchange): Promise<Answ
     } catch (error) {
       if (!StetError.isInstance(error)) throw error
       const failed = error instanceof ApiError ? error : undefined
+      const delay = retryDelayMs({ attempt, headers: failed?.headers, now: runtime.now(), random: runtime.random })
       const willRetry =
-        mayRepeat && attempt < maxRetries && (failed ? failed.retryable : error instanceof ConnectionError)
+        mayRepeat &&
+        attempt < maxRetries &&
+        (failed ? failed.retryable : error instanceof ConnectionError) &&
+        runtime.now() + delay < deadline
       observe(settings, () => settings.hooks?.onError?.(error, { operation, willRetry }))
       if (!willRetry) throw error
-      const delay = retryDelayMs({ attempt, headers: failed?.headers, now: runtime.now(), random: runtime.random })
       logger.info(`${operation} is repeated in ${Math.round(delay)} ms: ${error.message}`)
       await runtime.sleep(delay, options.signal).catch(() => {
         throw abortError(options.signal)
@@ -46,7 +49,7 @@ interface Attempt {
 
 async function attemptOnce(
   settings: Settings,
-  { method, url, operation, options, timeoutMs, isStream, context, prompt }: Exchange,
+  { method, url, operation, options, timeoutMs, deadline, isStream, context, prompt }: Exchange,
   { attempt, ...sent }: Attempt,
 ): Promise<Answer> {
   const { hooks, runtime, fetch, fetchOptions, logger } = settings
@@ -54,8 +57,9 @@ async function attemptOnce(
   const controller = new AbortController()
   const { signal } = controller
   const unfollow = onAbort(outer, () => controller.abort(abortError(outer)))
-  const stopTimer = startTimer(timeoutMs, () => {
-    controller.abort(new TimeoutError(`${operation}: no response within ${timeoutMs} ms`))
+  const leftMs = deadline ? Math.min(timeoutMs || deadline, Math.max(1, deadline - runtime.now())) : timeoutMs
+  const stopTimer = startTimer(leftMs, () => {
+    controller.abort(new TimeoutError(`${operation}: no response within ${leftMs} ms`))
   })
   const startedAt = runtime.now()
   const about = { operation, method, url, attempt }

@@ -3,7 +3,7 @@ import { loadEngine } from '../../compile/compile-texts.ts'
 import { isJsonObject } from '../../settings/json-file.ts'
 import { problemOfPath } from '../../sync/prompt-path.ts'
 import type { ForeignPrompt, ImportedPrompt } from './imported-prompt.ts'
-import { formatFront, type Reference, replaceMarks } from './prompt-text.ts'
+import { formatFront, print, type Reference, replaceMarks } from './prompt-text.ts'
 
 /** The server's limit for nested references. */
 const maxReferenceDepth = 10
@@ -56,7 +56,7 @@ function finder(prompts: readonly Settled[]): Find {
 function withoutReferences({ text, references = [] }: ForeignPrompt): string {
   return replaceMarks(text, references, ({ passed, context }) => {
     const expressions = [...passed.values(), ...(context === undefined ? [] : [context])]
-    return expressions.map((expression) => `{{ ${expression} }}`).join('')
+    return expressions.map(print).join('')
   })
 }
 

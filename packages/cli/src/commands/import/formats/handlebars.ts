@@ -1,4 +1,5 @@
-import { escapeText, markReference, type Reference, type TextMessage, variableName } from '../prompt-text.ts'
+import { variableName } from '../placeholders.ts'
+import { escapeText, markReference, type Reference, type TextMessage } from '../prompt-text.ts'
 import { type Call, readTag, splitTags, type Tag, type Value } from './handlebars-tags.ts'
 
 interface Block {
@@ -15,6 +16,7 @@ interface State {
   references: Reference[]
   types: Map<string, string>
   losses: string[]
+  sources: Map<string, string>
   line: number
 }
 
@@ -35,6 +37,7 @@ export function convertHandlebars(
     references: [],
     types: new Map(),
     losses,
+    sources: new Map(),
     line: firstLine,
   }
   for (const { before, source } of splitTags(template)) {
@@ -113,7 +116,7 @@ function conditionOf(state: State, helper: string, args: readonly Value[]): stri
 }
 
 function convertPartial(state: State, { callee, args, named }: Call): string {
-  const passed = new Map([...named].map(([key, value]) => [variableName(key, state.losses), translate(state, value)]))
+  const passed = new Map([...named].map(([key, value]) => [variableName(key, state), translate(state, value)]))
   // A partial reads its variables from the given object. Without one, it reads them from the item of the surrounding
   // `each`.
   let context = state.blocks.findLast(({ item }) => item !== undefined)?.item
@@ -197,8 +200,8 @@ function translatePath(state: State, { data, depth, parts, original }: Value & {
   return names(owner === undefined || isOfBlock ? path : [owner, ...path], state)
 }
 
-function names([first = '', ...rest]: readonly string[], { losses, types }: State): string {
-  const variable = variableName(first, losses)
+function names([first = '', ...rest]: readonly string[], { losses, sources, types }: State): string {
+  const variable = variableName(first, { losses, sources })
   if (rest.length > 0 && !types.has(variable)) types.set(variable, 'object')
   return [variable, ...rest].join('.')
 }
