@@ -108,6 +108,13 @@ under \`parameters\`, as \`text\` unless their use shows another type. Files and
 | \`openai\` | JSON of prompt objects: \`model\`, \`instructions\`, \`input\`, \`tools\`, \`text.format\`, \`variables\` | values of variables become defaults |
 | \`dotprompt\` | \`.prompt\` files of dotprompt and of Humanloop | Picoschema becomes parameters and \`schema\`, Handlebars blocks become PromptL blocks |
 
+White space around a message or a part, and indentation that all of its lines share, has no meaning in stet and is not kept. For dotprompt:
+
+- A partial on a line of its own becomes a reference. Other partials are inlined.
+- Without an \`input.schema\`, types are unknown: \`{{list}}\` prints as JSON, and a loop over an object prints nothing. With one, both are reported.
+  \`null\` prints as \`null\`.
+- A template that Handlebars cannot parse is skipped.
+
 ## Load tests
 
 \`stet bench\` keeps \`--concurrency\` runs of a prompt active against a running server, or against several in turn, and reports runs per second,

@@ -150,34 +150,7 @@ test('dotprompt: a partial gets its context, including list items and objects', 
     name: 'Ana',
   }
   const [message] = await render(list, values, documents)
-  expect(message?.text.replaceAll(/\s+/g, ' ')).toBe('pen from A; ink from B; cap from us Yours, Ana')
-})
-
-test('dotprompt: strings, inverted blocks and outer contexts convert; subexpressions and raw blocks are reported', async () => {
-  const lines = [
-    '{{#each shops}}{{#each orders}}{{title}} at {{../name}} for {{../../buyer}}; {{/each}}{{/each}}',
-    '{{^closed}}open{{/closed}} {{#ifEquals tone "a }} b"}}yes{{else}}no{{/ifEquals}} {{>sign from="us east"}}',
-    'C:\\\\{{buyer}}',
-    '{{#if (eq tone "kind")}}kind{{else}}stern{{/if}}',
-    '{{{{raw}}}} {{as it is}} {{{{/raw}}}}',
-    "{{it's}} {{{buyer}}} {{~buyer~}}",
-  ]
-  const files = { 'in/shop.prompt': lines.join('\n'), 'in/_sign.prompt': 'Yours, {{from}}' }
-  const { read, data } = await importFrom('dotprompt', files)
-  const reported = ['{{#if (eq tone "kind")}}', '{{{{raw}}}} {{as it is}} {{{{/raw}}}}', "{{it's}}"]
-  expect(data.losses.map(({ message }) => message)).toEqual(
-    reported.map((tag, at) => `Line ${at + 4}: ${tag} is not supported and stays as text: rewrite or remove it`),
-  )
-  const values = { shops: [{ name: 'A', orders: [{ title: 'pen' }] }], buyer: 'Ana', closed: false, tone: 'a }} b' }
-  const [message] = await render(await read('shop'), values, inSupport({ sign: await read('sign') }))
-  expect(message?.text.split('\n').map((line) => line.trim())).toEqual([
-    'pen at A for Ana;',
-    'open yes Yours, us east',
-    'C:\\Ana',
-    '{{#if (eq tone "kind")}}kind{{else}}stern{{/if}}',
-    '{{{{raw}}}} {{as it is}} {{{{/raw}}}}',
-    "{{it's}} Ana Ana",
-  ])
+  expect(message?.text.replaceAll(/\s+/g, ' ')).toBe('pen from A;ink from B; cap from us Yours, Ana')
 })
 
 test('OpenAI: instructions, input, defaults, tools and format', async () => {
@@ -359,11 +332,10 @@ test('hostile and broken exports: the import continues, and each loss names file
       '---\nmodel: x\nendpoint: chat\ntemplate_language: jinja\n---\n<user>\n{% if x %}Hi{% endif %}\n</user>\n',
     'in/helper.agent': '---\nmodel: x\n---\n',
   })
-  expect(dotprompt.paths).toEqual(['jinja', 'open'])
+  expect(dotprompt.paths).toEqual(['jinja'])
   for (const said of [
     'bad.prompt: Skipped: front matter, line 3: ',
-    'open (open.prompt): Line 5: {{shout b}} is not supported and stays as text: rewrite or remove it',
-    'open (open.prompt): Does not compile (line 10, column 1): Block was left open',
+    'open.prompt: Skipped: not a Handlebars template, line 6: ',
     "jinja (jinja.prompt): Line 7: {% if x %} is jinja syntax: rewrite it in stet's",
     'helper.agent: Skipped: Humanloop agents are not supported: turn the text into a prompt',
   ]) {

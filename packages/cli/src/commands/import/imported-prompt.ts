@@ -4,11 +4,15 @@ import type { Reference } from './prompt-text.ts'
 /** An imported prompt before linking: references still use the other tool's names. */
 export interface ForeignPrompt {
   path: string
+  /** What references name it by. Absent for the path. */
+  key?: string
   /** Becomes the front matter. Absent if `text` already has one. */
   front?: Readonly<Record<string, unknown>>
   text: string
   references?: readonly Reference[]
   types?: ReadonlyMap<string, string>
+  /** Maps the names of variables to the other tool's. */
+  sources?: ReadonlyMap<string, string>
   /** The source file, relative to the source argument. Absent for prompts of the discontinued service. */
   source?: string
   line?: number

@@ -3,10 +3,11 @@ import { basename, dirname, join, resolve } from 'node:path'
 import type { Context } from '../../context.ts'
 import { CliError } from '../../exit-code.ts'
 import { isMissing } from '../../settings/json-file.ts'
+import { partialName } from './formats/dotprompt.ts'
 import { importLangfuse } from './formats/langfuse.ts'
 import { readLatitudeFolder, readLatitudeServer } from './formats/latitude.ts'
 import { importOpenAi } from './formats/openai.ts'
-import { importPromptFile } from './formats/prompt-file.ts'
+import { importPromptFile, splitPromptFile } from './formats/prompt-file.ts'
 import type { ReadSource } from './imported-prompt.ts'
 import { parseEntries } from './json-entries.ts'
 
@@ -39,9 +40,10 @@ export async function readSource(
   const files = isFolder ? await findFiles(target, endings) : [basename(target)]
   const root = isFolder ? target : dirname(target)
   const found: ReadSource = { prompts: [], refused: [] }
+  const partials = kind === 'dotprompt' ? await readPartials(root, files) : new Map<string, string>()
   for (const file of files) {
     try {
-      const { prompts, refused } = convertFile(kind, file, await readText(root, file))
+      const { prompts, refused } = convertFile(kind, file, await readText(root, file), partials)
       if (prompts.length + refused.length === 0)
         found.refused.push({ path: file, reason: `contains no ${kind} prompt` })
       found.prompts.push(...prompts.map((prompt) => ({ ...prompt, source: file })))
@@ -56,7 +58,23 @@ export async function readSource(
   return found
 }
 
-function convertFile(kind: SourceKind, file: string, text: string): ReadSource {
+/** Skips files that cannot be read: converting them reports why. */
+async function readPartials(root: string, files: readonly string[]): Promise<Map<string, string>> {
+  const partials = new Map<string, string>()
+  for (const file of files) {
+    const name = partialName(withoutEnding(file))
+    if (name === undefined) continue
+    try {
+      const text = await readText(root, file)
+      if (text.length <= maxPromptLength) partials.set(name, splitPromptFile(name, text).body)
+    } catch (error) {
+      if (!(error instanceof CliError)) throw error
+    }
+  }
+  return partials
+}
+
+function convertFile(kind: SourceKind, file: string, text: string, partials: ReadonlyMap<string, string>): ReadSource {
   if (kind === 'dotprompt') {
     if (file.endsWith('.agent')) {
       throw new CliError(
@@ -65,7 +83,7 @@ function convertFile(kind: SourceKind, file: string, text: string): ReadSource {
       )
     }
     if (text.length > maxPromptLength) throw new CliError('invalid', `${file}: exceeds the prompt limit of 256 KB`)
-    return { prompts: [importPromptFile(withoutEnding(file), text)], refused: [] }
+    return { prompts: [importPromptFile(withoutEnding(file), text, (name) => partials.get(name))], refused: [] }
   }
   return kind === 'langfuse'
     ? importLangfuse(parseEntries(text, file, ['data', 'prompts']))

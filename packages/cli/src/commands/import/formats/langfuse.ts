@@ -163,7 +163,8 @@ function convertText(text: string, all: Chosen, found: Found): string {
     if (target === undefined) converted += escapeText(match[0])
     else {
       // An included prompt is a text part of its own.
-      if (!/(?:^|\n)[ \t]*$/.test(converted)) losses.push(`The text of "${target}" now begins on a new line`)
+      const line = converted.slice(converted.lastIndexOf('\n') + 1)
+      if (line.trim() !== '') losses.push(`The text of "${target}" now begins on a new line`)
       converted += markReference({ target, passed: new Map() }, references)
       notePin(target, parts, all.get(target), losses)
     }
