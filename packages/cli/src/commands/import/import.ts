@@ -10,6 +10,7 @@ import { refusePathsOutside } from '../../settings/resolve.ts'
 import { isWithin, problemOfName, readFormerText, writeFileAtomically } from '../../settings/write-file.ts'
 import { promptEnding, promptsDirOf } from '../../sync/prompt-path.ts'
 import type { ImportedPrompt, ReadSource } from './imported-prompt.ts'
+import { keepAliases } from './keep-aliases.ts'
 import { linkPrompts } from './link-prompts.ts'
 import { readSource, type SourceKind, sourceKinds } from './read-source.ts'
 
@@ -74,6 +75,7 @@ export const command = defineCommand({
       if (typeof written === 'string') unwritten.push({ path: prompt.path, reason: written })
       else files.push(written)
     }
+    await keepAliases(prompts, target, isDry, ctx)
     const scans = await compileTexts(new Map(prompts.map(({ path, content }) => [path, content])))
     const losses = prompts.flatMap(({ path, losses, source, line }): Loss[] => {
       const scan = scans.get(path)

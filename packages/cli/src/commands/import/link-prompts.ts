@@ -30,11 +30,18 @@ export async function linkPrompts(foreign: readonly ForeignPrompt[]): Promise<Im
   inheritNeeds(prompts, find)
   return prompts.map((prompt): ImportedPrompt => {
     const { path, foreign } = prompt
-    const { source, line } = foreign
+    const { source, line, alias } = foreign
     const losses = [...foreign.losses]
     if (path !== foreign.path) losses.push(`"${foreign.path}" is now named "${path}"`)
     const content = foreign.front ? linkConverted(prompt, find) : linkVerbatim(prompt, find, resolveReferencePath)
-    return { path, content, losses, ...(source !== undefined && { source }), ...(line !== undefined && { line }) }
+    return {
+      path,
+      content,
+      losses,
+      ...(source !== undefined && { source }),
+      ...(line !== undefined && { line }),
+      ...(alias !== undefined && { alias }),
+    }
   })
 }
 
