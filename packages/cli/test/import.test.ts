@@ -26,7 +26,7 @@ test('Langfuse: imports the production version with its exact text, settings, to
   ])
   expect(losses('movie-critic').sort()).toEqual(
     [
-      'The labels staging were dropped',
+      'The label "staging" of version 1 was dropped',
       'Imported version 1; skipped 2',
       'The setting "supported_languages" is not supported: ["en","fr"]',
       'The tags movies were dropped',

@@ -5,6 +5,7 @@ import { CliError } from '../../exit-code.ts'
 import { isMissing } from '../../settings/json-file.ts'
 import { partialName } from './formats/dotprompt.ts'
 import { importLangfuse } from './formats/langfuse.ts'
+import { fetchLangfuse, type LangfuseAddress } from './formats/langfuse-api.ts'
 import { readLatitudeFolder, readLatitudeServer } from './formats/latitude.ts'
 import { importOpenAi } from './formats/openai.ts'
 import { importPromptFile, splitPromptFile } from './formats/prompt-file.ts'
@@ -17,19 +18,48 @@ export type SourceKind = (typeof sourceKinds)[number]
 /** The maximum number of characters. The server refuses longer prompts, and converting them is slow. */
 const maxPromptLength = 262_144
 
-/** @param source a file or folder; for `latitude`, a folder or a URL */
-export async function readSource(
-  kind: SourceKind,
-  source: string,
-  readsKey: boolean,
-  ctx: Context,
-): Promise<ReadSource> {
-  if (kind === 'latitude' && /^https?:\/\//.test(source)) {
+/** Where prompts come from: a file, a folder, or a server. */
+export interface Source {
+  kind: SourceKind
+  /** A file or folder; for `latitude`, a folder or a URL. Absent for Langfuse's server. */
+  path: string | undefined
+  langfuse: Partial<LangfuseAddress>
+  /** The key of the server comes from standard input. */
+  readsKey: boolean
+}
+
+export async function readSource(source: Source, ctx: Context): Promise<ReadSource> {
+  const { kind, path, readsKey } = source
+  const readKey = async (): Promise<string> => new TextDecoder().decode(await ctx.io.readStdin()).trim()
+  if (path === undefined) {
+    const address = addressOf(source, readsKey ? await readKey() : undefined, ctx)
+    const { entries, refused } = await fetchLangfuse(address)
+    const read = importLangfuse(entries)
+    return { ...read, refused: [...refused, ...read.refused] }
+  }
+  if (kind === 'latitude' && /^https?:\/\//.test(path)) {
     if (!readsKey)
       throw new CliError('usage', "Missing input: the other server's API key", { hint: 'pass --source-key-stdin' })
-    const key = new TextDecoder().decode(await ctx.io.readStdin()).trim()
-    return { prompts: await readLatitudeServer(source, key), refused: [] }
+    return { prompts: await readLatitudeServer(path, await readKey()), refused: [] }
   }
+  return readFiles(kind, path, ctx)
+}
+
+/** Takes from the environment what Langfuse's own clients take from it. */
+function addressOf({ langfuse }: Source, key: string | undefined, { io: { env } }: Context): LangfuseAddress {
+  const { publicKey = env['LANGFUSE_PUBLIC_KEY'], secretKey = key ?? env['LANGFUSE_SECRET_KEY'] } = langfuse
+  const [known = 'https://cloud.langfuse.com'] = ['LANGFUSE_BASE_URL', 'LANGFUSE_HOST', 'LANGFUSE_BASEURL'].flatMap(
+    (name) => env[name] || [],
+  )
+  if (!publicKey || !secretKey) {
+    throw new CliError('usage', 'Missing input: a JSON export, or the keys of Langfuse', {
+      hint: 'pass a file, or set LANGFUSE_PUBLIC_KEY and LANGFUSE_SECRET_KEY',
+    })
+  }
+  return { url: langfuse.url ?? known, publicKey, secretKey }
+}
+
+async function readFiles(kind: SourceKind, source: string, ctx: Context): Promise<ReadSource> {
   const target = resolve(ctx.io.cwd, source)
   const isFolder = await isDirectory(target)
   if (kind === 'latitude') {

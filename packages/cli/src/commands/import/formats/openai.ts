@@ -24,10 +24,10 @@ const bookkeeping = new Set(
  */
 export function importOpenAi(entries: readonly JsonEntry[]): ReadSource {
   const read: ReadSource = { prompts: [], refused: [] }
-  for (const [index, { value: raw, line }] of entries.entries()) {
+  for (const [index, { value: raw, ...place }] of entries.entries()) {
     const converted = isJsonObject(raw) ? convertPrompt(raw) : 'is not an object'
-    if (typeof converted !== 'string') read.prompts.push({ ...converted, line })
-    else read.refused.push({ path: `entry ${index + 1}`, line, reason: converted })
+    if (typeof converted !== 'string') read.prompts.push({ ...converted, ...place })
+    else read.refused.push({ path: `entry ${index + 1}`, ...place, reason: converted })
   }
   return read
 }
