@@ -154,20 +154,11 @@ module.exports = {
     featureMayImport('examples', ['documents']),
     featureMayImport('external-logs', ['conversations', 'runs', 'documents', 'providers']),
 
-    // the template worker is a program of its own: it loads the template engine and nothing of ours but its protocol
+    // prompts are evaluated by packages/template; promptl-ai is only the oracle of its tests
     {
-      name: 'the-template-worker-is-alone',
+      name: 'promptl-is-only-for-tests',
       severity: 'error',
-      from: { path: `${S}/adapters/template-workers/worker/` },
-      to: { path: `${S}/`, pathNot: `${S}/adapters/template-workers/(worker/|protocol\\.ts$)` },
-    },
-    {
-      name: 'only-template-workers-load-promptl',
-      severity: 'error',
-      from: {
-        path: '^packages/(server|contract|cli)/src',
-        pathNot: `${S}/adapters/template-workers/worker/`,
-      },
+      from: { path: '^packages/(server|contract|cli|template)/src' },
       to: { path: 'node_modules/promptl-ai' },
     },
 

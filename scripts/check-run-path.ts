@@ -1,6 +1,6 @@
 /**
  * Counts our files and functions that one warm JSON run executes, using V8's precise coverage of the server's thread.
- * Template workers, the database thread, the provider and the client are not counted. `--list` prints the counted
+ * The evaluation thread, the database thread, the provider and the client are not counted. `--list` prints the counted
  * functions.
  * So far it caught that provider keys lengthened the run path (eea63ae6).
  */

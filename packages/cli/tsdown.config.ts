@@ -10,22 +10,12 @@ export default defineConfig({
   dts: false,
   clean: true,
   sourcemap: false,
-  // The template engine is bundled into a separate chunk that only compiling commands load. Most of its size is its
-  // parser and its YAML reader (acorn, yaml), which stay dependencies.
+  // The prompt language is bundled into a separate chunk that only compiling commands load. Most of its size are the
+  // parsers of expressions and of YAML (acorn, yaml), which stay dependencies.
   minify: true,
   plugins: [bundledLicenses(fileURLToPath(new URL('.', import.meta.url)))],
   deps: {
-    onlyBundle: [
-      'promptl-ai',
-      '@cfworker/json-schema',
-      'entities',
-      'zod',
-      'fast-sha256',
-      'diff',
-      'node-diff3',
-      'picomatch',
-      '@handlebars/parser',
-    ],
+    onlyBundle: ['@cfworker/json-schema', 'entities', 'diff', 'node-diff3', 'picomatch', '@handlebars/parser'],
   },
   outputOptions: { chunkFileNames: '[name]-[hash].mjs' },
 })

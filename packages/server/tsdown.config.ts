@@ -11,7 +11,7 @@ const bullmq = ['bullmq', 'cron-parser', 'luxon', 'msgpackr', 'node-abort-contro
 const adapterUtils = ['@prisma/debug', '@prisma/driver-adapter-utils', 'postgres-array']
 
 /**
- * Each entry is bundled for itself: no chunk is shared with the template worker, which may read its own file only.
+ * Each entry is bundled for itself.
  * `bundled` are the packages that are copied into the program instead of being installed (ADR 61).
  */
 const programs = {
@@ -24,6 +24,10 @@ const programs = {
       ...adapterUtils,
       ...bullmq,
       /^@opentelemetry\//,
+      // What reads prompts.
+      'acorn',
+      'entities',
+      'yaml',
     ],
   },
   'database-thread': {
@@ -49,8 +53,8 @@ export default defineConfig([
   {
     ...shared,
     plugins,
-    name: 'template-worker',
-    entry: { 'template-worker': 'src/adapters/template-workers/worker/main.ts' },
+    name: 'evaluation-thread',
+    entry: { 'evaluation-thread': 'src/adapters/evaluation/thread-main.ts' },
     deps: { alwaysBundle: [/.*/], onlyBundle: false as const },
     outputOptions: { codeSplitting: false },
   },

@@ -1,6 +1,6 @@
 /**
  * `pnpm bench:fairness`: one workspace's response times for saves and runs, compared with an idle server. Meanwhile
- * another workspace keeps the template workers, the lists or the database busy. Exit code 1 above 5 times the idle p95, or if a request of the
+ * another workspace keeps the evaluation, the lists or the database busy. Exit code 1 above 5 times the idle p95, or if a request of the
  * measured workspace failed.
  */
 import { fork, spawnSync } from 'node:child_process'

@@ -1,10 +1,9 @@
 /**
- * `pnpm bench:template`: the CPU of one step of 20 example prompts, compared with a small prompt. The figure includes
- * the worker process and the calling process. The bench also compares runs of a plain prompt with runs of a prompt that
- * needs a worker process.
+ * `pnpm bench:template`: the CPU of one step of 20 example prompts, compared with a small prompt. The bench also
+ * compares runs of a plain prompt with runs of a prompt with expressions.
  */
 import { fileURLToPath } from 'node:url'
-import { createTemplateEngine } from '../../../packages/server/src/adapters/template-workers/engine.ts'
+import { createEvaluator } from '../../../packages/server/src/adapters/evaluation/evaluator.ts'
 import type { TemplateEngine } from '../../../packages/server/src/features/templates/template-engine.ts'
 import { corpusCases, sourceOf } from '../../../packages/server/test/corpus/case.ts'
 import { atBothLatencies, withColumnsAt0 } from '../measuring/latencies.ts'
@@ -43,11 +42,11 @@ const measures: Comparison['measures'] = [
 ]
 
 const silent = () => undefined
-const workerFile = fileURLToPath(new URL('../../../packages/server/dist/template-worker.mjs', import.meta.url))
+const threadFile = fileURLToPath(new URL('../../../packages/server/dist/evaluation-thread.mjs', import.meta.url))
 const log = { debug: silent, info: silent, warn: silent, error: silent }
-const limits = { poolSize: 2, maxPerKey: 1_000, maxPerWorkspace: 2_000 }
-const metrics = { workerDied: silent, evaluationEnded: silent }
-const engine = createTemplateEngine({ ...limits, workerFile, timeoutMs: 10_000, log, metrics })
+const limits = { maxPerKey: 1_000, maxPerWorkspace: 2_000 }
+const metrics = { workerDied: silent, evaluationEnded: silent, evaluationWaited: silent }
+const engine = createEvaluator({ ...limits, threadFile, timeoutMs: 10_000, log, metrics })
 
 const owner = { workspaceId: 1, apiKeyId: 1 }
 const cases = corpusCases()
@@ -78,7 +77,7 @@ for (const name of examples) others.push(await candidateOf(engine, name))
 await compare({
   bench: 'template, one step',
   measures,
-  // This small prompt needs a worker process too, so it measures the round trip.
+  // The smallest step with an expression.
   control: await candidateOf(engine, 'expressions/literals'),
   others,
 })

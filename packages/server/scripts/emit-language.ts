@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { readings } from '@stet/template/parameters'
-import { ASSIGNMENT, BINARY, DATE_GETTER, LOGICAL, METHODS, REFUSED_MEMBERS, UNARY } from '@stet/template/policy'
+import { ASSIGNMENT, BINARY, LOGICAL, METHODS, REFUSED_MEMBERS, UNARY } from '@stet/template/policy'
 import { keysByCheck, otherKeys } from '../src/features/templates/prompt-config.ts'
 
 const file = fileURLToPath(new URL('../../../docs/language.md', import.meta.url))
@@ -60,7 +60,7 @@ const receivers: readonly [string, object][] = [
 ]
 const methodsOf = (prototype: object): string[] =>
   Object.getOwnPropertyNames(prototype)
-    .filter((name) => METHODS.has(name) || (prototype === Date.prototype && DATE_GETTER.test(name)))
+    .filter((name) => METHODS.has(name))
     .sort()
 const inherited = [...METHODS].filter((name) => !receivers.some(([, prototype]) => Object.hasOwn(prototype, name)))
 

@@ -30,6 +30,7 @@ import { postgresSignInLinkStore } from './adapters/database/stores/sign-in-link
 import { postgresToolCallStore } from './adapters/database/stores/tool-call-store.ts'
 import { postgresVersionStore } from './adapters/database/stores/version-store.ts'
 import { postgresStorageMeter, postgresWorkspaceStore } from './adapters/database/stores/workspace-store.ts'
+import { createEvaluator } from './adapters/evaluation/evaluator.ts'
 import { createLargeAnswers } from './adapters/in-process/large-answers.ts'
 import { createLiveAdapters, type LiveAdapters } from './adapters/in-process/live-adapters.ts'
 import { createJsonLogger } from './adapters/logging/json-logger.ts'
@@ -41,7 +42,6 @@ import { addressGuard } from './adapters/providers/transport/address-guard.ts'
 import type { ProviderLimits } from './adapters/providers/transport/transport.ts'
 import { secretBox } from './adapters/secrets/secret-box.ts'
 import { loadServerTools } from './adapters/server-tools/load-server-tools.ts'
-import { createTemplateEngine } from './adapters/template-workers/engine.ts'
 import type { Config } from './config.ts'
 import { encryptionKeysOf, hasKeyFile } from './data-files.ts'
 import { createWorkspaceStorage } from './features/access/workspace-storage.ts'
@@ -352,10 +352,9 @@ function createDeps(parts: Parts) {
     secrets: secretBox(parts.encryptionKeys),
     ...(storage && { storage: { use: storage, meter: postgresStorageMeter(database.ownSession) } }),
     liveCache: live.liveCache,
-    templates: createTemplateEngine({
-      workerFile: join(config.packageRoot, 'dist', 'template-worker.mjs'),
-      poolSize: config.templateWorkers,
-      timeoutMs: 1_000,
+    templates: createEvaluator({
+      threadFile: join(config.packageRoot, 'dist', 'evaluation-thread.mjs'),
+      timeoutMs: 2_000,
       maxPerKey: config.maxEvaluationsPerKey,
       maxPerWorkspace: config.maxEvaluationsPerWorkspace,
       log: logger,

@@ -11,7 +11,7 @@ type Values = { [K in keyof typeof settings]: z.output<(typeof settings)[K]> }
 
 export type Config = Readonly<
   Values & {
-    /** This package's folder, which contains the migrations, the template worker and the database template. */
+    /** This package's folder, which contains the migrations, the evaluation thread and the database template. */
     packageRoot: string
     version: string
     /** Checks responses against the contract. Off in production, where a failure would lose finished work. */

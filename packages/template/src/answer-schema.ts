@@ -43,8 +43,7 @@ export function schemaIssues(
   front: Config,
   step?: Config,
 ): CompileIssue[] {
-  if (step !== undefined && checkedSchema(step) === checkedSchema(front)) return []
-  const schema = checkedSchema(step ?? front)
+  const schema = schemaToTry(front, step)
   const fault = schema === undefined ? undefined : schemaFault(schema)
   if (fault === undefined) return []
   const text = normaliseLineEnds(content)
@@ -52,6 +51,12 @@ export function schemaIssues(
   return [
     issueAt({ path, text, start: Math.max(0, start) }, 'invalid-schema', `The schema cannot be applied: ${fault}`),
   ]
+}
+
+/** The schema whose issue `schemaIssues` would list, as JSON. Trying it may take endless time. */
+export function schemaToTry(front: Config, step?: Config): string | undefined {
+  const schema = checkedSchema(step ?? front)
+  return step !== undefined && schema === checkedSchema(front) ? undefined : schema
 }
 
 /** As JSON, because aliases of YAML share objects, which the validator would give one address. */

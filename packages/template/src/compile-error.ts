@@ -40,6 +40,14 @@ export class CompileIssueError extends Error {
   }
 }
 
+/**
+ * Thrown if the work exceeds the limits that its caller has set for this place. The limits of the language may allow
+ * it.
+ */
+export class CallerLimitError extends Error {
+  override readonly name = 'CallerLimitError'
+}
+
 const FRAME_WIDTH_CHARS = 120
 /** Limits the length, because the engine's messages quote prompt values of any size. */
 const MAX_MESSAGE_CHARS = 1_000

@@ -1,8 +1,16 @@
-import { type CompileIssue, type Fault, FaultError, issueAt, normaliseLineEnds, type Place } from './compile-error.ts'
+import {
+  CallerLimitError,
+  type CompileIssue,
+  type Fault,
+  FaultError,
+  issueAt,
+  normaliseLineEnds,
+  type Place,
+} from './compile-error.ts'
+import { type Program, programOf } from './evaluate/program.ts'
 import { readFrontMatter } from './front-matter.ts'
 import { type ParsedText, parseText } from './parse/parse-text.ts'
 import { type ResolvedText, resolveText } from './references.ts'
-import type { Trace } from './rendering/repaired-tree.ts'
 import { analyse } from './syntax/analysis.ts'
 
 /** A prompt and the documents that it references directly or indirectly, keyed by path. */
@@ -22,10 +30,8 @@ export interface CompiledPrompt {
   usesSteps: boolean
   issues: CompileIssue[]
   warnings: CompileIssue[]
-  /** The tree to evaluate. It is undefined if there are issues. */
-  tree: ParsedText | undefined
-  /** Set by the first rendering, which repairs the tree for evaluation. */
-  trace?: Trace
+  /** What is evaluated. It is undefined if there are issues. */
+  program: Program | undefined
   /** Maps offsets of the evaluated text to a range in a document. */
   place(start: number, end?: number): Place
 }
@@ -33,23 +39,36 @@ export interface CompiledPrompt {
 const MAX_CONTENT_BYTES = 262_144
 const MAX_ISSUES = 20
 
-/** Reports the problems of an invalid prompt in `issues` instead of throwing an error. */
-export function compilePrompt(source: PromptSource): CompiledPrompt {
+/** The caller's own limits, in characters. */
+export interface CompileLimits {
+  /** Of the prompt and the documents that it may refer to. */
+  maxTextChars?: number
+  maxFrontMatterChars?: number
+}
+
+/** Reports the problems of an invalid prompt in `issues` instead of throwing an error. @throws CallerLimitError */
+export function compilePrompt(source: PromptSource, limits: CompileLimits = {}): CompiledPrompt {
   const text = normaliseLineEnds(source.content)
   if (new TextEncoder().encode(source.content).length > MAX_CONTENT_BYTES) {
     return broken(source, text, { code: 'limit-exceeded', message: 'The prompt is larger than 256 KB', start: 0 })
   }
+  const { maxTextChars = Number.POSITIVE_INFINITY, maxFrontMatterChars = Number.POSITIVE_INFINITY } = limits
+  if (charsOf(source) > maxTextChars) throw new CallerLimitError()
   let root: ParsedText
   try {
     root = parseText(text)
   } catch (error) {
     if (!(error instanceof FaultError)) throw error
-    const { config } = readFrontMatter(error.config ?? '')
+    const { config } = readFrontMatter(error.config ?? '', maxFrontMatterChars)
     return { ...broken(source, text, error.fault), config }
   }
-  const front = readRootFrontMatter(root, source.path)
+  const front = readRootFrontMatter(root, source.path, maxFrontMatterChars)
   const resolved = resolveText(source.path, root, source.documents)
   return { ...evaluated(source, root, resolved, front.issues), config: front.config }
+}
+
+function charsOf({ content, documents }: PromptSource): number {
+  return Object.values(documents).reduce((sum, text) => sum + text.length, content.length)
 }
 
 function broken(source: PromptSource, text: string, fault: Fault): CompiledPrompt {
@@ -63,7 +82,7 @@ function broken(source: PromptSource, text: string, fault: Fault): CompiledPromp
     usesSteps: false,
     issues: [issueAt({ path: source.path, text, ...fault }, fault.code, fault.message)],
     warnings: [],
-    tree: undefined,
+    program: undefined,
     place: (start) => ({ path: source.path, text, start }),
   }
 }
@@ -71,10 +90,11 @@ function broken(source: PromptSource, text: string, fault: Fault): CompiledPromp
 function readRootFrontMatter(
   root: ParsedText,
   path: string,
+  maxChars: number,
 ): { config: Record<string, unknown>; issues: CompileIssue[] } {
   const node = root.fragment.children.find((child) => child.type === 'Config')
   if (node?.type !== 'Config') return { config: {}, issues: [] }
-  const { config, faults } = readFrontMatter(node.value)
+  const { config, faults } = readFrontMatter(node.value, maxChars)
   const valueAt = node.start + '---'.length
   const issues = faults.map((fault) =>
     issueAt({ path, text: root.text, start: valueAt + fault.start }, fault.code, fault.message),
@@ -109,7 +129,7 @@ function evaluated(
     warnings: tree.bareSchemas
       .slice(0, MAX_ISSUES)
       .map((offset) => issueAt(place(offset), 'schema-without-braces', message)),
-    tree: issues.length === 0 ? tree : undefined,
+    program: issues.length === 0 ? programOf(tree.fragment) : undefined,
     place,
   }
 }

@@ -1,5 +1,5 @@
 import { CST, isCollection, isMap, isPair, isScalar, Lexer, type ParsedNode, parseDocument } from 'yaml'
-import type { Fault } from './compile-error.ts'
+import { CallerLimitError, type Fault } from './compile-error.ts'
 import { checkDepth } from './value-depth.ts'
 
 export interface FrontMatter {
@@ -14,8 +14,12 @@ const MAX_ALIASES = 100
 const TOO_DEEP = 'The front matter is nested too deeply'
 const CORE_TAG = /^!!(?:str|int|float|bool|null|map|seq)$/
 
-/** Reads a map of plain data without custom tags. Reports `invalid-config` for all other YAML. */
-export function readFrontMatter(yaml: string): FrontMatter {
+/**
+ * Reads a map of plain data without custom tags. Reports `invalid-config` for all other YAML.
+ * @throws CallerLimitError for more than `maxChars`
+ */
+export function readFrontMatter(yaml: string, maxChars = Number.POSITIVE_INFINITY): FrontMatter {
+  if (yaml.length > maxChars) throw new CallerLimitError()
   if (yaml.length > MAX_FRONT_MATTER_CHARS) return invalid('The front matter is larger than 64 KB', 0, 'limit-exceeded')
   const tag = customTagAt(yaml)
   if (tag !== -1) return invalid('Custom YAML tags are not allowed', tag)

@@ -1,8 +1,11 @@
-export { type CompileIssue, CompileIssueError } from './compile-error.ts'
-export { type CompiledPrompt, compilePrompt, type PromptSource } from './compiled-prompt.ts'
+export { CallerLimitError, type CompileIssue, CompileIssueError } from './compile-error.ts'
+export { type CompiledPrompt, type CompileLimits, compilePrompt, type PromptSource } from './compiled-prompt.ts'
+export type { RenderedMessage, RenderedPart } from './evaluate/messages.ts'
+export {
+  type ChainState,
+  type RenderedStep,
+  renderStep,
+  type StepInput,
+} from './evaluate/render-step.ts'
 export { resolveReferencePath } from './references.ts'
-export type { ChainState } from './rendering/chain-state.ts'
-export { type RenderedStep, renderStep, type StepInput } from './rendering/render-step.ts'
-export { type SlotMessage, slotPlanOf } from './rendering/slot-plan.ts'
-export type { RenderedMessage, RenderedPart } from './rendering/wire-message.ts'
 export { type PromptScan, scan, scanOf, step } from './scan-and-step.ts'

@@ -7,16 +7,21 @@ export type Report = (fault: Fault) => void
 const MAX_EXPRESSION_DEPTH = 200
 
 /** The tables up to `ASSIGNMENT` are also printed in docs/language.md. */
-export const METHODS = new Set(
-  (
+const DATE_PARTS = 'FullYear Month Date Day Hours Minutes Seconds Milliseconds'.split(' ')
+export const DATE_GETTERS = [
+  ...['getTime', 'getYear', 'getTimezoneOffset'],
+  ...DATE_PARTS.flatMap((part) => [`get${part}`, `getUTC${part}`]),
+]
+
+/** The methods that a prompt may call, on values of any kind. */
+export const METHODS: ReadonlySet<string> = new Set([
+  ...(
     'trim trimStart trimEnd toUpperCase toLowerCase toLocaleUpperCase toLocaleLowerCase includes startsWith endsWith ' +
     'indexOf lastIndexOf slice substring substr split replace replaceAll concat charAt at join reverse flat keys ' +
     'values entries push pop shift unshift toString toFixed toPrecision toLocaleString toISOString toJSON hasOwnProperty'
   ).split(' '),
-)
-export const DATE_GETTER =
-  /^get(?:Time|Year|TimezoneOffset|(?:UTC)?(?:FullYear|Month|Date|Day|Hours|Minutes|Seconds|Milliseconds))$/
-
+  ...DATE_GETTERS,
+])
 export const REFUSED_MEMBERS = new Set('constructor prototype caller callee arguments apply call bind'.split(' '))
 
 const HIDING_NAMES = new Set(
@@ -178,6 +183,6 @@ function checkCall(node: Call, report: Report, check: (child: Expression | Sprea
   const spread = node.arguments.find((argument) => argument.type === 'SpreadElement')
   if (spread) return refuse(report, spread, 'Arguments cannot be spread')
   const clean = all([callee.object, ...node.arguments], check)
-  if (METHODS.has(method) || DATE_GETTER.test(method)) return clean
+  if (METHODS.has(method)) return clean
   return refuse(report, callee.property, `The method '${method}' is not part of the prompt language`)
 }

@@ -1,6 +1,6 @@
 import type { CompileIssue } from './compile-error.ts'
 import { type CompiledPrompt, compilePrompt, type PromptSource } from './compiled-prompt.ts'
-import { type RenderedStep, renderStep, type StepInput } from './rendering/render-step.ts'
+import { type RenderedStep, renderStep, type StepInput } from './evaluate/render-step.ts'
 
 export interface PromptScan {
   /** The parsed front matter; `{}` if it is missing or invalid. */
@@ -37,6 +37,6 @@ export function scan(source: PromptSource): PromptScan {
  * @throws CompileIssueError if the prompt does not compile or rendering fails
  * @example await step({ path: 'hello', content: 'Hi', documents: {} }, { parameters: {}, now: '2026-01-01T00:00:00Z' })
  */
-export function step(source: PromptSource, input: StepInput): Promise<RenderedStep> {
+export function step(source: PromptSource, input: StepInput): RenderedStep {
   return renderStep(compilePrompt(source), input)
 }

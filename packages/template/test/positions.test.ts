@@ -61,7 +61,7 @@ describe('positions', () => {
       '<assistant><tool-call id="1" name="f" arguments={{ [n] }} /></assistant>',
       'invalid-tool-call-arguments',
       1,
-      52,
+      12,
     ],
     [
       'loop variable that hides a parameter',

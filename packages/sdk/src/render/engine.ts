@@ -28,20 +28,20 @@ interface Opened {
 }
 
 export async function renderFirst<M>(source: Source, o: RenderOptions): Promise<Rendered<M>> {
-  const { prompt, input } = await open(source, o)
-  const step = await next(prompt, input)
+  const { prompt, input } = open(source, o)
+  const step = next(prompt, input)
   // The first step is never `done`. This check only narrows the type.
   if (step.done) return { config: {}, messages: [] }
   return { config: shown(step.config, o), messages: adapterOf(o.adapter).write(step.config, step.input) as M[] }
 }
 
 export async function renderSteps<M>(source: Source, o: RenderChainOptions<M>): Promise<Rendered<M>> {
-  const { prompt, input } = await open(source, o)
+  const { prompt, input } = open(source, o)
   const conversation: RenderedMessage[] = []
   let config = prompt.config
   let goOn: Pick<StepInput, 'state' | 'answer'> = {}
   for (let number = 1; ; number++) {
-    const step = await next(prompt, { ...input, ...goOn })
+    const step = next(prompt, { ...input, ...goOn })
     conversation.push(...step.added)
     if (step.done) break
     config = step.config
@@ -54,9 +54,9 @@ export async function renderSteps<M>(source: Source, o: RenderChainOptions<M>): 
   return { config: shown(config, o), messages: adapterOf(o.adapter).write(config, conversation) as M[] }
 }
 
-async function open(source: Source, { parameters = {}, references = {}, fullPath }: RenderOptions): Promise<Opened> {
+function open(source: Source, { parameters = {}, references = {}, fullPath }: RenderOptions): Opened {
   const { content, path } = typeof source === 'string' ? { content: source, path: undefined } : source
-  const prompt = await compilePrompt({ path: fullPath ?? path ?? 'prompt', content, documents: references })
+  const prompt = compilePrompt({ path: fullPath ?? path ?? 'prompt', content, documents: references })
   const read = readParameters(prompt.config, plain(parameters))
   if ('problem' in read) throw refusedParameters(read.problem)
   return { prompt, input: { parameters: read.values, now: new Date().toISOString() } }
@@ -71,9 +71,9 @@ function plain(parameters: Record<string, unknown>): Record<string, unknown> {
   }
 }
 
-async function next(prompt: CompiledPrompt, input: StepInput): Promise<RenderedStep> {
+function next(prompt: CompiledPrompt, input: StepInput): RenderedStep {
   try {
-    return await renderStep(prompt, input)
+    return renderStep(prompt, input)
   } catch (error) {
     if (!(error instanceof CompileIssueError)) throw error
     const { code, message, ...place } = error.issue

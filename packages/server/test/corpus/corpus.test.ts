@@ -11,7 +11,7 @@ type OpenStep = Extract<TemplateStep, { done: false }>
 
 let engine: TestEngine
 beforeAll(async () => {
-  engine = await startEngine({ poolSize: 1, timeoutMs: 5_000 })
+  engine = await startEngine()
 })
 afterAll(() => engine.close())
 

@@ -149,7 +149,7 @@ it('needs `write` for a text, and only `read` for a stored prompt', async () => 
   expect(refusalOf(await send(live, { path: 'b' }))).toEqual({ status: 404, reason: 'unknown-document' })
 })
 
-it('ends an endless template at the time limit of the template workers', async () => {
+it('ends an endless template at the limit of work', async () => {
   const { draft } = await createTestProject(api)
   expect((await check(draft, { path: 'a', prompt: endless })).errors).toEqual([])
   const { errors, messages } = await check(draft, { path: 'a', prompt: endless, parameters: {} })

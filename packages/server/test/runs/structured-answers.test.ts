@@ -108,7 +108,7 @@ describe('a failed call', () => {
   })
 })
 
-// Runs last, because it closes the template workers of the server.
+// Runs last, because it closes the evaluation of the server.
 it('keeps an answer that cannot be checked because the server stops', async () => {
   const end = gate()
   const before = bench.fake.requests.length

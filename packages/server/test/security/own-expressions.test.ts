@@ -23,8 +23,6 @@ const hangMs = 1_000
 const tolerated: Readonly<Record<string, string>> = {
   // The caller's own files, read once in a separate process.
   'cli/src/commands/import/': 'import of files',
-  // Runs in a template worker, which is stopped after a second of work.
-  'template/src/compiled-prompt.ts': 'evaluation',
   // The server address that the application configures.
   'sdk/src/transport/url.ts': 'settings of the application',
 }

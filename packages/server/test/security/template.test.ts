@@ -1,6 +1,6 @@
 /**
- * What worker processes add to the rules of the language, which the tests of `packages/template` prove: limits of time
- * and memory, an unchanged worker, and a server that never suffers.
+ * What the server adds to the rules of the language, which the tests of `packages/template` prove: hostile prompts end,
+ * and no other prompt suffers.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { count } from '../support/counts.ts'
@@ -15,29 +15,18 @@ import {
   type TestEngine,
 } from '../templates/support/engine.ts'
 
-/** A prompt that uses up a worker process's time may have to wait for another worker several times. */
+/** Some texts take most of the thread's time. */
 const timeout = 120_000
 
 let impatient: TestEngine
-/** Uses the same sandbox, but repeats calls that a busy machine refused. */
+/** Uses the same thread, but repeats calls that a busy machine refused. */
 let engine: TestEngine
 
 beforeAll(async () => {
-  // Less than the default of a second, because hostile prompts use it up.
-  impatient = await startEngine({ poolSize: 1, timeoutMs: 400 })
+  impatient = await startEngine()
   engine = patient(impatient)
 })
 afterAll(() => engine.close())
-
-const opened: TestEngine[] = []
-async function ownSandbox(options: Parameters<typeof startEngine>[0] = {}): Promise<TestEngine> {
-  const own = patient(await startEngine(options))
-  opened.push(own)
-  return own
-}
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((own) => own.close()))
-})
 
 /** After every probe, the server's built-ins must be unchanged and the next render correct. */
 async function expectHealthy(): Promise<void> {
@@ -170,7 +159,7 @@ describe('parser', { timeout }, () => {
     ['a nested YAML key __proto__', '---\na: { b: { __proto__: { polluted: 1 } } }\n---\nx'],
   ])('refuses %s', async (_name, content) => {
     const { errors } = await engine.scan(sourceOf(content))
-    expect(errors[0]?.code).toMatch(/limit-exceeded|parse-error|invalid-config/)
+    expect(errors[0]?.code).toMatch(/limit-exceeded|parse-error|unexpected-token|invalid-config/)
   })
 
   function aliasBomb(): string {
@@ -198,28 +187,4 @@ it('shows values as text', async () => {
       input: [{ role: 'user', content: [{ type: 'text', text: `[${value}]` }] }],
     })
   }
-})
-
-describe('pool', { timeout }, () => {
-  it('charges a prompt for the leftovers of its failure', async () => {
-    const own = await ownSandbox({ poolSize: 1, timeoutMs: 400 })
-    const rest = '(s.split("").length)'
-    const hostile = `{{ "a".concat(none.x, [${Array.from({ length: 400 }, () => rest)}]) }}`
-    await rendered(own, 'Warm')
-    const [failed, good] = await Promise.all([
-      outcome(own, hostile, { s: 'x'.repeat(400_000) }),
-      outcome(own, 'Good {{ name }}', { name: 'Ada' }),
-    ])
-    expect(failed).toHaveProperty('code')
-    expect(good).toEqual({ text: 'Good Ada' })
-  })
-
-  it('does not end another prompt because of memory used by large prompts', async () => {
-    const own = await ownSandbox({ poolSize: 1, timeoutMs: 10_000 })
-    for (let round = 0; round < count(2, 12); round += 1) {
-      const { errors } = await own.scan(sourceOf(`${round}${'{{ a.b }}-'.repeat(14_000)}`))
-      expect(errors).toEqual([])
-      expect(await outcome(own, 'Good {{ name }}', { name: round })).toEqual({ text: `Good ${round}` })
-    }
-  })
 })

@@ -19,8 +19,6 @@ export function settingsFor(storage: TestDatabase): Environment {
     STET_LOG_LEVEL: 'error',
     STET_DRAIN_DELAY_MS: '0',
     STET_DATABASE_SILENCE_MS: '20000',
-    // Each further worker process takes a sixth of a start.
-    STET_TEMPLATE_WORKERS: '1',
     PORT: '0',
     ...(storage.databaseUrl !== undefined && {
       DATABASE_URL: storage.databaseUrl,

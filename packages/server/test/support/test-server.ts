@@ -48,8 +48,6 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
     STET_LOG_LEVEL: 'error',
     STET_AUTH_FAILURE_LIMIT: '0',
     STET_DRAIN_DELAY_MS: '0',
-    // Each worker process costs a sixth of a second of processor time at the start of a server.
-    STET_TEMPLATE_WORKERS: '1',
     // Tolerates a test machine under load, which must not count as an outage.
     STET_DATABASE_SILENCE_MS: '20000',
     ...(storage.databaseUrl !== undefined && { DATABASE_URL: storage.databaseUrl }),

@@ -1,4 +1,4 @@
-/** Answers are checked against their schemas in worker processes, under the limits of prompts. */
+/** Answers are checked against their schemas in the evaluation thread. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { firstStep, patient, sourceOf, startEngine, type TestEngine } from './support/engine.ts'
 

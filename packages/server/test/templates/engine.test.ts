@@ -1,24 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createDeathRecord, createTemplateEngine } from '../../src/adapters/template-workers/engine.ts'
-import { createScanCache } from '../../src/adapters/template-workers/scan-cache.ts'
+import { createDeathRecord } from '../../src/adapters/evaluation/death-record.ts'
+import { createInlineShare } from '../../src/adapters/evaluation/inline-share.ts'
+import { createScanCache } from '../../src/adapters/evaluation/scan-cache.ts'
 import type { TemplateScan } from '../../src/features/templates/template-engine.ts'
-import {
-  charged,
-  defaults,
-  now,
-  patient,
-  rendered,
-  sourceOf,
-  startEngine,
-  type TestEngine,
-  workerPids,
-  workspaceOne,
-} from './support/engine.ts'
+import { now, sourceOf, startEngine, type TestEngine } from './support/engine.ts'
 
 let engine: TestEngine
 
 beforeAll(async () => {
-  engine = await startEngine({ poolSize: 1 })
+  engine = await startEngine()
 })
 afterAll(() => engine.close())
 
@@ -61,51 +51,22 @@ describe('template engine', () => {
     })
   })
 
-  it('does not charge a prompt for time in which the server could not read its response', async () => {
-    const own = patient(await startEngine({ poolSize: 1, timeoutMs: 300 }))
-    await rendered(own, 'warm')
-    const answer = rendered(own, 'Hello {{ name }}', { name: 'Ada' })
-    // The call is sent after two event-loop ticks. Its time limit expires before the next tick.
-    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
-    const until = performance.now() + 500
-    while (performance.now() < until) Math.sqrt(Math.random())
-    expect(await answer).toBe('Hello Ada')
+  it('rejects calls after it was closed', async () => {
+    const own = await startEngine()
     await own.close()
-  })
-
-  it('repeats an evaluation of a started run until it gets CPU time, and refuses any other one', async () => {
-    const others = await workerPids()
-    const own = await startEngine({ poolSize: 1, timeoutMs: 100 })
-    const answer = { schema: { type: 'string' }, value: 'a' }
-    const checkStopped = async (isRun: boolean) => {
-      for (const pid of await workerPids()) if (!others.includes(pid)) process.kill(pid, 'SIGSTOP')
-      return own.checkAnswer(answer, { ...workspaceOne, isRun, signal: new AbortController().signal })
-    }
-    await patient(own).checkAnswer(answer)
-    expect(await checkStopped(true)).toEqual({ issues: [] })
-    await expect(checkStopped(false)).rejects.toMatchObject({ reason: 'too-many-evaluations' })
-    await own.close()
-  })
-
-  it('ends its worker processes on close and rejects further calls', async () => {
-    const others = await workerPids()
-    const own = await startEngine({ poolSize: 1 })
-    expect(await own.scan(sourceOf('x'))).toMatchObject({ errors: [] })
-    const isNew = (pid: number) => !others.includes(pid)
-    expect((await workerPids()).filter(isNew)).toHaveLength(2)
-    await own.close()
-    expect((await workerPids()).filter(isNew)).toEqual([])
     await expect(own.scan(sourceOf('y'))).rejects.toMatchObject({ code: 'ServiceUnavailableError' })
   })
+})
 
-  it('fails calls if its worker processes cannot start', async () => {
-    const broken = charged(createTemplateEngine({ ...defaults, workerFile: import.meta.filename, timeoutMs: 50 }))
-    await expect(broken.scan(sourceOf('x'))).rejects.toMatchObject({
-      reason: 'too-many-evaluations',
-      details: { limitOf: 'server' },
-    })
-    await broken.close()
-  })
+it('a workspace has 50 ms in the thread of the server each second', () => {
+  let time = 0
+  const share = createInlineShare(() => time)
+  share.spend(1, 30)
+  expect([share.has(1), share.has(2)]).toEqual([true, true])
+  share.spend(1, 30)
+  expect([share.has(1), share.has(2)]).toEqual([false, true])
+  time = 1_000
+  expect(share.has(1)).toBe(true)
 })
 
 describe('scan cache', () => {

@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { createFairQueue, type QueuedJob } from '../../src/adapters/template-workers/fair-queue.ts'
+import { createFairQueue } from '../../src/adapters/evaluation/fair-queue.ts'
+import type { EvaluationOwner } from '../../src/features/templates/template-engine.ts'
 
-interface NamedJob extends QueuedJob {
+interface NamedJob extends EvaluationOwner {
   name: string
 }
 
-const limits = { running: 2, perKey: 100, perWorkspace: 200 }
+const limits = { perKey: 100, perWorkspace: 200 }
 
 const job = (name: string, workspaceId: number, more: Partial<NamedJob> = {}): NamedJob => ({
-  ...{ name, workspaceId, apiKeyId: 1, isProven: true, isRun: false },
+  ...{ name, workspaceId, apiKeyId: 1, isRun: false },
   ...more,
 })
 
@@ -38,33 +39,18 @@ describe('fair queue', () => {
     expect(served(queue)).toEqual(['a1-1', 'b1', 'a2-1', 'b2', 'a3-1', 'b3', 'a1-2', 'a2-2', 'a3-2'])
   })
 
-  it('limits concurrent jobs per workspace, with one less for new texts', () => {
+  it('runs one job of a workspace at a time', () => {
     const queue = createFairQueue<NamedJob>(limits)
-    for (const name of ['new1', 'new2']) queue.add(job(name, 1, { isProven: false }))
-    for (const name of ['known1', 'known2']) queue.add(job(name, 1))
-    const taken = [queue.take(), queue.take(), queue.take()]
-    expect(taken.map((each) => each?.name)).toEqual(['new1', 'known1', undefined])
-    if (taken[1]) queue.release(taken[1])
-    expect(queue.take()?.name).toBe('known2')
-    queue.add(job('other', 2, { isProven: false }))
-    expect(queue.take()?.name).toBe('other')
-  })
-
-  it('allows one less per workspace while another one is active, and the full limit later', () => {
-    let time = 0
-    const queue = createFairQueue<NamedJob>(limits, () => time)
+    for (const name of ['a1', 'a2']) queue.add(job(name, 1))
     queue.add(job('b1', 2))
-    const other = queue.take()
-    if (other) queue.release(other)
-    for (const name of ['a1', 'a2', 'a3']) queue.add(job(name, 1))
-    expect([queue.take()?.name, queue.take()?.name]).toEqual(['a1', undefined])
-    time = 10_001
-    queue.add(job('a4', 1))
-    expect([queue.take()?.name, queue.take()?.name]).toEqual(['a2', undefined])
+    const first = queue.take()
+    expect([first?.name, queue.take()?.name, queue.take()?.name]).toEqual(['a1', 'b1', undefined])
+    if (first) queue.release(first)
+    expect(queue.take()?.name).toBe('a2')
   })
 
   it("counts a key's and a workspace's queued and running jobs", () => {
-    const queue = createFairQueue<NamedJob>({ running: 1, perKey: 2, perWorkspace: 3 })
+    const queue = createFairQueue<NamedJob>({ perKey: 2, perWorkspace: 3 })
     expect(queue.add(job('a1', 1))).toBeUndefined()
     const running = queue.take()
     expect(queue.add(job('a2', 1))).toBeUndefined()

@@ -7,7 +7,7 @@ import { getOrCreateDocument } from '../../src/features/documents/save-document.
 import { findProject, resolveVersion } from '../../src/features/documents/version-ref.ts'
 import { updateProject } from '../../src/features/projects/update-project.ts'
 import { count, timeFor } from '../support/counts.ts'
-import { endless, now, sourceOf, startEngine } from '../templates/support/engine.ts'
+import { endlessAnswer, startEngine } from '../templates/support/engine.ts'
 import { all, type Bench, failure, newBench, openWorkbench, type Workbench } from './workbench.ts'
 
 let workbench: Workbench
@@ -250,13 +250,14 @@ it('lists prompts without resolved texts, and compiles only what it has not comp
 
 it("does not refuse a prompt shared by two keys because of one key's limit", async () => {
   const bench = await newBench(workbench)
-  await bench.put(bench.draft, 'a', 'Hi {{ n + 1 }}')
-  const templates = await startEngine({ poolSize: 1, maxPerKey: 1, timeoutMs: 20_000 })
+  // Long enough for the evaluation thread.
+  await bench.put(bench.draft, 'a', `Hi {{ n + 1 }}${'x'.repeat(20_000)}`)
+  const templates = await startEngine({ maxPerKey: 1, timeoutMs: 500 })
   const deps = { ...workbench.deps, templates }
   const first = { ...workbench.caller, apiKeyId: 1 }
   const held = new AbortController()
   const owner = { workspaceId: first.workspaceId, apiKeyId: 1, signal: held.signal }
-  const evaluation = templates.step({ source: sourceOf(endless), parameters: {}, now }, owner).catch(() => undefined)
+  const evaluation = templates.checkAnswer(endlessAnswer, owner).catch(() => undefined)
   const address = { projectId: bench.projectId, versionRef: bench.draft.uuid, path: 'a' }
   const [refused, shared] = await Promise.allSettled([
     preparePrompt(deps, { ...address, caller: first }),

@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import type { Change, VersionDiff } from '@stet/contract/vocabulary'
 import { expect } from 'vitest'
 import { openDatabase } from '../../src/adapters/database/database.ts'
+import { createEvaluator } from '../../src/adapters/evaluation/evaluator.ts'
 import { createLiveCache } from '../../src/adapters/in-process/live-cache.ts'
-import { createTemplateEngine } from '../../src/adapters/template-workers/engine.ts'
 import { storesFor } from '../../src/compose.ts'
 import type { Needs, Stores } from '../../src/features/deps.ts'
 import { listDocuments, readDocument } from '../../src/features/documents/read-document.ts'
@@ -44,8 +44,8 @@ export async function openWorkbench(): Promise<Workbench> {
     log: silent,
   })
   // These tests are not about the evaluation time limit, which a busy machine may exceed.
-  const workerFile = join(packageRoot, 'dist', 'template-worker.mjs')
-  const templates = createTemplateEngine({ ...defaults, workerFile, timeoutMs: 20_000 })
+  const threadFile = join(packageRoot, 'dist', 'evaluation-thread.mjs')
+  const templates = createEvaluator({ ...defaults, threadFile })
   const audit: string[] = []
   const deps: WorkbenchDeps = {
     stores: database.stores,

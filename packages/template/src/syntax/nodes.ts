@@ -22,7 +22,7 @@ export interface Spread extends Located {
   type: 'SpreadElement'
   argument: Expression
 }
-interface ArrayNode extends Located {
+export interface ArrayNode extends Located {
   type: 'ArrayExpression'
   elements: (Expression | Spread | null)[]
 }
@@ -105,34 +105,22 @@ export type Expression =
   | Conditional
   | Sequence
 
-/** The engine's status of a node that it completed or stopped in. The chain state includes these statuses. */
-export interface NodeStatus {
-  completedAs?: unknown
-  scopePointers?: Record<string, number> | undefined
-  loopIterationIndex?: number
-  loopInvocationCount?: number
-}
-
-interface Noted extends Range {
-  status?: NodeStatus
-}
-
-export interface Fragment extends Noted {
+export interface Fragment extends Range {
   type: 'Fragment'
   children: TemplateNode[]
 }
-interface ConfigNode extends Noted {
+interface ConfigNode extends Range {
   type: 'Config'
   value: string
 }
-interface TextNode extends Noted {
+interface TextNode extends Range {
   type: 'Text'
   data: string
 }
-interface CommentNode extends Noted {
+interface CommentNode extends Range {
   type: 'Comment'
 }
-interface Mustache extends Noted {
+interface Mustache extends Range {
   type: 'MustacheTag'
   expression: Expression
 }
@@ -141,13 +129,13 @@ export interface Attribute extends Range {
   name: string
   value: true | (TextNode | Mustache)[]
 }
-export interface Tag extends Noted {
+export interface Tag extends Range {
   type: 'ElementTag'
   name: string
   attributes: Attribute[]
   children: TemplateNode[]
 }
-export interface IfBlock extends Noted {
+export interface IfBlock extends Range {
   type: 'IfBlock'
   /** True for an `else if`. Such a block is the only child of the outer block's `else` and shares its `endif`. */
   elseif?: boolean
@@ -155,7 +143,7 @@ export interface IfBlock extends Noted {
   children: TemplateNode[]
   else?: { children: TemplateNode[] } | null
 }
-export interface ForBlock extends Noted {
+export interface ForBlock extends Range {
   type: 'ForBlock'
   expression: Expression
   context: Identifier

@@ -44,7 +44,7 @@ export function noteNames(node: Expression | Spread | null, names: Names, report
   }
 }
 
-function operandsOf(node: Expression | Spread): readonly (Expression | Spread | null)[] {
+export function operandsOf(node: Expression | Spread): readonly (Expression | Spread | null)[] {
   switch (node.type) {
     case 'ArrayExpression':
       return node.elements

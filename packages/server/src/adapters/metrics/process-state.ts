@@ -20,7 +20,7 @@ export function registerProcessState(registry: Registry, state: ProcessState): v
   gauge('stet_runs_active', 'Runs that this process supervises.', state.activeRuns)
   gauge('stet_runs_queued', 'Queued background runs of all servers that share the queue.', state.queuedRuns)
   gauge('stet_event_log_readers', 'Open readers of event logs in memory.', state.eventLogReaders)
-  gauge('stet_template_queue_depth', 'Evaluations that wait for a template worker.', state.templatesWaiting)
+  gauge('stet_template_queue_depth', 'Evaluations that wait for the evaluation thread.', state.templatesWaiting)
   counter('stet_sql_statements_total', 'SQL statements sent.', state.statementCount)
   const connections = (name: 'inUse' | 'waiting' | 'most') => () => state.connections()?.[name] ?? 0
   gauge('stet_database_connections_in_use', 'Connections of the pool in use.', connections('inUse'))

@@ -17,7 +17,8 @@ export interface MetricsSettings {
 export interface PrometheusMetrics extends RunMetrics {
   requestEnded(request: { method: string; route: string; status: number; seconds: number }): void
   cacheRead(isHit: boolean): void
-  evaluationEnded(evaluation: { operation: string; waitSeconds: number; seconds: number }): void
+  evaluationEnded(evaluation: { operation: string; place: string; seconds: number }): void
+  evaluationWaited(seconds: number): void
   workerDied(reason: string): void
   batchEnded(batch: { rows: number; seconds: number; isCommitted: boolean }): void
   spansEnded(result: string, count: number): void
@@ -32,6 +33,8 @@ export function createPrometheusMetrics({ metricsPrompts }: MetricsSettings): Pr
   const registry = new Registry()
   const close = registerProcess(registry)
   const series = registerSeries(registry)
+  // A series that exists from the start shows its first increase.
+  for (const reason of ['died', 'timeout', 'starved']) series.workerDeaths.inc({ reason }, 0)
   const models = boundedLabels(mostModels, longestModelName)
   const prompts = boundedLabels(metricsPrompts, longestPrompt)
   return {
@@ -70,9 +73,11 @@ export function createPrometheusMetrics({ metricsPrompts }: MetricsSettings): Pr
       if (cachedInputTokens > 0) series.tokens.inc({ ...ofModel, type: 'cached_input' }, cachedInputTokens)
       if (cost !== undefined) series.cost.inc(ofModel, cost)
     },
-    evaluationEnded({ operation, waitSeconds, seconds }) {
-      series.templateWait.observe(waitSeconds)
-      series.templateDuration.observe({ operation }, seconds)
+    evaluationEnded({ operation, place, seconds }) {
+      series.templateDuration.observe({ operation, place }, seconds)
+    },
+    evaluationWaited(seconds) {
+      series.templateWait.observe(seconds)
     },
     workerDied(reason) {
       series.workerDeaths.inc({ reason })

@@ -87,22 +87,22 @@ function modelSeries({ counter, histogram }: Declare) {
   }
 }
 
-/** The template workers, the database and the traces. */
+/** The evaluation of prompts, the database and the traces. */
 function workSeries({ counter, histogram }: Declare) {
   return {
     templateWait: histogram(
       'stet_template_wait_seconds',
-      'Time that an evaluation waited for a template worker.',
+      'Time that an evaluation waited for the evaluation thread.',
       [],
       fastBuckets,
     ),
     templateDuration: histogram(
       'stet_template_evaluation_seconds',
-      'Time of an evaluation in a template worker, by operation.',
-      ['operation'],
+      'Time of an evaluation, by operation and place: the thread of the server, or the evaluation thread.',
+      ['operation', 'place'],
       fastBuckets,
     ),
-    workerDeaths: counter('stet_template_worker_deaths_total', 'Template workers that were replaced, by reason.', [
+    workerDeaths: counter('stet_template_worker_deaths_total', 'Evaluation threads that were ended, by reason.', [
       'reason',
     ]),
     batchRows: histogram('stet_database_batch_rows', 'Rows of a write batch.', [], rowBuckets),

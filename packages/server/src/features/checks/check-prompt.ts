@@ -85,7 +85,7 @@ async function renderFirstStep(
   const parameters = parameterValues(scan.config, given)
   const now = deps.clock.now().toISOString()
   try {
-    const step = await deps.templates.step({ source, slots: scan.slots, parameters, now }, owner)
+    const step = await deps.templates.step({ source, parameters, now }, owner)
     return { errors: [], messages: step.done ? step.added : step.input }
   } catch (error) {
     if (error instanceof CompileFailure) return { errors: [error.issue], messages: null }

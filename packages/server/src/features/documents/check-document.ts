@@ -20,11 +20,11 @@ export type SourceText = Pick<DocumentText, 'path' | 'content' | 'contentHash'>
 
 export type LoadTexts = (paths: readonly string[]) => Promise<readonly SourceText[]>
 
-// Without comments and front matter, the language allows a resolved text of 1 MB. A worker process takes little more.
+// Without comments and front matter, the language allows a resolved text of 1 MB. The evaluation thread takes little more.
 const maxReferencedBytes = 2_097_152
 // Each round loads one more level of references. The language allows 10 levels.
 const maxRounds = 12
-// Keeps every template worker busy without a long queue ahead of other requests.
+// Keeps the evaluation busy without a long queue ahead of other requests.
 const parallelChecks = 8
 
 export async function checkText<T extends SourceText>(

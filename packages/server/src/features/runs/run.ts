@@ -7,7 +7,7 @@ import type {
   RunResult as WireResult,
 } from '@stet/contract/vocabulary'
 import type { PromptVersion } from '../documents/document.ts'
-import type { SlotPlan, TemplateSource } from '../templates/template-engine.ts'
+import type { TemplateSource } from '../templates/template-engine.ts'
 
 /**
  *   queued ──▶ running ──▶ completed   (also with tool requests)
@@ -98,8 +98,6 @@ export interface PromptSteps {
   /** Absent in runs that an older release queued. */
   apiKeyId?: number | undefined
   source: TemplateSource
-  /** Absent if a worker process must render the prompt. */
-  slots?: SlotPlan | undefined
   parameters: Record<string, unknown>
   usesSteps: boolean
   /** The configuration if rendering ends without a step. */

@@ -87,9 +87,7 @@ export async function prepareRun(
       tools: { workspaceId, projectId, versionUuid, conversationUuid, awaited: input.tools ?? [], lineage: [path] },
       version: prepared.named,
       projectDefaults: { provider: project.defaultProvider, model: project.defaultModel },
-      ...(input.userMessage === undefined
-        ? { source: prepared.source, slots: scan.slots }
-        : { source: withUserMessage(prepared.source, scan) }),
+      source: input.userMessage === undefined ? prepared.source : withUserMessage(prepared.source, scan),
       parameters,
       usesSteps: scan.usesSteps,
       config: scan.config,

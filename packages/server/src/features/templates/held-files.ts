@@ -1,5 +1,5 @@
 /**
- * Keeps large files of assistant messages out of the worker process, which has little memory. The worker process gets
+ * Keeps large files of assistant messages out of the evaluation, which limits the text of its state. The evaluation gets
  * a placeholder for each file. Placeholders in the rendered messages become files again.
  */
 import { randomUUID } from 'node:crypto'

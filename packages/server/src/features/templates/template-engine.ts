@@ -1,26 +1,18 @@
 import type { LocatedIssue, Message } from '@stet/contract/vocabulary'
-import type { PromptScan, PromptSource, SlotMessage } from '@stet/template'
+import type { PromptScan, PromptSource } from '@stet/template'
 import { AppError, RunError } from '../../shared/app-error.ts'
 
 /** Positions refer to the stored content. */
 export type CompileIssue = LocatedIssue
 export type TemplateSource = PromptSource
 
-/** The messages of a prompt of text, role tags and plain names. Most such prompts render without a worker process. */
-export interface SlotPlan {
-  messages: readonly SlotMessage[]
-  config: Record<string, unknown>
-}
-
 export interface TemplateScan extends PromptScan {
-  slots?: SlotPlan | undefined
-  /** Set if the evaluation failed for other reasons than the texts, for example in a full worker process. */
+  /** Set if the evaluation failed for other reasons than the texts, for example because the thread ended. */
   isTemporary?: true
 }
 
 export interface TemplateStepInput {
   source: TemplateSource
-  slots?: SlotPlan | undefined
   parameters: Record<string, unknown>
   /** The value of `$now` in ISO 8601, equal for the whole run. */
   now: string
@@ -48,7 +40,7 @@ export interface EvaluationOwner {
   workspaceId: number
   /** Absent if unknown, for example for a run that an older release queued. */
   apiKeyId?: number | undefined
-  /** Aborted when the caller disconnects. The abort drops a queued evaluation or ends a running one. */
+  /** Aborted when the caller disconnects. The abort drops a queued evaluation. */
   signal?: AbortSignal | undefined
   /**
    * True for an evaluation of a started run, to which no queue limit applies. While the machine is too busy for it, it is
@@ -109,7 +101,7 @@ export interface TemplateEngine {
    * ServiceUnavailableError under overload or while the server stops; EvaluationCanceled.
    */
   step(input: TemplateStepInput, owner: EvaluationOwner): Promise<TemplateStep>
-  /** Schemas and their patterns come from tenants, so they have the limits of prompts. @throws as `step`. */
+  /** Schemas and their patterns come from tenants, so they are applied outside of the server's thread. @throws as `step`. */
   checkAnswer(answer: StructuredAnswer, owner: EvaluationOwner): Promise<AnswerCheck>
   /**
    * Runs `work` on many prompts. Each workspace runs one `work` at a time, because such work also costs time in the

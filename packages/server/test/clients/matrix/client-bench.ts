@@ -38,8 +38,6 @@ export async function openClientBench(
     environment: {
       OPENAI_API_KEY: 'sk-fake-provider-key',
       OPENAI_BASE_URL: provider.url,
-      // Each worker process costs time at the start.
-      STET_TEMPLATE_WORKERS: '1',
       ...environment,
     },
   })

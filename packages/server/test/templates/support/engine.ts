@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process'
 import { rmSync } from 'node:fs'
-import { mkdtemp, readdir, readFile, stat } from 'node:fs/promises'
+import { mkdtemp, readdir, stat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { createTemplateEngine } from '../../../src/adapters/template-workers/engine.ts'
-import type { PoolMetrics } from '../../../src/adapters/template-workers/pool.ts'
+import { createEvaluator } from '../../../src/adapters/evaluation/evaluator.ts'
+import type { EvaluationMetrics } from '../../../src/adapters/evaluation/thread-queue.ts'
 import type {
   AnswerCheck,
   EvaluationOwner,
@@ -22,8 +22,8 @@ import { AppError, RunError } from '../../../src/shared/app-error.ts'
 import type { Logger } from '../../../src/shared/logger.ts'
 
 const packageRoot = fileURLToPath(new URL('../../..', import.meta.url))
-const workerFile = join(packageRoot, 'dist', 'template-worker.mjs')
-const sources = ['src/adapters/template-workers', '../template/src'].map((folder) => join(packageRoot, folder))
+const threadFile = join(packageRoot, 'dist', 'evaluation-thread.mjs')
+const sources = ['src/adapters/evaluation', '../template/src'].map((folder) => join(packageRoot, folder))
 
 async function newestChange(): Promise<number> {
   const listed = await Promise.all(
@@ -34,15 +34,15 @@ async function newestChange(): Promise<number> {
 }
 
 /**
- * Returns the bundled worker process. If a source is newer, it builds another file, because other tests use the
+ * Returns the bundled evaluation thread. If a source is newer, it builds another file, because other tests use the
  * existing one.
  */
-export async function builtWorker(): Promise<string> {
-  const built = await stat(workerFile).then(
+export async function builtThread(): Promise<string> {
+  const built = await stat(threadFile).then(
     (found) => found.mtimeMs,
     () => 0,
   )
-  if (built >= (await newestChange())) return workerFile
+  if (built >= (await newestChange())) return threadFile
   beside ??= buildBeside()
   return beside
 }
@@ -50,22 +50,22 @@ export async function builtWorker(): Promise<string> {
 let beside: Promise<string> | undefined
 
 async function buildBeside(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'stet-child-'))
+  const folder = await mkdtemp(join(tmpdir(), 'stet-thread-'))
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   const tsdown = join(dirname(createRequire(import.meta.url).resolve('tsdown')), 'run.mjs')
-  const args = [tsdown, '--filter', 'template-worker', '--out-dir', folder]
+  const args = [tsdown, '--filter', 'evaluation-thread', '--out-dir', folder]
   await promisify(execFile)(process.execPath, args, { cwd: packageRoot })
-  return join(folder, 'template-worker.mjs')
+  return join(folder, 'evaluation-thread.mjs')
 }
 
 const silent = (): void => undefined
 export const quietLog: Logger = { error: silent, warn: silent, info: silent, debug: silent }
 
 export interface EngineSettings {
-  poolSize?: number
   timeoutMs?: number
   maxPerKey?: number
   maxPerWorkspace?: number
+  metrics?: EvaluationMetrics
 }
 
 /** Evaluations are charged to `workspaceOne` unless a test passes an owner. */
@@ -77,17 +77,17 @@ export interface TestEngine extends TemplateEngine {
 
 export const workspaceOne: EvaluationOwner = { workspaceId: 1, apiKeyId: 1 }
 
-const quietMetrics: PoolMetrics = { evaluationEnded() {}, workerDied() {} }
+const quietMetrics: EvaluationMetrics = { evaluationEnded() {}, evaluationWaited() {}, workerDied() {} }
 
 /** The limits of a server with default settings. */
 export const defaults = {
-  ...{ poolSize: 2, timeoutMs: 1_000, maxPerKey: 1_000, maxPerWorkspace: 2_000 },
+  ...{ timeoutMs: 2_000, maxPerKey: 1_000, maxPerWorkspace: 2_000 },
   log: quietLog,
   metrics: quietMetrics,
 }
 
 export async function startEngine(settings: EngineSettings = {}): Promise<TestEngine> {
-  return charged(createTemplateEngine({ ...defaults, workerFile: await builtWorker(), ...settings }))
+  return charged(createEvaluator({ ...defaults, threadFile: await builtThread(), ...settings }))
 }
 
 export function charged(engine: TemplateEngine): TestEngine {
@@ -101,7 +101,7 @@ export function charged(engine: TemplateEngine): TestEngine {
   }
 }
 
-/** Repeats a call if the machine was too busy to give a worker process CPU time. */
+/** Repeats a call if the machine was too busy to give the thread CPU time. */
 export function patient(engine: TestEngine): TestEngine {
   const ask = async <T>(call: () => Promise<T>): Promise<T> => {
     for (;;) {
@@ -128,6 +128,16 @@ const hadNoTurn = (error: unknown): boolean =>
 export const now = '2026-01-02T03:04:05.000Z'
 
 export const endless = '{{ l = [1] }}{{ for x in l }}{{ l.push(x) }}{{ endfor }}'
+
+/** An answer whose check takes endless time, and so ends the thread. */
+export const endlessAnswer: StructuredAnswer = {
+  schema: { type: 'string', pattern: '^(a+)+$' },
+  value: `${'a'.repeat(60)}b`,
+}
+
+/** Takes more work than the server's own thread does. */
+export const long = '{{ for x in list }}{{ for y in list }}{{ n = x + y }}{{ endfor }}{{ endfor }}'
+export const longList = Array.from({ length: 200 }, (_, index) => index)
 
 export function sourceOf(content: string, documents: Record<string, string> = {}): TemplateSource {
   return { path: 'folder/prompt', content, documents }
@@ -167,22 +177,4 @@ export async function outcome(
     if (hadNoTurn(error)) return { code: 'overloaded' }
     throw error
   }
-}
-
-/** Returns the pids of this process's template worker processes. Linux only. */
-export async function workerPids(): Promise<number[]> {
-  const found = await readdir('/proc')
-  const pids = found.filter((name) => /^\d+$/.test(name))
-  const ours = await Promise.all(
-    pids.map(async (pid) => {
-      const [status, command] = await Promise.all([read(`/proc/${pid}/stat`), read(`/proc/${pid}/cmdline`)])
-      const parent = status.slice(status.lastIndexOf(')') + 2).split(' ')[1]
-      return Number(parent) === process.pid && command.includes('template-worker') ? [Number(pid)] : []
-    }),
-  )
-  return ours.flat()
-}
-
-function read(file: string): Promise<string> {
-  return readFile(file, 'utf8').catch(() => '')
 }

@@ -1,5 +1,5 @@
 import type { EvaluationOwner, TemplateEngine } from '../../../src/features/templates/template-engine.ts'
-import { endless, now, sourceOf } from './engine.ts'
+import { endlessAnswer } from './engine.ts'
 
 /** Keeps two evaluations of an owner queued or running until stopped. No limit refuses them. */
 export function keepEvaluating(engine: TemplateEngine, owner: EvaluationOwner): { stop(): Promise<void> } {
@@ -9,8 +9,8 @@ export function keepEvaluating(engine: TemplateEngine, owner: EvaluationOwner): 
   const one = async (): Promise<void> => {
     while (!signal.aborted) {
       count += 1
-      const source = sourceOf(`${count} ${endless}`)
-      await engine.step({ source, parameters: {}, now }, { ...owner, signal, isRun: true }).catch(() => undefined)
+      const answer = { ...endlessAnswer, value: `${endlessAnswer.value}${count}` }
+      await engine.checkAnswer(answer, { ...owner, signal, isRun: true }).catch(() => undefined)
     }
   }
   const both = Promise.all([one(), one()])

@@ -91,7 +91,7 @@ export async function nextStep(
   const isFirst = steps.rendered === 0
   // A prompt without steps is rendered only once.
   if (!isFirst && !prompt.usesSteps) return { done: true, added: [] }
-  const { source, slots, parameters, workspaceId, apiKeyId } = prompt
+  const { source, parameters, workspaceId, apiKeyId } = prompt
   if (answer) steps.held ??= heldFiles()
   const span = parent?.child('render template', { ...promptAttributes(plan), 'stet.step': steps.rendered + 1 })
   span?.setContent(() => ({ 'stet.prompt.parameters': JSON.stringify(parameters) }))
@@ -100,7 +100,7 @@ export async function nextStep(
       source,
       parameters,
       now,
-      ...(isFirst ? { slots } : { state: steps.state }),
+      ...(!isFirst && { state: steps.state }),
       ...(answer && steps.held && { answer: steps.held.hide(answer) }),
     },
     { workspaceId, apiKeyId, ...asker },

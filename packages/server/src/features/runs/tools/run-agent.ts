@@ -55,7 +55,6 @@ function planOf(deps: Needs<'clock'>, { agent, args, plan }: AgentCall): RunPlan
       workspaceId: plan.tools.workspaceId,
       apiKeyId: plan.apiKeyId,
       source: template,
-      slots: scan.slots,
       parameters: parameterValues(scan.config, args),
       usesSteps: scan.usesSteps,
       config: scan.config,

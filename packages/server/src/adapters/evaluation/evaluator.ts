@@ -1,0 +1,207 @@
+/**
+ * Evaluates prompts: the first units of work in the server's thread, and anything longer again from the beginning in the
+ * evaluation thread. An evaluation changes nothing, so it can be repeated.
+ */
+import { createHash } from 'node:crypto'
+import { CallerLimitError } from '@stet/template'
+import type { z } from 'zod'
+import {
+  type AnswerCheck,
+  CompileFailure,
+  type CompileIssue,
+  type EvaluationOwner,
+  type StructuredAnswer,
+  type TemplateEngine,
+  type TemplateScan,
+  type TemplateSource,
+  type TemplateStep,
+  type TemplateStepInput,
+} from '../../features/templates/template-engine.ts'
+import type { Logger } from '../../shared/logger.ts'
+import { createDeathRecord } from './death-record.ts'
+import { createTurns } from './fair-queue.ts'
+import { createInlineShare } from './inline-share.ts'
+import { createPerform, type Job, type JobReply, type Perform, type PromptJob } from './jobs.ts'
+import { createKnownTexts } from './known-texts.ts'
+import { answerResult, issueResult, scanResult, stepResult } from './replies.ts'
+import { createScanCache } from './scan-cache.ts'
+import { createThreadQueue, type ThreadQueue, type ThreadQueueOptions } from './thread-queue.ts'
+
+export interface EvaluatorOptions extends ThreadQueueOptions {
+  log: Logger
+}
+
+interface Evaluator {
+  options: EvaluatorOptions
+  perform: Perform
+  share: ReturnType<typeof createInlineShare>
+  queue: ThreadQueue
+  deaths: ReturnType<typeof createDeathRecord>
+}
+
+/** The work that may be done in the server's thread: 1 to 2 ms. */
+const INLINE_LIMITS = { fuel: 10_000, maxTextChars: 16_384, maxFrontMatterChars: 4_096, triesSchemas: false }
+/** A longer evaluation in the server's thread is a fault of the evaluator, and logged. */
+const STALL_MS = 50
+const INVALID_REPLY = 'The evaluation gave no valid answer'
+
+export function createEvaluator(options: EvaluatorOptions): TemplateEngine & { waiting(): number } {
+  const evaluator: Evaluator = {
+    options,
+    perform: createPerform(),
+    share: createInlineShare(),
+    queue: createThreadQueue(options),
+    deaths: createDeathRecord(),
+  }
+  const scans = createScanCache()
+  return {
+    scan(source, owner) {
+      const text = keyOf(owner, source)
+      return scans.get(text, () => readScan(evaluator, text, source, owner))
+    },
+    step: (input, owner) => renderStep(evaluator, input, owner),
+    checkAnswer: (answer, owner) => checkAnswer(evaluator, answer, owner),
+    known: createKnownTexts(),
+    inTurn: createTurns({ perKey: options.maxPerKey, perWorkspace: options.maxPerWorkspace }),
+    waiting: evaluator.queue.waiting,
+    close: evaluator.queue.close,
+  }
+}
+
+/** Includes the workspace, so that each workspace has its own cached scans and failures. */
+function keyOf(owner: EvaluationOwner, { path, content, documents }: TemplateSource): string {
+  const sorted = Object.entries(documents).sort(([a], [b]) => (a < b ? -1 : 1))
+  return `${owner.workspaceId}:${hashOf([path, content, sorted])}`
+}
+
+function hashOf(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('base64')
+}
+
+interface Evaluation<J = PromptJob> {
+  job: J
+  owner: EvaluationOwner
+  /** Identifies the workspace and the text. Called only if the evaluation goes to the thread. */
+  text: () => string
+  /** Identifies the rest of the input. */
+  cause: () => string
+}
+
+async function readScan(
+  evaluator: Evaluator,
+  text: string,
+  source: TemplateSource,
+  owner: EvaluationOwner,
+): Promise<TemplateScan> {
+  const job = { operation: 'scan', source } as const
+  const found = await evaluate(evaluator, scanResult, { job, owner, text: () => text, cause: () => 'scan' })
+  if ('failure' in found) return failedScan(source, startIssue(source, found.failure))
+  return 'issue' in found ? failedScan(source, found.issue) : (found.result as TemplateScan)
+}
+
+async function renderStep(
+  evaluator: Evaluator,
+  input: TemplateStepInput,
+  owner: EvaluationOwner,
+): Promise<TemplateStep> {
+  const { source, ...step } = input
+  const { parameters, state, answer } = step
+  const found = await evaluate(evaluator, stepResult, {
+    job: { operation: 'step', source, step } as PromptJob,
+    owner,
+    text: () => keyOf(owner, source),
+    cause: () => hashOf([parameters, state ?? null, answer ?? null]),
+  })
+  if ('failure' in found) throw new CompileFailure(startIssue(source, found.failure))
+  if ('issue' in found) throw new CompileFailure(found.issue)
+  return found.result as TemplateStep
+}
+
+/** Always in the thread: a pattern of a schema may take endless time. */
+async function checkAnswer(
+  evaluator: Evaluator,
+  { schema, value }: StructuredAnswer,
+  owner: EvaluationOwner,
+): Promise<AnswerCheck> {
+  const found = await evaluateInThread(evaluator, answerResult, {
+    job: { operation: 'answer', schema, value },
+    owner,
+    text: () => `${owner.workspaceId}:${hashOf(schema)}`,
+    cause: () => hashOf(value),
+  })
+  if ('result' in found) return { issues: found.result }
+  return { failure: 'failure' in found ? found.failure : INVALID_REPLY }
+}
+
+type Found<T> = { result: T } | { issue: CompileIssue } | { failure: string }
+
+/** @throws AppError ServiceUnavailableError if too much waits or the server stops; EvaluationCanceled. */
+async function evaluate<T>(evaluator: Evaluator, schema: z.ZodType<T>, evaluation: Evaluation): Promise<Found<T>> {
+  evaluator.queue.assertOpen()
+  const reply = performInline(evaluator, evaluation)
+  // A reply of this thread needs no check.
+  return reply ? (reply as Found<T>) : evaluateInThread(evaluator, schema, evaluation)
+}
+
+/** Returns undefined if the evaluation needs the thread. */
+function performInline({ options, perform, share }: Evaluator, { job, owner, text }: Evaluation): JobReply | undefined {
+  if (!share.has(owner.workspaceId)) return undefined
+  const begunAt = performance.now()
+  try {
+    const reply = perform(job, INLINE_LIMITS)
+    options.metrics.evaluationEnded({
+      operation: job.operation,
+      place: 'inline',
+      seconds: (performance.now() - begunAt) / 1000,
+    })
+    return reply
+  } catch (error) {
+    if (error instanceof CallerLimitError) return undefined
+    return { failure: error instanceof Error ? error.message : 'The evaluation failed' }
+  } finally {
+    const ms = performance.now() - begunAt
+    share.spend(owner.workspaceId, ms)
+    if (ms > STALL_MS) options.log.warn('template.stall', { ms: Math.round(ms), prompt: text() })
+  }
+}
+
+async function evaluateInThread<T>(
+  { options, queue, deaths }: Evaluator,
+  schema: z.ZodType<T>,
+  { job, owner, text, cause }: Evaluation<Job>,
+): Promise<Found<T>> {
+  const failed = (failure: string) => ({ failure })
+  const key = text()
+  if (deaths.isRefused(key, cause)) {
+    return failed('This prompt ended its evaluation several times within a minute; try again in a minute')
+  }
+  const outcome = await queue.run(job, owner)
+  if (outcome.kind !== 'reply') {
+    deaths.note(key, cause())
+    options.log.warn('template.thread-ended', { reason: outcome.kind })
+    options.metrics.workerDied(outcome.kind)
+    return failed(
+      `The evaluation ${outcome.kind === 'timeout' ? 'took too long' : 'used too much memory or was ended'}`,
+    )
+  }
+  const { reply } = outcome
+  if ('failure' in reply) return failed(reply.failure)
+  if ('issue' in reply) {
+    const issue = issueResult.safeParse(reply.issue)
+    return issue.success ? { issue: issue.data as CompileIssue } : failed(INVALID_REPLY)
+  }
+  const result = schema.safeParse(reply.result)
+  return result.success ? { result: result.data } : failed(INVALID_REPLY)
+}
+
+function failedScan(source: TemplateSource, issue: CompileIssue): TemplateScan {
+  const nothing = { config: {}, parameters: [], references: [], missing: [], usesSteps: false, warnings: [] }
+  return { ...nothing, resolvedContent: source.content, errors: [issue], isTemporary: true }
+}
+
+/** Places the failure at the start of the document, because its position is unknown. */
+function startIssue({ path, content }: TemplateSource, message: string): CompileIssue {
+  const firstLine = content.slice(0, 120).split(/\r\n|\r|\n/, 1)[0] ?? ''
+  const frame = `  1 | ${firstLine}\n    | ^`
+  return { code: 'limit-exceeded', message, path, line: 1, column: 1, frame }
+}

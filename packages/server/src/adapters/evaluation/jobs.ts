@@ -1,0 +1,82 @@
+/** What an evaluation does, in the server's thread or in the evaluation thread. */
+import {
+  CallerLimitError,
+  type CompiledPrompt,
+  CompileIssueError,
+  type CompileLimits,
+  compilePrompt,
+  type PromptSource,
+  renderStep,
+  type StepInput,
+  scanOf,
+} from '@stet/template'
+import { schemaIssues, schemaToTry } from '@stet/template/answer-schema'
+import { LRUCache } from 'lru-cache'
+
+export type PromptJob =
+  | { operation: 'scan'; source: PromptSource }
+  | { operation: 'step'; source: PromptSource; step: StepInput }
+
+/** An answer is checked against the schema of its prompt. Only the thread can do that. */
+export type Job = PromptJob | { operation: 'answer'; schema: Record<string, unknown>; value: unknown }
+
+export type JobReply = { result: unknown } | { issue: object } | { failure: string }
+
+export interface JobLimits extends CompileLimits {
+  fuel?: number
+  /** False if a job that has to try a schema exceeds the limits: a pattern may take endless time. */
+  triesSchemas?: boolean
+}
+
+/** A syntax tree uses up to about 150 bytes per character. */
+const CACHED_CHARS = 200_000
+const WARM_UP = '---\nmodel: none\n---\n{{ if a }}<user>{{ a.b }}</user>{{ else }}<step>{{ b = [1] }}</step>{{ endif }}'
+
+/** @throws CallerLimitError if the job exceeds `limits` */
+export type Perform = (job: PromptJob, limits?: JobLimits) => JobReply
+
+export function createPerform(): Perform {
+  const compiled = new LRUCache<string, CompiledPrompt>({
+    max: 500,
+    maxSize: CACHED_CHARS,
+    sizeCalculation: ({ resolvedContent }, key) => key.length + resolvedContent.length,
+  })
+  const compiledPrompt = (source: PromptSource, limits: JobLimits): CompiledPrompt => {
+    const key = JSON.stringify([source.path, source.content, source.documents])
+    const prompt = compiled.get(key) ?? compilePrompt(source, limits)
+    compiled.set(key, prompt)
+    return prompt
+  }
+  const perform: Perform = (job, limits = {}) => {
+    try {
+      const prompt = compiledPrompt(job.source, limits)
+      return { result: job.operation === 'scan' ? scanned(prompt, job, limits) : rendered(prompt, job, limits) }
+    } catch (error) {
+      if (error instanceof CompileIssueError) return { issue: { ...error.issue } }
+      throw error
+    }
+  }
+  // The first evaluation of a process takes about 15 ms more.
+  const source = { path: 'warm-up', content: WARM_UP, documents: {} }
+  perform({ operation: 'step', source, step: { parameters: {}, now: new Date(0).toISOString() } })
+  return perform
+}
+
+type Config = CompiledPrompt['config']
+
+function scanned(prompt: CompiledPrompt, { source }: PromptJob, limits: JobLimits) {
+  const scan = scanOf(prompt)
+  return { ...scan, errors: [...scan.errors, ...triedSchema(source, limits, scan.config)] }
+}
+
+function rendered(prompt: CompiledPrompt, { source, step }: PromptJob & { operation: 'step' }, limits: JobLimits) {
+  const result = renderStep(prompt, step, limits.fuel)
+  const [issue] = result.done ? [] : triedSchema(source, limits, prompt.config, result.config)
+  if (issue) throw new CompileIssueError(issue)
+  return result
+}
+
+function triedSchema(source: PromptSource, { triesSchemas = true }: JobLimits, front: Config, step?: Config) {
+  if (!triesSchemas && schemaToTry(front, step) !== undefined) throw new CallerLimitError()
+  return schemaIssues(source, front, step)
+}
