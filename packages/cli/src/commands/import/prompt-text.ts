@@ -30,7 +30,7 @@ const languageTags =
   'message|system|developer|user|assistant|tool|tool-call|content|content-text|content-image|content-file|prompt|step|scope'
 // Text may stand beside a tag. There, the engine would read `{{{` as an object, and `}}` as the end of an expression.
 const braces = String.raw`\{(?=\{|\s*$)|(?<=\{)\{|(?<=^\s*)\}(?=\})`
-const meaningful = new RegExp(String.raw`\\|${braces}|/\*|<!--|</?(?=(?:${languageTags})[\s/>])`, 'g')
+const meaningful = new RegExp(String.raw`\\|${braces}|/\*|<!--|</?(?=(?:${languageTags})(?:[\s/>]|$))`, 'g')
 
 /** Escapes the tags, comments, expressions and backslashes of stet's language. */
 export function escapeText(text: string): string {
