@@ -14,6 +14,18 @@ export default defineConfig({
   // parser and its YAML reader (acorn, yaml), which stay dependencies.
   minify: true,
   plugins: [bundledLicenses(fileURLToPath(new URL('.', import.meta.url)))],
-  deps: { onlyBundle: ['promptl-ai', 'zod', 'fast-sha256', 'diff', 'node-diff3', 'picomatch', '@handlebars/parser'] },
+  deps: {
+    onlyBundle: [
+      'promptl-ai',
+      '@cfworker/json-schema',
+      'entities',
+      'zod',
+      'fast-sha256',
+      'diff',
+      'node-diff3',
+      'picomatch',
+      '@handlebars/parser',
+    ],
+  },
   outputOptions: { chunkFileNames: '[name]-[hash].mjs' },
 })

@@ -1,12 +1,7 @@
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'tsdown'
 import main from './tsdown.config.ts'
 
-const fromTemplate = createRequire(new URL('../template/package.json', import.meta.url))
-const yaml = (name: string) =>
-  JSON.stringify(join(dirname(fromTemplate.resolve('yaml/package.json')), 'browser', 'dist', 'parse', `${name}.js`))
 const promptl = fileURLToPath(new URL('src/render/promptl.ts', import.meta.url))
 const ENTRIES = ['latitude', 'render', 'ai', 'testing', 'browser']
 
@@ -19,6 +14,8 @@ export default defineConfig({
   entry: Object.fromEntries(ENTRIES.map((name) => [name, `src/${name}/index.ts`])),
   // The main entry is built first, into the same folder.
   clean: false,
+  // Most of this code comes from other packages, such as the template engine, and its maps would be larger than 1 MB allows.
+  sourcemap: false,
   // The build of the CommonJS declarations ignores `plugins`.
   inputOptions: (options, format, { cjsDts }) => {
     const outside = {
@@ -31,18 +28,6 @@ export default defineConfig({
           return found ? { id: `./${entry}.${extension}`, external: 'relative' as const } : undefined
         },
       },
-    }
-    // The template package uses only the lexer. The whole library cannot be tree-shaken and is twice as large.
-    const yamlLexer = {
-      name: 'yaml-lexer',
-      resolveId: {
-        order: 'pre' as const,
-        handler: (asked: string) => (asked === 'yaml' ? '\0yaml-lexer' : undefined),
-      },
-      load: (id: string) =>
-        id === '\0yaml-lexer'
-          ? `export { Lexer } from ${yaml('lexer')}; export * as CST from ${yaml('cst')}`
-          : undefined,
     }
     const laterPromptl = {
       name: 'the-engine-is-optional',
@@ -60,6 +45,6 @@ export default defineConfig({
             : undefined,
       },
     }
-    return { ...options, plugins: [outside, yamlLexer, laterPromptl, options.plugins] }
+    return { ...options, plugins: [outside, laterPromptl, options.plugins] }
   },
 })

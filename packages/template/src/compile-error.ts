@@ -20,6 +20,8 @@ export interface Place {
 export class FaultError extends Error {
   override readonly name = 'FaultError'
   readonly fault: Fault
+  /** The front matter that was read before the fault. */
+  config: string | undefined
 
   constructor(fault: Fault) {
     super(fault.message)

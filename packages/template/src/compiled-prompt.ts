@@ -1,9 +1,9 @@
 import { type CompileIssue, type Fault, FaultError, issueAt, normaliseLineEnds, type Place } from './compile-error.ts'
 import { readFrontMatter } from './front-matter.ts'
+import { type ParsedText, parseText } from './parse/parse-text.ts'
 import { type ResolvedText, resolveText } from './references.ts'
 import type { Trace } from './rendering/repaired-tree.ts'
 import { analyse } from './syntax/analysis.ts'
-import { type ParsedText, parseText } from './syntax/strict-parser.ts'
 
 /** A prompt and the documents that it references directly or indirectly, keyed by path. */
 export interface PromptSource {
@@ -32,10 +32,9 @@ export interface CompiledPrompt {
 
 const MAX_CONTENT_BYTES = 262_144
 const MAX_ISSUES = 20
-const LOOSE_FRONT_MATTER = /^\s*---(?!-)([\s\S]*?)\n\s*---/
 
 /** Reports the problems of an invalid prompt in `issues` instead of throwing an error. */
-export async function compilePrompt(source: PromptSource): Promise<CompiledPrompt> {
+export function compilePrompt(source: PromptSource): CompiledPrompt {
   const text = normaliseLineEnds(source.content)
   if (new TextEncoder().encode(source.content).length > MAX_CONTENT_BYTES) {
     return broken(source, text, { code: 'limit-exceeded', message: 'The prompt is larger than 256 KB', start: 0 })
@@ -45,10 +44,10 @@ export async function compilePrompt(source: PromptSource): Promise<CompiledPromp
     root = parseText(text)
   } catch (error) {
     if (!(error instanceof FaultError)) throw error
-    const { config } = await readFrontMatter(LOOSE_FRONT_MATTER.exec(text)?.[1] ?? '')
+    const { config } = readFrontMatter(error.config ?? '')
     return { ...broken(source, text, error.fault), config }
   }
-  const front = await readRootFrontMatter(root, source.path)
+  const front = readRootFrontMatter(root, source.path)
   const resolved = resolveText(source.path, root, source.documents)
   return { ...evaluated(source, root, resolved, front.issues), config: front.config }
 }
@@ -69,14 +68,14 @@ function broken(source: PromptSource, text: string, fault: Fault): CompiledPromp
   }
 }
 
-async function readRootFrontMatter(
+function readRootFrontMatter(
   root: ParsedText,
   path: string,
-): Promise<{ config: Record<string, unknown>; issues: CompileIssue[] }> {
+): { config: Record<string, unknown>; issues: CompileIssue[] } {
   const node = root.fragment.children.find((child) => child.type === 'Config')
   if (node?.type !== 'Config') return { config: {}, issues: [] }
-  const { config, faults } = await readFrontMatter(node.value)
-  const valueAt = root.original(node.start) + '---'.length
+  const { config, faults } = readFrontMatter(node.value)
+  const valueAt = node.start + '---'.length
   const issues = faults.map((fault) =>
     issueAt({ path, text: root.text, start: valueAt + fault.start }, fault.code, fault.message),
   )
@@ -92,12 +91,10 @@ function evaluated(
   const asWritten = resolved.text === undefined || resolved.text === root.text
   const tree = asWritten ? root : parseText(resolved.text ?? '')
   const place = (start: number, end?: number): Place => {
-    const from = tree.original(start)
-    const to = end === undefined ? undefined : tree.original(end)
-    if (!asWritten) return resolved.place(from, to)
-    return { path: source.path, text: root.text, start: from, ...(to === undefined ? {} : { end: to }) }
+    if (!asWritten) return resolved.place(start, end)
+    return { path: source.path, text: root.text, start, ...(end === undefined ? {} : { end }) }
   }
-  const analysis = analyse(tree)
+  const analysis = analyse(tree.fragment)
   const faults = analysis.faults.map((fault) => issueAt(place(fault.start, fault.end), fault.code, fault.message))
   const issues = [...found, ...resolved.issues, ...faults].slice(0, MAX_ISSUES)
   const message = 'The schema is read as an object: write it with braces of its own, schema={{ { … } }}'
@@ -109,9 +106,9 @@ function evaluated(
     missing: resolved.missing,
     usesSteps: analysis.usesSteps,
     issues,
-    warnings: tree.repairs
+    warnings: tree.bareSchemas
       .slice(0, MAX_ISSUES)
-      .map(({ open }) => issueAt(place(open), 'schema-without-braces', message)),
+      .map((offset) => issueAt(place(offset), 'schema-without-braces', message)),
     tree: issues.length === 0 ? tree : undefined,
     place,
   }

@@ -1,5 +1,4 @@
-import { scan } from 'promptl-ai'
-import { CST, Lexer } from 'yaml'
+import { CST, isCollection, isMap, isPair, isScalar, Lexer, type ParsedNode, parseDocument } from 'yaml'
 import type { Fault } from './compile-error.ts'
 import { checkDepth } from './value-depth.ts'
 
@@ -9,45 +8,35 @@ export interface FrontMatter {
   faults: Fault[]
 }
 
-const OPENING = '---'
+/** The parser of YAML needs up to 300 ms for this much hostile text, and cannot be interrupted. */
+const MAX_FRONT_MATTER_CHARS = 65_536
+const MAX_ALIASES = 100
+const TOO_DEEP = 'The front matter is nested too deeply'
 const CORE_TAG = /^!!(?:str|int|float|bool|null|map|seq)$/
 
 /** Reads a map of plain data without custom tags. Reports `invalid-config` for all other YAML. */
-export async function readFrontMatter(yaml: string): Promise<FrontMatter> {
+export function readFrontMatter(yaml: string): FrontMatter {
+  if (yaml.length > MAX_FRONT_MATTER_CHARS) return invalid('The front matter is larger than 64 KB', 0, 'limit-exceeded')
   const tag = customTagAt(yaml)
   if (tag !== -1) return invalid('Custom YAML tags are not allowed', tag)
   try {
-    const read = await scan({ prompt: `${OPENING}${yaml}\n---\n` })
-    const faults = read.errors.map((error) => ({
-      code: 'invalid-config',
-      message: error.message.split('\n', 1)[0]?.replace(/ at line \d+, column \d+:?$/, '') ?? '',
-      start: Math.max(0, error.startIndex - OPENING.length),
-    }))
-    if (faults.length > 0) return { config: {}, faults }
-    return plainMap(read.config)
-  } catch {
-    return invalid('The front matter cannot be read: it is nested too deeply', 0)
+    return readMap(yaml)
+  } catch (error) {
+    // A ReferenceError says that there are too many aliases, or an alias without an anchor.
+    const message = error instanceof ReferenceError ? error.message : TOO_DEEP
+    return invalid(message, 0)
   }
 }
 
-/**
- * Returns the offset of a tag outside the core schema, or -1. The YAML parser only warns about such tags and drops
- * them.
- */
-function customTagAt(yaml: string): number {
-  let offset = 0
-  let isScalar = false
-  for (const token of new Lexer().lex(yaml)) {
-    const type: CST.TokenType | null = isScalar ? null : CST.tokenType(token)
-    if (type === 'tag' && !CORE_TAG.test(token)) return offset
-    isScalar = type === 'scalar'
-    // The lexer's marks `scalar`, `doc-mode` and `flow-error-end` are not part of the text.
-    if (!isScalar && type !== 'doc-mode' && type !== 'flow-error-end') offset += token.length
-  }
-  return -1
-}
-
-function plainMap(config: unknown): FrontMatter {
+function readMap(yaml: string): FrontMatter {
+  // The parser's own check for equal keys takes quadratic time.
+  const document = parseDocument(yaml, { uniqueKeys: false, prettyErrors: false })
+  const [error] = document.errors
+  if (error?.code === 'RESOURCE_EXHAUSTION') return invalid(TOO_DEEP, 0)
+  if (error) return invalid(error.message, error.pos[0])
+  const repeated = repeatedKeyAt(document.contents)
+  if (repeated !== undefined) return invalid('Map keys must be unique', repeated)
+  const config: unknown = document.toJS({ maxAliasCount: MAX_ALIASES }) ?? {}
   if (typeof config !== 'object' || config === null || Array.isArray(config)) {
     return invalid('The front matter must be a map of keys and values', 0)
   }
@@ -56,8 +45,43 @@ function plainMap(config: unknown): FrontMatter {
   return { config: { ...config }, faults: [] }
 }
 
-function invalid(message: string, start: number): FrontMatter {
-  return { config: {}, faults: [{ code: 'invalid-config', message, start }] }
+/** Returns the offset of a key that its map already has. */
+function repeatedKeyAt(contents: ParsedNode | null): number | undefined {
+  const open: unknown[] = [contents]
+  while (open.length > 0) {
+    const node = open.pop()
+    if (isPair(node)) open.push(node.value, node.key)
+    if (!isCollection(node)) continue
+    const keys = new Set<unknown>()
+    for (const item of node.items.toReversed()) open.push(item)
+    for (const { key } of isMap(node) ? node.items : []) {
+      if (!isScalar(key)) continue
+      if (keys.has(key.value)) return key.range?.[0] ?? 0
+      keys.add(key.value)
+    }
+  }
+  return undefined
+}
+
+/**
+ * Returns the offset of a tag outside the core schema, or -1. The YAML parser only warns about such tags and drops
+ * them.
+ */
+function customTagAt(yaml: string): number {
+  let offset = 0
+  let isScalarText = false
+  for (const token of new Lexer().lex(yaml)) {
+    const type: CST.TokenType | null = isScalarText ? null : CST.tokenType(token)
+    if (type === 'tag' && !CORE_TAG.test(token)) return offset
+    isScalarText = type === 'scalar'
+    // The lexer's marks `scalar`, `doc-mode` and `flow-error-end` are not part of the text.
+    if (!isScalarText && type !== 'doc-mode' && type !== 'flow-error-end') offset += token.length
+  }
+  return -1
+}
+
+function invalid(message: string, start: number, code = 'invalid-config'): FrontMatter {
+  return { config: {}, faults: [{ code, message, start }] }
 }
 
 function holdsProtoKey(value: unknown): boolean {

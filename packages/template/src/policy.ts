@@ -6,26 +6,27 @@ export type Report = (fault: Fault) => void
 /** Evaluation is recursive, so the depth needs a limit. Real prompts nest only a few levels deep. */
 const MAX_EXPRESSION_DEPTH = 200
 
-const METHODS = new Set(
+/** The tables up to `ASSIGNMENT` are also printed in docs/language.md. */
+export const METHODS = new Set(
   (
     'trim trimStart trimEnd toUpperCase toLowerCase toLocaleUpperCase toLocaleLowerCase includes startsWith endsWith ' +
     'indexOf lastIndexOf slice substring substr split replace replaceAll concat charAt at join reverse flat keys ' +
     'values entries push pop shift unshift toString toFixed toPrecision toLocaleString toISOString toJSON hasOwnProperty'
   ).split(' '),
 )
-const DATE_GETTER =
+export const DATE_GETTER =
   /^get(?:Time|Year|TimezoneOffset|(?:UTC)?(?:FullYear|Month|Date|Day|Hours|Minutes|Seconds|Milliseconds))$/
 
-const REFUSED_MEMBERS = new Set('constructor prototype caller callee arguments apply call bind'.split(' '))
+export const REFUSED_MEMBERS = new Set('constructor prototype caller callee arguments apply call bind'.split(' '))
 
 const HIDING_NAMES = new Set(
   'constructor toString valueOf hasOwnProperty isPrototypeOf propertyIsEnumerable toLocaleString'.split(' '),
 )
 
-const BINARY = new Set('== != === !== < <= > >= << >> >>> + - * / % | ^ &'.split(' '))
-const LOGICAL = new Set(['&&', '||', '??'])
-const UNARY = new Set(['!', '-', '+', '~', 'typeof', 'void'])
-const ASSIGNMENT = new Set('= += -= *= /= %= <<= >>= >>>= |= ^= &='.split(' '))
+export const BINARY = new Set('== != === !== < <= > >= << >> >>> + - * / % | ^ &'.split(' '))
+export const LOGICAL = new Set(['&&', '||', '??'])
+export const UNARY = new Set(['!', '-', '+', '~', 'typeof', 'void'])
+export const ASSIGNMENT = new Set('= += -= *= /= %= <<= >>= >>>= |= ^= &='.split(' '))
 
 const KIND_NAMES: Record<string, string> = {
   ArrowFunctionExpression: 'Arrow functions are',

@@ -1,6 +1,6 @@
 import { type CompileIssue, FaultError, issueAt, normaliseLineEnds, type Place } from './compile-error.ts'
-import { type Attribute, childrenOf, literalText, type Tag, type TemplateNode } from './syntax/nodes.ts'
-import { type ParsedText, parseText } from './syntax/strict-parser.ts'
+import { type ParsedText, parseText } from './parse/parse-text.ts'
+import { childrenOf, literalText, type Tag, type TemplateNode } from './syntax/nodes.ts'
 
 const MAX_REFERENCE_DEPTH = 10
 const MAX_REFERENCE_LOADS = 200
@@ -114,9 +114,9 @@ function inlineDocument(inlining: Inlining, document: InlinedDocument, reference
   let done = 0
   const copyUntil = (end: number): void => emit(inlining, { path, text: parsed.text, start: done, end })
   for (const { node, before } of cutsOf(parsed.fragment, isRoot)) {
-    const start = parsed.original(node.start)
+    const start = node.start
     copyUntil(start)
-    done = parsed.original(node.end)
+    done = node.end
     if (node.type === 'ElementTag') inlineReference(inlining, document, node, references)
     else if (node.type === 'Comment' && gluesText(parsed.text, before, start, done)) {
       emit(inlining, { path, text: parsed.text, start }, '/**/')
@@ -133,15 +133,17 @@ interface Cut {
   before: TemplateNode | undefined
 }
 
-/** Yields the parts to remove or replace: comments, references and the front matter of referenced documents. */
-function* cutsOf(node: TemplateNode, isRoot: boolean): Generator<Cut> {
+/** Lists the parts to remove or replace: comments, references and the front matter of referenced documents. */
+function cutsOf(node: TemplateNode, isRoot: boolean, cuts: Cut[] = []): Cut[] {
   let before: TemplateNode | undefined
   for (const child of childrenOf(node)) {
     const isReference = child.type === 'ElementTag' && child.name === 'prompt'
-    if (child.type === 'Comment' || isReference || (child.type === 'Config' && !isRoot)) yield { node: child, before }
-    else yield* cutsOf(child, isRoot)
+    if (child.type === 'Comment' || isReference || (child.type === 'Config' && !isRoot)) {
+      cuts.push({ node: child, before })
+    } else cutsOf(child, isRoot, cuts)
     before = child
   }
+  return cuts
 }
 
 /** Returns whether removing a comment could join its neighbors into a tag, an expression or another comment. */
@@ -155,8 +157,8 @@ function inlineReference(inlining: Inlining, from: InlinedDocument, tag: Tag, re
   const place: Place = {
     path,
     text: parsed.text,
-    start: parsed.original(tag.start),
-    end: parsed.original(tag.end),
+    start: tag.start,
+    end: tag.end,
   }
   const fail = (code: string, message: string): undefined => {
     inlining.issues.push(issueAt(place, code, message))
@@ -176,16 +178,12 @@ function inlineReference(inlining: Inlining, from: InlinedDocument, tag: Tag, re
   for (const attribute of tag.attributes) {
     if (attribute.name === 'path') continue
     emit(inlining, place, ' ')
-    emit(inlining, { ...place, ...originalRange(parsed, attribute) })
+    emit(inlining, { ...place, start: attribute.start, end: attribute.end })
   }
   emit(inlining, place, '>')
   inlineDocument(inlining, { path: target, parsed: loaded, chain })
   emit(inlining, place, '</scope>')
   return inlining.length > MAX_RESOLVED_BYTES ? fail('limit-exceeded', TOO_LARGE) : undefined
-}
-
-function originalRange(parsed: ParsedText, attribute: Attribute): { start: number; end: number } {
-  return { start: parsed.original(attribute.start), end: parsed.original(attribute.end) }
 }
 
 function literalPath(tag: Tag): string | undefined {

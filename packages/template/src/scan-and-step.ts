@@ -26,10 +26,10 @@ export function scanOf(prompt: CompiledPrompt): PromptScan {
 
 /**
  * Reads a prompt without rendering it.
- * @example (await scan({ path: 'hello', content: 'Hi {{ name }}', documents: {} })).parameters // ['name']
+ * @example scan({ path: 'hello', content: 'Hi {{ name }}', documents: {} }).parameters // ['name']
  */
-export async function scan(source: PromptSource): Promise<PromptScan> {
-  return scanOf(await compilePrompt(source))
+export function scan(source: PromptSource): PromptScan {
+  return scanOf(compilePrompt(source))
 }
 
 /**
@@ -37,6 +37,6 @@ export async function scan(source: PromptSource): Promise<PromptScan> {
  * @throws CompileIssueError if the prompt does not compile or rendering fails
  * @example await step({ path: 'hello', content: 'Hi', documents: {} }, { parameters: {}, now: '2026-01-01T00:00:00Z' })
  */
-export async function step(source: PromptSource, input: StepInput): Promise<RenderedStep> {
-  return renderStep(await compilePrompt(source), input)
+export function step(source: PromptSource, input: StepInput): Promise<RenderedStep> {
+  return renderStep(compilePrompt(source), input)
 }

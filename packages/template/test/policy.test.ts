@@ -88,6 +88,18 @@ describe('front matter', () => {
     })
   })
 
+  it.each([
+    ['an equal key', 'a: 1\nb: { c: 1, c: 2 }', 'invalid-config', 3, 12],
+    ['an equal key of a map in a list', '- x: 1\n  y: 2\n  x: 3', 'invalid-config', 4, 3],
+    ['text that is no YAML', 'a: 1\n b: [', 'invalid-config', 2, 4],
+    ['deep lists', `a: ${'['.repeat(20_000)}`, 'invalid-config', 1, 4],
+    ['an alias without an anchor', 'a: *b', 'invalid-config', 1, 4],
+    ['a list', '- a', 'invalid-config', 1, 4],
+    ['more than 64 KB', `a: ${'x'.repeat(65_536)}`, 'limit-exceeded', 1, 4],
+  ])('refuses %s', async (_name, yaml, code, line, column) => {
+    expect(await firstIssue(`---\n${yaml}\n---\nx`)).toMatchObject({ code, line, column })
+  })
+
   it('reads it even if the text below does not parse', async () => {
     expect(await scan(sourceOf('---\na: 1\n---\n<user>'))).toMatchObject({ config: { a: 1 }, errors: [{}] })
   })

@@ -7,8 +7,8 @@ import {
 } from 'promptl-ai'
 import { CompileIssueError, issueAt } from '../compile-error.ts'
 import type { CompiledPrompt } from '../compiled-prompt.ts'
+import type { ParsedText } from '../parse/parse-text.ts'
 import { jsonPart } from '../repair.ts'
-import type { ParsedText } from '../syntax/strict-parser.ts'
 import { checkDepth } from '../value-depth.ts'
 import { type ChainState, decodeStash, encodeStash, openStep, restoreStatuses, takeStatuses } from './chain-state.ts'
 import { repairTree, type Trace } from './repaired-tree.ts'
@@ -119,7 +119,7 @@ function overFrontMatter(written: Record<string, unknown>, front: Record<string,
 function startedChain(prompt: CompiledPrompt, tree: ParsedText, parameters: Readonly<Record<string, unknown>>): Chain {
   const used = prompt.parameters.filter((name) => Object.hasOwn(parameters, name))
   return new Chain({
-    prompt: tree.parsed,
+    prompt: tree.text,
     parameters: Object.fromEntries(used.map((name) => [name, parameters[name]])),
     serialized: { ast: engineTree(tree), globalConfig: prompt.config },
     adapter: Adapters.default,
@@ -129,7 +129,7 @@ function startedChain(prompt: CompiledPrompt, tree: ParsedText, parameters: Read
 function continuedChain(prompt: CompiledPrompt, tree: ParsedText, state: ChainState): Chain {
   const chain = Chain.deserialize({
     serialized: {
-      rawText: tree.parsed,
+      rawText: tree.text,
       ast: engineTree(tree),
       scope: { stash: decodeStash(state.stash), pointers: { ...state.pointers } },
       didStart: true,
@@ -159,13 +159,15 @@ function finalAnswer(answer: readonly RenderedMessage[], tree: ParsedText): Engi
 }
 
 function positioned(prompt: CompiledPrompt, { trace }: RepairedPrompt, error: unknown): unknown {
+  const at = prompt.place(trace.at?.start ?? 0, trace.at?.end)
   if (error instanceof CompileError) {
     const isEmptyText = error.code === 'invalid-content-type' && error.message.endsWith(': text')
     const code = isEmptyText ? 'empty-content-tag' : error.code
     const message = isEmptyText ? 'Content tags cannot be empty' : error.message
-    return new CompileIssueError(issueAt(prompt.place(error.startIndex, error.endIndex), code, message))
+    // The engine locates some faults by line numbers, which expressions do not have.
+    const place = Number.isFinite(error.startIndex) ? prompt.place(error.startIndex, error.endIndex) : at
+    return new CompileIssueError(issueAt(place, code, message))
   }
-  const at = prompt.place(trace.at?.start ?? 0, trace.at?.end)
   if (error instanceof ToolArgumentsError) {
     return new CompileIssueError(issueAt(at, 'invalid-tool-call-arguments', error.message))
   }

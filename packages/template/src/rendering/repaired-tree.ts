@@ -1,4 +1,5 @@
 import { lineAndColumn } from '../compile-error.ts'
+import type { ParsedText } from '../parse/parse-text.ts'
 import type {
   Call,
   Conditional,
@@ -10,7 +11,6 @@ import type {
   OptionalChain,
 } from '../syntax/nodes.ts'
 import { type Attribute, type Spread, walkNodes } from '../syntax/nodes.ts'
-import type { ParsedText } from '../syntax/strict-parser.ts'
 import { CLOCK } from '../syntax/variables.ts'
 
 /**
@@ -51,13 +51,13 @@ const HELD = '#'
  * Rewrites the expressions of a checked tree so that the engine follows JavaScript. Fixes quoted keys, short circuits,
  * optional chains, sequences, iterators and `$now`. During evaluation, `trace` records the current expression.
  */
-export function repairTree({ fragment, parsed }: Pick<ParsedText, 'fragment' | 'parsed'>, trace: Trace): void {
+export function repairTree({ fragment, text }: Pick<ParsedText, 'fragment' | 'text'>, trace: Trace): void {
   const repair: Repair = { trace, usesClock: false, held: 0 }
   const roots: (() => void)[] = []
   for (const node of walkNodes(fragment)) {
     if (node.type === 'Fragment') node.children = node.children.filter((child) => child.type !== 'Config')
     if (node.type === 'ElementTag') repairAttributes(node.attributes, repair)
-    if (node.type === 'ForBlock') locateNames(node, parsed)
+    if (node.type === 'ForBlock') locateNames(node, text)
     if (node.type === 'IfBlock' || node.type === 'ForBlock') node.expression = repairRoot(node.expression, repair)
     if (node.type === 'MustacheTag') {
       const written = node.expression

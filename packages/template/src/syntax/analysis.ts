@@ -1,17 +1,15 @@
 import type { Fault } from '../compile-error.ts'
 import { checkExpression, checkName, type Report } from '../policy.ts'
-import { isLeftOpen } from './left-open.ts'
 import {
   type Attribute,
   type Expression,
   type ForBlock,
-  type IfBlock,
+  type Fragment,
   literalText,
   type Tag,
   type TemplateNode,
 } from './nodes.ts'
-import type { ParsedText } from './strict-parser.ts'
-import { emptyNames, innerNames, type Names, noteNames } from './variables.ts'
+import { declareName, emptyNames, innerNames, isKnown, type Names, noteNames } from './variables.ts'
 
 export interface Analysis {
   faults: Fault[]
@@ -21,8 +19,6 @@ export interface Analysis {
 
 /** Limits the size of the response. */
 const MAX_FAULTS = 20
-/** Rendering is recursive, so the depth of tags and blocks needs a limit. */
-const MAX_TAG_DEPTH = 200
 
 const MESSAGE_TAGS = new Set(['message', 'system', 'developer', 'user', 'assistant', 'tool'])
 const ROLES = new Set(['system', 'developer', 'user', 'assistant', 'tool'])
@@ -31,7 +27,6 @@ const CONTENT_TYPES = new Set(['text', 'image', 'file', 'tool-call'])
 
 interface Surroundings {
   names: Names
-  depth: number
   step: boolean
   content: boolean
   /** The role of the enclosing message. It is `message` if an expression sets the role. */
@@ -40,29 +35,22 @@ interface Surroundings {
 
 interface Walk {
   report: Report
-  /** The tree's offsets refer to this text. */
-  text: string
   usesSteps: boolean
 }
 
-export function analyse({ fragment, parsed }: ParsedText): Analysis {
+export function analyse(fragment: Fragment): Analysis {
   const faults: Fault[] = []
   const report: Report = (fault) => {
     if (faults.length < MAX_FAULTS) faults.push(fault)
   }
-  const walk: Walk = { report, text: parsed, usesSteps: false }
+  const walk: Walk = { report, usesSteps: false }
   const names = emptyNames()
-  visitAll(fragment.children, walk, { names, depth: 0, step: false, content: false })
+  visitAll(fragment.children, walk, { names, step: false, content: false })
   return { faults, parameters: [...names.free], usesSteps: walk.usesSteps }
 }
 
 function visitAll(nodes: readonly TemplateNode[], walk: Walk, around: Surroundings): void {
-  const first = nodes[0]
-  if (around.depth > MAX_TAG_DEPTH && first) {
-    walk.report({ code: 'limit-exceeded', message: 'Tags and blocks are nested too deeply', start: first.start })
-    return
-  }
-  for (const node of nodes) visit(node, walk, { ...around, depth: around.depth + 1 })
+  for (const node of nodes) visit(node, walk, around)
 }
 
 function visit(node: TemplateNode, walk: Walk, around: Surroundings): void {
@@ -71,7 +59,6 @@ function visit(node: TemplateNode, walk: Walk, around: Surroundings): void {
       readExpression(node.expression, walk, around.names)
       break
     case 'IfBlock':
-      checkClosed(node, walk)
       readExpression(node.expression, walk, around.names)
       visitAll(node.children, walk, { ...around, names: innerNames(around.names) })
       visitAll(node.else?.children ?? [], walk, { ...around, names: innerNames(around.names) })
@@ -91,32 +78,13 @@ function readExpression(expression: Expression, walk: Walk, names: Names): void 
   if (checkExpression(expression, walk.report)) noteNames(expression, names, walk.report)
 }
 
-// Reports a block without its own end. The engine silently closes such a block at the enclosing tag, so later text
-// would become conditional.
-function checkClosed(node: IfBlock | ForBlock, { text, report }: Walk): void {
-  if (!isLeftOpen(node, text)) return
-  const opening = text.indexOf('}}', node.expression.end)
-  const closing = node.type === 'IfBlock' ? 'endif' : 'endfor'
-  const message = `Block was left open: {{ ${closing} }} is missing before the tag around it ends`
-  report({ code: 'unclosed-block', message, start: node.start, end: opening === -1 ? node.end : opening + 2 })
-}
-
 function visitLoop(node: ForBlock, walk: Walk, around: Surroundings): void {
-  checkClosed(node, walk)
   readExpression(node.expression, walk, around.names)
   visitAll(node.else?.children ?? [], walk, { ...around, names: innerNames(around.names) })
-  if (node.context.type !== 'Identifier') {
-    walk.report({
-      code: 'not-allowed',
-      message: 'A loop names its item, it cannot take it apart',
-      ...rangeOf(node.context),
-    })
-    return
-  }
   const declared = node.index ? [node.context, node.index] : [node.context]
   for (const variable of declared) {
     checkName(variable.name, variable, walk.report)
-    if (around.names.known.has(variable.name)) {
+    if (isKnown(around.names, variable.name)) {
       const message = `Variable '${variable.name}' is already declared`
       walk.report({ code: 'variable-already-declared', message, ...rangeOf(variable) })
     }
@@ -166,7 +134,7 @@ function visitStep(tag: Tag, walk: Walk, around: Surroundings, fail: Fail): void
     const variable = literalText(attribute)
     if (variable === undefined) {
       fail('invalid-static-attribute', `The attribute '${name}' must only contain literal values`)
-    } else if (checkName(variable, attribute, walk.report)) around.names.known.add(variable)
+    } else if (checkName(variable, attribute, walk.report)) declareName(around.names, variable)
   }
 }
 

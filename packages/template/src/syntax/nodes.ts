@@ -1,4 +1,4 @@
-/** The nodes of the engine's syntax tree that stet reads. Offsets are UTF-16 code units from 0. */
+/** The syntax tree of a prompt. Offsets are UTF-16 code units from 0. */
 interface Range {
   start: number
   end: number
@@ -131,7 +131,6 @@ interface TextNode extends Noted {
 }
 interface CommentNode extends Noted {
   type: 'Comment'
-  raw: string
 }
 interface Mustache extends Noted {
   type: 'MustacheTag'
@@ -159,8 +158,8 @@ export interface IfBlock extends Noted {
 export interface ForBlock extends Noted {
   type: 'ForBlock'
   expression: Expression
-  context: { type: string; name: string } & Located
-  index?: ({ name: string } & Located) | null
+  context: Identifier
+  index?: Identifier
   children: TemplateNode[]
   else?: { children: TemplateNode[] } | null
 }

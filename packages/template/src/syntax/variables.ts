@@ -5,6 +5,8 @@ export const CLOCK = '$now'
 
 export interface Names {
   known: Set<string>
+  /** The names of the block around this one. */
+  outer: Names | undefined
   /**
    * The names that are used without an earlier declaration, in order of appearance. All blocks of a prompt or of a
    * `<scope>` tag share this set.
@@ -13,18 +15,27 @@ export interface Names {
 }
 
 export function emptyNames(known: Iterable<string> = []): Names {
-  return { known: new Set(known), free: new Set() }
+  return { known: new Set(known), outer: undefined, free: new Set() }
 }
 
 /** Returns the names for a nested block. Declarations in the block are not visible outside it. */
 export function innerNames(names: Names, ...declared: string[]): Names {
-  return { known: new Set([...names.known, ...declared]), free: names.free }
+  return { known: new Set(declared), outer: names, free: names.free }
+}
+
+export function isKnown(names: Names, name: string): boolean {
+  for (let block: Names | undefined = names; block; block = block.outer) if (block.known.has(name)) return true
+  return false
+}
+
+export function declareName(names: Names, name: string): void {
+  if (!isKnown(names, name)) names.known.add(name)
 }
 
 export function noteNames(node: Expression | Spread | null, names: Names, report: Report): void {
   if (node === null) return
   if (node.type === 'Identifier') {
-    if (node.name !== CLOCK && node.name !== 'undefined' && !names.known.has(node.name)) names.free.add(node.name)
+    if (node.name !== CLOCK && node.name !== 'undefined' && !isKnown(names, node.name)) names.free.add(node.name)
   } else if (node.type === 'AssignmentExpression') {
     noteNames(node.right, names, report)
     noteTarget(node.left, node.operator, names, report)
@@ -76,5 +87,5 @@ function noteTarget(target: Expression, operator: string, names: Names, report: 
     return
   }
   if (operator !== '=') noteNames(target, names, report)
-  names.known.add(target.name)
+  declareName(names, target.name)
 }

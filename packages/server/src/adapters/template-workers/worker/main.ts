@@ -8,6 +8,7 @@ import {
   scanOf,
   slotPlanOf,
 } from '@stet/template'
+import { answerIssues, schemaIssues } from '@stet/template/answer-schema'
 import { LRUCache } from 'lru-cache'
 import {
   encodeLine,
@@ -17,7 +18,6 @@ import {
   type WorkerRequest,
   wellFormedJson,
 } from '../protocol.ts'
-import { answerIssues } from './answer-issues.ts'
 import { closeModules, lockDown } from './lockdown.ts'
 
 /** A syntax tree uses up to about 150 bytes per character. A larger cache would take memory from calls. */
@@ -38,8 +38,15 @@ let measured = { residentBytes: 0, heapBytes: 0 }
 async function perform(request: WorkerRequest): Promise<unknown> {
   if (request.operation === 'answer') return answerIssues(request.schema, request.value)
   const prompt = await compiledPrompt(request.source)
-  if (request.operation === 'scan') return { ...scanOf(prompt), slots: slotPlanOf(prompt) }
-  return renderStep(prompt, request.step as StepInput)
+  if (request.operation === 'scan') {
+    const scan = scanOf(prompt)
+    const errors = [...scan.errors, ...schemaIssues(request.source, scan.config)]
+    return { ...scan, errors, slots: slotPlanOf(prompt) }
+  }
+  const step = await renderStep(prompt, request.step as StepInput)
+  const [issue] = step.done ? [] : schemaIssues(request.source, prompt.config, step.config)
+  if (issue) throw new CompileIssueError(issue)
+  return step
 }
 
 async function compiledPrompt(source: PromptSource): Promise<CompiledPrompt> {
