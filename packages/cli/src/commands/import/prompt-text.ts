@@ -37,9 +37,8 @@ export function escapeText(text: string): string {
   return text.replaceAll(meaningful, (token) => `\\${token}`)
 }
 
-/** Prints an expression. Without parentheses, the engine would read `{{ format }}` as a `for`. */
 export function print(expression: string): string {
-  return /^(?:if|for|else|endif|endfor)/.test(expression) ? `{{ (${expression}) }}` : `{{ ${expression} }}`
+  return `{{ ${expression} }}`
 }
 
 /** Formats the member of an object. A missing object has no members, as in other template languages. */
