@@ -98,6 +98,7 @@ const constructs: [source: string, outcome: true | string][] = [
   // Text that is no tag
   ['\\{{name}} \\\\{{name}} { {x} }} } <user>a</user> /* b */ \\n --- {{! }} c', true],
   ['"{" {{name}} } {{name}}\n}}', true],
+  ['{ {{#if yes}} {\n{{/if}}{ {{name}}{ { {{#if no}}{{else}} }} } {{/if}} }} } {{name}} }}', true],
   ['{{name', 'not a Handlebars template, line'],
   ["{{it's}}", 'not a Handlebars template, line'],
   ['{{#if yes}}a', 'not a Handlebars template, line'],
@@ -168,6 +169,7 @@ const constructs: [source: string, outcome: true | string][] = [
   ['{{#each orders}}{{> title from="x"}};{{/each}}', true],
   ['{{> common/footer}} {{> "sign"}} {{> [sign]}}', true],
   ['a\n  {{> sign}}\nb', 'The indentation of {{> sign}}'],
+  ['{{#each tags}}\n  {{> row}}\n{{/each}}', 'The indentation of {{> row}}'],
   ['{{> loop}} end', '{{> loop}}'],
   ['{{> (lookup . "key")}}', '{{> (lookup . "key")}}'],
   ['{{#> sign}}else{{/sign}}', '{{#> sign}}'],

@@ -34,6 +34,21 @@ test('only names of Langfuse are variables: other text in braces stays as it is'
   expect(losses('json')).toEqual([stays('{{x y}}')])
 })
 
+test.each([
+  'a {{name}}<tool-call',
+  '<user{{name}}',
+  '}}{ {{name}}{',
+  '{{{',
+  '--- {{name}} /* <!-- \\',
+  '<prompt path="0" />',
+])('text that looks like a tag, a comment or an expression stays text: %j', async (text) => {
+  const { read, losses } = await importPrompts({ text: `x${text}` })
+  expect(await render(await read('text'), { name: '</user>' })).toEqual([
+    { role: 'user', text: `x${text.replace('{{name}}', '</user>')}` },
+  ])
+  expect(losses('text')).toEqual([])
+})
+
 test('every name that Langfuse allows compiles, and two names never become one without a report', async () => {
   const names =
     `format iffy elsewhere endiffoo forename if else for in endif endfor this null constructor toString await

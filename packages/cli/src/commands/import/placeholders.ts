@@ -39,17 +39,10 @@ export function convertPlaceholders(text: string, rule: VariableRule, naming: Na
     }
     const end = match.index + source.length
     noteOuterBraces(text, match.index, end, rule, naming)
-    converted += beforeVariable(text.slice(done, match.index)) + print(variableName(name, naming))
+    converted += escapeText(text.slice(done, match.index)) + print(variableName(name, naming))
     done = end
   }
   return converted + escapeText(text.slice(done))
-}
-
-// The engine would read `{{{ name }}` as an object.
-function beforeVariable(text: string): string {
-  let end = text.length
-  while (text[end - 1] === '{') end -= 1
-  return escapeText(text.slice(0, end)) + '\\{'.repeat(text.length - end)
 }
 
 function noteOuterBraces(text: string, start: number, end: number, { tool }: VariableRule, naming: Naming): void {

@@ -28,20 +28,17 @@ function formatMessage({ role, content, attributes = {} }: TextMessage): string 
 
 const languageTags =
   'message|system|developer|user|assistant|tool|tool-call|content|content-text|content-image|content-file|prompt|step|scope'
-// After a tag, the engine reads `}}` as the end of an expression.
-const meaningful = new RegExp(
-  `\\\\|\\{(?=\\{)|(?<=\\{)\\{|^\\}(?=\\})|/\\*|<!--|</?(?=(?:${languageTags})[\\s/>])`,
-  'g',
-)
+// Text may stand beside a tag. There, the engine would read `{{{` as an object, and `}}` as the end of an expression.
+const braces = String.raw`\{(?=\{|\s*$)|(?<=\{)\{|(?<=^\s*)\}(?=\})`
+const meaningful = new RegExp(String.raw`\\|${braces}|/\*|<!--|</?(?=(?:${languageTags})(?:[\s/>]|$))`, 'g')
 
 /** Escapes the tags, comments, expressions and backslashes of stet's language. */
 export function escapeText(text: string): string {
   return text.replaceAll(meaningful, (token) => `\\${token}`)
 }
 
-/** Prints an expression. Without parentheses, the engine would read `{{ format }}` as a `for`. */
 export function print(expression: string): string {
-  return /^(?:if|for|else|endif|endfor)/.test(expression) ? `{{ (${expression}) }}` : `{{ ${expression} }}`
+  return `{{ ${expression} }}`
 }
 
 /** Formats the member of an object. A missing object has no members, as in other template languages. */

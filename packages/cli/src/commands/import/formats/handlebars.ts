@@ -284,13 +284,13 @@ function convertPartial(state: State, statement: AST.PartialStatement): string {
   if (!isNamedPartial || isLost) return lose(state, statement)
   if (given && !isThis) noteType(state, given, 'object')
   const partial = String((name as AST.PathExpression).original)
+  if (indent) note(state, statement, `The indentation of {{> ${partial}}} was dropped`)
   const template = state.findPartial(partial)
   if (template !== undefined && mustInline(state, statement, template)) {
     if (state.inlined.includes(partial) || state.inlines === 0) return lose(state, statement)
     const scope: Scope = { context: given, passed: new Map([...(isThis ? (outer?.passed ?? []) : []), ...passed]) }
     return inline(state, partial, template, scope)
   }
-  if (indent) note(state, statement, `The indentation of {{> ${partial}}} was dropped`)
   return markReference(
     {
       target: `${partialPrefix}${partial}`,

@@ -33,7 +33,8 @@ function countLines(text: string): number {
  */
 export function importPromptFile(path: string, text: string, findPartial: FindPartial): ForeignPrompt {
   const { head, body, firstLine } = splitPromptFile(path, text)
-  const isHumanloop = 'endpoint' in head || /^\s*<(system|user|assistant)>/.test(body)
+  const isHandlebars = /\{\{~?(?:[#^>!/]|role\s)/.test(body)
+  const isHumanloop = 'endpoint' in head || (!isHandlebars && /^\s*<(system|user|assistant)>/.test(body))
   return isHumanloop
     ? importHumanloop(path, head, body, firstLine)
     : importDotprompt(path, head, body, firstLine, findPartial)
