@@ -101,9 +101,16 @@ under \`parameters\`, as \`text\` unless their use shows another type. Files and
 | kind | source | result |
 |---|---|---|
 | \`latitude\` | folder of \`.promptl\` files, with or without \`latitude-lock.json\`; or a project URL with \`--source-key-stdin\` | texts stay unchanged |
-| \`langfuse\` | JSON of the export, of one prompt, or of an API page | the production version of each prompt; a text prompt becomes a user message, or stays text if others include it |
+| \`langfuse\` | JSON of the export or of one prompt; without a source, Langfuse's API: \`--url\` and the keys, or the variables of its own clients | the production version of each prompt; a text prompt becomes a user message, or stays text if others include it |
 | \`openai\` | JSON of prompt objects: \`model\`, \`instructions\`, \`input\`, \`tools\`, \`text.format\`, \`variables\` | values of variables become defaults |
 | \`dotprompt\` | \`.prompt\` files of dotprompt and of Humanloop | Picoschema becomes parameters and \`schema\`, Handlebars blocks become PromptL blocks |
+
+White space around a message or a part, and indentation that all of its lines share, has no meaning in stet and is not kept. For dotprompt:
+
+- A partial on a line of its own becomes a reference. Other partials are inlined.
+- Without an \`input.schema\`, types are unknown: \`{{list}}\` prints as JSON, and a loop over an object prints nothing. With one, both are reported.
+  \`null\` prints as \`null\`.
+- A template that Handlebars cannot parse is skipped.
 
 ## Load tests
 

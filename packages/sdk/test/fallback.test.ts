@@ -21,7 +21,7 @@ const prompt = (content: string) => () => Response.json({ content, config: {} })
 const failure =
   (status: number, headers = {}) =>
   () =>
-    Response.json({ name: 'X', message: 'no', errorCode: 'x', details: {} }, { status, headers })
+    Response.json({ name: 'X', message: 'no', errorCode: 'x', details: {} }, { status, headers: { 'X-Request-Id': 'r', ...headers } })
 const refused = () => Promise.reject(new TypeError('fetch failed'))
 const never = () => new Promise<Response>(() => {})
 

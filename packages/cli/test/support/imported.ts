@@ -35,15 +35,19 @@ export async function importFrom(kind: string, given: string | Record<string, st
   return { person, data, read, losses, paths: data.files.map(({ path }) => path) }
 }
 
-/** Renders the first step of an imported prompt. Parts become their text or type. */
-export async function render(
+/** Renders the first step of an imported prompt. */
+export async function renderParts(
   content: string,
   parameters: Record<string, unknown>,
   documents: Record<string, string> = {},
 ) {
   const source = { path: 'support/imported', content, documents }
-  const rendered = await step(source, { parameters, now: '2026-01-01T00:00:00.000Z' })
-  return rendered.added.map(({ role, content }) => ({
+  return (await step(source, { parameters, now: '2026-01-01T00:00:00.000Z' })).added
+}
+
+/** Parts become their text, or JSON. */
+export async function render(...given: Parameters<typeof renderParts>) {
+  return (await renderParts(...given)).map(({ role, content }) => ({
     role,
     text: content.map((part) => (typeof part['text'] === 'string' ? part['text'] : JSON.stringify(part))).join(' '),
   }))

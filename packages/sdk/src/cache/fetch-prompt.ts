@@ -131,7 +131,7 @@ async function loadPrompt(
 ): Promise<Outcome<Prompt> | undefined> {
   const headers = { ...exchange.options.headers, ...(etag && { 'If-None-Match': etag }) }
   const answer = await send(settings, { ...exchange, options: { ...exchange.options, headers } })
-  return etag && answer.response.status === 304 ? undefined : parseAnswer<Prompt>(answer)
+  return etag && answer.response.status === 304 ? undefined : parseAnswer<Prompt>(settings, answer)
 }
 
 function within<T>(ms: number, work: Promise<T>): Promise<T> {

@@ -47,8 +47,9 @@ export function convertPlaceholders(text: string, rule: VariableRule, naming: Na
 
 // The engine would read `{{{ name }}` as an object.
 function beforeVariable(text: string): string {
-  const [outer = ''] = /\{*$/.exec(text) ?? []
-  return escapeText(text.slice(0, text.length - outer.length)) + '\\{'.repeat(outer.length)
+  let end = text.length
+  while (text[end - 1] === '{') end -= 1
+  return escapeText(text.slice(0, end)) + '\\{'.repeat(text.length - end)
 }
 
 function noteOuterBraces(text: string, start: number, end: number, { tool }: VariableRule, naming: Naming): void {

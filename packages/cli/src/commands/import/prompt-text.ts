@@ -44,6 +44,11 @@ export function print(expression: string): string {
   return /^(?:if|for|else|endif|endfor)/.test(expression) ? `{{ (${expression}) }}` : `{{ ${expression} }}`
 }
 
+/** Formats the member of an object. A missing object has no members, as in other template languages. */
+export function member(object: string, key: string): string {
+  return `${object}?.${/^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(key) ? key : `[${JSON.stringify(key)}]`}`
+}
+
 /** Formats an attribute. An expression can contain every character; `<` is escaped, so that no tag can begin in it. */
 export function formatAttribute(name: string, value: string): string {
   return ` ${name}=${/^[\p{L}\p{N}_.:/ -]*$/u.test(value) ? `"${value}"` : `{{ ${formatJson(value)} }}`}`

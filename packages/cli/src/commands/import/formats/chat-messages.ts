@@ -43,11 +43,14 @@ function isEmpty(value: unknown): boolean {
   return value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
 }
 
+/** A prompt with any other role does not compile. */
+const roles = new Set(['system', 'developer', 'user', 'assistant', 'tool'])
+
 function roleOf(role: unknown, { losses }: ChatReader): string {
   if (role === 'model') return 'assistant'
-  const known = (typeof role === 'string' ? role : '').replaceAll(/[^\w-]/g, '') || 'user'
-  if (known !== role) losses.push(`The role ${JSON.stringify(role)} is now named "${known}"`)
-  return known
+  if (typeof role === 'string' && roles.has(role)) return role
+  losses.push(`The role ${JSON.stringify(role).slice(0, 200)} does not exist in stet: the message is now of the user`)
+  return 'user'
 }
 
 function attributesOf(name: unknown, id: unknown, { calls, losses }: ChatReader): Record<string, string> {

@@ -18,7 +18,7 @@ interface LangfusePrompt {
   version: number
   labels: string[]
   raw: Record<string, unknown>
-  line: number
+  place: { line?: number }
 }
 
 /**
@@ -33,7 +33,7 @@ export function importLangfuse(entries: readonly JsonEntry[]): ReadSource {
   const refused: ReadSource['refused'] = []
   for (const [index, entry] of entries.entries()) {
     const prompt = readPrompt(entry)
-    if (typeof prompt === 'string') refused.push({ path: `entry ${index + 1}`, line: entry.line, reason: prompt })
+    if (typeof prompt === 'string') refused.push({ path: `entry ${index + 1}`, ...placeOf(entry), reason: prompt })
     else byName.set(prompt.name, [...(byName.get(prompt.name) ?? []), prompt])
   }
   const included = new Set([...byName.values()].flat().flatMap(({ raw }) => textsOf(raw['prompt']).flatMap(includedBy)))
@@ -42,15 +42,19 @@ export function importLangfuse(entries: readonly JsonEntry[]): ReadSource {
   return { prompts, refused }
 }
 
+function placeOf({ value: _, ...place }: JsonEntry): { line?: number } {
+  return place
+}
+
 /** @returns the prompt, or the reason why the entry is not a prompt */
-function readPrompt({ value: raw, line }: JsonEntry): LangfusePrompt | string {
+function readPrompt({ value: raw, ...place }: JsonEntry): LangfusePrompt | string {
   if (!isJsonObject(raw)) return 'is not an object'
   if (typeof raw['name'] !== 'string' || raw['name'] === '') return 'has no "name": add one to the export'
   if (typeof raw['prompt'] !== 'string' && !Array.isArray(raw['prompt'])) {
     return `"${raw['name']}" has no text or list of messages in "prompt"; an API page has only names, so export each prompt`
   }
   const labels = Array.isArray(raw['labels']) ? raw['labels'].filter((label) => typeof label === 'string') : []
-  return { name: raw['name'], version: Number(raw['version'] ?? 1), labels, raw, line }
+  return { name: raw['name'], version: Number(raw['version'] ?? 1), labels, raw, place }
 }
 
 function chooseVersion(versions: readonly LangfusePrompt[]): LangfusePrompt | undefined {
@@ -73,14 +77,20 @@ function convertChosen(
 ): ForeignPrompt {
   const chosen = chooseVersion(versions)
   if (!chosen) throw new RangeError('no version')
-  const { name, version, labels, raw, line } = chosen
+  const { name, version, raw, place } = chosen
   const found: Found = { losses: [], sources: new Map(), references: [], types: new Map() }
   const { losses } = found
-  const others = versions.filter((one) => one !== chosen).map((one) => one.version)
-  others.sort((a, b) => b - a)
-  if (others.length > 0) losses.push(`Imported version ${version}; skipped ${others.join(', ')}`)
-  const further = labels.filter((label) => label !== 'production' && label !== 'latest')
-  if (further.length > 0) losses.push(`The labels ${further.join(', ')} were dropped`)
+  const listed = Array.isArray(raw['versions']) ? raw['versions'].map(Number) : []
+  const others = new Set([...versions.map((one) => one.version), ...listed].filter((one) => one !== version))
+  if (others.size > 0) {
+    losses.push(`Imported version ${version}; skipped ${[...others].sort((a, b) => b - a).join(', ')}`)
+  }
+  for (const one of versions) {
+    const isMain = (label: string): boolean => label === 'latest' || (one === chosen && label === 'production')
+    for (const label of one.labels.filter((label) => !isMain(label))) {
+      losses.push(`The label "${label}" of version ${one.version} was dropped`)
+    }
+  }
   if (Array.isArray(raw['tags']) && raw['tags'].length > 0)
     losses.push(`The tags ${raw['tags'].join(', ')} were dropped`)
   const note = raw['commitMessage']
@@ -93,7 +103,7 @@ function convertChosen(
     typeof prompt === 'string' && included.has(name)
       ? convertText(prompt, all, found)
       : formatMessages(messagesOf(prompt, all, found))
-  return { path: name, front, text, line, ...found }
+  return { path: name, front, text, ...place, ...found }
 }
 
 function configOf(config: unknown, losses: string[]): Record<string, unknown> {
@@ -163,7 +173,8 @@ function convertText(text: string, all: Chosen, found: Found): string {
     if (target === undefined) converted += escapeText(match[0])
     else {
       // An included prompt is a text part of its own.
-      if (!/(?:^|\n)[ \t]*$/.test(converted)) losses.push(`The text of "${target}" now begins on a new line`)
+      const line = converted.slice(converted.lastIndexOf('\n') + 1)
+      if (line.trim() !== '') losses.push(`The text of "${target}" now begins on a new line`)
       converted += markReference({ target, passed: new Map() }, references)
       notePin(target, parts, all.get(target), losses)
     }

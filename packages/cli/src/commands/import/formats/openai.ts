@@ -24,10 +24,10 @@ const bookkeeping = new Set(
  */
 export function importOpenAi(entries: readonly JsonEntry[]): ReadSource {
   const read: ReadSource = { prompts: [], refused: [] }
-  for (const [index, { value: raw, line }] of entries.entries()) {
+  for (const [index, { value: raw, ...place }] of entries.entries()) {
     const converted = isJsonObject(raw) ? convertPrompt(raw) : 'is not an object'
-    if (typeof converted !== 'string') read.prompts.push({ ...converted, line })
-    else read.refused.push({ path: `entry ${index + 1}`, line, reason: converted })
+    if (typeof converted !== 'string') read.prompts.push({ ...converted, ...place })
+    else read.refused.push({ path: `entry ${index + 1}`, ...place, reason: converted })
   }
   return read
 }
@@ -49,30 +49,26 @@ function convertPrompt(raw: Record<string, unknown>): ForeignPrompt | string {
   if (found.length === 0) return `"${name}" has no text in "instructions", "input", "messages" or "prompt"`
   const settings = Object.fromEntries(Object.entries(rest).filter(([key]) => !bookkeeping.has(key)))
   const { format = response_format, ...textSettings } = isJsonObject(text) ? text : {}
-  noteLost(textSettings, 'text', losses)
+  const functions = convertTools(tools, losses)
+  // Without tools, these have no meaning.
+  const unused = functions ? new Set<string>() : new Set(['tool_choice', 'parallel_tool_calls'])
+  const used = Object.fromEntries(Object.entries(settings).filter(([key]) => !unused.has(key)))
   const front = {
-    ...takeSettings(settings, openAiKeys, losses),
-    ...effortOf(reasoning, losses),
-    tools: convertTools(tools, losses),
+    ...takeSettings(used, openAiKeys, losses),
+    ...takeSettings(withPrefix('text', textSettings), openAiKeys, losses),
+    ...takeSettings(withPrefix('reasoning', reasoning), openAiKeys, losses),
+    tools: functions,
     schema: convertResponseFormat(format, losses),
     parameters: defaultsOf(variables, reader),
   }
-  return { path: name, front, text: formatMessages(found), losses }
+  const { id } = raw
+  const alias = typeof id === 'string' && id.startsWith('pmpt_') ? { alias: id } : {}
+  return { path: name, front, text: formatMessages(found), losses, ...alias }
 }
 
-function effortOf(reasoning: unknown, losses: string[]): { reasoningEffort?: unknown } {
-  if (!isJsonObject(reasoning)) return {}
-  const { effort, ...others } = reasoning
-  noteLost(others, 'reasoning', losses)
-  return effort === null ? {} : { reasoningEffort: effort }
-}
-
-function noteLost(settings: Record<string, unknown>, group: string, losses: string[]): void {
-  takeSettings(
-    Object.fromEntries(Object.entries(settings).map(([key, value]) => [`${group}.${key}`, value])),
-    {},
-    losses,
-  )
+function withPrefix(group: string, settings: unknown): Record<string, unknown> {
+  if (!isJsonObject(settings)) return {}
+  return Object.fromEntries(Object.entries(settings).map(([key, value]) => [`${group}.${key}`, value]))
 }
 
 function messagesOf(value: unknown, role: string, reader: Reader): TextMessage[] {
