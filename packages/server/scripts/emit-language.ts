@@ -3,12 +3,28 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { readings } from '@stet/template/parameters'
 import { ASSIGNMENT, BINARY, LOGICAL, METHODS, REFUSED_MEMBERS, UNARY } from '@stet/template/policy'
+import { TAG_NAMES } from '@stet/template/tags'
 import { keysByCheck, otherKeys } from '../src/features/templates/prompt-config.ts'
 
 const file = fileURLToPath(new URL('../../../docs/language.md', import.meta.url))
 
-/** Every key of the tables has a meaning here, and only these; the script fails otherwise. */
-const meanings: Record<string, string> = {
+const tagMeanings: Record<string, string> = {
+  message: 'a message of the role in `role`, for example `developer`',
+  system: 'a system message; text outside of tags is one too',
+  user: 'a user message',
+  assistant: 'an assistant message',
+  tool: 'the result of a tool call, with the `id` and `name` of the call',
+  content: 'a part of the kind in `type`: `text`, `image` or `file`',
+  'content-text': 'a text part',
+  'content-image': 'an image: a URL, a data URL or base64',
+  'content-file': 'a file, with its `mime`',
+  'tool-call': 'a call inside an assistant message, with `id`, `name` and `arguments`',
+  prompt: 'the prompt at `path`, with its variables as attributes: [references](prompts.md#references)',
+  scope: 'text that sees only the variables in the attributes',
+  step: 'a model call: [steps](prompts.md#steps)',
+}
+
+const keyMeanings: Record<string, string> = {
   provider: 'name of a [provider key](providers.md)',
   model: 'model, as the provider names it',
   name: 'name of the prompt as a tool of other prompts',
@@ -47,10 +63,11 @@ const meanings: Record<string, string> = {
 const checked = keysByCheck.flatMap(([{ expected }, keys]) => keys.map((key) => [key, expected || 'any'] as const))
 const unchecked = [...otherKeys].filter((key) => !checked.some(([known]) => known === key))
 const keys = [...checked, ...unchecked.map((key) => [key, 'any'] as const)]
-const missing = keys.filter(([key]) => !Object.hasOwn(meanings, key)).map(([key]) => key)
-const unknown = Object.keys(meanings).filter((key) => !keys.some(([known]) => known === key))
-if (missing.length + unknown.length > 0)
-  throw new Error(`emit-language.ts: no meaning of ${missing}; no key ${unknown}`)
+explainsAll(
+  keyMeanings,
+  keys.map(([key]) => key),
+)
+explainsAll(tagMeanings, TAG_NAMES)
 
 const receivers: readonly [string, object][] = [
   ['text', String.prototype],
@@ -82,7 +99,7 @@ fails the run with \`document_config_error\`.
 
 | key | value | meaning |
 |---|---|---|
-${keys.map(([key, expected]) => `| \`${key}\` | ${expected} | ${meanings[key]} |`).join('\n')}
+${keys.map(([key, expected]) => `| \`${key}\` | ${expected} | ${keyMeanings[key]} |`).join('\n')}
 
 ## Parameters
 
@@ -96,6 +113,14 @@ ${Object.entries(readings)
   .join('\n')}
 
 Values of any other type stay unchanged. \`image\` and \`file\` also accept a list. \`required\` refuses a run without the value, and \`default\` fills it in.
+
+## Tags
+
+| tag | content |
+|---|---|
+${TAG_NAMES.map((name) => `| \`<${name}>\` | ${tagMeanings[name]} |`).join('\n')}
+
+All other tags are text. Other attributes of messages and parts are kept on them.
 
 ## Operators
 
@@ -129,6 +154,14 @@ if (process.argv.includes('--check')) {
     process.exitCode = 1
   }
 } else writeFileSync(file, text)
+
+/** @throws Error if an entry has no meaning, or a meaning no entry */
+function explainsAll(meanings: Record<string, string>, names: readonly string[]): void {
+  const missing = names.filter((name) => !Object.hasOwn(meanings, name))
+  const unknown = Object.keys(meanings).filter((name) => !names.includes(name))
+  if (missing.length + unknown.length > 0)
+    throw new Error(`emit-language.ts: no meaning of ${missing}; nothing called ${unknown}`)
+}
 
 function isParsed(type: string): boolean {
   return type === 'object' || type === 'array'

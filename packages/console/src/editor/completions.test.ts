@@ -28,4 +28,6 @@ test.each([
   ['---\ntype: ag|\n---\n', 'agent'],
 ])('after %j, %s is offered', (text, label) => expect(labels(text)).toContain(label))
 
+test('a tag that the language takes for text is not offered', () => expect(labels('<dev|')).toEqual([]))
+
 test('plain words are not completed', () => expect(labels('Hello cus|')).toEqual([]))

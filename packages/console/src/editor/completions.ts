@@ -53,7 +53,6 @@ const tagNames = [
   'system',
   'user',
   'assistant',
-  'developer',
   'message',
   'tool',
   'tool-call',

@@ -51,7 +51,7 @@ function body(stream: StringStream, mode: Mode): string | null {
   // Unknown tags are text for the model.
   if (
     stream.match(
-      /^<\/?(?:system|user|assistant|developer|tool|message|step|scope|prompt|content(?:-text|-image|-file)?|tool-call)(?=[\s/>]|$)/,
+      /^<\/?(?:system|user|assistant|tool|message|step|scope|prompt|content(?:-text|-image|-file)?|tool-call)(?=[\s/>]|$)/,
     )
   )
     return opened(mode, 'tag', 'tagName')
