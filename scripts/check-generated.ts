@@ -10,6 +10,7 @@ const checks: readonly [file: string, script: string][] = [
   ['docs/errors.md', 'packages/contract/scripts/emit-errors.ts'],
   ['docs/configuration.md', 'packages/server/scripts/emit-configuration.ts'],
   ['docs/cli.md', 'packages/cli/scripts/emit-docs.ts'],
+  ['docs/language.md', 'packages/server/scripts/emit-language.ts'],
   ['docs/compatibility.md', 'packages/server/scripts/emit-compatibility.ts'],
 ]
 

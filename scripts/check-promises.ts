@@ -1,6 +1,6 @@
 /**
  * Fails if a fulfilled reliability promise has no test whose title contains `promise <number>: `, if a promise of
- * several servers has none in `packages/server/test/scaled`, or if the counts of docs/reliability.md and the tests differ.
+ * several servers has none in `packages/server/test/scaled`, or if the counts of docs/proof/reliability.md and the tests differ.
  * So far it caught five rows of the guide whose counts differed from the tests (ADR 70).
  */
 import { execFileSync } from 'node:child_process'
@@ -40,10 +40,10 @@ function promisesIn(files: string): Set<number> {
  * `count(ci, long)` does so with a pair of the row, and each count before a release belongs to such a call.
  */
 function countDifferences(): string[] {
-  const page = readFileSync('docs/reliability.md', 'utf8')
+  const page = readFileSync('docs/proof/reliability.md', 'utf8')
   const [, table = ''] = page.split('| on every change | before a release |\n')
   const rows = table.split('\n\n')[0]?.split('\n').slice(1) ?? []
-  if (rows.length < kept.length) throw new Error('docs/reliability.md has no table of counts')
+  if (rows.length < kept.length) throw new Error('docs/proof/reliability.md has no table of counts')
   return rows.flatMap((row) => {
     const [, promise = '', files = '', onChange = '', beforeRelease = ''] = row.split('|')
     const [ci, long] = [numbersIn(onChange), numbersIn(beforeRelease)]
@@ -57,7 +57,9 @@ function countDifferences(): string[] {
         : [`${file}: count(${calls.join(') and count(')}) is not in the row`]
     })
     const unknown = long.filter((many) => !paired.has(many)).map((many) => `${many} is no count of its tests`)
-    return [...unpaired, ...unknown].map((problem) => `docs/reliability.md, promise${promise.trimEnd()}: ${problem}`)
+    return [...unpaired, ...unknown].map(
+      (problem) => `docs/proof/reliability.md, promise${promise.trimEnd()}: ${problem}`,
+    )
   })
 }
 
@@ -73,7 +75,7 @@ function filesIn(cell: string): string[] {
       if (name.includes('/')) folder = name.slice(0, name.lastIndexOf('/') + 1)
       const candidates = folders.flatMap((root) => [`${root}/${name}.test.ts`, `${root}/${folder}${name}.test.ts`])
       const found = candidates.find(existsSync)
-      if (found === undefined) throw new Error(`docs/reliability.md names ${name}, which is no test`)
+      if (found === undefined) throw new Error(`docs/proof/reliability.md names ${name}, which is no test`)
       return found
     })
 }

@@ -15,7 +15,7 @@ export default defineConfig({
   minify: true,
   plugins: [bundledLicenses(fileURLToPath(new URL('.', import.meta.url)))],
   deps: {
-    onlyBundle: ['entities', 'diff', 'node-diff3', 'picomatch', '@handlebars/parser'],
+    onlyBundle: ['@cfworker/json-schema', 'entities', 'diff', 'node-diff3', 'picomatch', '@handlebars/parser'],
   },
   outputOptions: { chunkFileNames: '[name]-[hash].mjs' },
 })

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'tsdown'
@@ -31,6 +31,11 @@ const writtenTable = {
 /** One copy of the declarations serves both formats. They are the largest part of the package. */
 function shareDeclarations({ options: { outDir, format } }: { options: { outDir: string; format: string } }): void {
   if (format === 'es') writeFileSync(join(outDir, 'index.d.mts'), `${DISPOSABLE}\nexport * from './index.cjs'\n`)
+  // The build adds this line even to declarations without a map.
+  for (const name of readdirSync(outDir).filter((file) => /\.d\.[cm]ts$/.test(file))) {
+    const text = readFileSync(join(outDir, name), 'utf8')
+    writeFileSync(join(outDir, name), text.replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n'))
+  }
 }
 
 export default defineConfig({
@@ -38,7 +43,7 @@ export default defineConfig({
   format: ['esm', 'cjs'],
   platform: 'neutral',
   target: 'es2022',
-  dts: { tsconfig: './tsconfig.src.json' },
+  dts: { tsconfig: './tsconfig.src.json', sourcemap: false },
   outExtensions: ({ format }) => (format === 'cjs' ? { js: '.cjs', dts: '.d.cts' } : { js: '.mjs', dts: '.d.mts' }),
   // The declarations reference the library that `await using` needs.
   banner: { dts: DISPOSABLE },
@@ -46,7 +51,14 @@ export default defineConfig({
   // Both declaration formats share one registry, so that augmenting it through `import` also augments it through
   // `require`. The package that contains a declaration file decides its format, not the importer.
   inputOptions: (options) => ({ ...options, plugins: [sharedRegistry, writtenTable, options.plugins] }),
-  sourcemap: false,
+  // The maps have no sources: a stack trace needs only files and lines, and the package must stay below 1 MB.
+  sourcemap: true,
+  outputOptions: (options, _format, { cjsDts }) => ({
+    ...options,
+    sourcemapExcludeSources: true,
+    // The declarations have the documentation.
+    ...(!cjsDts && { comments: { jsdoc: false, annotation: true, legal: true } }),
+  }),
   hooks: { 'build:done': shareDeclarations },
   plugins: [bundledLicenses(fileURLToPath(new URL('.', import.meta.url)))],
 })

@@ -25,6 +25,7 @@ const programs = {
       ...bullmq,
       /^@opentelemetry\//,
       // What reads prompts.
+      '@cfworker/json-schema',
       'acorn',
       'entities',
       'yaml',

@@ -35,30 +35,27 @@ Use \`stet\` to keep prompts as files in sync with a project, publish drafts, an
 - Data goes to standard output, messages to standard error: \`stet run x > answer.txt\` saves only the answer.
 - \`--json\` prints one JSON document. \`run\`, \`chat\` and \`attach\` print one line per event, then one with the result; \`serve\` prints
   \`{"api","data","firstKey","profile"}\` when it listens.
-- Colors are used only on terminals, separately for each output. The order is \`NO_COLOR\`, the flags, \`FORCE_COLOR\`.
+- Colors are used only on terminals. The order is \`NO_COLOR\`, the flags, \`FORCE_COLOR\`.
 - Ctrl-C during \`run\` and \`chat\` stops the run on the server, and a second one exits at once. In \`attach\` it only detaches.
-  In \`bench\` it ends the load, and the report is still printed.
-- If a connection breaks during a run, the CLI reconnects up to three times in a row: \`… reconnecting (1/3)\`.
+- If a connection breaks during a run, the CLI reconnects up to three times in a row.
 - Name versions and conversations by their uuid or its first 8 digits, and prompts by path, file or folder, from any folder:
   \`support/reply\`, \`prompts/support/reply.promptl\`, \`.\`. After \`--\` a name may begin with a dash.
 - Files that cannot be prompts are skipped by name, with exit code 1: names with characters other than letters, digits, \`.\`, \`-\`, \`_\`,
   names that some file systems forbid or treat as equal, and links that lead outside the folder. Skipped files do not count as deleted.
 - Questions are asked only if all three streams are terminals, \`CI\` is unset, and neither \`--json\` nor \`--no-input\` is given.
 - Writes go to a draft. Only \`publish\`, \`rollback\` and \`projects import\` change live, and they add versions: no command edits a published
-  one.
+  one. A colleague's changes are never overwritten or deleted without \`--force\`, \`--theirs\`, \`--prune\` or a confirmation that lists them.
 - A missing file deletes nothing: \`push\` deletes its prompt only with \`--delete\`, and \`pull\` deletes the file of a deleted prompt only with
   \`--prune\`. At a terminal, both list the paths and ask instead; \`--yes\` does not answer this question.
-- Without any prompt file, \`check\`, \`status\` and \`push\` exit with 2, because the checkout or a setting is probably wrong. The first two accept
-  \`--allow-empty\`.
-- A colleague's changes are never overwritten or deleted without \`--force\`, \`--theirs\`, \`--prune\` or a confirmation that lists them.
+- Without any prompt file, \`check\`, \`status\` and \`push\` exit with 2. The first two accept \`--allow-empty\`.
 
 ## Settings
 
 Settings come from flags, environment, \`stet.config.json\`, \`stet.lock.json\`, the stored login and defaults, in this order. \`--verbose\` shows
 the origin of each value.
 
-In a clone of stet's repository, \`npx stet <command>\` runs the program. Elsewhere, install it first. The packages are not in the npm registry
-yet: install the [tarballs](self-hosting.md#install), then use \`npx stet <command>\`.
+In a clone of stet's repository, \`npx stet <command>\` runs the program. Elsewhere, install the [tarballs](self-hosting.md#install) first: the packages are
+not in the npm registry yet.
 
 Keys and paths in a cloned repository:
 
@@ -66,8 +63,8 @@ Keys and paths in a cloned repository:
   \`--base-url\` or \`STET_BASE_URL\`, to the default address, and to addresses that have a login; never to one that comes only from
   \`stet.config.json\` or \`stet.lock.json\`. In CI, set both variables.
 - \`promptsDir\` and \`types.out\` must be inside the project and outside of \`.git\`, even if they are symbolic links.
-- \`status\`, \`pull\`, \`diff\`, \`push\` and \`check\` may read the history with git. A repository cannot make them run a program: stet names
-  the checkout's \`.git\`, so a bare repository committed as files is never opened, and turns off hooks, file monitors and fetches.
+- \`status\`, \`pull\`, \`diff\`, \`push\` and \`check\` may read the history with git. A repository cannot make them
+  [run a program](security.md#the-command-line-in-a-cloned-repository).
 - \`include\` and \`ignore\` are glob patterns relative to \`promptsDir\`: \`*\`, \`**\`, \`?\`, \`[a-c]\`, \`{a,b}\`, and \`drafts/\` for everything in
   a folder, with at most three wildcards between two slashes. A pattern that matches no prompt file causes a warning.
 
@@ -104,9 +101,16 @@ under \`parameters\`, as \`text\` unless their use shows another type. Files and
 | kind | source | result |
 |---|---|---|
 | \`latitude\` | folder of \`.promptl\` files, with or without \`latitude-lock.json\`; or a project URL with \`--source-key-stdin\` | texts stay unchanged |
-| \`langfuse\` | JSON of the export, of one prompt, or of an API page | the production version of each prompt; a text prompt becomes a user message, or stays text if others include it |
+| \`langfuse\` | JSON of the export or of one prompt; without a source, Langfuse's API: \`--url\` and the keys, or the variables of its own clients | the production version of each prompt; a text prompt becomes a user message, or stays text if others include it |
 | \`openai\` | JSON of prompt objects: \`model\`, \`instructions\`, \`input\`, \`tools\`, \`text.format\`, \`variables\` | values of variables become defaults |
 | \`dotprompt\` | \`.prompt\` files of dotprompt and of Humanloop | Picoschema becomes parameters and \`schema\`, Handlebars blocks become PromptL blocks |
+
+White space around a message or a part, and indentation that all of its lines share, has no meaning in stet and is not kept. For dotprompt:
+
+- A partial on a line of its own becomes a reference. Other partials are inlined.
+- Without an \`input.schema\`, types are unknown: \`{{list}}\` prints as JSON, and a loop over an object prints nothing. With one, both are reported.
+  \`null\` prints as \`null\`.
+- A template that Handlebars cannot parse is skipped.
 
 ## Load tests
 
@@ -119,8 +123,8 @@ first text, latency, errors by cause, and its own CPU. [Performance](performance
 - Failed requests are not repeated, and broken streams are not joined again: each is a failed run. A slot pauses 100 ms after a failed run,
   doubling to 1 s.
 - The warm-up runs the prompt once on each server, then with the full concurrency. A first run that fails ends the command with its error.
-- The end of \`--duration\`, or \`--runs\`, starts no further run. \`bench\` waits 30 s for active runs (5 s after Ctrl-C), then stops them. A run of
-  \`--no-stream\` has no uuid yet; the server ends it after its grace period (\`STET_GRACE_MS\`).
+- At the end, or after Ctrl-C, \`bench\` waits 30 s (5 s) for active runs, then stops them. The server ends runs of \`--no-stream\` after its grace period
+  (\`STET_GRACE_MS\`).
 - The exit code is 8 if any run failed or had to be stopped. With \`--json\`, the report is one document on standard output; times are
   milliseconds.
 - Percentiles cover successful runs only.

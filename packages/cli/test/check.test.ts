@@ -21,6 +21,7 @@ test('check --local: prints every error with position and frame and exits 7, wit
   })
   await write(person, 'prompts/a/broken.promptl', 'One line.\n<user>{{ nope( }}</user>\n')
   await write(person, 'prompts/lost.promptl', 'See <prompt path="nowhere" />.\n')
+  await write(person, 'prompts/schema.promptl', '---\nschema: { properties: { a: { required: 5 } } }\n---\nHi\n')
   const found = await person.stet(['check', '--local'])
   expect(found.code).toBe(7)
   expect(found.stdout).toContain('prompts/a/broken.promptl:2:')
@@ -28,7 +29,11 @@ test('check --local: prints every error with position and frame and exits 7, wit
   expect(found.stdout).toContain(
     "prompts/lost.promptl:1:5 error The referenced document 'nowhere' does not exist (reference-not-found)",
   )
-  expect(found.stderr).toBe('✖ 4 files compiled · 2 errors\n')
+  expect(found.stdout).toContain(
+    'prompts/schema.promptl:2:1 error The schema cannot be applied: a keyword has a value of the wrong type ' +
+      '(at /properties/a) (invalid-schema)',
+  )
+  expect(found.stderr).toBe('✖ 5 files compiled · 3 errors\n')
 })
 
 test('check --local: annotations for GitHub Actions on standard error, JSON on standard output', async () => {

@@ -1,59 +1,9 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { step } from '@stet/template'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { parse } from 'yaml'
 import { problemOfPath } from '../src/sync/prompt-path.ts'
-import { projectWith, server } from './support/shared-server.ts'
-import { Person } from './support/stet.ts'
-import { temporaryFolder } from './support/temporary-folder.ts'
-
-const fixture = (name: string): string => fileURLToPath(new URL(`fixtures/${name}`, import.meta.url))
-interface Imported {
-  files: { path: string; file: string; action: string }[]
-  losses: { path: string; source: string | null; message: string }[]
-}
-
-/** Has no server, and files to import. */
-async function personWith(files: Record<string, string | Uint8Array> = {}): Promise<Person> {
-  const person = new Person(await temporaryFolder(), { address: 'http://127.0.0.1:1' })
-  for (const [name, text] of Object.entries(files)) {
-    await mkdir(dirname(join(person.folder, name)), { recursive: true })
-    await writeFile(join(person.folder, name), text)
-  }
-  return person
-}
-
-/** Imports a source, or the folder or file `in` of these files. */
-async function importFrom(kind: string, given: string | Record<string, string>, stdin = '', ...flags: string[]) {
-  const person = await personWith(typeof given === 'string' ? {} : given)
-  const source = typeof given === 'string' ? given : (Object.keys(given)[0] ?? '').replace(/\/.*/, '')
-  const ended = await person.stet(['import', kind, source, ...flags, '--json'], stdin)
-  expect(ended).toMatchObject({ code: 0, stderr: '' })
-  const data: Imported = JSON.parse(ended.stdout)
-  const read = (path: string) => readFile(join(person.folder, 'prompts', `${path}.promptl`), 'utf8')
-  const losses = (path: string) => data.losses.filter((loss) => loss.path === path).map(({ message }) => message)
-  return { person, data, read, losses, paths: data.files.map(({ path }) => path) }
-}
-
-/** Renders the first step of an imported prompt. Parts become their text or type. */
-async function render(content: string, parameters: Record<string, unknown>, documents: Record<string, string> = {}) {
-  const source = { path: 'support/imported', content, documents }
-  const rendered = await step(source, { parameters, now: '2026-01-01T00:00:00.000Z' })
-  return rendered.added.map(({ role, content }) => ({
-    role,
-    text: content.map((part) => (typeof part['text'] === 'string' ? part['text'] : JSON.stringify(part))).join(' '),
-  }))
-}
-
-function inSupport(documents: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(documents).map(([path, text]) => [`support/${path}`, text]))
-}
-
-function frontOf(text: string): Record<string, unknown> {
-  return parse(text.split('---')[1] ?? '')
-}
+import { fixture, frontOf, importFrom, inSupport, personWith, render } from './support/imported.ts'
+import { loggedIn, projectWith, server } from './support/shared-server.ts'
 
 test('Langfuse: imports the production version with its exact text, settings, tools and schema', async () => {
   const { data, read, losses } = await importFrom('langfuse', fixture('langfuse.json'))
@@ -67,18 +17,20 @@ test('Langfuse: imports the production version with its exact text, settings, to
   expect(frontOf(critic)['parameters']).toEqual({
     criticLevel: { type: 'text' },
     movie: { type: 'text' },
-    first_name: { type: 'text' },
   })
-  expect(await render(critic, { criticLevel: 'strict', movie: 'Dune', first_name: 'Ana' })).toEqual([
-    { role: 'user', text: 'As a strict critic, do you like Dune? Answer with <user> or /* not */ at all \\ Ana.' },
+  expect(await render(critic, { criticLevel: 'strict', movie: 'Dune' })).toEqual([
+    {
+      role: 'user',
+      text: 'As a strict critic, do you like Dune? Answer with <user> or /* not */ at all \\ {{ first name }}.',
+    },
   ])
   expect(losses('movie-critic').sort()).toEqual(
     [
-      'The labels staging were dropped',
+      'The label "staging" of version 1 was dropped',
       'Imported version 1; skipped 2',
       'The setting "supported_languages" is not supported: ["en","fr"]',
       'The tags movies were dropped',
-      'The variable "first name" is now named "first_name"',
+      '{{ first name }} is not a variable in Langfuse and stays as text: names begin with a letter, then letters, digits and "_"',
     ].sort(),
   )
   const chat = await read('support/chat')
@@ -102,7 +54,10 @@ test('Langfuse: imports the production version with its exact text, settings, to
     schema: { type: 'object', properties: { text: { type: 'string' } } },
     parameters: { company: { type: 'text' }, history: { type: 'array' }, question: { type: 'text' } },
   })
-  expect(losses('support/chat')).toEqual([expect.stringContaining('The message placeholder "history"')])
+  expect(losses('support/chat')).toEqual([
+    'The text of "tone" now begins on a new line',
+    expect.stringContaining('The message placeholder "history"'),
+  ])
 })
 
 test('Langfuse: including prompts use the new names and pass variables at any depth', async () => {
@@ -114,7 +69,7 @@ test('Langfuse: including prompts use the new names and pass variables at any de
       prompt: [{ role: 'system', content: `Help {{company}}. ${include('chat', '|label=production')}` }],
     },
     { name: 'chat', prompt: `Be {{mood}}. ${include('team: rules!', '|version=1')}` },
-    { name: 'team: rules!', version: 2, prompt: `Never say {{first word}}, {{company}}. ${include('a"b')} \\` },
+    { name: 'team: rules!', version: 2, prompt: `Never say {{in}}, {{company}}. ${include('a"b')} \\` },
     { name: 'a"b', prompt: 'Ask {{who}}.' },
     { name: 'lost', prompt: `${include('not here')} ${include('Chat', '|label=old')} <prompt path="0" />` },
   ].map((prompt) => ({ version: 1, labels: label, ...prompt }))
@@ -122,23 +77,24 @@ test('Langfuse: including prompts use the new names and pass variables at any de
   expect(paths).toEqual(['Chat', 'chat-2', 'team-rules', 'a-b', 'lost'])
   const documents = Object.fromEntries(await Promise.all(paths.map(async (path) => [path, await read(path)])))
   expect(documents['Chat']).toContain(
-    '<prompt path="chat-2" mood={{ mood }} first_word={{ first_word }} company={{ company }} who={{ who }} />',
+    '<prompt path="chat-2" mood={{ mood }} inValue={{ inValue }} company={{ company }} who={{ who }} />',
   )
   for (const [path, names] of [
-    ['Chat', ['company', 'mood', 'first_word', 'who']],
-    ['chat-2', ['mood', 'first_word', 'company', 'who']],
-    ['team-rules', ['first_word', 'company', 'who']],
+    ['Chat', ['company', 'mood', 'inValue', 'who']],
+    ['chat-2', ['mood', 'inValue', 'company', 'who']],
+    ['team-rules', ['inValue', 'company', 'who']],
     ['a-b', ['who']],
   ] as const) {
     expect(Object.keys(frontOf(documents[path] ?? '')['parameters'] ?? {}), path).toEqual(names)
   }
-  const values = { company: 'Acme', mood: 'kind', first_word: 'no', who: 'Ana' }
+  const values = { company: 'Acme', mood: 'kind', inValue: 'no', who: 'Ana' }
   const rendered = await render(documents['Chat'] ?? '', values, inSupport(documents))
   expect(rendered).toEqual([{ role: 'system', text: 'Help Acme. Be kind. Never say no, Acme. Ask Ana. \\' }])
-  expect(data.losses.map(({ path, message }) => `${path}: ${message}`)).toEqual([
+  const said = data.losses.map(({ path, message }) => `${path}: ${message}`)
+  expect(said.filter((loss) => !loss.endsWith('now begins on a new line'))).toEqual([
     'chat-2: The reference to "team: rules!" asks for version 1: version 2 was imported',
     'chat-2: "chat" is now named "chat-2"',
-    'team-rules: The variable "first word" is now named "first_word"',
+    'team-rules: The variable "in" is now named "inValue"',
     'team-rules: "team: rules!" is now named "team-rules"',
     'a-b: "a"b" is now named "a-b"',
     'lost: The reference to "Chat" asks for the label old: version 1 was imported',
@@ -194,34 +150,7 @@ test('dotprompt: a partial gets its context, including list items and objects', 
     name: 'Ana',
   }
   const [message] = await render(list, values, documents)
-  expect(message?.text.replaceAll(/\s+/g, ' ')).toBe('pen from A; ink from B; cap from us Yours, Ana')
-})
-
-test('dotprompt: strings, inverted blocks and outer contexts convert; subexpressions and raw blocks are reported', async () => {
-  const lines = [
-    '{{#each shops}}{{#each orders}}{{title}} at {{../name}} for {{../../buyer}}; {{/each}}{{/each}}',
-    '{{^closed}}open{{/closed}} {{#ifEquals tone "a }} b"}}yes{{else}}no{{/ifEquals}} {{>sign from="us east"}}',
-    'C:\\\\{{buyer}}',
-    '{{#if (eq tone "kind")}}kind{{else}}stern{{/if}}',
-    '{{{{raw}}}} {{as it is}} {{{{/raw}}}}',
-    "{{it's}} {{{buyer}}} {{~buyer~}}",
-  ]
-  const files = { 'in/shop.prompt': lines.join('\n'), 'in/_sign.prompt': 'Yours, {{from}}' }
-  const { read, data } = await importFrom('dotprompt', files)
-  const reported = ['{{#if (eq tone "kind")}}', '{{{{raw}}}} {{as it is}} {{{{/raw}}}}', "{{it's}}"]
-  expect(data.losses.map(({ message }) => message)).toEqual(
-    reported.map((tag, at) => `Line ${at + 4}: ${tag} is not supported and stays as text: rewrite or remove it`),
-  )
-  const values = { shops: [{ name: 'A', orders: [{ title: 'pen' }] }], buyer: 'Ana', closed: false, tone: 'a }} b' }
-  const [message] = await render(await read('shop'), values, inSupport({ sign: await read('sign') }))
-  expect(message?.text.split('\n').map((line) => line.trim())).toEqual([
-    'pen at A for Ana;',
-    'open yes Yours, us east',
-    'C:\\Ana',
-    '{{#if (eq tone "kind")}}kind{{else}}stern{{/if}}',
-    '{{{{raw}}}} {{as it is}} {{{{/raw}}}}',
-    "{{it's}} Ana Ana",
-  ])
+  expect(message?.text.replaceAll(/\s+/g, ' ')).toBe('pen from A;ink from B; cap from us Yours, Ana')
 })
 
 test('OpenAI: instructions, input, defaults, tools and format', async () => {
@@ -231,6 +160,7 @@ test('OpenAI: instructions, input, defaults, tools and format', async () => {
     model: 'gpt-5.1',
     maxTokens: 500,
     reasoningEffort: 'low',
+    reasoningSummary: 'auto',
     tools: { refund: { description: 'Pays back', parameters: { type: 'object' } } },
     schema: { type: 'object', properties: { reply: { type: 'string' } }, required: ['reply'] },
     parameters: {
@@ -245,11 +175,9 @@ test('OpenAI: instructions, input, defaults, tools and format', async () => {
     { role: 'user', text: expect.stringMatching(/^Issue: late .*https:\/\/example\.com\/s\.png/) },
   ])
   expect(losses('pmpt_123')).toEqual([
-    'The setting "text.verbosity" is not supported: "low"',
-    'The setting "reasoning.summary" is not supported: "auto"',
     'The setting "strict" of the tool "refund" is not supported: true',
     'The tool {"type":"web_search"} is not supported',
-    'The setting "strict" of the response format is not supported: true',
+    'The setting "text.verbosity" is not supported: "low"',
     'The value of the variable "screenshot" cannot be a default',
   ])
 })
@@ -335,6 +263,16 @@ test('a folder of the discontinued service: copied byte for byte, and unsupporte
   expect(losses('broken')).toEqual([expect.stringContaining('Does not compile (line 1,')])
 })
 
+test('OpenAI: a push keeps the aliases of the lock', async () => {
+  const person = await loggedIn()
+  expect(await person.stet(['init', '--create', 'aliases'])).toMatchObject({ code: 0 })
+  await writeFile(join(person.folder, 'in.json'), JSON.stringify({ id: 'pmpt_1', name: 'reply', input: 'Hi' }))
+  expect(await person.stet(['import', 'openai', 'in.json'])).toMatchObject({ code: 0 })
+  expect(await person.stet(['push'])).toMatchObject({ code: 0 })
+  const lock = JSON.parse(await readFile(join(person.folder, 'stet.lock.json'), 'utf8'))
+  expect(lock).toMatchObject({ prompts: { reply: {} }, aliases: { pmpt_1: 'reply' } })
+})
+
 test('existing files stay unchanged; --strict makes losses a failure; --dry-run writes nothing', async () => {
   const person = await personWith()
   const source = fixture('latitude')
@@ -403,11 +341,10 @@ test('hostile and broken exports: the import continues, and each loss names file
       '---\nmodel: x\nendpoint: chat\ntemplate_language: jinja\n---\n<user>\n{% if x %}Hi{% endif %}\n</user>\n',
     'in/helper.agent': '---\nmodel: x\n---\n',
   })
-  expect(dotprompt.paths).toEqual(['jinja', 'open'])
+  expect(dotprompt.paths).toEqual(['jinja'])
   for (const said of [
     'bad.prompt: Skipped: front matter, line 3: ',
-    'open (open.prompt): Line 5: {{shout b}} is not supported and stays as text: rewrite or remove it',
-    'open (open.prompt): Does not compile (line 10, column 1): Block was left open',
+    'open.prompt: Skipped: not a Handlebars template, line 6: ',
     "jinja (jinja.prompt): Line 7: {% if x %} is jinja syntax: rewrite it in stet's",
     'helper.agent: Skipped: Humanloop agents are not supported: turn the text into a prompt',
   ]) {

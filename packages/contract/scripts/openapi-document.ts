@@ -36,7 +36,7 @@ const DESCRIPTION = `Prompts with versions, and runs of them.
 - Every request carries \`Authorization: Bearer <API key>\`, or the cookie of a console session with \`X-Stet-Console: 1\`. A request with \`Authorization\` ignores cookies.
 - Bodies are JSON in UTF-8. Keys that a request schema does not name are ignored, and \`null\` counts as absent for every optional field.
 - Releases only add fields to responses.
-- Every error has the body \`ErrorBody\`; \`reason\` names its cause, which docs/errors.md explains.
+- Every error has the body \`ErrorBody\`; \`reason\` names its cause, which [docs/errors.md](docs/errors.md) explains.
 - An unknown path is 404. A method that the path does not support is 405 with \`Allow\`.`
 
 const SESSION =

@@ -43,7 +43,8 @@ export const ErrorBody = z
       .enum([...refusals, 'internal_server_error', ...RUN_ERROR_CODES])
       .meta({ description: 'The name, the code of the run error, or `internal_server_error`.' }),
     reason: z.string().meta({
-      description: 'The cause. docs/errors.md lists all causes. For a failed run, `errorCode` says more.',
+      description:
+        'The cause. [docs/errors.md](docs/errors.md) lists all causes. For a failed run, `errorCode` says more.',
     }),
     details: z.looseObject({}).meta({ description: 'Data that the caller can act on. Empty for many causes.' }),
     error: z.object({ message: z.string() }).exactOptional().meta({

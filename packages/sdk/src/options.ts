@@ -105,6 +105,8 @@ export interface Hooks {
   }): void
   onStreamEvent?(e: StreamEvent, c: { conversationUuid?: string; path?: string }): void
   onError?(e: StetError, c: { operation: string; willRetry: boolean }): void
+  /** Called before the client waits and repeats a request. `attempt` is the number of the coming attempt: 1 or more. */
+  onRetry?(c: { operation: string; attempt: number; delayMs: number; error: StetError }): void
 }
 
 /**
@@ -168,8 +170,11 @@ export type AttachOptions<O extends OutputKind = 'text'> = RequestOptions &
   StreamCallbacks<O> &
   StreamControls & {
     stream?: boolean
-    /** The stream starts after the event with this id. Default: the stream has all events of the latest run. */
-    lastEventId?: string
+    /**
+     * The stream starts after the event with this id. Default: the stream has all events of the latest run. A route can
+     * pass `request.headers.get('Last-Event-ID')`, which is null without that header.
+     */
+    lastEventId?: string | null | undefined
   }
 
 /** The options argument of a run. Optional unless the prompt requires a parameter. */

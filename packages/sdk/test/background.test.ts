@@ -36,6 +36,12 @@ describe('a job', () => {
 })
 
 describe('attach', () => {
+  it.each([null, undefined, ''])('with %j as the last event starts at the first one', async (lastEventId) => {
+    const { url, requests } = await localServer(events(RUN))
+    expect(await client(url).runs.attachStream(UUID, { lastEventId }).finalText()).toBe('Hello')
+    expect(requests[0]?.headers['last-event-id']).toBeUndefined()
+  })
+
   it('resumes after an event, also over JSON', async () => {
     const { url, requests } = await localServer(events(RUN), json(result('Hello')))
     const stet = client(url)

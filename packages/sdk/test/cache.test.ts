@@ -395,8 +395,9 @@ describe('fallback', () => {
       errors: [],
     } satisfies Partial<Prompt> & { source: string; fetchedAt: number })
     expect(warn.mock.calls).toEqual([[expect.stringContaining('support/reply')]])
-    // The fallback is not cached, so the next call sends a request.
+    // The fallback is not cached, so a call after the outage sends a request.
     state.status = 200
+    pass(5000)
     expect(seen(await stet.prompts.get('support/reply', { fallback: 'x' }))).toEqual(['one', 'network'])
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import * as sdk from '../src/index.ts'
-import { json, localServer, text } from './support/local-server.ts'
+import { json, localServer, type Reply, text } from './support/local-server.ts'
 
 const client = (url: string) =>
   new sdk.Stet({ apiKey: 'k', baseUrl: url, projectId: 7, maxRetries: 0, logLevel: 'off' })
@@ -92,10 +92,10 @@ describe('bodies from other servers', () => {
   })
 
   it('{error: {message}}', async () => {
-    const error = await failing('{"error":{"message":"Conversation not found"}}', 404)
+    const error = await failing('{"error":{"message":"Conversation not found"}}', 404, { 'X-Request-Id': 'req_1' })
     expect(error).toMatchObject({
       name: 'NotFoundError',
-      message: '404 Conversation not found (project 7, version live)',
+      message: '404 Conversation not found (project 7, version live) [req_1]',
     })
   })
 
@@ -211,5 +211,71 @@ describe('brands', () => {
 
   it.each([undefined, null, 'text', {}, new Error('x')])('%s is not a StetError', (value) => {
     expect(sdk.StetError.isInstance(value)).toBe(false)
+  })
+})
+
+describe('a server other than stet', () => {
+  /** Answers as another service would: `health` for /health, and `other` for everything else. */
+  const host = async (other: Reply, health: Reply) => {
+    const server = await localServer((response, request) =>
+      (request.url.endsWith('/health') ? health : other)(response, request),
+    )
+    const stet = client(`${server.url}/app`)
+    return {
+      ...server,
+      stet,
+      message: (status: number) => `${server.url}/app: this is no stet server (GET /health answered ${status})`,
+    }
+  }
+  const page = text('<h1>Hello</h1>', 200, { 'Content-Type': 'text/html' })
+  const stetHealth = json({ status: 'ok', version: '0.1.0', features: [] })
+
+  it.each([
+    ['404 in text', text('Cannot GET', 404), text('Cannot GET', 404), 404],
+    ['404 in JSON', json({ detail: 'Not Found' }, 404), json({ detail: 'Not Found' }, 404), 404],
+    ['405', text('', 405), text('', 404), 404],
+    ['a page for every path', page, page, 200],
+    ['a page, and a health route of its own', page, json({ status: 'UP' }), 200],
+  ])('%s', async (_, other, health, status) => {
+    const { stet, message, requests } = await host(other, health)
+    const calls = [
+      () => stet.prompts.get('a'),
+      () => stet.prompts.run('a'),
+      () => stet.prompts.run('a', { stream: false }),
+    ]
+    for (const call of calls) {
+      const error = await call().then(
+        () => undefined,
+        (e: unknown) => e as sdk.ApiError,
+      )
+      expect(error).toBeInstanceOf(sdk.ApiError)
+      expect(error?.message).toContain(message(status))
+      // The console prints the stack.
+      expect(error?.stack).toContain(message(status))
+      expect(error).toMatchObject({ attempts: 1, method: expect.any(String), serverResponse: expect.any(String) })
+    }
+    const asked = requests.filter(({ url }) => url === '/app/health')
+    expect(asked).toHaveLength(3)
+    for (const { headers } of asked) expect(headers).not.toHaveProperty('authorization')
+  })
+
+  it.each([
+    ['stet without request ids', text('gone', 404), stetHealth],
+    ['a gateway that wants a login', text('', 404), text('', 401)],
+    ['a gateway without a server', text('', 404), text('', 502)],
+    ['a health route that hangs up', text('', 404), (response) => void response.destroy()],
+  ] as [string, Reply, Reply][])('nothing is claimed about %s', async (_, other, health) => {
+    const { stet } = await host(other, health)
+    await expect(stet.prompts.get('a')).rejects.toThrow(/^404 Not Found/)
+  })
+
+  it.each([
+    ['an error of stet', json({ name: 'NotFoundError', message: 'm', errorCode: 'NotFoundError', details: {} }, 404)],
+    ['a response with a request id', text('', 404, { 'X-Request-Id': 'r' })],
+    ['a failing server', text('', 500)],
+  ])('%s causes no further request', async (_, other) => {
+    const { stet, requests } = await host(other, page)
+    await expect(stet.prompts.get('a')).rejects.toThrow()
+    expect(requests).toHaveLength(1)
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ConnectionError, InternalServerError, RateLimitError, Stet } from '../src/index.ts'
+import { ConnectionError, type Hooks, InternalServerError, RateLimitError, Stet } from '../src/index.ts'
 import { resolveSettings } from '../src/settings.ts'
 import { Api } from '../src/transport/api.ts'
 import { isRetryable, retryDelayMs } from '../src/transport/retry.ts'
@@ -84,6 +84,21 @@ describe('requests', () => {
     await expect(api.call('projects.list', {}, {})).resolves.toEqual([])
     expect(requests.map(({ headers }) => headers['x-retry-count'])).toEqual([undefined, '1', '2'])
     expect(slept).toEqual([1000, 1000])
+  })
+
+  it('tell onRetry before each wait, and only then', async () => {
+    const { url, requests } = await localServer(busy, json({}, 500, { 'retry-after-ms': '1' }), json({}, 404))
+    const told: unknown[] = []
+    const onRetry: Hooks['onRetry'] = ({ error, ...about }) => {
+      told.push({ ...about, error: error.message, requests: requests.length })
+      throw new Error('an observer')
+    }
+    const stet = new Stet({ apiKey: 'k', baseUrl: url, logLevel: 'off', hooks: { onRetry } })
+    await expect(stet.me()).rejects.toMatchObject({ status: 404 })
+    expect(told).toEqual([
+      { operation: 'me', attempt: 1, delayMs: 1000, error: '503 starting', requests: 1 },
+      { operation: 'me', attempt: 2, delayMs: 1, error: '500 Internal Server Error', requests: 2 },
+    ])
   })
 
   it('fail with the error of the last attempt and its count', async () => {

@@ -9,6 +9,7 @@ import {
   tool,
 } from '../src/index.ts'
 import { deferred } from '../src/stream/deferred.ts'
+import { createMockStet } from '../src/testing/index.ts'
 import { events, json, localServer, openEvents, type Reply } from './support/local-server.ts'
 import { BEHAVIOURS, type Behaviour, runServer } from './support/run-server.ts'
 import { frames, result, runEvents, UUID } from './support/sample-run.ts'
@@ -436,4 +437,94 @@ it.each(['run', 'stream'] as const)('%s in the background rejects tools', async 
     how === 'run' ? client(url).prompts.run('a', options) : client(url).prompts.stream('a', options).finalResult()
   await expect(call).rejects.toBeInstanceOf(ConfigurationError)
   expect(requests).toEqual([])
+})
+
+describe('names', () => {
+  const definition = { parameters: { type: 'object' } }
+  const logger = () => {
+    const warn = vi.fn()
+    return { warn, o: { logLevel: 'warn' as const, logger: { error: warn, warn, info: warn, debug: warn } } }
+  }
+  /** The run's steps have these configurations. */
+  const stepsOf = (...tools: unknown[]) => {
+    const [before, after] = [runEvents(['ok']).slice(0, 2), runEvents(['ok']).slice(3)]
+    const shown = tools.map((each) => [
+      'latitude-event',
+      { ...before[0]?.[1], type: 'provider-started', config: { model: 'm', tools: each } },
+    ])
+    return frames([...before, ...shown, ...after] as ReturnType<typeof runEvents>)
+  }
+  const said = async (tools: unknown[], handlers: string[], open: string[] = []) => {
+    const { url } = await localServer(events(stepsOf(...tools)))
+    const { warn, o } = logger()
+    const stet = client(url, o)
+    const given = Object.fromEntries([
+      ...handlers.map((name) => [name, () => 1]),
+      ...open.map((name) => [name, undefined]),
+    ])
+    // A derived client and a second call add no further warning.
+    for (const each of [stet, stet, stet.project(7)]) await each.prompts.run('weather', { tools: given })
+    return warn.mock.calls.map(([text]) => text)
+  }
+  const weather = { get_weather: definition, get_tide: definition }
+
+  it.each([
+    ['all match', [weather], ['get_weather', 'get_tide'], []],
+    ['a list of maps', [[{ get_weather: definition }, { get_tide: definition }]], ['get_weather', 'get_tide'], []],
+    [
+      'a misspelled handler',
+      [weather],
+      ['get_wether', 'get_tide'],
+      ['the prompt declares no tool "get_wether", did you mean "get_weather"?'],
+    ],
+    ['an unknown handler', [weather], ['get_weather', 'get_tide', 'zzz'], ['the prompt declares no tool "zzz"']],
+    ['no declared tools', [undefined], ['zzz'], ['the prompt declares no tool "zzz"']],
+    [
+      'a tool of the server',
+      [['get_tide', { get_weather: definition }]],
+      ['get_weather', 'get_tide'],
+      ['the prompt declares no tool "get_tide"'],
+    ],
+    [
+      'a tool without a handler',
+      [weather],
+      ['get_weather'],
+      ['no handler for the tool "get_tide", so its calls end the run'],
+    ],
+    [
+      'tools of several steps',
+      [{ get_tide: definition }, { get_weather: definition }],
+      ['get_weather', 'get_tide'],
+      [],
+    ],
+    ['a name of every object', [{ toString: definition }], ['toString'], []],
+  ] as [string, unknown[], string[], string[]][])('%s', async (_, declared, handlers, expected) => {
+    expect(await said(declared, handlers)).toEqual(expected.map((text) => `[stet] weather: ${text}`))
+  })
+
+  it('a handler that is undefined leaves its tool open without a warning', async () => {
+    expect(await said([weather], ['get_weather'], ['get_tide'])).toEqual([])
+  })
+
+  it('a mock gives no warning', async () => {
+    const { warn, o } = logger()
+    await createMockStet({ weather: 'Sunny.' }, o).prompts.run('weather', { tools: { get_weather: () => 1 } })
+    expect(warn).not.toHaveBeenCalled()
+  })
+
+  it('a call without tools gives no warning', async () => {
+    const { url } = await localServer(events(stepsOf(weather)))
+    const { warn, o } = logger()
+    await client(url, o).prompts.run('weather')
+    expect(warn).not.toHaveBeenCalled()
+  })
+
+  it('a JSON run warns of a call without a handler', async () => {
+    const { url } = await localServer(json(jsonEndingWith([rome])))
+    const { warn, o } = logger()
+    await client(url, o).prompts.run('weather', { stream: false, tools: { get_wether: () => 1 } })
+    expect(warn.mock.calls).toEqual([
+      ['[stet] weather: no handler for the tool "get_weather", so its calls end the run'],
+    ])
+  })
 })

@@ -51,6 +51,17 @@ describe('parseBaseUrl', () => {
     expect(() => parseBaseUrl(text)).toThrow(/STET_BASE_URL/)
     expect(() => parseBaseUrl(text)).not.toThrow(/secret/)
   })
+
+  it.each([
+    ['example.com', 'example.com'],
+    ['', ''],
+    ['https://user:secret@example.com/stet', '***example.com/stet'],
+    ['user:se@cret@example.com', '***example.com'],
+    ['stet_7kQ', '***'],
+  ])('the error for %j shows the value without secrets', (text, shown) => {
+    const message = `baseUrl (STET_BASE_URL) must be an http address without a password, not '${shown}'`
+    expect(() => parseBaseUrl(text)).toThrow(new ConfigurationError(message))
+  })
 })
 
 it('omits undefined query values and encodes the rest', () => {

@@ -6,6 +6,7 @@ export type Report = (fault: Fault) => void
 /** Evaluation is recursive, so the depth needs a limit. Real prompts nest only a few levels deep. */
 const MAX_EXPRESSION_DEPTH = 200
 
+/** The tables up to `ASSIGNMENT` are also printed in docs/language.md. */
 const DATE_PARTS = 'FullYear Month Date Day Hours Minutes Seconds Milliseconds'.split(' ')
 export const DATE_GETTERS = [
   ...['getTime', 'getYear', 'getTimezoneOffset'],
@@ -21,16 +22,16 @@ export const METHODS: ReadonlySet<string> = new Set([
   ).split(' '),
   ...DATE_GETTERS,
 ])
-const REFUSED_MEMBERS = new Set('constructor prototype caller callee arguments apply call bind'.split(' '))
+export const REFUSED_MEMBERS = new Set('constructor prototype caller callee arguments apply call bind'.split(' '))
 
 const HIDING_NAMES = new Set(
   'constructor toString valueOf hasOwnProperty isPrototypeOf propertyIsEnumerable toLocaleString'.split(' '),
 )
 
 export const BINARY = new Set('== != === !== < <= > >= << >> >>> + - * / % | ^ &'.split(' '))
-const LOGICAL = new Set(['&&', '||', '??'])
-const UNARY = new Set(['!', '-', '+', '~', 'typeof', 'void'])
-const ASSIGNMENT = new Set('= += -= *= /= %= <<= >>= >>>= |= ^= &='.split(' '))
+export const LOGICAL = new Set(['&&', '||', '??'])
+export const UNARY = new Set(['!', '-', '+', '~', 'typeof', 'void'])
+export const ASSIGNMENT = new Set('= += -= *= /= %= <<= >>= >>>= |= ^= &='.split(' '))
 
 const KIND_NAMES: Record<string, string> = {
   ArrowFunctionExpression: 'Arrow functions are',

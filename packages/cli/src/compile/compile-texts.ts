@@ -17,9 +17,13 @@ export async function compileTexts(
   others: ReadonlyMap<string, string> = new Map(),
 ): Promise<Map<string, PromptScan>> {
   const { scan } = await loadEngine()
+  const { schemaIssues } = await import('@stet/template/answer-schema')
   const documents = Object.fromEntries([...others, ...texts])
   const scans = new Map<string, PromptScan>()
-  for (const [path, content] of texts) scans.set(path, await scan({ path, content, documents }))
+  for (const [path, content] of texts) {
+    const found = await scan({ path, content, documents })
+    scans.set(path, { ...found, errors: [...found.errors, ...schemaIssues({ path, content }, found.config)] })
+  }
   return scans
 }
 

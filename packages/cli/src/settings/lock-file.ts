@@ -24,6 +24,8 @@ export interface Lock {
   /** With `ref` live, the folder follows live. `title` is the draft's new name, applied at publication. */
   version: { uuid: string; status: VersionStatus; name: string; ref?: 'live'; title?: string }
   prompts: Record<string, LockEntry>
+  /** Maps ids of imported prompts, by which applications called them, to paths. */
+  aliases?: Record<string, string>
 }
 
 const lockfileVersion = 1
@@ -49,9 +51,13 @@ export async function writeLockFile(file: string, lock: Lock): Promise<void> {
 }
 
 /** Sorted keys keep git diffs small. */
-export function formatLock({ baseUrl, projectId, version, prompts }: Lock): string {
-  const sorted = Object.fromEntries(Object.entries(prompts).sort(([a], [b]) => (a < b ? -1 : 1)))
-  return `${JSON.stringify({ lockfileVersion, baseUrl, projectId, version, prompts: sorted }, null, 2)}\n`
+export function formatLock({ baseUrl, projectId, version, prompts, aliases }: Lock): string {
+  const lock = { lockfileVersion, baseUrl, projectId, version, prompts: sorted(prompts) }
+  return `${JSON.stringify({ ...lock, ...(aliases && { aliases: sorted(aliases) }) }, null, 2)}\n`
+}
+
+function sorted<T>(values: Readonly<Record<string, T>>): Record<string, T> {
+  return Object.fromEntries(Object.entries(values).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 function parseLock(value: Record<string, unknown>, file: string): Lock {
@@ -63,7 +69,12 @@ function parseLock(value: Record<string, unknown>, file: string): Lock {
     throw new CliError('usage', `${file} is not a stet lock file`, { hint: 'run stet init --force to write a new one' })
   }
   const entries = Object.entries(prompts).map(([path, entry]): [string, LockEntry] => [path, parseEntry(entry)])
-  return { baseUrl, projectId, version, prompts: Object.fromEntries(entries) }
+  const lock: Lock = { baseUrl, projectId, version, prompts: Object.fromEntries(entries) }
+  if (!isJsonObject(value['aliases'])) return lock
+  const aliases = Object.entries(value['aliases']).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  )
+  return { ...lock, aliases: Object.fromEntries(aliases) }
 }
 
 function isVersion(value: unknown): value is Lock['version'] {

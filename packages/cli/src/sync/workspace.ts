@@ -184,6 +184,7 @@ export async function saveLock(
       ...(title !== undefined && { title }),
     },
     prompts: version.status === 'draft' ? prompts : withoutDraftNotes(prompts),
+    ...(settings.lock?.aliases && { aliases: settings.lock.aliases }),
   }
   await writeLockFile(settings.lockFile, lock)
 }

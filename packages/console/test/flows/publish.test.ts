@@ -156,8 +156,17 @@ test('a publication while the dialog is open stops a roll-back, and the draft st
   await page.getByRole('button', { name: /^Roll back to v\d+$/ }).click()
   const dialog = page.getByRole('dialog', { name: /^Roll back to v\d+$/ })
   await dialog.getByText('1 prompt: 1 changed.').waitFor()
+  // The page asks for the versions every 10 s. With the new one, the dialog would show other changes.
+  const listed = Promise.withResolvers<void>()
+  await page.route(/\/versions(\?|$)/, async (route) => {
+    if (route.request().method() === 'GET') await listed.promise
+    await route.continue()
+  })
   await published([{ path: 'farewell', status: 'modified', content: 'Meanwhile' }])
+  const refused = page.waitForResponse((response) => response.status() === 409)
   await dialog.getByRole('button', { name: 'Roll back', exact: true }).click()
+  await refused
+  listed.resolve()
   await dialog.getByText('Live has not changed').waitFor()
   expect(await liveText('farewell')).toBe('Meanwhile')
 })

@@ -4,6 +4,7 @@ import type { Logger } from '../options.ts'
 import type { FetchedPrompt, Prompt } from '../types.ts'
 import type { CacheEntry, CacheOptions, CacheStore } from './cache-options.ts'
 import { MemoryStore } from './memory-store.ts'
+import type { Outages } from './outages.ts'
 
 const TTL_MS = 60_000
 const STALE_TTL_MS = 3_600_000
@@ -15,6 +16,9 @@ export interface CacheSlot {
   cache?: PromptCache
   /** The hash of the last API key, kept because hashing costs more than the rest of a cache hit. */
   caller?: { authorization: string; hash: Promise<string> }
+  outages?: Outages
+  /** The warnings that were logged, so that each is logged once. */
+  warned?: Set<string>
 }
 
 /** Calls the server. Returns undefined if the prompt with this ETag is still current. */
@@ -22,6 +26,8 @@ export type Load = (etag: string | undefined) => Promise<Outcome<Prompt> | undef
 
 export interface CacheRequest {
   key: string
+  /** The key, or a longer one for a request that only some callers of the key may share. */
+  flight: string
   load: Load
   options: CacheOptions
   now: () => number
@@ -43,13 +49,13 @@ export class PromptCache {
   }
 
   async get(request: CacheRequest): Promise<Outcome<FetchedPrompt>> {
-    const { key, options, now } = request
+    const { key, flight, options, now } = request
     const { ttl = TTL_MS, staleTtl = STALE_TTL_MS, waitUntil } = options
     const entry = await this.#try(request, (store) => store.get(key))
     const age = entry && now() - entry.storedAt
     if (!entry || age === undefined || age >= Math.max(ttl, staleTtl)) return this.#fly(request)
     if (age < ttl) return outcomeOf(entry, 'cache')
-    if (!this.#flights.has(key) && now() >= (this.#pauses.get(key) ?? 0)) {
+    if (!this.#flights.has(flight) && now() >= (this.#pauses.get(key) ?? 0)) {
       const renewal = this.#fly(request, entry).catch((error: unknown) => this.#keep(request, error))
       waitUntil?.(renewal)
     }
@@ -63,17 +69,17 @@ export class PromptCache {
   }
 
   #fly(request: CacheRequest, known?: CacheEntry): Promise<Outcome<FetchedPrompt>> {
-    const { key } = request
-    const under = this.#flights.get(key)
+    const name = request.flight
+    const under = this.#flights.get(name)
     if (under) return under
     const flight: Promise<Outcome<FetchedPrompt>> = this.#load(
       request,
       known,
-      () => this.#flights.get(key) === flight,
+      () => this.#flights.get(name) === flight,
     ).finally(() => {
-      if (this.#flights.get(key) === flight) this.#flights.delete(key)
+      if (this.#flights.get(name) === flight) this.#flights.delete(name)
     })
-    this.#flights.set(key, flight)
+    this.#flights.set(name, flight)
     return flight
   }
 

@@ -35,25 +35,26 @@ export class Prompts<R = PromptRegistry> {
 
   /**
    * Returns one prompt. For an unknown path, rejects with NotFoundError, whose `details` suggest similar paths. With
-   * `cache`, the prompt may come from the cache. With `fallback`, the call returns the fallback during an outage.
-   * `source` names the origin of the prompt.
+   * `cache`, the prompt may come from the cache. With `fallback`, the call returns the fallback during an outage: after
+   * at most `fallbackTimeout` milliseconds in all (default: 2000), and at once for 5 s after a failure. `source` names
+   * the origin of the prompt.
    *
    * @example const { content, source } = await stet.prompts.get('support/reply', { cache: true, fallback: 'Hello' })
    */
   get<P extends PromptPath<R>>(
     path: P,
-    o: Scope & RequestOptions & { cache?: boolean | CacheOptions; fallback?: PromptFallback } = {},
+    o: Scope &
+      RequestOptions & { cache?: boolean | CacheOptions; fallback?: PromptFallback; fallbackTimeout?: number } = {},
   ): ApiPromise<FetchedPrompt> {
     const { settings } = this.#api
-    const { cache = settings.cache ?? false, fallback, ...call } = o
-    const fromServer = async () => {
+    const { cache = settings.cache ?? false, fallback, fallbackTimeout, ...call } = o
+    const fetch = async () => {
+      if (cache || fallback !== undefined) {
+        const { fetchPrompt } = await import('../cache/fetch-prompt.ts')
+        return fetchPrompt(this.#api, path, { ...o, cache })
+      }
       const { data, response } = await this.#api.answer<Prompt>('prompts.get', { path }, call)
       return { data: { ...data, source: 'network' as const, fetchedAt: settings.runtime.now() }, response }
-    }
-    if (!cache && fallback === undefined) return new ApiPromise(fromServer())
-    const fetch = async () => {
-      const { fetchPrompt } = await import('../cache/fetch-prompt.ts')
-      return fetchPrompt(this.#api, path, { ...o, cache }, fromServer)
     }
     return new ApiPromise(fetch())
   }

@@ -204,6 +204,7 @@ export class RunPump<O extends OutputKind> {
     advance(this.progress, event)
     this.log.append(event)
     if (event.event === 'latitude-event') this.#learnUuid(event.data.uuid)
+    if (event.type === 'provider-started') this.#tools?.declare(event.data.config)
     // Events are frequent, so skip the calls if there are no listeners.
     const isHeard = !this.listeners.isEmpty
     if (isHeard) this.listeners.emit('event', event)

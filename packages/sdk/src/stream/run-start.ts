@@ -56,5 +56,5 @@ export function requestOnly({ signal, timeout, maxRetries, headers }: RequestOpt
 
 export function attachStart<O extends OutputKind>(conversationUuid: string, o: AttachOptions<O>): RunStart<O> {
   const { lastEventId, ...options } = o
-  return { operation: 'runs.attach', fields: { conversationUuid }, options, lastEventId }
+  return { operation: 'runs.attach', fields: { conversationUuid }, options, lastEventId: lastEventId || undefined }
 }

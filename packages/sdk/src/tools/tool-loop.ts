@@ -11,6 +11,7 @@ import { pausedResult } from './paused-result.ts'
 import { roundOptions } from './round-options.ts'
 import { type Spent, sumOf } from './spent.ts'
 import type { ToolMap } from './tool.ts'
+import { declaredTools, mismatches } from './tool-names.ts'
 
 const MAX_ROUNDS = 10
 // The run waits for the result, so retry this request at least five times.
@@ -37,6 +38,8 @@ export class ToolLoop<O extends OutputKind> {
   readonly #maxRounds: number
   readonly #host: ToolHost
   readonly #handled = new Set<string>()
+  /** The prompt's tools, from the configurations of all steps. Undefined until a step has shown its own. */
+  #declared: Set<string> | undefined
 
   constructor(api: Api, start: RunStart<O>, host: ToolHost) {
     const { tools = {}, maxToolRounds } = start.options
@@ -102,7 +105,27 @@ export class ToolLoop<O extends OutputKind> {
     return () => this.#api.open('conversations.chat', fields, options)
   }
 
+  /** Learns the tools of a step from its configuration, which names a model unless the events come from a mock. */
+  declare(config: Record<string, unknown> | undefined): void {
+    if (!config?.['model']) return
+    this.#declared ??= new Set()
+    for (const name of declaredTools(config)) this.#declared.add(name)
+  }
+
+  /** Returns the result of the whole call. Warns of handlers and tools that do not match, once per client. */
   total(result: RunResult<O>): RunResult<O> {
+    const { logger, prompts } = this.#api.settings
+    // A JSON run shows no configuration, only the calls that nothing answered.
+    const handlers = Object.keys(this.#tools)
+    const found = this.#declared
+      ? mismatches(handlers, this.#declared)
+      : mismatches([], new Set(result.toolRequests.map(({ name }) => name).filter((name) => !handlers.includes(name))))
+    prompts.warned ??= new Set()
+    for (const sentence of found) {
+      const warning = `${this.#start.path ?? this.#start.operation}: ${sentence}`
+      if (!prompts.warned.has(warning)) logger.warn(warning)
+      prompts.warned.add(warning)
+    }
     return { ...result, ...sumOf([...this.#spent, result]) }
   }
 

@@ -104,7 +104,7 @@ export class Api {
   }
 
   async #parsed<T>(exchange: Exchange): Promise<Outcome<T>> {
-    return parseAnswer(await send(this.settings, exchange))
+    return parseAnswer(this.settings, await send(this.settings, exchange))
   }
 
   exchange(name: OperationName, fields: object, options: RequestOptions & Scope, timeoutMs = TIMEOUT_MS): Exchange {

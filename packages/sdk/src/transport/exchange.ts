@@ -11,6 +11,8 @@ export interface Exchange {
   retry: boolean | 'keyed' | undefined
   outside?: boolean | undefined
   timeoutMs: number
+  /** Epoch milliseconds. No attempt lasts longer, and no retry starts later. */
+  deadline?: number
   options: RequestOptions
   context?: string | undefined
   prompt?: string | undefined

@@ -4,13 +4,13 @@ import type { Settings } from '../settings.ts'
 import type { Answer, Exchange } from './exchange.ts'
 import { requestHeaders } from './headers.ts'
 import { onAbort } from './on-abort.ts'
-import { errorFromResponse, requireEvents } from './response-error.ts'
+import { errorFromResponse, explained, requireEvents } from './response-error.ts'
 import { retryDelayMs } from './retry.ts'
 import { startTimer } from './timer.ts'
 
 /** Sends a request with retries. @throws StetError */
 export async function send(settings: Settings, exchange: Exchange): Promise<Answer> {
-  const { options, operation, method, retry } = exchange
+  const { options, operation, method, retry, deadline = Number.POSITIVE_INFINITY } = exchange
   const { runtime, logger } = settings
   const maxRetries = options.maxRetries ?? settings.maxRetries
   const body = encodeBody(exchange.body)
@@ -22,14 +22,19 @@ export async function send(settings: Settings, exchange: Exchange): Promise<Answ
       // Without an idempotency key, a retry could repeat the work.
       mayRepeat = retry === 'keyed' ? headers.has('idempotency-key') : retry === true
       return await attemptOnce(settings, exchange, { headers, attempt, ...(body !== undefined && { body }) })
-    } catch (error) {
-      if (!StetError.isInstance(error)) throw error
-      const failed = error instanceof ApiError ? error : undefined
+    } catch (cause) {
+      if (!StetError.isInstance(cause)) throw cause
+      const failed = cause instanceof ApiError ? await explained(settings, cause) : undefined
+      const error = failed ?? cause
+      const delay = retryDelayMs({ attempt, headers: failed?.headers, now: runtime.now(), random: runtime.random })
       const willRetry =
-        mayRepeat && attempt < maxRetries && (failed ? failed.retryable : error instanceof ConnectionError)
+        mayRepeat &&
+        attempt < maxRetries &&
+        (failed ? failed.retryable : error instanceof ConnectionError) &&
+        runtime.now() + delay < deadline
       observe(settings, () => settings.hooks?.onError?.(error, { operation, willRetry }))
       if (!willRetry) throw error
-      const delay = retryDelayMs({ attempt, headers: failed?.headers, now: runtime.now(), random: runtime.random })
+      observe(settings, () => settings.hooks?.onRetry?.({ operation, attempt: attempt + 1, delayMs: delay, error }))
       logger.info(`${operation} is repeated in ${Math.round(delay)} ms: ${error.message}`)
       await runtime.sleep(delay, options.signal).catch(() => {
         throw abortError(options.signal)
@@ -46,7 +51,17 @@ interface Attempt {
 
 async function attemptOnce(
   settings: Settings,
-  { method, url, operation, options, timeoutMs, isStream, context, prompt }: Exchange,
+  {
+    method,
+    url,
+    operation,
+    options,
+    timeoutMs,
+    deadline = Number.POSITIVE_INFINITY,
+    isStream,
+    context,
+    prompt,
+  }: Exchange,
   { attempt, ...sent }: Attempt,
 ): Promise<Answer> {
   const { hooks, runtime, fetch, fetchOptions, logger } = settings
@@ -54,8 +69,9 @@ async function attemptOnce(
   const controller = new AbortController()
   const { signal } = controller
   const unfollow = onAbort(outer, () => controller.abort(abortError(outer)))
-  const stopTimer = startTimer(timeoutMs, () => {
-    controller.abort(new TimeoutError(`${operation}: no response within ${timeoutMs} ms`))
+  const limitMs = Math.min(timeoutMs || deadline, Math.max(1, deadline - runtime.now()))
+  const stopTimer = startTimer(limitMs, () => {
+    controller.abort(new TimeoutError(`${operation}: no response within ${limitMs} ms`))
   })
   const startedAt = runtime.now()
   const about = { operation, method, url, attempt }

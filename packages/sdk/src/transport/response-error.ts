@@ -1,4 +1,5 @@
 import { ApiError, errorClassOf, RunError } from '../errors.ts'
+import type { Settings } from '../settings.ts'
 import type { Answer } from './exchange.ts'
 
 const KEPT_CHARACTERS = 2048
@@ -31,6 +32,16 @@ export function invalidAnswer(answer: Answer, expected: string): ApiError {
     message: `The response is not ${expected}. Check that baseUrl is the address of a stet server`,
     details: {},
   })
+}
+
+/**
+ * Returns the error, or a clearer one if the response came from a server other than stet. Every response of stet has a
+ * request id.
+ */
+export async function explained(settings: Settings, error: ApiError): Promise<ApiError> {
+  if (error.requestId || !/2..|40[45]/.test(`${error.status}`)) return error
+  const { explainForeign } = await import('./foreign-host.ts')
+  return explainForeign(settings, error)
 }
 
 /** Throws unless the response is an event stream. The body of an event stream stays unread. */

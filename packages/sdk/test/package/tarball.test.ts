@@ -53,6 +53,20 @@ describe.each(nodes())('on %s', (node) => {
     expect(JSON.parse(await runIn(project, [node, 'main.cjs']))).toEqual(PRINTED)
   })
 
+  it.each(['mjs', 'cjs'])('a stack trace names the source files with --enable-source-maps (%s)', async (form) => {
+    const project = newProject(packed)
+    const load = form === 'mjs' ? "await import('@stet/sdk')" : "require('@stet/sdk')"
+    const code = `const { Stet } = ${load}
+      const stet = new Stet({ apiKey: 'k', projectId: 1, baseUrl: 'http://127.0.0.1:1', maxRetries: 0, logLevel: 'off' })
+      await stet.prompts.run('a').catch(({ stack }) => console.log(stack))`
+    writeFileSync(`${project}/main.${form}`, form === 'mjs' ? code : `;(async () => { ${code} })()`)
+    const stack = await runIn(project, [node, '--enable-source-maps', `main.${form}`])
+    const [, line = ''] = /sdk\/src\/transport\/request\.ts:(\d+):\d+/.exec(stack) ?? []
+    const source = readFileSync(new URL('../../src/transport/request.ts', import.meta.url), 'utf8').split('\n')
+    expect(source[Number(line) - 1]).toContain('new ConnectionError')
+    expect(stack).toContain('sdk/src/stream/read-run.ts')
+  })
+
   it.each(['mjs', 'cjs'])('renders after the engine is installed (%s)', async (form) => {
     const project = newProject(packed, { others: ['promptl-ai'] })
     const load = form === 'mjs' ? "await import('@stet/sdk/render')" : "require('@stet/sdk/render')"
@@ -60,6 +74,14 @@ describe.each(nodes())('on %s', (node) => {
     writeFileSync(`${project}/main.${form}`, form === 'mjs' ? code : `;(async () => { ${code} })()`)
     expect((await runIn(project, [node, `main.${form}`])).trim()).toBe('Hi 1')
   })
+})
+
+it('every file that names a source map has one', () => {
+  const files = readdirSync(`${packed.folder}/dist`)
+  const named = files.filter((file) =>
+    /^\/\/# sourceMappingURL=/m.test(readFileSync(`${packed.folder}/dist/${file}`, 'utf8')),
+  )
+  expect(named.map((file) => `${file}.map`).sort()).toEqual(files.filter((file) => file.endsWith('.map')).sort())
 })
 
 describe('in TypeScript', () => {
@@ -174,7 +196,7 @@ describe('in a bundle', () => {
   })
 
   // In one script, the lazy parts of RunStream are included. See ADR 15.
-  it('@stet/sdk/browser is at most 8200 bytes, 9700 with all lazy parts', async () => {
+  it('@stet/sdk/browser is at most 8300 bytes, 9800 with all lazy parts', async () => {
     const atStart = await bundled('@stet/sdk/browser', ['./partial-json-*', './frames-*'])
     const { code } = await bundled('@stet/sdk/browser')
     console.log(`@stet/sdk/browser: ${weightOf(atStart.code)} bytes, ${weightOf(code)} with all that it loads later`)

@@ -1,11 +1,19 @@
 import type { Document as DocumentBody } from '@stet/contract'
-import type { Document } from '../features/documents/document.ts'
+import type { Document, UnresolvedDocument } from '../features/documents/document.ts'
 import { personBody } from './api-key.ts'
 import { issueBody, MAX_ISSUES } from './check.ts'
 import { providerKind } from './legacy-clients.ts'
 
 /** @param kind the type of the document's provider key; undefined if the document has no provider key. */
 export function documentBody(document: Document, kind: string | undefined): DocumentBody {
+  return { ...unresolvedBody(document, kind), resolvedContent: document.resolvedContent }
+}
+
+/** @param kind as for `documentBody`. */
+export function unresolvedBody(
+  document: UnresolvedDocument,
+  kind: string | undefined,
+): Omit<DocumentBody, 'resolvedContent'> {
   const provider = providerKind(kind)
   return {
     id: document.id,
@@ -13,7 +21,6 @@ export function documentBody(document: Document, kind: string | undefined): Docu
     uuid: document.documentUuid,
     path: document.path,
     content: document.content,
-    resolvedContent: document.resolvedContent,
     contentHash: document.contentHash,
     commitId: document.versionId,
     versionUuid: document.versionUuid,

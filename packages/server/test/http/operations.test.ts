@@ -208,6 +208,19 @@ describe('responses', () => {
     for (const name of ['openapi.json', 'llms.txt']) expect(text).toContain(`href="${name}"`)
   })
 
+  it.each(['openapi', 'llms', 'docs'] as const)('every page that %s links to is served', async (name) => {
+    const { text } = await ask('GET', name)
+    const links = [...text.matchAll(/\]\(([^)\s]+)\)|href="(?!data:)([^"]+)"/g)].map(
+      ([, first, second]) => first ?? second ?? '',
+    )
+    expect(links.length).toBeGreaterThan(0)
+    for (const link of new Set(links)) {
+      const answer = await fetch(new URL(link, `${server.url}/docs`))
+      expect([link, answer.status]).toEqual([link, 200])
+    }
+    expect((await (await fetch(`${server.url}/docs/errors.md`)).text()).split('\n')).toContain('# Errors')
+  })
+
   it('/docs loads one script, which a browser keeps', async () => {
     const source = /<script src="([^"]+)">/.exec((await ask('GET', 'docs')).text)?.[1] ?? ''
     const answer = await fetch(new URL(source, `${server.url}/docs`))

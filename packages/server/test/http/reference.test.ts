@@ -77,7 +77,9 @@ describe.runIf(chromium).each(isLong ? [1440, 360] : [360])('the API reference, 
 
   it('links the documents for programs', async () => {
     const links = await page.evaluate(`[...document.querySelectorAll('a')].map((one) => one.href)`)
-    expect(links).toEqual(expect.arrayContaining([`${server.url}/openapi.json`, `${server.url}/llms.txt`]))
+    expect(links).toEqual(
+      expect.arrayContaining(['openapi.json', 'llms.txt', 'docs/errors.md'].map((path) => `${server.url}/${path}`)),
+    )
   })
 
   it('is not wider than the window', async () => {

@@ -238,8 +238,8 @@ function responsesOfAzure(): KindWire {
   return { ...responses, provider, answers: { ...responses.answers, text } }
 }
 
-it('matches docs/providers.md', async () => {
-  const page = await readFile(new URL('../../../../docs/providers.md', import.meta.url), 'utf8')
+it('matches docs/protocols.md', async () => {
+  const page = await readFile(new URL('../../../../docs/protocols.md', import.meta.url), 'utf8')
   const start = page.indexOf('| feature |')
   expect(page.slice(start, page.indexOf('\n\n', start))).toBe(featureRows(kinds))
 })

@@ -89,7 +89,7 @@ it('uses only exported metrics and labels', async () => {
 })
 
 it('is documented', () => {
-  const page = readFileSync(new URL('../../../../docs/observability.md', import.meta.url), 'utf8')
+  const page = readFileSync(new URL('../../../../docs/metrics.md', import.meta.url), 'utf8')
   const used = queries.flatMap(({ expr }) => readQuery(expr).metrics)
   for (const metric of new Set(used)) {
     if (metric !== 'up') expect(page).toContain(`\`${metric.replace(/_(bucket|sum|count)$/, '')}\``)

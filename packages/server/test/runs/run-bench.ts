@@ -33,6 +33,8 @@ export async function runBench(
     key,
     ...runCalls({ url: server.url, key, live }),
     async close() {
+      // A closing server waits for calls that never end, otherwise.
+      fake.closeConnections()
       await server.close()
       await fake.close()
     },

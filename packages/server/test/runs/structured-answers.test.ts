@@ -10,7 +10,8 @@ beforeAll(async () => {
   bench = await runBench({
     checked: prompt(user, schema),
     unchecked: prompt(user, `${schema}validate: false\n`),
-    unusable: prompt(user, 'schema: { $ref: "#/$defs/none" }\n'),
+    slow: prompt(user, 'schema: { properties: { level: { pattern: "^(a+)+$" } } }\n'),
+    unusable: prompt(`<step schema={{ { "$ref": "#/$defs/none" } }}>${user}</step>`),
     demo: `---\nprovider: demo\nschema: { type: string, pattern: "^x+$" }\n---\n${user}`,
     odd: prompt(user, `${schema}validate: perhaps\n`),
     tools: prompt(user, 'tools:\n  - rate: { description: x }\n'),
@@ -20,6 +21,7 @@ beforeAll(async () => {
 afterAll(() => bench.close())
 
 const text = '{"level":"high"}'
+const endless = `{"level":"${'a'.repeat(40)}b"}`
 const cases: [string, string, FakeReply, object][] = [
   ['a valid answer', 'checked', { text: '<think>1?</think>{"level":1}' }, { object: { level: 1 } }],
   [
@@ -29,7 +31,7 @@ const cases: [string, string, FakeReply, object][] = [
     { issues: [{ path: '/level', message: expect.stringContaining('integer') }], text, finishReason: 'stop' },
   ],
   ['an invalid answer that is not checked', 'unchecked', { text }, { object: { level: 'high' } }],
-  ['a schema that cannot be applied', 'unusable', { text }, { text, finishReason: 'stop' }],
+  ['an answer that takes too long to check', 'slow', { text: endless }, { text: endless, finishReason: 'stop' }],
   ['an answer that was cut off', 'checked', { text: '{"lev', finishReason: 'length' }, { finishReason: 'length' }],
   ['a filtered answer', 'checked', { text: '{', finishReason: 'content_filter' }, { finishReason: 'content-filter' }],
   ['the demo provider', 'demo', { text }, { object: 'demo' }],
@@ -52,12 +54,25 @@ it('keeps the answer and its cost, and names the first issue and the key that tu
     error: { message: expect.stringMatching(/^The response does not match the schema at \/level: .*integer/) },
     tokenUsage: { totalTokens: 20 },
   })
-  bench.fake.enqueue({ text })
-  const { body } = await bench.run('unusable')
+  bench.fake.enqueue({ text: endless })
+  const { body } = await bench.run('slow')
   expect(body['message']).toBe(
-    'The response cannot be checked against the schema: It refers to "#/$defs/none", which it does not contain. ' +
-      '`validate: false` turns the check off.',
+    'The response cannot be checked against the schema: The evaluation took too long. `validate: false` turns the check off.',
   )
+})
+
+it('refuses a schema that cannot be applied before the provider is called', async () => {
+  const before = bench.fake.requests.length
+  expect(await bench.run('unusable')).toMatchObject({
+    status: 422,
+    body: {
+      errorCode: 'chain_compile_error',
+      message: expect.stringContaining(
+        'The schema cannot be applied: it refers to "#/$defs/none", which it does not contain',
+      ),
+    },
+  })
+  expect(bench.fake.requests).toHaveLength(before)
 })
 
 it('reads the answer of a step after reasoning', async () => {

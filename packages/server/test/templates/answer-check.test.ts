@@ -1,6 +1,6 @@
 /** Answers are checked against their schemas in the evaluation thread. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { patient, startEngine, type TestEngine } from './support/engine.ts'
+import { firstStep, patient, sourceOf, startEngine, type TestEngine } from './support/engine.ts'
 
 let engine: TestEngine
 beforeAll(async () => {
@@ -14,6 +14,13 @@ const closed = {
   required: ['city'],
   additionalProperties: false,
   $defs: { day: { type: 'object', properties: { high: { type: 'integer', minimum: -90 } } } },
+}
+
+/** Each definition applies the next one twice. */
+function doubling(levels: number): string {
+  const twice = (name: number) => ({ allOf: [{ $ref: `#/$defs/${name}` }, { $ref: `#/$defs/${name}` }] })
+  const definitions = Array.from({ length: levels }, (_, level) => [level, level === 0 ? {} : twice(level - 1)])
+  return JSON.stringify({ $ref: `#/$defs/${levels - 1}`, $defs: Object.fromEntries(definitions) })
 }
 
 type Issue = [path: string, words: string]
@@ -64,6 +71,28 @@ it('lists at most five issues', async () => {
 })
 
 describe('a schema that cannot be applied', () => {
+  it.each<[string, string, object]>([
+    ['a part without an end', 'schema:\n  items: { $ref: "#/items" }\n', { code: 'invalid-schema', line: 2 }],
+    [
+      'too many parts',
+      `schema: ${doubling(30)}\n`,
+      { code: 'limit-exceeded', message: expect.stringMatching(/too long/) },
+    ],
+  ])('does not compile: %s', async (_name, schema, issue) => {
+    const { errors } = await engine.scan(sourceOf(`---\n${schema}---\nHi`))
+    expect(errors).toEqual([expect.objectContaining(issue)])
+    expect((await engine.scan(sourceOf(`---\n${schema}validate: false\n---\nHi`))).errors).toEqual([])
+  })
+
+  it('of a step fails the step', async () => {
+    const step = (schema: string) => firstStep(engine, `<step schema={{ ${schema} }}>Hi</step>`)
+    await expect(step('{ required: 5 }')).rejects.toMatchObject({
+      code: 'chain_compile_error',
+      issue: { line: 1, column: 7 },
+    })
+    expect(await step('{ pattern: "[\\\\w-.]" }')).toMatchObject({ config: { schema: {} } })
+  })
+
   it.each<[string, Record<string, unknown>, unknown, RegExp]>([
     ['an unknown reference', { $ref: '#/$defs/none' }, 1, /ref/i],
     ['a remote reference', { $ref: 'https://schemas.test/a.json' }, 1, /ref/i],

@@ -1,13 +1,14 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createKnownTexts } from '../../src/adapters/evaluation/known-texts.ts'
 import { shownIn } from '../../src/features/documents/overlay.ts'
-import { preparePrompt } from '../../src/features/documents/read-document.ts'
+import { listDocuments, listUnresolved, preparePrompt } from '../../src/features/documents/read-document.ts'
 import { getOrCreateDocument } from '../../src/features/documents/save-document.ts'
 import { findProject, resolveVersion } from '../../src/features/documents/version-ref.ts'
 import { updateProject } from '../../src/features/projects/update-project.ts'
 import { count, timeFor } from '../support/counts.ts'
 import { endlessAnswer, startEngine } from '../templates/support/engine.ts'
-import { type Bench, failure, newBench, openWorkbench, type Workbench } from './workbench.ts'
+import { all, type Bench, failure, newBench, openWorkbench, type Workbench } from './workbench.ts'
 
 let workbench: Workbench
 
@@ -213,6 +214,38 @@ it('loads everything for a repeated run without a statement', async () => {
   await bench.put('live', 'b', 'hot fix', { force: true })
   expect((await preparePrompt(deps, address)).source.documents).toEqual({ b: 'hot fix' })
   expect(workbench.statementCount()).toBeGreaterThan(before)
+})
+
+it('lists prompts without resolved texts, and compiles only what it has not compiled before', async () => {
+  const bench = await newBench(workbench)
+  const faulty = '<prompt path="part" /><prompt path="gone" />{{ own }}'
+  for (const [path, content] of Object.entries({ whole: 'Hi {{ n }}', faulty, part: '{{ a }}' })) {
+    await bench.put(bench.draft, path, content)
+  }
+  const { deps, caller } = workbench
+  const address = { caller, projectId: bench.projectId, versionRef: bench.draft.uuid }
+  const scanned: string[] = []
+  const scan: typeof deps.templates.scan = (source, owner) => {
+    scanned.push(source.path)
+    return deps.templates.scan(source, owner)
+  }
+  const counting = { ...deps, templates: { ...deps.templates, scan, known: createKnownTexts() } }
+  const list = async () => {
+    scanned.length = 0
+    const unresolved = await all(listUnresolved(counting, address))
+    const paths = [...new Set(scanned)].sort()
+    const resolved = await all(listDocuments(deps, address))
+    expect(unresolved).toEqual(resolved.map(({ resolvedContent: _resolved, ...rest }) => rest))
+    return paths
+  }
+  expect(await list()).toEqual(['faulty', 'part', 'whole'])
+  expect(await list()).toEqual([])
+  await bench.put(bench.draft, 'part', '{{ b }}')
+  expect(await list()).toEqual(['faulty', 'part'])
+  await bench.put(bench.draft, 'gone', 'here')
+  expect(await list()).toEqual(['faulty', 'gone'])
+  await bench.remove(bench.draft, 'gone')
+  expect(await list()).toEqual([])
 })
 
 it("does not refuse a prompt shared by two keys because of one key's limit", async () => {

@@ -1,4 +1,4 @@
-import { jsonPart } from '../repair.ts'
+import { jsonPart } from '../rendering/json-part.ts'
 import type { Tag } from '../syntax/nodes.ts'
 import type { Machine } from './machine.ts'
 import type { RenderedMessage } from './messages.ts'

@@ -18,7 +18,7 @@ interface Reading {
 const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 
 /** Only these declared types convert their values. Values of other types pass through unchanged. */
-const readings: Readonly<Record<string, Reading>> = {
+export const readings: Readonly<Record<string, Reading>> = {
   number: { expected: 'a number', read: readNumber },
   integer: {
     expected: 'an integer',

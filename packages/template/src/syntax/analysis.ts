@@ -21,13 +21,15 @@ export interface Analysis {
 const MAX_FAULTS = 20
 
 const MESSAGE_TAGS = new Set(['message', 'system', 'developer', 'user', 'assistant', 'tool'])
+const ROLES = new Set(['system', 'developer', 'user', 'assistant', 'tool'])
 const CONTENT_TAGS = new Set(['content', 'content-text', 'content-image', 'content-file', 'tool-call'])
+const CONTENT_TYPES = new Set(['text', 'image', 'file', 'tool-call'])
 
 interface Surroundings {
   names: Names
   step: boolean
   content: boolean
-  /** The name of the enclosing message's tag. It is `message` if an attribute sets the role. */
+  /** The role of the enclosing message. It is `message` if an expression sets the role. */
   message?: string | undefined
 }
 
@@ -107,13 +109,18 @@ function visitMessage(tag: Tag, walk: Walk, around: Surroundings, fail: Fail): v
   if (around.message || around.content) {
     fail('message-tag-inside-message', 'Message tags cannot be inside of another message')
   }
-  checkMessageTag(tag, fail)
-  visitAll(tag.children, walk, { ...around, message: tag.name })
+  const role = tag.name === 'message' ? writtenText(tag, 'role') : tag.name
+  checkMessageTag(tag, role, fail)
+  visitAll(tag.children, walk, { ...around, message: role ?? 'message' })
 }
 
 function visitContent(tag: Tag, walk: Walk, around: Surroundings, fail: Fail): void {
   if (around.content) fail('content-tag-inside-content', 'Content tags must be directly inside message tags')
-  if (tag.name === 'tool-call') checkToolCall(tag, around, fail)
+  const type = tag.name === 'content' ? writtenText(tag, 'type') : tag.name.replace('content-', '')
+  if (tag.name === 'content' && !given(tag, 'type')) {
+    fail('invalid-content-type', 'Content tags must have a type attribute')
+  } else if (type === 'tool-call') checkToolCall(tag, around, fail)
+  else if (type !== undefined) checkContent(tag, type, fail)
   visitAll(tag.children, walk, { ...around, content: true })
 }
 
@@ -153,17 +160,30 @@ function readAttributes(tag: Tag, walk: Walk, names: Names): void {
   }
 }
 
-function checkMessageTag(tag: Tag, fail: Fail): void {
-  if (tag.name === 'message' && !find(tag, 'role'))
+/** Checks everything that the engine refuses whatever the parameters are. @param role undefined if computed */
+function checkMessageTag(tag: Tag, role: string | undefined, fail: Fail): void {
+  if (tag.name === 'message' && !given(tag, 'role'))
     fail('message-tag-without-role', 'Message tags must have a role attribute')
-  if (tag.name !== 'tool') return
-  if (!find(tag, 'id')) fail('tool-message-without-id', 'Tool messages must have an id attribute')
-  if (!find(tag, 'name')) fail('tool-message-without-name', 'Tool messages must have a name attribute')
+  else if (role !== undefined && !ROLES.has(role)) fail('invalid-message-role', `Invalid message role: ${role}`)
+  if (role !== 'tool') return
+  if (!given(tag, 'id')) fail('tool-message-without-id', 'Tool messages must have an id attribute')
+  if (!given(tag, 'name')) fail('tool-message-without-name', 'Tool messages must have a name attribute')
+}
+
+function checkContent(tag: Tag, type: string, fail: Fail): void {
+  if (!CONTENT_TYPES.has(type)) fail('invalid-content-type', `Invalid content type: ${type}`)
+  else if (tag.children.every(isBlank)) fail('empty-content-tag', 'Content tags cannot be empty')
+  else if (type === 'file' && !given(tag, 'mime'))
+    fail('file-tag-without-mime-type', 'File tags must have a mime type attribute')
+}
+
+function isBlank(node: TemplateNode): boolean {
+  return node.type === 'Comment' || (node.type === 'Text' && node.data.trim() === '')
 }
 
 function checkToolCall(tag: Tag, around: Surroundings, fail: Fail): void {
-  if (!find(tag, 'id')) fail('tool-call-tag-without-id', 'Tool call tags must have an id attribute')
-  if (!find(tag, 'name')) fail('tool-call-without-name', 'Tool calls must have a name attribute')
+  if (!given(tag, 'id')) fail('tool-call-tag-without-id', 'Tool call tags must have an id attribute')
+  if (!given(tag, 'name')) fail('tool-call-without-name', 'Tool calls must have a name attribute')
   if (around.message !== 'assistant' && around.message !== 'message') {
     fail('invalid-tool-call-placement', 'Only assistant messages can contain tool calls')
   }
@@ -185,6 +205,18 @@ function isJsonObject(text: string): boolean {
 
 function find(tag: Tag, name: string): Attribute | undefined {
   return tag.attributes.find((attribute) => attribute.name === name)
+}
+
+/** Finds an attribute that is not empty as written. The engine treats `id=""` as missing. */
+function given(tag: Tag, name: string): Attribute | undefined {
+  const attribute = find(tag, name)
+  return attribute && literalText(attribute) !== '' ? attribute : undefined
+}
+
+/** @returns undefined if the attribute is missing or computed */
+function writtenText(tag: Tag, name: string): string | undefined {
+  const attribute = given(tag, name)
+  return attribute && (attribute.value === true ? 'true' : literalText(attribute))
 }
 
 function rangeOf(node: { start: number; end: number }): { start: number; end: number } {

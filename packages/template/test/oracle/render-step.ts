@@ -10,7 +10,7 @@ import { CompileIssueError, issueAt, normaliseLineEnds } from '../../src/compile
 import { type CompiledPrompt, compilePrompt, type PromptSource } from '../../src/compiled-prompt.ts'
 import { checkDepth } from '../../src/evaluate/values/value-depth.ts'
 import type { ParsedText } from '../../src/parse/parse-text.ts'
-import { jsonPart } from '../../src/repair.ts'
+import { jsonPart } from '../../src/rendering/json-part.ts'
 import type { Fragment } from '../../src/syntax/nodes.ts'
 import { type ChainState, decodeStash, encodeStash, openStep, restoreStatuses, takeStatuses } from './chain-state.ts'
 import { repairTree, type Trace } from './repaired-tree.ts'

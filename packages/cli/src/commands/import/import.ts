@@ -10,8 +10,9 @@ import { refusePathsOutside } from '../../settings/resolve.ts'
 import { isWithin, problemOfName, readFormerText, writeFileAtomically } from '../../settings/write-file.ts'
 import { promptEnding, promptsDirOf } from '../../sync/prompt-path.ts'
 import type { ImportedPrompt, ReadSource } from './imported-prompt.ts'
+import { keepAliases } from './keep-aliases.ts'
 import { linkPrompts } from './link-prompts.ts'
-import { readSource, type SourceKind, sourceKinds } from './read-source.ts'
+import { readSource, type Source, type SourceKind, sourceKinds } from './read-source.ts'
 
 interface ImportedFile {
   path: string
@@ -33,38 +34,51 @@ export const command = defineCommand({
     'stet import latitude ../old-project',
     'stet import latitude https://old.example/api/v3/projects/7 --source-key-stdin < old.key',
     'stet import langfuse prompts.json --dry-run',
+    'stet import langfuse --url https://cloud.langfuse.com --public-key pk-lf-1 --source-key-stdin < secret.key',
     'stet import openai prompts.json --dir prompts/openai',
     'stet import dotprompt ../app/prompts --strict',
   ],
   args: [
     { name: 'kind', summary: `${sourceKinds.join(', ')} (dotprompt reads files of Humanloop too)`, isRequired: true },
-    { name: 'source', summary: 'file, folder, or (for latitude) the URL of a project', isRequired: true },
+    {
+      name: 'source',
+      summary: 'file, folder, or (for latitude) the URL of a project; none to read from Langfuse itself',
+    },
   ],
   flags: [
     { long: '--dir', value: '<folder>', summary: 'folder to write to (the prompts of the project)' },
     { long: '--dry-run', summary: 'write nothing' },
     { long: '--strict', summary: 'exit with 1 if anything was not converted or written' },
-    { long: '--source-key-stdin', summary: "read the other server's key from standard input" },
+    { long: '--url', value: '<url>', variable: 'LANGFUSE_BASE_URL', summary: 'URL of Langfuse' },
+    { long: '--public-key', value: '<key>', variable: 'LANGFUSE_PUBLIC_KEY', summary: "Langfuse's public key" },
+    { long: '--secret-key', value: '<key>', variable: 'LANGFUSE_SECRET_KEY', summary: "Langfuse's secret key" },
+    {
+      long: '--source-key-stdin',
+      summary: "read the other server's key (of Langfuse, the secret key) from standard input",
+    },
   ],
   parse(raw) {
-    const [kind = '', source = ''] = raw.args
+    const [kind = '', path] = raw.args
     const known = sourceKinds.find((one) => one === kind)
     if (!known) throw new CliError('usage', `Unknown source: ${kind}`, { hint: `use one of ${sourceKinds.join(', ')}` })
-    return {
-      kind: known as SourceKind,
-      source,
-      dir: textFlag(raw, 'dir'),
-      isDry: hasFlag(raw, 'dryRun'),
-      isStrict: hasFlag(raw, 'strict'),
-      readsKey: hasFlag(raw, 'sourceKeyStdin'),
+    const given = {
+      url: textFlag(raw, 'url'),
+      publicKey: textFlag(raw, 'publicKey'),
+      secretKey: textFlag(raw, 'secretKey'),
     }
+    const langfuse = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+    checkSource(known, path, Object.keys(langfuse).length > 0)
+    const source: Source = { kind: known, path, langfuse, readsKey: hasFlag(raw, 'sourceKeyStdin') }
+    return { source, dir: textFlag(raw, 'dir'), isDry: hasFlag(raw, 'dryRun'), isStrict: hasFlag(raw, 'strict') }
   },
-  async run({ kind, source, dir, isDry, readsKey }, ctx) {
-    const found = await readSource(kind, source, readsKey, ctx)
+  async run({ source, dir, isDry }, ctx) {
+    const found = await readSource(source, ctx)
     const prompts = await linkPrompts(found.prompts)
     if (prompts.length === 0) {
       const lines = found.refused.map(({ path, reason }) => `${path}: ${reason}`)
-      throw new CliError('not_found', `No ${kind} prompt in ${source}`, { lines })
+      throw new CliError('not_found', `No ${source.kind} prompt in ${source.path ?? 'the project of these keys'}`, {
+        lines,
+      })
     }
     const target = dir === undefined ? await promptsFolder(ctx) : resolve(ctx.io.cwd, dir)
     const files: ImportedFile[] = []
@@ -74,6 +88,7 @@ export const command = defineCommand({
       if (typeof written === 'string') unwritten.push({ path: prompt.path, reason: written })
       else files.push(written)
     }
+    await keepAliases(prompts, target, isDry, ctx)
     const scans = await compileTexts(new Map(prompts.map(({ path, content }) => [path, content])))
     const losses = prompts.flatMap(({ path, losses, source, line }): Loss[] => {
       const scan = scans.get(path)
@@ -101,6 +116,17 @@ export const command = defineCommand({
     return isStrict && !isWhole ? exitCodes.unexpected : exitCodes.success
   },
 })
+
+function checkSource(kind: SourceKind, path: string | undefined, hasAddress: boolean): void {
+  if (kind !== 'langfuse' && hasAddress) throw new CliError('usage', '--url and the keys are for langfuse only')
+  if (path === undefined) {
+    if (kind !== 'langfuse') throw new CliError('usage', 'Missing input: source', { hint: 'name a file or folder' })
+  } else if (hasAddress) {
+    throw new CliError('usage', 'Either a source or --url and the keys', { hint: 'leave out the source' })
+  } else if (kind === 'langfuse' && /^https?:\/\//.test(path)) {
+    throw new CliError('usage', 'A URL is no file', { hint: `use --url ${path}` })
+  }
+}
 
 // Source texts are untrusted: they may contain line breaks and terminal escapes.
 function oneLine(text: string): string {

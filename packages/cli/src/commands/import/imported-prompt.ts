@@ -4,14 +4,20 @@ import type { Reference } from './prompt-text.ts'
 /** An imported prompt before linking: references still use the other tool's names. */
 export interface ForeignPrompt {
   path: string
+  /** What references name it by. Absent for the path. */
+  key?: string
   /** Becomes the front matter. Absent if `text` already has one. */
   front?: Readonly<Record<string, unknown>>
   text: string
   references?: readonly Reference[]
   types?: ReadonlyMap<string, string>
+  /** Maps the names of variables to the other tool's. */
+  sources?: ReadonlyMap<string, string>
   /** The source file, relative to the source argument. Absent for prompts of the discontinued service. */
   source?: string
   line?: number
+  /** The id by which applications called the prompt. */
+  alias?: string
   /** One sentence for each part that could not be converted. */
   losses: string[]
 }
@@ -22,6 +28,7 @@ export interface ImportedPrompt {
   content: string
   source?: string
   line?: number
+  alias?: string
   losses: string[]
 }
 

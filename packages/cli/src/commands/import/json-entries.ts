@@ -3,7 +3,8 @@ import { isJsonObject } from '../../settings/json-file.ts'
 
 export interface JsonEntry {
   value: unknown
-  line: number
+  /** Absent for entries of an API. */
+  line?: number
 }
 
 /** Parses JSON. The entries are the top-level list, the list under one of `keys`, or the whole value as one entry. */

@@ -3,7 +3,7 @@ import { loadEngine } from '../../compile/compile-texts.ts'
 import { isJsonObject } from '../../settings/json-file.ts'
 import { problemOfPath } from '../../sync/prompt-path.ts'
 import type { ForeignPrompt, ImportedPrompt } from './imported-prompt.ts'
-import { formatFront, type Reference, replaceMarks } from './prompt-text.ts'
+import { formatFront, member, print, type Reference, replaceMarks } from './prompt-text.ts'
 
 /** The server's limit for nested references. */
 const maxReferenceDepth = 10
@@ -30,11 +30,18 @@ export async function linkPrompts(foreign: readonly ForeignPrompt[]): Promise<Im
   inheritNeeds(prompts, find)
   return prompts.map((prompt): ImportedPrompt => {
     const { path, foreign } = prompt
-    const { source, line } = foreign
+    const { source, line, alias } = foreign
     const losses = [...foreign.losses]
     if (path !== foreign.path) losses.push(`"${foreign.path}" is now named "${path}"`)
     const content = foreign.front ? linkConverted(prompt, find) : linkVerbatim(prompt, find, resolveReferencePath)
-    return { path, content, losses, ...(source !== undefined && { source }), ...(line !== undefined && { line }) }
+    return {
+      path,
+      content,
+      losses,
+      ...(source !== undefined && { source }),
+      ...(line !== undefined && { line }),
+      ...(alias !== undefined && { alias }),
+    }
   })
 }
 
@@ -44,8 +51,8 @@ type Find = (name: string, from: ForeignPrompt) => Settled | undefined
 function finder(prompts: readonly Settled[]): Find {
   const byName = new Map<string, Settled[]>()
   for (const prompt of prompts) {
-    const { path } = prompt.foreign
-    byName.set(path, [...(byName.get(path) ?? []), prompt])
+    const { path, key = path } = prompt.foreign
+    byName.set(key, [...(byName.get(key) ?? []), prompt])
   }
   return (name, { source }) => {
     const found = byName.get(name) ?? []
@@ -56,7 +63,7 @@ function finder(prompts: readonly Settled[]): Find {
 function withoutReferences({ text, references = [] }: ForeignPrompt): string {
   return replaceMarks(text, references, ({ passed, context }) => {
     const expressions = [...passed.values(), ...(context === undefined ? [] : [context])]
-    return expressions.map((expression) => `{{ ${expression} }}`).join('')
+    return expressions.map(print).join('')
   })
 }
 
@@ -87,7 +94,9 @@ function linkConverted({ foreign, path, needs }: Settled, find: Find): string {
 function formatReference(reference: Reference, target: Settled | undefined, from: string): string {
   const { passed, context } = reference
   const needed = [...(target?.needs.keys() ?? [])].filter((name) => !passed.has(name))
-  const inherited = needed.map((name) => [name, context === undefined ? name : `${context}.${name}`] as const)
+  const passedAs = (name: string): string =>
+    context === undefined ? name : member(context, target?.foreign.sources?.get(name) ?? name)
+  const inherited = needed.map((name) => [name, passedAs(name)] as const)
   const attributes = [...passed, ...inherited].map(([name, expression]) => ` ${name}={{ ${expression} }}`)
   // If the target was not imported, its name becomes a valid path.
   const to = target?.path ?? settlePaths([reference.target])[0] ?? ''

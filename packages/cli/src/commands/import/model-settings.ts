@@ -24,7 +24,46 @@ export const openAiKeys: KeyMap = {
   stop_sequences: 'stop',
   stopSequences: 'stop',
   reasoning_effort: 'reasoningEffort',
+  reasoning_summary: 'reasoningSummary',
+  'reasoning.effort': 'reasoningEffort',
+  'reasoning.summary': 'reasoningSummary',
+  tool_choice: 'toolChoice',
+  toolChoice: 'toolChoice',
+  parallel_tool_calls: 'parallelToolCalls',
+  parallelToolCalls: 'parallelToolCalls',
+  max_turns: 'maxSteps',
+  maxTurns: 'maxSteps',
+  thinking: 'thinking',
+  thinking_config: 'thinkingConfig',
+  thinkingConfig: 'thinkingConfig',
+  safety_settings: 'safetySettings',
+  safetySettings: 'safetySettings',
   description: 'description',
+}
+
+const isNumber = (value: unknown): boolean =>
+  typeof value === 'number' || (typeof value === 'string' && /^[+-]?\d+(\.\d+)?$/.test(value))
+const isText = (value: unknown): boolean => typeof value === 'string'
+const isTexts = (value: unknown): boolean => [value].flat().every(isText)
+
+/** What a run accepts for a key of the front matter. Other values would only fail later. */
+const accepted = new Map<string, (value: unknown) => boolean>([
+  ...['model', 'provider', 'description'].map((key) => [key, isText] as const),
+  ...['temperature', 'topP', 'topK', 'maxTokens', 'presencePenalty', 'frequencyPenalty', 'seed'].map(
+    (key) => [key, isNumber] as const,
+  ),
+  ...['thinking', 'thinkingConfig', 'safetySettings'].map((key) => [key, isJsonObject] as const),
+  ['stop', isTexts],
+  ['maxSteps', (value) => Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 150],
+  ['parallelToolCalls', (value) => typeof value === 'boolean'],
+  ['toolChoice', isToolChoice],
+])
+
+function isToolChoice(value: unknown): boolean {
+  if (typeof value === 'string') return ['auto', 'none', 'required', 'any'].includes(value)
+  if (!isJsonObject(value) || value['type'] !== 'function') return false
+  const { name } = isJsonObject(value['function']) ? value['function'] : value
+  return isText(name)
 }
 
 /** Copies settings that the front matter supports. Reports all others that have a value. */
@@ -37,7 +76,8 @@ export function takeSettings(
   for (const [name, value] of Object.entries(given)) {
     if (value === null || value === undefined || value === '') continue
     const key = Object.hasOwn(keys, name) ? keys[name] : undefined
-    if (key === undefined) losses.push(`The setting "${name}" is not supported: ${JSON.stringify(value).slice(0, 200)}`)
+    const isAccepted = key !== undefined && (accepted.get(key)?.(value) ?? true)
+    if (!isAccepted) losses.push(`The setting "${name}" is not supported: ${JSON.stringify(value).slice(0, 200)}`)
     // In other tools, -1 means "no limit". In stet, a missing key means the same.
     else if (!(key === 'maxTokens' && value === -1)) taken[key] = value
   }
@@ -78,16 +118,11 @@ export function convertTools(tools: unknown, losses: string[]): Record<string, u
 
 export function convertResponseFormat(format: unknown, losses: string[]): Record<string, unknown> | undefined {
   if (!isJsonObject(format) || format['type'] === 'text') return undefined
-  const holder = isJsonObject(format['json_schema']) ? format['json_schema'] : format
-  if (isJsonObject(holder['schema'])) {
-    for (const key of ['strict', 'description']) {
-      const value = holder[key] ?? null
-      if (value === null) continue
-      losses.push(
-        `The setting "${key}" of the response format is not supported: ${JSON.stringify(value).slice(0, 200)}`,
-      )
-    }
-    return holder['schema']
+  const { schema, strict, description } = isJsonObject(format['json_schema']) ? format['json_schema'] : format
+  if (isJsonObject(schema)) {
+    // stet sends every schema as strict that meets the conditions.
+    if (strict === false) losses.push('The setting "strict" of the response format is not supported: false')
+    return { ...(typeof description === 'string' && { description }), ...schema }
   }
   losses.push(`The response format ${JSON.stringify(format).slice(0, 200)} has no schema: describe it in the prompt`)
   return undefined

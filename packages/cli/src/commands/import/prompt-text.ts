@@ -3,9 +3,10 @@ import { stringify } from 'yaml'
 export interface TextMessage {
   role: string
   content: string
+  attributes?: Readonly<Record<string, string>>
 }
 
-const ownTags = new Set(['system', 'user', 'assistant'])
+const ownTags = new Set(['system', 'user', 'assistant', 'tool'])
 
 export function formatFront(config: Readonly<Record<string, unknown>>): string {
   const kept = Object.fromEntries(Object.entries(config).filter(([, value]) => value !== undefined))
@@ -16,55 +17,43 @@ export function formatMessages(messages: readonly TextMessage[]): string {
   return messages.map(formatMessage).join('\n')
 }
 
-function formatMessage({ role, content }: TextMessage): string {
-  const [open, close] = ownTags.has(role)
-    ? [role, role]
-    : [`message role="${role.replaceAll(/[^\w-]/g, '')}"`, 'message']
-  return `<${open}>\n${content.trim()}\n</${close}>\n`
+function formatMessage({ role, content, attributes = {} }: TextMessage): string {
+  const tag = ownTags.has(role) ? role : 'message'
+  const all = tag === 'message' ? { role: role.replaceAll(/[^\w-]/g, ''), ...attributes } : attributes
+  const shown = Object.entries(all).map(([name, value]) => formatAttribute(name, value))
+  // The first line keeps its indentation, because the engine removes what all lines have in common.
+  const text = content.replace(/^(?:[ \t]*\n)+/, '').trimEnd()
+  return `<${tag}${shown.join('')}>\n${text}\n</${tag}>\n`
 }
 
 const languageTags =
   'message|system|developer|user|assistant|tool|tool-call|content|content-text|content-image|content-file|prompt|step|scope'
-const meaningful = new RegExp(`\\\\|\\{\\{|/\\*|<!--|</?(?=(?:${languageTags})[\\s/>])`, 'g')
+// Text may stand beside a tag. There, the engine would read `{{{` as an object, and `}}` as the end of an expression.
+const braces = String.raw`\{(?=\{|\s*$)|(?<=\{)\{|(?<=^\s*)\}(?=\})`
+const meaningful = new RegExp(String.raw`\\|${braces}|/\*|<!--|</?(?=(?:${languageTags})(?:[\s/>]|$))`, 'g')
 
 /** Escapes the tags, comments, expressions and backslashes of stet's language. */
 export function escapeText(text: string): string {
   return text.replaceAll(meaningful, (token) => `\\${token}`)
 }
 
-const placeholder = /\{\{\s*([^{}\s][^{}]*?)\s*\}\}/g
-
-/**
- * Converts `{{ name }}` placeholders as in Langfuse and OpenAI. Renames and reports invalid variable names, and escapes
- * all other text.
- */
-export function convertPlaceholders(text: string, losses: string[]): string {
-  let converted = ''
-  let done = 0
-  for (const match of text.matchAll(placeholder)) {
-    const name = match[1] ?? ''
-    converted += `${escapeText(text.slice(done, match.index))}{{ ${variableName(name, losses)} }}`
-    done = match.index + match[0].length
-  }
-  return converted + escapeText(text.slice(done))
+export function print(expression: string): string {
+  return `{{ ${expression} }}`
 }
 
-const reservedNames = new Set(
-  `constructor toString valueOf hasOwnProperty isPrototypeOf propertyIsEnumerable toLocaleString undefined null true false this if else
-  for in new function typeof void delete return var let const class import export default switch case while do break continue`.split(
-    /\s+/,
-  ),
-)
+/** Formats the member of an object. A missing object has no members, as in other template languages. */
+export function member(object: string, key: string): string {
+  return `${object}?.${/^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(key) ? key : `[${JSON.stringify(key)}]`}`
+}
 
-export function variableName(name: string, losses: string[]): string {
-  let variable = name
-    .replaceAll(/[^\w$]/gu, '_')
-    .replace(/^(?=\d)/, '_')
-    .replace(/^__+/, '_')
-  if (reservedNames.has(variable)) variable = `${variable}Value`
-  const loss = `The variable "${name}" is now named "${variable}"`
-  if (variable !== name && !losses.includes(loss)) losses.push(loss)
-  return variable
+/** Formats an attribute. An expression can contain every character; `<` is escaped, so that no tag can begin in it. */
+export function formatAttribute(name: string, value: string): string {
+  return ` ${name}=${/^[\p{L}\p{N}_.:/ -]*$/u.test(value) ? `"${value}"` : `{{ ${formatJson(value)} }}`}`
+}
+
+/** Formats JSON as an expression. */
+export function formatJson(value: unknown): string {
+  return JSON.stringify(value).replaceAll('<', '\\u003c')
 }
 
 export interface Reference {

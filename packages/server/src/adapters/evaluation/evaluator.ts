@@ -40,7 +40,7 @@ interface Evaluator {
 }
 
 /** The work that may be done in the server's thread: 1 to 2 ms. */
-const INLINE_LIMITS = { fuel: 10_000, maxTextChars: 16_384, maxFrontMatterChars: 4_096 }
+const INLINE_LIMITS = { fuel: 10_000, maxTextChars: 16_384, maxFrontMatterChars: 4_096, triesSchemas: false }
 /** A longer evaluation in the server's thread is a fault of the evaluator, and logged. */
 const STALL_MS = 50
 const INVALID_REPLY = 'The evaluation gave no valid answer'

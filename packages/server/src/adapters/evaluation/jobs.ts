@@ -1,5 +1,6 @@
 /** What an evaluation does, in the server's thread or in the evaluation thread. */
 import {
+  CallerLimitError,
   type CompiledPrompt,
   CompileIssueError,
   type CompileLimits,
@@ -9,6 +10,7 @@ import {
   type StepInput,
   scanOf,
 } from '@stet/template'
+import { schemaIssues, schemaToTry } from '@stet/template/answer-schema'
 import { LRUCache } from 'lru-cache'
 
 export type PromptJob =
@@ -22,6 +24,8 @@ export type JobReply = { result: unknown } | { issue: object } | { failure: stri
 
 export interface JobLimits extends CompileLimits {
   fuel?: number
+  /** False if a job that has to try a schema exceeds the limits: a pattern may take endless time. */
+  triesSchemas?: boolean
 }
 
 /** A syntax tree uses up to about 150 bytes per character. */
@@ -44,7 +48,7 @@ export function createPerform(): Perform {
       const known = compiled.get(key)
       const prompt = known ?? compilePrompt(job.source, limits)
       if (!known) compiled.set(key, prompt)
-      return { result: job.operation === 'scan' ? scanOf(prompt) : renderStep(prompt, job.step, limits.fuel) }
+      return { result: job.operation === 'scan' ? scanned(prompt, job, limits) : rendered(prompt, job, limits) }
     } catch (error) {
       if (error instanceof CompileIssueError) return { issue: { ...error.issue } }
       throw error
@@ -54,4 +58,23 @@ export function createPerform(): Perform {
   const source = { path: 'warm-up', content: WARM_UP, documents: {} }
   perform({ operation: 'step', source, step: { parameters: {}, now: new Date(0).toISOString() } })
   return perform
+}
+
+type Config = CompiledPrompt['config']
+
+function scanned(prompt: CompiledPrompt, { source }: PromptJob, limits: JobLimits) {
+  const scan = scanOf(prompt)
+  return { ...scan, errors: [...scan.errors, ...triedSchema(source, limits, scan.config)] }
+}
+
+function rendered(prompt: CompiledPrompt, { source, step }: PromptJob & { operation: 'step' }, limits: JobLimits) {
+  const result = renderStep(prompt, step, limits.fuel)
+  const [issue] = result.done ? [] : triedSchema(source, limits, prompt.config, result.config)
+  if (issue) throw new CompileIssueError(issue)
+  return result
+}
+
+function triedSchema(source: PromptSource, { triesSchemas = true }: JobLimits, front: Config, step?: Config) {
+  if (!triesSchemas && schemaToTry(front, step) !== undefined) throw new CallerLimitError()
+  return schemaIssues(source, front, step)
 }

@@ -1,43 +1,58 @@
 import { LRUCache } from 'lru-cache'
-import type { KnownText, KnownTexts } from '../../features/templates/template-engine.ts'
+import type {
+  Compilation,
+  HashedText,
+  KnownText,
+  KnownTexts,
+  TemplateScan,
+} from '../../features/templates/template-engine.ts'
 
-interface Finding extends KnownText {
-  references: ReadonlyMap<string, string | null>
+interface Finding {
+  known: KnownText
+  hashes: Compilation['hashes']
+  size: number
 }
 
 // Live and a few drafts may show the same text with different references.
 const findingsPerText = 4
 
-/** An entry counts 1, plus 1 for each reference: at most about 10 MB. */
-const maxEntries = 50_000
+const mostCharacters = 16_777_216
 
 export function createKnownTexts(): KnownTexts {
-  const known = new LRUCache<string, Finding[]>({
-    maxSize: maxEntries,
-    sizeCalculation: (findings) => findings.reduce((size, { references }) => size + 1 + references.size, 0),
+  const found = new LRUCache<string, Finding[]>({
+    maxSize: mostCharacters,
+    sizeCalculation: (findings) => findings.reduce((sum, { size }) => sum + size, 0),
   })
-  const keyOf = (workspaceId: number, { path, contentHash }: { path: string; contentHash: string }) =>
-    `${workspaceId}:${contentHash}:${path}`
+  const keyOf = (workspaceId: number, { path, contentHash }: HashedText) => `${workspaceId}:${contentHash}:${path}`
   return {
-    note(workspaceId, text, { scan, references }) {
+    note(workspaceId, text, { scan, hashes }) {
       if (scan.isTemporary) return
       const key = keyOf(workspaceId, text)
-      const others = (known.get(key) ?? []).filter((finding) => !areEqual(finding.references, references))
-      const finding = { compiles: scan.errors.length === 0, isAgent: scan.config['type'] === 'agent', references }
-      known.set(key, [finding, ...others].slice(0, findingsPerText))
+      const findings = found.get(key) ?? []
+      // The same texts give the same result.
+      if (findings.some((finding) => areEqual(finding.hashes, hashes))) return
+      found.set(key, [findingOf(scan, hashes), ...findings].slice(0, findingsPerText))
+    },
+    *pathsFor(workspaceId, text) {
+      for (const { hashes } of found.get(keyOf(workspaceId, text)) ?? []) yield* hashes.keys()
     },
     find(workspaceId, text, hashAt) {
-      const findings = known.get(keyOf(workspaceId, text)) ?? []
-      return findings.find(({ references }) => holds(references, hashAt))
+      const findings = found.get(keyOf(workspaceId, text)) ?? []
+      return findings.find(({ hashes }) => holds(hashes, hashAt))?.known
     },
   }
 }
 
-function holds(references: Finding['references'], hashAt: (path: string) => string | undefined): boolean {
-  for (const [path, hash] of references) if ((hashAt(path) ?? null) !== hash) return false
+function findingOf({ config, parameters, references, errors }: TemplateScan, hashes: Compilation['hashes']): Finding {
+  const known = { config, parameters, references, errors }
+  return { known, hashes, size: JSON.stringify([known, ...hashes]).length }
+}
+
+function holds(hashes: Compilation['hashes'], hashAt: (path: string) => string | undefined): boolean {
+  for (const [path, hash] of hashes) if ((hashAt(path) ?? null) !== hash) return false
   return true
 }
 
-function areEqual(one: Finding['references'], other: Finding['references']): boolean {
+function areEqual(one: Compilation['hashes'], other: Compilation['hashes']): boolean {
   return one.size === other.size && holds(one, (path) => other.get(path) ?? undefined)
 }

@@ -1,6 +1,6 @@
 /** The evaluation thread: one job at a time. */
 import { parentPort } from 'node:worker_threads'
-import { answerIssues } from './answer-issues.ts'
+import { answerIssues } from '@stet/template/answer-schema'
 import { createPerform, type Job, type JobReply } from './jobs.ts'
 
 const perform = createPerform()

@@ -48,7 +48,7 @@ export async function checkPrompt(deps: Checks, input: CheckPromptInput): Promis
   const { version, path, contentHash, scan } = compiled
   const rendered = await renderFirstStep(deps, compiled, input.parameters, owner)
   const { references } = scan
-  const found = references.length === 0 ? [] : await deps.stores.documents.listUuids(workspaceId, version, references)
+  const found = references.length === 0 ? [] : await deps.stores.documents.listNames(workspaceId, version, references)
   const uuids = new Map(found.map((named) => [named.path, named.documentUuid]))
   return {
     contentHash,

@@ -5,8 +5,8 @@ import { setImmediate } from 'node:timers/promises'
 import type { Needs } from '../deps.ts'
 import type { Version } from '../projects/project.ts'
 import { wireParameters } from '../templates/parameters.ts'
-import type { EvaluationOwner, TemplateScan, TemplateSource } from '../templates/template-engine.ts'
-import type { Document, DocumentText } from './document.ts'
+import type { EvaluationOwner, KnownText, TemplateScan, TemplateSource } from '../templates/template-engine.ts'
+import type { Document, DocumentText, UnresolvedDocument } from './document.ts'
 import { readTexts } from './read-texts.ts'
 
 export interface CheckedText<T = DocumentText> {
@@ -47,7 +47,7 @@ export async function checkText<T extends SourceText>(
     scan = await deps.templates.scan(source, owner)
   }
   for (const path of scan.missing) hashes.set(path, null)
-  deps.templates.known.note(owner.workspaceId, text, { scan, references: hashes })
+  deps.templates.known.note(owner.workspaceId, text, { scan, hashes })
   return { text, source, scan }
 }
 
@@ -107,10 +107,13 @@ export function loadWith(text: SourceText, load: LoadTexts): LoadTexts {
 }
 
 export function describeChecked(version: Version, { text, scan }: Pick<CheckedText, 'text' | 'scan'>): Document {
+  return { ...describeKnown(version, text, scan), resolvedContent: scan.resolvedContent }
+}
+
+export function describeKnown(version: Version, text: DocumentText, scan: KnownText): UnresolvedDocument {
   return {
     ...text,
     versionUuid: version.uuid,
-    resolvedContent: scan.resolvedContent,
     hasReferences: scan.references.length > 0,
     config: scan.config,
     parameters: wireParameters(scan.config, scan.parameters),

@@ -22,9 +22,12 @@ export interface DocumentText {
 /** A text without its content. */
 export type TextHead = Pick<DocumentText, 'documentUuid' | 'path' | 'contentHash' | 'updatedAt' | 'updatedBy'>
 
-export interface Document extends DocumentText {
-  versionUuid: string
+export interface Document extends UnresolvedDocument {
   resolvedContent: string
+}
+
+export interface UnresolvedDocument extends DocumentText {
+  versionUuid: string
   /** True if the text references other prompts. `resolvedContent` can then change while the text stays the same. */
   hasReferences: boolean
   config: Record<string, unknown>

@@ -65,11 +65,11 @@ export interface DocumentStore {
   list(workspaceId: number, set: VersionSet, filter: TextFilter): Promise<ListedText[]>
   listByPaths(workspaceId: number, set: VersionSet, paths: readonly string[]): Promise<DocumentText[]>
   /** Like `listByPaths`, without the texts. */
-  listUuids(
+  listNames(
     workspaceId: number,
     set: VersionSet,
     paths: readonly string[],
-  ): Promise<Pick<DocumentText, 'path' | 'documentUuid'>[]>
+  ): Promise<Pick<DocumentText, 'path' | 'documentUuid' | 'contentHash'>[]>
   /** Lists all paths at which the two versions differ. The list may also contain paths with equal texts. */
   listDifferingPaths(workspaceId: number, one: VersionSet, other: VersionSet): Promise<string[]>
   listPaths(workspaceId: number, set: VersionSet, limit: number): Promise<string[]>

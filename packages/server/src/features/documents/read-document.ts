@@ -1,15 +1,17 @@
 import { isUnavailable, refuse } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import type { Project, Version } from '../projects/project.ts'
+import type { KnownText } from '../templates/template-engine.ts'
 import {
   type CheckedText,
   checkText,
   describeChecked,
+  describeKnown,
   inBatches,
   type LoadTexts,
   loadFromVersion,
 } from './check-document.ts'
-import type { Document, DocumentText, PromptVersion } from './document.ts'
+import type { Document, DocumentText, PromptVersion, UnresolvedDocument } from './document.ts'
 import { isCreatablePath, normalizeDocumentPath, normalizePathPrefix, similarPaths } from './document-path.ts'
 import { readTexts } from './read-texts.ts'
 import {
@@ -45,18 +47,39 @@ export interface DocumentsPage {
 /** Yields documents by path in code point order. @throws AppError NotFoundError for the project or the version. */
 export async function* listDocuments(deps: Reads, input: VersionAddress & DocumentsPage): AsyncGenerator<Document> {
   const { version } = await resolveVersion(deps, input)
-  const { caller, prefix, limit, cursor: after } = input
-  const filter = { prefix: prefix === undefined ? undefined : normalizePathPrefix(prefix), limit, after }
-  const texts = readTexts(deps.stores, caller.workspaceId, version, filter)
-  const loading = withLoad(texts, loadFromVersion(deps, caller.workspaceId, version))
   const owner = ownerOf(input)
+  const loading = withLoad(readPage(deps, input, version), loadFromVersion(deps, owner.workspaceId, version))
   const check = ({ text, load }: Loading) => checkText(deps, text, load, owner)
   for await (const checked of inBatches(deps, loading, owner, check)) yield describeChecked(version, checked)
+}
+
+/** Like `listDocuments`. Compiles only texts that this server has not compiled before with the same references. */
+export async function* listUnresolved(
+  deps: Reads,
+  input: VersionAddress & DocumentsPage,
+): AsyncGenerator<UnresolvedDocument> {
+  const { version } = await resolveVersion(deps, input)
+  const owner = ownerOf(input)
+  const load = loadFromVersion(deps, owner.workspaceId, version)
+  const loading = withKnown(deps, withLoad(readPage(deps, input, version), load), owner.workspaceId, version)
+  const check = async ({ text, load, known }: Loading) =>
+    describeKnown(version, text, known ?? (await checkText(deps, text, load, owner)).scan)
+  yield* inBatches(deps, loading, owner, check)
+}
+
+function readPage(
+  { stores }: Pick<Reads, 'stores'>,
+  { caller, prefix, limit, cursor: after }: VersionAddress & DocumentsPage,
+  version: Version,
+): AsyncGenerator<DocumentText[]> {
+  const filter = { prefix: prefix === undefined ? undefined : normalizePathPrefix(prefix), limit, after }
+  return readTexts(stores, caller.workspaceId, version, filter)
 }
 
 interface Loading {
   text: DocumentText
   load: LoadTexts
+  known?: KnownText | undefined
 }
 
 /** Adds to each text how its references are loaded: those of the same part need no statement. */
@@ -64,6 +87,22 @@ async function* withLoad(parts: AsyncIterable<readonly DocumentText[]>, load: Lo
   for await (const texts of parts) {
     const loadFirst = loadFirstFrom(texts, load)
     yield texts.map((text) => ({ text, load: loadFirst }))
+  }
+}
+
+/** Adds what is known of each text. Reads the hashes of all references of a part in one statement. */
+async function* withKnown(
+  { stores, templates: { known } }: Reads,
+  parts: AsyncIterable<Loading[]>,
+  workspaceId: number,
+  version: Version,
+): AsyncGenerator<Loading[]> {
+  for await (const part of parts) {
+    const paths = new Set(part.flatMap(({ text }) => [...known.pathsFor(workspaceId, text)]))
+    const named = paths.size === 0 ? [] : await stores.documents.listNames(workspaceId, version, [...paths])
+    const hashes = new Map(named.map(({ path, contentHash }) => [path, contentHash]))
+    const hashAt = (path: string) => hashes.get(path)
+    yield part.map(({ text, load }) => ({ text, load, known: known.find(workspaceId, text, hashAt) }))
   }
 }
 

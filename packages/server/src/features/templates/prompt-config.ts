@@ -42,7 +42,7 @@ const object: Check = {
 }
 const anything: Check = { expected: '', read: (value) => value }
 
-const keysByCheck: [Check, string[]][] = [
+export const keysByCheck: [Check, string[]][] = [
   [text, ['provider', 'model', 'name', 'description']],
   [number, ['temperature', 'topP', 'topK', 'presencePenalty', 'frequencyPenalty', 'seed']],
   [integer(1), ['maxTokens', 'maxOutputTokens']],
@@ -60,7 +60,7 @@ const checks = new Map(keysByCheck.flatMap(([check, keys]) => keys.map((key) => 
 /** Keys that become fields of `PromptConfig` and not `settings`. */
 const promptKeys = new Set('provider model maxSteps maxRetries type name description agents schema validate'.split(' '))
 /** Other keys of the front matter that do not become `settings`. */
-const otherKeys = new Set(['parameters', 'tools', 'isolated', 'mcpHeaders'])
+export const otherKeys = new Set(['parameters', 'tools', 'isolated', 'mcpHeaders'])
 
 const camelNames = new Map([...checks.keys()].map((key) => [snakeCase(key), key]))
 

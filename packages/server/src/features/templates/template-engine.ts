@@ -55,30 +55,31 @@ export class EvaluationCanceled extends AppError {
   }
 }
 
-/** A compilation of a text, with the hashes of the texts that it refers to. The hash is null for a missing text. */
-export interface Compilation {
-  scan: TemplateScan
-  references: ReadonlyMap<string, string | null>
+export interface HashedText {
+  path: string
+  contentHash: string
 }
 
-export interface KnownText {
-  compiles: boolean
-  isAgent: boolean
+/** A compilation of a text, with the hashes of all texts that it used. The hash is null for a missing text. */
+export interface Compilation {
+  scan: TemplateScan
+  hashes: ReadonlyMap<string, string | null>
 }
+
+/** A scan without everything whose size depends on the referenced texts. */
+export type KnownText = Pick<TemplateScan, 'config' | 'parameters' | 'references' | 'errors'>
 
 /** What the latest compilations on this server found. Keeps hashes instead of texts, and starts empty. */
 export interface KnownTexts {
   /** Ignores a temporary failure. */
-  note(workspaceId: number, text: { path: string; contentHash: string }, compilation: Compilation): void
+  note(workspaceId: number, text: HashedText, compilation: Compilation): void
+  /** Lists the paths whose hashes `find` will need. */
+  pathsFor(workspaceId: number, text: HashedText): Iterable<string>
   /**
    * Returns undefined unless the text was compiled with the same texts as references.
    * @param hashAt returns the hash of the text at a path; undefined if there is none.
    */
-  find(
-    workspaceId: number,
-    text: { path: string; contentHash: string },
-    hashAt: (path: string) => string | undefined,
-  ): KnownText | undefined
+  find(workspaceId: number, text: HashedText, hashAt: (path: string) => string | undefined): KnownText | undefined
 }
 
 export interface StructuredAnswer {

@@ -26,7 +26,8 @@ export async function readTree(
     const item = treeItem(slot)
     if (!item) return []
     const known = deps.templates.known.find(workspaceId, item, (path) => hashes.get(path))
-    return [{ ...item, compiles: known?.compiles ?? null, isAgent: known?.isAgent ?? null }]
+    const compiles = known ? known.errors.length === 0 : null
+    return [{ ...item, compiles, isAgent: known ? known.config['type'] === 'agent' : null }]
   })
   return { version: await recordedVersion(deps, input, version), items }
 }

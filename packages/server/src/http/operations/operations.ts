@@ -7,7 +7,7 @@ import { bearerToken } from '../auth/admit.ts'
 import { contextOf } from '../auth/request-context.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { unmatchedRoute } from '../mount.ts'
-import { createReference, type Reference, referencePolicy, referenceScriptPath } from './reference.ts'
+import { createReference, errorsPagePath, type Reference, referencePolicy, referenceScriptPath } from './reference.ts'
 
 type Answer = (req: Request, res: Response) => void | Promise<void>
 
@@ -21,8 +21,12 @@ export function operations(deps: HttpDeps): Router {
   ])
   // Reached only without the console, whose page is at the root.
   router.get('/', (_req, res) => res.redirect(operatorRoutes.docs.path))
-  // The script is a part of the page, and not in the contract.
-  for (const [path, answer] of [...named, [referenceScriptPath, scriptAnswer(reference)] as const]) {
+  // These are parts of the page, and not in the contract.
+  const parts: [string, Answer][] = [
+    [referenceScriptPath, scriptAnswer(reference)],
+    [errorsPagePath, (req, res) => reference.errors.send(req, res)],
+  ]
+  for (const [path, answer] of [...named, ...parts]) {
     router.use(path, (req, res, next) => {
       if (req.baseUrl === path) contextOf(res).route = path
       next()

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { errorsPage } from '@stet/contract/errors-page'
 import openapi from '@stet/contract/openapi.json' with { type: 'json' }
 import { SharedBody } from './shared-body.ts'
 
@@ -36,12 +37,15 @@ export const referencePolicy = [
 ].join('; ')
 
 export const referenceScriptPath = '/docs/reference.js'
+/** The page and the summary link to it. */
+export const errorsPagePath = '/docs/errors.md'
 
 export interface Reference {
   page: SharedBody
   script: SharedBody
   openapi: SharedBody
   llms: SharedBody
+  errors: SharedBody
 }
 
 /** @param packageRoot contains `dist/reference.js.gz`, which `scripts/make-reference.ts` writes */
@@ -54,6 +58,8 @@ export function createReference(packageRoot: string): Reference {
     page: text('text/html; charset=utf-8', () => referencePage(hash('sha256', script.gzip(), 'hex').slice(0, 16))),
     openapi: text('application/json; charset=utf-8', () => JSON.stringify(openapi)),
     llms: text('text/plain; charset=utf-8', apiSummary),
+    // Browsers would save a file of the type text/markdown.
+    errors: text('text/plain; charset=utf-8', errorsPage),
   }
 }
 

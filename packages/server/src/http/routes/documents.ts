@@ -3,7 +3,7 @@ import type { contract, Document as DocumentBody } from '@stet/contract'
 import type { Request, Response } from 'express'
 import { checkPrompt } from '../../features/checks/check-prompt.ts'
 import type { Document } from '../../features/documents/document.ts'
-import { listDocuments, readDocument } from '../../features/documents/read-document.ts'
+import { listDocuments, listUnresolved, readDocument } from '../../features/documents/read-document.ts'
 import {
   createDocument,
   createOrUpdateDocument,
@@ -15,7 +15,7 @@ import { listProviders, type ProviderEntry, workspaceScope } from '../../feature
 import { type Choice, chooseProvider } from '../../features/providers/resolve-provider.ts'
 import { RunError } from '../../shared/app-error.ts'
 import { checkBody } from '../../wire/check.ts'
-import { documentBody } from '../../wire/document.ts'
+import { documentBody, unresolvedBody } from '../../wire/document.ts'
 import { callerOf, contextOf, whileOpen } from '../auth/request-context.ts'
 import { preconditions, versionAddress } from '../body/address.ts'
 import { type ResponseCache, writeReady } from '../body/response-cache.ts'
@@ -38,12 +38,11 @@ export function documentRoutes(
     list: async ({ params, query: { resolved = true, ...page }, res }) => {
       const address = addressOf(params, res)
       const { apiKeyId } = address.caller
-      const bodyOf = await bodyFor(deps, address)
+      const kindOf = await providerKinds(deps, address)
+      const input = { ...page, ...address }
       const items = async function* () {
-        for await (const document of listDocuments(deps, { ...page, ...address })) {
-          const body = bodyOf(document)
-          yield resolved ? body : withoutResolved(body)
-        }
+        if (resolved) for await (const each of listDocuments(deps, input)) yield documentBody(each, kindOf(each.config))
+        else for await (const each of listUnresolved(deps, input)) yield unresolvedBody(each, kindOf(each.config))
       }
       const body = await itemList(unread, { res, apiKeyId }, { items, bodyOf: (all) => all, mostBytes: mostListBytes })
       return { status: 200, body }
@@ -96,10 +95,6 @@ function creating(deps: HttpDeps, create: typeof createDocument) {
       const bodyOf = await bodyFor(own, address)
       return tagged(res, await create(own, { ...address, path: body.path, content: body.prompt }), bodyOf)
     })
-}
-
-function withoutResolved({ resolvedContent: _resolved, ...body }: DocumentBody): Omit<DocumentBody, 'resolvedContent'> {
-  return body
 }
 
 function addressOf(params: { projectId: string; versionUuid: string }, res: Response) {

@@ -2,7 +2,8 @@ import { isJsonObject } from '../../../settings/json-file.ts'
 import type { ForeignPrompt } from '../imported-prompt.ts'
 import { openAiKeys, splitModel, takeSettings } from '../model-settings.ts'
 import { formatMessages } from '../prompt-text.ts'
-import { convertHandlebars } from './handlebars.ts'
+import { convertHandlebars, partialPrefix } from './handlebars.ts'
+import type { FindPartial } from './handlebars-state.ts'
 
 /**
  * Imports a dotprompt (Genkit) file: front matter with `model`, `config`, `input`, `output` and `tools`, and a
@@ -15,37 +16,44 @@ export function importDotprompt(
   head: Readonly<Record<string, unknown>>,
   body: string,
   firstLine: number,
+  findPartial: FindPartial,
 ): ForeignPrompt {
   const losses: string[] = []
-  const { model, config, input, output, tools, name, description, ...rest } = head
+  const { model, config, input, output, tools, name: title, description, ...rest } = head
   for (const [key, value] of Object.entries(rest)) {
     losses.push(`"${key}" is not supported: ${JSON.stringify(value).slice(0, 200)}`)
   }
-  if (typeof name === 'string' && !path.endsWith(name)) losses.push(`The file's name replaced the name "${name}"`)
+  if (typeof title === 'string' && !path.endsWith(title)) losses.push(`The file's name replaced the name "${title}"`)
+  const schema = convertPicoschema(isJsonObject(input) ? input['schema'] : undefined, losses)
   const front = {
     ...(typeof model === 'string' && splitModel(model)),
     ...(typeof description === 'string' && { description }),
     ...takeSettings(isJsonObject(config) ? config : {}, openAiKeys, losses),
-    parameters: parametersOf(input, losses),
+    parameters: parametersOf(input, schema, losses),
     schema: outputOf(output, losses),
   }
   noteTools(tools, losses)
-  const isPartial = /(^|\/)_[^/]*$/.test(path)
-  const { messages, references, types } = convertHandlebars(body, { isPartial, firstLine }, losses)
-  return {
-    path: path.replace(/(^|\/)_([^/]*)$/, '$1$2'),
-    front: isPartial ? { parameters: front.parameters } : front,
-    text: isPartial ? messages.map((one) => one.content.trim()).join('\n') : formatMessages(messages),
-    references,
-    types,
-    losses,
-  }
+  const name = partialName(path)
+  const isPartial = name !== undefined
+  const { messages, ...found } = convertHandlebars(body, { isPartial, firstLine, input: schema, findPartial }, losses)
+  if (!isPartial) return { path, front, text: formatMessages(messages), losses, ...found }
+  const text = messages.map(({ content }) => content.trim()).join('\n')
+  return { path: name, key: partialPrefix + name, front: { parameters: front.parameters }, text, losses, ...found }
 }
 
-function parametersOf(input: unknown, losses: string[]): Record<string, unknown> | undefined {
+/** Returns the name of a partial, which templates use, or undefined for the path of a prompt. */
+export function partialName(path: string): string | undefined {
+  const name = path.replace(/(^|\/)_([^/]*)$/, '$1$2')
+  return name === path ? undefined : name
+}
+
+function parametersOf(
+  input: unknown,
+  schema: Record<string, unknown> | undefined,
+  losses: string[],
+): Record<string, unknown> | undefined {
   if (!isJsonObject(input)) return undefined
   const defaults = isJsonObject(input['default']) ? input['default'] : {}
-  const schema = convertPicoschema(input['schema'], losses)
   const properties = isJsonObject(schema?.['properties']) ? schema['properties'] : {}
   const required = Array.isArray(schema?.['required']) ? schema['required'] : []
   const parameters: Record<string, unknown> = {}

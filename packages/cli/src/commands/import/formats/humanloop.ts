@@ -1,6 +1,9 @@
 import type { ForeignPrompt } from '../imported-prompt.ts'
 import { convertResponseFormat, convertTools, openAiKeys, takeSettings } from '../model-settings.ts'
-import { convertPlaceholders, formatMessages, type TextMessage } from '../prompt-text.ts'
+import { convertPlaceholders, looseRule, type Naming } from '../placeholders.ts'
+import { formatAttribute, formatMessages, type TextMessage } from '../prompt-text.ts'
+
+const rule = looseRule('Humanloop')
 
 const message = /<(system|user|assistant|developer|tool)((?:\s[^>]*)?)>([\s\S]*?)<\/\1>/g
 const part = /<image\s+url="([^"]*)"[^>]*?\/?>(?:\s*<\/image>)?|<tool\s+([^>]*)>([\s\S]*?)<\/tool>|<\/?text>/g
@@ -42,14 +45,16 @@ function unconverted(body: string, language: string, firstLine: number): string[
 }
 
 function messagesOf(body: string, losses: string[]): TextMessage[] {
+  const naming: Naming = { sources: new Map(), losses }
   const messages: TextMessage[] = []
   for (const [, role = '', attributes = '', text = ''] of withoutNestedTools(body).matchAll(message)) {
     if (role === 'tool')
       losses.push(`The tool result <tool${attributes}> was dropped: tool results belong to a conversation`)
-    else messages.push({ role, content: contentOf(text.replaceAll(nestedTool, '<tool$1</tool>'), losses) })
+    else messages.push({ role, content: contentOf(text.replaceAll(nestedTool, '<tool$1</tool>'), naming) })
   }
   const outside = withoutNestedTools(body).replaceAll(message, '').trim()
-  if (messages.length === 0 && outside !== '') return [{ role: 'user', content: convertPlaceholders(outside, losses) }]
+  if (messages.length === 0 && outside !== '')
+    return [{ role: 'user', content: convertPlaceholders(outside, rule, naming) }]
   if (outside !== '') losses.push(`Text outside of messages was dropped: ${outside.slice(0, 200)}`)
   return messages
 }
@@ -63,20 +68,21 @@ function withoutNestedTools(body: string): string {
   )
 }
 
-function contentOf(text: string, losses: string[]): string {
+function contentOf(text: string, naming: Naming): string {
   let converted = ''
   let done = 0
   for (const match of text.matchAll(part)) {
-    converted += convertPlaceholders(text.slice(done, match.index), losses)
+    converted += convertPlaceholders(text.slice(done, match.index), rule, naming)
     const [, url, call, args = ''] = match
-    if (url !== undefined) converted += `<content-image>${convertPlaceholders(url, losses)}</content-image>`
+    if (url !== undefined) converted += `<content-image>${convertPlaceholders(url, rule, naming)}</content-image>`
     if (call !== undefined) converted += toolCall(call, args.trim())
     done = match.index + match[0].length
   }
-  return converted + convertPlaceholders(text.slice(done), losses)
+  return converted + convertPlaceholders(text.slice(done), rule, naming)
 }
 
 function toolCall(attributes: string, args: string): string {
   const value = (name: string): string => new RegExp(`${name}="([^"]*)"`).exec(attributes)?.[1] ?? ''
-  return `<tool-call id="${value('id')}" name="${value('name')}" arguments={{ ${args || '{}'} }} />`
+  const named = formatAttribute('id', value('id')) + formatAttribute('name', value('name'))
+  return `<tool-call${named} arguments={{ ${args || '{}'} }} />`
 }

@@ -2,22 +2,23 @@ import { isJsonObject } from '../../../settings/json-file.ts'
 import type { ForeignPrompt, ReadSource } from '../imported-prompt.ts'
 import type { JsonEntry } from '../json-entries.ts'
 import { convertResponseFormat, convertTools, openAiKeys, takeSettings } from '../model-settings.ts'
-import {
-  convertPlaceholders,
-  escapeText,
-  formatMessages,
-  markReference,
-  type Reference,
-  type TextMessage,
-  variableName,
-} from '../prompt-text.ts'
+import { convertPlaceholders, type Naming, type VariableRule, variableName } from '../placeholders.ts'
+import { escapeText, formatMessages, markReference, print, type Reference, type TextMessage } from '../prompt-text.ts'
+import { convertChatMessage } from './chat-messages.ts'
+
+/** The rule of Langfuse's server and editor. */
+const langfuseRule: VariableRule = {
+  tool: 'Langfuse',
+  name: /^\p{L}[\p{L}\p{N}_]*$/u,
+  hint: 'names begin with a letter, then letters, digits and "_"',
+}
 
 interface LangfusePrompt {
   name: string
   version: number
   labels: string[]
   raw: Record<string, unknown>
-  line: number
+  place: { line?: number }
 }
 
 /**
@@ -32,7 +33,7 @@ export function importLangfuse(entries: readonly JsonEntry[]): ReadSource {
   const refused: ReadSource['refused'] = []
   for (const [index, entry] of entries.entries()) {
     const prompt = readPrompt(entry)
-    if (typeof prompt === 'string') refused.push({ path: `entry ${index + 1}`, line: entry.line, reason: prompt })
+    if (typeof prompt === 'string') refused.push({ path: `entry ${index + 1}`, ...placeOf(entry), reason: prompt })
     else byName.set(prompt.name, [...(byName.get(prompt.name) ?? []), prompt])
   }
   const included = new Set([...byName.values()].flat().flatMap(({ raw }) => textsOf(raw['prompt']).flatMap(includedBy)))
@@ -41,15 +42,19 @@ export function importLangfuse(entries: readonly JsonEntry[]): ReadSource {
   return { prompts, refused }
 }
 
+function placeOf({ value: _, ...place }: JsonEntry): { line?: number } {
+  return place
+}
+
 /** @returns the prompt, or the reason why the entry is not a prompt */
-function readPrompt({ value: raw, line }: JsonEntry): LangfusePrompt | string {
+function readPrompt({ value: raw, ...place }: JsonEntry): LangfusePrompt | string {
   if (!isJsonObject(raw)) return 'is not an object'
   if (typeof raw['name'] !== 'string' || raw['name'] === '') return 'has no "name": add one to the export'
   if (typeof raw['prompt'] !== 'string' && !Array.isArray(raw['prompt'])) {
     return `"${raw['name']}" has no text or list of messages in "prompt"; an API page has only names, so export each prompt`
   }
   const labels = Array.isArray(raw['labels']) ? raw['labels'].filter((label) => typeof label === 'string') : []
-  return { name: raw['name'], version: Number(raw['version'] ?? 1), labels, raw, line }
+  return { name: raw['name'], version: Number(raw['version'] ?? 1), labels, raw, place }
 }
 
 function chooseVersion(versions: readonly LangfusePrompt[]): LangfusePrompt | undefined {
@@ -60,8 +65,7 @@ function chooseVersion(versions: readonly LangfusePrompt[]): LangfusePrompt | un
 
 type Chosen = ReadonlyMap<string, LangfusePrompt | undefined>
 
-interface Found {
-  losses: string[]
+interface Found extends Naming {
   references: Reference[]
   types: Map<string, string>
 }
@@ -73,16 +77,24 @@ function convertChosen(
 ): ForeignPrompt {
   const chosen = chooseVersion(versions)
   if (!chosen) throw new RangeError('no version')
-  const { name, version, labels, raw, line } = chosen
-  const found: Found = { losses: [], references: [], types: new Map() }
+  const { name, version, raw, place } = chosen
+  const found: Found = { losses: [], sources: new Map(), references: [], types: new Map() }
   const { losses } = found
-  const others = versions.filter((one) => one !== chosen).map((one) => one.version)
-  others.sort((a, b) => b - a)
-  if (others.length > 0) losses.push(`Imported version ${version}; skipped ${others.join(', ')}`)
-  const further = labels.filter((label) => label !== 'production' && label !== 'latest')
-  if (further.length > 0) losses.push(`The labels ${further.join(', ')} were dropped`)
+  const listed = Array.isArray(raw['versions']) ? raw['versions'].map(Number) : []
+  const others = new Set([...versions.map((one) => one.version), ...listed].filter((one) => one !== version))
+  if (others.size > 0) {
+    losses.push(`Imported version ${version}; skipped ${[...others].sort((a, b) => b - a).join(', ')}`)
+  }
+  for (const one of versions) {
+    const isMain = (label: string): boolean => label === 'latest' || (one === chosen && label === 'production')
+    for (const label of one.labels.filter((label) => !isMain(label))) {
+      losses.push(`The label "${label}" of version ${one.version} was dropped`)
+    }
+  }
   if (Array.isArray(raw['tags']) && raw['tags'].length > 0)
     losses.push(`The tags ${raw['tags'].join(', ')} were dropped`)
+  const note = raw['commitMessage']
+  if (typeof note === 'string' && note !== '') losses.push(`The commit message "${note.slice(0, 200)}" was dropped`)
   const front = configOf(raw['config'], losses)
   const { prompt } = raw
   // An included prompt must stay plain text: messages cannot nest, and message tags would add line breaks to the
@@ -91,7 +103,7 @@ function convertChosen(
     typeof prompt === 'string' && included.has(name)
       ? convertText(prompt, all, found)
       : formatMessages(messagesOf(prompt, all, found))
-  return { path: name, front, text, line, ...found }
+  return { path: name, front, text, ...place, ...found }
 }
 
 function configOf(config: unknown, losses: string[]): Record<string, unknown> {
@@ -106,24 +118,28 @@ function configOf(config: unknown, losses: string[]): Record<string, unknown> {
 function messagesOf(prompt: unknown, all: Chosen, found: Found): TextMessage[] {
   if (typeof prompt === 'string') return [{ role: 'user', content: convertText(prompt, all, found) }]
   const messages: TextMessage[] = []
+  const reader = {
+    convertText: (text: string) => convertText(text, all, found),
+    losses: found.losses,
+    calls: new Map(),
+  }
   for (const message of Array.isArray(prompt) ? prompt : []) {
-    const { type, name, role, content }: Record<string, unknown> = isJsonObject(message) ? message : {}
-    if (type === 'placeholder' && typeof name === 'string') messages.push(placeholderMessage(name, found))
-    else if (typeof role === 'string' && typeof content === 'string') {
-      messages.push({ role, content: convertText(content, all, found) })
-    } else found.losses.push(`A message is not supported: ${JSON.stringify(message).slice(0, 200)}`)
+    const { role, name }: Record<string, unknown> = isJsonObject(message) ? message : {}
+    if (isJsonObject(message) && typeof role === 'string') messages.push(convertChatMessage(message, role, reader))
+    else if (typeof name === 'string') messages.push(placeholderMessage(name, found))
+    else found.losses.push(`A message is not supported: ${JSON.stringify(message).slice(0, 200)}`)
   }
   return messages
 }
 
 // A parameter cannot insert a list of messages, so it inserts the JSON of the list.
-function placeholderMessage(name: string, { losses, types }: Found): TextMessage {
-  const variable = variableName(name, losses)
-  types.set(variable, 'array')
-  losses.push(
+function placeholderMessage(name: string, found: Found): TextMessage {
+  const variable = variableName(name, found)
+  found.types.set(variable, 'array')
+  found.losses.push(
     `The message placeholder "${name}" became the parameter "${variable}", inserted as JSON in one user message`,
   )
-  return { role: 'user', content: `{{ ${variable} }}` }
+  return { role: 'user', content: print(variable) }
 }
 
 const reference = /@@@langfusePrompt:([^@]+)@@@/g
@@ -146,21 +162,25 @@ function includedBy(text: string): (string | undefined)[] {
   return [...text.matchAll(reference)].map(([, parts]) => partsOf(parts).get('name'))
 }
 
-function convertText(text: string, all: Chosen, { losses, references }: Found): string {
+function convertText(text: string, all: Chosen, found: Found): string {
+  const { losses, references } = found
   let converted = ''
   let done = 0
   for (const match of text.matchAll(reference)) {
     const parts = partsOf(match[1])
     const target = parts.get('name')
-    converted += convertPlaceholders(text.slice(done, match.index), losses)
+    converted += convertPlaceholders(text.slice(done, match.index), langfuseRule, found)
     if (target === undefined) converted += escapeText(match[0])
     else {
+      // An included prompt is a text part of its own.
+      const line = converted.slice(converted.lastIndexOf('\n') + 1)
+      if (line.trim() !== '') losses.push(`The text of "${target}" now begins on a new line`)
       converted += markReference({ target, passed: new Map() }, references)
       notePin(target, parts, all.get(target), losses)
     }
     done = match.index + match[0].length
   }
-  return converted + convertPlaceholders(text.slice(done), losses)
+  return converted + convertPlaceholders(text.slice(done), langfuseRule, found)
 }
 
 /** Only one version of each prompt is imported, so references to other versions are reported. */

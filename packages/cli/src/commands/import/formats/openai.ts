@@ -2,7 +2,13 @@ import { isJsonObject } from '../../../settings/json-file.ts'
 import type { ForeignPrompt, ReadSource } from '../imported-prompt.ts'
 import type { JsonEntry } from '../json-entries.ts'
 import { convertResponseFormat, convertTools, openAiKeys, takeSettings } from '../model-settings.ts'
-import { convertPlaceholders, formatMessages, type TextMessage, variableName } from '../prompt-text.ts'
+import { convertPlaceholders, looseRule, type Naming, variableName } from '../placeholders.ts'
+import { formatMessages, type TextMessage } from '../prompt-text.ts'
+import { type ChatReader, convertChatMessage } from './chat-messages.ts'
+
+const rule = looseRule('OpenAI prompts')
+
+type Reader = ChatReader & Naming
 
 // These keys are metadata, not settings, so they are not reported as losses.
 const bookkeeping = new Set(
@@ -18,10 +24,10 @@ const bookkeeping = new Set(
  */
 export function importOpenAi(entries: readonly JsonEntry[]): ReadSource {
   const read: ReadSource = { prompts: [], refused: [] }
-  for (const [index, { value: raw, line }] of entries.entries()) {
+  for (const [index, { value: raw, ...place }] of entries.entries()) {
     const converted = isJsonObject(raw) ? convertPrompt(raw) : 'is not an object'
-    if (typeof converted !== 'string') read.prompts.push({ ...converted, line })
-    else read.refused.push({ path: `entry ${index + 1}`, line, reason: converted })
+    if (typeof converted !== 'string') read.prompts.push({ ...converted, ...place })
+    else read.refused.push({ path: `entry ${index + 1}`, ...place, reason: converted })
   }
   return read
 }
@@ -30,76 +36,69 @@ export function importOpenAi(entries: readonly JsonEntry[]): ReadSource {
 function convertPrompt(raw: Record<string, unknown>): ForeignPrompt | string {
   const { instructions, input, messages, prompt, variables, tools, text, response_format, reasoning, ...rest } = raw
   const losses: string[] = []
+  const naming: Naming = { sources: new Map(), losses }
+  const convertText = (text: string): string => convertPlaceholders(text, rule, naming)
+  const reader: Reader = { ...naming, convertText, calls: new Map() }
   const found = [
-    ...messagesOf(instructions, 'system', losses),
-    ...messagesOf(input, 'user', losses),
-    ...messagesOf(messages ?? (isJsonObject(prompt) ? undefined : prompt), 'user', losses),
+    ...messagesOf(instructions, 'system', reader),
+    ...messagesOf(input, 'user', reader),
+    ...messagesOf(messages ?? (isJsonObject(prompt) ? undefined : prompt), 'user', reader),
   ]
   const name = [raw['name'], raw['id']].find((one) => typeof one === 'string' && one !== '')
   if (typeof name !== 'string') return 'has neither "name" nor "id": add one to the export'
   if (found.length === 0) return `"${name}" has no text in "instructions", "input", "messages" or "prompt"`
   const settings = Object.fromEntries(Object.entries(rest).filter(([key]) => !bookkeeping.has(key)))
   const { format = response_format, ...textSettings } = isJsonObject(text) ? text : {}
-  noteLost(textSettings, 'text', losses)
+  const functions = convertTools(tools, losses)
+  // Without tools, these have no meaning.
+  const unused = functions ? new Set<string>() : new Set(['tool_choice', 'parallel_tool_calls'])
+  const used = Object.fromEntries(Object.entries(settings).filter(([key]) => !unused.has(key)))
   const front = {
-    ...takeSettings(settings, openAiKeys, losses),
-    ...effortOf(reasoning, losses),
-    tools: convertTools(tools, losses),
+    ...takeSettings(used, openAiKeys, losses),
+    ...takeSettings(withPrefix('text', textSettings), openAiKeys, losses),
+    ...takeSettings(withPrefix('reasoning', reasoning), openAiKeys, losses),
+    tools: functions,
     schema: convertResponseFormat(format, losses),
-    parameters: defaultsOf(variables, losses),
+    parameters: defaultsOf(variables, reader),
   }
-  return { path: name, front, text: formatMessages(found), losses }
+  const { id } = raw
+  const alias = typeof id === 'string' && id.startsWith('pmpt_') ? { alias: id } : {}
+  return { path: name, front, text: formatMessages(found), losses, ...alias }
 }
 
-function effortOf(reasoning: unknown, losses: string[]): { reasoningEffort?: unknown } {
-  if (!isJsonObject(reasoning)) return {}
-  const { effort, ...others } = reasoning
-  noteLost(others, 'reasoning', losses)
-  return effort === null ? {} : { reasoningEffort: effort }
+function withPrefix(group: string, settings: unknown): Record<string, unknown> {
+  if (!isJsonObject(settings)) return {}
+  return Object.fromEntries(Object.entries(settings).map(([key, value]) => [`${group}.${key}`, value]))
 }
 
-function noteLost(settings: Record<string, unknown>, group: string, losses: string[]): void {
-  takeSettings(
-    Object.fromEntries(Object.entries(settings).map(([key, value]) => [`${group}.${key}`, value])),
-    {},
-    losses,
-  )
-}
-
-function messagesOf(value: unknown, role: string, losses: string[]): TextMessage[] {
+function messagesOf(value: unknown, role: string, reader: Reader): TextMessage[] {
   if (value === undefined || value === null) return []
-  if (typeof value === 'string') return [{ role, content: convertPlaceholders(value, losses) }]
-  const messages: TextMessage[] = []
-  for (const message of Array.isArray(value) ? value : [value]) {
-    if (!isJsonObject(message) || (message['type'] ?? 'message') !== 'message') {
-      losses.push(`An item of the input is not supported: ${JSON.stringify(message).slice(0, 200)}`)
-      continue
-    }
-    const content = contentOf(message['content'], losses)
-    if (content !== '') messages.push({ role: typeof message['role'] === 'string' ? message['role'] : role, content })
-  }
-  return messages
+  if (typeof value === 'string') return [{ role, content: reader.convertText(value) }]
+  const messages = (Array.isArray(value) ? value : [value]).flatMap((message) => {
+    const read = isJsonObject(message) ? asChatMessage(message) : undefined
+    if (read) return [convertChatMessage(read, role, reader)]
+    reader.losses.push(`An item of the input is not supported: ${JSON.stringify(message).slice(0, 200)}`)
+    return []
+  })
+  return messages.filter(({ content, attributes }) => content !== '' || attributes?.['id'] !== undefined)
 }
 
-function contentOf(content: unknown, losses: string[]): string {
-  if (typeof content === 'string') return convertPlaceholders(content, losses)
-  const parts: string[] = []
-  for (const part of Array.isArray(content) ? content : []) {
-    if (isJsonObject(part) && typeof part['text'] === 'string') parts.push(convertPlaceholders(part['text'], losses))
-    else if (isJsonObject(part) && typeof part['image_url'] === 'string') {
-      parts.push(`<content-image>${convertPlaceholders(part['image_url'], losses)}</content-image>`)
-    } else losses.push(`A part of a message is not supported: ${JSON.stringify(part).slice(0, 200)}`)
-  }
-  return parts.join('\n')
+/** In a Responses request, tool calls and their results are items of their own. */
+function asChatMessage(item: Record<string, unknown>): Record<string, unknown> | undefined {
+  const { type = 'message', call_id: id, output, ...rest } = item
+  if (type === 'message') return rest
+  if (type === 'function_call') return { role: 'assistant', tool_calls: [item] }
+  if (type === 'function_call_output') return { role: 'tool', tool_call_id: id, content: output }
+  return undefined
 }
 
-function defaultsOf(variables: unknown, losses: string[]): Record<string, unknown> | undefined {
+function defaultsOf(variables: unknown, reader: Reader): Record<string, unknown> | undefined {
   if (!isJsonObject(variables)) return undefined
   const parameters: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(variables)) {
     if (typeof value === 'string')
-      parameters[variableName(name, losses)] = { type: 'text', ...(value !== '' && { default: value }) }
-    else losses.push(`The value of the variable "${name}" cannot be a default`)
+      parameters[variableName(name, reader)] = { type: 'text', ...(value !== '' && { default: value }) }
+    else reader.losses.push(`The value of the variable "${name}" cannot be a default`)
   }
   return Object.keys(parameters).length > 0 ? parameters : undefined
 }

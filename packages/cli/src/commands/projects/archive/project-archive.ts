@@ -1,5 +1,5 @@
 /**
- * A whole project as one file: gzip of JSON lines. `docs/moving.md` describes the format. The order of lines and keys is
+ * A whole project as one file: gzip of JSON lines. ADR 63 describes the format. The order of lines and keys is
  * fixed, so that the same project always gives the same bytes.
  */
 import { createHash } from 'node:crypto'

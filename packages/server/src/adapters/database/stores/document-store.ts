@@ -27,7 +27,7 @@ const textColumns = Prisma.sql`${rowColumns}, d.content`
 const slotColumns = Prisma.sql`
   d.base_hash AS "baseHash", d.deleted_at AS "deletedAt", d.valid_from = 0 AS "isDraft"`
 
-const uuidColumns = Prisma.sql`d.path, d.document_uuid::text AS "documentUuid"`
+const nameColumns = Prisma.sql`d.path, d.document_uuid::text AS "documentUuid", d.content_hash AS "contentHash"`
 
 // Intervals of one path never overlap, so at most one row per path matches.
 const merged = (projectId: number, number: number) =>
@@ -81,8 +81,8 @@ export function postgresDocumentStore(client: DatabaseClient): DocumentStore {
     list: listTexts(client),
     listByPaths: (workspaceId, set, paths) =>
       listShown(client, workspaceId, set, Prisma.sql`AND d.path = ANY(${paths}::text[])`),
-    listUuids: (workspaceId, set, paths) =>
-      listColumns(client, uuidColumns, workspaceId, set, Prisma.sql`AND d.path = ANY(${paths}::text[])`),
+    listNames: (workspaceId, set, paths) =>
+      listColumns(client, nameColumns, workspaceId, set, Prisma.sql`AND d.path = ANY(${paths}::text[])`),
     async listDifferingPaths(workspaceId, one, other) {
       // A draft overlays the live version, so it counts as higher than every version number.
       const [first, second] = [one.number ?? openEnd - 1, other.number ?? openEnd - 1]

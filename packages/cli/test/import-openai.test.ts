@@ -1,0 +1,112 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { formatLock, readLockFile } from '../src/settings/lock-file.ts'
+import { frontOf, importFrom, personWith } from './support/imported.ts'
+
+const tools = [{ type: 'function', name: 'find', parameters: { type: 'object' }, strict: true }]
+
+/** Imports a prompt with these settings. Returns its front matter and the report. */
+async function settingsOf(settings: Record<string, unknown>) {
+  const { read, losses } = await importFrom('openai', {
+    'in.json': JSON.stringify({ name: 'p', input: 'Hi', ...settings }),
+  })
+  return { front: frontOf(await read('p')), losses: losses('p') }
+}
+
+test.each([
+  [{ tools, parallel_tool_calls: false }, { parallelToolCalls: false }],
+  [{ tools, tool_choice: 'required' }, { toolChoice: 'required' }],
+  [{ tools, tool_choice: { type: 'function', name: 'find' } }, { toolChoice: { type: 'function', name: 'find' } }],
+  [{ maxTurns: 4 }, { maxSteps: 4 }],
+  [{ max_turns: 150 }, { maxSteps: 150 }],
+  [{ reasoning: { effort: 'low', summary: 'auto' } }, { reasoningEffort: 'low', reasoningSummary: 'auto' }],
+  [{ thinking: { type: 'enabled', budget_tokens: 2000 } }, { thinking: { type: 'enabled', budget_tokens: 2000 } }],
+  [{ thinkingConfig: { thinkingBudget: 9 } }, { thinkingConfig: { thinkingBudget: 9 } }],
+  [{ safety_settings: { category: 'a' } }, { safetySettings: { category: 'a' } }],
+  [
+    { temperature: '0.5', max_output_tokens: 9 },
+    { temperature: '0.5', maxTokens: 9 },
+  ],
+])('settings that stet supports are mapped: %j', async (settings, front) => {
+  const { front: found, losses } = await settingsOf(settings)
+  expect(found).toMatchObject(front)
+  expect(losses.filter((loss) => !loss.startsWith('The setting "strict" of the tool'))).toEqual([])
+})
+
+test.each([
+  [{ tools, tool_choice: { type: 'file_search' } }, 'tool_choice', '{"type":"file_search"}'],
+  [{ tools, parallel_tool_calls: 'no' }, 'parallel_tool_calls', '"no"'],
+  [{ maxTurns: 151 }, 'maxTurns', '151'],
+  [{ safetySettings: [{ category: 'a', threshold: 'b' }] }, 'safetySettings', '[{"category":"a","threshold":"b"}]'],
+  [{ temperature: 'hot' }, 'temperature', '"hot"'],
+  [{ stop: 7 }, 'stop', '7'],
+  [{ text: { verbosity: 'low' } }, 'text.verbosity', '"low"'],
+  [{ service_tier: 'flex' }, 'service_tier', '"flex"'],
+])('settings that stet lacks, or values that a run would refuse, are reported: %j', async (settings, name, value) => {
+  const { front, losses } = await settingsOf(settings)
+  expect(Object.keys(front ?? {}).filter((key) => key !== 'tools')).toEqual([])
+  expect(losses).toContain(`The setting "${name}" is not supported: ${value}`)
+})
+
+test('strict formats stay strict without a word, and their description moves into the schema', async () => {
+  const schema = { type: 'object', properties: {}, required: [], additionalProperties: false }
+  const format = { type: 'json_schema', name: 'a', strict: true, description: 'An answer', schema }
+  expect(await settingsOf({ text: { format } })).toEqual({
+    front: { schema: { description: 'An answer', ...schema } },
+    losses: [],
+  })
+  const loose = await settingsOf({ text: { format: { ...format, strict: false } } })
+  expect(loose.losses).toEqual(['The setting "strict" of the response format is not supported: false'])
+  // Without tools, these have no meaning.
+  const plain = await settingsOf({ tools: [], tool_choice: 'auto', parallel_tool_calls: true })
+  expect(plain).toEqual({ front: null, losses: [] })
+})
+
+test('tool calls, tool results and files of the input are kept', async () => {
+  const input = [
+    {
+      role: 'user',
+      content: [{ type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,AA==' }],
+    },
+    { type: 'function_call', call_id: 'c1', name: 'find', arguments: '{"id": 1}', status: 'completed' },
+    { type: 'function_call_output', call_id: 'c1', output: 'found {{what}}' },
+    { type: 'item_reference', id: 'x' },
+  ]
+  const { read, losses } = await importFrom('openai', { 'in.json': JSON.stringify({ name: 'p', input }) })
+  const text = await read('p')
+  expect(text).toContain('<content-file mime="application/pdf">data:application/pdf;base64,AA==</content-file>')
+  expect(text).toContain('<tool-call id="c1" name="find" arguments={{ {"id":1} }} />')
+  expect(text).toContain('<tool id="c1" name="find">\nfound {{ what }}\n</tool>')
+  expect(losses('p')).toEqual(['An item of the input is not supported: {"type":"item_reference","id":"x"}'])
+})
+
+test('prompt ids are kept in the lock as aliases', async () => {
+  const prompts = [
+    { id: 'pmpt_1', name: 'Support', input: 'Hi' },
+    { id: 'pmpt_2', input: 'Ho' },
+    { id: 'other', name: 'none', input: 'x' },
+  ]
+  const person = await personWith({ 'in.json': JSON.stringify(prompts), 'stet.config.json': '{"projectId": 7}' })
+  const without = await person.stet(['import', 'openai', 'in.json', '--json'])
+  expect(JSON.parse(without.stdout).losses).toContainEqual(
+    expect.objectContaining({
+      path: 'Support',
+      message: 'The id "pmpt_1" was not kept, because there is no stet.lock.json: run stet init, then import again',
+    }),
+  )
+  const file = join(person.folder, 'stet.lock.json')
+  const version = { uuid: '0b9c7b7e-0000-4000-8000-000000000000', status: 'draft', name: 'a' } as const
+  await writeFile(file, formatLock({ baseUrl: 'http://127.0.0.1:1', projectId: 7, version, prompts: {} }))
+  const before = await readFile(file, 'utf8')
+  await person.stet(['import', 'openai', 'in.json', '--dry-run'])
+  expect(await readFile(file, 'utf8')).toBe(before)
+  // The path of the second prompt is its id.
+  const again = await person.stet(['import', 'openai', 'in.json', '--json'])
+  expect(JSON.parse(again.stdout).losses).toEqual([])
+  expect((await readLockFile(file))?.aliases).toEqual({ pmpt_1: 'Support' })
+  const outside = await person.stet(['import', 'openai', 'in.json', '--dir', 'elsewhere', '--json'])
+  expect(JSON.parse(outside.stdout).losses[0].message).toMatch(
+    /^The id "pmpt_1" was not kept, because the file is not in /,
+  )
+})

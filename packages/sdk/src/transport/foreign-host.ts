@@ -1,0 +1,40 @@
+import { type ApiError, type ApiErrorInit, errorClassOf } from '../errors.ts'
+import type { Settings } from '../settings.ts'
+
+const TIMEOUT_MS = 5000
+
+/**
+ * Finds out whether a response came from a server other than stet, for example from another service on the same port.
+ * If `/health` proves that, returns an error that says so. Otherwise, or if `/health` proves nothing, returns `error`.
+ */
+export async function explainForeign(settings: Settings, error: ApiError): Promise<ApiError> {
+  // A proxy may remove the request id of an error of stet, but not its code.
+  if (error.serverResponse.includes('"errorCode"')) return error
+  const { rootUrl, fetch, fetchOptions, defaultHeaders } = settings
+  const headers = new Headers({ Accept: 'application/json' })
+  for (const [name, value] of Object.entries(defaultHeaders ?? {})) if (value !== null) headers.set(name, value)
+  let status: number
+  try {
+    const response = await fetch(`${rootUrl}/health`, {
+      ...fetchOptions,
+      headers,
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    })
+    status = response.status
+    if (isStet(await response.text())) return error
+  } catch {
+    return error
+  }
+  // A gateway that refuses or fails may be in front of a stet server.
+  if (status !== 404 && status !== 405 && status >= 300) return error
+  const message = `${rootUrl}: this is no stet server (GET /health answered ${status})`
+  return new (errorClassOf(error.status))({ ...error, message } as unknown as ApiErrorInit)
+}
+
+function isStet(text: string): boolean {
+  try {
+    return typeof (JSON.parse(text) as { version?: unknown }).version === 'string'
+  } catch {
+    return false
+  }
+}
