@@ -1,7 +1,7 @@
 /**
  * Counts our files and functions that one warm JSON run executes, using V8's precise coverage of the server's thread.
- * The evaluation thread, the database thread, the provider and the client are not counted. `--list` prints the counted
- * functions.
+ * The language of prompts (`packages/template`), the database thread, the provider and the client are not counted.
+ * `--list` prints the counted functions.
  * So far it caught that provider keys lengthened the run path (eea63ae6).
  */
 import inspector, { type Profiler } from 'node:inspector/promises'
@@ -17,7 +17,7 @@ const warmUps = 20
 const measuredRuns = 15
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const ours = /^packages\/(server|contract|template)\/src\//
+const ours = /^packages\/(server|contract)\/src\//
 
 const session = new inspector.Session()
 session.connect()

@@ -1,6 +1,6 @@
 import { CST, isCollection, isMap, isPair, isScalar, Lexer, type ParsedNode, parseDocument } from 'yaml'
 import { CallerLimitError, type Fault } from './compile-error.ts'
-import { checkDepth } from './value-depth.ts'
+import { checkDepth } from './evaluate/values/value-depth.ts'
 
 export interface FrontMatter {
   config: Record<string, unknown>

@@ -1,9 +1,9 @@
 /** Values are plain data, methods follow V8, and a chain can stop anywhere. */
 import { describe, expect, it } from 'vitest'
-import { Meter } from '../src/evaluate/fuel.ts'
-import { callMethod, hasMethod, METHODS_OF } from '../src/evaluate/methods.ts'
-import { BINARY_OPERATORS } from '../src/evaluate/operators.ts'
-import { readMember, type Value } from '../src/evaluate/values.ts'
+import { callMethod, hasMethod, METHODS_OF } from '../src/evaluate/methods/methods.ts'
+import { Meter } from '../src/evaluate/values/fuel.ts'
+import { BINARY_OPERATORS } from '../src/evaluate/values/operators.ts'
+import { readMember, type Value } from '../src/evaluate/values/values.ts'
 import { BINARY, METHODS } from '../src/policy.ts'
 import { chainOf, inputTexts, renderIssue, textOf } from './support.ts'
 

@@ -1,10 +1,10 @@
-import { jsonPart } from '../repair.ts'
+import { jsonPart } from '../rendering/json-part.ts'
 import type { Tag } from '../syntax/nodes.ts'
-import { EvaluationError, type Meter } from './fuel.ts'
 import type { Machine } from './machine.ts'
 import type { RenderedMessage } from './messages.ts'
-import { copied } from './printed.ts'
-import { toText, type Value } from './values.ts'
+import { EvaluationError, type Meter } from './values/fuel.ts'
+import { copied } from './values/printed.ts'
+import { toText, type Value } from './values/values.ts'
 
 const NO_ANSWER: RenderedMessage = { role: 'assistant', content: [] }
 

@@ -1,10 +1,10 @@
 import type { ArrayNode, Call, Expression, Member, ObjectNode, Property, Spread } from '../syntax/nodes.ts'
 import { CLOCK } from '../syntax/variables.ts'
-import { EvaluationError, type Meter, type Range } from './fuel.ts'
-import { callMethod, hasMethod } from './methods.ts'
-import { binary } from './operators.ts'
-import { keysOf } from './printed.ts'
+import { callMethod, hasMethod } from './methods/methods.ts'
 import type { Scope } from './scope.ts'
+import { EvaluationError, type Meter, type Range } from './values/fuel.ts'
+import { binary } from './values/operators.ts'
+import { keysOf } from './values/printed.ts'
 import {
   isNothing,
   isObject,
@@ -16,7 +16,7 @@ import {
   toText,
   type Value,
   writeMember,
-} from './values.ts'
+} from './values/values.ts'
 
 export interface Run {
   meter: Meter

@@ -1,7 +1,7 @@
 import type { ForBlock, Fragment, IfBlock, Tag, TemplateNode } from '../syntax/nodes.ts'
 import type { Attributes } from './messages.ts'
 import type { Scope } from './scope.ts'
-import type { Value } from './values.ts'
+import type { Value } from './values/values.ts'
 
 /** The place in one list of nodes. A stack of frames is the whole position of an evaluation. */
 export interface Frame {

@@ -1,12 +1,12 @@
 import type { Attribute, ForBlock, IfBlock, Tag, TemplateNode } from '../syntax/nodes.ts'
 import { evaluate, type Run } from './expression.ts'
 import { type Frame, nodesOf } from './frames.ts'
-import { EvaluationError, type Range } from './fuel.ts'
 import { type Attributes, MESSAGE_TAGS } from './messages.ts'
 import { Output } from './output.ts'
-import { copiedWellFormed, filesOf, toJson } from './printed.ts'
 import { Scope } from './scope.ts'
-import { isObject, setOwn, toText, type Value } from './values.ts'
+import { EvaluationError, type Range } from './values/fuel.ts'
+import { copiedWellFormed, filesOf, toJson } from './values/printed.ts'
+import { isObject, setOwn, toText, type Value } from './values/values.ts'
 
 const NODE_UNITS = 2
 const TAG_UNITS = 25

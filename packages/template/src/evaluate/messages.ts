@@ -1,8 +1,8 @@
 /** The messages and parts that tags make. */
 import type { Tag } from '../syntax/nodes.ts'
-import { EvaluationError, type Meter, type Range } from './fuel.ts'
-import { copiedWellFormed, jsonValue } from './printed.ts'
-import { isObject, type ObjectValue, toText, type Value } from './values.ts'
+import { EvaluationError, type Meter, type Range } from './values/fuel.ts'
+import { copiedWellFormed, jsonValue } from './values/printed.ts'
+import { isObject, type ObjectValue, toText, type Value } from './values/values.ts'
 
 /** Attributes from the prompt become additional keys. */
 export type RenderedPart = { type: string } & Record<string, unknown>

@@ -1,8 +1,8 @@
 import type { Tag } from '../syntax/nodes.ts'
-import { EvaluationError, MAX_TEXT_CHARS, type Meter, type Range } from './fuel.ts'
 import { type Attributes, messageOf, type PlacedPart, partOf, type RenderedMessage } from './messages.ts'
-import { wellFormed, withoutIndent } from './printed.ts'
-import type { ObjectValue, Value } from './values.ts'
+import { EvaluationError, MAX_TEXT_CHARS, type Meter, type Range } from './values/fuel.ts'
+import { wellFormed, withoutIndent } from './values/printed.ts'
+import type { ObjectValue, Value } from './values/values.ts'
 
 /** Gathers what an evaluation puts out: text becomes parts, and parts become messages. */
 export class Output {

@@ -1,14 +1,14 @@
 import { CallerLimitError, CompileIssueError, issueAt } from '../compile-error.ts'
 import type { CompiledPrompt } from '../compiled-prompt.ts'
 import { answerStep } from './answer.ts'
-import { EvaluationError, MAX_FUEL, Meter, OutOfFuelError } from './fuel.ts'
 import { Machine } from './machine.ts'
 import type { RenderedMessage } from './messages.ts'
-import { copied, jsonValue } from './printed.ts'
 import type { Program } from './program.ts'
 import { Scope } from './scope.ts'
-import { restoreMachine, type StoredMachine, storeMachine } from './state.ts'
-import type { ObjectValue, Value } from './values.ts'
+import { restoreMachine, type StoredMachine, storeMachine } from './state/machine-state.ts'
+import { EvaluationError, MAX_FUEL, Meter, OutOfFuelError } from './values/fuel.ts'
+import { copied, jsonValue } from './values/printed.ts'
+import type { ObjectValue, Value } from './values/values.ts'
 
 export interface StepInput {
   parameters: Readonly<Record<string, unknown>>

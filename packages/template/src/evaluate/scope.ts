@@ -1,4 +1,4 @@
-import type { Value } from './values.ts'
+import type { Value } from './values/values.ts'
 
 /** The variables of a block. A variable that a block sets first is unknown after it. */
 export class Scope {

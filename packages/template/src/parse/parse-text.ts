@@ -13,7 +13,7 @@ export interface ParsedText {
 }
 
 /** All other tags are text. */
-export const TAG_NAMES = [
+const TAG_NAMES = [
   'message',
   'system',
   'user',

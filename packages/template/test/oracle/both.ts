@@ -1,7 +1,7 @@
 /** Runs a prompt in stet and in promptl-ai with the repairs that stet made to it, up to all steps. */
 
 import { compilePrompt, type PromptSource } from '../../src/compiled-prompt.ts'
-import { wellFormed } from '../../src/evaluate/printed.ts'
+import { wellFormed } from '../../src/evaluate/values/printed.ts'
 import { type CompileIssue, CompileIssueError, type RenderedMessage, renderStep } from '../../src/index.ts'
 import { oraclePrompt, renderByEngine } from './render-step.ts'
 
@@ -59,6 +59,8 @@ function messagesOf(answer: Answer): RenderedMessage[] {
   return typeof answer === 'string' ? [{ role: 'assistant', content: [{ type: 'text', text: answer }] }] : answer
 }
 
+const KEPT_KEYS = new Set(['done', 'input', 'added', 'role', 'content', 'type', 'text'])
+
 /** The intended differences from promptl-ai 0.12.0. */
 export function differenceOf(ours: Outcome, theirs: Outcome): string | undefined {
   const [our, their] = [ours.issue, theirs.issue]
@@ -68,8 +70,24 @@ export function differenceOf(ours: Outcome, theirs: Outcome): string | undefined
   const isMember = our?.code === 'variable-not-defined' && their?.code === our.code
   // V8 omits a key that is no text.
   if (isMember && our.message.startsWith(their.message.split(' (')[0] ?? '')) return 'D: the member is marked'
-  if (isEqualUpToAnswer(ours, theirs)) return 'E, F: nothing is evaluated again after an answer'
+  const isTooDeep =
+    their?.code === 'limit-exceeded' &&
+    sortedJson(ours.steps.slice(0, theirs.steps.length)) === sortedJson(theirs.steps)
+  if (isTooDeep && our?.message === their.message) return 'D: another place of a value that is too deep'
+  if (!our && !their && withoutAttributes(ours) === withoutAttributes(theirs)) return 'E: attributes are copied'
+  if (isEqualUpToAnswer(ours, theirs)) return 'F: nothing is evaluated again after an answer'
+  if (!our && their?.code === 'limit-exceeded') return 'I: no variables are stored after the last step'
+  if (our && their && isBefore(our, their)) return 'J: of several faults, the first one is reported'
   return undefined
+}
+
+/** promptl-ai evaluates the arguments of a call at the same time. */
+function isBefore(our: CompileIssue, their: CompileIssue): boolean {
+  return our.line < their.line || (our.line === their.line && our.column < their.column)
+}
+
+function withoutAttributes({ steps }: Outcome): string {
+  return JSON.stringify(steps, (key, value) => (KEPT_KEYS.has(key) || /^\d*$/.test(key) ? value : undefined))
 }
 
 /** promptl-ai evaluates attributes, conditions and lists around a step again when its answer arrives. */

@@ -1,5 +1,5 @@
+import { checkDepth } from '../../src/evaluate/values/value-depth.ts'
 import { type Fragment, type Tag, type TemplateNode, walkNodes } from '../../src/syntax/nodes.ts'
-import { checkDepth } from '../../src/value-depth.ts'
 import type { RenderedMessage } from './wire-message.ts'
 
 /** The engine's status of a node that it completed or stopped in. */

@@ -1,5 +1,5 @@
 import type { MessageContent as EngineContent, Message as EngineMessage } from 'promptl-ai'
-import { checkDepth } from '../../src/value-depth.ts'
+import { checkDepth } from '../../src/evaluate/values/value-depth.ts'
 
 /** Attributes from the prompt become additional keys. */
 export type RenderedPart = { type: string } & Record<string, unknown>

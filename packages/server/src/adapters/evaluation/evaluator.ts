@@ -59,7 +59,7 @@ export function createEvaluator(options: EvaluatorOptions): TemplateEngine & { w
       const text = keyOf(owner, source)
       return scans.get(text, () => readScan(evaluator, text, source, owner))
     },
-    step: (input, owner) => renderStep(evaluator, input, owner),
+    step: renderStep.bind(undefined, evaluator),
     checkAnswer: (answer, owner) => checkAnswer(evaluator, answer, owner),
     known: createKnownTexts(),
     inTurn: createTurns({ perKey: options.maxPerKey, perWorkspace: options.maxPerWorkspace }),
@@ -137,7 +137,6 @@ type Found<T> = { result: T } | { issue: CompileIssue } | { failure: string }
 
 /** @throws AppError ServiceUnavailableError if too much waits or the server stops; EvaluationCanceled. */
 async function evaluate<T>(evaluator: Evaluator, schema: z.ZodType<T>, evaluation: Evaluation): Promise<Found<T>> {
-  evaluator.queue.assertOpen()
   const reply = performInline(evaluator, evaluation)
   // A reply of this thread needs no check.
   return reply ? (reply as Found<T>) : evaluateInThread(evaluator, schema, evaluation)
@@ -145,8 +144,8 @@ async function evaluate<T>(evaluator: Evaluator, schema: z.ZodType<T>, evaluatio
 
 /** Returns undefined if the evaluation needs the thread. */
 function performInline({ options, perform, share }: Evaluator, { job, owner, text }: Evaluation): JobReply | undefined {
-  if (!share.has(owner.workspaceId)) return undefined
   const begunAt = performance.now()
+  if (!share.has(owner.workspaceId, begunAt)) return undefined
   try {
     const reply = perform(job, INLINE_LIMITS)
     options.metrics.evaluationEnded({
@@ -160,7 +159,7 @@ function performInline({ options, perform, share }: Evaluator, { job, owner, tex
     return { failure: error instanceof Error ? error.message : 'The evaluation failed' }
   } finally {
     const ms = performance.now() - begunAt
-    share.spend(owner.workspaceId, ms)
+    share.spend(owner.workspaceId, begunAt, ms)
     if (ms > STALL_MS) options.log.warn('template.stall', { ms: Math.round(ms), prompt: text() })
   }
 }

@@ -5,18 +5,18 @@ const SHARE_MS = 50
 const WINDOW_MS = 1_000
 const MAX_WORKSPACES = 10_000
 
-export function createInlineShare(now = () => performance.now()) {
-  const spent = new LRUCache<number, { since: number; ms: number }>({ max: MAX_WORKSPACES })
-  const windowOf = (workspaceId: number) => {
-    const found = spent.get(workspaceId)
-    return found && now() - found.since < WINDOW_MS ? found : undefined
-  }
+/** All times are those of a monotonic clock in ms. */
+export function createInlineShare() {
+  const windows = new LRUCache<number, { since: number; ms: number }>({ max: MAX_WORKSPACES })
   return {
-    has: (workspaceId: number): boolean => (windowOf(workspaceId)?.ms ?? 0) < SHARE_MS,
-    spend(workspaceId: number, ms: number): void {
-      const window = windowOf(workspaceId)
-      if (window) window.ms += ms
-      else spent.set(workspaceId, { since: now(), ms })
+    has(workspaceId: number, now: number): boolean {
+      const window = windows.get(workspaceId)
+      return !window || now - window.since >= WINDOW_MS || window.ms < SHARE_MS
+    },
+    spend(workspaceId: number, now: number, ms: number): void {
+      const window = windows.get(workspaceId)
+      if (window && now - window.since < WINDOW_MS) window.ms += ms
+      else windows.set(workspaceId, { since: now, ms })
     },
   }
 }

@@ -41,15 +41,13 @@ export function createPerform(): Perform {
     maxSize: CACHED_CHARS,
     sizeCalculation: ({ resolvedContent }, key) => key.length + resolvedContent.length,
   })
-  const compiledPrompt = (source: PromptSource, limits: JobLimits): CompiledPrompt => {
-    const key = JSON.stringify([source.path, source.content, source.documents])
-    const prompt = compiled.get(key) ?? compilePrompt(source, limits)
-    compiled.set(key, prompt)
-    return prompt
-  }
   const perform: Perform = (job, limits = {}) => {
     try {
-      const prompt = compiledPrompt(job.source, limits)
+      const { path, content, documents } = job.source
+      const key = JSON.stringify([path, content, documents])
+      const known = compiled.get(key)
+      const prompt = known ?? compilePrompt(job.source, limits)
+      if (!known) compiled.set(key, prompt)
       return { result: job.operation === 'scan' ? scanned(prompt, job, limits) : rendered(prompt, job, limits) }
     } catch (error) {
       if (error instanceof CompileIssueError) return { issue: { ...error.issue } }

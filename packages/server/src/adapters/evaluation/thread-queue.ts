@@ -23,8 +23,6 @@ export interface EvaluationMetrics {
 export interface ThreadQueue {
   /** @throws AppError ServiceUnavailableError if too much waits or the server stops; EvaluationCanceled. */
   run(job: Job, owner: EvaluationOwner): Promise<ThreadOutcome>
-  /** @throws AppError ServiceUnavailableError */
-  assertOpen(): void
   waiting(): number
   close(): Promise<void>
 }
@@ -52,7 +50,6 @@ export function createThreadQueue(options: ThreadQueueOptions): ThreadQueue {
   }
   return {
     run: (job, owner) => run(queue, job, owner),
-    assertOpen: () => assertOpen(queue),
     waiting: queue.turns.waiting,
     async close() {
       queue.isClosed = true

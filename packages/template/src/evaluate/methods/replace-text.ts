@@ -1,6 +1,6 @@
-import { MAX_TEXT_CHARS, type Meter } from './fuel.ts'
+import { MAX_TEXT_CHARS, type Meter } from '../values/fuel.ts'
+import { toText, type Value } from '../values/values.ts'
 import { textPlaces } from './search-text.ts'
-import { toText, type Value } from './values.ts'
 
 const SIGN = /(\$[$&`'])/
 

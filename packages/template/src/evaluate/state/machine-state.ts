@@ -1,10 +1,10 @@
 /** The position and the variables of a stopped machine as JSON. Lists and objects keep their identity. */
-import type { Frame } from './frames.ts'
-import type { Machine } from './machine.ts'
-import type { Program } from './program.ts'
-import { Scope } from './scope.ts'
+import type { Frame } from '../frames.ts'
+import type { Machine } from '../machine.ts'
+import type { Program } from '../program.ts'
+import { Scope } from '../scope.ts'
+import type { ObjectValue, Value } from '../values/values.ts'
 import { decodeValues, encoderOf, type StoredHeap, type StoredValue } from './stored-values.ts'
-import type { ObjectValue, Value } from './values.ts'
 
 interface StoredFrame extends Pick<Frame, 'kind' | 'isElse' | 'at' | 'isInContent'> {
   /** The number of the node. */

@@ -1,9 +1,9 @@
-import type { Meter } from './fuel.ts'
+import type { Meter } from '../values/fuel.ts'
+import { concatenated } from '../values/operators.ts'
+import { ownsMember, toNumber, toText, type Value } from '../values/values.ts'
 import type { Methods } from './method.ts'
-import { concatenated } from './operators.ts'
 import { replaceText } from './replace-text.ts'
 import { searchText, textPlaces } from './search-text.ts'
-import { ownsMember, toNumber, toText, type Value } from './values.ts'
 
 const MAX_LOCALES = 20
 const CASE_UNITS = 100

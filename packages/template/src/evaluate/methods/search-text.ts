@@ -1,4 +1,4 @@
-import type { Meter } from './fuel.ts'
+import type { Meter } from '../values/fuel.ts'
 
 /** V8's search takes quadratic time in the length of the pattern, so longer ones are searched here. */
 const MAX_BUILT_IN_PATTERN = 32

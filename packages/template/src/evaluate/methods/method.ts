@@ -1,5 +1,5 @@
-import type { Meter } from './fuel.ts'
-import type { Value } from './values.ts'
+import type { Meter } from '../values/fuel.ts'
+import type { Value } from '../values/values.ts'
 
 export type Method<Self> = (self: Self, args: readonly Value[], meter: Meter) => Value
 /** Names the members of every object, because their types would win otherwise. */

@@ -1,10 +1,19 @@
 /** The methods of each kind of value. A call never reaches a built-in by a name out of a prompt. */
-import { DATE_GETTERS } from '../policy.ts'
-import type { Meter } from './fuel.ts'
+import { DATE_GETTERS } from '../../policy.ts'
+import type { Meter } from '../values/fuel.ts'
+import {
+  isNothing,
+  isObject,
+  joinItems,
+  type ObjectValue,
+  ownsMember,
+  toNumber,
+  toText,
+  type Value,
+} from '../values/values.ts'
 import { LIST_METHODS } from './list-methods.ts'
 import type { Method, Methods } from './method.ts'
 import { localesOf, TEXT_METHODS } from './text-methods.ts'
-import { isNothing, isObject, joinItems, type ObjectValue, ownsMember, toNumber, toText, type Value } from './values.ts'
 
 const FORMAT_UNITS = 3_000
 const DIGITS_UNITS = 5

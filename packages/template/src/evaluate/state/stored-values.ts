@@ -1,6 +1,6 @@
-import type { Meter } from './fuel.ts'
-import { keysOf } from './printed.ts'
-import { MAX_VALUE_DEPTH, type ObjectValue, setOwn, tooDeep, type Value } from './values.ts'
+import type { Meter } from '../values/fuel.ts'
+import { keysOf } from '../values/printed.ts'
+import { MAX_VALUE_DEPTH, type ObjectValue, setOwn, tooDeep, type Value } from '../values/values.ts'
 
 const ITEM_UNITS = 3
 const KEY_UNITS = 4

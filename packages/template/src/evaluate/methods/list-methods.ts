@@ -1,7 +1,7 @@
-import type { Meter } from './fuel.ts'
+import type { Meter } from '../values/fuel.ts'
+import { isSame } from '../values/operators.ts'
+import { joinItems, MAX_PRINT_DEPTH, ownsMember, toNumber, tooDeep, toText, type Value } from '../values/values.ts'
 import type { Methods } from './method.ts'
-import { isSame } from './operators.ts'
-import { joinItems, MAX_PRINT_DEPTH, ownsMember, toNumber, tooDeep, toText, type Value } from './values.ts'
 
 type List = Value[]
 
