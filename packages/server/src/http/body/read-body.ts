@@ -51,19 +51,22 @@ export async function readJsonBody(
     if ((await readBody(req, limitBytes)).length === 0) return {}
     throw refuse('unsupported-content-type')
   }
-  const declared = Number(req.headers['content-length'] ?? 0)
-  if (declared > limitBytes) throw tooLarge(limitBytes)
-  const isDeclaredLong = declared > shortBytes
-  if (isDeclaredLong) await spend?.(declared)
   let meter: JsonMeter | undefined
-  const bytes = await readBody(req, limitBytes, (part) => {
-    meter ??= new JsonMeter(inputBounds)
-    const exceeded = meter.add(part)
-    if (exceeded) throw refused([], refusals[exceeded])
+  let spent = 0
+  const bytes = await readBody(req, limitBytes, {
+    async announce(announced) {
+      if (announced <= shortBytes) return
+      spent = announced
+      await spend?.(announced)
+    },
+    check(part) {
+      meter ??= new JsonMeter(inputBounds)
+      const exceeded = meter.add(part)
+      if (exceeded) throw refused([], refusals[exceeded])
+    },
   })
   if (bytes.length === 0) return {}
-  const unspent = isDeclaredLong ? bytes.length - declared : bytes.length
-  if (unspent > shortBytes) await spend?.(unspent)
+  if (bytes.length - spent > shortBytes) await spend?.(bytes.length - spent)
   if (meter && meter.members > inputBounds.keys && hasMoreKeys(bytes, inputBounds.keys))
     throw refused([], refusals.keys)
   // Yields after each step for a long body, so that other connections wait for one step at most.
@@ -101,21 +104,24 @@ function isJson(contentType: string | undefined): boolean {
   }
 }
 
+interface BodyChecks {
+  /** Gets the announced length, which is within the limit, before the body is read. */
+  announce(bytes: number): Promise<void>
+  /** Gets the parts of an uncompressed body, or the complete decompressed body, if longer than `shortBytes`. */
+  check(part: Buffer): void
+}
+
 /**
- * Stops once the body exceeds the limit, before or after decompression.
- * @param check gets the parts of an uncompressed body, or the complete decompressed body, if longer than `shortBytes`.
- * If `check` throws, reading stops.
+ * Stops once the body exceeds the limit, before or after decompression, or if a check throws.
  * @throws AppError PayloadTooLargeError; UnsupportedMediaTypeError for an unknown encoding; BadRequestError for an
  * incomplete body or invalid compression.
  */
-export async function readBody(
-  req: IncomingMessage,
-  limitBytes: number,
-  check?: (part: Buffer) => void,
-): Promise<Buffer> {
+export async function readBody(req: IncomingMessage, limitBytes: number, checks?: BodyChecks): Promise<Buffer> {
   const encoding = req.headers['content-encoding']?.trim().toLowerCase() || 'identity'
   const isPlain = encoding === 'identity'
-  if (Number(req.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes)
+  const announced = Number(req.headers['content-length'] ?? 0)
+  if (announced > limitBytes) throw tooLarge(limitBytes)
+  await checks?.announce(announced)
   const parts: Buffer[] = []
   let [size, checked] = [0, 0]
   try {
@@ -125,8 +131,8 @@ export async function readBody(
       size += part.length
       countReceived(part)
       if (size > limitBytes) throw tooLarge(limitBytes)
-      if (isPlain && check && size > shortBytes) {
-        for (const next of parts.slice(checked)) check(next)
+      if (isPlain && checks && size > shortBytes) {
+        for (const next of parts.slice(checked)) checks.check(next)
         checked = parts.length
       }
       if (size > unpacedBytes) await nextTurn()
@@ -141,7 +147,7 @@ export async function readBody(
   const body = await decompress(raw, { maxOutputLength: limitBytes }).catch((error: unknown) => {
     throw error instanceof RangeError ? tooLarge(limitBytes) : refuse('malformed-compression')
   })
-  if (body.length > shortBytes) check?.(body)
+  if (body.length > shortBytes) checks?.check(body)
   return body
 }
 
