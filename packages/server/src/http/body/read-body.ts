@@ -47,26 +47,23 @@ export async function readJsonBody(
   spend?: (bytes: number) => Promise<void>,
 ): Promise<unknown> {
   const { 'content-type': type } = req.headers
+  const declared = Number(req.headers['content-length'] ?? 0)
+  if (declared > limitBytes) throw tooLarge(limitBytes)
   if (type !== 'application/json' && !isJson(type)) {
     if ((await readBody(req, limitBytes)).length === 0) return {}
     throw refuse('unsupported-content-type')
   }
+  const isDeclaredLong = declared > shortBytes
+  if (isDeclaredLong) await spend?.(declared)
   let meter: JsonMeter | undefined
-  let spent = 0
-  const bytes = await readBody(req, limitBytes, {
-    async announce(announced) {
-      if (announced <= shortBytes) return
-      spent = announced
-      await spend?.(announced)
-    },
-    check(part) {
-      meter ??= new JsonMeter(inputBounds)
-      const exceeded = meter.add(part)
-      if (exceeded) throw refused([], refusals[exceeded])
-    },
+  const bytes = await readBody(req, limitBytes, (part) => {
+    meter ??= new JsonMeter(inputBounds)
+    const exceeded = meter.add(part)
+    if (exceeded) throw refused([], refusals[exceeded])
   })
   if (bytes.length === 0) return {}
-  if (bytes.length - spent > shortBytes) await spend?.(bytes.length - spent)
+  const unspent = isDeclaredLong ? bytes.length - declared : bytes.length
+  if (unspent > shortBytes) await spend?.(unspent)
   if (meter && meter.members > inputBounds.keys && hasMoreKeys(bytes, inputBounds.keys))
     throw refused([], refusals.keys)
   // Yields after each step for a long body, so that other connections wait for one step at most.
@@ -104,24 +101,20 @@ function isJson(contentType: string | undefined): boolean {
   }
 }
 
-interface BodyChecks {
-  /** Gets the announced length, which is within the limit, before the body is read. */
-  announce(bytes: number): Promise<void>
-  /** Gets the parts of an uncompressed body, or the complete decompressed body, if longer than `shortBytes`. */
-  check(part: Buffer): void
-}
-
 /**
- * Stops once the body exceeds the limit, before or after decompression, or if a check throws.
+ * Stops once the body exceeds the limit, before or after decompression.
+ * @param check gets the parts of an uncompressed body, or the complete decompressed body, if longer than `shortBytes`.
+ * If `check` throws, reading stops.
  * @throws AppError PayloadTooLargeError; UnsupportedMediaTypeError for an unknown encoding; BadRequestError for an
  * incomplete body or invalid compression.
  */
-export async function readBody(req: IncomingMessage, limitBytes: number, checks?: BodyChecks): Promise<Buffer> {
+export async function readBody(
+  req: IncomingMessage,
+  limitBytes: number,
+  check?: (part: Buffer) => void,
+): Promise<Buffer> {
   const encoding = req.headers['content-encoding']?.trim().toLowerCase() || 'identity'
   const isPlain = encoding === 'identity'
-  const announced = Number(req.headers['content-length'] ?? 0)
-  if (announced > limitBytes) throw tooLarge(limitBytes)
-  await checks?.announce(announced)
   const parts: Buffer[] = []
   let [size, checked] = [0, 0]
   try {
@@ -131,8 +124,8 @@ export async function readBody(req: IncomingMessage, limitBytes: number, checks?
       size += part.length
       countReceived(part)
       if (size > limitBytes) throw tooLarge(limitBytes)
-      if (isPlain && checks && size > shortBytes) {
-        for (const next of parts.slice(checked)) checks.check(next)
+      if (isPlain && check && size > shortBytes) {
+        for (const next of parts.slice(checked)) check(next)
         checked = parts.length
       }
       if (size > unpacedBytes) await nextTurn()
@@ -147,7 +140,7 @@ export async function readBody(req: IncomingMessage, limitBytes: number, checks?
   const body = await decompress(raw, { maxOutputLength: limitBytes }).catch((error: unknown) => {
     throw error instanceof RangeError ? tooLarge(limitBytes) : refuse('malformed-compression')
   })
-  if (body.length > shortBytes) checks?.check(body)
+  if (body.length > shortBytes) check?.(body)
   return body
 }
 
