@@ -213,8 +213,8 @@ export async function compose(config: Config, replaced: Replaced = {}) {
  */
 async function connectWithKeys(config: Config, { logger, metrics }: Telemetry) {
   const storage = createWorkspaceStorage(config)
-  const counting = { ...metrics, rowsAdded: storage?.add }
-  const database = await connectDatabase({ ...databaseOptions(config, logger), metrics: counting })
+  const writeBatch = { metrics, onAdded: storage?.add }
+  const database = await connectDatabase({ ...databaseOptions(config, logger), writeBatch })
   try {
     const isUsed = async () => {
       await database.take()

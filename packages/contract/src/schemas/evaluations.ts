@@ -123,7 +123,7 @@ export const evaluationRoutes = {
     summary: 'List evaluations',
     description: 'Newest first.',
     query: ListEvaluationsQuery,
-    responses: withErrors({ 200: z.array(Evaluation) }),
+    responses: withErrors({ 200: orRaw(z.array(Evaluation)) }),
   },
   get: {
     summary: 'Get an evaluation',
@@ -143,6 +143,6 @@ export const evaluationRoutes = {
     summary: 'List the annotations of a conversation',
     description: 'Newest first.',
     pathParams: ConversationParams,
-    responses: withErrors({ 200: z.array(Annotation) }),
+    responses: withErrors({ 200: orRaw(z.array(Annotation)) }),
   },
 }

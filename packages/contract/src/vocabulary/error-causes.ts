@@ -12,6 +12,8 @@ export interface CauseEntry {
   details?: readonly string[]
   /** Keys that only fill the message and are not sent in `details`. */
   inMessage?: readonly string[]
+  /** True if waiting does not help, although the status says so. Clients must not repeat the request. */
+  isLasting?: true
 }
 
 const INVALID = 'Invalid request: {issues.0.path}: {issues.0.message}'
@@ -264,6 +266,8 @@ export const ERROR_CAUSES = {
     code: 'RateLimitError',
     message: 'The workspace is full: it may store {limitMb} MB and stores about {storedMb} MB',
     details: ['limitMb', 'storedMb', 'retryAfter'],
+    // A workspace does not become smaller by itself.
+    isLasting: true,
   },
   'too-many-streams': {
     code: 'RateLimitError',

@@ -5,11 +5,12 @@ type Field = string | number | boolean
 
 /** An error in a form that can be sent between threads. Structured clone would lose its class and fields. */
 export interface CarriedError {
-  kind: 'driver' | 'damaged' | 'operator' | 'other'
+  kind: 'driver' | 'operator' | 'other'
   message: string
   stack: string | undefined
   fields: Record<string, Field>
   cause?: DriverAdapterError['cause']
+  damage?: Pick<DamagedDatabaseError, 'kind' | 'lostUpTo'>
 }
 
 /** Fields that PGlite adds and the caller already has. */
@@ -19,19 +20,14 @@ export function carryError(error: unknown): CarriedError {
   if (!(error instanceof Error)) return { kind: 'other', message: String(error), stack: undefined, fields: {} }
   const { message, stack } = error
   if (isDriverAdapterError(error)) return { kind: 'driver', message, stack, fields: {}, cause: error.cause }
-  return {
-    kind: kindOf(error),
-    message,
-    stack,
-    fields: plainFields(error),
-  }
+  const kind = error instanceof EmbeddedPostgresError ? 'operator' : 'other'
+  const carried: CarriedError = { kind, message, stack, fields: plainFields(error) }
+  if (!(error instanceof DamagedDatabaseError)) return carried
+  return { ...carried, damage: { kind: error.kind, lostUpTo: error.lostUpTo } }
 }
 
-export function reviveError({ kind, message, stack, fields, cause }: CarriedError): Error {
-  if (kind === 'damaged') {
-    const { kind: damage, lostUpTo } = fields as unknown as Pick<DamagedDatabaseError, 'kind' | 'lostUpTo'>
-    return new DamagedDatabaseError(message, damage, lostUpTo)
-  }
+export function reviveError({ kind, message, stack, fields, cause, damage }: CarriedError): Error {
+  if (damage) return new DamagedDatabaseError(message, damage.kind, damage.lostUpTo)
   if (kind === 'operator') return new EmbeddedPostgresError(message)
   const error = cause ? new DriverAdapterError(cause) : Object.assign(new Error(message), fields)
   if (stack !== undefined) error.stack = stack
@@ -45,14 +41,14 @@ export function damageOf({ kind, message, fields, cause }: CarriedError): string
   return isDamage(cause?.originalCode ?? fields['code'], said) ? said : undefined
 }
 
-function kindOf(error: Error): CarriedError['kind'] {
-  if (error instanceof DamagedDatabaseError) return 'damaged'
-  return error instanceof EmbeddedPostgresError ? 'operator' : 'other'
+function plainFields(error: Error): Record<string, Field> {
+  const plain: Record<string, Field> = {}
+  for (const [name, value] of Object.entries(error)) {
+    if (!OF_THE_CALLER.has(name) && isField(value)) plain[name] = value
+  }
+  return plain
 }
 
-function plainFields(error: Error): Record<string, Field> {
-  const plain = Object.entries(error).filter(
-    ([name, value]) => !OF_THE_CALLER.has(name) && ['string', 'number', 'boolean'].includes(typeof value),
-  )
-  return Object.fromEntries(plain) as Record<string, Field>
+function isField(value: unknown): value is Field {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
 }

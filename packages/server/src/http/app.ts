@@ -96,7 +96,7 @@ function api(deps: HttpDeps, responses: ResponseCache, unread: UnreadBudget): Ro
     runs: runRoutes(deps, unread),
     conversations: conversationRoutes(deps, unread),
     tools: toolRoutes(deps),
-    evaluations: evaluationRoutes(deps),
+    evaluations: evaluationRoutes(deps, unread),
     examples: exampleRoutes(deps, unread),
     logs: externalLogRoutes(deps),
     providerApiKeys: providerKeyRoutes(deps),

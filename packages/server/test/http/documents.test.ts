@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import { Document } from '@stet/contract'
-import type { VersionDiff } from '@stet/contract/vocabulary'
+import { Document, VersionDiff } from '@stet/contract'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createTestProject, type TestProject } from './scenario.ts'
 import { sharedServer } from './shared-server.ts'
@@ -28,7 +27,7 @@ describe('a large version', () => {
     )
     expect(list.text).toBe(`[${gets.join(',')}]`)
     const { body } = await api('GET', `${large.live}/diff`)
-    const { changes } = body as unknown as VersionDiff
+    const { changes } = VersionDiff.parse(body)
     const after = Object.fromEntries(changes.map((change) => [change.path, change.after?.content]))
     expect(after).toEqual(texts)
     expect(changes.map(({ path }) => path)).toEqual(Object.keys(texts).sort())
@@ -135,15 +134,15 @@ describe('document paths in URLs', () => {
   })
 
   it('are listed in pages, with or without resolved texts', async () => {
-    const list = async (query: string) =>
-      (await api('GET', `${project.draft}/documents?${query}`)).body as unknown as Document[]
-    const all = await list('')
+    const list = async (query: string): Promise<unknown> =>
+      (await api('GET', `${project.draft}/documents?${query}`)).body
+    const all = Document.array().parse(await list(''))
     for (const limit of [1, 3, 100]) {
       const read: Document[] = []
       let page: Document[]
       do {
         const cursor = read.length === 0 ? '' : `&cursor=${encodeURIComponent(read.at(-1)?.path ?? '')}`
-        page = await list(`limit=${limit}${cursor}`)
+        page = Document.array().parse(await list(`limit=${limit}${cursor}`))
         read.push(...page)
       } while (page.length === limit)
       expect(read).toEqual(all)
@@ -169,7 +168,7 @@ describe('document paths in URLs', () => {
       ['//e\u0301', ['\u00e9']],
     ] as const) {
       const { body } = await api('GET', `${project.draft}/documents?prefix=${encodeURIComponent(prefix)}`)
-      expect((body as unknown as { path: string }[]).map(({ path }) => path)).toEqual(paths)
+      expect(body).toEqual(paths.map((path) => expect.objectContaining({ path })))
     }
   })
 })

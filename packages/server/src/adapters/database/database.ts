@@ -9,7 +9,7 @@ import type { Engine } from './engine.ts'
 import { migrate } from './migrate.ts'
 import { openPostgres } from './postgres/postgres.ts'
 import { gatedAdapter, gatedSession, type StatementGate, statementGate, throwUncarried } from './statement-gate.ts'
-import { type BatchMetrics, createWriteBatch, type WriteBatch } from './write-batch.ts'
+import { createWriteBatch, type WriteBatch, type WriteBatchOptions } from './write-batch.ts'
 
 export type DatabaseClient = Prisma.TransactionClient
 
@@ -45,7 +45,7 @@ export interface DatabaseOptions<Stores> {
   diskFloorBytes?: number
   storesFor(client: DatabaseClient): Stores
   log: Logger
-  metrics?: BatchMetrics
+  writeBatch?: WriteBatchOptions
 }
 
 type SharedWithEngine = 'kind' | 'lock' | 'writesClosed' | 'backup' | 'connections' | 'reportDamage'
@@ -111,7 +111,7 @@ function useEngine<Stores>(engine: Engine, isTaken: boolean, options: DatabaseOp
   const gate = statementGate(engine)
   const session = gatedSession(engine.session, gate)
   const client = createClient(engine, gate)
-  const writeBatch = createWriteBatch(session, options.metrics)
+  const writeBatch = createWriteBatch(session, options.writeBatch)
   const take = async () => {
     if (!isTaken && !(await engine.lock?.take())) return false
     for (const name of await migrate(session, join(packageRoot, 'prisma', 'migrations'))) {

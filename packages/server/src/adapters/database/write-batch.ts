@@ -69,12 +69,16 @@ interface Group {
 export interface BatchMetrics {
   /** @param batch `seconds` is the time from sending to the commit or the failure. */
   batchEnded(batch: { rows: number; seconds: number; isCommitted: boolean }): void
-  /** Reports a call's rows by their size in memory, before they are written. */
-  rowsAdded?: ((workspaceId: number, bytes: number) => void) | undefined
+}
+
+export interface WriteBatchOptions {
+  metrics?: BatchMetrics | undefined
+  /** Called with the size in memory of each call's rows, before they are written. */
+  onAdded?: ((workspaceId: number, bytes: number) => void) | undefined
 }
 
 /** Writes immediately when idle. Under load, writes a batch every few milliseconds. */
-export function createWriteBatch(session: SqlSession, metrics?: BatchMetrics): WriteBatch {
+export function createWriteBatch(session: SqlSession, { metrics, onAdded }: WriteBatchOptions = {}): WriteBatch {
   const waiting: Queues = new Map()
   let count = 0
   let wasLarge = false
@@ -117,7 +121,7 @@ export function createWriteBatch(session: SqlSession, metrics?: BatchMetrics): W
       const [first] = rows
       const workspace = first?.workspaceId ?? 0
       const bytes = heldBytes(rows)
-      metrics?.rowsAdded?.(workspace, bytes)
+      onAdded?.(workspace, bytes)
       const group = { kind: kind as RowKind<unknown>, rows, keys, bytes, span, resolve, reject }
       const queue = waiting.get(workspace)
       if (queue) queue.push(group)

@@ -1,12 +1,13 @@
 import { LRUCache } from 'lru-cache'
 import type { TemplateScan } from '../../features/templates/template-engine.ts'
+import { heldBytes } from '../../shared/json-pieces.ts'
 
 export function createScanCache() {
   const kept = new LRUCache<string, TemplateScan>({
     max: 2_000,
-    maxSize: 16 * 1024 * 1024,
+    maxSize: 32 * 1024 * 1024,
     // Measures the complete scan, because a short text may resolve to a large one.
-    sizeCalculation: (scan) => JSON.stringify(scan).length,
+    sizeCalculation: heldBytes,
   })
   const running = new Map<string, Promise<TemplateScan>>()
   return {

@@ -58,6 +58,10 @@ describe('errorResponse', () => {
     [refuse('method-not-allowed', { method: 'PUT', allow: ['GET', 'HEAD'] }), { Allow: 'GET, HEAD' }],
     [refuse('rate-limited', { limit: 1, retryAfter: 0.2 }), { 'Retry-After': '1' }],
     [refuse('conversation-busy', { retryAfter: 1 }), { 'Retry-After': '1' }],
+    [
+      refuse('workspace-full', { limitMb: 1, storedMb: 2, retryAfter: 60 }),
+      { 'Retry-After': '60', 'X-Should-Retry': 'false' },
+    ],
     [refuse('revoked-key'), {}],
     [refuse('server-stopping'), { 'Retry-After': '1' }],
     [refuse('score-not-binary', { min: 0, max: 1 }), {}],

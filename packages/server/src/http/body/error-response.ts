@@ -1,5 +1,5 @@
 /** Converts failures to status, headers and error body. Hides the messages of unexpected failures. */
-import { statusOf } from '@stet/contract'
+import { type CauseEntry, ERROR_CAUSES, statusOf } from '@stet/contract'
 import type { ErrorBody, ErrorCode } from '@stet/contract/vocabulary'
 import type { ErrorRequestHandler, Request, Response } from 'express'
 import { findConversation } from '../../features/conversations/find-conversation.ts'
@@ -79,8 +79,8 @@ function appErrorResponse(error: AppError): ErrorResponse {
   if (status === 401) headers['WWW-Authenticate'] = 'Bearer'
   if (Array.isArray(allow)) headers['Allow'] = allow.join(', ')
   if (typeof retryAfter === 'number') headers['Retry-After'] = String(Math.max(1, Math.ceil(retryAfter)))
-  // A workspace does not become smaller by itself, so clients must not wait for it.
-  if (error.reason === 'workspace-full') headers['X-Should-Retry'] = 'false'
+  const { isLasting }: CauseEntry = ERROR_CAUSES[error.reason]
+  if (isLasting) headers['X-Should-Retry'] = 'false'
   return {
     status,
     headers,

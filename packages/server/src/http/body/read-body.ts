@@ -47,12 +47,12 @@ export async function readJsonBody(
   spend?: (bytes: number) => Promise<void>,
 ): Promise<unknown> {
   const { 'content-type': type } = req.headers
+  const declared = Number(req.headers['content-length'] ?? 0)
+  if (declared > limitBytes) throw tooLarge(limitBytes)
   if (type !== 'application/json' && !isJson(type)) {
     if ((await readBody(req, limitBytes)).length === 0) return {}
     throw refuse('unsupported-content-type')
   }
-  const declared = Number(req.headers['content-length'] ?? 0)
-  if (declared > limitBytes) throw tooLarge(limitBytes)
   const isDeclaredLong = declared > shortBytes
   if (isDeclaredLong) await spend?.(declared)
   let meter: JsonMeter | undefined
@@ -115,7 +115,6 @@ export async function readBody(
 ): Promise<Buffer> {
   const encoding = req.headers['content-encoding']?.trim().toLowerCase() || 'identity'
   const isPlain = encoding === 'identity'
-  if (Number(req.headers['content-length'] ?? 0) > limitBytes) throw tooLarge(limitBytes)
   const parts: Buffer[] = []
   let [size, checked] = [0, 0]
   try {

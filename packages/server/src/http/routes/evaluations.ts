@@ -9,8 +9,10 @@ import { pathId } from '../body/address.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { onlyOnce } from '../idempotency/only-once.ts'
 import type { Routes } from '../mount.ts'
+import type { UnreadBudget } from '../rate-limit/unread-budget.ts'
+import { sizedBody } from '../raw-response.ts'
 
-export function evaluationRoutes(deps: HttpDeps): Routes<typeof contract.evaluations> {
+export function evaluationRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<typeof contract.evaluations> {
   return {
     create: async ({ body, req, res }) => {
       const created = ({ projectId }: { projectId: number }) => ({ projectId })
@@ -20,8 +22,10 @@ export function evaluationRoutes(deps: HttpDeps): Routes<typeof contract.evaluat
     },
     list: async ({ query: { projectId, ...query }, res }) => {
       const project = projectId === undefined ? {} : { projectId: pathId(projectId, 'unknown-project') }
-      const evaluations = await listEvaluations(deps, { ...query, ...project, caller: callerOf(res) })
-      return { status: 200, body: evaluations.map(evaluationBody) }
+      const caller = callerOf(res)
+      await unread.reserve(res, caller.apiKeyId)
+      const evaluations = await listEvaluations(deps, { ...query, ...project, caller })
+      return { status: 200, body: sizedBody(unread, res, evaluations.map(evaluationBody)) }
     },
     get: async ({ params, res }) => {
       const evaluation = await findEvaluation(deps, { ...params, caller: callerOf(res) })
@@ -35,8 +39,9 @@ export function evaluationRoutes(deps: HttpDeps): Routes<typeof contract.evaluat
     annotations: async ({ params, res }) => {
       const caller = callerOf(res)
       const { uuid } = await findConversation(deps, { ...params, caller })
+      await unread.reserve(res, caller.apiKeyId)
       const annotations = await deps.stores.annotations.list(caller.workspaceId, uuid)
-      return { status: 200, body: annotations.map(annotationBody) }
+      return { status: 200, body: sizedBody(unread, res, annotations.map(annotationBody)) }
     },
   }
 }
