@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'tsdown'
-import main from './tsdown.config.ts'
+import main, { writtenTable } from './tsdown.config.ts'
 
 const fromTemplate = createRequire(new URL('../template/package.json', import.meta.url))
 const yaml = (name: string) =>
@@ -62,6 +62,6 @@ export default defineConfig({
             : undefined,
       },
     }
-    return { ...options, plugins: [outside, yamlLexer, laterPromptl, options.plugins] }
+    return { ...options, plugins: [writtenTable, outside, yamlLexer, laterPromptl, options.plugins] }
   },
 })

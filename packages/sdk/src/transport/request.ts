@@ -51,17 +51,7 @@ interface Attempt {
 
 async function attemptOnce(
   settings: Settings,
-  {
-    method,
-    url,
-    operation,
-    options,
-    timeoutMs,
-    deadline = Number.POSITIVE_INFINITY,
-    isStream,
-    context,
-    prompt,
-  }: Exchange,
+  { method, url, operation, options, timeoutMs, isStream, context, prompt }: Exchange,
   { attempt, ...sent }: Attempt,
 ): Promise<Answer> {
   const { hooks, runtime, fetch, fetchOptions, logger } = settings
@@ -69,9 +59,8 @@ async function attemptOnce(
   const controller = new AbortController()
   const { signal } = controller
   const unfollow = onAbort(outer, () => controller.abort(abortError(outer)))
-  const limitMs = Math.min(timeoutMs || deadline, Math.max(1, deadline - runtime.now()))
-  const stopTimer = startTimer(limitMs, () => {
-    controller.abort(new TimeoutError(`${operation}: no response within ${limitMs} ms`))
+  const stopTimer = startTimer(timeoutMs, () => {
+    controller.abort(new TimeoutError(`${operation}: no response within ${timeoutMs} ms`))
   })
   const startedAt = runtime.now()
   const about = { operation, method, url, attempt }
