@@ -26,17 +26,17 @@ export async function send(settings: Settings, exchange: Exchange): Promise<Answ
       if (!StetError.isInstance(cause)) throw cause
       const failed = cause instanceof ApiError ? await explained(settings, cause) : undefined
       const error = failed ?? cause
-      const delay = retryDelayMs({ attempt, headers: failed?.headers, now: runtime.now(), random: runtime.random })
+      const delayMs = retryDelayMs({ attempt, headers: failed?.headers, now: runtime.now(), random: runtime.random })
       const willRetry =
         mayRepeat &&
         attempt < maxRetries &&
         (failed ? failed.retryable : error instanceof ConnectionError) &&
-        runtime.now() + delay < deadline
+        runtime.now() + delayMs < deadline
       observe(settings, () => settings.hooks?.onError?.(error, { operation, willRetry }))
       if (!willRetry) throw error
-      observe(settings, () => settings.hooks?.onRetry?.({ operation, attempt: attempt + 1, delayMs: delay, error }))
-      logger.info(`${operation} is repeated in ${Math.round(delay)} ms: ${error.message}`)
-      await runtime.sleep(delay, options.signal).catch(() => {
+      observe(settings, () => settings.hooks?.onRetry?.({ operation, attempt: attempt + 1, delayMs, error }))
+      logger.info(`${operation} is repeated in ${delayMs} ms: ${error.message}`)
+      await runtime.sleep(delayMs, options.signal).catch(() => {
         throw abortError(options.signal)
       })
     }
