@@ -19,7 +19,7 @@ const sharedRegistry = {
 }
 
 /** Replaces the computed table by its text, so that no package contains the fields that only the server reads. */
-const writtenTable = {
+export const writtenTable = {
   name: 'written-table',
   transform: {
     order: 'pre' as const,

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'tsdown'
-import main from './tsdown.config.ts'
+import main, { writtenTable } from './tsdown.config.ts'
 
 const promptl = fileURLToPath(new URL('src/render/promptl.ts', import.meta.url))
 const ENTRIES = ['latitude', 'render', 'ai', 'testing', 'browser']
@@ -45,6 +45,6 @@ export default defineConfig({
             : undefined,
       },
     }
-    return { ...options, plugins: [outside, laterPromptl, options.plugins] }
+    return { ...options, plugins: [writtenTable, outside, laterPromptl, options.plugins] }
   },
 })

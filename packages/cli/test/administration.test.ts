@@ -54,12 +54,33 @@ test('keys: create prints only the key on standard output; it works with its sco
   expect((await person.stet(['keys', 'list'])).stdout).toContain('revoked')
 })
 
+test.each([
+  ['app', ['read', 'run']],
+  ['ci', ['read', 'write']],
+  ['ci-publish', ['read', 'write', 'publish']],
+])('keys: create --role %s gives the scopes of the role, and --author a person', async (role, scopes) => {
+  const person = await someone()
+  const made = await answer(person, [
+    'keys',
+    'create',
+    role,
+    '--role',
+    role,
+    '--author',
+    ' Ana B. < ana@example.com > ',
+  ])
+  expect(made.scopes).toEqual(scopes)
+  expect(made.author).toMatchObject({ name: 'Ana B.', email: 'ana@example.com' })
+})
+
 test('keys: rotate creates a new key, with or without an overlap, and reports when the old one ends', async () => {
   const person = await someone()
   const first = await answer(person, [
     'keys',
     'create',
     'shop',
+    '--role',
+    'app',
     '--only-project',
     String(id),
     '--plan',
@@ -111,7 +132,7 @@ test('providers: test makes a call and prints what the provider answers', async 
   // Neither this provider nor the server has a default model.
   const unnamed = await person.stet(['providers', 'test', 'openai'])
   expect(unnamed).toMatchObject({ code: 7, stdout: '' })
-  expect(unnamed.stderr).toContain('there is no default model')
+  expect(unnamed.stderr).toContain('"openai" has no default model\n  hint: stet providers test openai --model <model>')
 })
 
 test('conversations: erase keeps those of other projects with --only-project', async () => {

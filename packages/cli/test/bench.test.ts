@@ -147,7 +147,7 @@ test('a load above the rate limit says how to get a key with a higher one', asyn
   const ended = await bench([...echo, '--runs', '12', '--warm-up', '0'], { STET_API_KEY: key })
   expect(ended.code).toBe(8)
   expect(ended.stdout).toMatch(/\n\d+\t429 RateLimitError rate-limited\t/)
-  expect(ended.stderr).toContain('stet keys create bench --plan custom --limit')
+  expect(ended.stderr).toContain('stet keys create bench --role app --plan custom --limit')
 })
 
 test('asks before runs that may cost money, and says how many; demo and private addresses need no answer', async () => {

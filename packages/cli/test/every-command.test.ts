@@ -85,12 +85,12 @@ const rows: Record<string, Row> = {
   },
   logout: { argv: () => [], keys: 'removed' },
   whoami: { argv: () => [], keys: 'expiresAt key profile project scopes server version workspace' },
-  init: { argv: () => ['--create', 'made'], keys: 'project pull version written', lacking: [[() => [], '--project']] },
+  init: { argv: () => ['--create', 'made'], keys: 'hasExample project pull version written', lacking: [[() => [], '--project']] },
   status: { argv: () => [], keys: 'entries project refused version' },
   diff: { argv: () => [], keys: 'files' },
   push: {
     argv: () => ['--new', '--name', 'sent'],
-    keys: 'changes durationMs errors isDry isNewDraft refused version',
+    keys: 'changes durationMs errors isDry isNewDraft refused required version',
   },
   pull: { argv: () => [], keys: 'changes counts refused version' },
   publish: {

@@ -1,4 +1,4 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { pairOf, succeed, write } from './support/pair.ts'
@@ -65,4 +65,45 @@ test('help has groups, and a wrong command line fails like everything else', asy
   expect(stdout).not.toContain('\nCommands:\n')
   const wrong = await runInProcess(['publsh'], { cwd })
   expect(wrong).toEqual({ code: 2, stdout: '', stderr: "✖ Unknown command 'publsh'\n  hint: did you mean publish?\n" })
+})
+
+test('init in an empty folder writes a prompt and a .gitignore; its last line works, and push suggests a run', async () => {
+  const ana = await loggedIn()
+  await writeFile(join(ana.folder, '.gitignore'), 'dist\n.stet/')
+  const { stderr } = await ana.stet(['init', '--create', 'first'])
+  expect(stderr).toContain('Wrote stet.config.json, stet.lock.json, prompts/hello.promptl, .gitignore')
+  expect(await readFile(join(ana.folder, '.gitignore'), 'utf8')).toBe('dist\n.stet/\n*.key\n')
+  const last = stderr.trim().split('\n').at(-1) ?? ''
+  expect(last).toBe('stet push && stet run hello -p name=Ana')
+  const outputs: string[] = []
+  for (const command of last.split(' && ')) {
+    const { code, stdout, stderr: said } = await ana.stet(command.split(' ').slice(1))
+    expect(code, said).toBe(0)
+    outputs.push(said + stdout)
+  }
+  expect(outputs[0]).toContain('  Try it:   stet run hello -p name=…\n')
+  expect(outputs[1]).toContain('My name is Ana.')
+})
+
+test('init writes no example beside files of the user, or beside prompts of the project', async () => {
+  const ana = await loggedIn()
+  await writeFile(join(ana.folder, 'README.md'), 'mine\n')
+  expect((await ana.stet(['init', '--create', 'mine'])).stderr).toMatch(/Wrote stet.config.json, stet.lock.json\n/)
+  const [, ben] = await pairOf('theirs')
+  expect((await readdir(ben.folder)).sort()).not.toContain('.gitignore')
+  const bare = await loggedIn()
+  expect((await bare.stet(['init', '--create', 'bare', '--no-pull'])).stderr).not.toContain('hello')
+})
+
+test('push suggests a run with the parameters that it needs, also of odd names', async () => {
+  const ana = await loggedIn()
+  await write(
+    ana,
+    'odd',
+    '---\nprovider: demo\nmodel: demo\nparameters:\n  größe: { type: text, required: true }\n  tone: { type: text }\n---\n{{ größe }} {{ tone }} {{ free }}\n',
+  )
+  await succeed(ana, 'init', '--create', 'suggested')
+  const { stderr } = await ana.stet(['push'])
+  expect(stderr).toContain('  Try it:   stet run odd -p größe=…\n')
+  expect(await ana.stet(['run', 'odd', '-p', 'größe=XL'])).toMatchObject({ code: 0 })
 })

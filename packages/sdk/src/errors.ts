@@ -1,3 +1,4 @@
+import type { ErrorDetails } from './error-details.ts'
 import { type RateLimitInfo, readRateLimit } from './transport/rate-limit.ts'
 import { isRetryable } from './transport/retry.ts'
 import type { ErrorReason, Message, ToolCall } from './types.ts'
@@ -270,6 +271,21 @@ for (const [name, type] of Object.entries({
     [symbol]: { value: true },
     name: { value: name, writable: true },
   })
+}
+
+/** An error whose `details` have the type of its `reason`. */
+export type ErrorWithReason<R extends keyof ErrorDetails> = ApiError & {
+  readonly reason: R
+  readonly details: ErrorDetails[R]
+}
+
+/**
+ * True for an error with this `reason`, whose `details` then have their type.
+ *
+ * @example if (hasReason(e, 'unknown-document')) console.error('Did you mean', e.details.suggestions)
+ */
+export function hasReason<R extends keyof ErrorDetails>(e: unknown, reason: R): e is ErrorWithReason<R> {
+  return e instanceof ApiError && e.reason === reason
 }
 
 const classByStatus: Record<number, typeof ApiError> = {

@@ -1,6 +1,7 @@
 export { ApiPromise } from './api-promise.ts'
 export type { CacheEntry, CacheOptions, CacheStore, PromptFallback } from './cache/cache-options.ts'
 export { Stet } from './client.ts'
+export type { ErrorDetails } from './error-details.ts'
 export {
   AbortError,
   ApiError,
@@ -8,7 +9,9 @@ export {
   ConfigurationError,
   ConflictError,
   ConnectionError,
+  type ErrorWithReason,
   ForbiddenError,
+  hasReason,
   InternalServerError,
   NotFoundError,
   RateLimitError,

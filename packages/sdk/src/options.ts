@@ -4,7 +4,7 @@ import type { StetError } from './errors.ts'
 import type { Nothing, OutputKind, OutputOf, ParamsOf, ToolsOf } from './registry.ts'
 import type { StreamEvent } from './stream/events.ts'
 import type { ToolMap } from './tools/tool.ts'
-import type { RunResult, ToolCall } from './types.ts'
+import type { Message, RunResult, ToolCall } from './types.ts'
 
 /** An API key, or a function that returns the current one. The client calls the function before each attempt. */
 export type ApiKey = string | (() => string | Promise<string>)
@@ -146,7 +146,12 @@ export type RunOptions<R, P, O extends OutputKind = OutputOf<R, P>> = Scope &
   StreamCallbacks<O> &
   StreamControls<ToolsOf<R, P>> &
   ParamField<ParamsOf<R, P>> &
-  Omit<RunDocumentBody, 'path' | 'parameters' | 'tools' | 'stream' | 'background' | 'mcpHeaders'> & {
+  Omit<RunDocumentBody, 'path' | 'parameters' | 'messages' | 'tools' | 'stream' | 'background' | 'mcpHeaders'> & {
+    /**
+     * Appended to the prompt's messages, such as the user's first message of a chat. Not possible for a prompt with
+     * `<step>`.
+     */
+    messages?: Message[]
     /**
      * How `run()` receives the result: as an event stream (true, the default) or as one JSON body. Both give the same
      * result.

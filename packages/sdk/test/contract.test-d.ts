@@ -1,4 +1,5 @@
 import type * as wire from '@stet/contract/vocabulary'
+import type { ErrorDetails } from '../src/error-details.ts'
 import type { AttachOptions, ChatOptions, RunOptions } from '../src/options.ts'
 import type { LatitudeEventData, ProviderEventData } from '../src/stream/events.ts'
 import type {
@@ -39,6 +40,16 @@ accepts<LatitudeEventData, wire.LatitudeEvent>('same keys')
 accepts<ProviderEventData, wire.ProviderEvent>('same keys')
 // A text response has an undefined `object`, so that code can read both kinds alike.
 accepts<Omit<AnyRunResponse, 'object'>, Omit<wire.RunResponse, 'object'>>('same keys')
+
+/** The reasons with details, and the keys of each. */
+type Causes = typeof wire.ERROR_CAUSES
+type WithDetails = { [R in keyof Causes]: Causes[R] extends { details: readonly string[] } ? R : never }[keyof Causes]
+declare function sameDetails<R extends WithDetails>(
+  keys: { [K in R]: Same<keyof ErrorDetails[K], Causes[K] extends { details: readonly (infer D)[] } ? D : never> }[R],
+): Same<keyof ErrorDetails, WithDetails>
+const same: 'same keys' = sameDetails<WithDetails>('same keys')
+
+export { same }
 
 /** The body fields that are not options, because the client sets them itself. */
 type Offered<Body, Own> = Exclude<keyof Body, keyof Own>

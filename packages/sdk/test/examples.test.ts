@@ -16,6 +16,7 @@ declare const tree: import('@stet/sdk').VersionTree
 declare const draft: Version, call: import('@stet/sdk').ToolCall
 declare const uuid: string, draftUuid: string, evaluationUuid: string, key: string, newToken: string, site: string
 declare const ticket: string, text: string, content: string, baseHash: string, question: string, answer: string
+declare const transport: import('@stet/sdk/ai').RunChatTransport
 declare const weatherService: string, id: number, ticketId: number, e: unknown, cause: unknown, telemetry: unknown
 declare const response: { write(bytes: Uint8Array): void }, context: { waitUntil(work: Promise<unknown>): void }
 declare const openai: { chat: { completions: { create(body: Completion, options?: { signal?: AbortSignal }): Promise<Completed> } } }
@@ -47,7 +48,13 @@ const VALUES = names
   .map(({ name, entry }) => `declare const ${name}: typeof import('${entry}').${name}`)
 
 /** Applications rarely use settings as strict as ours. */
-const LENIENT = { exactOptionalPropertyTypes: false, noUncheckedIndexedAccess: false, verbatimModuleSyntax: false }
+const LENIENT = {
+  module: ts.ModuleKind.ESNext,
+  moduleResolution: ts.ModuleResolutionKind.Bundler,
+  exactOptionalPropertyTypes: false,
+  noUncheckedIndexedAccess: false,
+  verbatimModuleSyntax: false,
+}
 const root = fileURLToPath(new URL('../', import.meta.url))
 // Cache the standard library, because parsing it takes most of the time.
 const parsed = new Map<string, ts.SourceFile>()
@@ -55,6 +62,8 @@ const parsed = new Map<string, ts.SourceFile>()
 interface Example {
   place: string
   code: string
+  /** Other examples import this file. */
+  file?: string
 }
 
 const inComments: Example[] = names.flatMap(({ name, entry, examples }) =>
@@ -64,11 +73,12 @@ const inComments: Example[] = names.flatMap(({ name, entry, examples }) =>
   })),
 )
 // Skip these blocks: the README walkthrough runs them with types that it generates.
-const tsBlocks = /(?<!^<!-- walk:[^\n]*\n)^```ts\n(.*?)^```/gms
+const tsBlocks = /(?<!^<!-- walk:[^\n]*\n)(?:^<!-- run: (\S+) -->\n)?^```ts\n(.*?)^```/gms
 const inDocs: Example[] = pages.flatMap((page) =>
-  [...readFileSync(docs + page, 'utf8').matchAll(tsBlocks)].map(([, code = ''], index) => ({
+  [...readFileSync(docs + page, 'utf8').matchAll(tsBlocks)].map(([, file, code = ''], index) => ({
     place: `docs/${page} ${index + 1}`,
     code,
+    ...(file !== undefined && { file }),
   })),
 )
 const all = [...inComments, ...inDocs]
@@ -103,8 +113,8 @@ function complaintsAbout(examples: Example[]): string[] {
   const options = { ...compilerOptions(), moduleDetection: ts.ModuleDetectionKind.Auto, ...LENIENT }
   const texts = new Map([[`${root}scene.ts`, [SCENE, ...VALUES].join('\n')]])
   const places = new Map<string, string>()
-  for (const [index, { place, code }] of examples.entries()) {
-    const file = `${root}example-${index}.ts`
+  for (const [index, { place, code, file: name = `example-${index}.ts` }] of examples.entries()) {
+    const file = `${root}${name}`
     texts.set(file, `${code}\nexport {}\n`)
     places.set(file, place)
   }

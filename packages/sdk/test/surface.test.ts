@@ -35,6 +35,7 @@ const ARGUMENTS: Record<string, string[]> = {
   DeepPartial: ["<{ a: 'b'; c: { d: number }[] }>"],
   PartialObject: ["<'text'>", "<{ a: 'b' }>"],
   ToolHandler: ['<{ a: number }>', ''],
+  ErrorWithReason: ["<'unknown-document'>", "<'rate-limited'>"],
   ToolMap: ['<{ x: { a: number } }>', ''],
   HandlerMap: ['<{ x: { a: number } }>'],
   StreamCallbacks: ["<'text'>", '<{ a: number }>'],
@@ -47,7 +48,7 @@ const ARGUMENTS: Record<string, string[]> = {
   RunStream: ["<'text'>", '<{ a: number }>'],
 }
 /** These names are also compared as values: constructors and static members. */
-const VALUES = ['Stet', 'ToolExecutionError', 'tool']
+const VALUES = ['Stet', 'ToolExecutionError', 'tool', 'hasReason']
 /** Exports that are not in the surface, with the reason. */
 const BESIDE: Record<string, string> = {}
 

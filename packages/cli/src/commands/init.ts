@@ -11,6 +11,7 @@ import type { Settings } from '../settings/resolve.ts'
 import { isWithin, writeFileAtomically } from '../settings/write-file.ts'
 import { describeVersion, findLiveOrNewestDraft, findVersion } from '../sync/version-ref.ts'
 import { saveLock } from '../sync/workspace.ts'
+import { firstPrompt, isFresh, writeFirstPrompt } from './first-prompt.ts'
 import { type PullReport, pull, sayPull } from './pull.ts'
 
 interface InitReport {
@@ -18,6 +19,8 @@ interface InitReport {
   version: Version
   written: string[]
   pull: PullReport | null
+  /** True if the folder was empty and now has an example prompt. */
+  hasExample: boolean
 }
 
 interface InitInput {
@@ -29,7 +32,8 @@ interface InitInput {
 }
 
 export const command = defineCommand({
-  summary: 'Connects this folder to a project: writes stet.config.json and stet.lock.json, and pulls the prompts.',
+  summary:
+    'Connects this folder to a project: writes stet.config.json and stet.lock.json, and pulls the prompts. An empty folder gets an example prompt and a .gitignore.',
   examples: [
     'stet init --project 1',
     'stet init --create "Support bot" --dir prompts',
@@ -59,6 +63,7 @@ export const command = defineCommand({
       })
     }
     const client = await ctx.client()
+    const fresh = await isFresh(settings)
     const former = await findFormerLock(input, settings, ctx)
     const { project, version } = await chooseProject(client, input.create, former, settings, ctx)
     await writeConfig(settings, project.id, input.dir ?? former?.rootFolder)
@@ -67,13 +72,20 @@ export const command = defineCommand({
     const next = ctx.reopened({ project: String(project.id) })
     const written = [configFileName, relative(settings.root, settings.lockFile)]
     const report = input.wantsPull ? await pull(next, { names: [], isPruning: false, isDry: false }) : undefined
-    return { project: { id: project.id, name: project.name }, version, written, pull: report ?? null }
+    const hasExample = fresh && report !== undefined && report.changes.length + report.refused.length === 0
+    if (hasExample) written.push(...(await writeFirstPrompt(await next.settings())))
+    return { project: { id: project.id, name: project.name }, version, written, pull: report ?? null, hasExample }
   },
-  print({ project, version, written, pull }, ctx) {
+  print({ project, version, written, pull, hasExample }, ctx) {
     ctx.say(`${ctx.style.ok} Project ${project.id} "${project.name}" · ${describeVersion(version)}`)
     ctx.say(`${ctx.style.ok} Wrote ${written.join(', ')}`)
     if (pull) sayPull(pull, ctx)
-    ctx.say('  Next: edit a file, then  stet push')
+    // npx says so itself. A command that is not installed cannot be pasted without it.
+    const stet = ctx.io.env['npm_command'] === 'exec' ? 'npx stet' : 'stet'
+    if (hasExample) {
+      ctx.say('  Next: send the example to a draft, and run it')
+      ctx.say(`${stet} push && ${stet} run ${firstPrompt} -p name=Ana`)
+    } else ctx.say(`  Next: edit a file, then  ${stet} push`)
   },
   exitCode: ({ pull }) => (pull && pull.refused.length > 0 ? exitCodes.unexpected : exitCodes.success),
 })

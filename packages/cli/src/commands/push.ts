@@ -1,4 +1,4 @@
-import type { Change, CompileIssue, Version } from '@stet/sdk'
+import type { Change, CompileIssue, Prompt, Version } from '@stet/sdk'
 import { defineCommand, hasFlag, textFlag } from '../command.ts'
 import { annotatePrompts } from '../compile/annotations.ts'
 import type { Context } from '../context.ts'
@@ -32,6 +32,8 @@ interface PushReport {
   isDry: boolean
   changes: { path: string; status: Change['status']; hash: string | null; lines: string }[]
   errors: { path: string; errors: CompileIssue[] }[]
+  /** What the run of the first pushed prompt needs. */
+  required: string[]
   refused: Refusal[]
   durationMs: number
   published?: PublishReport
@@ -94,7 +96,8 @@ async function push(input: PushInput, ctx: Context): Promise<PushReport> {
   const overwritten = selected.filter((one) => isUnsettled(one) && changes.some(({ path }) => path === one.path))
   const target = await chooseTarget(workspace, input, { changes, overwritten }, ctx)
   if (!input.isDry && changes.length > 0) await sendToDraft(workspace.client, target.version, changes)
-  const errors = input.isDry ? [] : await finish(workspace, target, selected, changes, input.name)
+  const finished = input.isDry ? undefined : await finish(workspace, target, selected, changes, input.name)
+  const errors = finished?.errors ?? []
   await annotatePrompts(errors, ctx)
   const { version } = target
   const isRenamed =
@@ -106,6 +109,7 @@ async function push(input: PushInput, ctx: Context): Promise<PushReport> {
     isDry: input.isDry,
     changes: await Promise.all(changes.map((change) => describeChange(change, selected))),
     errors,
+    required: finished?.required ?? [],
     refused: [...workspace.scan.refused, ...clashing],
     durationMs: Math.round(performance.now() - startedMs),
   }
@@ -214,15 +218,15 @@ async function chooseTarget(
   return { version: draft, isNew: true }
 }
 
-// Saves the lock and returns the compile errors of the pushed prompts. After a change, lists the prompts again to get
-// their ids and errors.
+// Saves the lock and returns what push says about the prompts: compile errors, and parameters for the first run. After a
+// change, lists the prompts again to get their ids.
 async function finish(
   workspace: Workspace,
   { version, isNew }: Target,
   selected: readonly Compared[],
   changes: readonly Change[],
   name: string | undefined,
-): Promise<PushReport['errors']> {
+): Promise<Pick<PushReport, 'errors' | 'required'>> {
   const { client, remote, entries, followsLive } = workspace
   const prompts = changes.length > 0 ? await listPrompts(client, { versionUuid: version.uuid }) : [...remote.values()]
   const after = new Map(prompts.map((prompt) => [prompt.path, prompt]))
@@ -239,9 +243,28 @@ async function finish(
   const title = isNew || name === version.title ? undefined : name
   await saveLock(workspace, version, followsLive && !isNew, next, title)
   const sent = new Set(changes.map(({ path }) => path))
-  return prompts
-    .filter(({ path, errors }) => sent.has(path) && errors.length > 0)
-    .map(({ path, errors }) => ({ path, errors }))
+  const errors = prompts
+    .filter((prompt) => sent.has(prompt.path) && prompt.errors.length > 0)
+    .map((prompt) => ({ path: prompt.path, errors: prompt.errors }))
+  const first = firstToRun(changes)
+  return { errors, required: requiredParameters((first && after.get(first.path)) ?? { parameters: {} }) }
+}
+
+function firstToRun<T extends Pick<Change, 'path' | 'status'>>(changes: readonly T[]): T | undefined {
+  return changes.find(({ status }) => status !== 'deleted')
+}
+
+function requiredParameters({ parameters }: Pick<Prompt, 'parameters'>): string[] {
+  return Object.entries(parameters)
+    .filter(([, { required }]) => required === true)
+    .map(([name]) => name)
+}
+
+/** Quoted for a shell if necessary. */
+function runCommand(path: string, required: readonly string[]): string {
+  const parts = [path, ...required.flatMap((name) => ['-p', `${name}=…`])]
+  const quoted = parts.map((part) => (/^[\p{L}\p{N}_./@=…-]+$/u.test(part) ? part : `'${part}'`))
+  return `stet run ${quoted.join(' ')}`
 }
 
 async function describeChange(
@@ -265,8 +288,8 @@ function sayPushed(report: PushReport, ctx: Context, publishes = false): void {
   else if (isDry) say(`${countOf(changes.length, 'change')} would be pushed`)
   else {
     say(`${style.ok} ${countOf(changes.length, 'change')} pushed in ${(report.durationMs / 1000).toFixed(1)} s`)
-    const first = changes.find(({ status }) => status !== 'deleted')
-    if (first && !publishes) say(`  Try it:   stet run ${first.path}`)
+    const first = firstToRun(changes)
+    if (first && !publishes) say(`  Try it:   ${runCommand(first.path, report.required)}`)
     if (version.status === 'draft' && !publishes) say('  Publish:  stet publish')
   }
 }

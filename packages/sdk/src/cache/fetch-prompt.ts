@@ -4,8 +4,9 @@ import type { RequestOptions, Scope } from '../options.ts'
 import type { Settings } from '../settings.ts'
 import type { Api } from '../transport/api.ts'
 import type { Exchange } from '../transport/exchange.ts'
-import { parseAnswer } from '../transport/parse-answer.ts'
+import { onAbort } from '../transport/on-abort.ts'
 import { send, untilAborted } from '../transport/request.ts'
+import { parseAnswer } from '../transport/response-error.ts'
 import { startTimer } from '../transport/timer.ts'
 import type { FetchedPrompt, Prompt } from '../types.ts'
 import type { CacheOptions, PromptFallback } from './cache-options.ts'
@@ -58,7 +59,7 @@ async function withFallback(source: Source, o: CallOptions, fallback: PromptFall
   const loadIfUp: Load = async (etag) => {
     const outage = outages.find(baseUrl, url, runtime.now())
     if (outage) throw outage.error
-    return loadPrompt(settings, limited, etag)
+    return loadInTime(settings, limited, etag)
   }
   try {
     const outcome = await within(ms, ask(source, limited, o.signal, loadIfUp))
@@ -132,6 +133,21 @@ async function loadPrompt(
   const headers = { ...exchange.options.headers, ...(etag && { 'If-None-Match': etag }) }
   const answer = await send(settings, { ...exchange, options: { ...exchange.options, headers } })
   return etag && answer.response.status === 304 ? undefined : parseAnswer<Prompt>(settings, answer)
+}
+
+/** Loads a prompt, and ends the request when the time is over. */
+async function loadInTime(settings: Settings, { options, ...exchange }: Exchange, etag: string | undefined) {
+  const { deadline } = exchange
+  const leftMs = deadline === undefined ? 0 : Math.max(1, deadline - settings.runtime.now())
+  const controller = new AbortController()
+  const unfollow = onAbort(options.signal, () => controller.abort())
+  const limited = { ...exchange, options: { ...options, signal: controller.signal } }
+  try {
+    return await within(leftMs, loadPrompt(settings, limited, etag))
+  } finally {
+    controller.abort()
+    unfollow()
+  }
 }
 
 function within<T>(ms: number, work: Promise<T>): Promise<T> {

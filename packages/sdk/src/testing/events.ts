@@ -7,7 +7,7 @@ export interface EventsOptions {
   /** Any JSON value as the structured response. An empty text is replaced by the JSON of this value. */
   object?: OutputKind
   /** Makes the run fail after its text. `code` is a run code such as `ai_run_error`. */
-  error?: { code: string; message: string }
+  error?: { code: string; message: string; details?: Record<string, unknown> }
 }
 
 type Data = { type: string; [key: string]: unknown }
@@ -78,8 +78,8 @@ export function eventsOf(result: RunResult, deltas: readonly string[], error?: E
     return { type, timestamp: 0, uuid, messages, providerLogUuid: '', source, ...extra }
   }
   const before = conversation.slice(0, -1)
-  const { code, message = '' } = error ?? {}
-  const failure = { name: 'DocumentRunError', message, errorCode: code, code, details: { errorCode: code } }
+  const { code, message = '', details } = error ?? {}
+  const failure = { name: 'DocumentRunError', message, errorCode: code, code, details: { errorCode: code, ...details } }
   const ended = { response, tokenUsage, finishReason }
   const end = error
     ? [chain('chain-error', { error: failure, tokenUsage, cost })]

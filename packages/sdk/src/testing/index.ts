@@ -1,3 +1,4 @@
+export { type ErrorOptions, errors, type FailedRun } from './errors.ts'
 export { type EventsOptions, events } from './events.ts'
 export type { MockCall, MockReply } from './mock-reply.ts'
 export { createMockStet, type MockOptions, type MockStet } from './mock-stet.ts'

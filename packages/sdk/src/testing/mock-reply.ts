@@ -60,14 +60,21 @@ function failedRun(call: MockCall, error: RunError): Response {
   const { stream } = call.body as { stream?: boolean }
   if (!stream) return refused(error)
   const { partial, errorCode: code, conversationUuid: uuid } = error
-  return sseResponse(events(partial?.text ?? '', { error: { code, message: error.message }, ...(uuid && { uuid }) }))
+  const details = error.details as Record<string, unknown>
+  const failure = { code, message: error.message, details }
+  return sseResponse(events(partial?.text ?? '', { error: failure, ...(uuid && { uuid }) }))
 }
 
 function refused(error: Error): Response {
   if (!(error instanceof ApiError)) throw error
-  const { status, errorCode, reason, details, message } = error
-  const name = error instanceof RunError ? 'DocumentRunError' : error.name
-  return json({ name, errorCode, reason, message, details }, status)
+  const { status, errorCode, reason, details } = error
+  const isRun = error instanceof RunError
+  const { conversationUuid } = error as Partial<RunError>
+  // The client writes the status before the message again.
+  const message = error.message.replace(isRun ? '' : `${status} `, '')
+  const more = isRun && conversationUuid !== undefined && { conversationUuid }
+  const body = { name: isRun ? 'DocumentRunError' : error.name, errorCode, reason, message }
+  return json({ ...body, details: { ...(details as object), ...more } }, status)
 }
 
 function json(body: unknown, status = 200): Response {

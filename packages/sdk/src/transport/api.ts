@@ -4,8 +4,8 @@ import type { RequestOptions, Scope } from '../options.ts'
 import type { Nothing } from '../registry.ts'
 import type { Settings } from '../settings.ts'
 import type { Answer, Exchange } from './exchange.ts'
-import { parseAnswer } from './parse-answer.ts'
 import { send } from './request.ts'
+import { parseAnswer } from './response-error.ts'
 import { fillRoute, type Query, queryString } from './url.ts'
 
 const TIMEOUT_MS = 60_000

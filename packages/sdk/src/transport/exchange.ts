@@ -11,7 +11,7 @@ export interface Exchange {
   retry: boolean | 'keyed' | undefined
   outside?: boolean | undefined
   timeoutMs: number
-  /** Epoch milliseconds. No attempt lasts longer, and no retry starts later. */
+  /** Epoch milliseconds. No retry starts later. */
   deadline?: number
   options: RequestOptions
   context?: string | undefined

@@ -26,17 +26,17 @@ export async function send(settings: Settings, exchange: Exchange): Promise<Answ
       if (!StetError.isInstance(cause)) throw cause
       const failed = cause instanceof ApiError ? await explained(settings, cause) : undefined
       const error = failed ?? cause
-      const delay = retryDelayMs({ attempt, headers: failed?.headers, now: runtime.now(), random: runtime.random })
+      const delayMs = retryDelayMs({ attempt, headers: failed?.headers, now: runtime.now(), random: runtime.random })
       const willRetry =
         mayRepeat &&
         attempt < maxRetries &&
         (failed ? failed.retryable : error instanceof ConnectionError) &&
-        runtime.now() + delay < deadline
+        runtime.now() + delayMs < deadline
       observe(settings, () => settings.hooks?.onError?.(error, { operation, willRetry }))
       if (!willRetry) throw error
-      observe(settings, () => settings.hooks?.onRetry?.({ operation, attempt: attempt + 1, delayMs: delay, error }))
-      logger.info(`${operation} is repeated in ${Math.round(delay)} ms: ${error.message}`)
-      await runtime.sleep(delay, options.signal).catch(() => {
+      observe(settings, () => settings.hooks?.onRetry?.({ operation, attempt: attempt + 1, delayMs, error }))
+      logger.info(`${operation} is repeated in ${delayMs} ms: ${error.message}`)
+      await runtime.sleep(delayMs, options.signal).catch(() => {
         throw abortError(options.signal)
       })
     }
@@ -51,17 +51,7 @@ interface Attempt {
 
 async function attemptOnce(
   settings: Settings,
-  {
-    method,
-    url,
-    operation,
-    options,
-    timeoutMs,
-    deadline = Number.POSITIVE_INFINITY,
-    isStream,
-    context,
-    prompt,
-  }: Exchange,
+  { method, url, operation, options, timeoutMs, isStream, context, prompt }: Exchange,
   { attempt, ...sent }: Attempt,
 ): Promise<Answer> {
   const { hooks, runtime, fetch, fetchOptions, logger } = settings
@@ -69,9 +59,8 @@ async function attemptOnce(
   const controller = new AbortController()
   const { signal } = controller
   const unfollow = onAbort(outer, () => controller.abort(abortError(outer)))
-  const limitMs = Math.min(timeoutMs || deadline, Math.max(1, deadline - runtime.now()))
-  const stopTimer = startTimer(limitMs, () => {
-    controller.abort(new TimeoutError(`${operation}: no response within ${limitMs} ms`))
+  const stopTimer = startTimer(timeoutMs, () => {
+    controller.abort(new TimeoutError(`${operation}: no response within ${timeoutMs} ms`))
   })
   const startedAt = runtime.now()
   const about = { operation, method, url, attempt }

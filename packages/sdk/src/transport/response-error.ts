@@ -1,3 +1,4 @@
+import type { Outcome } from '../api-promise.ts'
 import { ApiError, errorClassOf, RunError } from '../errors.ts'
 import type { Settings } from '../settings.ts'
 import type { Answer } from './exchange.ts'
@@ -42,6 +43,18 @@ export async function explained(settings: Settings, error: ApiError): Promise<Ap
   if (error.requestId || !/2..|40[45]/.test(`${error.status}`)) return error
   const { explainForeign } = await import('./foreign-host.ts')
   return explainForeign(settings, error)
+}
+
+export async function parseAnswer<T>(settings: Settings, answer: Answer): Promise<Outcome<T>> {
+  const { text, response } = answer
+  // A 304 answers an `If-None-Match` header of the caller, so there is no body to parse.
+  if (response.status === 304) throw errorFromResponse(answer)
+  try {
+    // The client does not validate the body, because the server's tests check responses against the contract.
+    return { data: JSON.parse(text) as T, response: new Response(text, response) }
+  } catch {
+    throw await explained(settings, invalidAnswer(answer, 'JSON'))
+  }
 }
 
 /** Throws unless the response is an event stream. The body of an event stream stays unread. */

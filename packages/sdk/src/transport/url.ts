@@ -55,7 +55,7 @@ export function parseBaseUrl(text: string): { baseUrl: string; rootUrl: string }
   const url = URL.canParse(text) && new URL(text)
   if (!url || !/^https?:/.test(url.href) || url.username || url.password) {
     // A password, or an API key in the wrong place, must not reach a log.
-    const shown = text.replace(/^.*@|stet_.*/, '***')
+    const shown = text.replace(/.*@|stet_.*/, '***')
     throw new ConfigurationError(`baseUrl (STET_BASE_URL) must be an http address without a password, not '${shown}'`)
   }
   const [, root = '', prefix = API_PREFIX] = /^(.*?)(\/api\/v\d+)?\/*$/.exec(url.pathname) ?? []

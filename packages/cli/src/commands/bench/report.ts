@@ -122,7 +122,9 @@ export function printReport(report: BenchReport, { io, style, say }: Context): v
   out([`generator ${generator.cpuMsPerRun} ms CPU per run`, `${Math.round(generator.coreShare * 100)} % of a core`])
   if (warmUp.failed > 0) say(`${style.warn} ${warmUp.failed} of ${countOf(warmUp.runs, 'run')} failed in the warm-up`)
   if (report.errors.some(({ cause }) => cause.startsWith('429'))) {
-    say('  hint: stet keys create bench --plan custom --limit <requests per second> creates a key with a higher limit')
+    say(
+      '  hint: stet keys create bench --role app --plan custom --limit <requests per second> creates a key with a higher limit',
+    )
   }
 }
 

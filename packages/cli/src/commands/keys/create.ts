@@ -1,7 +1,21 @@
-import { type CreateApiKeyBody, type CreatedApiKey, KEY_PLANS, KEY_SCOPES } from '@stet/contract/vocabulary'
+import {
+  type CreateApiKeyBody,
+  type CreatedApiKey,
+  KEY_PLANS,
+  KEY_SCOPES,
+  type KeyScope,
+} from '@stet/contract/vocabulary'
 import { defineCommand, parseDuration, type RawInput, textFlag } from '../../command.ts'
+import type { Context } from '../../context.ts'
 import { CliError } from '../../exit-code.ts'
 import { describeKey } from './find-key.ts'
+
+const ROLES = {
+  app: ['read', 'run'],
+  ci: ['read', 'write'],
+  'ci-publish': ['read', 'write', 'publish'],
+} satisfies Record<string, KeyScope[]>
+const ROLE_NAMES = ['app', 'ci', 'ci-publish'] as const
 
 interface KeyInput extends Omit<CreateApiKeyBody, 'expiresAt'> {
   lifetime?: number
@@ -10,12 +24,18 @@ interface KeyInput extends Omit<CreateApiKeyBody, 'expiresAt'> {
 export const command = defineCommand({
   summary: 'Creates an API key and prints it on standard output. It is shown only once.',
   examples: [
-    'stet keys create ci --scopes read,write,publish --expires 90d',
+    'stet keys create ci --role ci --expires 90d --author "Build <build@example.com>"',
     'stet keys create web --scopes run --only-project 1 > key.txt',
   ],
   args: [{ name: 'name', summary: 'name of the key', isRequired: true }],
   flags: [
-    { long: '--scopes', value: '<list>', summary: 'read, run, write, publish, admin (all but admin)' },
+    {
+      long: '--role',
+      value: '<role>',
+      summary: 'app (read, run), ci (read, write) or ci-publish (read, write, publish)',
+    },
+    { long: '--scopes', value: '<list>', summary: 'instead of a role: read, run, write, publish, admin' },
+    { long: '--author', value: '<person>', summary: 'whom the key acts for, as "Name <email>" (the name of the key)' },
     { long: '--only-project', value: '<id>', summary: 'restrict the key to this project' },
     { long: '--expires', value: '<duration>', summary: 'lifetime, such as 90d (unlimited)' },
     { long: '--plan', value: '<plan>', summary: 'pricing plan: hobby, team, enterprise or custom (team)' },
@@ -23,8 +43,9 @@ export const command = defineCommand({
   ],
   parse: parseKey,
   async run({ lifetime, ...input }, ctx): Promise<CreatedApiKey> {
+    const scopes = input.scopes ?? ROLES[await chooseRole(ctx)]
     const expiresAt = lifetime === undefined ? undefined : new Date(Date.now() + lifetime * 1000).toISOString()
-    return (await ctx.client()).apiKeys.create({ ...input, ...(expiresAt && { expiresAt }) })
+    return (await ctx.client()).apiKeys.create({ ...input, scopes, ...(expiresAt && { expiresAt }) })
   },
   print(created, { io, style, say }) {
     io.out(`${created.key}\n`)
@@ -33,9 +54,14 @@ export const command = defineCommand({
 })
 
 function parseKey(raw: RawInput): KeyInput {
-  const named = textFlag(raw, 'scopes')
-    ?.split(',')
-    .map((scope) => oneOf(KEY_SCOPES, scope.trim(), '--scopes'))
+  const listed = textFlag(raw, 'scopes')
+  const role = textFlag(raw, 'role')
+  if (listed !== undefined && role !== undefined) throw new CliError('usage', 'Use --role or --scopes, not both')
+  const named =
+    role === undefined
+      ? listed?.split(',').map((scope) => oneOf(KEY_SCOPES, scope.trim(), '--scopes'))
+      : ROLES[oneOf(ROLE_NAMES, role, '--role')]
+  const author = textFlag(raw, 'author')
   const plan = textFlag(raw, 'plan')
   const projectId = positive(textFlag(raw, 'onlyProject'), '--only-project')
   const limit = positive(textFlag(raw, 'limit'), '--limit')
@@ -45,11 +71,25 @@ function parseKey(raw: RawInput): KeyInput {
   return {
     name: raw.args[0] ?? '',
     ...(named && { scopes: named }),
+    ...(author !== undefined && { author: parseAuthor(author) }),
     ...(projectId !== undefined && { projectId }),
     ...(plan !== undefined && { plan: oneOf(KEY_PLANS, plan, '--plan') }),
     ...(limit !== undefined && { limit }),
     ...(expires !== undefined && { lifetime: parseDuration(expires, '--expires') }),
   }
+}
+
+async function chooseRole(ctx: Context): Promise<keyof typeof ROLES> {
+  const choices = ROLE_NAMES.map((name) => ({ value: name, label: `${name}: ${ROLES[name].join(', ')}` }))
+  const chosen = await ctx.choose('What is the key for?', choices, '--role app|ci|ci-publish, or --scopes <list>')
+  return oneOf(ROLE_NAMES, chosen, '--role')
+}
+
+function parseAuthor(text: string): { name: string; email: string } {
+  const [, name, email] = /^\s*([^<>]*[^<>\s])\s*<\s*([^<>\s@]+@[^<>\s@]+)\s*>\s*$/.exec(text) ?? []
+  if (name === undefined || email === undefined)
+    throw new CliError('usage', `--author must be "Name <email>", not "${text}"`)
+  return { name, email }
 }
 
 function oneOf<T extends string>(known: readonly T[], text: string, flag: string): T {

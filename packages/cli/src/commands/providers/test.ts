@@ -1,5 +1,6 @@
+import { hasReason, type ProviderTest } from '@stet/sdk'
 import { defineCommand, textFlag } from '../../command.ts'
-import { exitCodes } from '../../exit-code.ts'
+import { CliError, exitCodes } from '../../exit-code.ts'
 
 export const command = defineCommand({
   summary:
@@ -11,8 +12,18 @@ export const command = defineCommand({
     const model = textFlag(raw, 'model')
     return { name: raw.args[0] ?? '', ...(model !== undefined && { model }) }
   },
-  run: async (input, ctx) => (await ctx.client()).providerKeys.test(input),
-  print({ ok, model, durationMs, firstTokenMs, text, error }, { io, style, say }, { name }) {
+  async run(input, ctx): Promise<ProviderTest> {
+    try {
+      return await (await ctx.client()).providerKeys.test(input)
+    } catch (error) {
+      if (input.model !== undefined || !hasReason(error, 'invalid-body')) throw error
+      throw new CliError('invalid', `"${input.name}" has no default model`, {
+        hint: `stet providers test ${input.name} --model <model>`,
+      })
+    }
+  },
+  print({ ok, model, durationMs, firstTokenMs, text, error }, { io, style, say }, input) {
+    const { name } = input
     const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`
     if (ok) {
       const first = firstTokenMs === null ? '' : `, first token after ${seconds(firstTokenMs)}`
@@ -20,6 +31,7 @@ export const command = defineCommand({
       io.out(`${text}\n`)
     } else {
       say(`${style.fail} "${name}" failed with ${model} after ${seconds(durationMs)}: ${error?.message}`)
+      if (input.model === undefined) say('  hint: --model <model> calls another model')
     }
   },
   exitCode: ({ ok }) => (ok ? exitCodes.success : exitCodes.run_failed),

@@ -1,0 +1,81 @@
+import type { CompileIssue, KeyScope } from './types.ts'
+
+interface Issues {
+  issues: { path: string; message: string }[]
+}
+interface Path {
+  path: string
+}
+interface Limit {
+  limit: number
+}
+interface RetryAfter {
+  /** Seconds. */
+  retryAfter: number
+}
+/** The hash that the call expected, and the actual one. */
+interface Conflicts {
+  conflicts: { path: string; expected: string; actual: string | null }[]
+}
+interface LiveConflicts {
+  conflicts: {
+    path: string
+    documentUuid: string
+    baseHash: string | null
+    liveHash: string | null
+    draftHash: string | null
+  }[]
+}
+interface Parameters {
+  missing: string[]
+  invalid: { name: string; expected: string }[]
+}
+interface Range {
+  min: number
+  max: number
+}
+
+/** The `details` of an error by its `reason`. The details of other causes are empty, or those of a failed run. */
+export interface ErrorDetails {
+  'refused-query': Issues
+  'invalid-query': Issues
+  'invalid-body': Issues
+  'invalid-idempotency-key': Issues
+  'invalid-path': Path
+  'path-too-long': Limit
+  'repeated-path': Path
+  'unknown-tool-call': { toolCallId: string }
+  'missing-scope': { required: KeyScope }
+  'missing-publish-scope': { required: KeyScope }
+  'unknown-document': Path & { suggestions: string[] }
+  'method-not-allowed': { method: string; allow: string[] }
+  'idempotency-in-progress': RetryAfter
+  'path-taken': Path
+  'base-changed': Conflicts
+  'live-text-changed': Conflicts
+  'live-changed': LiveConflicts
+  'conversation-busy': RetryAfter
+  'name-taken': { name: string }
+  'example-name-taken': { name: string }
+  'too-many-examples': Limit & { unit: string }
+  'if-match-failed': Path
+  'if-none-match-failed': Path
+  'body-too-large': Limit
+  'list-too-large': Limit
+  'draft-does-not-compile': { documents: { path: string; documentUuid: string; errors: CompileIssue[] }[] }
+  'missing-parameters': Parameters
+  'invalid-parameters': Parameters
+  'score-out-of-range': Range
+  'score-not-binary': Range
+  'rate-limited': Limit & RetryAfter
+  'failed-authentications': RetryAfter
+  'too-many-bytes': Limit & RetryAfter
+  'workspace-full': { limitMb: number; storedMb: number } & RetryAfter
+  'too-many-streams': Limit & RetryAfter
+  unforeseen: { requestId: string }
+  'not-ready': { checks: Record<string, unknown> }
+  'queue-full': RetryAfter
+  'queue-unavailable': RetryAfter
+  'too-many-evaluations': { limitOf: string } & RetryAfter
+  'run-out-of-reach': RetryAfter
+}

@@ -1,0 +1,141 @@
+import { ERROR_CAUSES, type RunErrorCode } from '@stet/contract/vocabulary'
+import {
+  ApiError,
+  BadRequestError,
+  ConflictError,
+  type ErrorDetails,
+  type ErrorReason,
+  type ErrorWithReason,
+  ForbiddenError,
+  InternalServerError,
+  NotFoundError,
+  RateLimitError,
+  RunError,
+  UnauthorizedError,
+  UnprocessableEntityError,
+} from '../index.ts'
+
+/** What else a made error has. */
+export interface ErrorOptions {
+  /** Default: the server's message for this reason. */
+  message?: string
+  requestId?: string | null
+  headers?: Record<string, string>
+  method?: string
+  url?: string
+}
+
+/** The facts of a failed run. All are optional. */
+export interface FailedRun extends ErrorOptions {
+  details?: Record<string, unknown>
+  conversationUuid?: string
+  /** The text that the run had produced. */
+  text?: string
+  /** The path of the prompt, for the message. */
+  prompt?: string
+}
+
+const UUID = '00000000-0000-4000-8000-000000000000'
+
+/** By the `name` of the error body: the status and the class. */
+const KINDS: Record<string, [status: number, type: typeof ApiError]> = {
+  BadRequestError: [400, BadRequestError],
+  UnauthorizedError: [401, UnauthorizedError],
+  ForbiddenError: [403, ForbiddenError],
+  NotFoundError: [404, NotFoundError],
+  MethodNotAllowedError: [405, ApiError],
+  ConflictError: [409, ConflictError],
+  PreconditionFailedError: [412, ConflictError],
+  PayloadTooLargeError: [413, ApiError],
+  UnsupportedMediaTypeError: [415, ApiError],
+  UnprocessableEntityError: [422, UnprocessableEntityError],
+  RateLimitError: [429, RateLimitError],
+  InternalServerError: [500, InternalServerError],
+  ServiceUnavailableError: [503, InternalServerError],
+}
+
+/** Details that a test leaves out. The types of `ErrorDetails` decide which of them an error has. */
+const USUAL: Record<string, unknown> = {
+  issues: [{ path: 'body', message: 'Invalid input' }],
+  path: 'support/reply',
+  suggestions: [],
+  limit: 10,
+  retryAfter: 1,
+  toolCallId: 'call_1',
+  required: 'run',
+  method: 'PATCH',
+  allow: ['GET'],
+  conflicts: [{ path: 'support/reply', expected: 'a', actual: 'b' }],
+  name: 'openai',
+  unit: 'examples',
+  documents: [{ path: 'support/reply', documentUuid: UUID, errors: [] }],
+  missing: ['ticket'],
+  invalid: [{ name: 'ticket', expected: 'text' }],
+  min: 1,
+  max: 5,
+  limitMb: 1024,
+  storedMb: 1024,
+  requestId: 'req_test',
+  checks: { database: false },
+  limitOf: 'workspace',
+}
+
+type Details<R> = R extends keyof ErrorDetails ? Partial<ErrorDetails[R]> : Record<string, never>
+type Made<R> = R extends keyof ErrorDetails ? ErrorWithReason<R> : ApiError
+
+/**
+ * Makes the errors that the client throws. `api` takes the `reason` of a refused request, `run` the `errorCode` of a
+ * failed run.
+ *
+ * @example
+ * const stet = createMockStet({
+ *   'support/reply': errors.run('ai_run_error'),
+ *   'support/triage': errors.api('unknown-document', { suggestions: ['support/triage-2'] }),
+ * })
+ */
+export const errors = {
+  api<R extends ErrorReason>(reason: R, details: Details<R> = {} as Details<R>, o: ErrorOptions = {}): Made<R> {
+    const cause: { code: string; message: string; details?: readonly string[] } = ERROR_CAUSES[reason]
+    const [status = 422, type = UnprocessableEntityError] = KINDS[cause.code] ?? []
+    const all = { ...Object.fromEntries((cause.details ?? []).map((key) => [key, USUAL[key]])), ...details }
+    const code = cause.code === 'InternalServerError' ? 'internal_server_error' : cause.code
+    const message = o.message ?? filled(cause.message, { ...USUAL, ...all })
+    return new type({ ...facts(o, status), errorCode: code, reason, message, details: all }) as Made<R>
+  },
+
+  run(code: RunErrorCode | (string & {}), o: FailedRun = {}): RunError {
+    const { details = usualDetails(code), conversationUuid = UUID, text = '', prompt, message } = o
+    return new RunError({
+      ...facts(o, 422),
+      errorCode: code,
+      message: message ?? String(details['providerMessage'] ?? `The run failed (${code})`),
+      details,
+      conversationUuid,
+      partial: { text, conversation: [] },
+      prompt,
+    })
+  },
+}
+
+function facts(
+  { requestId = null, headers, method = 'POST', url = 'http://127.0.0.1:8787/api/v3' }: ErrorOptions,
+  status: number,
+) {
+  return { status, requestId, headers: new Headers(headers), serverResponse: '', method, url, attempts: 1 }
+}
+
+function usualDetails(code: string): Record<string, unknown> {
+  if (code === 'ai_run_error') return { provider: 'openai', status: 500, providerMessage: 'The model failed' }
+  if (code === 'rate_limit_error') return { provider: 'openai', status: 429, providerMessage: 'Rate limit reached' }
+  return {}
+}
+
+/** Fills `{key}`, `{list.length}` and `{list.0.key}`. */
+function filled(message: string, details: Record<string, unknown>): string {
+  return message.replace(/\{([\w.]+)\}/g, (whole, keys: string) => {
+    const found = keys
+      .split('.')
+      .reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], details)
+    return found === undefined ? whole : String(found)
+  })
+}
