@@ -85,7 +85,11 @@ const rows: Record<string, Row> = {
   },
   logout: { argv: () => [], keys: 'removed' },
   whoami: { argv: () => [], keys: 'expiresAt key profile project scopes server version workspace' },
-  init: { argv: () => ['--create', 'made'], keys: 'hasExample project pull version written', lacking: [[() => [], '--project']] },
+  init: {
+    argv: () => ['--create', 'made'],
+    keys: 'hasExample project pull version written',
+    lacking: [[() => [], '--project']],
+  },
   status: { argv: () => [], keys: 'entries project refused version' },
   diff: { argv: () => [], keys: 'files' },
   push: {
