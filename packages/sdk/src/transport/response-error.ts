@@ -26,7 +26,7 @@ export function errorFromResponse(answer: Answer): ApiError {
 }
 
 /** Builds the error for a 2xx response that does not come from stet, for example a login page. */
-export function invalidAnswer(answer: Answer, expected: string): ApiError {
+function invalidAnswer(answer: Answer, expected: string): ApiError {
   return new ApiError({
     ...factsOf(answer),
     errorCode: 'invalid_response',
