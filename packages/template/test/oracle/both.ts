@@ -83,7 +83,7 @@ export function differenceOf(ours: Outcome, theirs: Outcome): string | undefined
 
 /** promptl-ai evaluates the arguments of a call at the same time. */
 function isBefore(our: CompileIssue, their: CompileIssue): boolean {
-  return our.line < their.line || (our.line === their.line && our.column < their.column)
+  return our.line < their.line || (our.line === their.line && our.column <= their.column)
 }
 
 function withoutAttributes({ steps }: Outcome): string {

@@ -21,7 +21,7 @@ import type { Logger } from '../../shared/logger.ts'
 import { createDeathRecord } from './death-record.ts'
 import { createTurns } from './fair-queue.ts'
 import { createInlineShare } from './inline-share.ts'
-import { createPerform, type Job, type JobReply, type Perform, type PromptJob } from './jobs.ts'
+import { createPerform, type Job, type Perform, type PromptJob } from './jobs.ts'
 import { createKnownTexts } from './known-texts.ts'
 import { answerResult, issueResult, scanResult, stepResult } from './replies.ts'
 import { createScanCache } from './scan-cache.ts'
@@ -137,31 +137,26 @@ type Found<T> = { result: T } | { issue: CompileIssue } | { failure: string }
 
 /** @throws AppError ServiceUnavailableError if too much waits or the server stops; EvaluationCanceled. */
 async function evaluate<T>(evaluator: Evaluator, schema: z.ZodType<T>, evaluation: Evaluation): Promise<Found<T>> {
-  const reply = performInline(evaluator, evaluation)
-  // A reply of this thread needs no check.
-  return reply ? (reply as Found<T>) : evaluateInThread(evaluator, schema, evaluation)
-}
-
-/** Returns undefined if the evaluation needs the thread. */
-function performInline({ options, perform, share }: Evaluator, { job, owner, text }: Evaluation): JobReply | undefined {
+  const { options, perform, share } = evaluator
+  const { job, owner, text } = evaluation
+  const { operation } = job
   const begunAt = performance.now()
-  if (!share.has(owner.workspaceId, begunAt)) return undefined
+  if (!share.has(owner.workspaceId, begunAt)) return evaluateInThread(evaluator, schema, evaluation)
   try {
     const reply = perform(job, INLINE_LIMITS)
-    options.metrics.evaluationEnded({
-      operation: job.operation,
-      place: 'inline',
-      seconds: (performance.now() - begunAt) / 1000,
-    })
-    return reply
+    options.metrics.evaluationEnded({ operation, place: 'inline', seconds: (performance.now() - begunAt) / 1000 })
+    // A reply of this thread needs no check.
+    return reply as Found<T>
   } catch (error) {
-    if (error instanceof CallerLimitError) return undefined
-    return { failure: error instanceof Error ? error.message : 'The evaluation failed' }
+    if (!(error instanceof CallerLimitError)) {
+      return { failure: error instanceof Error ? error.message : 'The evaluation failed' }
+    }
   } finally {
     const ms = performance.now() - begunAt
     share.spend(owner.workspaceId, begunAt, ms)
     if (ms > STALL_MS) options.log.warn('template.stall', { ms: Math.round(ms), prompt: text() })
   }
+  return evaluateInThread(evaluator, schema, evaluation)
 }
 
 async function evaluateInThread<T>(

@@ -48,7 +48,10 @@ export function createPerform(): Perform {
       const known = compiled.get(key)
       const prompt = known ?? compilePrompt(job.source, limits)
       if (!known) compiled.set(key, prompt)
-      return { result: job.operation === 'scan' ? scanned(prompt, job, limits) : rendered(prompt, job, limits) }
+      if (job.operation === 'scan') return { result: scanned(prompt, job, limits) }
+      const result = renderStep(prompt, job.step, limits.fuel)
+      const [issue] = result.done ? [] : triedSchema(job.source, limits, prompt.config, result.config)
+      return issue ? { issue } : { result }
     } catch (error) {
       if (error instanceof CompileIssueError) return { issue: { ...error.issue } }
       throw error
@@ -65,13 +68,6 @@ type Config = CompiledPrompt['config']
 function scanned(prompt: CompiledPrompt, { source }: PromptJob, limits: JobLimits) {
   const scan = scanOf(prompt)
   return { ...scan, errors: [...scan.errors, ...triedSchema(source, limits, scan.config)] }
-}
-
-function rendered(prompt: CompiledPrompt, { source, step }: PromptJob & { operation: 'step' }, limits: JobLimits) {
-  const result = renderStep(prompt, step, limits.fuel)
-  const [issue] = result.done ? [] : triedSchema(source, limits, prompt.config, result.config)
-  if (issue) throw new CompileIssueError(issue)
-  return result
 }
 
 function triedSchema(source: PromptSource, { triesSchemas = true }: JobLimits, front: Config, step?: Config) {
