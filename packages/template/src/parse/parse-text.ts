@@ -13,7 +13,7 @@ export interface ParsedText {
 }
 
 /** All other tags are text. */
-const TAG_NAMES = [
+export const TAG_NAMES = [
   'message',
   'system',
   'user',
