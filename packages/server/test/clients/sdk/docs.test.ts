@@ -1,4 +1,7 @@
-/** Every TypeScript example of docs/sdk runs unchanged, on a server with a fake provider. */
+/**
+ * Every TypeScript example of docs/sdk runs unchanged, on a server with a fake provider. Those that are files of their own
+ * (`<!-- run: … -->`) run in the SDK's `chat-endpoint.test.ts`.
+ */
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
@@ -23,6 +26,7 @@ import type { FakeRequest } from '../../support/fake-provider.ts'
 /** Examples that cannot run, by page and content, with the reason. All others run. */
 const NOT_RUN: [page: string, holds: string, reason: string][] = [
   ['typed-prompts.md', "declare module '@stet/sdk'", 'a declaration: only the compiler reads it'],
+  ['frontends.md', "openRun('/api/chat'", 'needs the chat endpoint, which runs in the other test'],
 ]
 
 const MODULES: Record<string, object> = {
@@ -38,7 +42,7 @@ const MODULES: Record<string, object> = {
 
 const folder = fileURLToPath(new URL('../../../../../docs/sdk/', import.meta.url))
 const examples = readdirSync(folder).flatMap((page) =>
-  [...readFileSync(folder + page, 'utf8').matchAll(/^```ts\n(.*?)^```/gms)].map(([, code = ''], index) => ({
+  [...readFileSync(folder + page, 'utf8').matchAll(/(?<!^<!-- run: .* -->\n)^```ts\n(.*?)^```/gms)].map(([, code = ''], index) => ({
     page,
     place: `${page} ${index + 1}`,
     code,
