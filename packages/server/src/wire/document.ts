@@ -6,7 +6,9 @@ import { providerKind } from './legacy-clients.ts'
 
 /** @param kind the type of the document's provider key; undefined if the document has no provider key. */
 export function documentBody(document: Document, kind: string | undefined): DocumentBody {
-  return { ...unresolvedBody(document, kind), resolvedContent: document.resolvedContent }
+  const { id, documentUuid, uuid, path, content, ...rest } = unresolvedBody(document, kind)
+  // The order of the schema, so that a replayed response has the bytes of the first one.
+  return { id, documentUuid, uuid, path, content, resolvedContent: document.resolvedContent, ...rest }
 }
 
 /** @param kind as for `documentBody`. */
