@@ -108,7 +108,8 @@ under \`parameters\`, as \`text\` unless their use shows another type. Files and
 White space around a message or a part, and indentation that all of its lines share, has no meaning in stet and is not kept. For dotprompt:
 
 - A partial on a line of its own becomes a reference. Other partials are inlined.
-- Without an \`input.schema\`, types are unknown: \`{{list}}\` prints as JSON, and a loop over an object prints nothing. With one, both are reported.
+- Without an \`input.schema\`, types follow from the use: a parameter in \`{{#each}}\` takes a list, one in \`{{#with}}\` an object, and other values are
+  refused with 422. \`{{list}}\` prints as JSON, and a loop over an object in an object prints nothing. With a schema, both are reported.
   \`null\` prints as \`null\`.
 - A template that Handlebars cannot parse is skipped.
 

@@ -16,6 +16,8 @@ export interface Context {
   readonly style: Style
   readonly dataStyle: Style
   readonly isInteractive: boolean
+  /** The command as the user starts it, for lines that can be pasted. */
+  readonly program: string
   settings(): Promise<Settings>
   client(): Promise<Stet>
   /** Throws a usage error if no project is set. Its hint names `--project`. */
@@ -57,6 +59,8 @@ export function createContext(system: Io, { cwd, ...given }: GlobalFlags): Conte
     style,
     dataStyle: createStyle(io, flags.color, 'stdout'),
     isInteractive: canAsk,
+    // npx says so itself. A command that is not installed cannot be pasted without it.
+    program: io.env['npm_command'] === 'exec' ? 'npx stet' : 'stet',
     settings: () => {
       settings ??= resolveSettings(ctx)
       return settings

@@ -128,7 +128,11 @@ test('providers: test makes a call and prints what the provider answers', async 
   expect(tested.code, tested.stderr).toBe(0)
   expect(tested.stderr).toMatch(/"demo" answered with any in \d+\.\d s, first token after \d+\.\d s/)
   expect(tested.stdout).toContain('demo provider, not a real model')
-  expect(await person.stet(['providers', 'test', 'nobody'])).toMatchObject({ code: 5, stdout: '' })
+  expect(await person.stet(['providers', 'test', 'absent'])).toEqual({
+    code: 5,
+    stdout: '',
+    stderr: '✖ No provider key "absent"\n  hint: run stet providers list\n',
+  })
   // Neither this provider nor the server has a default model.
   const unnamed = await person.stet(['providers', 'test', 'openai'])
   expect(unnamed).toMatchObject({ code: 7, stdout: '' })

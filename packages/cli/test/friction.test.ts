@@ -85,6 +85,15 @@ test('init in an empty folder writes a prompt and a .gitignore; its last line wo
   expect(outputs[1]).toContain('My name is Ana.')
 })
 
+test('with npx, the commands that init and push suggest start with npx', async () => {
+  const ana = await loggedIn()
+  const npx = { npm_command: 'exec' }
+  const init = await ana.stet(['init', '--create', 'npx'], '', npx)
+  expect(init.stderr.trim().split('\n').at(-1)).toBe('npx stet push && npx stet run hello -p name=Ana')
+  const { stderr } = await ana.stet(['push'], '', npx)
+  expect(stderr).toContain('  Try it:   npx stet run hello -p name=…\n  Publish:  npx stet publish\n')
+})
+
 test('init writes no example beside files of the user, or beside prompts of the project', async () => {
   const ana = await loggedIn()
   await writeFile(join(ana.folder, 'README.md'), 'mine\n')

@@ -106,6 +106,8 @@ const constructs: [source: string, outcome: true | string][] = [
   ['{{#if yes}}1{{/if}}{{#if no}}2{{/if}}{{#if count}}3{{/if}}{{#if blank}}4{{/if}}{{#if name}}5{{/if}}', true],
   ['{{#if empty}}1{{else}}2{{/if}}{{#if tags}}3{{/if}}{{#if missing}}4{{/if}}{{#if user}}5{{/if}}', true],
   ['{{#if count includeZero=true}}1{{else}}2{{/if}}{{#unless count includeZero=true}}3{{/unless}}', true],
+  ['{{#if count includeZero=false}}1{{else}}2{{/if}}{{#unless tags includeZero=false}}3{{else}}4{{/unless}}', true],
+  ['{{#if count includeZero=no}}1{{/if}}', '{{#if count includeZero=no}}'],
   ['{{#unless empty}}1{{else}}2{{/unless}}{{#unless tags}}3{{/unless}}{{#unless no}}4{{/unless}}', true],
   ['{{#if no}}1{{else if tags}}2{{else}}3{{/if}} {{#if no}}1{{else if no}}2{{else if yes}}3{{else}}4{{/if}}', true],
   ['{{#if no}}1{{else unless no}}2{{/if}} {{#if no}}1{{else each tags}}{{this}}{{/if}}', true],

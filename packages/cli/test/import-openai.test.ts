@@ -58,6 +58,8 @@ test('strict formats stay strict without a word, and their description moves int
   })
   const loose = await settingsOf({ text: { format: { ...format, strict: false } } })
   expect(loose.losses).toEqual(['The setting "strict" of the response format is not supported: false'])
+  const builtin = await settingsOf({ tools: [{ type: 'web_search' }], tool_choice: 'required' })
+  expect(builtin.losses).toContain('The setting "tool_choice" was dropped, because no tool is left: "required"')
   // Without tools, these have no meaning.
   const plain = await settingsOf({ tools: [], tool_choice: 'auto', parallel_tool_calls: true })
   expect(plain).toEqual({ front: null, losses: [] })
@@ -67,7 +69,11 @@ test('tool calls, tool results and files of the input are kept', async () => {
   const input = [
     {
       role: 'user',
-      content: [{ type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,AA==' }],
+      content: [
+        { type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,AA==' },
+        { type: 'input_image', image_url: 'https://example.com/{{what}}', detail: 'high' },
+        { type: 'image_url', image_url: { url: 'https://example.com/b', detail: 'low' }, extra: 1 },
+      ],
     },
     { type: 'function_call', call_id: 'c1', name: 'find', arguments: '{"id": 1}', status: 'completed' },
     { type: 'function_call_output', call_id: 'c1', output: 'found {{what}}' },
@@ -75,10 +81,17 @@ test('tool calls, tool results and files of the input are kept', async () => {
   ]
   const { read, losses } = await importFrom('openai', { 'in.json': JSON.stringify({ name: 'p', input }) })
   const text = await read('p')
-  expect(text).toContain('<content-file mime="application/pdf">data:application/pdf;base64,AA==</content-file>')
+  expect(text).toContain(
+    '<content-file mime="application/pdf" name="a.pdf">data:application/pdf;base64,AA==</content-file>',
+  )
+  expect(text).toContain('<content-image detail="high">https://example.com/{{ what }}</content-image>')
+  expect(text).toContain('<content-image detail="low">https://example.com/b</content-image>')
   expect(text).toContain('<tool-call id="c1" name="find" arguments={{ {"id":1} }} />')
   expect(text).toContain('<tool id="c1" name="find">\nfound {{ what }}\n</tool>')
-  expect(losses('p')).toEqual(['An item of the input is not supported: {"type":"item_reference","id":"x"}'])
+  expect(losses('p')).toEqual([
+    'The key "extra" of a part is not supported: 1',
+    'An item of the input is not supported: {"type":"item_reference","id":"x"}',
+  ])
 })
 
 test('prompt ids are kept in the lock as aliases', async () => {

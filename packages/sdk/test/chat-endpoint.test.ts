@@ -152,7 +152,7 @@ describe.each(Object.keys(doors))('in %s', (name) => {
     expect(sent('/stop')).toEqual([])
   })
 
-  it('stops a run only on request, and serves nobody else', async () => {
+  it('stops a run only on request, and serves only the user who started it', async () => {
     for (const path of ['/api/chat', '/api/chat/attach', '/api/chat/stop']) {
       const other = { headers: { ...ana, 'X-User': 'ben' } }
       expect((await post(path, { text: 'x', conversationUuid: UUID }, other)).status).toBe(404)

@@ -139,7 +139,7 @@ describe('the state of a chain', () => {
     expect(JSON.stringify(changed).length).toBeGreaterThan(3_000)
   })
 
-  it('goes on in the middle of loops and conditions, without evaluating them again', async () => {
+  it('continues in the middle of loops and conditions, without evaluating them again', async () => {
     const content =
       '{{ n = 0 }}{{ for i in [1, 2] }}{{ if n++ < 5 }}<step as="x">{{ i }}</step>{{ x }}{{ endif }}{{ endfor }}{{ n }}'
     const steps = await chainOf(content, ['one', 'two'])

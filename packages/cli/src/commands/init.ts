@@ -80,12 +80,10 @@ export const command = defineCommand({
     ctx.say(`${ctx.style.ok} Project ${project.id} "${project.name}" · ${describeVersion(version)}`)
     ctx.say(`${ctx.style.ok} Wrote ${written.join(', ')}`)
     if (pull) sayPull(pull, ctx)
-    // npx says so itself. A command that is not installed cannot be pasted without it.
-    const stet = ctx.io.env['npm_command'] === 'exec' ? 'npx stet' : 'stet'
     if (hasExample) {
       ctx.say('  Next: send the example to a draft, and run it')
-      ctx.say(`${stet} push && ${stet} run ${firstPrompt} -p name=Ana`)
-    } else ctx.say(`  Next: edit a file, then  ${stet} push`)
+      ctx.say(`${ctx.program} push && ${ctx.program} run ${firstPrompt} -p name=Ana`)
+    } else ctx.say(`  Next: edit a file, then  ${ctx.program} push`)
   },
   exitCode: ({ pull }) => (pull && pull.refused.length > 0 ? exitCodes.unexpected : exitCodes.success),
 })

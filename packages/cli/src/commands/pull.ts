@@ -138,7 +138,7 @@ async function abort(workspace: Workspace, { names, isDry }: PullInput, ctx: Con
   }
 }
 
-export function sayPull({ changes, counts, version }: PullReport, { style, say, warn }: Context): void {
+export function sayPull({ changes, counts, version }: PullReport, { style, say, warn, program }: Context): void {
   for (const { path, action, isNew, reason } of changes) {
     if (action === 'write') say(`${style.down} ${isNew ? 'A' : 'M'} ${path}`)
     if (action === 'delete') say(`${style.down} D ${path}`)
@@ -167,8 +167,8 @@ export function sayPull({ changes, counts, version }: PullReport, { style, say, 
   const done = merges.filter(({ action }) => !isOpenAction(action))
   if (done.length > 0) parts.push(`${done.length} merged with live`)
   say(`${style.ok} ${parts.join(', ')} · ${version.status === 'draft' ? `draft "${version.name}"` : version.name}`)
-  if (merges.length > done.length) say('  Next: resolve the prompts marked C, then  stet push')
-  else if (done.length > 0) say('  Next: stet push')
+  if (merges.length > done.length) say(`  Next: resolve the prompts marked C, then  ${program} push`)
+  else if (done.length > 0) say(`  Next: ${program} push`)
 }
 
 async function planSteps(

@@ -261,10 +261,10 @@ function requiredParameters({ parameters }: Pick<Prompt, 'parameters'>): string[
 }
 
 /** Quoted for a shell if necessary. */
-function runCommand(path: string, required: readonly string[]): string {
+function runArguments(path: string, required: readonly string[]): string {
   const parts = [path, ...required.flatMap((name) => ['-p', `${name}=…`])]
   const quoted = parts.map((part) => (/^[\p{L}\p{N}_./@=…-]+$/u.test(part) ? part : `'${part}'`))
-  return `stet run ${quoted.join(' ')}`
+  return quoted.join(' ')
 }
 
 async function describeChange(
@@ -277,7 +277,7 @@ async function describeChange(
 }
 
 function sayPushed(report: PushReport, ctx: Context, publishes = false): void {
-  const { style, say, warn } = ctx
+  const { style, say, warn, program } = ctx
   const { version, changes, isDry } = report
   const letters = { added: 'A', modified: 'M', deleted: 'D', unchanged: ' ' }
   for (const { path, status, lines } of changes) say(`${style.up} ${letters[status]} ${path}  ${lines}`)
@@ -289,7 +289,7 @@ function sayPushed(report: PushReport, ctx: Context, publishes = false): void {
   else {
     say(`${style.ok} ${countOf(changes.length, 'change')} pushed in ${(report.durationMs / 1000).toFixed(1)} s`)
     const first = firstToRun(changes)
-    if (first && !publishes) say(`  Try it:   ${runCommand(first.path, report.required)}`)
-    if (version.status === 'draft' && !publishes) say('  Publish:  stet publish')
+    if (first && !publishes) say(`  Try it:   ${program} run ${runArguments(first.path, report.required)}`)
+    if (version.status === 'draft' && !publishes) say(`  Publish:  ${program} publish`)
   }
 }

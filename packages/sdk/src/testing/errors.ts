@@ -2,6 +2,7 @@ import { ERROR_CAUSES, type RunErrorCode } from '@stet/contract/vocabulary'
 import {
   ApiError,
   BadRequestError,
+  ConfigurationError,
   ConflictError,
   type ErrorDetails,
   type ErrorReason,
@@ -14,6 +15,7 @@ import {
   UnauthorizedError,
   UnprocessableEntityError,
 } from '../index.ts'
+import { nearest } from '../tools/tool-names.ts'
 
 /** What else a made error has. */
 export interface ErrorOptions {
@@ -95,7 +97,7 @@ type Made<R> = R extends keyof ErrorDetails ? ErrorWithReason<R> : ApiError
  */
 export const errors = {
   api<R extends ErrorReason>(reason: R, details: Details<R> = {} as Details<R>, o: ErrorOptions = {}): Made<R> {
-    const cause: { code: string; message: string; details?: readonly string[] } = ERROR_CAUSES[reason]
+    const cause = causeOf(reason)
     const [status = 422, type = UnprocessableEntityError] = KINDS[cause.code] ?? []
     const all = { ...Object.fromEntries((cause.details ?? []).map((key) => [key, USUAL[key]])), ...details }
     const code = cause.code === 'InternalServerError' ? 'internal_server_error' : cause.code
@@ -108,13 +110,20 @@ export const errors = {
     return new RunError({
       ...facts(o, 422),
       errorCode: code,
-      message: message ?? String(details['providerMessage'] ?? `The run failed (${code})`),
+      message: message ?? usualMessage(code, details),
       details,
       conversationUuid,
       partial: { text, conversation: [] },
       prompt,
     })
   },
+}
+
+function causeOf(reason: string): { code: string; message: string; details?: readonly string[] } {
+  if (Object.hasOwn(ERROR_CAUSES, reason)) return ERROR_CAUSES[reason as ErrorReason]
+  const meant = nearest(reason, Object.keys(ERROR_CAUSES))
+  const hint = meant === undefined ? '' : `, did you mean "${meant}"?`
+  throw new ConfigurationError(`errors.api: there is no reason "${reason}"${hint}`)
 }
 
 function facts(
@@ -127,7 +136,13 @@ function facts(
 function usualDetails(code: string): Record<string, unknown> {
   if (code === 'ai_run_error') return { provider: 'openai', status: 500, providerMessage: 'The model failed' }
   if (code === 'rate_limit_error') return { provider: 'openai', status: 429, providerMessage: 'Rate limit reached' }
+  if (code === 'invalid_response_format_error') return { text: 'Hello', finishReason: 'stop' }
   return {}
+}
+
+function usualMessage(code: string, details: Record<string, unknown>): string {
+  if (code === 'invalid_response_format_error') return 'The response was requested as JSON, but it does not parse'
+  return String(details['providerMessage'] ?? `The run failed (${code})`)
 }
 
 /** Fills `{key}`, `{list.length}` and `{list.0.key}`. */

@@ -24,7 +24,8 @@ export function declaredTools(config: Record<string, unknown>): string[] {
   return maps.flatMap((map: unknown) => (typeof map === 'object' && map ? Object.keys(map) : []))
 }
 
-function nearest(name: string, candidates: Iterable<string>): string | undefined {
+/** Returns the candidate that is spelled most alike, if any is alike enough. */
+export function nearest(name: string, candidates: Iterable<string>): string | undefined {
   const scored = [...candidates].map((candidate) => ({ candidate, likeness: likeness(name, candidate) }))
   const [best] = scored.sort((a, b) => b.likeness - a.likeness)
   return best && best.likeness >= LIKE ? best.candidate : undefined

@@ -55,7 +55,27 @@ describe('errors.api', () => {
   })
 })
 
+describe('errors.api with a reason that no server sends', () => {
+  it('names the nearest reason', () => {
+    const make = (reason: string) => () => errors.api(reason as sdk.ErrorReason)
+    expect(make('unknown-documents')).toThrow(
+      new sdk.ConfigurationError(
+        `errors.api: there is no reason "unknown-documents", did you mean "unknown-document"?`,
+      ),
+    )
+    expect(make('zzz')).toThrow(new sdk.ConfigurationError('errors.api: there is no reason "zzz"'))
+    expect(make('toString')).toThrow(sdk.ConfigurationError)
+  })
+})
+
 describe('errors.run', () => {
+  it('makes an answer that does not match its schema, as a server reports it', () => {
+    expect(errors.run('invalid_response_format_error')).toMatchObject({
+      message: 'The response was requested as JSON, but it does not parse',
+      details: { text: 'Hello', finishReason: 'stop' },
+    })
+  })
+
   it('makes a failed run, with the usual details of a provider failure', () => {
     const error = errors.run('ai_run_error', { prompt: 'support/reply', text: 'Hel' })
     expect(error).toBeInstanceOf(RunError)

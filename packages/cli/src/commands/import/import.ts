@@ -100,7 +100,7 @@ export const command = defineCommand({
     )
     return { files, losses: [...losses, ...refused] }
   },
-  print({ files, losses }, { io, say, style }, { isDry }) {
+  print({ files, losses }, { io, say, style, program }, { isDry }) {
     for (const { file, action } of files) io.out(`${isDry && action === 'written' ? 'to write' : action}\t${file}\n`)
     for (const loss of losses) say(`${style.warn} ${oneLine(`${loss.path}${placeOf(loss)}: ${loss.message}`)}`)
     const count = (action: ImportedFile['action']): number => files.filter((one) => one.action === action).length
@@ -109,7 +109,7 @@ export const command = defineCommand({
       `${style.ok} ${count('written')} ${verb}, ${count('unchanged')} unchanged, ${count('kept')} kept · ${countOf(losses.length, 'warning')}`,
     )
     if (count('kept') > 0) say('  Existing files were not overwritten: move them, or use --dir')
-    if (!isDry && count('written') > 0) say('  Next: review the files, then  stet check --local')
+    if (!isDry && count('written') > 0) say(`  Next: review the files, then  ${program} check --local`)
   },
   exitCode({ files, losses }, { isStrict }) {
     const isWhole = losses.length === 0 && files.every(({ action }) => action !== 'kept')

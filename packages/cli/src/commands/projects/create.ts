@@ -22,9 +22,9 @@ export const command = defineCommand({
     return { name: raw.args[0] ?? '', defaults }
   },
   run: async ({ name, defaults }, ctx) => (await ctx.client()).projects.create(name, defaults),
-  print({ project }, { io, style, say }) {
+  print({ project }, { io, style, say, program }) {
     io.out(`${project.id}\n`)
     say(`${style.ok} Created project ${project.id} "${project.name}"`)
-    say(`  Next: stet init --project ${project.id}`)
+    say(`  Next: ${program} init --project ${project.id}`)
   },
 })

@@ -73,7 +73,7 @@ export const command = defineCommand({
       interruption.end()
     }
   },
-  print({ project, versions, drafts, evaluations, examples }, { io, say, style }) {
+  print({ project, versions, drafts, evaluations, examples }, { io, say, style, program }) {
     io.out(`${project.id}\n`)
     const counts = [
       countOf(versions, 'version'),
@@ -83,7 +83,7 @@ export const command = defineCommand({
     ]
     const name = project.name === null ? '' : ` "${project.name}"`
     say(`${style.ok} Imported ${counts.join(', ')} into project ${project.id}${name}`)
-    say('  Next: stet providers list  (an archive contains no provider keys)')
+    say(`  Next: ${program} providers list  (an archive contains no provider keys)`)
   },
 })
 

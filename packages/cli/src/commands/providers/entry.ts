@@ -47,8 +47,7 @@ export async function findEntry(client: Stet, name: string): Promise<ProviderKey
   const entries = (await client.providerKeys.list()).filter(isNamed)
   const stored = entries.find(({ id }) => id !== 0)
   if (stored) return stored
-  if (entries.length === 0)
-    throw new CliError('not_found', `No provider key "${name}"`, { hint: 'run stet providers list' })
+  if (entries.length === 0) throw unknownProviderKey(name)
   throw new CliError('conflict', `The provider key "${name}" comes from the server's settings`, {
     hint: `change it there, or override it with stet providers add ${name}`,
   })
@@ -66,4 +65,8 @@ function parseConfiguration(text: string): Record<string, unknown> {
     // The error below also covers invalid JSON.
   }
   throw new CliError('usage', '--configuration must be a JSON object')
+}
+
+export function unknownProviderKey(name: string): CliError {
+  return new CliError('not_found', `No provider key "${name}"`, { hint: 'run stet providers list' })
 }

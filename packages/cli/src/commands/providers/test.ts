@@ -1,6 +1,7 @@
-import { hasReason, type ProviderTest } from '@stet/sdk'
+import { hasReason, NotFoundError, type ProviderTest } from '@stet/sdk'
 import { defineCommand, textFlag } from '../../command.ts'
 import { CliError, exitCodes } from '../../exit-code.ts'
+import { unknownProviderKey } from './entry.ts'
 
 export const command = defineCommand({
   summary:
@@ -16,6 +17,7 @@ export const command = defineCommand({
     try {
       return await (await ctx.client()).providerKeys.test(input)
     } catch (error) {
+      if (error instanceof NotFoundError) throw unknownProviderKey(input.name)
       if (input.model !== undefined || !hasReason(error, 'invalid-body')) throw error
       throw new CliError('invalid', `"${input.name}" has no default model`, {
         hint: `stet providers test ${input.name} --model <model>`,

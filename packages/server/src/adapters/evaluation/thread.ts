@@ -17,7 +17,7 @@ interface ThreadOptions {
   timeoutMs: number
 }
 
-/** Much more than a permitted evaluation needs. If it is exceeded, the thread ends, and the server goes on. */
+/** Much more than a permitted evaluation needs. If it is exceeded, the thread ends, and the server continues. */
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16, stackSizeMb: 4 }
 const IDLE_MS = 60_000
 /** The longest wait for the CPU time of a job, in multiples of `timeoutMs`. */

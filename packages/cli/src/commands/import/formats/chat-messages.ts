@@ -30,10 +30,7 @@ export function convertChatMessage(
     toolCallId = openAiId,
     ...others
   } = message
-  for (const [key, value] of Object.entries(others)) {
-    if (ignoredKeys.has(key) || isEmpty(value)) continue
-    reader.losses.push(`The key "${key}" of a message is not supported: ${JSON.stringify(value).slice(0, 200)}`)
-  }
+  reportOthers(others, 'message', reader.losses)
   const calls = (Array.isArray(toolCalls) ? toolCalls : []).map((call) => formatToolCall(call, reader))
   const text = [...contentOf(content, reader), ...calls].filter((part) => part !== '').join('\n')
   return { role: roleOf(role, reader), content: text, attributes: attributesOf(name, toolCallId, reader) }
@@ -94,14 +91,28 @@ function contentOf(content: unknown, reader: ChatReader): string[] {
 }
 
 function formatPart(part: unknown, { convertText, losses }: ChatReader): string {
-  const { type, text, image_url: image, file_data: data }: Record<string, unknown> = isJsonObject(part) ? part : {}
-  if (typeof text === 'string') return convertText(text)
-  const url = isJsonObject(image) ? image['url'] : image
-  if (typeof url === 'string') return `<content-image>${convertText(url)}</content-image>`
+  const { type, text, image_url: image, detail, file_data: data, filename, ...others } = isJsonObject(part) ? part : {}
+  const given = isJsonObject(image) ? image : { url: image, detail }
   const [, mime] = typeof data === 'string' ? (/^data:([\w.+/-]+)[;,]/.exec(data) ?? []) : []
-  if (type === 'input_file' && mime !== undefined) {
-    return `<content-file mime="${mime}">${escapeText(String(data))}</content-file>`
+  const attribute = (name: string, value: unknown): string =>
+    typeof value === 'string' ? formatAttribute(name, value) : ''
+  let converted: string
+  if (typeof text === 'string') converted = convertText(text)
+  else if (typeof given['url'] === 'string') {
+    converted = `<content-image${attribute('detail', given['detail'])}>${convertText(given['url'])}</content-image>`
+  } else if (type === 'input_file' && mime !== undefined) {
+    converted = `<content-file mime="${mime}"${attribute('name', filename)}>${escapeText(String(data))}</content-file>`
+  } else {
+    losses.push(`A part of a message is not supported: ${JSON.stringify(part).slice(0, 200)}`)
+    return ''
   }
-  losses.push(`A part of a message is not supported: ${JSON.stringify(part).slice(0, 200)}`)
-  return ''
+  reportOthers(others, 'part', losses)
+  return converted
+}
+
+function reportOthers(others: Readonly<Record<string, unknown>>, place: string, losses: string[]): void {
+  for (const [key, value] of Object.entries(others)) {
+    if (ignoredKeys.has(key) || isEmpty(value)) continue
+    losses.push(`The key "${key}" of a ${place} is not supported: ${JSON.stringify(value).slice(0, 200)}`)
+  }
 }

@@ -167,8 +167,9 @@ function conditionOf(state: State, block: Block): string | undefined {
 
 function comparisonOf(state: State, { path, params, hash }: Block): string | undefined {
   const [first, second, ...others] = params.map((param) => translate(param, state))
-  const includesZero = hash?.pairs.length === 1 && hash.pairs[0]?.key === 'includeZero'
-  if (!first || others.length > 0 || (hash && !includesZero)) return undefined
+  const option = hash?.pairs.length === 1 && hash.pairs[0]?.key === 'includeZero' ? hash.pairs[0].value : undefined
+  if (!first || others.length > 0 || (hash && option?.type !== 'BooleanLiteral')) return undefined
+  const includesZero = option !== undefined && (option as AST.BooleanLiteral).value
   const truth = includesZero ? `(${truthOf(first)}) || ${first.code} === 0` : truthOf(first)
   if (params.length === 1) {
     if (isNamed(path, 'if')) return truth

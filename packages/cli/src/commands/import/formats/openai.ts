@@ -50,6 +50,10 @@ function convertPrompt(raw: Record<string, unknown>): ForeignPrompt | string {
   const settings = Object.fromEntries(Object.entries(rest).filter(([key]) => !bookkeeping.has(key)))
   const { format = response_format, ...textSettings } = isJsonObject(text) ? text : {}
   const functions = convertTools(tools, losses)
+  const { tool_choice: choice } = settings
+  if (!functions && Array.isArray(tools) && tools.length > 0 && choice !== undefined && choice !== 'auto') {
+    losses.push(`The setting "tool_choice" was dropped, because no tool is left: ${JSON.stringify(choice)}`)
+  }
   // Without tools, these have no meaning.
   const unused = functions ? new Set<string>() : new Set(['tool_choice', 'parallel_tool_calls'])
   const used = Object.fromEntries(Object.entries(settings).filter(([key]) => !unused.has(key)))
