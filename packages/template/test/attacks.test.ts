@@ -61,6 +61,10 @@ const attacks: Readonly<Record<string, string>> = {
   'large attributes': each('<user meta={{ objects }}>x</user>'),
   'the front of a long list': twice('{{ wide.unshift(1) }}'),
   'a reversed list': each('{{ x = wide.reverse().length }}'),
+  'a joined name of a character': each('{{ r = huge + a }}{{ x = "a"[r] }}'),
+  'a joined name of a member': each('{{ r = huge + a }}{{ x = objects[0][r] }}'),
+  'the order of a joined text': each('{{ r = huge + a }}{{ x = r < "ab" }}'),
+  'a text many times in an attribute': `<user a="${'{{ huge }}'.repeat(100)}">x</user>`,
   'equal long texts': `{{ h = huge + "a" }}{{ g = huge + "b" }}${twice('{{ x = h == g }}')}`,
   'a long number': each('{{ x = +huge }}'),
   'the characters of a text': '{{ for c in huge }}{{ c }}{{ endfor }}',
@@ -102,5 +106,22 @@ describe.each(Object.entries(attacks))('%s', (_name, content) => {
     outcomeWith(10_000)
     // The bar is 5 ms on a free machine.
     expect(leastCpuMs(5, () => outcomeWith(10_000))).toBeLessThan(30)
+  })
+})
+
+describe('references', () => {
+  const references = '<prompt path="/a"/>'.repeat(190)
+  const limits = { maxTextChars: 16_384 }
+
+  it('are limited in how often they repeat a text in the thread of the server', () => {
+    const source = sourceOf(references, { a: '{{ a }}'.repeat(700) })
+    expect(() => compilePrompt(source, limits)).toThrow(CallerLimitError)
+    expect(() => compilePrompt(sourceOf('<prompt path="/a"/>', { a: 'x' }), limits)).not.toThrow()
+  })
+
+  it('stop at the last issue that is reported', () => {
+    const source = sourceOf(references, { a: `${'\n'.repeat(6_000)}${'<prompt/>'.repeat(300)}` })
+    expect(leastCpuMs(1, () => compilePrompt(source))).toBeLessThan(1_000)
+    expect(compilePrompt(source).issues).toHaveLength(20)
   })
 })

@@ -6,7 +6,7 @@ import { Output } from './output.ts'
 import { Scope } from './scope.ts'
 import { EvaluationError, type Range } from './values/fuel.ts'
 import { copiedWellFormed, filesOf, toJson } from './values/printed.ts'
-import { isObject, setOwn, toText, type Value } from './values/values.ts'
+import { isObject, joinItems, setOwn, toText, type Value } from './values/values.ts'
 
 const NODE_UNITS = 2
 const TAG_UNITS = 25
@@ -156,9 +156,11 @@ export class Machine {
       if (found !== undefined) values.push(found)
     }
     if (values.length < 2) return values[0]
-    const text = values.map((each) => toText(each, this.run.meter)).join('')
-    this.run.meter.spendText(text.length)
-    return text
+    return joinItems(
+      values.map((each) => (each === null ? 'null' : each)),
+      '',
+      this.run.meter,
+    )
   }
 
   /** A message has the values of the moment at which its tag opened. */
