@@ -125,3 +125,19 @@ describe('references', () => {
     expect(compilePrompt(source).issues).toHaveLength(20)
   })
 })
+
+describe('a file whose source is no text', () => {
+  const sourceFile = (content: string, url: unknown) => {
+    const file = { __promptlType: 'file', isImage: true, url }
+    return () => renderStep(compilePrompt(sourceOf(content)), { parameters: { file, list: thousand }, now })
+  }
+
+  it('cannot contain itself', () => {
+    const content = '{{ o = {} }}{{ o.self = o }}{{ file.url = o }}{{ file }}'
+    expect(sourceFile(content, 'x')).toThrow(CompileIssueError)
+  })
+
+  it('counts as output each time', () => {
+    expect(sourceFile(each('{{ file }}'), thousand)).toThrow(CompileIssueError)
+  })
+})

@@ -2,7 +2,7 @@ import type { Attribute, ForBlock, IfBlock, Tag, TemplateNode } from '../syntax/
 import { evaluate, type Run } from './expression.ts'
 import { type Frame, nodesOf } from './frames.ts'
 import { type Attributes, MESSAGE_TAGS } from './messages.ts'
-import { Output } from './output.ts'
+import { COPIED_CHARS, Output } from './output.ts'
 import { Scope } from './scope.ts'
 import { EvaluationError, type Range } from './values/fuel.ts'
 import { copiedWellFormed, filesOf, toJson } from './values/printed.ts'
@@ -11,8 +11,6 @@ import { isObject, joinItems, setOwn, toText, type Value } from './values/values
 const NODE_UNITS = 2
 const TAG_UNITS = 25
 const FILE_UNITS = 4
-/** The characters of output that one unit of copied data counts as. */
-const COPIED_CHARS = 8
 
 /** Walks the nodes of a prompt up to the end of a step. The explicit stack cannot overflow, and can be stored. */
 export class Machine {
