@@ -61,6 +61,8 @@ const attacks: Readonly<Record<string, string>> = {
   'large attributes': each('<user meta={{ objects }}>x</user>'),
   'the front of a long list': twice('{{ wide.unshift(1) }}'),
   'a reversed list': each('{{ x = wide.reverse().length }}'),
+  'a long locale':
+    '{{ l = "en-v1234" }}{{ for a in list }}{{ l = l + "-v" + (1000 + a) }}{{ endfor }}{{ (1).toLocaleString(l) }}',
   'a joined name of a character': each('{{ r = huge + a }}{{ x = "a"[r] }}'),
   'a joined name of a member': each('{{ r = huge + a }}{{ x = objects[0][r] }}'),
   'the order of a joined text': each('{{ r = huge + a }}{{ x = r < "ab" }}'),
@@ -97,7 +99,7 @@ describe.each(Object.entries(attacks))('%s', (_name, content) => {
 
   it('ends with a position', () => {
     expect(prompt.issues).toEqual([])
-    expect(outcomeWith()).toMatch(/^(?:limit-exceeded|done)$/)
+    expect(outcomeWith()).toMatch(/^(?:limit-exceeded|function-call-error|done)$/)
     // The bar is 150 ms on a free machine.
     expect(leastCpuMs(2, () => outcomeWith())).toBeLessThan(1_000)
   })
