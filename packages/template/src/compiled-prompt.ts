@@ -10,7 +10,7 @@ import {
 import { type Program, programOf } from './evaluate/program.ts'
 import { readFrontMatter } from './front-matter.ts'
 import { type ParsedText, parseText } from './parse/parse-text.ts'
-import { type ResolvedText, resolveText } from './references.ts'
+import { MAX_ISSUES, type ResolvedText, resolveText } from './references.ts'
 import { analyse } from './syntax/analysis.ts'
 
 /** A prompt and the documents that it references directly or indirectly, keyed by path. */
@@ -37,11 +37,10 @@ export interface CompiledPrompt {
 }
 
 const MAX_CONTENT_BYTES = 262_144
-const MAX_ISSUES = 20
 
 /** The caller's own limits, in characters. */
 export interface CompileLimits {
-  /** Of the prompt and the documents that it may refer to. */
+  /** Of the prompt and the documents that it may refer to, and again each time one of them is inlined. */
   maxTextChars?: number
   maxFrontMatterChars?: number
 }
@@ -63,7 +62,7 @@ export function compilePrompt(source: PromptSource, limits: CompileLimits = {}):
     return { ...broken(source, text, error.fault), config }
   }
   const front = readRootFrontMatter(root, source.path, maxFrontMatterChars)
-  const resolved = resolveText(source.path, root, source.documents)
+  const resolved = resolveText(source.path, root, source.documents, maxTextChars)
   return { ...evaluated(source, root, resolved, front.issues), config: front.config }
 }
 

@@ -1,9 +1,18 @@
-import { type CompileIssue, FaultError, issueAt, normaliseLineEnds, type Place } from './compile-error.ts'
+import {
+  CallerLimitError,
+  type CompileIssue,
+  FaultError,
+  issueAt,
+  normaliseLineEnds,
+  type Place,
+} from './compile-error.ts'
 import { type ParsedText, parseText } from './parse/parse-text.ts'
 import { childrenOf, literalText, type Tag, type TemplateNode } from './syntax/nodes.ts'
 
 const MAX_REFERENCE_DEPTH = 10
 const MAX_REFERENCE_LOADS = 200
+/** Placing an issue reads its whole document, and a document may be loaded many times. */
+export const MAX_ISSUES = 20
 const MAX_RESOLVED_BYTES = 1_048_576
 const TOO_LARGE = 'The resolved prompt is larger than 1 MB'
 // Normalizing a long run of combining marks takes quadratic time. Text above three times the path limit of 512 bytes is
@@ -34,6 +43,9 @@ interface Inlining {
   segments: Segment[]
   length: number
   loads: number
+  /** The texts of all loads together, and the caller's own limit for them. */
+  loadedChars: number
+  maxChars: number
   issues: CompileIssue[]
   missing: Set<string>
 }
@@ -64,6 +76,7 @@ export function resolveText(
   path: string,
   parsed: ParsedText,
   documents: Readonly<Record<string, string>>,
+  maxChars = Number.POSITIVE_INFINITY,
 ): ResolvedText {
   const inlining: Inlining = {
     documents,
@@ -72,6 +85,8 @@ export function resolveText(
     segments: [],
     length: 0,
     loads: 0,
+    loadedChars: parsed.text.length,
+    maxChars,
     issues: [],
     missing: new Set(),
   }
@@ -121,11 +136,15 @@ function inlineDocument(inlining: Inlining, document: InlinedDocument, reference
     else if (node.type === 'Comment' && gluesText(parsed.text, before, start, done)) {
       emit(inlining, { path, text: parsed.text, start }, '/**/')
     }
-    if (inlining.length > MAX_RESOLVED_BYTES || inlining.loads > MAX_REFERENCE_LOADS) return
+    if (isFull(inlining)) return
   }
   // Drops the last of an odd number of trailing backslashes, which would escape the closing tag.
   const dangling = !isRoot && /(?:^|[^\\])(?:\\\\)*\\$/.test(parsed.text) ? 1 : 0
   copyUntil(parsed.text.length - dangling)
+}
+
+function isFull({ length, loads, issues }: Inlining): boolean {
+  return length > MAX_RESOLVED_BYTES || loads > MAX_REFERENCE_LOADS || issues.length >= MAX_ISSUES
 }
 
 interface Cut {
@@ -210,9 +229,11 @@ function loadReferenced(
   if (inlining.loads > MAX_REFERENCE_LOADS) {
     return fail('limit-exceeded', `More than ${MAX_REFERENCE_LOADS} references are loaded`)
   }
+  const content = Object.hasOwn(inlining.documents, path) ? inlining.documents[path] : undefined
+  inlining.loadedChars += content?.length ?? 0
+  if (inlining.loadedChars > inlining.maxChars) throw new CallerLimitError()
   const known = inlining.parsed.get(path)
   if (known) return known
-  const content = Object.hasOwn(inlining.documents, path) ? inlining.documents[path] : undefined
   if (content === undefined) {
     inlining.missing.add(path)
     return fail('reference-not-found', `The referenced document '${path}' does not exist`)

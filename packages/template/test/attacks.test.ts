@@ -61,6 +61,12 @@ const attacks: Readonly<Record<string, string>> = {
   'large attributes': each('<user meta={{ objects }}>x</user>'),
   'the front of a long list': twice('{{ wide.unshift(1) }}'),
   'a reversed list': each('{{ x = wide.reverse().length }}'),
+  'a long locale':
+    '{{ l = "en-v1234" }}{{ for a in list }}{{ l = l + "-v" + (1000 + a) }}{{ endfor }}{{ (1).toLocaleString(l) }}',
+  'a joined name of a character': each('{{ r = huge + a }}{{ x = "a"[r] }}'),
+  'a joined name of a member': each('{{ r = huge + a }}{{ x = objects[0][r] }}'),
+  'the order of a joined text': each('{{ r = huge + a }}{{ x = r < "ab" }}'),
+  'a text many times in an attribute': `<user a="${'{{ huge }}'.repeat(100)}">x</user>`,
   'equal long texts': `{{ h = huge + "a" }}{{ g = huge + "b" }}${twice('{{ x = h == g }}')}`,
   'a long number': each('{{ x = +huge }}'),
   'the characters of a text': '{{ for c in huge }}{{ c }}{{ endfor }}',
@@ -93,7 +99,7 @@ describe.each(Object.entries(attacks))('%s', (_name, content) => {
 
   it('ends with a position', () => {
     expect(prompt.issues).toEqual([])
-    expect(outcomeWith()).toMatch(/^(?:limit-exceeded|done)$/)
+    expect(outcomeWith()).toMatch(/^(?:limit-exceeded|function-call-error|done)$/)
     // The bar is 150 ms on a free machine.
     expect(leastCpuMs(2, () => outcomeWith())).toBeLessThan(1_000)
   })
@@ -102,5 +108,38 @@ describe.each(Object.entries(attacks))('%s', (_name, content) => {
     outcomeWith(10_000)
     // The bar is 5 ms on a free machine.
     expect(leastCpuMs(5, () => outcomeWith(10_000))).toBeLessThan(30)
+  })
+})
+
+describe('references', () => {
+  const references = '<prompt path="/a"/>'.repeat(190)
+  const limits = { maxTextChars: 16_384 }
+
+  it('are limited in how often they repeat a text in the thread of the server', () => {
+    const source = sourceOf(references, { a: '{{ a }}'.repeat(700) })
+    expect(() => compilePrompt(source, limits)).toThrow(CallerLimitError)
+    expect(() => compilePrompt(sourceOf('<prompt path="/a"/>', { a: 'x' }), limits)).not.toThrow()
+  })
+
+  it('stop at the last issue that is reported', () => {
+    const source = sourceOf(references, { a: `${'\n'.repeat(6_000)}${'<prompt/>'.repeat(300)}` })
+    expect(leastCpuMs(1, () => compilePrompt(source))).toBeLessThan(1_000)
+    expect(compilePrompt(source).issues).toHaveLength(20)
+  })
+})
+
+describe('a file whose source is no text', () => {
+  const sourceFile = (content: string, url: unknown) => {
+    const file = { __promptlType: 'file', isImage: true, url }
+    return () => renderStep(compilePrompt(sourceOf(content)), { parameters: { file, list: thousand }, now })
+  }
+
+  it('cannot contain itself', () => {
+    const content = '{{ o = {} }}{{ o.self = o }}{{ file.url = o }}{{ file }}'
+    expect(sourceFile(content, 'x')).toThrow(CompileIssueError)
+  })
+
+  it('counts as output each time', () => {
+    expect(sourceFile(each('{{ file }}'), thousand)).toThrow(CompileIssueError)
   })
 })

@@ -2,17 +2,15 @@ import type { Attribute, ForBlock, IfBlock, Tag, TemplateNode } from '../syntax/
 import { evaluate, type Run } from './expression.ts'
 import { type Frame, nodesOf } from './frames.ts'
 import { type Attributes, MESSAGE_TAGS } from './messages.ts'
-import { Output } from './output.ts'
+import { COPIED_CHARS, Output } from './output.ts'
 import { Scope } from './scope.ts'
 import { EvaluationError, type Range } from './values/fuel.ts'
 import { copiedWellFormed, filesOf, toJson } from './values/printed.ts'
-import { isObject, setOwn, toText, type Value } from './values/values.ts'
+import { isObject, joinItems, setOwn, toText, type Value } from './values/values.ts'
 
 const NODE_UNITS = 2
 const TAG_UNITS = 25
 const FILE_UNITS = 4
-/** The characters of output that one unit of copied data counts as. */
-const COPIED_CHARS = 8
 
 /** Walks the nodes of a prompt up to the end of a step. The explicit stack cannot overflow, and can be stored. */
 export class Machine {
@@ -156,9 +154,11 @@ export class Machine {
       if (found !== undefined) values.push(found)
     }
     if (values.length < 2) return values[0]
-    const text = values.map((each) => toText(each, this.run.meter)).join('')
-    this.run.meter.spendText(text.length)
-    return text
+    return joinItems(
+      values.map((each) => (each === null ? 'null' : each)),
+      '',
+      this.run.meter,
+    )
   }
 
   /** A message has the values of the moment at which its tag opened. */

@@ -1,8 +1,11 @@
 import type { Tag } from '../syntax/nodes.ts'
 import { type Attributes, messageOf, type PlacedPart, partOf, type RenderedMessage } from './messages.ts'
 import { EvaluationError, MAX_TEXT_CHARS, type Meter, type Range } from './values/fuel.ts'
-import { wellFormed, withoutIndent } from './values/printed.ts'
+import { copiedWellFormed, wellFormed, withoutIndent } from './values/printed.ts'
 import type { ObjectValue, Value } from './values/values.ts'
+
+/** The characters of output that one unit of copied data counts as. */
+export const COPIED_CHARS = 8
 
 /** Gathers what an evaluation puts out: text becomes parts, and parts become messages. */
 export class Output {
@@ -37,7 +40,12 @@ export class Output {
   }
 
   private plain(value: Value): unknown {
-    if (typeof value !== 'string') return value
+    if (typeof value !== 'string') {
+      const before = this.meter.left
+      const copy = copiedWellFormed(value, this.meter, 2)
+      this.count((before - this.meter.left) * COPIED_CHARS)
+      return copy
+    }
     this.count(value.length)
     return wellFormed(value)
   }

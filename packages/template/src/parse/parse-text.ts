@@ -112,8 +112,8 @@ function endOfFrontMatter(text: string, start: number): { valueEnd: number; mark
   for (let mark = text.indexOf(FRONT_MATTER_MARK, start); mark !== -1; ) {
     let blanks = mark
     while (blanks > start && /\s/.test(text.charAt(blanks - 1))) blanks -= 1
-    const valueEnd = text.indexOf('\n', blanks)
-    if (valueEnd !== -1 && valueEnd < mark) return { valueEnd, mark }
+    const lineEnd = text.slice(blanks, mark).indexOf('\n')
+    if (lineEnd !== -1) return { valueEnd: blanks + lineEnd, mark }
     mark = text.indexOf(FRONT_MATTER_MARK, mark + 1)
   }
   return { valueEnd: -1, mark: -1 }

@@ -1,6 +1,7 @@
 /** The methods of each kind of value. A call never reaches a built-in by a name out of a prompt. */
 import { DATE_GETTERS } from '../../policy.ts'
 import type { Meter } from '../values/fuel.ts'
+import { keysOf } from '../values/printed.ts'
 import {
   isNothing,
   isObject,
@@ -26,8 +27,8 @@ function formatArguments([locale, options]: readonly Value[], meter: Meter): For
   meter.spend(FORMAT_UNITS)
   const locales = localesOf(locale, meter)
   if (options === undefined || !isObject(options)) return [locales, undefined]
-  const entries = Object.entries(options).slice(0, MAX_FORMAT_OPTIONS)
-  const plain = entries.map(([key, value]) => [key, typeof value === 'object' ? toText(value, meter) : value])
+  const keys = keysOf(options, 2, meter).slice(0, MAX_FORMAT_OPTIONS)
+  const plain = keys.map((key) => [key, typeof options[key] === 'object' ? toText(options[key], meter) : options[key]])
   return [locales, Object.fromEntries(plain)]
 }
 

@@ -6,6 +6,7 @@ import { replaceText } from './replace-text.ts'
 import { searchText, textPlaces } from './search-text.ts'
 
 const MAX_LOCALES = 20
+const MAX_LOCALE_CHARS = 150
 const CASE_UNITS = 100
 const LOCALE_UNITS = 2_000
 
@@ -70,8 +71,15 @@ export const TEXT_METHODS: Methods<string> = {
 export function localesOf(value: Value, meter: Meter): string | string[] | undefined {
   if (value === undefined) return undefined
   meter.spend(LOCALE_UNITS)
-  if (!Array.isArray(value)) return toText(value, meter)
-  return value.slice(0, MAX_LOCALES).map((item) => toText(item, meter))
+  if (!Array.isArray(value)) return localeOf(value, meter)
+  return value.slice(0, MAX_LOCALES).map((item) => localeOf(item, meter))
+}
+
+/** The built-in check of a locale takes quadratic time. */
+function localeOf(value: Value, meter: Meter): string {
+  const locale = toText(value, meter)
+  if (locale.length > MAX_LOCALE_CHARS) throw new RangeError('Incorrect locale information provided')
+  return locale
 }
 
 function clamped(value: number, most: number): number {

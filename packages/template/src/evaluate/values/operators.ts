@@ -73,7 +73,8 @@ function order(compare: (a: number | string, b: number | string) => boolean): Op
     const a = toPrimitive(left, meter, 'number')
     const b = toPrimitive(right, meter, 'number')
     if (typeof a !== 'string' || typeof b !== 'string') return compare(toNumber(a, meter), toNumber(b, meter))
-    meter.spendText(Math.min(a.length, b.length))
+    // Joined texts are flattened.
+    meter.spendText(a.length + b.length)
     return compare(a, b)
   }
 }

@@ -44,12 +44,19 @@ export function readMember(value: Value, key: Value, meter: Meter): Value {
   if (typeof value !== 'object' || value instanceof Date) return undefined
   // Avoids a text for each index.
   if (Array.isArray(value) && typeof key === 'number') return value[key]
-  const name = toText(key, meter)
+  const name = toKey(key, meter)
   return Object.hasOwn(value, name) ? (value as ObjectValue)[name] : undefined
 }
 
-function readText(text: string, key: Value, meter: Meter): Value {
+/** Reading a member flattens a joined name. */
+function toKey(key: Value, meter: Meter): string {
   const name = toText(key, meter)
+  meter.spendText(name.length)
+  return name
+}
+
+function readText(text: string, key: Value, meter: Meter): Value {
+  const name = toKey(key, meter)
   if (name === 'length') return text.length
   if (!INDEX.test(name)) return undefined
   // A joined text is flattened when a character is read.
@@ -58,7 +65,7 @@ function readText(text: string, key: Value, meter: Meter): Value {
 }
 
 export function ownsMember(value: Value, key: Value, meter: Meter): boolean {
-  const name = toText(key, meter)
+  const name = toKey(key, meter)
   if (typeof value === 'string') return name === 'length' || (INDEX.test(name) && Number(name) < value.length)
   return typeof value === 'object' && value !== null && !(value instanceof Date) && Object.hasOwn(value, name)
 }
