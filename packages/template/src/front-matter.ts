@@ -34,7 +34,7 @@ export function readFrontMatter(yaml: string, maxChars = Number.POSITIVE_INFINIT
 
 function readMap(yaml: string): FrontMatter {
   // The parser's own check for equal keys takes quadratic time.
-  const document = parseDocument(yaml, { uniqueKeys: false, prettyErrors: false })
+  const document = parseDocument(yaml, { uniqueKeys: false, prettyErrors: false, logLevel: 'error' })
   const [error] = document.errors
   if (error?.code === 'RESOURCE_EXHAUSTION') return invalid(TOO_DEEP, 0)
   if (error) return invalid(error.message, error.pos[0])

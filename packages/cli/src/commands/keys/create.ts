@@ -86,8 +86,8 @@ async function chooseRole(ctx: Context): Promise<keyof typeof ROLES> {
 }
 
 function parseAuthor(text: string): { name: string; email: string } {
-  const [, name, email] = /^\s*([^<>]*[^<>\s])\s*<\s*([^<>\s@]+@[^<>\s@]+)\s*>\s*$/.exec(text) ?? []
-  if (name === undefined || email === undefined)
+  const [name = '', email = ''] = (/^([^<>]+)<([^<>]+)>$/.exec(text.trim()) ?? []).slice(1).map((part) => part.trim())
+  if (name === '' || !/^[^\s@]+@[^\s@]+$/.test(email))
     throw new CliError('usage', `--author must be "Name <email>", not "${text}"`)
   return { name, email }
 }

@@ -42,11 +42,13 @@ const MODULES: Record<string, object> = {
 
 const folder = fileURLToPath(new URL('../../../../../docs/sdk/', import.meta.url))
 const examples = readdirSync(folder).flatMap((page) =>
-  [...readFileSync(folder + page, 'utf8').matchAll(/(?<!^<!-- run: .* -->\n)^```ts\n(.*?)^```/gms)].map(([, code = ''], index) => ({
-    page,
-    place: `${page} ${index + 1}`,
-    code,
-  })),
+  [...readFileSync(folder + page, 'utf8').matchAll(/(?<!^<!-- run: .* -->\n)^```ts\n(.*?)^```/gms)].map(
+    ([, code = ''], index) => ({
+      page,
+      place: `${page} ${index + 1}`,
+      code,
+    }),
+  ),
 )
 const reasonOf = ({ page, code }: (typeof examples)[number]) =>
   NOT_RUN.find(([name, holds]) => page === name && code.includes(holds))?.[2]
