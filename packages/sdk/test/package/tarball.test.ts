@@ -31,7 +31,8 @@ const CHECKS = `
   if (!(failed instanceof StetError)) throw failed
   console.log(JSON.stringify([chunks.length, typeof latitude.Latitude, typeof browser.openRun, failed.message]))
 `
-const NO_ENGINE = 'Rendering needs the prompt engine: npm install promptl-ai@0.12.0'
+const NO_ENGINE =
+  'The messages of a provider need promptl-ai, or pass adapter: "default": npm install promptl-ai@0.12.0'
 const PRINTED = [7, 'function', 'function', NO_ENGINE]
 
 describe.each(nodes())('on %s', (node) => {
@@ -207,7 +208,7 @@ describe('in a bundle', () => {
   })
 
   it.each(['esm', 'cjs', 'iife'] as const)(
-    'rendering without the engine rejects with instructions (%s)',
+    'rendering without promptl-ai rejects with instructions (%s)',
     async (format) => {
       const project = newProject(packed)
       const from = format === 'cjs' ? "= require('@stet/sdk/latitude')" : "from '@stet/sdk/latitude'"
