@@ -71,8 +71,9 @@ async function callWhileEvaluating(routes: readonly WalkedRoute[]): Promise<ApiA
   const { server, api } = await openServer({ STET_MAX_EVALUATIONS_PER_KEY: '1' })
   const project = await createTestProject(api, { live: 'x' })
   const draft = await project.newDraft()
-  // A push does not compile, so reading these texts needs an evaluation.
-  const changes = ['one', 'two', 'three'].map((path) => ({ path, content: `${path} {{ a.b }}`, status: 'added' }))
+  // A push does not compile, so reading these texts needs an evaluation. They are too long for the server's own thread.
+  const long = ' {{ a.b }}'.padEnd(20_000, 'x')
+  const changes = ['one', 'two', 'three'].map((path) => ({ path, content: path + long, status: 'added' }))
   await api('POST', `${draft}/push`, { body: { changes } })
   const key = await issueKey(api, { scopes: ['admin'] })
   const me = await httpCall('GET', `${server.url}/api/v3/me`, { headers: { authorization: `Bearer ${key}` } })
@@ -82,7 +83,7 @@ async function callWhileEvaluating(routes: readonly WalkedRoute[]): Promise<ApiA
   const answers = await Promise.all(
     routes.map((route) => {
       const path = fill(route.path, { ...address, path: 'three' })
-      const body = { path: route.name === 'documents.create' ? 'new' : 'two', prompt: 'New {{ a.b }}', messages: [] }
+      const body = { path: route.name === 'documents.create' ? 'new' : 'two', prompt: `New${long}`, messages: [] }
       return httpCall(route.method, `${server.url}/api/v3${path}`, {
         headers: { authorization: `Bearer ${key}` },
         ...(route.method === 'GET' ? {} : { body }),

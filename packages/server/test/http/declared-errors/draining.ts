@@ -23,7 +23,7 @@ export async function callWhileDraining(routes: readonly WalkedRoute[]): Promise
       return agent
     }),
   )
-  const closing = bench.close()
+  const closing = bench.server.close()
   const isListening = () =>
     fetch(`${bench.server.url}/health`, { headers: { connection: 'close' } }).then(
       () => true,
@@ -36,6 +36,7 @@ export async function callWhileDraining(routes: readonly WalkedRoute[]): Promise
   release()
   expect(await response.text()).toContain('chain-completed')
   await closing
+  await bench.fake.close()
   for (const agent of kept) agent.destroy()
   return answers
 }
