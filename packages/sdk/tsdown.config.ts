@@ -51,7 +51,7 @@ export default defineConfig({
   // Both declaration formats share one registry, so that augmenting it through `import` also augments it through
   // `require`. The package that contains a declaration file decides its format, not the importer.
   inputOptions: (options) => ({ ...options, plugins: [sharedRegistry, writtenTable, options.plugins] }),
-  // The maps have no sources: a stack trace needs only files and lines, and the package must stay below 1 MB.
+  // The maps have no sources: a stack trace needs only files and lines, and the package must stay small.
   sourcemap: true,
   outputOptions: (options, _format, { cjsDts }) => ({
     ...options,

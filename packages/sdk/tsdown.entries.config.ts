@@ -14,7 +14,7 @@ export default defineConfig({
   entry: Object.fromEntries(ENTRIES.map((name) => [name, `src/${name}/index.ts`])),
   // The main entry is built first, into the same folder.
   clean: false,
-  // Most of this code comes from other packages, such as the template engine, and its maps would be larger than 1 MB allows.
+  // Most of this code comes from other packages, such as the template engine, and its maps would be large.
   sourcemap: false,
   // The build of the CommonJS declarations ignores `plugins`.
   inputOptions: (options, format, { cjsDts }) => {
