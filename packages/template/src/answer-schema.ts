@@ -12,6 +12,7 @@ import {
 } from '@cfworker/json-schema'
 import { type CompileIssue, issueAt, normaliseLineEnds } from './compile-error.ts'
 import type { PromptSource } from './compiled-prompt.ts'
+import { isObject } from './rendering/read-parameters.ts'
 
 /** Keywords whose errors only say that a deeper part has an error. */
 const containers = new Set(
@@ -55,6 +56,9 @@ export function schemaIssues(
 
 /** The schema whose issue `schemaIssues` would list, as JSON. Trying it may take endless time. */
 export function schemaToTry(front: Config, step?: Config): string | undefined {
+  // A step without a schema of its own has the one of the front matter.
+  if (step !== undefined && step['schema'] === front['schema'] && step['validate'] === front['validate'])
+    return undefined
   const schema = checkedSchema(step ?? front)
   return step !== undefined && schema === checkedSchema(front) ? undefined : schema
 }
@@ -67,7 +71,7 @@ function checkedSchema({ schema, validate: isChecked }: Config): string | undefi
 /** Says why a schema cannot be applied to some answer. Applies each part that an answer may reach to small values. */
 function schemaFault(json: string): string | undefined {
   const schema: unknown = JSON.parse(json)
-  if (!isMap(schema)) return 'it is not a map'
+  if (!isObject(schema)) return 'it is not a map'
   const draft = draftOf(schema)
   let at = ''
   try {
@@ -76,7 +80,7 @@ function schemaFault(json: string): string | undefined {
     for (const [part, place] of [...partsOf(schema, draft, lookup)].reverse()) {
       at = place
       for (const value of trialValues(part)) applied(() => validate(value, part, draft, lookup, false))
-      if (!isMap(part) || part.type === undefined) continue
+      if (!isObject(part) || part.type === undefined) continue
       const names: unknown[] = Array.isArray(part.type) ? part.type : [part.type]
       if (!names.some((name) => types.has(name))) return located('`type` names no type of JSON', at)
     }
@@ -96,7 +100,7 @@ const types = new Set<unknown>(['array', 'boolean', 'integer', 'null', 'number',
 function partsOf(root: Schema, draft: SchemaDraft, lookup: Record<string, Schema | boolean>) {
   const places = new Map<Schema, string>([[root, '']])
   const add = (part: unknown, place: string): void => {
-    if (isMap(part) && !places.has(part)) places.set(part, place)
+    if (isObject(part) && !places.has(part)) places.set(part, place)
   }
   // Iterating over a map also visits entries added during the iteration.
   for (const [part, place] of places) {
@@ -107,7 +111,7 @@ function partsOf(root: Schema, draft: SchemaDraft, lookup: Record<string, Schema
     for (const [key, value] of Object.entries(part)) {
       const isList = Array.isArray(value) && key in schemaArrayKeyword
       const isSchemas = key in schemaMapKeyword && key !== '$defs' && key !== 'definitions'
-      if (isList || (isMap(value) && (isSchemas || key === 'dependencies'))) {
+      if (isList || (isObject(value) && (isSchemas || key === 'dependencies'))) {
         for (const [name, child] of Object.entries(value)) add(child, `${place}/${key}/${name}`)
       } else if (key in schemaKeyword) add(value, `${place}/${key}`)
     }
@@ -122,10 +126,6 @@ function trialValues(part: Schema): unknown[] {
   const length = Math.max(...[prefixItems, items].map((list) => (Array.isArray(list) ? list.length : 0))) + 1
   const object = Object.fromEntries([...keys, ''].map((key) => [key, null]))
   return [null, true, 0, '', [], Array(length).fill(null), {}, object]
-}
-
-function isMap(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /**

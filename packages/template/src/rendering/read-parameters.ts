@@ -50,7 +50,9 @@ export function readParameters(
   const values = new Map(Object.entries(given))
   const missing: string[] = []
   const invalid: ParameterProblem['invalid'] = []
-  for (const [name, declaration] of declarationsOf(config)) {
+  const declared = isObject(config['parameters']) ? config['parameters'] : {}
+  for (const [name, keys] of Object.entries(declared)) {
+    const declaration = declarationOf(keys)
     const reading = Object.hasOwn(readings, declaration.type) ? readings[declaration.type] : undefined
     const sent = values.get(name) ?? declaration.default
     if (sent === undefined || sent === null) {
@@ -66,12 +68,6 @@ export function readParameters(
     return { problem: { message: complaint(missing, invalid), missing, invalid } }
   }
   return { values: Object.fromEntries(values) }
-}
-
-function declarationsOf(config: Readonly<Record<string, unknown>>): [string, Declaration][] {
-  const declared = config['parameters']
-  if (!isObject(declared)) return []
-  return Object.entries(declared).map(([name, keys]) => [name, declarationOf(keys)])
 }
 
 export function declaredType(keys: unknown): string {
@@ -124,6 +120,6 @@ function readFiles(type: 'image' | 'file'): (value: unknown) => unknown {
   }
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
+export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

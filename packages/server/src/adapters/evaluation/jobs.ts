@@ -50,7 +50,8 @@ export function createPerform(): Perform {
       if (!known) compiled.set(key, prompt)
       if (job.operation === 'scan') return { result: scanned(prompt, job, limits) }
       const result = renderStep(prompt, job.step, limits.fuel)
-      const [issue] = result.done ? [] : triedSchema(job.source, limits, prompt.config, result.config)
+      if (result.done || schemaToTry(prompt.config, result.config) === undefined) return { result }
+      const [issue] = triedSchema(job.source, limits, prompt.config, result.config)
       return issue ? { issue } : { result }
     } catch (error) {
       if (error instanceof CompileIssueError) return { issue: { ...error.issue } }

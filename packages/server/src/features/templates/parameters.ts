@@ -1,5 +1,5 @@
 import type { ParameterType } from '@stet/contract/vocabulary'
-import { declaredType, readParameters } from '@stet/template/parameters'
+import { declaredType, isObject, readParameters } from '@stet/template/parameters'
 import { refuse } from '../../shared/app-error.ts'
 import { exceededBound, inputBounds } from '../../shared/json-bounds.ts'
 import { refuseValue } from '../../shared/text-guards.ts'
@@ -65,10 +65,6 @@ function declaredKeys(keys: unknown): Record<string, unknown> {
 
 function wireType(type: string): ParameterType {
   return type === 'image' || type === 'file' ? type : 'text'
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 const schemaTypes = new Set<unknown>(['number', 'integer', 'boolean', 'object', 'array', 'null'])
