@@ -1,7 +1,7 @@
 import { type AppRoute, initContract } from '@ts-rest/core'
 import { causesOf } from './causes-of.ts'
 import type { Same } from './common.ts'
-import { ERROR_STATUSES, statusOf } from './errors.ts'
+import { ERROR_STATUSES } from './errors.ts'
 import { consoleRoutes, type RouteMetadata, routes } from './routes.ts'
 import { apiKeyRoutes } from './schemas/api-keys.ts'
 import { consoleRouteShapes } from './schemas/console.ts'
@@ -16,6 +16,7 @@ import { providerRoutes } from './schemas/providers.ts'
 import { runRoutes } from './schemas/runs.ts'
 import { toolRoutes } from './schemas/tools.ts'
 import { versionRoutes } from './schemas/versions.ts'
+import { statusOf } from './vocabulary/error-causes.ts'
 import type { ConsoleRouteTypes, RouteTypes } from './vocabulary/route-types.ts'
 
 /** Joins every record of `routes.ts` with its schemas. Paths are relative to `API_PREFIX`. */

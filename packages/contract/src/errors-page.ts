@@ -1,7 +1,6 @@
 /** The page docs/errors.md, which a server also serves beside its API reference. */
 import { CAUSE_DOCS, RUN_ERROR_DOCS } from './error-docs.ts'
-import { statusOf } from './errors.ts'
-import { type CauseEntry, ERROR_CAUSES, type ErrorCause } from './vocabulary/error-causes.ts'
+import { type CauseEntry, ERROR_CAUSES, type ErrorCause, statusOf } from './vocabulary/error-causes.ts'
 
 const head = `# Errors
 

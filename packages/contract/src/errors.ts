@@ -1,34 +1,7 @@
 import { z } from 'zod'
 import type { Held } from './common.ts'
-import { ERROR_CAUSES, type ErrorCause } from './vocabulary/error-causes.ts'
-import { ERROR_CODES, type ErrorCode, RUN_ERROR_CODES } from './vocabulary/error-codes.ts'
+import { ERROR_CODES, RUN_ERROR_CODES } from './vocabulary/error-codes.ts'
 import type * as vocabulary from './vocabulary/index.ts'
-
-/** The HTTP parser also returns 408 and 431, before routing, and the script of the API reference 406. */
-export const STATUS_BY_CODE = {
-  BadRequestError: 400,
-  UnauthorizedError: 401,
-  ForbiddenError: 403,
-  NotFoundError: 404,
-  MethodNotAllowedError: 405,
-  ConflictError: 409,
-  PreconditionFailedError: 412,
-  PayloadTooLargeError: 413,
-  UnsupportedMediaTypeError: 415,
-  UnprocessableEntityError: 422,
-  DocumentRunError: 422,
-  RateLimitError: 429,
-  InternalServerError: 500,
-  ServiceUnavailableError: 503,
-} as const satisfies Record<ErrorCode | 'DocumentRunError', number>
-
-/** @example statusOf('unknown-project') // 404 */
-export function statusOf(cause: ErrorCause): number {
-  if (cause === 'compressed-only') return 406
-  if (cause === 'slow-request') return 408
-  if (cause === 'head-too-large') return 431
-  return STATUS_BY_CODE[ERROR_CAUSES[cause].code]
-}
 
 export const RunErrorCode = z.enum(RUN_ERROR_CODES)
 export type RunErrorCode = Held<z.infer<typeof RunErrorCode>, vocabulary.RunErrorCode>

@@ -20,7 +20,7 @@ export {
   listRoutes,
   type Route,
 } from './contract.ts'
-export { ERROR_STATUSES, ErrorBody, type ErrorStatus, RunErrorCode, STATUS_BY_CODE, statusOf } from './errors.ts'
+export { ERROR_STATUSES, ErrorBody, type ErrorStatus, RunErrorCode } from './errors.ts'
 export { type OperatorRoute, type OperatorRouteName, operatorRoutes } from './operator-routes.ts'
 export { API_PREFIX, consoleRoutes, type RouteMetadata, routes } from './routes.ts'
 export { ApiKey, CreateApiKeyBody, CreatedApiKey, KeyPlan, Me, RotateApiKeyBody } from './schemas/api-keys.ts'
@@ -136,4 +136,4 @@ export {
   VersionStatus,
   VersionTree,
 } from './schemas/versions.ts'
-export { type CauseEntry, ERROR_CAUSES, type ErrorCause } from './vocabulary/error-causes.ts'
+export { type CauseEntry, ERROR_CAUSES, type ErrorCause, statusOf } from './vocabulary/error-causes.ts'

@@ -1,7 +1,7 @@
 /**
  * Lists why the server refuses requests. Error bodies, the OpenAPI document and docs/errors.md derive from this table.
  */
-import type { ErrorCode } from './error-codes.ts'
+import { type ErrorCode, STATUS_BY_CODE } from './error-codes.ts'
 
 export interface CauseEntry {
   /** `DocumentRunError` means that a run failed. The error's `errorCode` then names why. */
@@ -319,3 +319,11 @@ export type ErrorCause = keyof typeof ERROR_CAUSES
 
 /** The `reason` of an error body. A failed run also has an `errorCode`, which names its cause. */
 export type ErrorReason = ErrorCause
+
+/** @example statusOf('unknown-project') // 404 */
+export function statusOf(cause: ErrorCause): number {
+  if (cause === 'compressed-only') return 406
+  if (cause === 'slow-request') return 408
+  if (cause === 'head-too-large') return 431
+  return STATUS_BY_CODE[ERROR_CAUSES[cause].code]
+}

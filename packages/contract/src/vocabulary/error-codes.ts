@@ -16,6 +16,24 @@ export const ERROR_CODES = [
 ] as const
 export type ErrorCode = (typeof ERROR_CODES)[number]
 
+/** The HTTP parser also returns 408 and 431, before routing, and the script of the API reference 406. */
+export const STATUS_BY_CODE = {
+  BadRequestError: 400,
+  UnauthorizedError: 401,
+  ForbiddenError: 403,
+  NotFoundError: 404,
+  MethodNotAllowedError: 405,
+  ConflictError: 409,
+  PreconditionFailedError: 412,
+  PayloadTooLargeError: 413,
+  UnsupportedMediaTypeError: 415,
+  UnprocessableEntityError: 422,
+  DocumentRunError: 422,
+  RateLimitError: 429,
+  InternalServerError: 500,
+  ServiceUnavailableError: 503,
+} as const satisfies Record<ErrorCode | 'DocumentRunError', number>
+
 /** Why a run failed. This is the `errorCode` of a `DocumentRunError` and of a `chain-error` event. */
 export const RUN_ERROR_CODES = [
   'chain_compile_error',

@@ -1,4 +1,4 @@
-import { ERROR_CAUSES, type RunErrorCode } from '@stet/contract/vocabulary'
+import { ERROR_CAUSES, type RunErrorCode, statusOf } from '@stet/contract/vocabulary'
 import {
   ApiError,
   BadRequestError,
@@ -39,21 +39,16 @@ export interface FailedRun extends ErrorOptions {
 
 const UUID = '00000000-0000-4000-8000-000000000000'
 
-/** By the `name` of the error body: the status and the class. */
-const KINDS: Record<string, [status: number, type: typeof ApiError]> = {
-  BadRequestError: [400, BadRequestError],
-  UnauthorizedError: [401, UnauthorizedError],
-  ForbiddenError: [403, ForbiddenError],
-  NotFoundError: [404, NotFoundError],
-  MethodNotAllowedError: [405, ApiError],
-  ConflictError: [409, ConflictError],
-  PreconditionFailedError: [412, ConflictError],
-  PayloadTooLargeError: [413, ApiError],
-  UnsupportedMediaTypeError: [415, ApiError],
-  UnprocessableEntityError: [422, UnprocessableEntityError],
-  RateLimitError: [429, RateLimitError],
-  InternalServerError: [500, InternalServerError],
-  ServiceUnavailableError: [503, InternalServerError],
+/** The classes of the main entry, by status: an application has one copy of them. */
+const TYPES: Record<number, typeof ApiError> = {
+  400: BadRequestError,
+  401: UnauthorizedError,
+  403: ForbiddenError,
+  404: NotFoundError,
+  409: ConflictError,
+  412: ConflictError,
+  422: UnprocessableEntityError,
+  429: RateLimitError,
 }
 
 /** Details that a test leaves out. The types of `ErrorDetails` decide which of them an error has. */
@@ -98,7 +93,8 @@ type Made<R> = R extends keyof ErrorDetails ? ErrorWithReason<R> : ApiError
 export const errors = {
   api<R extends ErrorReason>(reason: R, details: Details<R> = {} as Details<R>, o: ErrorOptions = {}): Made<R> {
     const cause = causeOf(reason)
-    const [status = 422, type = UnprocessableEntityError] = KINDS[cause.code] ?? []
+    const status = statusOf(reason)
+    const type = TYPES[status] ?? (status >= 500 ? InternalServerError : ApiError)
     const all = { ...Object.fromEntries((cause.details ?? []).map((key) => [key, USUAL[key]])), ...details }
     const code = cause.code === 'InternalServerError' ? 'internal_server_error' : cause.code
     const message = o.message ?? filled(cause.message, { ...USUAL, ...all })

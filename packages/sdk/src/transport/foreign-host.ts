@@ -1,4 +1,4 @@
-import { type ApiError, type ApiErrorInit, errorClassOf } from '../errors.ts'
+import { type ApiError, errorClassOf } from '../errors.ts'
 import type { Settings } from '../settings.ts'
 
 const TIMEOUT_MS = 5000
@@ -28,7 +28,7 @@ export async function explainForeign(settings: Settings, error: ApiError): Promi
   // A gateway that refuses or fails may be in front of a stet server.
   if (status !== 404 && status !== 405 && status >= 300) return error
   const message = `${rootUrl}: this is no stet server (GET /health answered ${status})`
-  return new (errorClassOf(error.status))({ ...error, message } as unknown as ApiErrorInit)
+  return new (errorClassOf(error.status))({ ...error, headers: error.headers ?? new Headers(), message })
 }
 
 function isStet(text: string): boolean {
