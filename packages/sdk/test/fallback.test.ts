@@ -1,13 +1,9 @@
 /** What a fallback costs while the server does not answer. */
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ConnectionError, NotFoundError, Stet, type StetOptions, TimeoutError } from '../src/index.ts'
-import { built } from './support/packed.ts'
 import { forbidUnhandledRejections } from './support/unhandled.ts'
 
 forbidUnhandledRejections()
-const run = promisify(execFile)
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] }))
 afterEach(() => {
@@ -262,27 +258,6 @@ describe('after a failure', () => {
     expect(waitUntil).toHaveBeenCalledOnce()
     await vi.advanceTimersByTimeAsync(2000)
     await waitUntil.mock.calls[0]?.[0]
-  })
-
-  // If the request kept the process alive, it would run for ten minutes.
-  it('a process can end while the background request is under way', async () => {
-    const folder = await built('fallback-test')
-    const script = `
-      import { createServer } from 'node:net'
-      import { Stet } from '${folder}/index.mjs'
-      let requests = 0
-      const server = createServer((socket) => socket.on('data', () => (requests += 1)).unref()).unref()
-      await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
-      const baseUrl = 'http://127.0.0.1:' + server.address().port
-      const stet = new Stet({ apiKey: 'k', projectId: 1, baseUrl, logLevel: 'off' })
-      const first = await stet.prompts.get('a', { fallback: 'x', fallbackTimeout: 50 })
-      const { now } = Date
-      Date.now = () => now() + 1000
-      const next = await stet.prompts.get('a', { fallback: 'x', fallbackTimeout: 600_000 })
-      while (requests < 2) await new Promise(setImmediate)
-      console.log(first.source, next.source, requests)`
-    const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script])
-    expect(stdout.trim()).toBe('fallback fallback 2')
   })
 
   it('a prompt that fails by itself (500) does not affect other prompts', async () => {

@@ -13,7 +13,6 @@ import type { CacheOptions, PromptFallback } from './cache-options.ts'
 import { cacheOf, cacheOptions, keyPrefix, sha256 } from './kept-prompts.ts'
 import { isOutage, type Outage, Outages, pauses, reserveProbe } from './outages.ts'
 import type { Load } from './prompt-cache.ts'
-import { unrefRequest } from './unref-request.ts'
 
 const FALLBACK_TIMEOUT_MS = 2000
 
@@ -81,17 +80,15 @@ async function withFallback(source: Source, o: CallOptions, fallback: PromptFall
   }
 }
 
-/** If due, asks in the background whether the server answers again. Does not keep a Node process alive. */
-function probe({ api, path, cache }: Source, { headers, ...o }: CallOptions, outage: Outage, ms: number): void {
+/** If due, asks in the background, for at most `ms`, whether the server answers again. */
+function probe({ api, path, cache }: Source, o: CallOptions, outage: Outage, ms: number): void {
   const { settings } = api
   const { baseUrl, runtime, prompts } = settings
   if (!reserveProbe(outage, runtime.now(), ms)) return
   const controller = new AbortController()
-  const unref = unrefRequest()
-  const options = { ...o, headers: { ...headers, ...unref.headers }, signal: controller.signal }
-  const exchange = api.exchange('prompts.get', { path }, { ...options, maxRetries: 0, timeout: 0 })
-  const timer: unknown = setTimeout(() => controller.abort(), ms)
-  ;(timer as { unref?: () => void }).unref?.()
+  const options = { ...o, signal: controller.signal, maxRetries: 0, timeout: 0 }
+  const exchange = api.exchange('prompts.get', { path }, options)
+  const timer = setTimeout(() => controller.abort(), ms)
   const asked = loadPrompt(settings, exchange, undefined)
     .then(
       () => prompts.outages?.end(baseUrl, exchange.url),
@@ -100,10 +97,7 @@ function probe({ api, path, cache }: Source, { headers, ...o }: CallOptions, out
         else Object.assign(outage, pauses(runtime.now()))
       },
     )
-    .finally(() => {
-      clearTimeout(timer as number)
-      unref.stop()
-    })
+    .finally(() => clearTimeout(timer))
   cacheOptions(settings, cache).waitUntil?.(asked)
 }
 
