@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import { transform } from 'esbuild'
 import { defineConfig } from 'tsdown'
 import main, { writtenTable } from './tsdown.config.ts'
 
@@ -45,6 +46,16 @@ export default defineConfig({
             : undefined,
       },
     }
-    return { ...options, plugins: [writtenTable, outside, laterPromptl, options.plugins] }
+    // Two copies of the engine, with the parsers of expressions and YAML, are half of the package.
+    const minifiedEngine = {
+      name: 'minified-engine',
+      async generateBundle(_options: unknown, bundle: Record<string, { name?: string | undefined; code?: string }>) {
+        for (const chunk of Object.values(bundle)) {
+          if (chunk.name !== 'engine' || chunk.code === undefined) continue
+          chunk.code = (await transform(chunk.code, { minify: true, format: format === 'cjs' ? 'cjs' : 'esm' })).code
+        }
+      },
+    }
+    return { ...options, plugins: [writtenTable, outside, laterPromptl, minifiedEngine, options.plugins] }
   },
 })

@@ -19,7 +19,7 @@ import { walkTarballs } from './tarballs.ts'
 import { walkUpgrade } from './upgrade.ts'
 
 /** Half of it is the evaluator of `@stet/sdk/render` with acorn and yaml, in both module formats (ADR 75). */
-const MAX_SDK_BYTES = 2_000_000
+const MAX_SDK_BYTES = 1_500_000
 const MAX_ALL_BYTES = 120_000_000
 const SUPPORTED_NODES = [20, 22, 24]
 const INSTALL = 'npm install --no-audit --no-fund'
