@@ -30,7 +30,7 @@ export interface CompiledPrompt {
   usesSteps: boolean
   issues: CompileIssue[]
   warnings: CompileIssue[]
-  /** What is evaluated. It is undefined if there are issues. */
+  /** The program to evaluate. Undefined if there are issues. */
   program: Program | undefined
   /** Maps offsets of the evaluated text to a range in a document. */
   place(start: number, end?: number): Place

@@ -1,4 +1,4 @@
-/** What goes to the evaluation thread, and what its end means for others. */
+/** Which evaluations run in the thread, and how the end of the thread affects the others. */
 import { afterEach, describe, expect, it } from 'vitest'
 import type { EvaluationMetrics } from '../../src/adapters/evaluation/thread-queue.ts'
 import type { EvaluationOwner } from '../../src/features/templates/template-engine.ts'
