@@ -51,6 +51,15 @@ describe('template engine', () => {
     })
   })
 
+  it('does not let one run change the front matter of the next', async () => {
+    const source = sourceOf('---\nmodel: m\ntools: [{ a: { description: x } }]\n---\nHi')
+    const first = await engine.step({ source, parameters: {}, now })
+    const { tools } = (first.done ? {} : first.config) as { tools: { a: { description: string } }[] }
+    expect(() => tools.push({ a: { description: 'y' } })).toThrow(TypeError)
+    const { config } = await engine.scan(source)
+    expect(() => Object.assign((config['tools'] as object[])[0] ?? {}, { a: 1 })).toThrow(TypeError)
+  })
+
   it('rejects calls after it was closed', async () => {
     const own = await startEngine()
     await own.close()

@@ -47,7 +47,10 @@ export function createPerform(): Perform {
       const key = JSON.stringify([path, content, documents])
       const known = compiled.get(key)
       const prompt = known ?? compilePrompt(job.source, limits)
-      if (!known) compiled.set(key, prompt)
+      if (!known) {
+        freezeAll(prompt.config)
+        compiled.set(key, prompt)
+      }
       if (job.operation === 'scan') return { result: scanned(prompt, job, limits) }
       const result = renderStep(prompt, job.step, limits.fuel)
       if (result.done || schemaToTry(prompt.config, result.config) === undefined) return { result }
@@ -65,6 +68,13 @@ export function createPerform(): Perform {
 }
 
 type Config = CompiledPrompt['config']
+
+/** All runs with the same text share its front matter, also those of other workspaces. */
+function freezeAll(value: unknown): void {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return
+  Object.freeze(value)
+  for (const child of Object.values(value)) freezeAll(child)
+}
 
 function scanned(prompt: CompiledPrompt, { source }: PromptJob, limits: JobLimits) {
   const scan = scanOf(prompt)
