@@ -162,14 +162,17 @@ describe.each(Object.keys(doors))('in %s', (name) => {
     expect(sent('/stop')).toHaveLength(1)
   })
 
-  it('tells the page nothing about a refused run', async () => {
+  it.each([
+    [422, 502],
+    [409, 409],
+  ])('tells the page nothing about a refused run but that it was busy (%i)', async (status, shown) => {
     answer = async (response, request) =>
-      json({ name: 'X', message: 'secret', errorCode: 'x', details: {} }, 422, { 'X-Request-Id': 'r' })(
+      json({ name: 'X', message: 'secret', errorCode: 'x', details: {} }, status, { 'X-Request-Id': 'r' })(
         response,
         request,
       )
     const refused = await post('/api/chat', { text: 'Hi' })
-    expect([refused.status, await refused.text()]).toEqual([502, expect.not.stringContaining('secret')])
+    expect([refused.status, await refused.text()]).toEqual([shown, expect.not.stringContaining('secret')])
   })
 })
 
