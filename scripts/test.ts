@@ -1,7 +1,8 @@
 /**
  * `pnpm test [package …] [-- arguments for Vitest]`: builds, and runs the tests of all packages, two packages at once: one of
- * them mostly waits for pages. `--whole` adds the suites that `pnpm check` runs (`onlyInCheck` in the packages' Vitest
- * configurations); `--retry` repeats a failed test once (ADR 29); `--update` writes test-budget.json (ADR 70).
+ * them mostly waits for pages. Tests of several servers mostly wait too, and run beside both. `--whole` adds the suites that
+ * `pnpm check` runs (`onlyInCheck` in the packages' Vitest configurations); `--retry` repeats a failed test once (ADR 29);
+ * `--update` writes test-budget.json (ADR 70).
  */
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -13,8 +14,15 @@ import { filesSoFar, type PackageRun, packages, resultsFile, runPackage } from '
 import { printProblems, printSummary, totalsOf } from './test/summary.ts'
 
 /** The longest first, so that the last one to end is short. */
-const order = ['server', 'console', 'cli', 'sdk', 'embedded-postgres']
+const order = ['server', 'server-scaled', 'console', 'cli', 'sdk', 'embedded-postgres']
 const unsteady = fileURLToPath(new URL('unsteady-tests.ts', import.meta.url))
+
+/** The tests of a package, or a part of them that has a run of its own. */
+interface Suite {
+  name: string
+  folder: string
+  args: readonly string[]
+}
 
 const [, , ...given] = process.argv
 const separator = given.includes('--') ? given.indexOf('--') : given.length
@@ -25,15 +33,18 @@ const { values, positionals } = parseArgs({
     whole: { type: 'boolean' },
     retry: { type: 'boolean' },
     update: { type: 'boolean' },
-    lanes: { type: 'string', default: '2' },
   },
 })
 const filters = given.slice(separator + 1)
 const unknown = positionals.filter((name) => !packages.includes(name))
 if (unknown.length > 0) throw new Error(`No such package: ${unknown}. There are ${packages.join(', ')}`)
 
-const rank = (name: string) => (order.includes(name) ? order.indexOf(name) : order.length)
-const waiting = (positionals.length > 0 ? positionals : [...packages]).sort((a, b) => rank(a) - rank(b))
+const hasServices = Boolean(process.env['STET_TEST_DATABASE_URL'] && process.env['STET_TEST_REDIS_URL'])
+/** Tests of several servers run one file at a time and wait for timeouts: they have a run of their own. */
+const isSplit = hasServices && filters.length === 0
+const rank = ({ name }: Suite) => (order.includes(name) ? order.indexOf(name) : order.length)
+const waiting = (positionals.length > 0 ? positionals : packages).flatMap(suitesOf).sort((a, b) => rank(a) - rank(b))
+const lanes = isSplit ? 3 : 2
 const args = [...(values.retry ? ['--retry=1', `--reporter=${unsteady}`] : []), ...filters]
 const running = new Set<string>()
 const runs: PackageRun[] = []
@@ -61,15 +72,23 @@ process.once('SIGTERM', () => {
   finish(early, 1)
 })
 
-await Promise.all(Array.from({ length: Number(values.lanes) }, playLane))
+await Promise.all(Array.from({ length: lanes }, playLane))
 printSummary(runs)
 finish([], Math.max(...runs.map(({ exitCode }) => exitCode), checkBudget()))
 
+function suitesOf(folder: string): Suite[] {
+  if (folder !== 'server' || !isSplit) return [{ name: folder, folder, args: [] }]
+  return [
+    { name: folder, folder, args: ['--project=!scaled'] },
+    { name: 'server-scaled', folder, args: ['--project=scaled'] },
+  ]
+}
+
 async function playLane(): Promise<void> {
-  for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
-    running.add(name)
-    runs.push(await runPackage(name, args))
-    running.delete(name)
+  for (let suite = waiting.shift(); suite !== undefined; suite = waiting.shift()) {
+    running.add(suite.name)
+    runs.push(await runPackage(suite.folder, [...suite.args, ...args], {}, suite.name))
+    running.delete(suite.name)
   }
 }
 

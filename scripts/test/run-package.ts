@@ -30,11 +30,15 @@ export const packages: readonly string[] = readdirSync(join(root, 'packages')).f
   existsSync(join(root, 'packages', name, 'vitest.config.ts')),
 )
 
-/** @param args further arguments for Vitest. */
+/**
+ * @param args further arguments for Vitest.
+ * @param name of the run, where it is not the whole package.
+ */
 export async function runPackage(
-  name: string,
+  folder: string,
   args: readonly string[],
   env: Record<string, string> = {},
+  name = folder,
 ): Promise<PackageRun> {
   const report = join(cache, `${name}.jsonl`)
   const tallied = join(cache, `${name}.tally`)
@@ -46,7 +50,7 @@ export async function runPackage(
   const hasTimes = process.platform !== 'win32'
   const [program = '', ...rest] = hasTimes ? ['sh', '-c', '"$@"; s=$?; times >&3; exit $s', 'sh', ...command] : command
   const child = spawn(program, rest, {
-    cwd: join(root, 'packages', name),
+    cwd: join(root, 'packages', folder),
     env: { ...process.env, ...env, STET_TEST_REPORT: report, STET_TEST_TALLY: tallied },
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     shell: !hasTimes,
