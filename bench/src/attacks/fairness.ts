@@ -18,7 +18,8 @@ const rounds = Number(process.env['REQUESTS'] ?? 60)
 const limit = 5
 const warmUpMs = 2_000
 const refusedPauseMs = 50
-const loops = { callers: 30, items: 300 }
+/** 1,000,000 passes cost more than an evaluation may; 90,000 make a text of 400 KB that is sent and stored. */
+const loops = { endless: { callers: 50, items: 1_000 }, ending: { callers: 30, items: 300 } }
 const lists = { callers: 40, prompts: 150, references: 50 }
 const logs = { connections: 12, characters: 3_800_000 }
 
@@ -78,7 +79,8 @@ await measureVictim('warm-up')
 const idle = await measureVictim('idle')
 report('idle', idle)
 const attacks: readonly [name: string, callers: number, attack: () => Promise<void>][] = [
-  ['nested loops', loops.callers, nestedLoop],
+  ['endless loops', loops.endless.callers, () => nestedLoop(loops.endless.items)],
+  ['nested loops', loops.ending.callers, () => nestedLoop(loops.ending.items)],
   ['lists', lists.callers, listDocuments],
   ['lists, hung up', lists.callers, hungUpList],
 ]
@@ -185,8 +187,8 @@ async function whileAttacked(callers: number, attack: () => Promise<void>, label
   return figures
 }
 
-async function nestedLoop(): Promise<void> {
-  const list = Array.from({ length: loops.items }, (_, index) => index)
+async function nestedLoop(items: number): Promise<void> {
+  const list = Array.from({ length: items }, (_, index) => index)
   const path = `/projects/${attacker.project}/versions/live/documents/run`
   const { status } = await attacker.call('POST', path, { path: 'loop', parameters: { list } })
   if (status !== 200) await pause(refusedPauseMs)
