@@ -40,12 +40,12 @@ Use \`stet\` to keep prompts as files in sync with a project, publish drafts, an
 - If a connection breaks during a run, the CLI reconnects up to three times in a row.
 - Name versions and conversations by their uuid or its first 8 digits, and prompts by path, file or folder, from any folder:
   \`support/reply\`, \`prompts/support/reply.promptl\`, \`.\`. After \`--\` a name may begin with a dash.
-- Files that cannot be prompts are skipped by name, with exit code 1: names with characters other than letters, digits, \`.\`, \`-\`, \`_\`,
-  names that some file systems forbid or treat as equal, and links that lead outside the folder. Skipped files do not count as deleted.
+- Files are skipped, with exit code 1, if their names have characters other than letters, digits, \`.\`, \`-\`, \`_\`, are forbidden or equal on some
+  file systems, or are links that lead outside the folder. Skipped files do not count as deleted.
 - Questions are asked only if all three streams are terminals, \`CI\` is unset, and neither \`--json\` nor \`--no-input\` is given.
-- Writes go to a draft. Only \`publish\`, \`rollback\` and \`projects import\` change live, and they add versions: no command edits a published
-  one. A colleague's changes are never overwritten or deleted without \`--force\`, \`--theirs\`, \`--prune\` or a confirmation that lists them.
-- A missing file deletes nothing: \`push\` deletes its prompt only with \`--delete\`, and \`pull\` deletes the file of a deleted prompt only with
+- Writes go to a draft. Only \`publish\`, \`rollback\` and \`projects import\` change live, and they add versions. A colleague's changes are never
+  overwritten or deleted without \`--force\`, \`--theirs\`, \`--prune\` or a confirmation that lists them.
+- \`push\` deletes the prompt of a missing file only with \`--delete\`, and \`pull\` deletes the file of a deleted prompt only with
   \`--prune\`. At a terminal, both list the paths and ask instead; \`--yes\` does not answer this question.
 - Without any prompt file, \`check\`, \`status\` and \`push\` exit with 2. The first two accept \`--allow-empty\`.
 
@@ -59,9 +59,8 @@ not in the npm registry yet.
 
 Keys and paths in a cloned repository:
 
-- A stored key is sent only to the address it was stored for. A key from a flag or from \`STET_API_KEY\` is sent to an address from
-  \`--base-url\` or \`STET_BASE_URL\`, to the default address, and to addresses that have a login; never to one that comes only from
-  \`stet.config.json\` or \`stet.lock.json\`. In CI, set both variables.
+- A stored key is sent only to the address it was stored for. A key from a flag or from \`STET_API_KEY\` is sent only to an address from
+  \`--base-url\` or \`STET_BASE_URL\`, the default address, and addresses that have a login. In CI, set both variables.
 - \`promptsDir\` and \`types.out\` must be inside the project and outside of \`.git\`, even if they are symbolic links.
 - \`status\`, \`pull\`, \`diff\`, \`push\` and \`check\` may read the history with git. A repository cannot make them
   [run a program](security.md#the-command-line-in-a-cloned-repository).
@@ -77,12 +76,11 @@ Keys and paths in a cloned repository:
 
 ## Control characters
 
-Names, prompts, answers and errors may come from a server that you do not trust. On standard output and standard error, also in pipes and files,
-control characters in them are shown as \`\\u001b\`, and terminal commands such as window titles are removed. These outputs are data and keep
-every byte in pipes and files:
+On standard output and standard error, control characters from a server are shown as \`\\u001b\`, and terminal commands such as window titles are
+removed. These outputs keep every byte in pipes and files:
 
 - the answer of \`run\`, \`chat\` and \`attach\` with \`--show text\` (the default)
-- \`--json\` and \`conversations get --format json\`; on a terminal the characters are escaped as JSON allows, so the document means the same
+- \`--json\` and \`conversations get --format json\`; on a terminal the characters are escaped as in JSON
 - the files that commands write: \`pull\`, \`export\`, \`--save\`, \`--bundle\`, \`/save\`
 
 ## Global flags
@@ -94,9 +92,8 @@ ${flagTable(globalFlags)}
 ${sections.join('\n')}
 ## Imports
 
-\`stet import\` converts prompts, compiles every file, and reports everything that it cannot convert in one line with file, line and next step. Names become
-valid paths. References follow renamed prompts and pass the variables that the referenced prompt needs, at any depth. All variables are declared
-under \`parameters\`, as \`text\` unless their use shows another type. Files and entries that cannot be read or written are skipped and listed.
+\`stet import\` converts prompts, compiles every file, and reports what it cannot convert with file, line and next step. Names become
+valid paths, and references follow them. Variables are declared under \`parameters\`, as \`text\` unless their use shows another type.
 
 | kind | source | result |
 |---|---|---|
@@ -105,7 +102,7 @@ under \`parameters\`, as \`text\` unless their use shows another type. Files and
 | \`openai\` | JSON of prompt objects: \`model\`, \`instructions\`, \`input\`, \`tools\`, \`text.format\`, \`variables\` | values of variables become defaults |
 | \`dotprompt\` | \`.prompt\` files of dotprompt and of Humanloop | Picoschema becomes parameters and \`schema\`, Handlebars blocks become PromptL blocks |
 
-White space around a message or a part, and indentation that all of its lines share, has no meaning in stet and is not kept. For dotprompt:
+White space around a message or a part, and indentation that all of its lines share, is not kept. For dotprompt:
 
 - A partial on a line of its own becomes a reference. Other partials are inlined.
 - Without an \`input.schema\`, types follow from the use: a parameter in \`{{#each}}\` takes a list, one in \`{{#with}}\` an object, and other values are
@@ -119,16 +116,13 @@ White space around a message or a part, and indentation that all of its lines sh
 first text, latency, errors by cause, and its own CPU. [Performance](performance.md#measure-your-installation) shows a report.
 
 - Every run is a real one: the server stores it, and its provider is called. Before the first run, \`bench\` asks for confirmation (or needs
-  \`--yes\`) unless every provider key that the prompt can use is \`demo\` or has a URL on this machine or in a private network. A key without the
-  scope \`admin\` can look this up only for prompts that name \`demo\`, and a key without \`read\` not at all; \`bench\` asks then too.
-- Failed requests are not repeated, and broken streams are not joined again: each is a failed run. A slot pauses 100 ms after a failed run,
-  doubling to 1 s.
-- The warm-up runs the prompt once on each server, then with the full concurrency. A first run that fails ends the command with its error.
+  \`--yes\`) unless it can look up (scope \`admin\`; \`read\` for prompts that name \`demo\`) that all provider keys of the prompt are \`demo\` or have a URL
+  on this machine or in a private network.
+- Failed requests and broken streams are failed runs, and are not repeated. A slot pauses 100 ms after a failed run, doubling to 1 s.
+- The warm-up runs the prompt once on each server, then with the full concurrency. A first run that fails ends the command.
 - At the end, or after Ctrl-C, \`bench\` waits 30 s (5 s) for active runs, then stops them. The server ends runs of \`--no-stream\` after its grace period
   (\`STET_GRACE_MS\`).
-- The exit code is 8 if any run failed or had to be stopped. With \`--json\`, the report is one document on standard output; times are
-  milliseconds.
-- Percentiles cover successful runs only.
+- The exit code is 8 if any run failed or had to be stopped. Percentiles cover successful runs only. With \`--json\`, times are milliseconds.
 
 ## Exit codes
 
