@@ -97,13 +97,8 @@ async function backUpRunning(backup: NewBackup, inUse: DatabaseInUseError): Prom
   }
 }
 
-export interface Restore extends BackupFile {
-  /** Unpacks a legacy backup into a new directory. Returns false for any other file. */
-  unpackOther?: (file: string, directory: string) => Promise<boolean>
-}
-
 /** Restores `file` into a folder without a database. A truncated or damaged file leaves the folder unchanged. */
-export async function restoreDatabase(restore: Restore): Promise<CountedRows> {
+export async function restoreDatabase(restore: BackupFile): Promise<CountedRows> {
   const { folder } = restore
   const wasThere = await isThere(folder)
   const lock = await lockDirectory(folder)
@@ -126,8 +121,8 @@ function verify(backup: BackupFile, proof: DatabaseFolder): Promise<CountedRows>
   return unpackAndOpen(backup, proof).finally(() => rm(proof.path, { recursive: true, force: true }))
 }
 
-async function unpackAndOpen({ file, probe, unpackOther }: Restore, work: DatabaseFolder): Promise<CountedRows> {
-  if (!(await unpackOther?.(file, work.path))) await readArchive(file, work.path)
+async function unpackAndOpen({ file, probe }: BackupFile, work: DatabaseFolder): Promise<CountedRows> {
+  await readArchive(file, work.path)
   // PGlite would create a new database in an empty directory.
   if (!(await isDatabase(work))) throw new EmbeddedPostgresError(`${file} is not a backup (it has no database)`)
   const pglite = await openPglite(work)

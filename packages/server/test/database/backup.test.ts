@@ -1,8 +1,6 @@
-import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { cp, mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
-import { dirname, join, relative } from 'node:path'
-import { gzipSync } from 'node:zlib'
+import { dirname, join } from 'node:path'
 import { startSnapshots } from '@stet/embedded-postgres'
 import { create } from 'tar/create'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -66,20 +64,6 @@ describe('backup of the embedded database', () => {
     await rm(directory, { recursive: true })
     await restoreEmbedded(directory, file)
     expect(await names()).toEqual(['kept'])
-  })
-
-  it('restores backups in the first format', async () => {
-    await writeFirstFormat(directory, file)
-    await rm(directory, { recursive: true })
-    await restoreEmbedded(directory, file)
-    expect(await names()).toEqual(['kept'])
-    await rm(directory, { recursive: true })
-    const whole = await readFile(file)
-    for (const bytes of [whole.subarray(0, -1), whole.subarray(0, 20)]) {
-      await writeFile(file, bytes)
-      await expect(restoreEmbedded(directory, file)).rejects.toThrow('truncated, damaged or not a backup')
-    }
-    expect(await readdir(dataDir)).toEqual(['copy.tar.gz'])
   })
 
   it('refuses a tar.gz without a database', async () => {
@@ -169,20 +153,3 @@ describe('backup of the embedded database', () => {
     expect(await names()).toEqual(['kept'])
   })
 })
-
-/** Writes the format of releases up to 0.1. */
-async function writeFirstFormat(directory: string, file: string): Promise<void> {
-  const magic = Buffer.from('stet backup 1\n')
-  const chunks: Buffer[] = []
-  for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
-    const path = join(entry.parentPath, entry.name)
-    const name = relative(directory, path)
-    if (entry.isDirectory()) chunks.push(Buffer.from(`${JSON.stringify({ path: name })}\n`))
-    else if (entry.isFile() && entry.name !== 'postmaster.pid') {
-      const content = await readFile(path)
-      chunks.push(Buffer.from(`${JSON.stringify({ path: name, size: content.length })}\n`), content)
-    }
-  }
-  const bytes = Buffer.concat([magic, gzipSync(Buffer.concat(chunks), { level: 1 })])
-  await writeFile(file, Buffer.concat([bytes, createHash('sha256').update(bytes).digest()]))
-}

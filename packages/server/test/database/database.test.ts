@@ -58,6 +58,16 @@ describe('database', () => {
     expect(rows).toEqual([{ ids: '1 2 6 7' }])
   })
 
+  it('stores messages with lz4, or as they are', async () => {
+    const { rows } = await database.session.query(
+      `SELECT attcompression, attstorage FROM pg_attribute WHERE attrelid = 'conversation'::regclass AND attname = 'messages'`,
+    )
+    expect([
+      { attcompression: 'l', attstorage: 'x' },
+      { attcompression: '', attstorage: 'e' },
+    ]).toContainEqual(rows[0])
+  })
+
   it('runs fifty concurrent transactions', async () => {
     const names = Array.from({ length: 50 }, (_, index) => `workspace ${index}`)
     await Promise.all(

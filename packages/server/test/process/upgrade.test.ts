@@ -1,17 +1,16 @@
 /** Data of earlier releases, recorded by scripts/record-release.ts, opens under this build with nothing lost. */
 import { execFileSync } from 'node:child_process'
-import { mkdir, readdir, readFile } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { brotliDecompressSync } from 'node:zlib'
 import pg from 'pg'
 import { afterEach, expect, it } from 'vitest'
 import { apiCaller } from '../http/api-call.ts'
 import { onServer, withDatabase } from '../support/database-server.ts'
+import { recordedReleases } from '../support/recorded-releases.ts'
 import { processTestMs, type ServerProcess, startServer } from '../support/server-process.ts'
 import { temporaryFolder } from '../support/temporary-folder.ts'
 
-const recordings = fileURLToPath(new URL('../upgrade/', import.meta.url))
 const postgres = process.env['STET_TEST_DATABASE_URL']
 
 interface Recording {
@@ -28,12 +27,15 @@ afterEach(async () => {
 })
 
 const kind = postgres ? 'postgres' : 'embedded'
-const releases = await readdir(recordings)
+const releases = recordedReleases(`${kind}.json`)
+
+it('needs a recording as soon as a migration is released', () => {
+  expect(() => recordedReleases('missing.json', { first: 'hash' })).toThrow('No release has missing.json')
+})
 
 it.each(releases)(
-  `opens the ${kind} database of release %s`,
-  async (release) => {
-    const folder = join(recordings, release)
+  `opens the ${kind} database of release $release`,
+  async ({ folder }) => {
     const { key, answers }: Recording = JSON.parse(await readFile(join(folder, `${kind}.json`), 'utf8'))
     server = await startServer(await restored(folder))
     expect(server.stdout).not.toContain('created workspace')

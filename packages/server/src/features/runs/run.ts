@@ -95,8 +95,7 @@ export interface ToolScope {
 
 export interface PromptSteps {
   workspaceId: number
-  /** Absent in runs that an older release queued. */
-  apiKeyId?: number | undefined
+  apiKeyId: number
   source: TemplateSource
   parameters: Record<string, unknown>
   usesSteps: boolean

@@ -38,7 +38,7 @@ export type TemplateStep =
 /** The workspace and API key whose limits apply. Workspaces take turns, and so do the API keys of each workspace. */
 export interface EvaluationOwner {
   workspaceId: number
-  /** Absent if unknown, for example for a run that an older release queued. */
+  /** Absent for reads that no key of the workspace asked for. */
   apiKeyId?: number | undefined
   /** Aborted when the caller disconnects. The abort drops a queued evaluation. */
   signal?: AbortSignal | undefined

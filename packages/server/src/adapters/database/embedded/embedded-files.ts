@@ -3,7 +3,6 @@ import { dirname, join, resolve } from 'node:path'
 import { backupDatabase, type CountedRows, makeDatabaseTemplate, restoreDatabase } from '@stet/embedded-postgres/direct'
 import { makeFolder } from '../../../shared/make-folder.ts'
 import { migrate } from '../migrate.ts'
-import { unpackFirstFormat } from './first-backup-format.ts'
 import { asOperatorError, embeddedFolder } from './open-embedded.ts'
 
 const PROBE = 'SELECT count(*) FROM _prisma_migrations'
@@ -25,5 +24,5 @@ export function backupEmbedded(directory: string, file: string, onProgress?: OnP
 
 export function restoreEmbedded(directory: string, file: string): Promise<CountedRows> {
   const folder = embeddedFolder(directory)
-  return asOperatorError(() => restoreDatabase({ folder, file, probe: PROBE, unpackOther: unpackFirstFormat }))
+  return asOperatorError(() => restoreDatabase({ folder, file, probe: PROBE }))
 }

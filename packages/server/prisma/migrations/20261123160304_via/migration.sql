@@ -1,5 +1,0 @@
--- AlterTable
-ALTER TABLE "conversation" ADD COLUMN     "via" TEXT NOT NULL DEFAULT 'api';
-
--- AlterTable
-ALTER TABLE "run" ADD COLUMN     "via" TEXT NOT NULL DEFAULT 'api';

@@ -1,0 +1,540 @@
+-- CreateTable
+CREATE TABLE "workspace" (
+    "id" SERIAL NOT NULL,
+    "name" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "workspace_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "author" (
+    "id" SERIAL NOT NULL,
+    "workspace_id" INTEGER NOT NULL,
+    "name" TEXT NOT NULL,
+    "email" TEXT NOT NULL,
+
+    CONSTRAINT "author_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "api_key" (
+    "id" SERIAL NOT NULL,
+    "workspace_id" INTEGER NOT NULL,
+    "author_id" INTEGER NOT NULL,
+    "name" TEXT NOT NULL,
+    "hash" TEXT NOT NULL,
+    "prefix" TEXT NOT NULL,
+    "scopes" TEXT[],
+    "project_id" INTEGER,
+    "plan" TEXT NOT NULL,
+    "custom_limit" INTEGER,
+    "expires_at" TIMESTAMPTZ(3),
+    "last_used_at" TIMESTAMPTZ(3),
+    "revoked_at" TIMESTAMPTZ(3),
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "api_key_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "project" (
+    "id" SERIAL NOT NULL,
+    "workspace_id" INTEGER NOT NULL,
+    "name" TEXT NOT NULL,
+    "default_provider" TEXT,
+    "default_model" TEXT,
+    "live_version_id" INTEGER,
+    "last_edited_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "deleted_at" TIMESTAMPTZ(3),
+    "retention_days" INTEGER,
+
+    CONSTRAINT "project_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "version" (
+    "id" SERIAL NOT NULL,
+    "uuid" UUID NOT NULL,
+    "project_id" INTEGER NOT NULL,
+    "author_id" INTEGER NOT NULL,
+    "title" TEXT NOT NULL,
+    "description" TEXT,
+    "number" INTEGER,
+    "parent_version_uuid" UUID,
+    "merged_at" TIMESTAMPTZ(3),
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "published_by" INTEGER,
+
+    CONSTRAINT "version_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "document" (
+    "id" SERIAL NOT NULL,
+    "document_uuid" UUID NOT NULL,
+    "project_id" INTEGER NOT NULL,
+    "version_id" INTEGER NOT NULL,
+    "path" TEXT NOT NULL,
+    "content" TEXT NOT NULL,
+    "content_hash" TEXT NOT NULL,
+    "base_hash" TEXT,
+    "valid_from" INTEGER NOT NULL DEFAULT 0,
+    "valid_to" INTEGER,
+    "deleted_at" TIMESTAMPTZ(3),
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "refers" BOOLEAN NOT NULL GENERATED ALWAYS AS (strpos(content, '<prompt'::text) > 0) STORED,
+    "author_id" INTEGER,
+
+    CONSTRAINT "document_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "forced_edit" (
+    "id" SERIAL NOT NULL,
+    "version_id" INTEGER NOT NULL,
+    "path" TEXT NOT NULL,
+    "author_id" INTEGER NOT NULL,
+    "old_hash" TEXT,
+    "new_hash" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "forced_edit_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "provider_key" (
+    "id" SERIAL NOT NULL,
+    "workspace_id" INTEGER NOT NULL,
+    "name" TEXT NOT NULL,
+    "name_key" TEXT NOT NULL,
+    "provider" TEXT NOT NULL,
+    "sealed_token" TEXT NOT NULL,
+    "masked_token" TEXT NOT NULL,
+    "url" TEXT,
+    "default_model" TEXT,
+    "configuration" JSON NOT NULL DEFAULT '{}',
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "last_used_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "provider_key_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "conversation" (
+    "uuid" UUID NOT NULL,
+    "workspace_id" INTEGER NOT NULL,
+    "project_id" INTEGER NOT NULL,
+    "version_uuid" UUID NOT NULL,
+    "document_uuid" UUID NOT NULL,
+    "path" TEXT NOT NULL,
+    "content_hash" TEXT NOT NULL,
+    "custom_identifier" TEXT,
+    "origin" TEXT NOT NULL,
+    "config" JSON NOT NULL,
+    "messages" JSON NOT NULL DEFAULT '[]',
+    "status" TEXT NOT NULL,
+    "epoch" INTEGER NOT NULL DEFAULT 1,
+    "last_event_id" INTEGER NOT NULL DEFAULT 0,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "deleted_at" TIMESTAMPTZ(3),
+    "via" TEXT NOT NULL DEFAULT 'api',
+
+    CONSTRAINT "conversation_pkey" PRIMARY KEY ("uuid")
+);
+
+-- CreateTable
+CREATE TABLE "run" (
+    "uuid" UUID NOT NULL,
+    "conversation_uuid" UUID NOT NULL,
+    "workspace_id" INTEGER NOT NULL,
+    "owner_id" TEXT,
+    "epoch" INTEGER NOT NULL,
+    "status" TEXT NOT NULL,
+    "first_event_id" INTEGER NOT NULL,
+    "last_event_id" INTEGER,
+    "error_code" TEXT,
+    "error_message" TEXT,
+    "result" JSON,
+    "event_log" BYTEA,
+    "stop_requested_at" TIMESTAMPTZ(3),
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "ended_at" TIMESTAMPTZ(3),
+    "input" TEXT,
+    "queued_by" INTEGER,
+    "via" TEXT NOT NULL DEFAULT 'api',
+
+    CONSTRAINT "run_pkey" PRIMARY KEY ("uuid")
+);
+
+-- CreateTable
+CREATE TABLE "log_entry" (
+    "id" SERIAL NOT NULL,
+    "conversation_uuid" UUID NOT NULL,
+    "version_id" INTEGER NOT NULL,
+    "parameters" JSON NOT NULL,
+    "duration_ms" INTEGER,
+    "trace_id" TEXT NOT NULL,
+    "prompt_span_id" TEXT NOT NULL,
+    "completion_span_id" TEXT NOT NULL,
+
+    CONSTRAINT "log_entry_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "evaluation" (
+    "id" SERIAL NOT NULL,
+    "uuid" UUID NOT NULL,
+    "workspace_id" INTEGER NOT NULL,
+    "project_id" INTEGER NOT NULL,
+    "document_uuid" UUID,
+    "name" TEXT NOT NULL,
+    "description" TEXT,
+    "metric" TEXT NOT NULL,
+    "configuration" JSON NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "evaluation_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "annotation" (
+    "id" SERIAL NOT NULL,
+    "uuid" UUID NOT NULL,
+    "workspace_id" INTEGER NOT NULL,
+    "conversation_uuid" UUID NOT NULL,
+    "evaluation_uuid" UUID NOT NULL,
+    "version_uuid" UUID NOT NULL,
+    "author_id" INTEGER NOT NULL,
+    "score" DOUBLE PRECISION NOT NULL,
+    "normalized_score" INTEGER NOT NULL,
+    "has_passed" BOOLEAN NOT NULL,
+    "metadata" JSON NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "annotation_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "instance" (
+    "id" TEXT NOT NULL,
+    "lease_until" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "instance_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "tool_call" (
+    "id" TEXT NOT NULL,
+    "workspace_id" INTEGER NOT NULL,
+    "project_id" INTEGER NOT NULL,
+    "run_uuid" UUID NOT NULL,
+    "state" TEXT NOT NULL,
+    "result" TEXT,
+    "is_error" BOOLEAN NOT NULL DEFAULT false,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "answered_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "tool_call_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "idempotency_record" (
+    "id" TEXT NOT NULL,
+    "request_hash" TEXT NOT NULL,
+    "owner_id" TEXT NOT NULL,
+    "conversation_uuid" UUID,
+    "run_uuid" UUID,
+    "answer" TEXT,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "project_id" INTEGER,
+
+    CONSTRAINT "idempotency_record_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "erasure" (
+    "id" SERIAL NOT NULL,
+    "workspace_id" INTEGER NOT NULL,
+    "project_id" INTEGER,
+    "custom_identifier" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "erasure_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "example" (
+    "id" SERIAL NOT NULL,
+    "uuid" UUID NOT NULL,
+    "workspace_id" INTEGER NOT NULL,
+    "project_id" INTEGER NOT NULL,
+    "document_uuid" UUID NOT NULL,
+    "author_id" INTEGER NOT NULL,
+    "name" TEXT NOT NULL,
+    "parameters" JSON NOT NULL,
+    "messages" JSON NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "example_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "installation" (
+    "id" INTEGER NOT NULL DEFAULT 1,
+    "uuid" UUID NOT NULL,
+
+    CONSTRAINT "installation_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "session" (
+    "id" SERIAL NOT NULL,
+    "workspace_id" INTEGER NOT NULL,
+    "api_key_id" INTEGER NOT NULL,
+    "token_hash" TEXT NOT NULL,
+    "user_agent" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "last_seen_at" TIMESTAMPTZ(3) NOT NULL,
+    "expires_at" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "session_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "sign_in_link" (
+    "id" SERIAL NOT NULL,
+    "workspace_id" INTEGER NOT NULL,
+    "api_key_id" INTEGER NOT NULL,
+    "code_hash" TEXT NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "expires_at" TIMESTAMPTZ(3) NOT NULL,
+    "used_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "sign_in_link_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateIndex
+CREATE INDEX "author_workspace_id_idx" ON "author"("workspace_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "api_key_hash_key" ON "api_key"("hash");
+
+-- CreateIndex
+CREATE INDEX "api_key_workspace_id_idx" ON "api_key"("workspace_id");
+
+-- CreateIndex
+CREATE INDEX "api_key_author_id_idx" ON "api_key"("author_id");
+
+-- CreateIndex
+CREATE INDEX "api_key_project_id_idx" ON "api_key"("project_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "project_live_version_id_key" ON "project"("live_version_id");
+
+-- CreateIndex
+CREATE INDEX "project_workspace_id_last_edited_at_id_idx" ON "project"("workspace_id", "last_edited_at", "id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "version_uuid_key" ON "version"("uuid");
+
+-- CreateIndex
+CREATE INDEX "version_project_id_created_at_idx" ON "version"("project_id", "created_at");
+
+-- CreateIndex
+CREATE INDEX "version_author_id_idx" ON "version"("author_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "version_project_id_number_key" ON "version"("project_id", "number");
+
+-- CreateIndex
+CREATE INDEX "document_document_uuid_idx" ON "document"("document_uuid");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "document_version_id_path_valid_from_key" ON "document"("version_id", "path", "valid_from");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "document_project_id_path_valid_to_key" ON "document"("project_id", "path", "valid_to");
+
+-- CreateIndex
+CREATE INDEX "forced_edit_version_id_idx" ON "forced_edit"("version_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "provider_key_workspace_id_name_key_key" ON "provider_key"("workspace_id", "name_key");
+
+-- CreateIndex
+CREATE INDEX "conversation_workspace_id_created_at_uuid_idx" ON "conversation"("workspace_id", "created_at", "uuid");
+
+-- CreateIndex
+CREATE INDEX "conversation_project_id_created_at_uuid_idx" ON "conversation"("project_id", "created_at", "uuid");
+
+-- CreateIndex
+CREATE INDEX "run_conversation_uuid_created_at_idx" ON "run"("conversation_uuid", "created_at");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "log_entry_conversation_uuid_key" ON "log_entry"("conversation_uuid");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "evaluation_uuid_key" ON "evaluation"("uuid");
+
+-- CreateIndex
+CREATE INDEX "evaluation_workspace_id_id_idx" ON "evaluation"("workspace_id", "id");
+
+-- CreateIndex
+CREATE INDEX "evaluation_project_id_idx" ON "evaluation"("project_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "annotation_uuid_key" ON "annotation"("uuid");
+
+-- CreateIndex
+CREATE INDEX "annotation_conversation_uuid_id_idx" ON "annotation"("conversation_uuid", "id");
+
+-- CreateIndex
+CREATE INDEX "annotation_evaluation_uuid_idx" ON "annotation"("evaluation_uuid");
+
+-- CreateIndex
+CREATE INDEX "run_ended_at_idx" ON "run"("ended_at");
+
+-- CreateIndex
+CREATE INDEX "tool_call_run_uuid_idx" ON "tool_call"("run_uuid");
+
+-- CreateIndex
+CREATE INDEX "idempotency_record_created_at_idx" ON "idempotency_record"("created_at");
+
+-- CreateIndex
+CREATE INDEX "conversation_version_uuid_created_at_uuid_idx" ON "conversation"("version_uuid", "created_at", "uuid");
+
+-- CreateIndex
+CREATE INDEX "conversation_document_uuid_created_at_uuid_idx" ON "conversation"("document_uuid", "created_at", "uuid");
+
+-- CreateIndex
+CREATE INDEX "document_project_id_valid_from_idx" ON "document"("project_id", "valid_from");
+
+-- CreateIndex
+CREATE INDEX "document_project_id_valid_to_refers_idx" ON "document"("project_id", "valid_to", "refers");
+
+-- CreateIndex
+CREATE INDEX "conversation_workspace_id_custom_identifier_idx" ON "conversation"("workspace_id", "custom_identifier") WHERE (custom_identifier IS NOT NULL);
+
+-- CreateIndex
+CREATE INDEX "run_status_owner_id_idx" ON "run"("status", "owner_id") WHERE (ended_at IS NULL);
+
+-- CreateIndex
+CREATE INDEX "conversation_deleted_at_idx" ON "conversation"("deleted_at") WHERE (deleted_at IS NOT NULL);
+
+-- CreateIndex
+CREATE INDEX "idempotency_record_conversation_uuid_idx" ON "idempotency_record"("conversation_uuid") WHERE (conversation_uuid IS NOT NULL);
+
+-- CreateIndex
+CREATE INDEX "idempotency_record_project_id_idx" ON "idempotency_record"("project_id") WHERE (project_id IS NOT NULL);
+
+-- CreateIndex
+CREATE UNIQUE INDEX "example_uuid_key" ON "example"("uuid");
+
+-- CreateIndex
+CREATE INDEX "example_author_id_idx" ON "example"("author_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "example_project_id_document_uuid_name_key" ON "example"("project_id", "document_uuid", "name");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "session_token_hash_key" ON "session"("token_hash");
+
+-- CreateIndex
+CREATE INDEX "session_workspace_id_created_at_idx" ON "session"("workspace_id", "created_at");
+
+-- CreateIndex
+CREATE INDEX "session_api_key_id_idx" ON "session"("api_key_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "sign_in_link_code_hash_key" ON "sign_in_link"("code_hash");
+
+-- CreateIndex
+CREATE INDEX "sign_in_link_workspace_id_expires_at_idx" ON "sign_in_link"("workspace_id", "expires_at");
+
+-- CreateIndex
+CREATE INDEX "sign_in_link_api_key_id_idx" ON "sign_in_link"("api_key_id");
+
+-- AddForeignKey
+ALTER TABLE "author" ADD CONSTRAINT "author_workspace_id_fkey" FOREIGN KEY ("workspace_id") REFERENCES "workspace"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "api_key" ADD CONSTRAINT "api_key_workspace_id_fkey" FOREIGN KEY ("workspace_id") REFERENCES "workspace"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "api_key" ADD CONSTRAINT "api_key_author_id_fkey" FOREIGN KEY ("author_id") REFERENCES "author"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "api_key" ADD CONSTRAINT "api_key_project_id_fkey" FOREIGN KEY ("project_id") REFERENCES "project"("id") ON DELETE SET NULL ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "project" ADD CONSTRAINT "project_workspace_id_fkey" FOREIGN KEY ("workspace_id") REFERENCES "workspace"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "project" ADD CONSTRAINT "project_live_version_id_fkey" FOREIGN KEY ("live_version_id") REFERENCES "version"("id") ON DELETE SET NULL ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "version" ADD CONSTRAINT "version_project_id_fkey" FOREIGN KEY ("project_id") REFERENCES "project"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "version" ADD CONSTRAINT "version_author_id_fkey" FOREIGN KEY ("author_id") REFERENCES "author"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "document" ADD CONSTRAINT "document_project_id_fkey" FOREIGN KEY ("project_id") REFERENCES "project"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "document" ADD CONSTRAINT "document_version_id_fkey" FOREIGN KEY ("version_id") REFERENCES "version"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "forced_edit" ADD CONSTRAINT "forced_edit_version_id_fkey" FOREIGN KEY ("version_id") REFERENCES "version"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "provider_key" ADD CONSTRAINT "provider_key_workspace_id_fkey" FOREIGN KEY ("workspace_id") REFERENCES "workspace"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "run" ADD CONSTRAINT "run_conversation_uuid_fkey" FOREIGN KEY ("conversation_uuid") REFERENCES "conversation"("uuid") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "log_entry" ADD CONSTRAINT "log_entry_conversation_uuid_fkey" FOREIGN KEY ("conversation_uuid") REFERENCES "conversation"("uuid") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "evaluation" ADD CONSTRAINT "evaluation_project_id_fkey" FOREIGN KEY ("project_id") REFERENCES "project"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "annotation" ADD CONSTRAINT "annotation_conversation_uuid_fkey" FOREIGN KEY ("conversation_uuid") REFERENCES "conversation"("uuid") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "annotation" ADD CONSTRAINT "annotation_evaluation_uuid_fkey" FOREIGN KEY ("evaluation_uuid") REFERENCES "evaluation"("uuid") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "tool_call" ADD CONSTRAINT "tool_call_run_uuid_fkey" FOREIGN KEY ("run_uuid") REFERENCES "run"("uuid") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "example" ADD CONSTRAINT "example_project_id_fkey" FOREIGN KEY ("project_id") REFERENCES "project"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "example" ADD CONSTRAINT "example_author_id_fkey" FOREIGN KEY ("author_id") REFERENCES "author"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "session" ADD CONSTRAINT "session_api_key_id_fkey" FOREIGN KEY ("api_key_id") REFERENCES "api_key"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "sign_in_link" ADD CONSTRAINT "sign_in_link_api_key_id_fkey" FOREIGN KEY ("api_key_id") REFERENCES "api_key"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
+-- Compressing a large conversation took most of the time of its write (ADR 74): lz4 is much faster. Where PostgreSQL was
+-- built without it, messages are stored as they are.
+DO $$
+BEGIN
+    EXECUTE 'ALTER TABLE "conversation" ALTER COLUMN "messages" SET COMPRESSION lz4';
+EXCEPTION WHEN feature_not_supported THEN
+    EXECUTE 'ALTER TABLE "conversation" ALTER COLUMN "messages" SET STORAGE EXTERNAL';
+END
+$$;
