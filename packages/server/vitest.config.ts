@@ -162,7 +162,8 @@ export default defineConfig({
             },
           ]
         : []),
-      // Several server processes, whose time limits are part of what is tested: one file at a time, after the others.
+      // Several server processes, whose time limits are part of what is tested: one file at a time. `pnpm check` runs this
+      // project beside the others (scripts/test.ts).
       ...(postgres && redis
         ? [
             {
