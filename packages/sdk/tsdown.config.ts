@@ -28,12 +28,13 @@ export const writtenTable = {
   },
 }
 
-/** One copy of the declarations serves both formats. They are the largest part of the package. */
+/** One copy of the declarations serves both formats. They are the largest part of the package without the engine. */
 function shareDeclarations({ options: { outDir, format } }: { options: { outDir: string; format: string } }): void {
-  if (format === 'es') writeFileSync(join(outDir, 'index.d.mts'), `${DISPOSABLE}\nexport * from './index.cjs'\n`)
-  // The build adds this line even to declarations without a map.
   for (const name of readdirSync(outDir).filter((file) => /\.d\.[cm]ts$/.test(file))) {
-    const text = readFileSync(join(outDir, name), 'utf8')
+    const shared = `${DISPOSABLE}\nexport * from './${name.replace('.d.mts', '.cjs')}'\n`
+    const isShared = format === 'es' && name.endsWith('.d.mts')
+    const text = isShared ? shared : readFileSync(join(outDir, name), 'utf8')
+    // The build adds this line even to declarations without a map.
     writeFileSync(join(outDir, name), text.replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n'))
   }
 }
