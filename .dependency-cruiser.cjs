@@ -158,7 +158,7 @@ module.exports = {
     {
       name: 'promptl-is-only-for-tests',
       severity: 'error',
-      from: { path: '^packages/(server|contract|cli|template)/src' },
+      from: { path: '^packages/(server|contract|cli|template|sdk)/src' },
       to: { path: 'node_modules/promptl-ai' },
     },
 

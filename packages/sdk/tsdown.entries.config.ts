@@ -1,9 +1,7 @@
-import { fileURLToPath } from 'node:url'
 import { transform } from 'esbuild'
 import { defineConfig } from 'tsdown'
 import main, { writtenTable } from './tsdown.config.ts'
 
-const promptl = fileURLToPath(new URL('src/render/promptl.ts', import.meta.url))
 const ENTRIES = ['latitude', 'render', 'ai', 'testing', 'browser']
 
 /**
@@ -30,22 +28,6 @@ export default defineConfig({
         },
       },
     }
-    const laterPromptl = {
-      name: 'the-engine-is-optional',
-      resolveId: {
-        order: 'pre' as const,
-        handler: (asked: string, importer: string | undefined) =>
-          asked === 'promptl-ai' && importer !== promptl ? promptl : undefined,
-      },
-      // Load it as CommonJS, because Jest does not support import().
-      transform: {
-        order: 'pre' as const,
-        handler: (code: string, id: string) =>
-          id === promptl && format === 'cjs'
-            ? code.replace("await import('promptl-ai')", "require('promptl-ai')")
-            : undefined,
-      },
-    }
     // Two copies of the engine, with the parsers of expressions and YAML, are half of the package.
     const minifiedEngine = {
       name: 'minified-engine',
@@ -56,6 +38,6 @@ export default defineConfig({
         }
       },
     }
-    return { ...options, plugins: [writtenTable, outside, laterPromptl, minifiedEngine, options.plugins] }
+    return { ...options, plugins: [writtenTable, outside, minifiedEngine, options.plugins] }
   },
 })

@@ -1,81 +1,62 @@
 import type { RenderedMessage, RenderedPart } from '@stet/template'
-import { Adapters, type Message as EngineMessage } from 'promptl-ai'
 import { ConfigurationError } from '../index.ts'
-import type { RenderOptions } from './options.ts'
+import { formatOfObject, isAdapterObject } from './formats/adapter-object.ts'
+import { anthropic } from './formats/anthropic.ts'
+import type { Format } from './formats/format.ts'
+import { openai } from './formats/openai.ts'
+import { openaiResponses } from './formats/openai-responses.ts'
+import type { AdapterName, Rendered, RenderOptions } from './options.ts'
 
-export interface Adapter {
-  write(config: Record<string, unknown>, messages: readonly RenderedMessage[]): unknown[]
-  /** Converts one provider message. The result may be several of stet's messages. */
-  read(config: Record<string, unknown>, message: object): RenderedMessage[]
-}
+/** Only the server reads these keys. A provider would reject them. */
+const SERVICE_KEYS = new Set(
+  (
+    'provider maxSteps max_steps maxRetries max_retries type name description parameters tools agents schema validate isolated ' +
+    'mcpHeaders mcp_headers'
+  ).split(' '),
+)
 
-interface Conversation {
-  config: Record<string, unknown>
-  messages: unknown[]
-}
+const FORMATS: ReadonlyMap<unknown, Format> = new Map<AdapterName, Format>([
+  [
+    'default',
+    { write: (config, messages) => ({ config, messages: [...messages] }), read: (answer) => [inFull(answer)] },
+  ],
+  ['openai', openai],
+  ['openaiResponses', openaiResponses],
+  ['anthropic', anthropic],
+])
 
-interface EngineAdapter {
-  fromPromptl(conversation: Conversation): Conversation
-  toPromptl(conversation: Conversation): Conversation
-}
-
-/** @throws ConfigurationError for an unknown name or an invalid object */
-export function adapterOf(wanted: RenderOptions['adapter'] = 'openai'): Adapter {
-  if (wanted === 'default') return { write: (_, messages) => [...messages], read: (_, message) => [inFull(message)] }
-  const adapter: unknown =
-    typeof wanted === 'string' ? Object.entries(Adapters).find(([name]) => name === wanted)?.[1] : wanted
-  if (!isEngineAdapter(adapter)) {
-    throw new ConfigurationError('adapter must be default, openai, openaiResponses, anthropic, or one of promptl-ai')
-  }
+/** @throws ConfigurationError for an invalid adapter, or content that the format does not support */
+export function writeConversation<M>(
+  config: Record<string, unknown>,
+  messages: readonly RenderedMessage[],
+  { adapter, stripServiceConfig }: RenderOptions,
+): Rendered<M> {
+  const written = formatOf(adapter).write(config, messages)
+  const kept = Object.entries(written.config).filter(([key]) => !SERVICE_KEYS.has(key))
   return {
-    write: (config, messages) => adapter.fromPromptl({ config, messages: messages.flatMap(toEngine) }).messages,
-    read: (config, message) =>
-      (adapter.toPromptl({ config, messages: [message] }).messages as EngineMessage[]).map(fromEngine),
+    config: stripServiceConfig ? Object.fromEntries(kept) : written.config,
+    messages: written.messages as M[],
   }
 }
 
-function isEngineAdapter(value: unknown): value is EngineAdapter {
-  const { fromPromptl, toPromptl } = (value ?? {}) as Partial<EngineAdapter>
-  return typeof fromPromptl === 'function' && typeof toPromptl === 'function'
+/**
+ * Reads one message of a model. The result may be several of stet's messages.
+ * @throws ConfigurationError for an invalid adapter or message
+ */
+export function readAnswer(answer: Record<string, unknown>, adapter: RenderOptions['adapter']): RenderedMessage[] {
+  return formatOf(adapter).read(answer)
 }
 
-function inFull(message: object): RenderedMessage {
-  const { content, ...rest } = message as { content?: unknown; role?: string }
+function formatOf(adapter: RenderOptions['adapter'] = 'openai'): Format {
+  const format = FORMATS.get(adapter)
+  if (format) return format
+  if (typeof adapter === 'object' && adapter !== null && isAdapterObject(adapter)) return formatOfObject(adapter)
+  throw new ConfigurationError(
+    'adapter must be default, openai, openaiResponses, anthropic, or an object of promptl-ai',
+  )
+}
+
+function inFull({ content, ...rest }: Record<string, unknown>): RenderedMessage {
   const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? [])
   return { role: 'assistant', ...rest, content: parts as RenderedPart[] }
-}
-
-// The engine uses one message per tool result, and a different field name for tool arguments.
-function toEngine({ role, content, ...extra }: RenderedMessage): unknown[] {
-  if (role !== 'tool') return [{ ...extra, role, content: content.map(toEnginePart) }]
-  return content.map(({ toolCallId, toolName, result }) => ({
-    ...extra,
-    role,
-    toolId: toolCallId,
-    toolName,
-    content: Array.isArray(result) && result.every(isPart) ? result : [{ type: 'text', text: textOf(result) }],
-  }))
-}
-
-function toEnginePart({ args, ...part }: RenderedPart): RenderedPart {
-  return part.type === 'tool-call'
-    ? { ...part, type: part.type, toolArguments: args }
-    : { ...part, ...(args !== undefined && { args }), type: part.type }
-}
-
-function isPart(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && 'type' in value
-}
-
-function textOf(result: unknown): string {
-  return typeof result === 'string' ? result : JSON.stringify(result)
-}
-
-function fromEngine({ content, ...message }: EngineMessage): RenderedMessage {
-  const parts = content.map((part): RenderedPart => {
-    if (part.type !== 'tool-call') return { ...part }
-    const { toolArguments, ...call }: Record<string, unknown> = part
-    return { ...call, type: part.type, args: toolArguments }
-  })
-  return { ...message, content: parts }
 }

@@ -1,6 +1,6 @@
 import type { RenderedMessage, RenderedPart } from '@stet/template'
 import { AbortError, type Message } from '../index.ts'
-import { type Adapter, adapterOf } from './adapter.ts'
+import { readAnswer, writeConversation } from './adapter.ts'
 import { runFailure } from './failures.ts'
 import type { RenderChainOptions } from './options.ts'
 
@@ -10,7 +10,6 @@ interface Step {
   number: number
   input: RenderedMessage[]
   config: Record<string, unknown>
-  shown: Record<string, unknown>
 }
 
 const PAUSED = Symbol('paused')
@@ -23,18 +22,18 @@ export async function answerStep<M>(
   step: Step,
   o: RenderChainOptions<M>,
 ): Promise<{ answer: RenderedMessage[]; isPaused: boolean }> {
-  const adapter = adapterOf(o.adapter)
   const limit = o.maxSteps ?? Number(step.config['maxSteps'] ?? step.config['max_steps'] ?? DEFAULT_MAX_STEPS)
   const answer: RenderedMessage[] = []
   for (let calls = 0; calls < limit; calls++) {
     if (o.signal?.aborted) throw new AbortError('The chain was aborted', { detached: false, cause: o.signal.reason })
-    const said = await askModel(step, adapter, [...step.input, ...answer], o)
+    const said = await askModel(step, [...step.input, ...answer], o)
     answer.push(...said)
     const open = said.flatMap(({ content }) => content).filter(({ type }) => type === 'tool-call')
     const handled = open.filter(({ toolName }) => o.tools && Object.hasOwn(o.tools, String(toolName)))
     // A tool call without a handler ends the step, because the model cannot continue without the call's result.
     if (open.length === 0 || handled.length < open.length) return { answer, isPaused: false }
-    const results = await answerCalls(open, o, adapter.write(step.config, [...step.input, ...answer]) as Message[])
+    const { messages } = writeConversation<Message>(step.config, [...step.input, ...answer], o)
+    const results = await answerCalls(open, o, messages)
     if (!results) return { answer, isPaused: true }
     answer.push({ role: 'tool', content: results })
   }
@@ -44,15 +43,14 @@ export async function answerStep<M>(
 }
 
 async function askModel<M>(
-  { number, config, shown }: Step,
-  adapter: Adapter,
+  { number, config }: Step,
   messages: RenderedMessage[],
-  { onStep, signal }: RenderChainOptions<M>,
+  o: RenderChainOptions<M>,
 ): Promise<RenderedMessage[]> {
-  const written = adapter.write(config, messages) as M[]
-  const said = await onStep({ config: shown, messages: written, step: number, ...(signal && { signal }) })
+  const written = writeConversation<M>(config, messages, o)
+  const said = await o.onStep({ ...written, step: number, ...(o.signal && { signal: o.signal }) })
   if (typeof said === 'string') return [{ role: 'assistant', content: [{ type: 'text', text: said }] }]
-  return adapter.read(config, { role: 'assistant', ...said })
+  return readAnswer({ role: 'assistant', ...said }, o.adapter)
 }
 
 /** Returns undefined if a handler paused. */

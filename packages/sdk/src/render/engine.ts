@@ -9,18 +9,10 @@ import {
 } from '@stet/template'
 import { readParameters } from '@stet/template/parameters'
 import { ConfigurationError } from '../index.ts'
-import { adapterOf } from './adapter.ts'
+import { writeConversation } from './adapter.ts'
 import { answerStep } from './chain.ts'
 import { refusedParameters, runFailure } from './failures.ts'
 import type { RenderChainOptions, Rendered, RenderOptions, Source } from './options.ts'
-
-/** Only the server reads these keys. A provider would reject them. */
-const SERVICE_KEYS = new Set(
-  (
-    'provider maxSteps max_steps maxRetries max_retries type name description parameters tools agents schema validate isolated ' +
-    'mcpHeaders mcp_headers'
-  ).split(' '),
-)
 
 interface Opened {
   prompt: CompiledPrompt
@@ -32,7 +24,7 @@ export async function renderFirst<M>(source: Source, o: RenderOptions): Promise<
   const step = next(prompt, input)
   // The first step is never `done`. This check only narrows the type.
   if (step.done) return { config: {}, messages: [] }
-  return { config: shown(step.config, o), messages: adapterOf(o.adapter).write(step.config, step.input) as M[] }
+  return writeConversation(step.config, step.input, o)
 }
 
 export async function renderSteps<M>(source: Source, o: RenderChainOptions<M>): Promise<Rendered<M>> {
@@ -45,13 +37,12 @@ export async function renderSteps<M>(source: Source, o: RenderChainOptions<M>): 
     conversation.push(...step.added)
     if (step.done) break
     config = step.config
-    const told = { number, input: step.input, config, shown: shown(config, o) }
-    const { answer, isPaused } = await answerStep(told, o)
+    const { answer, isPaused } = await answerStep({ number, input: step.input, config }, o)
     conversation.push(...answer)
     if (isPaused) break
     goOn = { state: step.state, answer }
   }
-  return { config: shown(config, o), messages: adapterOf(o.adapter).write(config, conversation) as M[] }
+  return writeConversation(config, conversation, o)
 }
 
 function open(source: Source, { parameters = {}, references = {}, fullPath }: RenderOptions): Opened {
@@ -80,9 +71,4 @@ function next(prompt: CompiledPrompt, input: StepInput): RenderedStep {
     const where = `${place.path}:${place.line}:${place.column}`
     throw runFailure('chain_compile_error', `${where} ${message}`, { compileCode: code, ...place })
   }
-}
-
-function shown(config: Record<string, unknown>, { stripServiceConfig }: RenderOptions): Record<string, unknown> {
-  if (!stripServiceConfig) return config
-  return Object.fromEntries(Object.entries(config).filter(([key]) => !SERVICE_KEYS.has(key)))
 }

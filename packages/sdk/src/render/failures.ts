@@ -1,4 +1,4 @@
-import { RunError, UnprocessableEntityError } from '../index.ts'
+import { ConfigurationError, RunError, UnprocessableEntityError } from '../index.ts'
 
 // No request was sent, so the response fields are empty.
 const NOWHERE = { status: 422, requestId: null, serverResponse: '', method: '', url: '', attempts: 0 }
@@ -22,4 +22,12 @@ export function refusedParameters({ message, ...details }: { message: string }):
     message,
     details,
   })
+}
+
+export function invalidContent(message: string, cause?: unknown): ConfigurationError {
+  return new ConfigurationError(message, { cause })
+}
+
+export function unsupported(format: string, content: string): ConfigurationError {
+  return invalidContent(`The message format ${format} does not support ${content}`)
 }

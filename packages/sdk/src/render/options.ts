@@ -9,7 +9,7 @@ export type Source = string | { content: string; path?: string }
 /** Options for rendering a prompt. */
 export interface RenderOptions {
   parameters?: Record<string, unknown>
-  /** Default: `openai`. An object must be a promptl-ai adapter with `fromPromptl` and `toPromptl`. */
+  /** Default: `openai`. An object must be an adapter of promptl-ai, such as its `vercel`, with `fromPromptl` and `toPromptl`. */
   adapter?: AdapterName | object
   /** The texts of all directly and indirectly referenced prompts, by path in the project. */
   references?: Record<string, string>

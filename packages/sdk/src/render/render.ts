@@ -1,17 +1,16 @@
 import type { Message } from '../index.ts'
 import type { RenderChainOptions, Rendered, RenderOptions, Source } from './options.ts'
-import { loadPromptl } from './promptl.ts'
 
 /**
- * Renders a prompt locally with the server's engine, rules and errors. The messages of a provider need the package
- * `promptl-ai`, which loads on the first call. For a prompt with `<step>` tags, this renders the first step. `renderChain` renders all of them.
+ * Renders a prompt locally with the server's engine, rules and errors. For a prompt with `<step>` tags, this renders
+ * the first step. `renderChain` renders all of them.
  *
  * @example
  * const prompt = await stet.prompts.get('support/reply')
  * const { config, messages } = await render(prompt, { parameters: { ticket }, adapter: 'openai' })
  */
 export async function render<M = Message>(prompt: Source, o: RenderOptions = {}): Promise<Rendered<M>> {
-  const { renderFirst } = await loadEngine(o)
+  const { renderFirst } = await import('./engine.ts')
   return renderFirst<M>(prompt, o)
 }
 
@@ -26,12 +25,6 @@ export async function render<M = Message>(prompt: Source, o: RenderOptions = {})
  * })
  */
 export async function renderChain<M = Message>(prompt: Source, o: RenderChainOptions<M>): Promise<Rendered<M>> {
-  const { renderSteps } = await loadEngine(o)
+  const { renderSteps } = await import('./engine.ts')
   return renderSteps<M>(prompt, o)
-}
-
-/** The adapters for the messages of providers are those of promptl-ai. */
-async function loadEngine({ adapter }: RenderOptions): Promise<typeof import('./engine.ts')> {
-  if (adapter !== 'default' && typeof adapter !== 'object') await loadPromptl()
-  return import('./engine.ts')
 }

@@ -20,20 +20,17 @@ afterAll(() => packed?.remove())
 
 // These checks fail if the main entry is loaded twice.
 const CHECKS = `
-  const [{ ApiError, RunStream, Stet, StetError }, latitude, render, ai, testing, browser] = entries
+  const [{ ApiError, RunStream, Stet }, latitude, render, ai, testing, browser] = entries
   const { createMockStet } = testing
   if (latitude.LatitudeApiError !== ApiError || browser.RunStream !== RunStream) throw new Error('two copies')
   const stet = createMockStet({ 'a/b': 'Hello' })
   if (!(stet instanceof Stet) || !(stet.prompts.stream('a/b') instanceof RunStream)) throw new Error('two copies')
   const chunks = []
   for await (const { type } of ai.toUIMessageStream(stet.prompts.stream('a/b'))) chunks.push(type)
-  const failed = await render.render('x').catch((error) => error)
-  if (!(failed instanceof StetError)) throw failed
-  console.log(JSON.stringify([chunks.length, typeof latitude.Latitude, typeof browser.openRun, failed.message]))
+  const { messages } = await render.render('Hi {{ a }}', { parameters: { a: 1 } })
+  console.log(JSON.stringify([chunks.length, typeof latitude.Latitude, typeof browser.openRun, messages[0].content]))
 `
-const NO_ENGINE =
-  'The messages of a provider need promptl-ai, or pass adapter: "default": npm install promptl-ai@0.12.0'
-const PRINTED = [7, 'function', 'function', NO_ENGINE]
+const PRINTED = [7, 'function', 'function', 'Hi 1']
 
 describe.each(nodes())('on %s', (node) => {
   it('can be imported', async () => {
@@ -66,14 +63,6 @@ describe.each(nodes())('on %s', (node) => {
     const source = readFileSync(new URL('../../src/transport/request.ts', import.meta.url), 'utf8').split('\n')
     expect(source[Number(line) - 1]).toContain('new ConnectionError')
     expect(stack).toContain('sdk/src/stream/read-run.ts')
-  })
-
-  it.each(['mjs', 'cjs'])('renders after the engine is installed (%s)', async (form) => {
-    const project = newProject(packed, { others: ['promptl-ai'] })
-    const load = form === 'mjs' ? "await import('@stet/sdk/render')" : "require('@stet/sdk/render')"
-    const code = `const { render } = ${load}; const { messages } = await render('Hi {{ a }}', { parameters: { a: 1 } }); console.log(messages[0].content)`
-    writeFileSync(`${project}/main.${form}`, form === 'mjs' ? code : `;(async () => { ${code} })()`)
-    expect((await runIn(project, [node, `main.${form}`])).trim()).toBe('Hi 1')
   })
 })
 
@@ -151,7 +140,7 @@ describe('in TypeScript', () => {
     expect(files).toHaveLength(2 * (ENTRIES.length + 1) + 2)
     for (const file of files) {
       const text = readFileSync(`${packed.folder}/dist/${file}`, 'utf8')
-      expect(text).not.toMatch(/zod|ts-rest|@types\/node|@stet\/(?!sdk')|promptl-ai'|NodeJS|Buffer/)
+      expect(text).not.toMatch(/zod|ts-rest|@types\/node|@stet\/(?!sdk')|NodeJS|Buffer/)
       const imported = [...text.matchAll(/from "([^"]+)"/g)].map(([, name]) => name)
       expect(
         imported.filter((name) => !/^\.\/((index|render)\.[cm]js|prompt-registry\.cjs)$/.test(name ?? '')),
@@ -167,7 +156,7 @@ describe('in a bundle', () => {
     outside: string[] = [],
     globalName = 'entry',
   ): Promise<{ code: string; inputs: string[] }> {
-    const project = newProject(packed, { others: ['promptl-ai'] })
+    const project = newProject(packed)
     const made = await build({
       stdin: { contents: `export * from '${entry}'`, resolveDir: project },
       bundle: true,
@@ -190,9 +179,9 @@ describe('in a bundle', () => {
     ['@stet/sdk/render', 3072],
     ['@stet/sdk/ai', 3072],
   ])('%s adds at most %i bytes to the main entry', async (entry, budget) => {
-    const { code, inputs } = await bundled(entry, ['./index.mjs', './render.mjs', './engine-*', 'promptl-ai'])
-    expect(inputs.some((input) => /promptl-ai|dist\/index/.test(input))).toBe(false)
-    expect(weightOf(code)).toBeGreaterThan(200)
+    const { code, inputs } = await bundled(entry, ['./index.mjs', './render.mjs', './engine-*'])
+    expect(inputs.some((input) => /dist\/(index|engine)/.test(input))).toBe(false)
+    expect(weightOf(code)).toBeGreaterThan(100)
     expect(weightOf(code)).toBeLessThanOrEqual(budget)
   })
 
@@ -207,30 +196,9 @@ describe('in a bundle', () => {
     expect(code).not.toMatch(/apiKey|STET_API_KEY|\/projects/)
   })
 
-  it.each(['esm', 'cjs', 'iife'] as const)(
-    'rendering without promptl-ai rejects with instructions (%s)',
-    async (format) => {
-      const project = newProject(packed)
-      const from = format === 'cjs' ? "= require('@stet/sdk/latitude')" : "from '@stet/sdk/latitude'"
-      const render = "new Latitude('k').prompts.render({ prompt: { content: 'x' }, parameters: {} })"
-      const code = `${format === 'cjs' ? 'const' : 'import'} { Latitude } ${from}; ${render}.catch((error) => console.log(error.name, error.message))`
-      const file = `${project}/app.${format === 'esm' ? 'mjs' : 'cjs'}`
-      await build({
-        stdin: { contents: code, resolveDir: project },
-        bundle: true,
-        outfile: file,
-        format,
-        platform: format === 'iife' ? 'browser' : 'node',
-        nodePaths: [],
-        logLevel: 'silent',
-      })
-      expect((await runIn(project, [process.execPath, file])).trim()).toBe(`ConfigurationError ${NO_ENGINE}`)
-    },
-  )
-
   it('the main entry does not import the engine', async () => {
     const { inputs } = await bundled('@stet/sdk')
-    expect(inputs.some((input) => /promptl|engine/.test(input))).toBe(false)
+    expect(inputs.some((input) => /engine/.test(input))).toBe(false)
   })
 
   it('the client works with only web globals', async () => {
@@ -247,15 +215,20 @@ describe('in a bundle', () => {
     expect(new Set(keys).size).toBe(3)
   })
 
-  it.each(['@stet/sdk', ...ENTRIES.filter((name) => !name.endsWith('render') && !name.endsWith('latitude'))])(
-    '%s needs only web globals',
-    async (entry) => {
-      const { code } = await bundled(entry)
-      const found: unknown = runInContext(
-        `${code}; [Object.keys(entry).length > 0, typeof process]`,
-        createContext({ ...webGlobals }),
-      )
-      expect([...(found as unknown[])]).toEqual([true, 'undefined'])
-    },
-  )
+  it('rendering works with only web globals', async () => {
+    const { code } = await bundled('@stet/sdk/latitude')
+    const call = "new entry.Latitude('k').prompts.render({ prompt: { content: 'Hi {{ a }}' }, parameters: { a: 1 } })"
+    expect(await runInContext(`${code}; ${call}`, createContext({ ...webGlobals }))).toMatchObject({
+      messages: [{ role: 'system', content: 'Hi 1' }],
+    })
+  })
+
+  it.each(['@stet/sdk', ...ENTRIES])('%s needs only web globals', async (entry) => {
+    const { code } = await bundled(entry)
+    const found: unknown = runInContext(
+      `${code}; [Object.keys(entry).length > 0, typeof process]`,
+      createContext({ ...webGlobals }),
+    )
+    expect([...(found as unknown[])]).toEqual([true, 'undefined'])
+  })
 })

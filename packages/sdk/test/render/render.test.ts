@@ -40,18 +40,12 @@ describe('render', () => {
     expect(config).toMatchObject({ provider: 'openai', model: 'gpt-4o', temperature: 0.2 })
   })
 
-  it.each(['openai', 'openaiResponses', 'anthropic'] as const)(
-    'writes the same messages as the adapter %s',
-    async (name) => {
-      const o = { parameters: { count: 2 } }
-      const [own, given] = [
-        await render(PROMPT, { ...o, adapter: name }),
-        await render(PROMPT, { ...o, adapter: Adapters[name] }),
-      ]
-      expect(own).toEqual(given)
-      expect(JSON.stringify(own.messages)).toContain('3 things')
-    },
-  )
+  it('gives Anthropic the system messages in the configuration', async () => {
+    const prompt = '---\nsystem: Be kind.\nmaxSteps: 3\n---\nBe brief.\n<user>Hi</user>'
+    const { config, messages } = await render(prompt, { adapter: 'anthropic', stripServiceConfig: true })
+    expect(config).toEqual({ system: [...text('Be kind.'), ...text('Be brief.')] })
+    expect(messages).toEqual([{ role: 'user', content: text('Hi') }])
+  })
 
   it('returns the server messages unchanged', async () => {
     const prompt =
@@ -100,6 +94,15 @@ describe('render', () => {
 
   it('rejects an invalid adapter', async () => {
     await expect(render('x', { adapter: {} })).rejects.toBeInstanceOf(ConfigurationError)
+  })
+
+  it('rejects content that the format does not support', async () => {
+    const prompt = '<system><content-image>https://host/a.png</content-image></system>'
+    const error: unknown = await render(prompt).catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(ConfigurationError)
+    expect(error).toMatchObject({
+      message: 'The message format openai does not support parts of type image in system messages',
+    })
   })
 })
 
@@ -177,6 +180,43 @@ describe('renderChain', () => {
     expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'assistant'])
     expect(JSON.stringify(messages)).toContain('about y')
   })
+
+  it('names the tool of a response whose arguments are not JSON', async () => {
+    const call = { id: 'a', type: 'function', function: { name: 'look_up', arguments: '{"q"' } }
+    const chain = renderChain<{ role: string }>(TOOLS, { onStep: async () => ({ tool_calls: [call] }) })
+    await expect(chain).rejects.toThrow('onStep returned a call of the tool look_up whose arguments are not JSON')
+  })
+
+  it('keeps the system messages of all steps in the configuration for Anthropic', async () => {
+    const seen: unknown[] = []
+    const { config, messages } = await renderChain('---\nsystem: A\n---\n<step>B</step><step>C</step>', {
+      adapter: 'anthropic',
+      async onStep({ config }) {
+        seen.push(config['system'])
+        return { content: [{ type: 'text', text: 'Yes.' }] }
+      },
+    })
+    expect(seen).toEqual([
+      [...text('A'), ...text('B')],
+      [...text('A'), ...text('B'), ...text('C')],
+    ])
+    expect(config).toEqual({ system: [...text('A'), ...text('B'), ...text('C')] })
+    expect(messages).toEqual([
+      { role: 'assistant', content: text('Yes.') },
+      { role: 'assistant', content: text('Yes.') },
+    ])
+  })
+
+  it.each(['anthropic' as const, Adapters.anthropic])(
+    'reads a response once beside a configured system text (%#)',
+    async (adapter) => {
+      const { messages } = await renderChain('---\nsystem: A\n---\n<user>Hi</user>', {
+        adapter,
+        onStep: async () => ({ content: text('Yes.') }),
+      })
+      expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant'])
+    },
+  )
 
   it('leaves unanswered calls and the calls of a pausing handler open', async () => {
     const once = async () => ({ content: [call('a')] })

@@ -47,8 +47,8 @@ const IMPORTS = `
 `
 const call = (options: ScenarioOptions) => `runScenario({ sdk, latitude, ...${JSON.stringify(options)} })`
 
-function projectWith(packed: Packed, main: string, others: string[] = []): string {
-  const project = newProject(packed, { others })
+function projectWith(packed: Packed, main: string): string {
+  const project = newProject(packed)
   cpSync(`${here}scenario.mjs`, `${project}/scenario.mjs`)
   writeFileSync(`${project}/main.mjs`, `${IMPORTS}\n${main}`)
   return project
@@ -69,8 +69,7 @@ function program(name: string, command: [string, ...string[]]): TestedRuntime {
 /** A worker is one script that answers requests, so the scenario runs inside a request. */
 async function runInWorker(packed: Packed, options: ScenarioOptions): Promise<unknown> {
   const handler = `export default { fetch: async () => Response.json(await ${call(options)}) }`
-  // A bundler follows every import, including the engine, which only rendering loads.
-  const project = projectWith(packed, handler, ['promptl-ai'])
+  const project = projectWith(packed, handler)
   await build({
     entryPoints: [`${project}/main.mjs`],
     outfile: `${project}/worker.mjs`,

@@ -108,5 +108,6 @@ async function old({ Latitude, LatitudeApiError }, { apiKey, ...options }) {
   const types = []
   const result = await client.prompts.run('hello', { stream: true, onEvent: ({ data }) => types.push(data.type) })
   const error = await client.prompts.get('nowhere').catch((reason) => reason)
-  return [result.response.text, types.at(-1), error instanceof LatitudeApiError]
+  const { messages } = await client.prompts.render({ prompt: { content: 'Hi {{ a }}' }, parameters: { a: 1 } })
+  return [result.response.text, types.at(-1), error instanceof LatitudeApiError, messages]
 }

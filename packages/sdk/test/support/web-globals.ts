@@ -14,6 +14,8 @@ export const webGlobals = {
   ReadableStream,
   TextEncoder,
   TextDecoder,
+  atob,
+  btoa,
   crypto: { getRandomValues: crypto.getRandomValues.bind(crypto) },
   console,
   queueMicrotask,

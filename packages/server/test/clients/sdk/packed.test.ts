@@ -88,7 +88,7 @@ it.each(runtimes.filter(({ isHere }) => isHere))('$name', async ({ run }) => {
     cached: ['network', 'cache', 'fallback', 'As shipped'],
     proxied: [text, true],
     object: [{ urgency: 'high' }, { urgency: 'high' }],
-    latitude: [text, 'chain-completed', true],
+    latitude: [text, 'chain-completed', true, [{ role: 'system', content: 'Hi 1' }]],
   })
 })
 
