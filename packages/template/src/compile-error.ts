@@ -46,6 +46,10 @@ export class CompileIssueError extends Error {
  */
 export class CallerLimitError extends Error {
   override readonly name = 'CallerLimitError'
+
+  constructor(options?: { cause: unknown }) {
+    super('The work exceeds the limits of its caller', options)
+  }
 }
 
 const FRAME_WIDTH_CHARS = 120

@@ -15,6 +15,11 @@ export interface RenderOptions {
   references?: Record<string, string>
   /** The prompt's path, which resolves relative references. Default: the `path` of the source. */
   fullPath?: string
+  /**
+   * Maximum work per step, in units of about 20 ns. Default: 10,000,000. More work rejects with a `RunError` whose
+   * `details.compileCode` is `limit-exceeded`.
+   */
+  limit?: number
   /** If true, removes the `config` keys that only the server reads. You can pass the others to a provider's API. */
   stripServiceConfig?: boolean
 }

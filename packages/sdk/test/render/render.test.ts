@@ -104,6 +104,28 @@ describe('render', () => {
       message: 'The message format openai does not support parts of type image in system messages',
     })
   })
+
+  it.each([
+    // More than the server allows.
+    [undefined, 2_000_000, 'fulfilled'],
+    [undefined, 20_000_000, 'rejected'],
+    [1_000, 2_000, 'rejected'],
+    [20_000_000, 12_000_000, 'fulfilled'],
+  ])('limits the work to %s units (a prompt of %i)', async (limit, units, outcome) => {
+    const rounds = Math.ceil(units / 12)
+    const prompt = 'Sum:\n{{ sum = 0 }}{{ for n in list }}{{ for m in list }}{{ sum = n + m }}{{ endfor }}{{ endfor }}'
+    const list = Array.from({ length: Math.ceil(Math.sqrt(rounds)) }, (_, index) => index)
+    const [made] = await Promise.allSettled([render(prompt, { parameters: { list }, ...(limit && { limit }) })])
+    expect(made?.status).toBe(outcome)
+    if (made?.status !== 'rejected') return
+    expect(made.reason).toBeInstanceOf(RunError)
+    const details = { compileCode: 'limit-exceeded', path: 'prompt', line: 2, frame: expect.stringContaining('^') }
+    expect(made.reason).toMatchObject({ errorCode: 'chain_compile_error', details })
+  })
+
+  it.each([0, -1, Number.NaN])('rejects the limit %d', async (limit) => {
+    await expect(render('x', { limit })).rejects.toBeInstanceOf(ConfigurationError)
+  })
 })
 
 describe('renderChain', () => {

@@ -41,8 +41,8 @@ export type RenderedStep =
 
 /**
  * Renders the next step. The first step is never `done`, even if it renders no message.
- * @param fuel the caller's own limit, if it is less than that of the language
- * @throws CompileIssueError; CallerLimitError
+ * @param fuel the caller's own limit, instead of that of the language
+ * @throws CompileIssueError; CallerLimitError with its place as `cause`, if the limit is less than that of the language
  */
 export function renderStep(prompt: CompiledPrompt, input: StepInput, fuel = MAX_FUEL): RenderedStep {
   const { program } = prompt
@@ -52,8 +52,8 @@ export function renderStep(prompt: CompiledPrompt, input: StepInput, fuel = MAX_
   try {
     return nextStep(prompt, program, input, meter)
   } catch (error) {
-    if (error instanceof OutOfFuelError && fuel < MAX_FUEL) throw new CallerLimitError()
-    throw positioned(prompt, meter, error)
+    const cause = positioned(prompt, meter, error)
+    throw error instanceof OutOfFuelError && fuel < MAX_FUEL ? new CallerLimitError({ cause }) : cause
   }
 }
 
