@@ -111,6 +111,30 @@ describe.each(Object.entries(attacks))('%s', (_name, content) => {
   })
 })
 
+describe('front matter', () => {
+  const closed = (open: string, close: string, levels: number): string =>
+    `${open.repeat(levels)}a${close.repeat(levels)}`
+
+  it.each([
+    ['lists as keys', `{? ${closed('[? ', ']', 120)}}`],
+    ['maps as keys', closed('{? ', ' : 1}', 500)],
+    ['lists before a colon', closed('[', ']: 1', 680)],
+    ['keys on lines', `${'? '.repeat(2_000)}a`],
+    ['a deep list as a key', `? ${closed('[', ']', 2_000)}`],
+    ['lists that stay open', '{? [? '.repeat(680)],
+  ])('of %s is refused at once', (_name, yaml) => {
+    const source = sourceOf(`---\n${yaml}\n---\nx`)
+    expect(compilePrompt(source).issues[0]).toMatchObject({ code: 'invalid-config' })
+    // The bar is 10 ms on a free machine.
+    expect(leastCpuMs(3, () => compilePrompt(source))).toBeLessThan(40)
+  })
+
+  it('may have lists and maps as keys', () => {
+    const { config } = compilePrompt(sourceOf('---\na: {{ x }}\n? [1, { b: 2 }]\n: c\n---\nx'))
+    expect(config).toEqual({ a: { '{ x }': null }, '[ 1, { b: 2 } ]': 'c' })
+  })
+})
+
 describe('references', () => {
   const references = '<prompt path="/a"/>'.repeat(190)
   const limits = { maxTextChars: 16_384 }
