@@ -18,6 +18,9 @@ const twice = (body: string): string => each(`{{ for b in list }}${body}{{ endfo
 const doubled = (first: string, times: number): string => `{{ t = ${first} }}${'{{ t = t + t }}'.repeat(times)}`
 const nested = (levels: number, wrap: string): string => `{{ o = [] }}${`{{ o = ${wrap} }}`.repeat(levels)}`
 
+const inBlocks = (depth: number, body: string): string =>
+  `${'{{ if 1 }}'.repeat(depth)}${body}${'{{ endif }}'.repeat(depth)}`
+
 const attacks: Readonly<Record<string, string>> = {
   'a growing list': '{{ l = [1] }}{{ for x in l }}{{ l.push(x) }}{{ endfor }}',
   'nested loops': twice('{{ for c in list }}x{{ endfor }}'),
@@ -58,6 +61,9 @@ const attacks: Readonly<Record<string, string>> = {
   'kept pieces': `{{ t = [] }}${each('{{ t.push(s.split("x")) }}')}`,
   'spread objects': '{{ o = {} }}{{ for a in objects }}{{ o = { ...o, ...a } }}{{ endfor }}',
   'many messages': twice('<user>x</user>'),
+  'many attributes': each(`<user ${Array.from({ length: 1_000 }, (_, at) => `a${at}`).join(' ')}>x</user>`),
+  'many attributes of a scope': each(`<scope ${Array.from({ length: 1_000 }, (_, at) => `a${at}`).join(' ')}></scope>`),
+  'names in nested blocks': inBlocks(190, each(`{{ x = [${'s,'.repeat(4_000)}] }}`)),
   'large attributes': each('<user meta={{ objects }}>x</user>'),
   'the front of a long list': twice('{{ wide.unshift(1) }}'),
   'a reversed list': each('{{ x = wide.reverse().length }}'),
@@ -109,6 +115,12 @@ describe.each(Object.entries(attacks))('%s', (_name, content) => {
     // The bar is 5 ms on a free machine.
     expect(leastCpuMs(5, () => outcomeWith(10_000))).toBeLessThan(30)
   })
+})
+
+it('names in nested blocks are found as fast as others', () => {
+  const names = `{{ [${'a,'.repeat(4_000)}] }}`.repeat(20)
+  const msIn = (depth: number) => leastCpuMs(3, () => compilePrompt(sourceOf(inBlocks(depth, names))))
+  expect(msIn(190)).toBeLessThan(1.5 * msIn(1) + 20)
 })
 
 describe('front matter', () => {
