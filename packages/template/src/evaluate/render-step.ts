@@ -71,7 +71,7 @@ function nextStep(prompt: CompiledPrompt, program: Program, input: StepInput, me
   const { config, isolated } = configOf(prompt.config, machine.step)
   const before = state ? [...state.history, ...(state.isolated ? [] : answer)] : []
   const all = [...before, ...added]
-  const next = machine.step ? storeMachine(machine, program, namedParameters(program, parameters)) : null
+  const next = machine.step ? storeMachine(machine, program, program.changesValues ? {} : parameters) : null
   return {
     done: false,
     // Each list is the receiver's own.
@@ -104,12 +104,6 @@ function parametersOf(
     parameters[name] = changesValues && !state ? copied(value, meter) : value
   }
   return parameters
-}
-
-function namedParameters({ changesValues }: Program, parameters: ObjectValue): Map<Value, string> {
-  if (changesValues) return new Map()
-  const entries = Object.entries(parameters).filter(([, value]) => typeof value === 'object' && value !== null)
-  return new Map(entries.map(([name, value]) => [value, name]))
 }
 
 /** A step's attributes override the front matter, except those without a value. */
