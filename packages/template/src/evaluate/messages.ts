@@ -133,6 +133,7 @@ function parsedArguments(text: string, tag: Tag, meter: Meter): Value {
 
 function plain(values: ObjectValue): Record<string, unknown> {
   const kept: ObjectValue = {}
+  // bounded: the tag has paid for its attributes
   for (const [key, value] of Object.entries(values)) if (value !== undefined) setOwn(kept, key, jsonValue(value))
   return kept
 }

@@ -42,13 +42,18 @@ export type RenderedStep =
 /**
  * Renders the next step. The first step is never `done`, even if it renders no message.
  * @param fuel the caller's own limit, if it is less than that of the language
+ * @param meter counts the fuel
  * @throws CompileIssueError; CallerLimitError
  */
-export function renderStep(prompt: CompiledPrompt, input: StepInput, fuel = MAX_FUEL): RenderedStep {
+export function renderStep(
+  prompt: CompiledPrompt,
+  input: StepInput,
+  fuel = MAX_FUEL,
+  meter = new Meter(fuel),
+): RenderedStep {
   const { program } = prompt
   if (!program) throw new CompileIssueError(prompt.issues[0] ?? issueAt(prompt.place(0), 'parse-error', 'It is broken'))
   if (input.state && !input.state.machine) return { done: true, added: [] }
-  const meter = new Meter(fuel)
   try {
     return nextStep(prompt, program, input, meter)
   } catch (error) {
@@ -86,6 +91,7 @@ function nextStep(prompt: CompiledPrompt, program: Program, input: StepInput, me
 
 function firstFrame({ fragment }: Program, parameters: ObjectValue) {
   const scope = new Scope()
+  // bounded: each name is in the text of the prompt
   for (const [name, value] of Object.entries(parameters)) scope.values.set(name, value)
   return { kind: 'list', node: fragment, isElse: false, at: 0, scope, isInContent: false } as const
 }
