@@ -11,6 +11,10 @@ export interface FrontMatter {
 /** The parser of YAML needs up to 300 ms for this much hostile text, and cannot be interrupted. */
 const MAX_FRONT_MATTER_CHARS = 65_536
 const MAX_ALIASES = 100
+/** Deeper lists and maps take quadratic time to parse. */
+const MAX_DEPTH = 64
+/** Reading a list or a map that is a key writes all keys inside it as text, again at each level. */
+const MAX_KEY_DEPTH = 4
 const TOO_DEEP = 'The front matter is nested too deeply'
 const CORE_TAG = /^!!(?:str|int|float|bool|null|map|seq)$/
 
@@ -21,8 +25,8 @@ const CORE_TAG = /^!!(?:str|int|float|bool|null|map|seq)$/
 export function readFrontMatter(yaml: string, maxChars = Number.POSITIVE_INFINITY): FrontMatter {
   if (yaml.length > maxChars) throw new CallerLimitError()
   if (yaml.length > MAX_FRONT_MATTER_CHARS) return invalid('The front matter is larger than 64 KB', 0, 'limit-exceeded')
-  const tag = customTagAt(yaml)
-  if (tag !== -1) return invalid('Custom YAML tags are not allowed', tag)
+  const fault = tokenFault(yaml)
+  if (fault) return invalid(fault.message, fault.start)
   try {
     return readMap(yaml)
   } catch (error) {
@@ -38,6 +42,7 @@ function readMap(yaml: string): FrontMatter {
   const [error] = document.errors
   if (error?.code === 'RESOURCE_EXHAUSTION') return invalid(TOO_DEEP, 0)
   if (error) return invalid(error.message, error.pos[0])
+  if (isTooDeep(document.contents)) return invalid(TOO_DEEP, 0)
   const repeated = repeatedKeyAt(document.contents)
   if (repeated !== undefined) return invalid('Map keys must be unique', repeated)
   const config: unknown = document.toJS({ maxAliasCount: MAX_ALIASES }) ?? {}
@@ -47,6 +52,23 @@ function readMap(yaml: string): FrontMatter {
   checkDepth(config)
   if (holdsProtoKey(config)) return invalid("The key '__proto__' is not allowed", 0)
   return { config: { ...config }, faults: [] }
+}
+
+function isTooDeep(contents: ParsedNode | null): boolean {
+  const open: { node: unknown; depth: number; keyDepth: number }[] = [{ node: contents, depth: 0, keyDepth: 0 }]
+  for (let next = open.pop(); next; next = open.pop()) {
+    const { node, depth, keyDepth } = next
+    if (depth > MAX_DEPTH || keyDepth > MAX_KEY_DEPTH) return true
+    if (!isCollection(node)) continue
+    for (const item of node.items) {
+      const value = isPair(item) ? item.value : item
+      open.push({ node: value, depth: depth + 1, keyDepth })
+      if (isPair(item) && isCollection(item.key)) {
+        open.push({ node: item.key, depth: depth + 1, keyDepth: keyDepth + 1 })
+      }
+    }
+  }
+  return false
 }
 
 /** Returns the offset of a key that its map already has. */
@@ -68,20 +90,24 @@ function repeatedKeyAt(contents: ParsedNode | null): number | undefined {
 }
 
 /**
- * Returns the offset of a tag outside the core schema, or -1. The YAML parser only warns about such tags and drops
- * them.
+ * Finds a tag outside the core schema, which the YAML parser only warns about and drops, and a list or map that would
+ * take the parser too long.
  */
-function customTagAt(yaml: string): number {
+function tokenFault(yaml: string): Omit<Fault, 'code'> | undefined {
   let offset = 0
+  let depth = 0
   let isScalarText = false
   for (const token of new Lexer().lex(yaml)) {
     const type: CST.TokenType | null = isScalarText ? null : CST.tokenType(token)
-    if (type === 'tag' && !CORE_TAG.test(token)) return offset
+    if (type === 'tag' && !CORE_TAG.test(token)) return { message: 'Custom YAML tags are not allowed', start: offset }
+    if (type === 'flow-map-start' || type === 'flow-seq-start') depth += 1
+    if (type === 'flow-map-end' || type === 'flow-seq-end') depth -= 1
+    if (depth > MAX_DEPTH) return { message: TOO_DEEP, start: 0 }
     isScalarText = type === 'scalar'
     // The lexer's marks `scalar`, `doc-mode` and `flow-error-end` are not part of the text.
     if (!isScalarText && type !== 'doc-mode' && type !== 'flow-error-end') offset += token.length
   }
-  return -1
+  return undefined
 }
 
 function invalid(message: string, start: number, code = 'invalid-config'): FrontMatter {

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { normaliseLineEnds } from '../src/compile-error.ts'
+import { TAG_NAMES } from '../src/parse/parse-text.ts'
 
 const folder = fileURLToPath(new URL('../../server/test/corpus/', import.meta.url))
 
@@ -12,6 +13,13 @@ export function corpusTexts(): [name: string, text: string][] {
     return [file, normaliseLineEnds(readFileSync(folder + file, 'utf8'))]
   })
   return texts.filter(([name]) => !/^faults|^repairs\/(schema|comment)/.test(name))
+}
+
+const ENDLESS = new RegExp(`</?(?:${TAG_NAMES.join('|')})/(?!>)`)
+
+/** promptl-ai never returns from `<user/x`, and takes all memory meanwhile. */
+export function isEndlessInEngine(text: string): boolean {
+  return ENDLESS.test(text)
 }
 
 /** Keys that only one of the parsers sets, and ends that stet sets more exactly. */

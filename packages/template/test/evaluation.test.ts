@@ -4,8 +4,9 @@ import { callMethod, hasMethod, METHODS_OF } from '../src/evaluate/methods/metho
 import { Meter } from '../src/evaluate/values/fuel.ts'
 import { BINARY_OPERATORS } from '../src/evaluate/values/operators.ts'
 import { readMember, type Value } from '../src/evaluate/values/values.ts'
+import { CallerLimitError, compilePrompt, renderStep } from '../src/index.ts'
 import { BINARY, METHODS } from '../src/policy.ts'
-import { chainOf, inputTexts, renderIssue, textOf } from './support.ts'
+import { chainOf, inputTexts, now, renderIssue, sourceOf, textOf } from './support.ts'
 
 describe('built-ins', () => {
   const kinds = [Object, Function, Array, String, Number, Boolean, Date, Map, Promise, RegExp, Symbol, globalThis]
@@ -137,6 +138,27 @@ describe('the state of a chain', () => {
     expect(JSON.stringify(read).length).toBeLessThan(1_000)
     const [changed] = await chainOf('<step>{{ list.pop() }}</step>{{ list.length }}', [], big)
     expect(JSON.stringify(changed).length).toBeGreaterThan(3_000)
+  })
+
+  it('keeps the identity of parts of parameters', async () => {
+    const parameters = { o: { list: [[1], [2]], same: { a: 1 } } }
+    const content =
+      '{{ x = o.list[1] }}{{ y = { part: o.same } }}{{ for item, at in o.list }}<step>a</step>{{ item == o.list[at] }}' +
+      '{{ endfor }}{{ x == o.list[1] }}{{ y.part == o.same }}{{ x == o.list[0] }}'
+    const read = await chainOf(content, ['one', 'two'], parameters)
+    expect(inputTexts(read.at(-1)).at(-1)).toBe('truetruetruefalse')
+    const changed = await chainOf(`{{ x = o.list[1] }}<step>a</step>{{ x.push(3) }}{{ o.list }}`, ['one'], parameters)
+    expect(inputTexts(changed.at(-1)).at(-1)).toBe('2[[1],[2,3]]')
+  })
+
+  it('is paid for when it is read', async () => {
+    const prompt = compilePrompt(sourceOf('{{ x = l.slice(0) }}<step>a</step>b'))
+    const parameters = { l: Array.from({ length: 10_000 }, (_, index) => index) }
+    const first = renderStep(prompt, { parameters, now })
+    if (first.done) throw new Error('It has no step')
+    const { state } = first
+    expect(() => renderStep(prompt, { parameters, now, state }, 5_000)).toThrow(CallerLimitError)
+    expect(renderStep(prompt, { parameters, now, state })).toMatchObject({ done: false })
   })
 
   it('continues in the middle of loops and conditions, without evaluating them again', async () => {

@@ -1,5 +1,7 @@
 /** Which evaluations run in the thread, and how the end of the thread affects the others. */
+import { CallerLimitError } from '@stet/template'
 import { afterEach, describe, expect, it } from 'vitest'
+import { createPerform } from '../../src/adapters/evaluation/jobs.ts'
 import type { EvaluationMetrics } from '../../src/adapters/evaluation/thread-queue.ts'
 import type { EvaluationOwner } from '../../src/features/templates/template-engine.ts'
 import {
@@ -9,6 +11,7 @@ import {
   longList,
   now,
   outcome,
+  quietLog,
   rendered,
   sourceOf,
   startEngine,
@@ -77,6 +80,46 @@ describe('the place of an evaluation', () => {
     }
     const padding = `<!--${'x'.repeat(20_000)}-->`
     expect(await chainOf(content + padding)).toEqual(await chainOf(content))
+  })
+})
+
+it('tells no workspace by its time what others have evaluated', () => {
+  const perform = createPerform()
+  const stepOf = (workspaceId: number) => {
+    const job = { operation: 'step', workspaceId, source: sourceOf('Hi {{ n }}'), step: { parameters, now } } as const
+    // A text that is already compiled needs no characters.
+    return perform(job, { maxTextChars: workspaceId === attacker.workspaceId ? 0 : 100 })
+  }
+  expect(stepOf(victim.workspaceId)).toMatchObject({ result: { done: false } })
+  expect(() => stepOf(attacker.workspaceId)).toThrow(CallerLimitError)
+})
+
+describe('an evaluation that holds the thread of the server', () => {
+  const stallsOf = async (work: () => void): Promise<string[]> => {
+    const warnings: string[] = []
+    const engine = await engineWith({ log: { ...quietLog, warn: (event) => void warnings.push(event) } })
+    const read = {
+      get n() {
+        work()
+        return 1
+      },
+    }
+    expect(await rendered(engine, 'Hi {{ n }}', read)).toBe('Hi 1')
+    return warnings
+  }
+
+  it('is logged', async () => {
+    const untilCpuMs = (ms: number): void => {
+      const before = process.cpuUsage()
+      while (process.cpuUsage(before).user < ms * 1_000);
+    }
+    expect(await stallsOf(() => untilCpuMs(120))).toEqual(['template.stall'])
+  })
+
+  it('is not logged if the machine was busy with other work', async () => {
+    // The time that the operating system gives to others.
+    const elsewhere = () => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 120)
+    expect(await stallsOf(elsewhere)).toEqual([])
   })
 })
 

@@ -19,7 +19,7 @@ export function answerStep({ stack, run: { meter } }: Machine, answer: readonly 
   const message = answer.findLast(({ role }) => role === 'assistant') ?? NO_ANSWER
   meter.at = frame.node
   const set = (attribute: string, value: () => Value): void => {
-    if (Object.hasOwn(attributes, attribute)) scope.set(toText(attributes[attribute], meter), value())
+    if (Object.hasOwn(attributes, attribute)) scope.set(toText(attributes[attribute], meter), value(), meter)
   }
   const isJson = Object.hasOwn(attributes, 'schema')
   set('raw', () => copied((isJson ? withJsonOnly(message) : message) as Value, meter))

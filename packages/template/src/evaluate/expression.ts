@@ -40,7 +40,7 @@ export function evaluate(node: Expression, scope: Scope, run: Run): Value {
     case 'Literal':
       return node.value as Value
     case 'Identifier':
-      return node.name === CLOCK ? clock(run) : scope.get(node.name)
+      return node.name === CLOCK ? clock(run) : scope.get(node.name, meter)
     case 'MemberExpression':
       return memberOf(node, scope, run)
     case 'CallExpression':
@@ -209,12 +209,12 @@ function assignVariable(
 ): void {
   const { name } = target
   if (operator === '=') {
-    scope.set(name, value)
+    scope.set(name, value, meter)
     return
   }
-  if (!scope.find(name)) fail('variable-not-declared', `Variable '${name}' is not declared`, target)
+  if (!scope.find(name, meter)) fail('variable-not-declared', `Variable '${name}' is not declared`, target)
   meter.at = target
-  scope.set(name, binary(operator.slice(0, -1), scope.get(name), value, meter))
+  scope.set(name, binary(operator.slice(0, -1), scope.get(name, meter), value, meter), meter)
 }
 
 function assignMember(target: Member, operator: string, value: Value, scope: Scope, run: Run): void {

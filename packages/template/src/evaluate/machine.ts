@@ -10,6 +10,7 @@ import { isObject, joinItems, setOwn, toText, type Value } from './values/values
 
 const NODE_UNITS = 2
 const TAG_UNITS = 25
+const ATTRIBUTE_UNITS = 20
 const FILE_UNITS = 4
 
 /** Walks the nodes of a prompt up to the end of a step. The explicit stack cannot overflow, and can be stored. */
@@ -109,7 +110,7 @@ export class Machine {
       return
     }
     for (const variable of node.index ? [node.context, node.index] : [node.context]) {
-      if (!frame.scope.find(variable.name)) continue
+      if (!frame.scope.find(variable.name, this.run.meter)) continue
       const message = `Variable '${variable.name}' is already declared`
       throw new EvaluationError('variable-already-declared', message, variable)
     }
@@ -124,7 +125,7 @@ export class Machine {
   }
 
   private enterTag(tag: Tag, frame: Frame): void {
-    this.run.meter.spend(TAG_UNITS)
+    this.run.meter.spend(TAG_UNITS + tag.attributes.length * ATTRIBUTE_UNITS)
     this.output.endText()
     const values: Attributes = {}
     for (const attribute of tag.attributes) values[attribute.name] = this.attributeValue(attribute, frame.scope)

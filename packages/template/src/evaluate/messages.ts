@@ -2,7 +2,7 @@
 import type { Tag } from '../syntax/nodes.ts'
 import { EvaluationError, type Meter, type Range } from './values/fuel.ts'
 import { copiedWellFormed, jsonValue } from './values/printed.ts'
-import { isObject, type ObjectValue, toText, type Value } from './values/values.ts'
+import { isObject, type ObjectValue, setOwn, toText, type Value } from './values/values.ts'
 
 /** Attributes from the prompt become additional keys. */
 export type RenderedPart = { type: string } & Record<string, unknown>
@@ -132,6 +132,8 @@ function parsedArguments(text: string, tag: Tag, meter: Meter): Value {
 }
 
 function plain(values: ObjectValue): Record<string, unknown> {
-  const kept = Object.entries(values).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(kept.map(([key, value]) => [key, jsonValue(value)]))
+  const kept: ObjectValue = {}
+  // bounded: the tag has paid for its attributes
+  for (const [key, value] of Object.entries(values)) if (value !== undefined) setOwn(kept, key, jsonValue(value))
+  return kept
 }

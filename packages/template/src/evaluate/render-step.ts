@@ -42,13 +42,18 @@ export type RenderedStep =
 /**
  * Renders the next step. The first step is never `done`, even if it renders no message.
  * @param fuel the caller's own limit, instead of that of the language
+ * @param meter counts the fuel
  * @throws CompileIssueError; CallerLimitError with its place as `cause`, if the limit is less than that of the language
  */
-export function renderStep(prompt: CompiledPrompt, input: StepInput, fuel = MAX_FUEL): RenderedStep {
+export function renderStep(
+  prompt: CompiledPrompt,
+  input: StepInput,
+  fuel = MAX_FUEL,
+  meter = new Meter(fuel),
+): RenderedStep {
   const { program } = prompt
   if (!program) throw new CompileIssueError(prompt.issues[0] ?? issueAt(prompt.place(0), 'parse-error', 'It is broken'))
   if (input.state && !input.state.machine) return { done: true, added: [] }
-  const meter = new Meter(fuel)
   try {
     return nextStep(prompt, program, input, meter)
   } catch (error) {
@@ -71,7 +76,7 @@ function nextStep(prompt: CompiledPrompt, program: Program, input: StepInput, me
   const { config, isolated } = configOf(prompt.config, machine.step)
   const before = state ? [...state.history, ...(state.isolated ? [] : answer)] : []
   const all = [...before, ...added]
-  const next = machine.step ? storeMachine(machine, program, namedParameters(program, parameters)) : null
+  const next = machine.step ? storeMachine(machine, program, program.changesValues ? {} : parameters) : null
   return {
     done: false,
     // Each list is the receiver's own.
@@ -86,6 +91,7 @@ function nextStep(prompt: CompiledPrompt, program: Program, input: StepInput, me
 
 function firstFrame({ fragment }: Program, parameters: ObjectValue) {
   const scope = new Scope()
+  // bounded: each name is in the text of the prompt
   for (const [name, value] of Object.entries(parameters)) scope.values.set(name, value)
   return { kind: 'list', node: fragment, isElse: false, at: 0, scope, isInContent: false } as const
 }
@@ -104,12 +110,6 @@ function parametersOf(
     parameters[name] = changesValues && !state ? copied(value, meter) : value
   }
   return parameters
-}
-
-function namedParameters({ changesValues }: Program, parameters: ObjectValue): Map<Value, string> {
-  if (changesValues) return new Map()
-  const entries = Object.entries(parameters).filter(([, value]) => typeof value === 'object' && value !== null)
-  return new Map(entries.map(([name, value]) => [value, name]))
 }
 
 /** A step's attributes override the front matter, except those without a value. */

@@ -9,7 +9,7 @@ import {
   type Tag,
   type TemplateNode,
 } from './nodes.ts'
-import { declareName, emptyNames, innerNames, isKnown, type Names, noteNames } from './variables.ts'
+import { declareName, emptyNames, type Names, noteNames, visitBlock } from './variables.ts'
 
 export interface Analysis {
   faults: Fault[]
@@ -53,6 +53,10 @@ function visitAll(nodes: readonly TemplateNode[], walk: Walk, around: Surroundin
   for (const node of nodes) visit(node, walk, around)
 }
 
+function visitBranch(nodes: readonly TemplateNode[], walk: Walk, around: Surroundings, declared?: string[]): void {
+  visitBlock(around.names, (names) => visitAll(nodes, walk, { ...around, names }), declared)
+}
+
 function visit(node: TemplateNode, walk: Walk, around: Surroundings): void {
   switch (node.type) {
     case 'MustacheTag':
@@ -60,8 +64,8 @@ function visit(node: TemplateNode, walk: Walk, around: Surroundings): void {
       break
     case 'IfBlock':
       readExpression(node.expression, walk, around.names)
-      visitAll(node.children, walk, { ...around, names: innerNames(around.names) })
-      visitAll(node.else?.children ?? [], walk, { ...around, names: innerNames(around.names) })
+      visitBranch(node.children, walk, around)
+      visitBranch(node.else?.children ?? [], walk, around)
       break
     case 'ForBlock':
       visitLoop(node, walk, around)
@@ -80,17 +84,17 @@ function readExpression(expression: Expression, walk: Walk, names: Names): void 
 
 function visitLoop(node: ForBlock, walk: Walk, around: Surroundings): void {
   readExpression(node.expression, walk, around.names)
-  visitAll(node.else?.children ?? [], walk, { ...around, names: innerNames(around.names) })
+  visitBranch(node.else?.children ?? [], walk, around)
   const declared = node.index ? [node.context, node.index] : [node.context]
   for (const variable of declared) {
     checkName(variable.name, variable, walk.report)
-    if (isKnown(around.names, variable.name)) {
+    if (around.names.known.has(variable.name)) {
       const message = `Variable '${variable.name}' is already declared`
       walk.report({ code: 'variable-already-declared', message, ...rangeOf(variable) })
     }
   }
-  const names = innerNames(around.names, ...declared.map((variable) => variable.name))
-  visitAll(node.children, walk, { ...around, names })
+  const names = declared.map((variable) => variable.name)
+  visitBranch(node.children, walk, around, names)
 }
 
 function visitTag(tag: Tag, walk: Walk, around: Surroundings): void {

@@ -4,9 +4,10 @@ import type { Expression, Spread } from './nodes.ts'
 export const CLOCK = '$now'
 
 export interface Names {
+  /** The declared names of this block and the blocks around it. */
   known: Set<string>
-  /** The names of the block around this one. */
-  outer: Names | undefined
+  /** The names that this block has added. */
+  own: string[]
   /**
    * The names that are used without an earlier declaration, in order of appearance. All blocks of a prompt or of a
    * `<scope>` tag share this set.
@@ -15,27 +16,27 @@ export interface Names {
 }
 
 export function emptyNames(known: Iterable<string> = []): Names {
-  return { known: new Set(known), outer: undefined, free: new Set() }
+  return { known: new Set(known), own: [], free: new Set() }
 }
 
-/** Returns the names for a nested block. Declarations in the block are not visible outside it. */
-export function innerNames(names: Names, ...declared: string[]): Names {
-  return { known: new Set(declared), outer: names, free: names.free }
+/** Visits a nested block. Its declarations are not visible outside it. */
+export function visitBlock(around: Names, visit: (names: Names) => void, declared: readonly string[] = []): void {
+  const names = { ...around, own: [] as string[] }
+  for (const name of declared) declareName(names, name)
+  visit(names)
+  for (const name of names.own) names.known.delete(name)
 }
 
-export function isKnown(names: Names, name: string): boolean {
-  for (let block: Names | undefined = names; block; block = block.outer) if (block.known.has(name)) return true
-  return false
-}
-
-export function declareName(names: Names, name: string): void {
-  if (!isKnown(names, name)) names.known.add(name)
+export function declareName({ known, own }: Names, name: string): void {
+  if (known.has(name)) return
+  known.add(name)
+  own.push(name)
 }
 
 export function noteNames(node: Expression | Spread | null, names: Names, report: Report): void {
   if (node === null) return
   if (node.type === 'Identifier') {
-    if (node.name !== CLOCK && node.name !== 'undefined' && !isKnown(names, node.name)) names.free.add(node.name)
+    if (node.name !== CLOCK && node.name !== 'undefined' && !names.known.has(node.name)) names.free.add(node.name)
   } else if (node.type === 'AssignmentExpression') {
     noteNames(node.right, names, report)
     noteTarget(node.left, node.operator, names, report)

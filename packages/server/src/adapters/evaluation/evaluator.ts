@@ -41,8 +41,10 @@ interface Evaluator {
 
 /** The work that may be done in the server's thread: 1 to 2 ms. */
 const INLINE_LIMITS = { fuel: 10_000, maxTextChars: 16_384, maxFrontMatterChars: 4_096, triesSchemas: false }
-/** A longer evaluation in the server's thread is a fault of the evaluator, and logged. */
+/** More CPU time for an evaluation in the server's thread is a fault of the evaluator, and logged. */
 const STALL_MS = 50
+/** Of the thread since Node.js 23.9 and 22.19, else of the process. */
+const { threadCpuUsage: cpuUsage = process.cpuUsage } = process as { threadCpuUsage?: typeof process.cpuUsage }
 const INVALID_REPLY = 'The evaluation gave no valid answer'
 
 export function createEvaluator(options: EvaluatorOptions): TemplateEngine & { waiting(): number } {
@@ -93,7 +95,7 @@ async function readScan(
   source: TemplateSource,
   owner: EvaluationOwner,
 ): Promise<TemplateScan> {
-  const job = { operation: 'scan', source } as const
+  const job = { operation: 'scan', workspaceId: owner.workspaceId, source } as const
   const found = await evaluate(evaluator, scanResult, { job, owner, text: () => text, cause: () => 'scan' })
   if ('failure' in found) return failedScan(source, startIssue(source, found.failure))
   return 'issue' in found ? failedScan(source, found.issue) : (found.result as TemplateScan)
@@ -107,7 +109,7 @@ async function renderStep(
   const { source, ...step } = input
   const { parameters, state, answer } = step
   const found = await evaluate(evaluator, stepResult, {
-    job: { operation: 'step', source, step } as PromptJob,
+    job: { operation: 'step', workspaceId: owner.workspaceId, source, step } as PromptJob,
     owner,
     text: () => keyOf(owner, source),
     cause: () => hashOf([parameters, state ?? null, answer ?? null]),
@@ -142,6 +144,7 @@ async function evaluate<T>(evaluator: Evaluator, schema: z.ZodType<T>, evaluatio
   const { operation } = job
   const begunAt = performance.now()
   if (!share.has(owner.workspaceId, begunAt)) return evaluateInThread(evaluator, schema, evaluation)
+  const cpuBefore = cpuUsage()
   try {
     const reply = perform(job, INLINE_LIMITS)
     options.metrics.evaluationEnded({ operation, place: 'inline', seconds: (performance.now() - begunAt) / 1000 })
@@ -154,7 +157,9 @@ async function evaluate<T>(evaluator: Evaluator, schema: z.ZodType<T>, evaluatio
   } finally {
     const ms = performance.now() - begunAt
     share.spend(owner.workspaceId, begunAt, ms)
-    if (ms > STALL_MS) options.log.warn('template.stall', { ms: Math.round(ms), prompt: text() })
+    const { user, system } = cpuUsage(cpuBefore)
+    const cpuMs = (user + system) / 1000
+    if (cpuMs > STALL_MS) options.log.warn('template.stall', { ms: Math.round(cpuMs), prompt: text() })
   }
   return evaluateInThread(evaluator, schema, evaluation)
 }

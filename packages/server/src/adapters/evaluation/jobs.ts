@@ -13,9 +13,12 @@ import {
 import { schemaIssues, schemaToTry } from '@stet/template/answer-schema'
 import { LRUCache } from 'lru-cache'
 
-export type PromptJob =
-  | { operation: 'scan'; source: PromptSource }
-  | { operation: 'step'; source: PromptSource; step: StepInput }
+interface PromptOf {
+  workspaceId: number
+  source: PromptSource
+}
+
+export type PromptJob = ({ operation: 'scan' } & PromptOf) | ({ operation: 'step'; step: StepInput } & PromptOf)
 
 /** An answer is checked against the schema of its prompt. Only the thread can do that. */
 export type Job = PromptJob | { operation: 'answer'; schema: Record<string, unknown>; value: unknown }
@@ -44,7 +47,8 @@ export function createPerform(): Perform {
   const perform: Perform = (job, limits = {}) => {
     try {
       const { path, content, documents } = job.source
-      const key = JSON.stringify([path, content, documents])
+      // The time tells whether a text is compiled, which other workspaces must not learn.
+      const key = JSON.stringify([job.workspaceId, path, content, documents])
       const known = compiled.get(key)
       const prompt = known ?? compilePrompt(job.source, limits)
       if (!known) {
@@ -63,13 +67,13 @@ export function createPerform(): Perform {
   }
   // The first evaluation of a process takes about 15 ms more.
   const source = { path: 'warm-up', content: WARM_UP, documents: {} }
-  perform({ operation: 'step', source, step: { parameters: {}, now: new Date(0).toISOString() } })
+  perform({ operation: 'step', workspaceId: 0, source, step: { parameters: {}, now: new Date(0).toISOString() } })
   return perform
 }
 
 type Config = CompiledPrompt['config']
 
-/** All runs with the same text share its front matter, also those of other workspaces. */
+/** All runs of a workspace with the same text share its front matter. */
 function freezeAll(value: unknown): void {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return
   Object.freeze(value)

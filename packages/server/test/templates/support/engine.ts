@@ -66,6 +66,7 @@ export interface EngineSettings {
   maxPerKey?: number
   maxPerWorkspace?: number
   metrics?: EvaluationMetrics
+  log?: Logger
 }
 
 /** Evaluations are charged to `workspaceOne` unless a test passes an owner. */

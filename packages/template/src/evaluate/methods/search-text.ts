@@ -51,6 +51,7 @@ function* longPlaces(text: string, pattern: string, from: number, meter: Meter):
 function jumpsOf(pattern: string): Int32Array {
   const jumps = new Int32Array(pattern.length)
   let matched = 0
+  // bounded: the search has paid for the pattern
   for (let at = 1; at < pattern.length; at += 1) {
     matched = afterCharacter(pattern, jumps, matched, pattern.charCodeAt(at))
     jumps[at] = matched
@@ -60,6 +61,7 @@ function jumpsOf(pattern: string): Int32Array {
 
 function afterCharacter(pattern: string, jumps: Int32Array, matched: number, code: number): number {
   let length = matched
+  // bounded: all calls of a search together take as many steps as its text has characters
   while (length > 0 && pattern.charCodeAt(length) !== code) length = jumps[length - 1] as number
   return pattern.charCodeAt(length) === code ? length + 1 : length
 }

@@ -6,6 +6,8 @@ import { Scope } from '../scope.ts'
 import type { ObjectValue, Value } from '../values/values.ts'
 import { decodeValues, encoderOf, type StoredHeap, type StoredValue } from './stored-values.ts'
 
+const VALUE_UNITS = 3
+
 interface StoredFrame extends Pick<Frame, 'kind' | 'isElse' | 'at' | 'isInContent'> {
   /** The number of the node. */
   node: number
@@ -28,13 +30,13 @@ export interface StoredMachine {
   heap: StoredHeap
 }
 
-/** @param named values that are stored by name only, because every step receives them */
+/** @param unchanged the parameters that every step receives unchanged */
 export function storeMachine(
   { stack, run: { meter } }: Machine,
   { numbers }: Program,
-  named: ReadonlyMap<Value, string>,
+  unchanged: Readonly<ObjectValue>,
 ): StoredMachine {
-  const { encode, heap } = encoderOf(named, meter)
+  const { encode, heap } = encoderOf(unchanged, meter)
   const scopes: StoredScope[] = []
   const known = new Map<Scope, number>()
   const indexOf = (scope: Scope): number => {
@@ -42,6 +44,7 @@ export function storeMachine(
     if (index !== undefined) return index
     const outer = scope.outer ? indexOf(scope.outer) : -1
     known.set(scope, scopes.length)
+    meter.spend(1 + scope.values.size * VALUE_UNITS)
     const values = [...scope.values].map(([name, value]): [string, StoredValue] => [name, encode(value)])
     return scopes.push({ outer, values }) - 1
   }
@@ -63,9 +66,11 @@ export function restoreMachine(
   { nodes, fragment }: Program,
   parameters: Readonly<ObjectValue>,
 ): void {
-  const decode = decodeValues(heap, parameters)
+  const { meter } = machine.run
+  const decode = decodeValues(heap, parameters, meter)
   const restored: Scope[] = []
   for (const { outer, values } of scopes) {
+    meter.spend(1 + values.length * VALUE_UNITS)
     const scope = new Scope(restored[outer])
     for (const [name, value] of values) scope.values.set(name, decode(value))
     restored.push(scope)

@@ -1,12 +1,13 @@
 import type { Meter } from '../values/fuel.ts'
 import { keysOf } from '../values/printed.ts'
 import { MAX_VALUE_DEPTH, type ObjectValue, setOwn, tooDeep, type Value } from '../values/values.ts'
+import { type PartPath, partAt, pathsOf } from './parameter-parts.ts'
 
 const ITEM_UNITS = 3
 const KEY_UNITS = 4
 
-/** `n` is a number that JSON does not have, `p` a parameter, `r` an index into the heap, `u` undefined. */
-export type StoredValue = null | boolean | number | string | { n: string } | { p: string } | { r: number } | { u: 1 }
+/** `n` is a number that JSON does not have, `p` a part of a parameter, `r` an index into the heap, `u` undefined. */
+export type StoredValue = null | boolean | number | string | { n: string } | { p: PartPath } | { r: number } | { u: 1 }
 type StoredObject = { list: StoredValue[] } | { keys: [key: string, value: StoredValue][] } | { date: string }
 export type StoredHeap = StoredObject[]
 
@@ -16,20 +17,25 @@ interface Known {
   height: number | undefined
 }
 
-/** Encodes values that share one heap. @throws EvaluationError for a value that is too deep or contains itself */
-export function encoderOf(named: ReadonlyMap<Value, string>, meter: Meter) {
+/**
+ * Encodes values that share one heap.
+ * @param unchanged the parameters that every step receives unchanged
+ * @throws EvaluationError for a value that is too deep or contains itself
+ */
+export function encoderOf(unchanged: Readonly<ObjectValue>, meter: Meter) {
+  const pathOf = pathsOf(unchanged, meter)
   const heap: StoredHeap = []
   const known = new Map<Value, Known>()
   const encode = (value: Value, depth: number): StoredValue => {
     if (typeof value === 'string') meter.spendText(value.length)
     if (typeof value !== 'object' || value === null) return storedPrimitive(value)
-    const name = named.get(value)
-    if (name !== undefined) return { p: name }
     const found = known.get(value)
     if (found) {
       if (found.height === undefined || depth + found.height > MAX_VALUE_DEPTH) throw tooDeep(MAX_VALUE_DEPTH)
       return { r: found.index }
     }
+    const path = pathOf(value)
+    if (path) return { p: path }
     if (depth >= MAX_VALUE_DEPTH) throw tooDeep(MAX_VALUE_DEPTH)
     return { r: encodeNew(value, depth) }
   }
@@ -66,18 +72,28 @@ function storedPrimitive(value: Exclude<Value, object> | null): StoredValue {
 }
 
 /** Returns a function that decodes values of the heap. */
-export function decodeValues(heap: StoredHeap, parameters: Readonly<ObjectValue>): (stored: StoredValue) => Value {
+export function decodeValues(
+  heap: StoredHeap,
+  parameters: Readonly<ObjectValue>,
+  meter: Meter,
+): (stored: StoredValue) => Value {
+  meter.spend(heap.length)
   const made = heap.map((entry): Value => ('date' in entry ? new Date(entry.date) : 'list' in entry ? [] : {}))
   const decode = (stored: StoredValue): Value => {
     if (typeof stored !== 'object' || stored === null) return stored
     if ('r' in stored) return made[stored.r]
-    if ('p' in stored) return Object.hasOwn(parameters, stored.p) ? parameters[stored.p] : undefined
+    if ('p' in stored) return partAt(parameters, stored.p, meter)
     return 'n' in stored ? Number(stored.n) : undefined
   }
   for (const [index, entry] of heap.entries()) {
     const value = made[index]
-    if ('list' in entry) for (const item of entry.list) (value as Value[]).push(decode(item))
-    else if ('keys' in entry) for (const [key, item] of entry.keys) setOwn(value as ObjectValue, key, decode(item))
+    if ('list' in entry) {
+      meter.spend(entry.list.length * ITEM_UNITS)
+      for (const item of entry.list) (value as Value[]).push(decode(item))
+    } else if ('keys' in entry) {
+      meter.spend(entry.keys.length * KEY_UNITS)
+      for (const [key, item] of entry.keys) setOwn(value as ObjectValue, key, decode(item))
+    }
   }
   return decode
 }

@@ -10,5 +10,6 @@ class ValueDepthError extends RangeError {
 export function checkDepth(value: unknown, depth = 0): void {
   if (typeof value !== 'object' || value === null) return
   if (depth >= MAX_VALUE_DEPTH) throw new ValueDepthError(`Values are nested deeper than ${MAX_VALUE_DEPTH} levels`)
+  // bounded: only front matter of at most 64 KB is checked
   for (const child of Object.values(value)) checkDepth(child, depth + 1)
 }
