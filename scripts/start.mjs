@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { quietEnvironment } from './quiet-environment.mjs'
 
-const server = new URL('../packages/server/dist/main.mjs', import.meta.url)
+const dist = new URL('../packages/server/dist/main.mjs', import.meta.url)
 const build = [
   'run',
   'build',
@@ -13,7 +13,7 @@ const build = [
   '--ui=stream',
 ]
 
-if (!existsSync(server)) console.log('building stet; the first time takes about a minute')
+if (!existsSync(dist)) console.log('building stet; the first time takes about a minute')
 // The build's output is shown only if the build fails, so that a start prints only the server's lines.
 const { status, stdout, stderr } = spawnSync('turbo', build, {
   stdio: ['inherit', 'pipe', 'pipe'],
@@ -23,7 +23,7 @@ const { status, stdout, stderr } = spawnSync('turbo', build, {
 })
 if (status === 0) {
   // Runs in this process, so that Ctrl-C and the exit code apply to the server.
-  await import(server.href)
+  await import('../packages/server/bin/stet-server.mjs')
 } else {
   process.stderr.write(Buffer.concat([stdout ?? Buffer.alloc(0), stderr ?? Buffer.from('turbo was not found\n')]))
   process.exitCode = status || 1

@@ -1,10 +1,24 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'tsdown'
 import { bundledLicenses } from '../../scripts/release/bundled-licenses.ts'
 
 const shared = { format: 'esm', platform: 'node', target: 'node20', dts: false, clean: false, outDir: 'dist' } as const
-const plugins = [bundledLicenses(fileURLToPath(new URL('.', import.meta.url)))]
+
+/** Prisma's client has its compiler of queries as text, which would stay in memory. In the build it is a file. */
+const compilerAsFile = {
+  name: 'compiler-as-file',
+  load(this: { emitFile(file: object): string }, id: string) {
+    const [, name] = /([\w.]+)\.wasm-base64\.mjs$/.exec(id) ?? []
+    if (name === undefined) return
+    const [, base64] = /wasm = "([^"]+)"/.exec(readFileSync(id, 'utf8')) ?? []
+    if (base64 === undefined) throw new Error(`${id} has another form`)
+    this.emitFile({ type: 'asset', fileName: `${name}.wasm`, source: Buffer.from(base64, 'base64') })
+    return `import { readFileSync } from 'node:fs'
+export const wasm = readFileSync(new URL('./${name}.wasm', import.meta.url))`
+  },
+}
+const plugins = [compilerAsFile, bundledLicenses(fileURLToPath(new URL('.', import.meta.url)))]
 
 /** Below it, npm would install a package with an install script. */
 const bullmq = ['bullmq', 'cron-parser', 'luxon', 'msgpackr', 'node-abort-controller', 'semver', 'tslib']

@@ -10,10 +10,10 @@ import type { LoadRequest } from '../measuring/load.ts'
 import { pinLoad, type Subject, startSubject } from './subject.ts'
 
 const controls = fileURLToPath(new URL('../../controls/', import.meta.url))
-export const server = fileURLToPath(new URL('../../../packages/server/dist/main.mjs', import.meta.url))
+export const server = fileURLToPath(new URL('../../../packages/server/bin/stet-server.mjs', import.meta.url))
 /** Another built checkout of stet to compare with, e.g. the previous release. */
 const baseline = process.env['BASELINE']
-export const baselineServer = baseline === undefined ? undefined : join(baseline, 'packages/server/dist/main.mjs')
+export const baselineServer = baseline === undefined ? undefined : join(baseline, 'packages/server/bin/stet-server.mjs')
 
 const prompt =
   '---\nprovider: openai\nmodel: bench\n---\nYou answer in one sentence.\n<user>Say something about {{ topic }}.</user>\n'

@@ -90,3 +90,10 @@ test('a server that does not start: the reason is one line of JSON', async () =>
   const { error } = JSON.parse(failed.stderr)
   expect(error).toMatchObject({ code: 'unexpected', exitCode: 1, lines: ['port 1 is in use'] })
 })
+
+test('serve lets the C library return freed memory', async () => {
+  const person = new Person(await temporaryFolder(), nowhere)
+  await installServer(person, `console.error(process.env.MALLOC_TRIM_THRESHOLD_); process.exit(1)`)
+  const { error } = JSON.parse((await person.stet(['serve', '--json'])).stderr)
+  expect(error).toMatchObject({ lines: ['131072'] })
+})

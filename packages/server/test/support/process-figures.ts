@@ -32,6 +32,17 @@ export async function residentBytes({ pid }: ChildProcess): Promise<number> {
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) * 1024
 }
 
+/** Resident memory once V8 has optimized what the start ran: when five measurements in a row differ by less than 1 MB. */
+export async function settledBytes(child: ChildProcess): Promise<number> {
+  const last: number[] = []
+  for (;;) {
+    last.unshift(await residentBytes(child))
+    last.length = Math.min(last.length, 5)
+    if (last.length === 5 && Math.max(...last) - Math.min(...last) < 1_048_576) return Math.max(...last)
+    await delay(500)
+  }
+}
+
 /** Returns the most memory that the process has while the work runs. */
 export async function peakBytesDuring(child: ChildProcess, work: () => Promise<unknown>): Promise<number> {
   let peak = await residentBytes(child)

@@ -26,7 +26,12 @@ export function runServer(
     // The IPC channel closes when this process ends, even by SIGKILL. The server then stops. Standard error is piped,
     // because this process escapes control characters.
     const stdio: StdioOptions = ['ignore', 'pipe', 'pipe', 'ipc']
-    const child = spawn(process.execPath, ['--expose-gc', bin], { cwd: io.cwd, env, stdio })
+    // As `stet-server` does: it cannot set the variable itself without losing the channel.
+    const child = spawn(process.execPath, ['--expose-gc', bin], {
+      cwd: io.cwd,
+      env: { MALLOC_TRIM_THRESHOLD_: '131072', ...env },
+      stdio,
+    })
     const news: string[] = []
     const complaints: string[] = []
     let address: string | undefined

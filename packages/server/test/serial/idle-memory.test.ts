@@ -1,0 +1,37 @@
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { generateApiKey } from '../../src/features/access/api-key.ts'
+import { apiCaller } from '../http/api-call.ts'
+import { createTestProject } from '../http/scenario.ts'
+import { prompt } from '../runs/run-bench.ts'
+import { fakeProvider } from '../support/fake-provider.ts'
+import { hasProcessFigures, settledBytes } from '../support/process-figures.ts'
+import { settingsFor, startServerBin } from '../support/server-process.ts'
+import { testDatabase } from '../support/test-database.ts'
+
+const megabyte = 1024 * 1024
+
+// A first start unpacks the database and compiles all WebAssembly: the most that a start leaves behind.
+it.skipIf(!hasProcessFigures)('an embedded server takes at most 300 MB after its first start and a run', async () => {
+  const storage = await testDatabase()
+  onTestFinished(() => storage.close())
+  const fake = await fakeProvider()
+  onTestFinished(() => fake.close())
+  const key = generateApiKey()
+  const server = await startServerBin({
+    ...settingsFor(storage),
+    STET_DATA_DIR: join(storage.dataDir, 'first-start'),
+    STET_ADMIN_KEY: key,
+    OPENAI_API_KEY: 'sk-test',
+    OPENAI_BASE_URL: fake.url,
+  })
+  onTestFinished(async () => {
+    server.child.kill('SIGTERM')
+    await server.ended
+  })
+  const api = apiCaller(server.url, key)
+  const { live } = await createTestProject(api, { sum: prompt('<user>{{ 1 + 2 }}</user>') })
+  const answer = await api('POST', `${live}/documents/run`, { body: { path: 'sum' } })
+  expect(answer).toMatchObject({ status: 200, body: { conversation: [{ content: [{ text: '3' }] }, {}] } })
+  expect((await settledBytes(server.child)) / megabyte).toBeLessThanOrEqual(300)
+})
