@@ -90,18 +90,25 @@ async function timesOfAll(): Promise<Record<string, Times>> {
 
 const queuedRuns = () => replicas.query(`SELECT uuid FROM run WHERE status = 'queued'`)
 
+/** Queues a run, and repeats a refused request as a client does: on a busy machine, Redis may need more than the 50 ms. */
+async function queue(server: Replica, parameters = {}): Promise<string> {
+  const body = { path: 'hello', background: true, parameters }
+  let uuid = ''
+  const isQueued = async () => {
+    const answer = await server.api('POST', `${replicas.project.live}/documents/run`, { body })
+    uuid = String(answer.body['uuid'])
+    return answer.status
+  }
+  await expect.poll(isQueued, { interval: 100 }).toBe(200)
+  return uuid
+}
+
 async function expectRecovery(): Promise<void> {
-  for (const server of [one, other]) {
-    const background = () =>
-      server.api('POST', `${replicas.project.live}/documents/run`, { body: { path: 'hello', background: true } })
-    let uuid = ''
-    const isQueued = async () => {
-      const { status, body } = await background()
-      uuid = String(body['uuid'])
-      return status
-    }
-    await expect.poll(isQueued, { interval: 100 }).toBe(200)
-    expect(await (server === one ? other : one).attach(uuid)).toMatchObject({ status: 200 })
+  for (const [server, another] of [
+    [one, other],
+    [other, one],
+  ] as const) {
+    expect(await another.attach(await queue(server))).toMatchObject({ status: 200 })
   }
 }
 
@@ -172,12 +179,10 @@ describe.each([
         const { opened, open: goOn } = gate()
         // Occupies all workers of both servers.
         fake.enqueue(...Array.from({ length: 4 }, () => ({ text: 'busy', gate: opened })))
-        const busy = await Promise.all([one, other, one, other].map(({ background }) => background('hello')))
+        const busy = await Promise.all([one, other, one, other].map((server) => queue(server)))
         await fake.waitForRequest(calls + 4)
         const names = Array.from({ length: 10 }, () => `${newName()}.`)
-        const uuids = await Promise.all(
-          names.map((name, place) => (place % 2 === 0 ? one : other).background('hello', { parameters: { name } })),
-        )
+        const uuids = await Promise.all(names.map((name, place) => queue(place % 2 === 0 ? one : other, { name })))
         expect((await queuedRuns()).length).toBe(names.length)
         await lose()
         goOn()
@@ -200,10 +205,6 @@ it('promise 13: a server starts while Redis is unavailable, serves, and takes ba
   expect(await run(late, 'late')).toMatchObject({ status: 200 })
   expect((await fetch(`${late.url}/ready`)).status).toBe(200)
   await proxy.restore()
-  const queued = async () =>
-    (await late.api('POST', `${replicas.project.live}/documents/run`, { body: { path: 'hello', background: true } }))
-      .status
-  await expect.poll(queued, { interval: 100 }).toBe(200)
-  expect(await late.attach(await late.background('hello'))).toMatchObject({ status: 200 })
+  expect(await late.attach(await queue(late))).toMatchObject({ status: 200 })
   expect(await late.terminate()).toMatchObject({ code: 0 })
 })
