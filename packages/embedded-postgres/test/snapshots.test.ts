@@ -55,7 +55,7 @@ describe('snapshot schedule', () => {
         now: new Date(Date.UTC(2030, 0, 1, hour)),
         log: silent,
       })
-    const future = ['test-20400101-000000.backup', 'test-20400102-000000.backup']
+    const future = ['test-20400101-000000.tar.gz', 'test-20400102-000000.tar.gz']
     for (const name of future) await writeFile(join(folder, name), '')
     const written = [await at(0), await at(1)]
     expect(written).toEqual(['test-20300101-000000.tar.gz', undefined])

@@ -2,8 +2,8 @@ import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Log } from '../maintenance/log.ts'
 
-/** The part of the name after `<owner>-`. Versions up to 0.1 wrote their own format, `.backup`. */
-const STAMP = /^(\d{4})(\d{2})(\d{2})-(\d{2})(\d{2})(\d{2})\.(?:tar\.gz|backup)$/
+/** The part of the name after `<owner>-`. */
+const STAMP = /^(\d{4})(\d{2})(\d{2})-(\d{2})(\d{2})(\d{2})\.tar\.gz$/
 const LOOK_EVERY_MS = 60_000
 const MAX_PAUSE_MINUTES = 60
 /** Tolerates small backward steps when the clock is synchronized over the network. */

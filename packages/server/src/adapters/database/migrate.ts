@@ -77,7 +77,9 @@ async function readApplied(queries: SqlQueries, migrations: Migration[]): Promis
     if (row['finished_at'] === null)
       throw new OperatorError(`Migration ${name} was begun by another tool and did not finish`)
     if (checksum === undefined)
-      throw new OperatorError(`The database has migration ${name}, which is not part of this release`)
+      throw new OperatorError(
+        `The database has migration ${name}, which is not part of this release: a later one wrote it, or a build before the first`,
+      )
     if (checksum !== row['checksum']) throw new OperatorError(`Migration ${name} was edited after it had been applied`)
   }
   const applied = new Set(rows.map((row) => String(row['migration_name'])))

@@ -38,7 +38,7 @@ export function readHeader(line: unknown): { project: ArchivedProject; counts: R
       versions: whole(counts, 'versions'),
       evaluations: whole(counts, 'evaluations'),
       texts: whole(counts, 'texts'),
-      examples: counts['examples'] === undefined ? 0 : whole(counts, 'examples'),
+      examples: whole(counts, 'examples'),
     },
   }
 }

@@ -69,8 +69,7 @@ export type ArchiveLine =
       format: typeof archiveFormat
       version: typeof archiveVersion
       project: ArchivedProject
-      /** Archives of earlier releases have no examples. */
-      counts: { versions: number; evaluations: number; texts: number; examples?: number }
+      counts: { versions: number; evaluations: number; texts: number; examples: number }
     }
   | { text: { hash: string; content: string } }
   | { version: ArchivedVersion }

@@ -22,8 +22,7 @@ export function packArchive({ project, versions, evaluations, examples, texts }:
     versions: versions.length,
     evaluations: evaluations.length,
     texts: texts.size,
-    // Without examples, an older stet can read the archive, and its bytes are those of an older stet.
-    ...(examples.length > 0 && { examples: examples.length }),
+    examples: examples.length,
   }
   const lines: ArchiveLine[] = [{ format: archiveFormat, version: archiveVersion, project, counts }]
   const written = new Set<string>()
