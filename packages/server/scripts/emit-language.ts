@@ -1,10 +1,10 @@
 /** Writes docs/language.md from the tables that check prompts. With `--check`, fails if the file differs. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { keysByCheck, otherKeys } from '@stet/template/config'
 import { readings } from '@stet/template/parameters'
 import { ASSIGNMENT, BINARY, LOGICAL, METHODS, REFUSED_MEMBERS, UNARY } from '@stet/template/policy'
 import { TAG_NAMES } from '@stet/template/tags'
-import { keysByCheck, otherKeys } from '../src/features/templates/prompt-config.ts'
 
 const file = fileURLToPath(new URL('../../../docs/language.md', import.meta.url))
 
