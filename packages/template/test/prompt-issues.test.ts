@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type ConfigFault, readConfig } from '../src/front-matter/config.ts'
 import { parseYaml } from '../src/front-matter/yaml.ts'
 import { compilePrompt, renderStep, scan } from '../src/index.ts'
+import { readings } from '../src/rendering/read-parameters.ts'
 import { now, sourceOf } from './support.ts'
 
 /** Each issue as `severity line:column message`. */
@@ -178,6 +179,7 @@ describe('warnings of a check', () => {
     'user',
     'thoughts',
     'schedule',
+    'scheme',
     'reasoning',
     'stream',
     'verbosity',
@@ -198,11 +200,6 @@ describe('warnings of a check', () => {
       'warning 3:8 `strng` is no type of a parameter; its values stay unchanged',
     ],
     [front('parameters: { a: strng }'), 'warning 2:15 `strng` is no type of a parameter; its values stay unchanged'],
-    [front('schema: { type: text }'), 'warning 2:11 `text` is no type of JSON Schema'],
-    [
-      front('schema:', '  properties:', '    a: { items: { anyOf: [{ type: [null, strng] }] } }'),
-      'warning 4:29 `strng` is no type of JSON Schema',
-    ],
     ['', 'warning 1:1 The prompt has no messages, so a run needs messages of the caller'],
     [
       '---\nmodel: m\n---\n/* later */\n',
@@ -224,6 +221,11 @@ describe('warnings of a check', () => {
     front('temperature:', 'temprature:'),
   ])('none for %j', (content) => {
     expect(issuesOf(content)).toEqual([])
+  })
+
+  it('none for the types of parameters that a run reads', () => {
+    const types = Object.keys(readings).map((type) => `  ${type}: { type: ${JSON.stringify(type)} }`)
+    expect(issuesOf(front('parameters:', ...types))).toEqual([])
   })
 
   it('never take the place of an error', () => {

@@ -199,6 +199,9 @@ export const TreeItem = z
     compiles: z.boolean().nullable().meta({
       description: 'Null until this server has compiled the text with its current references.',
     }),
+    isConfigured: z.boolean().nullable().meta({
+      description: 'False if a run would refuse its settings. Null as for `compiles`.',
+    }),
     isAgent: z.boolean().nullable().meta({
       description:
         'True if the front matter has `type: agent`. Null until this server has compiled the text with its current references.',

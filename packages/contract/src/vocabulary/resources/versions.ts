@@ -187,6 +187,8 @@ export interface TreeItem {
   change: 'added' | 'modified' | 'deleted' | null
   /** Null until this server has compiled the text with its current references. */
   compiles: boolean | null
+  /** False if a run would refuse its settings: `issues` of the prompt has errors. Null as for `compiles`. */
+  isConfigured: boolean | null
   /** True if the front matter has `type: agent`. Null until this server has compiled the text with its current references. */
   isAgent: boolean | null
   /** For a deleted prompt, the time of the deletion. */
