@@ -21,7 +21,8 @@ const measuredRuns = 15
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const ours = /^packages\/(server|contract|template)\/src\//
-const evaluator = /^packages\/template\/src\/(?!rendering\/)/
+/** Parameters and front matter are read by the run, also if their rules stand with the language. */
+const evaluator = /^packages\/template\/src\/(?!rendering\/|front-matter\/)/
 
 const session = new inspector.Session()
 session.connect()

@@ -98,7 +98,7 @@ export function createContext(system: Io, { cwd, ...given }: GlobalFlags): Conte
     },
     async choose(message, choices, flag) {
       if (canAsk) return askChoice(message, choices)
-      const lines = choices.map(({ value, label }) => `${value}  ${label}`)
+      const lines = choices.map(({ value, label }) => (label.startsWith(`${value}: `) ? label : `${value}  ${label}`))
       throw new CliError('usage', `Cannot ask: not a terminal. ${message}`, { lines, hint: `pass ${flag}` })
     },
   }

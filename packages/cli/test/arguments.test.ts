@@ -161,3 +161,10 @@ test('parameters: text stays text, JSON keeps its type, and a missing file is a 
   await expect(readParameters([parseParameter('a=@gone')], cwd)).rejects.toMatchObject({ code: 'usage' })
   await expect(readParameters([parseParameter('a:=nope')], cwd)).rejects.toMatchObject({ code: 'usage' })
 })
+
+test('a choice off a terminal mentions each value once', async () => {
+  const env = { ...nowhere, STET_API_KEY: 'stet_x' }
+  const { code, stderr } = await runInProcess(['keys', 'create', 'a'], { cwd: await temporaryFolder(), env })
+  expect(code).toBe(2)
+  expect(stderr).toContain('\n  app: read, run\n  ci: read, write\n  ci-publish: read, write, publish\n')
+})

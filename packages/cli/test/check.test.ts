@@ -36,6 +36,21 @@ test('check --local: prints every error with position and frame and exits 7, wit
   expect(found.stderr).toBe('✖ 5 files compiled · 3 errors\n')
 })
 
+test('check --local: what a run would refuse is an error, and a nearly known key is a warning', async () => {
+  const person = new Person(await temporaryFolder(), { address: 'http://127.0.0.1:1' })
+  await write(person, 'prompts/a.promptl', '---\ntemprature: 1\n---\nHi\n')
+  const warned = await person.stet(['check', '--local'])
+  expect(warned).toMatchObject({ code: 0, stderr: '✔ 1 file compiled · 0 errors · 1 warning\n' })
+  expect(warned.stdout).toMatch(/^prompts\/a\.promptl:2:1 warning Did you mean `temperature`\?.+ \(unknown-key\)\n/)
+  await write(person, 'prompts/b.promptl', '---\nmaxSteps: 151\n---\nHi\n')
+  const refused = await person.stet(['check', '--local'])
+  expect(refused).toMatchObject({ code: 7, stderr: '✖ 2 files compiled · 1 error · 1 warning\n' })
+  expect(refused.stdout).toContain(
+    'prompts/b.promptl:2:1 error `maxSteps` must be a whole number from 1 to 150 (invalid-setting)\n' +
+      '  1 | ---\n  2 | maxSteps: 151\n    | ^\n',
+  )
+})
+
 test('check --local: annotations for GitHub Actions on standard error, JSON on standard output', async () => {
   const person = new Person(await temporaryFolder(), { address: 'http://127.0.0.1:1' })
   await write(person, 'app,x/prompts/b.promptl', 'A\n{{ nope( }}\n')

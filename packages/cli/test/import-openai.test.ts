@@ -49,11 +49,11 @@ test.each([
   expect(losses).toContain(`The setting "${name}" is not supported: ${value}`)
 })
 
-test('strict formats stay strict without a word, and their description moves into the schema', async () => {
+test('strict formats stay strict without a word, and their name and description move into the schema', async () => {
   const schema = { type: 'object', properties: {}, required: [], additionalProperties: false }
   const format = { type: 'json_schema', name: 'a', strict: true, description: 'An answer', schema }
   expect(await settingsOf({ text: { format } })).toEqual({
-    front: { schema: { description: 'An answer', ...schema } },
+    front: { schema: { title: 'a', description: 'An answer', ...schema } },
     losses: [],
   })
   const loose = await settingsOf({ text: { format: { ...format, strict: false } } })

@@ -51,7 +51,7 @@ test('Langfuse: imports the production version with its exact text, settings, to
         parameters: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
       },
     },
-    schema: { type: 'object', properties: { text: { type: 'string' } } },
+    schema: { title: 'answer', type: 'object', properties: { text: { type: 'string' } } },
     parameters: { company: { type: 'text' }, history: { type: 'array' }, question: { type: 'text' } },
   })
   expect(losses('support/chat')).toEqual([
@@ -162,7 +162,7 @@ test('OpenAI: instructions, input, defaults, tools and format', async () => {
     reasoningEffort: 'low',
     reasoningSummary: 'auto',
     tools: { refund: { description: 'Pays back', parameters: { type: 'object' } } },
-    schema: { type: 'object', properties: { reply: { type: 'string' } }, required: ['reply'] },
+    schema: { title: 'reply', type: 'object', properties: { reply: { type: 'string' } }, required: ['reply'] },
     parameters: {
       customer_name: { type: 'text', default: 'Acme' },
       issue: { type: 'text' },
@@ -398,4 +398,9 @@ test('names that file systems refuse are changed and reported, and an invalid so
     ['notion', 'bad.json', 2],
   ] as const)
     expect(await person.stet(['import', kind, source])).toMatchObject({ code })
+})
+
+test('latitude: settings that a run would refuse are reported with their place', async () => {
+  const { losses } = await importFrom('latitude', { 'old/hot.promptl': '---\ntemperature: hot\n---\nHi\n' })
+  expect(losses('hot')).toEqual(['A run refuses it (line 2, column 1): `temperature` must be a number'])
 })

@@ -102,6 +102,20 @@ test('push --publish of some prompts sends nothing if others changed too, and re
   )
 })
 
+test('push shows what a run would refuse, and publish refuses it', async () => {
+  const person = await personWithProject('hot')
+  await write(person, 'support/reply', '---\ntemperature: hot\ntemprature: 1\n---\nAnswer.\n')
+  const pushed = await person.stet(['push'])
+  expect(pushed).toMatchObject({ code: 0 })
+  const line = 'support/reply:2:1 error: `temperature` must be a number\n'
+  expect(pushed.stderr).toContain(line)
+  expect(pushed.stderr).toContain('support/reply:3:1 warning: Did you mean `temperature`?')
+  expect(await person.stet(['publish', '--yes'])).toMatchObject({
+    code: 7,
+    stderr: '✖ A run would refuse prompts of the draft\n  support/reply:2:1 `temperature` must be a number\n',
+  })
+})
+
 test('a push that is too large is refused by name, with the next step', async () => {
   const person = await personWithProject('too much')
   await write(person, 'large', 'x'.repeat(262_145))

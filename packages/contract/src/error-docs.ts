@@ -179,6 +179,10 @@ export const CAUSE_DOCS = {
     when: '`Idempotency-Key` was used with a different request',
     next: 'Use a new key for each new request.',
   },
+  'release-refused': {
+    when: 'a check that `block` names has findings of the level `break`',
+    next: 'Fix the findings in `details.checks`.',
+  },
   'draft-does-not-compile': {
     when: 'prompts of the draft do not compile',
     next: 'Fix the errors in `details.documents`.',

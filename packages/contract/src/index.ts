@@ -56,6 +56,7 @@ export {
   ListDocumentsQuery,
   ListedDocument,
   LocatedIssue,
+  PromptIssue,
 } from './schemas/documents.ts'
 export {
   AnnotateBody,

@@ -1,4 +1,4 @@
-import type { CompileIssue, KeyScope } from './types.ts'
+import type { CompileIssue, KeyScope, ReleaseCheck, ReleaseFinding } from './types.ts'
 
 interface Issues {
   issues: { path: string; message: string }[]
@@ -62,6 +62,7 @@ export interface ErrorDetails {
   'if-none-match-failed': Path
   'body-too-large': Limit
   'list-too-large': Limit
+  'release-refused': { checks: { name: ReleaseCheck; state: 'blocked'; findings: ReleaseFinding[] }[] }
   'draft-does-not-compile': { documents: { path: string; documentUuid: string; errors: CompileIssue[] }[] }
   'missing-parameters': Parameters
   'invalid-parameters': Parameters

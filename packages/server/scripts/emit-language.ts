@@ -1,10 +1,10 @@
 /** Writes docs/language.md from the tables that check prompts. With `--check`, fails if the file differs. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { keysByCheck, otherKeys } from '@stet/template/config'
 import { readings } from '@stet/template/parameters'
 import { ASSIGNMENT, BINARY, LOGICAL, METHODS, REFUSED_MEMBERS, UNARY } from '@stet/template/policy'
 import { TAG_NAMES } from '@stet/template/tags'
-import { keysByCheck, otherKeys } from '../src/features/templates/prompt-config.ts'
 
 const file = fileURLToPath(new URL('../../../docs/language.md', import.meta.url))
 
@@ -95,7 +95,7 @@ Everything that the front matter and the expressions of a prompt may contain. [P
 Each key may also be written in snake case (\`max_tokens\`). All but \`parameters\` may also be attributes of a \`<step>\`, for that step only. A key
 that is not listed is passed on to the provider unchanged, for example \`toolChoice\`, \`parallelToolCalls\` or \`logit_bias\`;
 [provider protocols](protocols.md#how-each-protocol-sends-a-prompt) lists the settings that are dropped because a service refuses them. An invalid value
-fails the run with \`document_config_error\`.
+fails the run with \`document_config_error\`; \`stet check\`, \`stet publish\` and the console refuse it before. A key that is nearly a known one is a warning.
 
 | key | value | meaning |
 |---|---|---|

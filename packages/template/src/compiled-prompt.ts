@@ -8,7 +8,8 @@ import {
   type Place,
 } from './compile-error.ts'
 import { type Program, programOf } from './evaluate/program.ts'
-import { readFrontMatter } from './front-matter.ts'
+import { type PromptIssue, promptIssues } from './front-matter/prompt-issues.ts'
+import { readFrontMatter } from './front-matter/read-front-matter.ts'
 import { type ParsedText, parseText } from './parse/parse-text.ts'
 import { MAX_ISSUES, type ResolvedText, resolveText } from './references.ts'
 import { analyse } from './syntax/analysis.ts'
@@ -30,6 +31,8 @@ export interface CompiledPrompt {
   usesSteps: boolean
   issues: CompileIssue[]
   warnings: CompileIssue[]
+  /** Called by checks, and not by runs. */
+  promptIssues(): PromptIssue[]
   /** The program to evaluate. Undefined if there are issues. */
   program: Program | undefined
   /** Maps offsets of the evaluated text to a range in a document. */
@@ -63,7 +66,9 @@ export function compilePrompt(source: PromptSource, limits: CompileLimits = {}):
   }
   const front = readRootFrontMatter(root, source.path, maxFrontMatterChars)
   const resolved = resolveText(source.path, root, source.documents, maxTextChars)
-  return { ...evaluated(source, root, resolved, front.issues), config: front.config }
+  const { config } = front
+  const found = evaluated(source, root, resolved, front.issues)
+  return { ...found, config, promptIssues: () => promptIssues(source.path, root, config, found.program?.fragment) }
 }
 
 function charsOf({ content, documents }: PromptSource): number {
@@ -81,6 +86,7 @@ function broken(source: PromptSource, text: string, fault: Fault): CompiledPromp
     usesSteps: false,
     issues: [issueAt({ path: source.path, text, ...fault }, fault.code, fault.message)],
     warnings: [],
+    promptIssues: () => [],
     program: undefined,
     place: (start) => ({ path: source.path, text, start }),
   }
@@ -106,7 +112,7 @@ function evaluated(
   root: ParsedText,
   resolved: ResolvedText,
   found: readonly CompileIssue[],
-): Omit<CompiledPrompt, 'config'> {
+): Omit<CompiledPrompt, 'config' | 'promptIssues'> {
   const asWritten = resolved.text === undefined || resolved.text === root.text
   const tree = asWritten ? root : parseText(resolved.text ?? '')
   const place = (start: number, end?: number): Place => {

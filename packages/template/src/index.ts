@@ -7,5 +7,6 @@ export {
   renderStep,
   type StepInput,
 } from './evaluate/render-step.ts'
+export type { PromptIssue } from './front-matter/prompt-issues.ts'
 export { resolveReferencePath } from './references.ts'
 export { type PromptScan, scan, scanOf, step } from './scan-and-step.ts'

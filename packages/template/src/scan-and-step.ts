@@ -1,6 +1,7 @@
 import type { CompileIssue } from './compile-error.ts'
 import { type CompiledPrompt, compilePrompt, type PromptSource } from './compiled-prompt.ts'
 import { type RenderedStep, renderStep, type StepInput } from './evaluate/render-step.ts'
+import type { PromptIssue } from './front-matter/prompt-issues.ts'
 
 export interface PromptScan {
   /** The parsed front matter; `{}` if it is missing or invalid. */
@@ -17,11 +18,14 @@ export interface PromptScan {
   errors: CompileIssue[]
   /** Repaired faults that the author should fix. */
   warnings: CompileIssue[]
+  /** At most 20, errors first. A run refuses a prompt with an error. */
+  issues: PromptIssue[]
 }
 
 export function scanOf(prompt: CompiledPrompt): PromptScan {
-  const { config, parameters, resolvedContent, references, missing, usesSteps, issues, warnings } = prompt
-  return { config, parameters, resolvedContent, references, missing, usesSteps, errors: issues, warnings }
+  const { config, parameters, resolvedContent, references, missing, usesSteps, issues: errors, warnings } = prompt
+  const issues = prompt.promptIssues()
+  return { config, parameters, resolvedContent, references, missing, usesSteps, errors, warnings, issues }
 }
 
 /**

@@ -1,5 +1,5 @@
 import { defineCommand, hasFlag } from '../command.ts'
-import { annotate } from '../compile/annotations.ts'
+import { annotate, findingsOf } from '../compile/annotations.ts'
 import { compileTexts, type Problem, problemsOf } from '../compile/compile-texts.ts'
 import type { Context } from '../context.ts'
 import { exitCodes } from '../exit-code.ts'
@@ -77,9 +77,9 @@ async function checkAll(ctx: Context, allowsEmpty: boolean): Promise<Found> {
 function serverProblems({ scan, remote }: Workspace): Problem[] {
   return [...remote.values()]
     .filter(({ path }) => !scan.prompts.has(path))
-    .flatMap(({ path, errors }) =>
-      errors.map(({ code, message, line, column, frame }) => {
-        return { path, file: null, line, column, code, message, frame, severity: 'error' as const }
+    .flatMap(({ path, ...prompt }) =>
+      findingsOf(prompt).map(({ code, message, line, column, frame, severity }) => {
+        return { path, file: null, line, column, code, message, frame, severity }
       }),
     )
 }

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import type { Stet, Version, VersionDiff } from '@stet/sdk'
+import type { PromptIssue, Stet, Version, VersionDiff } from '@stet/sdk'
 import { defineCommand, hasFlag, textFlag } from '../command.ts'
-import { annotatePrompts } from '../compile/annotations.ts'
+import { annotatePrompts, findingsOf } from '../compile/annotations.ts'
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
 import { type Compared, isUnsettled } from '../sync/compare.ts'
@@ -125,6 +125,12 @@ function refuseDirty({ compared }: Workspace): void {
   })
 }
 
+const wouldBeRefused = 'A run would refuse prompts of the draft'
+
+function lineOf(path: string, { line, column, message }: Pick<PromptIssue, 'line' | 'column' | 'message'>): string {
+  return `${path}:${line}:${column} ${message}`
+}
+
 async function checkDraft(
   client: Stet,
   version: Version,
@@ -139,13 +145,14 @@ async function checkDraft(
   }
   const changed = new Set(changes.map(({ path }) => path))
   const prompts = await listPrompts(client, { versionUuid: version.uuid })
-  const broken = prompts.filter(({ path, errors }) => changed.has(path) && errors.length > 0)
-  if (broken.length === 0) return
-  await annotatePrompts(broken, ctx)
-  const lines = broken.flatMap(({ path, errors }) =>
-    errors.map((issue) => `${path}:${issue.line}:${issue.column} ${issue.message}`),
-  )
-  throw new CliError('invalid', 'The draft does not compile', { lines })
+  const found = prompts
+    .filter(({ path }) => changed.has(path))
+    .map((prompt) => ({ path: prompt.path, found: findingsOf(prompt).filter(({ severity }) => severity === 'error') }))
+  await annotatePrompts(found, ctx)
+  const lines = found.flatMap(({ path, found }) => found.map((issue) => lineOf(path, issue)))
+  if (lines.length === 0) return
+  const isBroken = prompts.some(({ path, errors }) => changed.has(path) && errors.length > 0)
+  throw new CliError('invalid', isBroken ? 'The draft does not compile' : wouldBeRefused, { lines })
 }
 
 /**
@@ -169,10 +176,14 @@ async function publishOrRefuse(
   ctx: Context,
   options: Parameters<Stet['versions']['publish']>[1],
 ): Promise<Version> {
-  const { ConflictError } = await import('@stet/sdk')
+  const { ConflictError, hasReason } = await import('@stet/sdk')
   try {
-    return await client.versions.publish(version.uuid, options)
+    return await client.versions.publish(version.uuid, { block: ['configuration'], ...options })
   } catch (error) {
+    if (hasReason(error, 'release-refused')) {
+      const lines = error.details.checks.flatMap(({ findings }) => findings.map((found) => lineOf(found.path, found)))
+      throw new CliError('invalid', wouldBeRefused, { lines })
+    }
     if (error instanceof ConflictError) throw await liveConflict(version, conflictPaths(error.details), ctx)
     throw error
   }

@@ -1,6 +1,6 @@
-import type { Change, CompileIssue, Prompt, Version } from '@stet/sdk'
+import type { Change, CompileIssue, Prompt, PromptIssue, UnresolvedPrompt, Version } from '@stet/sdk'
 import { defineCommand, hasFlag, textFlag } from '../command.ts'
-import { annotatePrompts } from '../compile/annotations.ts'
+import { annotatePrompts, findingsOf } from '../compile/annotations.ts'
 import type { Context } from '../context.ts'
 import { CliError, exitCodes } from '../exit-code.ts'
 import { countOf, shortUuid } from '../output.ts'
@@ -32,6 +32,7 @@ interface PushReport {
   isDry: boolean
   changes: { path: string; status: Change['status']; hash: string | null; lines: string }[]
   errors: { path: string; errors: CompileIssue[] }[]
+  issues: { path: string; issues: PromptIssue[] }[]
   /** What the run of the first pushed prompt needs. */
   required: string[]
   refused: Refusal[]
@@ -97,8 +98,11 @@ async function push(input: PushInput, ctx: Context): Promise<PushReport> {
   const target = await chooseTarget(workspace, input, { changes, overwritten }, ctx)
   if (!input.isDry && changes.length > 0) await sendToDraft(workspace.client, target.version, changes)
   const finished = input.isDry ? undefined : await finish(workspace, target, selected, changes, input.name)
-  const errors = finished?.errors ?? []
-  await annotatePrompts(errors, ctx)
+  const pushed = finished?.pushed ?? []
+  await annotatePrompts(
+    pushed.map((prompt) => ({ path: prompt.path, found: findingsOf(prompt) })),
+    ctx,
+  )
   const { version } = target
   const isRenamed =
     !target.isNew && version.status === 'draft' && input.name !== undefined && input.name !== version.title
@@ -108,7 +112,8 @@ async function push(input: PushInput, ctx: Context): Promise<PushReport> {
     isNewDraft: target.isNew,
     isDry: input.isDry,
     changes: await Promise.all(changes.map((change) => describeChange(change, selected))),
-    errors,
+    errors: pushed.flatMap(({ path, errors }) => (errors.length > 0 ? [{ path, errors }] : [])),
+    issues: pushed.flatMap(({ path, issues = [] }) => (issues.length > 0 ? [{ path, issues }] : [])),
     required: finished?.required ?? [],
     refused: [...workspace.scan.refused, ...clashing],
     durationMs: Math.round(performance.now() - startedMs),
@@ -226,7 +231,7 @@ async function finish(
   selected: readonly Compared[],
   changes: readonly Change[],
   name: string | undefined,
-): Promise<Pick<PushReport, 'errors' | 'required'>> {
+): Promise<{ pushed: UnresolvedPrompt[]; required: string[] }> {
   const { client, remote, entries, followsLive } = workspace
   const prompts = changes.length > 0 ? await listPrompts(client, { versionUuid: version.uuid }) : [...remote.values()]
   const after = new Map(prompts.map((prompt) => [prompt.path, prompt]))
@@ -243,11 +248,9 @@ async function finish(
   const title = isNew || name === version.title ? undefined : name
   await saveLock(workspace, version, followsLive && !isNew, next, title)
   const sent = new Set(changes.map(({ path }) => path))
-  const errors = prompts
-    .filter((prompt) => sent.has(prompt.path) && prompt.errors.length > 0)
-    .map((prompt) => ({ path: prompt.path, errors: prompt.errors }))
+  const pushed = prompts.filter((prompt) => sent.has(prompt.path))
   const first = firstToRun(changes)
-  return { errors, required: requiredParameters((first && after.get(first.path)) ?? { parameters: {} }) }
+  return { pushed, required: requiredParameters((first && after.get(first.path)) ?? { parameters: {} }) }
 }
 
 function firstToRun<T extends Pick<Change, 'path' | 'status'>>(changes: readonly T[]): T | undefined {
@@ -283,6 +286,9 @@ function sayPushed(report: PushReport, ctx: Context, publishes = false): void {
   for (const { path, status, lines } of changes) say(`${style.up} ${letters[status]} ${path}  ${lines}`)
   for (const { path, errors } of report.errors) {
     for (const { line, column, message } of errors) warn(`${path}:${line}:${column} ${message}`)
+  }
+  for (const { path, issues } of report.issues) {
+    for (const { severity, line, column, message } of issues) warn(`${path}:${line}:${column} ${severity}: ${message}`)
   }
   if (changes.length === 0) say(`${style.ok} Nothing to push`)
   else if (isDry) say(`${countOf(changes.length, 'change')} would be pushed`)

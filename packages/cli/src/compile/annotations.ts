@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
+import type { Prompt, PromptIssue } from '@stet/sdk'
 import type { Context } from '../context.ts'
 import { isOn } from '../io.ts'
 import { promptEnding, promptsDirOf } from '../sync/prompt-path.ts'
@@ -18,8 +19,14 @@ export function annotate(findings: readonly Finding[], { io }: Pick<Context, 'io
   }
 }
 
+/** What the server found in a prompt: compile errors first, then what a run would refuse, then warnings. */
+export function findingsOf({ errors, issues }: Partial<Pick<Prompt, 'errors' | 'issues'>>): PromptIssue[] {
+  // A server of an earlier release sends no issues.
+  return [...(errors ?? []).map((error) => ({ ...error, severity: 'error' as const })), ...(issues ?? [])]
+}
+
 export async function annotatePrompts(
-  prompts: readonly { path: string; errors: readonly Omit<Finding, 'path' | 'file' | 'severity'>[] }[],
+  prompts: readonly { path: string; found: readonly PromptIssue[] }[],
   ctx: Context,
 ): Promise<void> {
   const folder = promptsDirOf(await ctx.settings())
@@ -27,8 +34,8 @@ export async function annotatePrompts(
     const file = join(folder, path + promptEnding)
     return existsSync(file) ? file : null
   }
-  const findings = prompts.flatMap(({ path, errors }) =>
-    errors.map((error): Finding => ({ ...error, path, file: fileOf(path), severity: 'error' })),
+  const findings = prompts.flatMap(({ path, found }) =>
+    found.map((issue): Finding => ({ ...issue, path, file: fileOf(path) })),
   )
   annotate(findings, ctx)
 }

@@ -51,8 +51,9 @@ export function problemsOf(scans: ReadonlyMap<string, PromptScan>, files: Readon
     const file = files.get(path)?.file ?? null
     found.set(`${path}:${line}:${column}:${code}`, { path, file, line, column, code, message, frame, severity })
   }
-  for (const { errors, warnings } of scans.values()) {
+  for (const { errors, warnings, issues } of scans.values()) {
     for (const issue of warnings) add(issue, 'warning')
+    for (const issue of issues) add(issue, issue.severity)
     for (const issue of errors) add(issue, 'error')
   }
   return [...found.values()].sort((a, b) => (a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1))

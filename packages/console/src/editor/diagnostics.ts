@@ -2,6 +2,7 @@ import { type Diagnostic, lintGutter, nextDiagnostic, previousDiagnostic, setDia
 import type { EditorState, Extension, Text, TransactionSpec } from '@codemirror/state'
 import { keymap } from '@codemirror/view'
 import type { CompileIssue } from '@stet/sdk'
+import type { FoundIssue } from './frame/use-issues.ts'
 import { changeBetween, indexOf, type TextPlace } from './text/line-ends.ts'
 
 /** The gutter mark, and the keys that go from error to error. */
@@ -19,14 +20,14 @@ export function diagnostics(): Extension {
  * Shows the issues of a compiled text. The user may have typed on since it was sent, so each position is carried over
  * to the text in the editor.
  */
-export function showIssues(state: EditorState, compiled: string, issues: readonly CompileIssue[]): TransactionSpec {
+export function showIssues(state: EditorState, compiled: string, issues: readonly FoundIssue[]): TransactionSpec {
   const carry = carryOver(compiled, state.sliceDoc())
   const found = issues.map((issue): Diagnostic => {
     const start = indexOf(compiled, issue)
     const end = endOf(issue)
     const from = toPosition(state, carry(start))
     const to = end ? toPosition(state, carry(indexOf(compiled, end))) : wordEnd(state.doc, from)
-    return { from, to: Math.max(from, to), severity: 'error', message: issue.message, source: issue.code }
+    return { from, to: Math.max(from, to), severity: issue.severity, message: issue.message, source: issue.code }
   })
   return setDiagnostics(
     state,

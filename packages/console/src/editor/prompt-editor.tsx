@@ -28,7 +28,7 @@ import { OfferedCopy } from './frame/offered-copy.tsx'
 import { SettingsStrip } from './frame/settings-strip.tsx'
 import { StatusLine } from './frame/status-line.tsx'
 import { editorTheme } from './frame/theme.ts'
-import { type FoundIssues, useIssues } from './frame/use-issues.ts'
+import { type FoundIssues, isError, useIssues } from './frame/use-issues.ts'
 import type { Opened } from './open-prompt.ts'
 import { promptl } from './promptl-mode.ts'
 import { type GoTo, indexOf, placeOf, type TextPlace } from './text/line-ends.ts'
@@ -102,7 +102,7 @@ export default function PromptEditor({ open, wanted, onReached, goTo, line }: Pr
         </Suspense>
       )}
       <IssueList issues={issues} path={document.path} onSelect={move} />
-      <StatusLine open={open} cursor={cursor} errors={issues.length} />
+      <StatusLine open={open} cursor={cursor} errors={issues.filter(isError).length} />
     </div>
   )
 }

@@ -41,6 +41,16 @@ async function publishing(draft: string) {
   return { page, dialog: page.getByRole('dialog', { name: 'Publish' }) }
 }
 
+test('settings that a run would refuse stop a publication, with their line', async () => {
+  const draft = await draftWith([{ path: 'hot', status: 'added', content: '---\ntemperature: hot\n---\nHello' }])
+  const { page, dialog } = await publishing(draft)
+  await dialog.getByRole('link', { name: 'Line 2: `temperature` must be a number' }).waitFor()
+  await dialog.getByRole('button', { name: 'Publish' }).click()
+  await dialog.getByText('Nothing was published.').waitFor()
+  expect(await dialog.getByRole('link').allTextContents()).toEqual(['Line 2: `temperature` must be a number'])
+  await page.keyboard.press('Escape')
+})
+
 test('a draft is read prompt by prompt and published by keyboard alone', async () => {
   const draft = await draftWith([
     { path: 'hello', status: 'modified', content: 'Hello dear {{ name }}\nline two' },

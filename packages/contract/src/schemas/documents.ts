@@ -53,6 +53,19 @@ export const LocatedIssue = z
   .meta({ id: 'LocatedIssue' })
 export type LocatedIssue = Held<z.infer<typeof LocatedIssue>, vocabulary.LocatedIssue>
 
+export const PromptIssue = z
+  .object({
+    severity: z.enum(['error', 'warning']).meta({ description: 'A run refuses a prompt with an error.' }),
+    ...issueShape,
+  })
+  .meta({ id: 'PromptIssue' })
+export type PromptIssue = Held<z.infer<typeof PromptIssue>, vocabulary.PromptIssue>
+
+const issues = z
+  .array(PromptIssue)
+  .max(20)
+  .meta({ description: 'Settings that a run refuses, and warnings, errors first. `errors` has what does not compile.' })
+
 export const DocumentParameter = z
   .looseObject({ type: z.enum(['text', 'image', 'file']), required: z.boolean().exactOptional() })
   .meta({ id: 'DocumentParameter' })
@@ -76,6 +89,7 @@ export const Document = z
     }),
     provider: ProviderKind.exactOptional().meta({ description: 'Absent if no configured provider key matches.' }),
     errors: z.array(CompileIssue).max(20).meta({ description: 'Why the prompt does not compile; empty if it does.' }),
+    issues,
     createdAt: Timestamp,
     updatedAt: Timestamp,
     mergedAt: Timestamp.nullable(),
@@ -142,6 +156,7 @@ export const DocumentCheck = z
       .array(LocatedIssue)
       .max(20)
       .meta({ description: 'Empty if the prompt compiles and its first step renders.' }),
+    issues,
     config: JsonObject,
     parameters: z.record(z.string(), DocumentParameter),
     provider: ProviderKind.exactOptional().meta({ description: 'Absent if no configured provider key matches.' }),

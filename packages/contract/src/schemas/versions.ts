@@ -21,7 +21,7 @@ import {
 } from '../common.ts'
 import { withErrors } from '../errors.ts'
 import type * as vocabulary from '../vocabulary/index.ts'
-import { CHANGE_STATUSES, VERSION_STATUSES } from '../vocabulary/resources/versions.ts'
+import { CHANGE_STATUSES, RELEASE_CHECKS, VERSION_STATUSES } from '../vocabulary/resources/versions.ts'
 
 export const VersionStatus = z.enum(VERSION_STATUSES)
 export type VersionStatus = Held<z.infer<typeof VersionStatus>, vocabulary.VersionStatus>
@@ -81,6 +81,10 @@ export const PublishVersionBody = absent({
     .meta({ description: 'If absent or empty, the title does not change.' }),
   description: text({ max: LIMITS.descriptionLength }).exactOptional().meta({ description: '`""` clears the notes.' }),
   force: z.boolean().default(false).meta({ description: 'Publish over changes that live has received meanwhile.' }),
+  block: z
+    .array(z.enum(RELEASE_CHECKS))
+    .exactOptional()
+    .meta({ description: 'Checks that refuse the release. `configuration`: settings that a run refuses.' }),
 }).meta({ id: 'PublishVersionBody' })
 export type PublishVersionBody = Held<z.input<typeof PublishVersionBody>, vocabulary.PublishVersionBody>
 
@@ -194,6 +198,9 @@ export const TreeItem = z
     }),
     compiles: z.boolean().nullable().meta({
       description: 'Null until this server has compiled the text with its current references.',
+    }),
+    isConfigured: z.boolean().nullable().meta({
+      description: 'False if a run would refuse its settings. Null as for `compiles`.',
     }),
     isAgent: z.boolean().nullable().meta({
       description:

@@ -16,6 +16,14 @@ export interface CompileIssue {
   path?: string
 }
 
+/**
+ * What a check says of a prompt that compiles. A run refuses a prompt with an error. A warning refuses nothing.
+ * @example { severity: 'error', code: 'invalid-setting', message: '`temperature` must be a number', line: 2, column: 1, frame: '2 | temperature: hot\n  | ^' }
+ */
+export interface PromptIssue extends Omit<CompileIssue, 'path'> {
+  severity: 'error' | 'warning'
+}
+
 /** A compile issue with its prompt. `path` may name a referenced prompt. */
 export interface LocatedIssue extends CompileIssue {
   path: string

@@ -219,6 +219,11 @@ export const ERROR_CAUSES = {
     code: 'UnprocessableEntityError',
     message: 'Idempotency-Key was already used with a different request',
   },
+  'release-refused': {
+    code: 'ConflictError',
+    message: 'The checks of the release refuse it',
+    details: ['checks'],
+  },
   'draft-does-not-compile': {
     code: 'UnprocessableEntityError',
     message: 'There are errors in {documents.length} prompt(s)',

@@ -174,6 +174,7 @@ async function standIn(
     config: {},
     parameters: {},
     errors: [],
+    issues: [],
     createdAt: at,
     updatedAt: at,
     mergedAt: null,

@@ -1,6 +1,11 @@
-import type { DocumentCheck as CheckBody, CompileIssue as IssueBody, LocatedIssue as LocatedBody } from '@stet/contract'
+import type {
+  DocumentCheck as CheckBody,
+  CompileIssue as IssueBody,
+  LocatedIssue as LocatedBody,
+  PromptIssue as PromptIssueBody,
+} from '@stet/contract'
 import type { PromptCheck } from '../features/checks/check-prompt.ts'
-import type { CompileIssue } from '../features/templates/template-engine.ts'
+import type { CompileIssue, PromptIssue } from '../features/templates/template-engine.ts'
 import { providerKind, shownMessages } from './legacy-clients.ts'
 
 /** @param kind the type of the prompt's provider key; undefined if it has none. */
@@ -9,6 +14,7 @@ export function checkBody(check: PromptCheck, kind: string | undefined, isDeclar
   return {
     contentHash: check.contentHash,
     errors: check.errors.slice(0, MAX_ISSUES).map(locatedIssueBody),
+    issues: check.issues.map(promptIssueBody),
     config: check.config,
     parameters: check.parameters,
     ...(provider === undefined ? {} : { provider }),
@@ -25,6 +31,11 @@ export const MAX_ISSUES = 20
 export function issueBody(issue: CompileIssue, path: string): IssueBody {
   const { path: of, ...body } = locatedIssueBody(issue)
   return of === path ? body : { ...body, path: of }
+}
+
+export function promptIssueBody(issue: PromptIssue): PromptIssueBody {
+  const { path: _path, ...body } = locatedIssueBody(issue)
+  return { severity: issue.severity, ...body }
 }
 
 function locatedIssueBody(issue: CompileIssue): LocatedBody {

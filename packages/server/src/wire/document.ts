@@ -1,7 +1,7 @@
 import type { Document as DocumentBody } from '@stet/contract'
 import type { Document, UnresolvedDocument } from '../features/documents/document.ts'
 import { personBody } from './api-key.ts'
-import { issueBody, MAX_ISSUES } from './check.ts'
+import { issueBody, MAX_ISSUES, promptIssueBody } from './check.ts'
 import { providerKind } from './legacy-clients.ts'
 
 /** @param kind the type of the document's provider key; undefined if the document has no provider key. */
@@ -31,6 +31,7 @@ export function unresolvedBody(
     parameters: document.parameters,
     ...(provider === undefined ? {} : { provider }),
     errors: document.errors.slice(0, MAX_ISSUES).map((issue) => issueBody(issue, document.path)),
+    issues: document.issues.map(promptIssueBody),
     createdAt: document.createdAt.toISOString(),
     updatedAt: document.updatedAt.toISOString(),
     mergedAt: document.mergedAt?.toISOString() ?? null,

@@ -9,6 +9,7 @@ export function treeItemBody(item: TreeItem): ItemBody {
     contentHash: item.contentHash,
     change: item.change,
     compiles: item.compiles,
+    isConfigured: item.isConfigured,
     isAgent: item.isAgent,
     updatedAt: item.updatedAt.toISOString(),
     updatedBy: item.updatedBy && personBody(item.updatedBy),

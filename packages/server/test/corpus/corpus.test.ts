@@ -60,6 +60,7 @@ describe('corpus', () => {
     const scan = await engine.scan(sourceOf(prompt))
     expect(scan.errors).toEqual([])
     expect(scan.warnings).toMatchObject(prompt.warnings ?? [])
+    expect(scan.issues.filter(({ code }) => code !== 'no-messages')).toEqual([])
     if (prompt.config) expect(scan.config).toEqual(prompt.config)
     if (prompt.variables) expect(scan.parameters).toEqual(prompt.variables)
     const steps = await stepsOf(prompt, scan.config)

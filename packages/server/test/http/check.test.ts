@@ -28,6 +28,7 @@ it('checks a text without storing it', async () => {
   expect(checked).toEqual({
     contentHash: hash(text),
     errors: [],
+    issues: [],
     config: { provider: 'demo', model: 'demo', parameters: { count: { type: 'number' } } },
     parameters: { count: { type: 'text' }, name: { type: 'text' } },
     provider: 'custom',
@@ -40,6 +41,26 @@ it('checks a text without storing it', async () => {
   expect(await check(draft, { path: 'new' })).toEqual(checked)
   const { config, parameters, provider, errors, contentHash } = checked
   expect(body).toMatchObject({ config, parameters, provider, errors, contentHash })
+})
+
+it('lists what a run would refuse, with its place', async () => {
+  const { draft } = await createTestProject(api)
+  const { errors, issues } = await check(draft, { path: 'a', prompt: '---\nmaxSteps: 151\n---\nHi' })
+  const issue = {
+    severity: 'error',
+    code: 'invalid-setting',
+    message: '`maxSteps` must be a whole number from 1 to 150',
+    line: 2,
+    column: 1,
+    endLine: 2,
+    endColumn: 9,
+    frame: '  1 | ---\n  2 | maxSteps: 151\n    | ^',
+  }
+  expect({ errors, issues }).toEqual({ errors: [], issues: [issue] })
+  const { body } = await api('POST', `${draft}/documents`, {
+    body: { path: 'a', prompt: '---\nmaxSteps: 151\n---\nHi' },
+  })
+  expect(body['issues']).toEqual([issue])
 })
 
 it('renders the first step with converted parameters, with the messages of a run', async () => {

@@ -84,6 +84,17 @@ it('shows what the server knows of each text, with its references', async () => 
   expect(known(await treeOf(draft))).toMatchObject({ leaf: [true, false], top: [true, false] })
 })
 
+it('shows whether a run would refuse the settings of a text', async () => {
+  const { draft } = await createTestProject(api)
+  await put(draft, 'hot', '---\ntemperature: hot\n---\nx')
+  await put(draft, 'warned', '---\ntemprature: 1\n---\nx')
+  const { items } = await treeOf(draft)
+  expect(items).toMatchObject([
+    { path: 'hot', compiles: true, isConfigured: false },
+    { path: 'warned', compiles: true, isConfigured: true },
+  ])
+})
+
 it('knows that references are nested too deeply', async () => {
   const { draft } = await createTestProject(api)
   const contents = Array.from({ length: 12 }, (_, at) => ({ path: `p${at}`, content: `<prompt path="p${at + 1}" />` }))

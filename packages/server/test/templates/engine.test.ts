@@ -24,6 +24,7 @@ describe('template engine', () => {
       usesSteps: false,
       errors: [],
       warnings: [],
+      issues: [],
     })
   })
 
@@ -86,6 +87,7 @@ describe('scan cache', () => {
     usesSteps: false,
     errors: [],
     warnings: [],
+    issues: [],
   }
 
   it('scans each text once, even for concurrent calls, and again after a temporary failure', async () => {

@@ -171,6 +171,18 @@ describe('compilation', () => {
     expect((await bench.publish(bench.draft)).number).toBe(1)
   })
 
+  it('refuses settings that a run would refuse only if the caller blocks them', async () => {
+    const bench = await newBench(workbench)
+    await bench.put(bench.draft, 'a', '---\nmaxSteps: many\ntemprature: 1\n---\nHi')
+    const refused = bench.publish(bench.draft, { block: ['configuration'] })
+    await expect(refused).rejects.toEqual(failure('release-refused'))
+    const finding = { check: 'configuration', code: 'invalid-setting', level: 'break', path: 'a', line: 2, column: 1 }
+    await expect(refused).rejects.toMatchObject({
+      details: { checks: [{ name: 'configuration', state: 'blocked', findings: [finding] }] },
+    })
+    expect((await bench.publish(bench.draft)).number).toBe(1)
+  })
+
   it('refuses to delete a document with direct or indirect references', async () => {
     const bench = await newBench(workbench)
     await bench.put(bench.draft, 'top', '<prompt path="middle" />')

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Change, VersionDiff } from '@stet/contract/vocabulary'
+import type { Change, ReleaseCheck, VersionDiff } from '@stet/contract/vocabulary'
 import { expect } from 'vitest'
 import { openDatabase } from '../../src/adapters/database/database.ts'
 import { createEvaluator } from '../../src/adapters/evaluation/evaluator.ts'
@@ -108,7 +108,10 @@ export interface Bench {
   remove(ref: Ref, path: string): ReturnType<typeof deleteDocument>
   read(ref: Ref, path: string): ReturnType<typeof readDocument>
   texts(ref: Ref): Promise<Record<string, string>>
-  publish(ref: Ref, more?: { title?: string; description?: string; force?: boolean }): Promise<Version>
+  publish(
+    ref: Ref,
+    more?: { title?: string; description?: string; force?: boolean; block?: ReleaseCheck[] },
+  ): Promise<Version>
   push(ref: Ref, changes: readonly Change[]): ReturnType<typeof pushChanges>
   revert(ref: Ref, paths?: readonly string[]): ReturnType<typeof revertDraft>
   diff(ref: Ref, base?: Ref): Promise<VersionDiff>

@@ -167,14 +167,17 @@ async function writePrompt(
   }
 }
 
-export function findUnsupported({ errors, config }: PromptScan): string[] {
+export function findUnsupported({ errors, issues, config }: PromptScan): string[] {
   const found = errors.map(
     ({ line, column, message }) => `Does not compile (line ${line}, column ${column}): ${message}`,
   )
+  for (const { severity, code, line, column, message } of issues) {
+    if (severity === 'error' && code === 'invalid-setting')
+      found.push(`A run refuses it (line ${line}, column ${column}): ${message}`)
+  }
   for (const name of builtInTools(config['tools'])) {
     found.push(`The tool "${name}" is not part of stet: a server module (STET_TOOLS) or the caller must provide it`)
   }
-  if (config['subagents'] !== undefined) found.push('"subagents" is not supported: list other prompts under "agents"')
   return found
 }
 

@@ -118,11 +118,13 @@ export function convertTools(tools: unknown, losses: string[]): Record<string, u
 
 export function convertResponseFormat(format: unknown, losses: string[]): Record<string, unknown> | undefined {
   if (!isJsonObject(format) || format['type'] === 'text') return undefined
-  const { schema, strict, description } = isJsonObject(format['json_schema']) ? format['json_schema'] : format
+  const { schema, strict, description, name } = isJsonObject(format['json_schema']) ? format['json_schema'] : format
   if (isJsonObject(schema)) {
     // stet sends every schema as strict that meets the conditions.
     if (strict === false) losses.push('The setting "strict" of the response format is not supported: false')
-    return { ...(typeof description === 'string' && { description }), ...schema }
+    // A request names the format by the title of its schema.
+    const title = typeof name === 'string' && name !== '' && { title: name }
+    return { ...title, ...(typeof description === 'string' && { description }), ...schema }
   }
   losses.push(`The response format ${JSON.stringify(format).slice(0, 200)} has no schema: describe it in the prompt`)
   return undefined

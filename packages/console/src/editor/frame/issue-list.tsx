@@ -1,6 +1,6 @@
 import type { GoTo } from '../text/line-ends.ts'
 import css from './editor.module.css'
-import type { FoundIssues } from './use-issues.ts'
+import { type FoundIssues, isError } from './use-issues.ts'
 
 interface IssueListProps {
   issues: FoundIssues['issues']
@@ -9,14 +9,14 @@ interface IssueListProps {
   onSelect: GoTo
 }
 
-/** What keeps the prompt from compiling, with positions. */
+/** What is wrong with the prompt, with positions. */
 export function IssueList({ issues, path, onSelect }: IssueListProps) {
   if (issues.length === 0) return null
   return (
-    <section className={css['issues']} aria-label="Errors">
+    <section className={css['issues']} aria-label={issues.some(isError) ? 'Errors' : 'Warnings'}>
       <ul>
         {issues.map((issue) => {
-          const { path: of = path, line, column, message } = issue
+          const { path: of = path, line, column, message, severity } = issue
           return (
             <li key={`${of} ${line} ${column} ${message}`}>
               <button
@@ -29,7 +29,10 @@ export function IssueList({ issues, path, onSelect }: IssueListProps) {
                   {of !== path && `${of}:`}
                   {line}:{column}
                 </span>
-                <span>{message}</span>
+                <span>
+                  {severity === 'warning' && 'Warning: '}
+                  {message}
+                </span>
               </button>
             </li>
           )

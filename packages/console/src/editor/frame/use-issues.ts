@@ -1,18 +1,21 @@
-import type { CompileIssue } from '@stet/sdk'
+import type { CompileIssue, Prompt, PromptCheck, PromptIssue } from '@stet/sdk'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import { stet } from '../../app/session.ts'
 import type { Opened } from '../open-prompt.ts'
 
-/** What keeps a text from compiling. The positions are places of `text`. */
+/** An error keeps a text from compiling or running. */
+export type FoundIssue = CompileIssue & Pick<PromptIssue, 'severity'>
+
+/** What is wrong with a text. The positions are places of `text`. */
 export interface FoundIssues {
-  issues: readonly CompileIssue[]
+  issues: readonly FoundIssue[]
   text: string
 }
 
 /** Milliseconds after the last key, as before a save. */
 const quietMs = 600
-const none: readonly CompileIssue[] = []
+const none: readonly FoundIssue[] = []
 
 /** Issues arrive with the stored text. A text that must not be saved now is checked without storing it. */
 export function useIssues({ place, document, status, text }: Opened): FoundIssues {
@@ -25,16 +28,26 @@ export function useIssues({ place, document, status, text }: Opened): FoundIssue
     queryFn: async ({ signal }): Promise<FoundIssues> => {
       const prompt = quiet ?? ''
       const scope = { projectId, versionUuid, signal, maxRetries: 0 }
-      return { issues: (await stet.prompts.check(path, { ...scope, prompt })).errors, text: prompt }
+      return { issues: foundIn(await stet.prompts.check(path, { ...scope, prompt })), text: prompt }
     },
     enabled: isHeld && quiet !== null,
     // Until the next response, the issues of the earlier text move with the typed text.
     placeholderData: keepPreviousData,
     gcTime: 0,
   })
-  if (!isHeld) return { issues: document.errors, text: document.content }
+  const stored = useMemo(() => foundIn(document), [document])
+  if (!isHeld) return { issues: stored, text: document.content }
   // In a conflict, `document` is the other text.
   return data ?? { issues: none, text }
+}
+
+export function isError({ severity }: FoundIssue): boolean {
+  return severity === 'error'
+}
+
+/** Compile errors, settings that a run refuses, and then warnings. */
+export function foundIn({ errors, issues }: Pick<Prompt | PromptCheck, 'errors' | 'issues'>): FoundIssue[] {
+  return [...errors.map((error) => ({ ...error, severity: 'error' as const })), ...issues]
 }
 
 /** Whether the text must not be saved now. It may be refused again, so this lasts until it is saved. */

@@ -4,6 +4,7 @@ import { type ReactNode, useEffect, useState } from 'react'
 import { Failure } from '../../app/failure.tsx'
 import { stet } from '../../app/session.ts'
 import type { PromptChange } from '../../editor/diff/version-diff.tsx'
+import { foundIn, isError } from '../../editor/frame/use-issues.ts'
 import { Notice } from '../../ui/states.tsx'
 import { counted, countText } from '../../ui/time.tsx'
 import css from './page.module.css'
@@ -74,7 +75,7 @@ export function PublishChecks({ projectId, versionUuid, changes, refusal }: Chec
 
 /**
  * Checks the changed prompts and those that include them, as the server does before it publishes. A prompt that the
- * server knows to compile is not checked again.
+ * server knows to be right is not checked again.
  */
 async function checkDraft(draft: CheckedDraft, signal: AbortSignal, report: (checks: Checks) => void): Promise<void> {
   const { projectId, versionUuid, changes } = draft
@@ -86,7 +87,9 @@ async function checkDraft(draft: CheckedDraft, signal: AbortSignal, report: (che
   update({})
   try {
     const { items } = await stet.versions.tree(versionUuid, { projectId, signal })
-    const compiling = new Set(items.filter(({ compiles }) => compiles).map(({ path }) => path))
+    const compiling = new Set(
+      items.filter(({ compiles, isConfigured }) => compiles && isConfigured).map(({ path }) => path),
+    )
     const deleted = new Set(changes.filter(({ status }) => status === 'deleted').map(({ path }) => path))
     const waiting = changes.map(({ path }) => path).filter((path) => deleted.has(path) || !compiling.has(path))
     const seen = new Set([...changes.map(({ path }) => path), ...compiling])
@@ -99,11 +102,12 @@ async function checkDraft(draft: CheckedDraft, signal: AbortSignal, report: (che
         const more = found.referencedBy.map((from) => from.path).filter((from) => !seen.has(from))
         for (const from of more) seen.add(from)
         waiting.push(...more)
-        const isBroken = !isDeleted && found.errors.length > 0
+        const errors = foundIn(found).filter(isError)
+        const isBroken = !isDeleted && errors.length > 0
         update({
           done: checks.done + 1,
           total: checks.total + more.length,
-          ...(isBroken && { broken: [...checks.broken, { path, errors: found.errors }] }),
+          ...(isBroken && { broken: [...checks.broken, { path, errors }] }),
         })
       }
     }
@@ -113,12 +117,12 @@ async function checkDraft(draft: CheckedDraft, signal: AbortSignal, report: (che
   }
 }
 
-type Found = Pick<Awaited<ReturnType<typeof stet.prompts.check>>, 'errors' | 'referencedBy'>
+type Found = Pick<Awaited<ReturnType<typeof stet.prompts.check>>, 'errors' | 'issues' | 'referencedBy'>
 
 /** A prompt that somebody deletes meanwhile has nothing to check. */
 function checkPrompt(path: string, options: { projectId: number; versionUuid: string; signal: AbortSignal }) {
   return stet.prompts.check(path, options).catch((error: unknown): Found => {
-    if (error instanceof NotFoundError) return { errors: [], referencedBy: [] }
+    if (error instanceof NotFoundError) return { errors: [], issues: [], referencedBy: [] }
     throw error
   })
 }

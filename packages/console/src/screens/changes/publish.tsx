@@ -1,5 +1,5 @@
 import type { PublishVersionBody } from '@stet/contract/vocabulary'
-import { ApiError, type Version } from '@stet/sdk'
+import { ApiError, type ReleaseFinding, type Version } from '@stet/sdk'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -36,7 +36,7 @@ export function PublishDialog({ projectId, draft, changes, open, onClose }: Publ
     onClose()
   }
   const conflicts = detailsOf<Conflict>(publish.error, 'live-changed', 'conflicts')
-  const broken = detailsOf<BrokenPrompt>(publish.error, 'draft-does-not-compile', 'documents')
+  const broken = brokenOf(publish.error)
   return (
     <>
       <FormDialog
@@ -102,7 +102,8 @@ function usePublish(projectId: number, versionUuid: string, onPublished: () => v
   const queries = useQueryClient()
   const navigate = useNavigate()
   return useMutation({
-    mutationFn: (body: PublishVersionBody) => stet.versions.publish(versionUuid, { projectId, ...body }),
+    mutationFn: (body: PublishVersionBody) =>
+      stet.versions.publish(versionUuid, { projectId, block: ['configuration'], ...body }),
     onSuccess: async (version) => {
       await queries.invalidateQueries({ queryKey: ['project', projectId] })
       say(`v${version.version} is live`)
@@ -159,6 +160,14 @@ function Conflicts({ conflicts, onResolve, onForce, isBusy }: ConflictsProps) {
       </details>
     </>
   )
+}
+
+/** The prompts that a refusal of the server names. */
+function brokenOf(error: unknown): readonly BrokenPrompt[] | null {
+  const [refused] = detailsOf<{ findings: ReleaseFinding[] }>(error, 'release-refused', 'checks') ?? []
+  if (!refused) return detailsOf<BrokenPrompt>(error, 'draft-does-not-compile', 'documents')
+  const paths = [...new Set(refused.findings.map(({ path }) => path))]
+  return paths.map((path) => ({ path, errors: refused.findings.filter((found) => found.path === path) }))
 }
 
 /** Returns the list in `details` if the error has this cause. */

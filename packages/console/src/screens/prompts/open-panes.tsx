@@ -3,6 +3,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { Fragment, lazy, type RefObject, Suspense, useCallback, useEffect, useRef, useState } from 'react'
 import { Failure } from '../../app/failure.tsx'
 import { useShortcuts } from '../../app/shortcuts.ts'
+import { foundIn } from '../../editor/frame/use-issues.ts'
 import { type Opened, useOpenPrompt } from '../../editor/open-prompt.ts'
 import { ParametersPane } from '../../editor/panes/parameters-pane.tsx'
 import { PreviewPane } from '../../editor/panes/preview-pane.tsx'
@@ -136,7 +137,7 @@ function OpenRun({ projectId, versionUuid, path, example, open, goTo }: OpenRunP
 
 /** The editor's shortcuts for errors, until the editor is loaded. */
 function ErrorKeys({ open: { document }, goTo }: Pick<OpenRunProps, 'open' | 'goTo'>) {
-  const errors = document.errors.filter(({ path = document.path }) => path === document.path)
+  const errors = foundIn(document).filter(({ path = document.path }) => path === document.path)
   const go = (at: 0 | -1) => () => {
     const error = errors.at(at)
     if (error) goTo.current(error)

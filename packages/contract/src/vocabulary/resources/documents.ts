@@ -1,4 +1,4 @@
-import type { CompileIssue, LocatedIssue } from '../compile-issue.ts'
+import type { CompileIssue, LocatedIssue, PromptIssue } from '../compile-issue.ts'
 import type { Message } from '../message.ts'
 import type { Person } from './person.ts'
 import type { ProviderKind } from './provider-keys.ts'
@@ -43,6 +43,8 @@ export interface Document {
   provider?: ProviderKind
   /** Empty if the prompt compiles. */
   errors: CompileIssue[]
+  /** At most 20, errors first: settings that a run refuses, and warnings. */
+  issues: PromptIssue[]
   createdAt: string
   updatedAt: string
   mergedAt: string | null
@@ -121,6 +123,8 @@ export interface DocumentCheck {
   contentHash: string
   /** At most 20. Empty if the prompt compiles and its first step renders. `path` may name a referenced prompt. */
   errors: LocatedIssue[]
+  /** As in `Document`. */
+  issues: PromptIssue[]
   config: Record<string, unknown>
   parameters: Record<string, DocumentParameter>
   /** Absent if no configured provider key matches. */

@@ -69,6 +69,23 @@ export interface PublishVersionBody {
   description?: string
   /** Publishes even if live has changed the same prompts. The draft's texts overwrite those of live. */
   force?: boolean
+  /** The checks that refuse the release. Default: none. */
+  block?: ReleaseCheck[]
+}
+
+export const RELEASE_CHECKS = ['configuration'] as const
+/** `configuration` refuses settings that a run would refuse: the errors in `issues` of the prompts. */
+export type ReleaseCheck = (typeof RELEASE_CHECKS)[number]
+
+/** What a check of a release found. */
+export interface ReleaseFinding {
+  check: ReleaseCheck
+  code: string
+  level: 'break'
+  path: string
+  line: number
+  column: number
+  message: string
 }
 
 /**
@@ -170,6 +187,8 @@ export interface TreeItem {
   change: 'added' | 'modified' | 'deleted' | null
   /** Null until this server has compiled the text with its current references. */
   compiles: boolean | null
+  /** False if a run would refuse its settings: `issues` of the prompt has errors. Null as for `compiles`. */
+  isConfigured: boolean | null
   /** True if the front matter has `type: agent`. Null until this server has compiled the text with its current references. */
   isAgent: boolean | null
   /** For a deleted prompt, the time of the deletion. */

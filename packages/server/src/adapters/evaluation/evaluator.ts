@@ -194,7 +194,15 @@ async function evaluateInThread<T>(
 }
 
 function failedScan(source: TemplateSource, issue: CompileIssue): TemplateScan {
-  const nothing = { config: {}, parameters: [], references: [], missing: [], usesSteps: false, warnings: [] }
+  const nothing = {
+    config: {},
+    parameters: [],
+    references: [],
+    missing: [],
+    usesSteps: false,
+    warnings: [],
+    issues: [],
+  }
   return { ...nothing, resolvedContent: source.content, errors: [issue], isTemporary: true }
 }
 

@@ -43,8 +43,11 @@ export function createKnownTexts(): KnownTexts {
   }
 }
 
-function findingOf({ config, parameters, references, errors }: TemplateScan, hashes: Compilation['hashes']): Finding {
-  const known = { config, parameters, references, errors }
+function findingOf(
+  { config, parameters, references, errors, issues }: TemplateScan,
+  hashes: Compilation['hashes'],
+): Finding {
+  const known = { config, parameters, references, errors, issues }
   return { known, hashes, size: JSON.stringify([known, ...hashes]).length }
 }
 

@@ -28,6 +28,7 @@ export const scanResult = z.strictObject({
   usesSteps: z.boolean(),
   errors: z.array(issueResult),
   warnings: z.array(issueResult),
+  issues: z.array(issueResult.extend({ severity: z.enum(['error', 'warning']) })),
 })
 
 export const stepResult = z.union([

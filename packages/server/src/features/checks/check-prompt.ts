@@ -13,6 +13,7 @@ import {
   CompileFailure,
   type CompileIssue,
   type EvaluationOwner,
+  type PromptIssue,
   type TemplateScan,
   type TemplateSource,
 } from '../templates/template-engine.ts'
@@ -22,6 +23,7 @@ type CheckPromptInput = VersionAddress & CheckDocumentBody
 
 export interface PromptCheck extends Pick<DocumentCheck, 'contentHash' | 'references' | 'referencedBy'> {
   errors: CompileIssue[]
+  issues: PromptIssue[]
   config: Record<string, unknown>
   parameters: Record<string, WireParameter>
   messages: Message[] | null
@@ -53,6 +55,7 @@ export async function checkPrompt(deps: Checks, input: CheckPromptInput): Promis
   return {
     contentHash,
     ...rendered,
+    issues: scan.issues,
     config: scan.config,
     parameters: wireParameters(scan.config, scan.parameters),
     references: references.map((to) => ({ path: to, documentUuid: uuids.get(to) ?? null })),

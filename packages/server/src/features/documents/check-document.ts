@@ -118,6 +118,7 @@ export function describeKnown(version: Version, text: DocumentText, scan: KnownT
     config: scan.config,
     parameters: wireParameters(scan.config, scan.parameters),
     errors: scan.errors,
+    issues: scan.issues,
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Author } from '../../shared/caller.ts'
 import type { WireParameter } from '../templates/parameters.ts'
-import type { CompileIssue } from '../templates/template-engine.ts'
+import type { CompileIssue, PromptIssue } from '../templates/template-engine.ts'
 
 export interface DocumentText {
   id: number
@@ -33,6 +33,7 @@ export interface UnresolvedDocument extends DocumentText {
   config: Record<string, unknown>
   parameters: Record<string, WireParameter>
   errors: CompileIssue[]
+  issues: PromptIssue[]
 }
 
 /** The text that a run renders, as traces identify it. A forced edit changes the hash, but not the number. */

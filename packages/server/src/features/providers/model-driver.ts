@@ -1,6 +1,6 @@
 /** The port to model providers. A driver sends stet's messages and passes on the response as batches of chunks. */
 import type { FinishReason, Message } from '@stet/contract/vocabulary'
-import type { ToolDefinition } from '../templates/prompt-tools.ts'
+import type { ToolDefinition } from '@stet/template/config'
 import type { ProviderKey } from './provider-key.ts'
 import type { Usage } from './usage.ts'
 

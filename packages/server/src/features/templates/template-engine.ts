@@ -1,10 +1,11 @@
 import type { LocatedIssue, Message } from '@stet/contract/vocabulary'
-import type { PromptScan, PromptSource } from '@stet/template'
+import type { PromptIssue, PromptScan, PromptSource } from '@stet/template'
 import { AppError, RunError } from '../../shared/app-error.ts'
 
 /** Positions refer to the stored content. */
 export type CompileIssue = LocatedIssue
 export type TemplateSource = PromptSource
+export type { PromptIssue }
 
 export interface TemplateScan extends PromptScan {
   /** Set if the evaluation failed for other reasons than the texts, for example because the thread ended. */
@@ -67,7 +68,7 @@ export interface Compilation {
 }
 
 /** A scan without everything whose size depends on the referenced texts. */
-export type KnownText = Pick<TemplateScan, 'config' | 'parameters' | 'references' | 'errors'>
+export type KnownText = Pick<TemplateScan, 'config' | 'parameters' | 'references' | 'errors' | 'issues'>
 
 /** What the latest compilations on this server found. Keeps hashes instead of texts, and starts empty. */
 export interface KnownTexts {

@@ -4,7 +4,7 @@
  */
 
 import { createHash } from 'node:crypto'
-import type { PublishVersionBody } from '@stet/contract/vocabulary'
+import type { PublishVersionBody, ReleaseFinding } from '@stet/contract/vocabulary'
 import { AppError, refuse } from '../../shared/app-error.ts'
 import type { Needs, Stores } from '../deps.ts'
 import { changeProject, type ProjectWriter } from '../documents/change-project.ts'
@@ -31,13 +31,14 @@ const maxAttempts = 20
 /**
  * Compiles outside of any transaction. The publishing transaction verifies that the compiled texts are still current.
  * @throws AppError BadRequestError if the version is not a draft; NotFoundError for the project; ConflictError for
- * newer changes of live (unless forced) or a draft that keeps changing; UnprocessableEntityError for compile errors.
+ * newer changes of live (unless forced), a draft that keeps changing, or a check that `block` names; UnprocessableEntityError for compile errors.
  */
 export async function publishVersion(deps: Publishes, input: PublishVersionInput): Promise<RecordedVersion> {
   await findProject(deps, input.caller, input.projectId)
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const { draft, changes } = await readDraft(deps.stores, input)
     const compiled = await compileDraft(deps, ownerOf(input), draft, changes)
+    if (input.block?.includes('configuration')) assertConfigured(compiled.affected)
     try {
       return await changeProject(deps, input, (writer) => publishCompiled(writer, input, compiled))
     } catch (error) {
@@ -117,6 +118,7 @@ function assertNoConflict(slots: readonly SlotHead[]): void {
 interface CompiledDraft {
   paths: readonly string[]
   fingerprint: string
+  affected: readonly CheckedHead[]
 }
 
 /**
@@ -139,17 +141,25 @@ async function compileDraft(
   // Keeps no text: the resolved texts of a whole project may not fit in memory.
   for await (const { text, source, scan } of inBatches(deps, texts, owner, check)) {
     const { path, documentUuid, contentHash } = text
-    checked.push({ path, documentUuid, references: scan.references, errors: scan.errors })
+    checked.push({
+      path,
+      documentUuid,
+      references: scan.references,
+      errors: scan.errors,
+      refusals: scan.issues.filter(({ severity }) => severity === 'error'),
+    })
     hashes.set(path, contentHash)
     for (const [reference, content] of Object.entries(source.documents)) hashes.set(reference, hashContent(content))
   }
-  assertNoErrors(affectedOf(checked, new Set(changed)))
-  return { paths: [...changed, ...hashes.keys()], fingerprint: fingerprint(hashes, changes) }
+  const affected = affectedOf(checked, new Set(changed))
+  assertNoErrors(affected)
+  return { paths: [...changed, ...hashes.keys()], fingerprint: fingerprint(hashes, changes), affected }
 }
 
-interface CheckedHead
-  extends Pick<DocumentText, 'path' | 'documentUuid'>,
-    Pick<TemplateScan, 'references' | 'errors'> {}
+interface CheckedHead extends Pick<DocumentText, 'path' | 'documentUuid'>, Pick<TemplateScan, 'references' | 'errors'> {
+  /** Why a run would refuse the prompt. */
+  refusals: TemplateScan['issues']
+}
 
 function hashesIn(texts: readonly Pick<DocumentText, 'path' | 'contentHash'>[]): Map<string, string> {
   return new Map(texts.map(({ path, contentHash }) => [path, contentHash]))
@@ -171,6 +181,17 @@ function assertNoErrors(checked: readonly CheckedHead[]): void {
       errors: errors.map(({ path: _path, ...issue }) => issue),
     }))
   if (documents.length > 0) throw refuse('draft-does-not-compile', { documents })
+}
+
+/** @throws AppError ConflictError for settings that a run would refuse. */
+function assertConfigured(affected: readonly CheckedHead[]): void {
+  const findings = affected.flatMap(({ path, refusals }) =>
+    refusals.map(({ code, line, column, message }): ReleaseFinding => {
+      return { check: 'configuration', code, level: 'break', path, line, column, message }
+    }),
+  )
+  if (findings.length === 0) return
+  throw refuse('release-refused', { checks: [{ name: 'configuration', state: 'blocked', findings }] })
 }
 
 /** Returns the changed documents and those that refer to one, directly or indirectly. */

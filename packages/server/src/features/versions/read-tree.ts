@@ -1,6 +1,6 @@
 /**
- * Lists a version's prompts without their texts. Nothing is compiled here: `compiles` and `isAgent` come from what this
- * server compiled before, with exactly these texts, and are null otherwise.
+ * Lists a version's prompts without their texts. Nothing is compiled here: `compiles`, `isConfigured` and `isAgent` come
+ * from what this server compiled before, with exactly these texts, and are null otherwise.
  */
 import type { TreeItem as ItemBody } from '@stet/contract/vocabulary'
 import type { Needs } from '../deps.ts'
@@ -11,7 +11,7 @@ import { resolveVersion, type VersionAddress } from '../documents/version-ref.ts
 import type { RecordedVersion } from '../projects/project.ts'
 import { recordedVersion } from './read-versions.ts'
 
-export interface TreeItem extends TextHead, Pick<ItemBody, 'change' | 'compiles' | 'isAgent'> {}
+export interface TreeItem extends TextHead, Pick<ItemBody, 'change' | 'compiles' | 'isConfigured' | 'isAgent'> {}
 
 /** Sends one statement besides the cached version and its record. @throws AppError NotFoundError for the project or the version. */
 export async function readTree(
@@ -27,7 +27,8 @@ export async function readTree(
     if (!item) return []
     const known = deps.templates.known.find(workspaceId, item, (path) => hashes.get(path))
     const compiles = known ? known.errors.length === 0 : null
-    return [{ ...item, compiles, isAgent: known ? known.config['type'] === 'agent' : null }]
+    const isConfigured = known ? known.issues.every(({ severity }) => severity !== 'error') : null
+    return [{ ...item, compiles, isConfigured, isAgent: known ? known.config['type'] === 'agent' : null }]
   })
   return { version: await recordedVersion(deps, input, version), items }
 }

@@ -43,6 +43,7 @@ export const Prompt = z.strictObject({
   parameters: z.record(z.string(), z.looseObject({ type: z.enum(['text', 'image', 'file']) })),
   provider: Kind.optional(),
   errors: z.array(anyObject),
+  issues: z.array(anyObject),
   createdAt: timestamp,
   updatedAt: timestamp,
   mergedAt: timestamp.nullable(),

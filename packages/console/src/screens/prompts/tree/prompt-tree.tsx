@@ -14,7 +14,7 @@ import { Hidden, join } from '../../../ui/button.tsx'
 import { Icon } from '../../../ui/icon.tsx'
 import { counted, countText } from '../../../ui/time.tsx'
 import css from './tree.module.css'
-import { type FolderRow, moved, type PromptRow, type Row, typedRow } from './tree.ts'
+import { type FolderRow, isBroken, moved, type PromptRow, type Row, typedRow } from './tree.ts'
 
 /** More than a screen shows. */
 const firstRows = 80
@@ -128,7 +128,7 @@ const FolderLine = memo(({ row, isCurrent, isTarget }: LineProps<FolderRow> & { 
 
 const PromptLine = memo(
   ({ row, isCurrent, isOpen, href }: LineProps<PromptRow> & { isOpen: boolean; href: string }) => {
-    const { change, compiles, isAgent } = row.item
+    const { change, isAgent } = row.item
     return (
       <a
         role="treeitem"
@@ -146,7 +146,7 @@ const PromptLine = memo(
           {isAgent && <Hidden>Agent </Hidden>}
         </span>
         <span className={css['name']}>{row.name}</span>
-        {compiles === false && change !== 'deleted' && <ErrorMark text="has errors" />}
+        {isBroken(row.item) && <ErrorMark text="has errors" />}
         {change && <ChangeMark change={change} />}
       </a>
     )

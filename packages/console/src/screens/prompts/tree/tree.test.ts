@@ -8,6 +8,7 @@ const item = (path: string, change: TreeItem['change'] = null): TreeItem => ({
   documentUuid: path,
   contentHash: '',
   compiles: true,
+  isConfigured: true,
   isAgent: false,
   updatedAt: '',
   updatedBy: null,

@@ -87,10 +87,16 @@ function emptyFolder(name: string, key: string): Folder {
   return { name, key, folders: new Map(), items: [], count: 0, changes: 0, errors: 0 }
 }
 
-function count(folder: Folder, { change, compiles }: TreeItem): void {
+/** Whether a run of the prompt would fail for its text. */
+export function isBroken({ change, compiles, isConfigured }: TreeItem): boolean {
+  return change !== 'deleted' && (compiles === false || isConfigured === false)
+}
+
+function count(folder: Folder, item: TreeItem): void {
+  const { change } = item
   if (change !== 'deleted') folder.count++
   if (change) folder.changes++
-  if (compiles === false && change !== 'deleted') folder.errors++
+  if (isBroken(item)) folder.errors++
 }
 
 /** The prompts whose path contains every word of the filter, in any order and case. */

@@ -1,12 +1,12 @@
 /** Gathers a step's tools: the caller's, the operator's, and other prompts (agents). Their names must be unique. */
 
+import { isToolName, type PromptConfig, toolNames } from '@stet/template/config'
 import { AppError, RunError } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
 import { normalizeDocumentPath } from '../../documents/document-path.ts'
 import { preparePrompt } from '../../documents/read-document.ts'
 import { argumentsOf } from '../../templates/parameters.ts'
-import type { PromptConfig } from '../../templates/prompt-config.ts'
-import { configError, isToolName, toolNames } from '../../templates/prompt-tools.ts'
+import { configError } from '../../templates/prompt-config.ts'
 import type { ToolScope } from '../run.ts'
 import type { AgentTool, StepTool, Toolbox } from './tool.ts'
 

@@ -22,6 +22,11 @@ export const promptCauses: Record<string, Scenario> = {
     await to('documents.create', world, { ids, body: { path: newName(), prompt: '{{ if }}' } })
     return to('versions.publish', world, { ids, body: {} })
   },
+  'versions.publish release-refused': async (world) => {
+    const ids = await inDraft(world)
+    await to('documents.create', world, { ids, body: { path: newName(), prompt: '---\ntemperature: hot\n---\nHi' } })
+    return to('versions.publish', world, { ids, body: { block: ['configuration'] } })
+  },
   'versions.import version-uuid-taken': async (world) => {
     const [one, two] = [await inDraft(world), await inDraft(world)]
     return to('versions.import', world, { ids: one, body: { ...importedVersion(), uuid: two.versionUuid } })

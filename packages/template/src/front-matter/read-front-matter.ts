@@ -1,6 +1,7 @@
-import { CST, isCollection, isMap, isPair, isScalar, Lexer, type ParsedNode, parseDocument } from 'yaml'
-import { CallerLimitError, type Fault } from './compile-error.ts'
-import { checkDepth } from './evaluate/values/value-depth.ts'
+import { CST, isCollection, isMap, isPair, isScalar, Lexer, type ParsedNode } from 'yaml'
+import { CallerLimitError, type Fault } from '../compile-error.ts'
+import { checkDepth } from '../evaluate/values/value-depth.ts'
+import { parseYaml } from './yaml.ts'
 
 export interface FrontMatter {
   config: Record<string, unknown>
@@ -37,8 +38,7 @@ export function readFrontMatter(yaml: string, maxChars = Number.POSITIVE_INFINIT
 }
 
 function readMap(yaml: string): FrontMatter {
-  // The parser's own check for equal keys takes quadratic time.
-  const document = parseDocument(yaml, { uniqueKeys: false, prettyErrors: false, logLevel: 'error' })
+  const document = parseYaml(yaml)
   const [error] = document.errors
   if (error?.code === 'RESOURCE_EXHAUSTION') return invalid(TOO_DEEP, 0)
   if (error) return invalid(error.message, error.pos[0])

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest'
+import { type ConfigFault, type PromptConfig, readConfig } from '../src/front-matter/config.ts'
+
+type Config = Record<string, unknown>
+
+function faultsOf(config: Config, supplied?: readonly string[]): ConfigFault[] {
+  const faults: ConfigFault[] = []
+  readConfig(config, (fault) => faults.push(fault), supplied)
+  return faults
+}
+
+function read(config: Config, supplied: readonly string[] = []): PromptConfig {
+  const refuse = (fault: ConfigFault) => expect(fault).toBeUndefined()
+  return readConfig(config, refuse, supplied)
+}
+
+describe('prompt configuration', () => {
+  it('has defaults', () => {
+    expect(read({})).toEqual({
+      maxSteps: 20,
+      maxRetries: 2,
+      validate: true,
+      type: 'prompt',
+      tools: [],
+      serverTools: [],
+      agents: [],
+      settings: {},
+    })
+  })
+
+  it('accepts snake case, and does not send its own keys to the provider', () => {
+    const config = {
+      provider: 'OpenAI',
+      model: 'm',
+      max_tokens: 5,
+      top_p: 0.5,
+      max_steps: 3,
+      max_retries: 0,
+      type: 'agent',
+    }
+    expect(read({ ...config, name: 'n', parameters: {}, logit_bias: { 1: 2 }, myKey: 1 })).toMatchObject({
+      provider: 'OpenAI',
+      model: 'm',
+      maxSteps: 3,
+      maxRetries: 0,
+      type: 'agent',
+      name: 'n',
+      settings: { maxTokens: 5, topP: 0.5, logit_bias: { 1: 2 }, myKey: 1 },
+    })
+    expect(Object.keys(read(config).settings)).toEqual(['maxTokens', 'topP'])
+  })
+
+  it('prefers a later spelling, so a step overrides the front matter', () => {
+    expect(read({ maxTokens: 1, max_tokens: '2' }).settings).toEqual({ maxTokens: 2 })
+  })
+
+  it('converts plain values of headers to text', () => {
+    expect(read({ headers: { 'X-A': 1 } }).settings).toEqual({ headers: { 'X-A': '1' } })
+  })
+})
+
+describe('prompt tools', () => {
+  const schema = { type: 'object', properties: { city: { type: 'string' } } }
+  const weather = { name: 'get_weather', description: 'Weather', parameters: schema }
+
+  it('accepts a map or a list', () => {
+    const definition = { description: 'Weather', parameters: schema }
+    const stop = { name: 'stop', parameters: { type: 'object', properties: {} } }
+    expect(read({ tools: { get_weather: definition, stop: null } }).tools).toEqual([weather, stop])
+    expect(read({ tools: [{ get_weather: definition }, { stop: {} }] }).tools).toEqual([weather, stop])
+  })
+
+  it.each([
+    [['latitude/search'], 'latitude/search'],
+    ['latitude/*', 'latitude/*'],
+  ])('refuses a listed tool of others that the operator does not supply: %j', (tools, feature) => {
+    const fault = {
+      at: expect.anything(),
+      key: `tools.${feature}`,
+      message: `Tool '${feature}' is not available in stet`,
+    }
+    expect(faultsOf({ tools }, [])).toEqual([{ ...fault, feature }])
+    expect(read({ tools }, [feature.replace('*', 'all')]).serverTools).toHaveLength(1)
+  })
+
+  it('refuses a listed tool that the operator does not supply, and accepts any without a list of them', () => {
+    const message = "The tool 'plain' needs a definition: the operator supplies none of this name"
+    expect(faultsOf({ tools: [{ a: {} }, 'plain'] }, [])).toEqual([{ key: 'tools.plain', at: ['tools', 1], message }])
+    expect(faultsOf({ tools: ['plain'] })).toEqual([])
+  })
+})
