@@ -1,17 +1,20 @@
 import { isMap, isNode, isPair, isScalar, isSeq, type ParsedNode, parseDocument } from 'yaml'
 
+/** Browsers without V8 have no such limit. */
+const traces = Error as { stackTraceLimit?: number | undefined }
+
 /**
  * Parses YAML as all of stet does. `errors` have no stack: hostile text has thousands of them, and each stack would take
  * more time than the text.
  */
 export function parseYaml(yaml: string) {
-  const depth = Error.stackTraceLimit
-  Error.stackTraceLimit = 0
+  const depth = traces.stackTraceLimit
+  traces.stackTraceLimit = 0
   try {
     // The parser's own check for equal keys takes quadratic time.
     return parseDocument(yaml, { uniqueKeys: false, prettyErrors: false, logLevel: 'error' })
   } finally {
-    Error.stackTraceLimit = depth
+    traces.stackTraceLimit = depth
   }
 }
 
