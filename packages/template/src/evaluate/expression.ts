@@ -27,6 +27,8 @@ export interface Run {
 /** The value of a chain that ended at `?.`. It never leaves the chain. */
 const ENDED: Value = Object.freeze({ ended: true })
 const CLOCK_UNITS = 5
+/** An object with many keys is a table of hashes. */
+const SPREAD_KEY_UNITS = 5
 
 function fail(code: string, message: string, at: Range): never {
   throw new EvaluationError(code, message, at)
@@ -182,7 +184,7 @@ function spreadKeys(node: Spread, object: ObjectValue, scope: Scope, run: Run): 
     fail('invalid-spread-in-object', `Property '${typeof value}' is not valid for spreading`, node)
   }
   if (value === null) fail('variable-not-defined', 'Cannot convert undefined or null to object', node)
-  for (const key of keysOf(value, 3, run.meter)) setOwn(object, key, (value as ObjectValue)[key])
+  for (const key of keysOf(value, SPREAD_KEY_UNITS, run.meter)) setOwn(object, key, (value as ObjectValue)[key])
 }
 
 function update(node: Extract<Expression, { type: 'UpdateExpression' }>, scope: Scope, run: Run): Value {

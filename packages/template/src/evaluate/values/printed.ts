@@ -72,7 +72,7 @@ export function copiedWellFormed(value: Value, meter: Meter, depth = 0): Value {
     return value.map((item) => copiedWellFormed(item, meter, depth + 1) ?? null)
   }
   const copy: ObjectValue = {}
-  for (const key of keysOf(value, 3, meter)) {
+  for (const key of keysOf(value, 4, meter)) {
     const member = value[key]
     if (member === undefined) continue
     meter.spendText(key.length)
