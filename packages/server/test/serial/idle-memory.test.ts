@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { generateApiKey } from '../../src/features/access/api-key.ts'
@@ -33,5 +34,6 @@ it.skipIf(!hasProcessFigures)('an embedded server takes at most 300 MB after its
   const { live } = await createTestProject(api, { sum: prompt('<user>{{ 1 + 2 }}</user>') })
   const answer = await api('POST', `${live}/documents/run`, { body: { path: 'sum' } })
   expect(answer).toMatchObject({ status: 200, body: { conversation: [{ content: [{ text: '3' }] }, {}] } })
+  expect(readFileSync(`/proc/${server.child.pid}/cmdline`, 'utf8')).toContain('--expose-gc')
   expect((await settledBytes(server.child)) / megabyte).toBeLessThanOrEqual(300)
 })

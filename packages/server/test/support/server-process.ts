@@ -51,7 +51,7 @@ export function startServer(environment: Environment, execArgv?: readonly string
 export function startServerBin(environment: Environment): Promise<ServerProcess> {
   tally('server process')
   const stdio: StdioOptions = ['ignore', 'pipe', 'pipe']
-  return untilListening(spawn(process.execPath, ['--expose-gc', bin], { env: environment, stdio }))
+  return untilListening(spawn(process.execPath, [bin], { env: environment, stdio }))
 }
 
 function untilListening(child: ChildProcess): Promise<ServerProcess> {

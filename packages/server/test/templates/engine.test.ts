@@ -121,12 +121,10 @@ describe('scan cache', () => {
 })
 
 describe('death record', () => {
-  it('refuses for a minute after three deaths within a minute', () => {
+  it('refuses for a minute after two deaths within a minute', () => {
     let time = 0
     const deaths = createDeathRecord(() => time)
     const isRefused = (text: string, cause: string) => deaths.isRefused(text, () => cause)
-    deaths.note('a', 'scan')
-    time = 50_000
     deaths.note('a', 'scan')
     time = 70_000
     deaths.note('a', 'scan')

@@ -30,8 +30,8 @@ const refusal = (text: string) => ({
 /** Takes more work than the server's own thread does. */
 const goodRun = () => bench.run('other', { parameters: { list: Array.from({ length: 200 }, (_, at) => at) } })
 
-it('ends the attacks, refuses them after three times within a minute, and serves others', async () => {
-  for (let round = 0; round < 3; round += 1) {
+it('ends the attacks, refuses them after the second one within a minute, and serves others', async () => {
+  for (let round = 0; round < 2; round += 1) {
     expect(await attack(endless)).toMatchObject(refusal('took too long'))
     expect(await goodRun()).toMatchObject({ status: 200 })
   }
