@@ -21,7 +21,7 @@ const measuredRuns = 15
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const ours = /^packages\/(server|contract|template)\/src\//
-/** Parameters and front matter are read by the run, also if their rules stand with the language. */
+/** The run reads parameters and front matter by rules of the template package, which count as its own. */
 const evaluator = /^packages\/template\/src\/(?!rendering\/|front-matter\/)/
 
 const session = new inspector.Session()

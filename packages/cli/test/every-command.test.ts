@@ -94,7 +94,7 @@ const rows: Record<string, Row> = {
   diff: { argv: () => [], keys: 'files' },
   push: {
     argv: () => ['--new', '--name', 'sent'],
-    keys: 'changes durationMs errors isDry isNewDraft refused required version',
+    keys: 'changes durationMs errors isDry isNewDraft issues refused required version',
   },
   pull: { argv: () => [], keys: 'changes counts refused version' },
   publish: {

@@ -31,7 +31,7 @@ export interface CompiledPrompt {
   usesSteps: boolean
   issues: CompileIssue[]
   warnings: CompileIssue[]
-  /** Called by checks, and not by runs. */
+  /** What a run would refuse, and what is probably a mistake. Computed at each call. */
   promptIssues(): PromptIssue[]
   /** The program to evaluate. Undefined if there are issues. */
   program: Program | undefined

@@ -197,15 +197,15 @@ describe('warnings of a check', () => {
   it.each([
     [
       front('parameters:', '  a: { type: strng }'),
-      'warning 3:8 `strng` is no type of a parameter; its values stay unchanged',
+      'warning 3:8 `strng` is not a parameter type; its values stay unchanged',
     ],
-    [front('parameters: { a: strng }'), 'warning 2:15 `strng` is no type of a parameter; its values stay unchanged'],
-    ['', 'warning 1:1 The prompt has no messages, so a run needs messages of the caller'],
+    [front('parameters: { a: strng }'), 'warning 2:15 `strng` is not a parameter type; its values stay unchanged'],
+    ['', 'warning 1:1 The prompt has no messages, so a run needs messages from its caller'],
     [
       '---\nmodel: m\n---\n/* later */\n',
-      'warning 4:1 The prompt has no messages, so a run needs messages of the caller',
+      'warning 4:1 The prompt has no messages, so a run needs messages from its caller',
     ],
-    ['<step></step>', 'warning 1:1 The prompt has no messages, so a run needs messages of the caller'],
+    ['<step></step>', 'warning 1:1 The prompt has no messages, so a run needs messages from its caller'],
   ])('%j', (content, issue) => {
     expect(issuesOf(content)).toEqual([issue])
   })

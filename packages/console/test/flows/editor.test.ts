@@ -126,22 +126,9 @@ test('a value above the text is used by the next save, and a wrong one stays wit
   await expect.poll(() => page.getByRole('button', { name: 'Declare' }).count()).toBe(0)
 })
 
-test('a setting that a run would refuse is an error, and a nearly known key is a warning', async () => {
-  const content = '---\ntemperature: hot\ntemprature: 1\n---\nHello'
-  const server = await sharedServer({ hot: content })
-  const { page } = await browser.open(server, server.promptAddress('hot', await newDraft(server)))
-  await page.locator('.cm-lintRange-error', { hasText: 'temperature' }).waitFor()
-  await page.locator('.cm-lintRange-warning', { hasText: 'temprature' }).waitFor()
-  const list = page.getByRole('region', { name: 'Errors' }).getByRole('button')
-  expect(await list.allTextContents()).toEqual([
-    '2:1`temperature` must be a number',
-    expect.stringMatching(/^3:1Warning: Did you mean `temperature`\?/),
-  ])
-  await page.getByText('1 error · F8').waitFor()
-})
-
-test('an error of a referenced prompt names it, and marks nothing here', async () => {
-  const server = await sharedServer({ leaf: 'Hello', hello: '<prompt path="leaf" />' })
+test('an error of a referenced prompt names it and marks nothing here; a setting that a run would refuse is marked', async () => {
+  const hot = '---\ntemperature: hot\ntemprature: 1\n---\nHello'
+  const server = await sharedServer({ leaf: 'Hello', hello: '<prompt path="leaf" />', hot })
   const draft = await newDraft(server)
   await writePrompt(server, 'leaf', { version: draft, prompt: 'fine\nfine\n  {{ endif }}' })
   const { page } = await browser.open(server, server.promptAddress('hello', draft))
@@ -150,4 +137,13 @@ test('an error of a referenced prompt names it, and marks nothing here', async (
   await expect.poll(() => issue.textContent()).toMatch(/^leaf:3:/)
   expect(await issue.getAttribute('aria-disabled')).toBe('true')
   expect(await page.locator('.cm-lintRange-error').count()).toBe(0)
+
+  await page.goto(server.promptAddress('hot', draft))
+  await page.locator('.cm-lintRange-error', { hasText: 'temperature' }).waitFor()
+  await page.locator('.cm-lintRange-warning', { hasText: 'temprature' }).waitFor()
+  expect(await issue.allTextContents()).toEqual([
+    '2:1`temperature` must be a number',
+    expect.stringMatching(/^3:1Warning: Did you mean `temperature`\?/),
+  ])
+  await page.getByText('1 error · F8').waitFor()
 })

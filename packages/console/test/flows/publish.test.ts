@@ -41,16 +41,6 @@ async function publishing(draft: string) {
   return { page, dialog: page.getByRole('dialog', { name: 'Publish' }) }
 }
 
-test('settings that a run would refuse stop a publication, with their line', async () => {
-  const draft = await draftWith([{ path: 'hot', status: 'added', content: '---\ntemperature: hot\n---\nHello' }])
-  const { page, dialog } = await publishing(draft)
-  await dialog.getByRole('link', { name: 'Line 2: `temperature` must be a number' }).waitFor()
-  await dialog.getByRole('button', { name: 'Publish' }).click()
-  await dialog.getByText('Nothing was published.').waitFor()
-  expect(await dialog.getByRole('link').allTextContents()).toEqual(['Line 2: `temperature` must be a number'])
-  await page.keyboard.press('Escape')
-})
-
 test('a draft is read prompt by prompt and published by keyboard alone', async () => {
   const draft = await draftWith([
     { path: 'hello', status: 'modified', content: 'Hello dear {{ name }}\nline two' },
@@ -224,10 +214,16 @@ test('the dialog lists what does not compile before it publishes, with progress'
   expect(await links.first().getAttribute('href')).toMatch(/\?line=\d+$/)
 })
 
-test('a draft without errors says so, and checks again when a prompt changes', async () => {
+test('a draft without errors says so, and checks again when a prompt changes; settings that a run would refuse stop it too', async () => {
   const draft = await draftWith([{ path: 'hello', status: 'modified', content: 'Hello, all' }])
   const { dialog } = await publishing(draft)
   await dialog.getByText('1 prompt checked, no errors').waitFor()
   await push(draft, [{ path: 'hello', status: 'modified', content: 'Hello {{ if x }}' }])
   await dialog.getByText('The draft cannot be published.').waitFor()
+
+  await push(draft, [{ path: 'hello', status: 'modified', content: '---\ntemperature: hot\n---\nHello' }])
+  await dialog.getByRole('link', { name: 'Line 2: `temperature` must be a number' }).waitFor()
+  await dialog.getByRole('button', { name: 'Publish' }).click()
+  await dialog.getByText('Nothing was published.').waitFor()
+  expect(await dialog.getByRole('link').allTextContents()).toEqual(['Line 2: `temperature` must be a number'])
 })

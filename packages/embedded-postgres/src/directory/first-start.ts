@@ -31,7 +31,7 @@ export async function isDatabase(folder: DatabaseFolder): Promise<boolean> {
   const entries = await databaseEntries(folder)
   if (entries.length === 0) return false
   if (!entries.some(({ name }) => name === MARK))
-    throw new EmbeddedPostgresError(`${folder.path} is not empty and holds no database`)
+    throw new EmbeddedPostgresError(`${folder.path} is not empty and holds no database: choose another folder`)
   return true
 }
 

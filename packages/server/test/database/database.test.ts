@@ -62,10 +62,11 @@ describe('database', () => {
     const { rows } = await database.session.query(
       `SELECT attcompression, attstorage FROM pg_attribute WHERE attrelid = 'conversation'::regclass AND attname = 'messages'`,
     )
-    expect([
-      { attcompression: 'l', attstorage: 'x' },
-      { attcompression: '', attstorage: 'e' },
-    ]).toContainEqual(rows[0])
+    const known = await database.session.query(
+      `SELECT 'lz4' = ANY (enumvals) AS lz4 FROM pg_settings WHERE name = 'default_toast_compression'`,
+    )
+    const kept = { attcompression: '', attstorage: 'e' }
+    expect(rows).toEqual([known.rows[0]?.['lz4'] ? { attcompression: 'l', attstorage: 'x' } : kept])
   })
 
   it('runs fifty concurrent transactions', async () => {

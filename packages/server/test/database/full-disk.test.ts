@@ -59,7 +59,7 @@ describe.skipIf(skips)('server on a full disk', { timeout: processTestMs }, () =
 
   beforeEach(() => {
     mount = tmpfsOf(400)
-    settings = { ...settingsFor({ dataDir: mount.path, close: () => Promise.resolve() }), STET_LOG_LEVEL: 'off' }
+    settings = { ...settingsFor({ dataDir: mount.path }), STET_LOG_LEVEL: 'off' }
   })
   afterEach(async () => {
     server?.child.kill('SIGKILL')

@@ -78,7 +78,7 @@ describe('migration runner', () => {
     await migrate(pgliteSession(pglite), folder)
     await rm(join(folder, '2_two'), { recursive: true })
     await expect(migrate(pgliteSession(pglite), folder)).rejects.toThrow(
-      '2_two, which is not part of this release: a later one wrote it, or a build before the first',
+      '2_two, which is not part of this release: a later release applied it, or a build before the first release',
     )
   })
 

@@ -14,7 +14,7 @@ export const processTestMs = 300_000
 
 type Environment = Record<string, string>
 
-export function settingsFor(storage: TestDatabase): Environment {
+export function settingsFor(storage: Pick<TestDatabase, 'dataDir' | 'databaseUrl'>): Environment {
   return {
     STET_DATA_DIR: storage.dataDir,
     STET_LOG_LEVEL: 'error',

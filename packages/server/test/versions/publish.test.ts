@@ -183,6 +183,16 @@ describe('compilation', () => {
     expect((await bench.publish(bench.draft)).number).toBe(1)
   })
 
+  it('blocks no draft because of settings that are live already', async () => {
+    const bench = await newBench(workbench)
+    await bench.put(bench.draft, 'part', 'Hi')
+    await bench.put(bench.draft, 'whole', '---\nmaxSteps: many\n---\n<prompt path="part" />')
+    await bench.publish(bench.draft)
+    const draft = await bench.newDraft()
+    await bench.put(draft, 'part', 'Hello')
+    expect((await bench.publish(draft, { block: ['configuration'] })).number).toBe(2)
+  })
+
   it('refuses to delete a document with direct or indirect references', async () => {
     const bench = await newBench(workbench)
     await bench.put(bench.draft, 'top', '<prompt path="middle" />')

@@ -1,4 +1,4 @@
-/** What a check of a prompt says besides its compile errors: what a run would refuse, and what the author may not mean. */
+/** What a check reports besides compile errors: settings that a run would refuse, and probable mistakes. */
 import { type CompileIssue, issueAt, type Place } from '../compile-error.ts'
 import type { ParsedText } from '../parse/parse-text.ts'
 import { MAX_ISSUES } from '../references.ts'
@@ -25,7 +25,7 @@ interface Found {
 /** An issue at its offsets into the text of the prompt. */
 type Placed = Omit<Found, 'at'> & { start: number; end: number }
 
-/** So many unknown keys of a prompt are compared with the known ones. */
+/** The number of unknown keys of a prompt that are compared with the known ones. */
 const MAX_COMPARED_KEYS = 50
 /** Attributes of a step that are no settings. */
 const STEP_KEYS = new Set(['as', 'raw', 'isolated'])
@@ -120,7 +120,7 @@ function parameterWarnings({ parameters }: Config): Found[] {
     const type = isObject(declared) ? declared['type'] : declared
     if (typeof type !== 'string' || PARAMETER_TYPES.has(type)) continue
     const at = ['parameters', name, ...(isObject(declared) ? ['type'] : [])]
-    const message = `\`${type}\` is no type of a parameter; its values stay unchanged`
+    const message = `\`${type}\` is not a parameter type; its values stay unchanged`
     found.push({ severity: 'warning', code: 'unknown-type', message, at })
   }
   return found
@@ -137,6 +137,6 @@ function hasMessages(rendered: Fragment): boolean {
 
 function noMessages({ fragment }: ParsedText): Placed {
   const start = fragment.children.find(({ type }) => type === 'Config')?.end ?? 0
-  const message = 'The prompt has no messages, so a run needs messages of the caller'
+  const message = 'The prompt has no messages, so a run needs messages from its caller'
   return { severity: 'warning', code: 'no-messages', message, start, end: start }
 }

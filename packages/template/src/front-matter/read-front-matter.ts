@@ -101,7 +101,7 @@ function tokenFault(yaml: string): Omit<Fault, 'code'> | undefined {
     const type: CST.TokenType | null = isScalarText ? null : CST.tokenType(token)
     if (type === 'tag' && !CORE_TAG.test(token)) return { message: 'Custom YAML tags are not allowed', start: offset }
     if (type === 'flow-map-start' || type === 'flow-seq-start') depth += 1
-    if (type === 'flow-map-end' || type === 'flow-seq-end') depth -= 1
+    if (type === 'flow-map-end' || type === 'flow-seq-end') depth = Math.max(0, depth - 1)
     if (depth > MAX_DEPTH) return { message: TOO_DEEP, start: 0 }
     isScalarText = type === 'scalar'
     // The lexer's marks `scalar`, `doc-mode` and `flow-error-end` are not part of the text.

@@ -19,8 +19,8 @@ export function parseYaml(yaml: string) {
 }
 
 /**
- * Returns the range of the last key or list entry of a way through maps and lists. Where an alias stands in the way, the
- * range is the last one before it.
+ * Returns the range of the last key or list entry of a way through maps and lists. It does not follow aliases: the range
+ * is then the last one before the alias.
  */
 export function rangeAt(
   contents: ParsedNode | null,

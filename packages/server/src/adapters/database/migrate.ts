@@ -78,7 +78,7 @@ async function readApplied(queries: SqlQueries, migrations: Migration[]): Promis
       throw new OperatorError(`Migration ${name} was begun by another tool and did not finish`)
     if (checksum === undefined)
       throw new OperatorError(
-        `The database has migration ${name}, which is not part of this release: a later one wrote it, or a build before the first`,
+        `The database has migration ${name}, which is not part of this release: a later release applied it, or a build before the first release`,
       )
     if (checksum !== row['checksum']) throw new OperatorError(`Migration ${name} was edited after it had been applied`)
   }

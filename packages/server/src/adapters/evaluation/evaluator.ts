@@ -43,7 +43,7 @@ interface Evaluator {
 const INLINE_LIMITS = { fuel: 10_000, maxTextChars: 16_384, maxFrontMatterChars: 4_096, triesSchemas: false }
 /** More CPU time for an evaluation in the server's thread is a fault of the evaluator, and logged. */
 const STALL_MS = 50
-/** Of the thread since Node.js 23.9 and 22.19, else of the process. */
+/** Measures the thread from Node.js 23.9 and 22.19 on, before that the process. */
 const { threadCpuUsage: cpuUsage = process.cpuUsage } = process as { threadCpuUsage?: typeof process.cpuUsage }
 const INVALID_REPLY = 'The evaluation gave no valid answer'
 

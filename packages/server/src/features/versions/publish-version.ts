@@ -38,7 +38,7 @@ export async function publishVersion(deps: Publishes, input: PublishVersionInput
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const { draft, changes } = await readDraft(deps.stores, input)
     const compiled = await compileDraft(deps, ownerOf(input), draft, changes)
-    if (input.block?.includes('configuration')) assertConfigured(compiled.affected)
+    if (input.block?.includes('configuration')) assertConfigured(compiled.changed)
     try {
       return await changeProject(deps, input, (writer) => publishCompiled(writer, input, compiled))
     } catch (error) {
@@ -118,7 +118,7 @@ function assertNoConflict(slots: readonly SlotHead[]): void {
 interface CompiledDraft {
   paths: readonly string[]
   fingerprint: string
-  affected: readonly CheckedHead[]
+  changed: readonly CheckedHead[]
 }
 
 /**
@@ -132,8 +132,8 @@ async function compileDraft(
   changes: readonly SlotHead[],
 ): Promise<CompiledDraft> {
   const { workspaceId } = owner
-  const changed = changes.map((slot) => slot.path)
-  const texts = readTexts(deps.stores, workspaceId, draft, { paths: changed, orReferring: true })
+  const changed = new Set(changes.map((slot) => slot.path))
+  const texts = readTexts(deps.stores, workspaceId, draft, { paths: [...changed], orReferring: true })
   const load = loadFromVersion(deps, workspaceId, draft)
   const checked: CheckedHead[] = []
   const hashes = new Map<string, string>()
@@ -151,9 +151,12 @@ async function compileDraft(
     hashes.set(path, contentHash)
     for (const [reference, content] of Object.entries(source.documents)) hashes.set(reference, hashContent(content))
   }
-  const affected = affectedOf(checked, new Set(changed))
-  assertNoErrors(affected)
-  return { paths: [...changed, ...hashes.keys()], fingerprint: fingerprint(hashes, changes), affected }
+  assertNoErrors(affectedOf(checked, changed))
+  return {
+    paths: [...changed, ...hashes.keys()],
+    fingerprint: fingerprint(hashes, changes),
+    changed: checked.filter(({ path }) => changed.has(path)),
+  }
 }
 
 interface CheckedHead extends Pick<DocumentText, 'path' | 'documentUuid'>, Pick<TemplateScan, 'references' | 'errors'> {
@@ -184,8 +187,8 @@ function assertNoErrors(checked: readonly CheckedHead[]): void {
 }
 
 /** @throws AppError ConflictError for settings that a run would refuse. */
-function assertConfigured(affected: readonly CheckedHead[]): void {
-  const findings = affected.flatMap(({ path, refusals }) =>
+function assertConfigured(changed: readonly CheckedHead[]): void {
+  const findings = changed.flatMap(({ path, refusals }) =>
     refusals.map(({ code, line, column, message }): ReleaseFinding => {
       return { check: 'configuration', code, level: 'break', path, line, column, message }
     }),

@@ -36,7 +36,7 @@ export function storeMachine(
   { numbers }: Program,
   unchanged: Readonly<ObjectValue>,
 ): StoredMachine {
-  const { encode, heap } = encoderOf(unchanged, meter)
+  const { encode, encodeCopy, heap } = encoderOf(unchanged, meter)
   const scopes: StoredScope[] = []
   const known = new Map<Scope, number>()
   const indexOf = (scope: Scope): number => {
@@ -53,7 +53,7 @@ export function storeMachine(
       ...frame,
       node: numbers.get(node) ?? 0,
       scope: indexOf(scope),
-      ...(attributes && { attributes: encode(attributes) }),
+      ...(attributes && { attributes: encodeCopy(attributes) }),
       ...(items && { items: encode(items as Value[]) }),
     }),
   )

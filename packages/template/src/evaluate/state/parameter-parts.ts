@@ -2,7 +2,7 @@
 import type { Meter } from '../values/fuel.ts'
 import { isObject, type ObjectValue, type Value } from '../values/values.ts'
 
-const ITEMS_PER_UNIT = 8
+const ITEMS_PER_UNIT = 4
 const KEY_UNITS = 3
 
 /** The name of a parameter, and the keys that lead to a part of it. */
@@ -13,7 +13,7 @@ interface Part {
   outer: Part | undefined
 }
 
-/** @returns a function that finds the path of a value. It searches the parts once, if a value is no whole parameter. */
+/** @returns a function that finds the path of a value. It searches the parts once, for the first value that is no whole parameter. */
 export function pathsOf(parameters: Readonly<ObjectValue>, meter: Meter): (value: Value) => PartPath | undefined {
   const whole = new Map(Object.entries(parameters).map(([name, value]) => [value, name]))
   let parts: Map<Value, Part> | undefined

@@ -26,7 +26,7 @@ export function encoderOf(unchanged: Readonly<ObjectValue>, meter: Meter) {
   const pathOf = pathsOf(unchanged, meter)
   const heap: StoredHeap = []
   const known = new Map<Value, Known>()
-  const encode = (value: Value, depth: number): StoredValue => {
+  const encode = (value: Value, depth: number, isOwn = false): StoredValue => {
     if (typeof value === 'string') meter.spendText(value.length)
     if (typeof value !== 'object' || value === null) return storedPrimitive(value)
     const found = known.get(value)
@@ -34,12 +34,12 @@ export function encoderOf(unchanged: Readonly<ObjectValue>, meter: Meter) {
       if (found.height === undefined || depth + found.height > MAX_VALUE_DEPTH) throw tooDeep(MAX_VALUE_DEPTH)
       return { r: found.index }
     }
-    const path = pathOf(value)
+    const path = isOwn ? undefined : pathOf(value)
     if (path) return { p: path }
     if (depth >= MAX_VALUE_DEPTH) throw tooDeep(MAX_VALUE_DEPTH)
-    return { r: encodeNew(value, depth) }
+    return { r: encodeNew(value, depth, isOwn) }
   }
-  const encodeNew = (value: Date | Value[] | ObjectValue, depth: number): number => {
+  const encodeNew = (value: Date | Value[] | ObjectValue, depth: number, isOwn: boolean): number => {
     const entry: Known = { index: heap.length, height: undefined }
     known.set(value, entry)
     if (value instanceof Date) heap.push({ date: value.toISOString() })
@@ -47,16 +47,21 @@ export function encoderOf(unchanged: Readonly<ObjectValue>, meter: Meter) {
       meter.spend(1 + value.length * ITEM_UNITS)
       const list: StoredValue[] = []
       heap.push({ list })
-      for (const item of value) list.push(encode(item, depth + 1))
+      for (const item of value) list.push(encode(item, depth + 1, isOwn))
     } else {
       const keys: [string, StoredValue][] = []
       heap.push({ keys })
-      for (const key of keysOf(value, KEY_UNITS, meter)) keys.push([key, encode(value[key], depth + 1)])
+      for (const key of keysOf(value, KEY_UNITS, meter)) keys.push([key, encode(value[key], depth + 1, isOwn)])
     }
     entry.height = heightOf(value, known)
     return entry.index
   }
-  return { heap, encode: (value: Value) => encode(value, 1) }
+  return {
+    heap,
+    encode: (value: Value) => encode(value, 1),
+    /** For a value that shares nothing with the parameters, so that their parts are not searched. */
+    encodeCopy: (value: Value) => encode(value, 1, true),
+  }
 }
 
 function heightOf(value: Date | Value[] | ObjectValue, known: ReadonlyMap<Value, Known>): number {

@@ -50,7 +50,7 @@ export function copied(value: Value, meter: Meter, depth = 0): Value {
     return value.map((item) => copied(item, meter, depth + 1))
   }
   const copy: ObjectValue = {}
-  for (const key of keysOf(value, 3, meter)) setOwn(copy, key, copied(value[key], meter, depth + 1))
+  for (const key of keysOf(value, 5, meter)) setOwn(copy, key, copied(value[key], meter, depth + 1))
   return copy
 }
 
