@@ -42,7 +42,10 @@ interface RenderChainSettings<M> {
   prompt: Pick<Prompt, 'path' | 'content'> & { provider?: string }
   parameters: Record<string, unknown>
   /** Calls the model and returns its response. */
-  onStep: (step: { config: Record<string, unknown>; messages: M[] }) => Promise<string | Omit<M, 'role'>>
+  onStep: (step: {
+    config: Record<string, unknown>
+    messages: M[]
+  }) => Promise<string | Omit<M, 'role'> | Omit<M, 'role'>[]>
   adapter?: AdapterName | object
   tools?: Record<string, RenderToolHandler>
   /** Ignored. */

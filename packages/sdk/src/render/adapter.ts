@@ -1,10 +1,11 @@
 import type { RenderedMessage, RenderedPart } from '@stet/template'
 import { ConfigurationError } from '../index.ts'
+import { invalidContent } from './failures.ts'
 import { formatOfObject, isAdapterObject } from './formats/adapter-object.ts'
 import { anthropic } from './formats/anthropic.ts'
 import type { Format } from './formats/format.ts'
 import { openai } from './formats/openai.ts'
-import { openaiResponses } from './formats/openai-responses.ts'
+import { openaiResponses, SEARCHES } from './formats/openai-responses.ts'
 import type { AdapterName, Rendered, RenderOptions } from './options.ts'
 
 /** Only the server reads these keys. A provider would reject them. */
@@ -45,6 +46,18 @@ export function writeConversation<M>(
  */
 export function readAnswer(answer: Record<string, unknown>, adapter: RenderOptions['adapter']): RenderedMessage[] {
   return formatOf(adapter).read(answer)
+}
+
+/**
+ * Reads what `onStep` returned. In a list, searches of OpenAI's own are left out: they need no answer.
+ * @throws ConfigurationError for an invalid adapter or message, or a list without messages
+ */
+export function readAnswers(said: object, adapter: RenderOptions['adapter']): RenderedMessage[] {
+  if (!Array.isArray(said)) return readAnswer({ role: 'assistant', ...said }, adapter)
+  const items = (said as Record<string, unknown>[]).filter(({ type }) => !SEARCHES.has(type))
+  const answers = items.flatMap((item) => readAnswer({ role: 'assistant', ...item }, adapter))
+  if (answers.length === 0) throw invalidContent('onStep returned a list without messages')
+  return answers
 }
 
 function formatOf(adapter: RenderOptions['adapter'] = 'openai'): Format {

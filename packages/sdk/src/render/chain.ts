@@ -1,6 +1,6 @@
 import type { RenderedMessage, RenderedPart } from '@stet/template'
 import { AbortError, type Message } from '../index.ts'
-import { readAnswer, writeConversation } from './adapter.ts'
+import { readAnswers, writeConversation } from './adapter.ts'
 import { runFailure } from './failures.ts'
 import type { RenderChainOptions } from './options.ts'
 
@@ -50,7 +50,7 @@ async function askModel<M>(
   const written = writeConversation<M>(config, messages, o)
   const said = await o.onStep({ ...written, step: number, ...(o.signal && { signal: o.signal }) })
   if (typeof said === 'string') return [{ role: 'assistant', content: [{ type: 'text', text: said }] }]
-  return readAnswer({ role: 'assistant', ...said }, o.adapter)
+  return readAnswers(said, o.adapter)
 }
 
 /** Returns undefined if a handler paused. */

@@ -15,7 +15,7 @@ import { answerStep } from './chain.ts'
 import { refusedParameters, runFailure } from './failures.ts'
 import type { RenderChainOptions, Rendered, RenderOptions, Source } from './options.ts'
 
-/** Ten times that of the server, because the application renders only its own prompts: about 0.2 s. */
+/** Ten times that of the server, because the application renders only its own prompts: 0.2 to 1 s. */
 const DEFAULT_LIMIT = 10_000_000
 
 interface Opened {

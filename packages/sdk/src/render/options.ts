@@ -16,8 +16,9 @@ export interface RenderOptions {
   /** The prompt's path, which resolves relative references. Default: the `path` of the source. */
   fullPath?: string
   /**
-   * Maximum work per step, in units of about 20 ns. Default: 10,000,000. More work rejects with a `RunError` whose
-   * `details.compileCode` is `limit-exceeded`.
+   * Maximum work per step. 1,000,000 units take 20 to 100 ms, so the default of 10,000,000 up to a second. More work
+   * rejects with a `RunError` whose `details.compileCode` is `limit-exceeded`. One operation (250,000 units) and one
+   * text (4 MB) have limits of their own that `limit` does not lift.
    */
   limit?: number
   /** If true, removes the `config` keys that only the server reads. You can pass the others to a provider's API. */
@@ -58,8 +59,10 @@ export type RenderToolHandler = Handling['handle']
 
 /** Options for rendering a chain. */
 export interface RenderChainOptions<M = Message> extends RenderOptions {
-  /** Calls the model with the messages. Returns the response as text, or as a message without a role. */
-  onStep: (step: Rendered<M> & { step: number; signal?: AbortSignal }) => Promise<string | Omit<M, 'role'>>
+  /** Calls the model with the messages. Returns the response as text, as a message without a role, or as a list of items. */
+  onStep: (
+    step: Rendered<M> & { step: number; signal?: AbortSignal },
+  ) => Promise<string | Omit<M, 'role'> | Omit<M, 'role'>[]>
   /** Tool handlers by tool name. A call without a handler ends the step, and the call stays unanswered. */
   tools?: Record<string, RenderToolHandler>
   /** Maximum model calls per step, including those after tool calls. Default: the prompt's `maxSteps`, then 20. */

@@ -1,4 +1,7 @@
-/** The message formats of providers match those of promptl-ai, apart from the named differences. */
+/**
+ * Ordinary messages and responses match those of promptl-ai. The shapes that APIs refuse from promptl-ai are named below,
+ * and `shapes.test.ts` has them as literals.
+ */
 import type { RenderedMessage, RenderedPart } from '@stet/template'
 import { Adapters } from 'promptl-ai'
 import { describe, expect, it } from 'vitest'
@@ -24,12 +27,40 @@ function outcomeOf(action: () => unknown): Outcome {
   }
 }
 
+const isEmpty = ({ content }: RenderedMessage) => content.length === 0
+const isTool = ({ role }: RenderedMessage) => role === 'tool'
+const isAssistant = ({ role }: RenderedMessage) => role === 'assistant'
+const isDeveloper = ({ role }: RenderedMessage) => role === 'developer'
+const isCallOnly = (message: RenderedMessage) =>
+  isAssistant(message) && message.content.every(({ type }) => type === 'tool-call')
+const hasOtherKeys = (message: RenderedMessage) => 'cache' in message
+const hasEmptyText = ({ content }: RenderedMessage) => content.some(({ text, file }) => text === '' || file === '')
+const isMedia = ({ type, mimeType }: RenderedPart) => type === 'image' || (type === 'file' && mimeType !== 'text/plain')
+const hasMediaFromUser = ({ role, content }: RenderedMessage) => role === 'user' && content.some(isMedia)
+const isMediaOrFile = ({ type }: RenderedPart) => type === 'image' || type === 'file'
+const hasMediaOrFile = ({ content }: RenderedMessage) => content.some(isMediaOrFile)
+const hasOtherResult = ({ content }: RenderedMessage) =>
+  content.some(({ result }) => Array.isArray(result) && (result.length === 0 || result.some(isMediaOrFile)))
+
+const DIFFERENCES: Record<Name, ((message: RenderedMessage) => boolean)[]> = {
+  openai: [isEmpty, isTool, isDeveloper, isCallOnly, hasOtherKeys, hasMediaFromUser],
+  openaiResponses: [isEmpty, isAssistant, hasMediaOrFile, hasOtherResult],
+  anthropic: [
+    isEmpty,
+    isTool,
+    hasOtherKeys,
+    hasEmptyText,
+    (message) => !isDeveloper(message) && hasMediaOrFile(message),
+  ],
+}
+
 describe.each(names)('the format %s', (name: Name) => {
   it('writes random conversations as promptl-ai does', () => {
     const random = new ConversationWriter(SEED)
     const tally = { same: 0, refused: 0 }
     for (let made = 0; made < count; made += 1) {
-      const { config, messages } = random.conversation()
+      const { config, messages: all } = random.conversation()
+      const messages = all.filter((message) => !DIFFERENCES[name].some((differs) => differs(message)))
       const own = outcomeOf(() => writeConversation(config, messages, { adapter: name }))
       const theirs = outcomeOf(() => writeConversation(config, messages, { adapter: Adapters[name] }))
       if (theirs.error) {
@@ -81,18 +112,3 @@ function isReadHereOnly({ type, content, id }: Record<string, unknown>): boolean
   const types = content.map((part: RenderedPart) => part.type)
   return types.length > 0 && types.every((each) => each === 'output_text' || each === 'refusal')
 }
-
-it('writes binary data of tool results as promptl-ai does', () => {
-  const data = Buffer.from('%PDF – 🙂')
-  const parts: RenderedPart[] = [
-    { type: 'image', image: data },
-    { type: 'file', file: data, mimeType: 'application/pdf' },
-    { type: 'file', file: data, mimeType: 'text/plain' },
-    { type: 'image', image: new URL('https://host/a.png') },
-  ]
-  const result = { type: 'tool-result', toolCallId: 'a', toolName: 'look_up', result: parts }
-  const messages: RenderedMessage[] = [{ role: 'tool', content: [result] }]
-  const { messages: own } = writeConversation({}, messages, { adapter: 'anthropic' })
-  expect(own).toEqual(writeConversation({}, messages, { adapter: Adapters.anthropic }).messages)
-  expect(JSON.stringify(own)).toContain(data.toString('base64'))
-})

@@ -1,7 +1,18 @@
 /** The messages of Anthropic's API. System messages become `config.system`. */
 import type { RenderedMessage, RenderedPart } from '@stet/template'
 import { unsupported } from '../failures.ts'
-import { base64Of, type Conversation, type Format, partsOf, textOf, textPart, toolResults } from './format.ts'
+import {
+  type Conversation,
+  type Format,
+  imageOf,
+  isImage,
+  type Media,
+  mediaOf,
+  partsOf,
+  textOf,
+  textPart,
+  toolResults,
+} from './format.ts'
 
 export const anthropic: Format = {
   write,
@@ -9,11 +20,11 @@ export const anthropic: Format = {
 }
 
 function write(config: Record<string, unknown>, messages: readonly RenderedMessage[]): Conversation {
-  const rendered = messages.filter(({ role }) => role === 'system').flatMap(({ content }) => content.map(writePart))
+  const rendered = messages.filter(({ role }) => role === 'system').flatMap(({ content }) => writeParts(content))
   const system = [...configured(config['system']), ...rendered]
   return {
     config: system.length > 0 ? { ...config, system } : config,
-    messages: messages.filter(({ role }) => role !== 'system').flatMap(writeMessage),
+    messages: writeTurns(messages.filter(({ role }) => role !== 'system')),
   }
 }
 
@@ -22,36 +33,74 @@ function configured(system: unknown): unknown[] {
   return typeof system === 'string' ? [textPart(system)] : []
 }
 
-function writeMessage(message: RenderedMessage): unknown[] {
-  const { role, content, ...extra } = message
+interface Turn {
+  role: string
+  content: unknown[]
+}
+
+/** The API expects the results of all calls of a message in the next message. */
+function writeTurns(messages: readonly RenderedMessage[]): Turn[] {
+  const turns: Turn[] = []
+  let results: Turn | undefined
+  for (const message of messages) {
+    const turn = { role: message.role === 'assistant' ? 'assistant' : 'user', content: contentOf(message) }
+    if (turn.content.length === 0) continue
+    const isResults = message.role === 'tool'
+    if (isResults && results) results.content.push(...turn.content)
+    else turns.push(turn)
+    results = isResults ? (results ?? turn) : undefined
+  }
+  return turns
+}
+
+function contentOf(message: RenderedMessage): unknown[] {
+  const { role, content } = message
   switch (role) {
+    case 'assistant': {
+      const other = content.find(({ type }) => type === 'image' || type === 'file')
+      if (other) throw unsupported('anthropic', `parts of type ${other.type} in assistant messages`)
+      return writeParts(content)
+    }
     case 'user':
-    case 'assistant':
-      return [{ ...extra, role, content: content.map(writePart) }]
+      return writeParts(content)
     case 'tool':
-      return toolResults(message).map(({ toolCallId, toolName, parts }) => {
-        const result = { type: 'tool_result', tool_use_id: toolCallId }
-        const written = parts.length > 0 ? { ...result, content: parts.map(writePart) } : result
-        return { ...extra, toolName, role: 'user', content: [written] }
+      return toolResults(message).map(({ toolCallId, parts, isError }) => {
+        const written = writeParts(parts)
+        return {
+          type: 'tool_result',
+          tool_use_id: toolCallId,
+          ...(written.length > 0 && { content: written }),
+          ...(isError && { is_error: true }),
+        }
       })
     default:
       throw unsupported('anthropic', `the role ${role}`)
   }
 }
 
+/** The API refuses empty texts. */
+function writeParts(parts: readonly RenderedPart[]): unknown[] {
+  return parts.map(writePart).filter(({ type, text }) => type !== 'text' || text !== '')
+}
+
 function writePart(part: RenderedPart): RenderedPart {
   const { type, image, file, mimeType, ...extra } = part
+  if (isImage(part)) return { ...extra, type: 'image', source: sourceOf(imageOf(part)) }
   switch (type) {
-    case 'image':
-      return { ...extra, type, source: { type: 'base64', media_type: 'image/png', data: base64Of(image) } }
     case 'file':
       if (mimeType !== 'application/pdf') return { ...extra, ...textPart(textOf(file)) }
-      return { ...extra, type: 'document', source: { type: 'base64', media_type: mimeType, data: base64Of(file) } }
+      return { ...extra, type: 'document', source: sourceOf(mediaOf(file, mimeType)) }
     case 'tool-call':
       return { type: 'tool_use', id: part['toolCallId'], name: part['toolName'], input: part['args'] }
     default:
       return part
   }
+}
+
+function sourceOf(media: Media): unknown {
+  if ('url' in media) return { type: 'url', url: media.url }
+  const type = media.mimeType === 'image/jpg' ? 'image/jpeg' : media.mimeType
+  return { type: 'base64', media_type: type, data: media.base64 }
 }
 
 function readPart(part: RenderedPart): RenderedPart {

@@ -1,7 +1,18 @@
 /** The items of OpenAI's Responses API. */
 import type { RenderedMessage, RenderedPart } from '@stet/template'
 import { unsupported } from '../failures.ts'
-import { base64Of, type Format, parsedArguments, partsOf, textOf, textPart, toolResults } from './format.ts'
+import {
+  addressOf,
+  type Format,
+  fileName,
+  imageOf,
+  isImage,
+  mediaOf,
+  parsedArguments,
+  partsOf,
+  textPart,
+  toolResults,
+} from './format.ts'
 
 type Item = Record<string, unknown>
 
@@ -10,30 +21,41 @@ export const openaiResponses: Format = {
   read: readAnswer,
 }
 
+/** Searches of OpenAI's own have no results to send back. */
+export const SEARCHES: ReadonlySet<unknown> = new Set(['web_search_call', 'file_search_call'])
+
 function writeMessage(message: RenderedMessage): Item[] {
   const { role, content } = message
   if (role === 'tool') return toolResults(message).map(writeResult)
-  const calls = content.filter(({ type }) => type === 'tool-call')
-  const parts = content.filter(({ type }) => type !== 'tool-call')
-  // The API expects `output_text` from an assistant. Applications that come from promptl-ai expect `input_text`.
-  return [{ type: 'message', role, content: parts.map(writePart) }, ...calls.map(writeCall)]
+  if (role !== 'assistant')
+    return content.length > 0 ? [{ type: 'message', role, content: content.map(writePart) }] : []
+  if ('encrypted_content' in message) return writeReasoning(message)
+  const calls = content.filter(({ type, toolName }) => type === 'tool-call' && !SEARCHES.has(toolName))
+  const said = content.filter(({ type, text }) => type !== 'tool-call' && text !== '').map(writeSaid)
+  return [...(said.length > 0 ? [{ type: 'message', role, content: said }] : []), ...calls.map(writeCall)]
+}
+
+/** Without its encrypted content, the API knows reasoning only while it stores the response. */
+function writeReasoning({ id, content, encrypted_content }: RenderedMessage): Item[] {
+  if (typeof encrypted_content !== 'string') return []
+  const summary = content.map(({ text }) => ({ type: 'summary_text', text }))
+  return [{ type: 'reasoning', id, summary, encrypted_content }]
+}
+
+function writeSaid({ type, text, annotations = [] }: RenderedPart): Item {
+  if (type !== 'text') throw unsupported('openaiResponses', `parts of type ${type} in assistant messages`)
+  return { type: 'output_text', text, annotations }
 }
 
 function writePart(part: RenderedPart): Item {
-  switch (part.type) {
-    case 'text':
-      return { type: 'input_text', text: part['text'] }
-    case 'image':
-      return { type: 'input_image', detail: 'auto', image_url: textOf(part['image']) }
-    case 'file':
-      return { type: 'input_file', file_data: fileData(part) }
-    default:
-      throw unsupported('openaiResponses', `parts of type ${part.type}`)
-  }
-}
-
-function fileData({ file, mimeType }: RenderedPart): string {
-  return mimeType === 'audio/mpeg' || mimeType === 'audio/wav' ? base64Of(file) : textOf(file)
+  const { type, text, file, mimeType, detail } = part
+  if (type === 'text') return { type: 'input_text', text }
+  if (isImage(part)) return { type: 'input_image', detail: detail ?? 'auto', image_url: addressOf(imageOf(part)) }
+  if (type !== 'file') throw unsupported('openaiResponses', `parts of type ${type}`)
+  if (/^audio\//i.test(String(mimeType))) throw unsupported('openaiResponses', `files of type ${mimeType}`)
+  const media = mediaOf(file, mimeType)
+  if ('url' in media) return { type: 'input_file', file_url: media.url }
+  return { type: 'input_file', file_data: addressOf(media), filename: fileName(part) }
 }
 
 function writeCall({ toolCallId, toolName, args }: RenderedPart): Item {
@@ -41,7 +63,8 @@ function writeCall({ toolCallId, toolName, args }: RenderedPart): Item {
 }
 
 function writeResult({ toolCallId, parts }: ReturnType<typeof toolResults>[number]): Item {
-  const output = parts.map((part) => (part.type === 'text' ? part['text'] : '')).join('')
+  const isText = parts.every(({ type }) => type === 'text')
+  const output = isText ? parts.map(({ text }) => text).join('') : parts.map(writePart)
   return { type: 'function_call_output', call_id: toolCallId, output, status: 'completed' }
 }
 

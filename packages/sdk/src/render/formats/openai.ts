@@ -1,7 +1,19 @@
 /** The messages of OpenAI's chat completions. */
 import type { RenderedMessage, RenderedPart } from '@stet/template'
 import { unsupported } from '../failures.ts'
-import { base64Of, type Format, parsedArguments, partsOf, textOf, textPart, toolResults } from './format.ts'
+import {
+  addressOf,
+  type Format,
+  fileName,
+  imageOf,
+  isImage,
+  mediaOf,
+  parsedArguments,
+  partsOf,
+  textOf,
+  textPart,
+  toolResults,
+} from './format.ts'
 
 interface ToolCall {
   id: string
@@ -15,45 +27,71 @@ export const openai: Format = {
   read: (answer) => [readAnswer(answer)],
 }
 
+/** Keys of a response that the API accepts again. Other services need their reasoning after tool calls. */
+const ANSWER_KEYS = ['name', 'refusal', 'reasoning_content', 'reasoning_details']
+
 function writeMessage(message: RenderedMessage): unknown[] {
-  const { role, content, ...extra } = message
+  const { role, content } = message
   switch (role) {
     case 'system':
-      return [{ ...extra, role, content: systemContent(content) }]
+    case 'developer':
+      return [{ ...picked(message, ['name']), role, content: systemContent(role, content) }]
     case 'user':
-      return [{ ...extra, role, content: content.map(userPart) }]
+      return [{ ...picked(message, ['name']), role, content: content.length > 0 ? content.map(userPart) : '' }]
     case 'assistant':
-      return [{ ...extra, role, ...assistantContent(content) }]
+      return [{ ...picked(message, ANSWER_KEYS), role, ...assistantContent(content) }]
     case 'tool':
-      return toolResults(message).map(({ toolCallId, toolName, parts }) => {
-        return { ...extra, role, toolName, tool_call_id: toolCallId, content: parts }
+      return toolResults(message).map(({ toolCallId, parts }) => {
+        return { role, tool_call_id: toolCallId, content: textsOf(parts, 'tool results') }
       })
     default:
       throw unsupported('openai', `the role ${role}`)
   }
 }
 
-function systemContent(content: readonly RenderedPart[]): unknown {
+function picked(message: RenderedMessage, keys: string[]): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(message).filter(([key]) => keys.includes(key)))
+}
+
+function textsOf(content: readonly RenderedPart[], place: string): readonly RenderedPart[] {
   const other = content.find(({ type }) => type !== 'text')
-  if (other) throw unsupported('openai', `parts of type ${other.type} in system messages`)
-  return content.length === 1 ? content[0]?.['text'] : content
+  if (other) throw unsupported('openai', `parts of type ${other.type} in ${place}`)
+  return content
+}
+
+function systemContent(role: string, content: readonly RenderedPart[]): unknown {
+  const texts = textsOf(content, `${role} messages`)
+  return texts.length > 1 ? texts : (texts[0]?.['text'] ?? '')
 }
 
 function userPart(part: RenderedPart): unknown {
-  if (part.type === 'text' || part.type === 'image') return part
-  if (part.type !== 'file') throw unsupported('openai', `parts of type ${part.type} in user messages`)
-  const { file, mimeType, ...extra }: Record<string, unknown> = part
-  const audio = /^audio\/(mpeg|wav)$/.exec(String(mimeType))
-  if (audio) return { ...extra, type: 'input_audio', data: base64Of(file), format: audio[1] }
-  return { ...extra, ...textPart(textOf(file)) }
+  const { type, file, mimeType, image, detail, name, ...extra } = part
+  if (type === 'text') return part
+  if (isImage(part)) {
+    return { ...extra, type: 'image_url', image_url: { url: addressOf(imageOf(part)), ...(detail ? { detail } : {}) } }
+  }
+  if (type !== 'file') throw unsupported('openai', `parts of type ${type} in user messages`)
+  const format = audioFormat(String(mimeType))
+  if (!format && mimeType !== 'application/pdf') return { ...extra, ...textPart(textOf(file)) }
+  const media = mediaOf(file, mimeType)
+  if ('url' in media) throw unsupported('openai', `files of type ${mimeType} by URL`)
+  if (format) return { ...extra, type: 'input_audio', input_audio: { data: media.base64, format } }
+  return { ...extra, type, file: { file_data: addressOf(media), filename: fileName(part) } }
+}
+
+function audioFormat(mimeType: string): 'wav' | 'mp3' | undefined {
+  if (/^audio\/(x-|vnd\.)?wave?$/.test(mimeType)) return 'wav'
+  return /^audio\/(mpeg|mp3)$/.test(mimeType) ? 'mp3' : undefined
 }
 
 function assistantContent(content: readonly RenderedPart[]): Record<string, unknown> {
   const calls = content.filter(({ type }) => type === 'tool-call')
-  const texts = content.filter(({ type }) => type === 'text')
-  const other = content.find(({ type }) => type !== 'tool-call' && type !== 'text')
-  if (other) throw unsupported('openai', `parts of type ${other.type} in assistant messages`)
-  return { content: texts, tool_calls: calls.length > 0 ? calls.map(writeCall) : undefined }
+  const texts = textsOf(
+    content.filter(({ type }) => type !== 'tool-call'),
+    'assistant messages',
+  )
+  if (calls.length === 0) return { content: texts.length > 0 ? texts : '' }
+  return { content: texts.length > 0 ? texts : null, tool_calls: calls.map(writeCall) }
 }
 
 function writeCall({ toolCallId, toolName, args }: RenderedPart): unknown {
