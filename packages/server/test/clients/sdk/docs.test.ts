@@ -148,6 +148,7 @@ async function run(code: string): Promise<unknown> {
     .replace('test/cassettes', temporary)
     .replace(/'(?=\/api\/)/g, `'${siteUrl}`)
     .replace(/^import (\{[^}]*\}) from '([^']*)'$/gm, "const $1 = modules['$2']")
+    .replace(/^import type .*$/gm, '')
     .replace(/^export /gm, '')
   const post = /function POST\b/.test(own) ? 'POST' : ''
   const { outputText } = ts.transpileModule(`async function example() {\n${own}\nreturn ${post}\n}`, {
