@@ -2,11 +2,12 @@
 // Committed, since bins are linked at install time, before dist/ is built.
 import { fileURLToPath } from 'node:url'
 
-const { connected, env, execArgv, execPath, execve, platform } = process
+const { connected, env, execArgv, execPath, execve, permission, platform } = process
 // Without the variable, glibc keeps what the start has freed, a quarter of an idle server (ADR 75); it is read before Node
-// runs. Without `gc`, slow readers cost several hundred MB (ADR 41). So the process begins anew with both. That would close
-// the channel to a parent process, which sets both itself.
-if (platform === 'linux' && execve && !connected && !(env['MALLOC_TRIM_THRESHOLD_'] !== undefined && globalThis.gc)) {
+// runs. Without `gc`, slow readers cost several hundred MB (ADR 41). So the process begins anew, once, with both. That would
+// close the channel to a parent process: `stet serve` sets both itself. Node's permission model forbids it.
+const mayBegin = platform === 'linux' && execve && !connected && !permission
+if (mayBegin && env['MALLOC_TRIM_THRESHOLD_'] === undefined) {
   const args = ['--expose-gc', ...execArgv, fileURLToPath(import.meta.url), ...process.argv.slice(2)]
   execve(execPath, [execPath, ...args], { MALLOC_TRIM_THRESHOLD_: '131072', ...env })
 }

@@ -67,7 +67,7 @@ function withStops(prompt: CompiledPrompt, parameters: RandomProgram['parameters
   return { steps, code: undefined }
 }
 
-it('a chain that stops and is stored as JSON goes on as if it had not stopped', () => {
+it('a chain that is stopped, stored as JSON and restored continues as if it had never stopped', () => {
   let compared = 0
   for (const { content, parameters } of randomPrograms(CHAINS * 100, SEED)) {
     if (!content.includes('<step')) continue

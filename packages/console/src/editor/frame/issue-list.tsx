@@ -9,7 +9,7 @@ interface IssueListProps {
   onSelect: GoTo
 }
 
-/** What is wrong with the prompt, with positions. */
+/** The problems of the prompt, with their positions. */
 export function IssueList({ issues, path, onSelect }: IssueListProps) {
   if (issues.length === 0) return null
   return (

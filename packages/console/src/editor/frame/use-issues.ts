@@ -7,7 +7,7 @@ import type { Opened } from '../open-prompt.ts'
 /** An error keeps a text from compiling or running. */
 export type FoundIssue = CompileIssue & Pick<PromptIssue, 'severity'>
 
-/** What is wrong with a text. The positions are places of `text`. */
+/** The problems of a text. Their positions refer to `text`. */
 export interface FoundIssues {
   issues: readonly FoundIssue[]
   text: string

@@ -47,7 +47,7 @@ export function createPerform(): Perform {
   const perform: Perform = (job, limits = {}) => {
     try {
       const { path, content, documents } = job.source
-      // The time tells whether a text is compiled, which other workspaces must not learn.
+      // With a shared cache, response times would tell a workspace which texts others have.
       const key = JSON.stringify([job.workspaceId, path, content, documents])
       const known = compiled.get(key)
       const prompt = known ?? compilePrompt(job.source, limits)
