@@ -46,6 +46,12 @@ describe('front matter', () => {
     ['maps as keys', closed('{? ', ' : 1}', 500)],
     ['lists before a colon', closed('[', ']: 1', 680)],
     ['keys on lines', `${'? '.repeat(2_000)}a`],
+    ['lists on a line', `${'- '.repeat(2_000)}a`],
+    [
+      'lists and keys on lines',
+      Array.from({ length: 20 }, (_, at) => `${' '.repeat(160 * at)}${'- ? '.repeat(40)}\n`).join(''),
+    ],
+    ['maps on lines', Array.from({ length: 300 }, (_, at) => `${' '.repeat(at)}a:\n`).join('')],
     ['a deep list as a key', `? ${closed('[', ']', 2_000)}`],
     ['lists that stay open', '{? [? '.repeat(680)],
   ])('of %s is refused at once', (_name, yaml) => {
@@ -53,6 +59,17 @@ describe('front matter', () => {
     expect(compilePrompt(source).issues[0]).toMatchObject({ code: 'invalid-config' })
     // The bar is 10 ms on a free machine.
     expect(leastCpuMs(3, () => compilePrompt(source))).toBeLessThan(40)
+  })
+
+  it('is not deep because its lines are long', () => {
+    const lines = Array.from({ length: 100 }, (_, at) => [
+      `${'a'.repeat(at + 1)}: 1`,
+      `"b${at}": "b\n  c: - ? d"`,
+      `[c${', c'.repeat(at)}]: {}`,
+    ])
+    expect(compilePrompt(sourceOf(`---\n${lines.flat().join('\n')}\n---\nx`)).issues).toEqual([])
+    const deep = Array.from({ length: 60 }, (_, at) => `${'  '.repeat(at)}a: # b: c\n`).join('')
+    expect(compilePrompt(sourceOf(`---\n${deep}${'  '.repeat(60)}- b\n---\nx`)).issues).toEqual([])
   })
 
   it('may have lists and maps as keys', () => {

@@ -90,24 +90,50 @@ function repeatedKeyAt(contents: ParsedNode | null): number | undefined {
 }
 
 /**
- * Finds a tag outside the core schema, which the YAML parser only warns about and drops, and a list or map that would
- * take the parser too long.
+ * Finds a tag outside the core schema, which the YAML parser only warns about and drops, and lists and maps so deep that
+ * the parser would take too long, or fill the stack: on Node 20, V8 ends the process if it compiles a regular expression
+ * on a full stack.
  */
 function tokenFault(yaml: string): Omit<Fault, 'code'> | undefined {
+  const depth = new BlockDepth()
   let offset = 0
-  let depth = 0
+  let lineStart = 0
+  let flowDepth = 0
   let isScalarText = false
   for (const token of new Lexer().lex(yaml)) {
-    const type: CST.TokenType | null = isScalarText ? null : CST.tokenType(token)
+    const type: CST.TokenType | null = isScalarText ? 'scalar' : CST.tokenType(token)
     if (type === 'tag' && !CORE_TAG.test(token)) return { message: 'Custom YAML tags are not allowed', start: offset }
-    if (type === 'flow-map-start' || type === 'flow-seq-start') depth += 1
-    if (type === 'flow-map-end' || type === 'flow-seq-end') depth = Math.max(0, depth - 1)
-    if (depth > MAX_DEPTH) return { message: TOO_DEEP, start: 0 }
-    isScalarText = type === 'scalar'
+    if (flowDepth === 0) depth.read(type, offset - lineStart)
+    if (type === 'flow-map-start' || type === 'flow-seq-start') flowDepth += 1
+    if (type === 'flow-map-end' || type === 'flow-seq-end') flowDepth = Math.max(0, flowDepth - 1)
+    if (depth.columns.length + flowDepth > MAX_DEPTH) return { message: TOO_DEEP, start: 0 }
+    isScalarText = !isScalarText && type === 'scalar'
     // The lexer's marks `scalar`, `doc-mode` and `flow-error-end` are not part of the text.
-    if (!isScalarText && type !== 'doc-mode' && type !== 'flow-error-end') offset += token.length
+    if (isScalarText || type === 'doc-mode' || type === 'flow-error-end') continue
+    if (token.includes('\n')) lineStart = offset + token.lastIndexOf('\n') + 1
+    offset += token.length
   }
   return undefined
+}
+
+/** Follows the lists and maps that indentation opens and closes. */
+class BlockDepth {
+  /** Where each open list or map begins in its line. */
+  readonly columns: number[] = []
+  #keyColumn: number | undefined
+
+  read(type: CST.TokenType | null, column: number): void {
+    if (type === 'newline') this.#keyColumn = undefined
+    else if (type === 'seq-item-ind' || type === 'explicit-key-ind') this.#open(column)
+    else if (type === 'map-value-ind') this.#open(this.#keyColumn ?? column)
+    else if (type !== 'space' && type !== 'comment') this.#keyColumn ??= column
+  }
+
+  #open(column: number): void {
+    while ((this.columns.at(-1) ?? -1) > column) this.columns.pop()
+    if (this.columns.at(-1) !== column) this.columns.push(column)
+    this.#keyColumn = undefined
+  }
 }
 
 function invalid(message: string, start: number, code = 'invalid-config'): FrontMatter {
