@@ -1,4 +1,4 @@
-import type { Exposed, ForwardOptions, StreamEvent } from '../stream/events.ts'
+import type { Exposed, ForwardOptions, StreamEvent } from '../events.ts'
 import type { AnyRunResponse, ToolCall, Usage } from '../types.ts'
 
 type May = (part: Exposed) => boolean
