@@ -118,7 +118,7 @@ export function interrupted(progress: Progress, message: string, cause?: unknown
 
 function decode({ id = '', event = 'message', data: text }: Frame): StreamEvent {
   try {
-    const data = JSON.parse(text)
+    const data: object = JSON.parse(text)
     // `Reflect.get` throws unless the data is an object. The fields are not validated: the server is trusted.
     return { id, event, type: Reflect.get(data, 'type'), data } as StreamEvent
   } catch (cause) {
