@@ -14,6 +14,65 @@ const featureMayImport = (name, allowed) => ({
   to: { path: `${F}/(?!(${[name, ...allowed, ...groundFeatures].join('|')})/|deps\\.ts$)` },
 })
 
+/** Each level may import itself and the levels before it. Patterns are paths below the package's `src`. */
+const inOrder = (name, order) => {
+  const levels = Object.entries(order).map(([level, path]) => ({ level, path: `^packages/${name}/src/(${path})` }))
+  return [
+    ...levels.slice(0, -1).map(({ level, path }, index) => ({
+      name: `in-the-${name}-${level}-imports-nothing-from-above`,
+      severity: 'error',
+      from: { path },
+      to: { path: levels.slice(index + 1).map((above) => above.path) },
+    })),
+    {
+      name: `every-folder-of-the-${name}-has-a-level`,
+      severity: 'error',
+      from: { path: `^packages/${name}/src/`, pathNot: levels.map(({ path }) => path) },
+      to: { path: '.' },
+    },
+  ]
+}
+
+/** Errors, types and options; then one request; then what a run is made of; then the methods; then the entries. */
+const sdkOrder = {
+  ground: '(?!(index|client)\\.ts$)[^/]+\\.ts$',
+  cache: 'cache/',
+  transport: 'transport/',
+  prompts: 'prompts/',
+  tools: 'tools/',
+  views: 'views/',
+  stream: 'stream/',
+  run: 'run/',
+  resources: 'resources/',
+  client: '(index|client)\\.ts$',
+  'entry-of-pages': 'browser/',
+  'entry-of-texts': 'render/',
+  'further-entries': '(ai|latitude|testing)/',
+}
+
+/** The process and its terminal; then the settings; then the context of a command and what commands share. */
+const cliOrder = {
+  process: '(io|exit-code)\\.ts$',
+  terminal: 'terminal/',
+  settings: 'settings/',
+  context: '(context|command)\\.ts$',
+  sync: 'sync/',
+  compile: 'compile/',
+  ui: 'ui/',
+  commands: 'commands/',
+  program: '(main|program)\\.ts$',
+}
+
+/** Primitives; then the frame of the page; then runs, which the editor shows too; then screens and their addresses. */
+const consoleOrder = {
+  ui: 'ui/',
+  app: 'app/(?!router\\.tsx$)',
+  runs: 'runs/',
+  editor: 'editor/',
+  screens: 'screens/',
+  router: '(app/router|main)\\.tsx$',
+}
+
 module.exports = {
   forbidden: [
     {
@@ -264,16 +323,23 @@ module.exports = {
       name: 'only-compile-loads-the-template-engine',
       severity: 'error',
       from: { path: '^packages/cli/src', pathNot: '^packages/cli/src/compile/' },
-      to: { path: '^packages/template', dependencyTypesNot: ['type-only'] },
+      to: {
+        path: '^packages/template',
+        pathNot: '^packages/template/src/similar-names\\.ts$',
+        dependencyTypesNot: ['type-only'],
+      },
     },
     {
       name: 'only-questions-load-the-prompt-library',
       severity: 'error',
-      from: { path: '^packages/cli/src', pathNot: '^packages/cli/src/ui/questions\\.ts$' },
+      from: { path: '^packages/cli/src', pathNot: '^packages/cli/src/terminal/questions\\.ts$' },
       to: { path: 'node_modules/@clack' },
     },
 
-    // the console: screens -> editor, runs, charts -> ui
+    // the folders of the clients
+    ...inOrder('sdk', sdkOrder),
+    ...inOrder('cli', cliOrder),
+    ...inOrder('console', consoleOrder),
     {
       name: 'console-uses-the-sdk-only',
       severity: 'error',
@@ -285,18 +351,6 @@ module.exports = {
       severity: 'error',
       from: { path: `${C}/screens/([^/]+)/` },
       to: { path: `${C}/screens/`, pathNot: `${C}/screens/$1/` },
-    },
-    {
-      name: 'only-the-table-of-addresses-imports-screens',
-      severity: 'error',
-      from: { path: `${C}/(?!screens/|app/router\\.tsx$)` },
-      to: { path: `${C}/screens/` },
-    },
-    {
-      name: 'ui-is-the-floor-of-the-console',
-      severity: 'error',
-      from: { path: `${C}/ui/` },
-      to: { path: `${C}/(?!ui/)` },
     },
     {
       name: 'only-ui-loads-base-ui',

@@ -6,8 +6,8 @@ import { type Io, isInteractive } from './io.ts'
 import { createClient } from './settings/client.ts'
 import type { GlobalFlags } from './settings/global-flags.ts'
 import { resolveSettings, type Settings } from './settings/resolve.ts'
-import { askChoice, askConfirmation, askText, type Choice, type Question } from './ui/questions.ts'
-import { asShown, createStyle, type Style } from './ui/terminal-style.ts'
+import { askChoice, askConfirmation, askText, type Choice, type Question } from './terminal/questions.ts'
+import { asShown, createStyle, type Style } from './terminal/terminal-style.ts'
 
 /** Creates settings and client on first use. A command that needs neither, such as `completion`, reads no files. */
 export interface Context {

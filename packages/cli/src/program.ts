@@ -5,9 +5,9 @@ import { commandTable, groupSummaries, helpGroups } from './commands/table.ts'
 import { createContext } from './context.ts'
 import { CliError, describeFailure, exitCodes } from './exit-code.ts'
 import { type Io, isOn } from './io.ts'
-import { failureText } from './output.ts'
 import { type Flag, globalFlags, readGlobalFlags } from './settings/global-flags.ts'
-import { guardOutput } from './ui/terminal-style.ts'
+import { failureText } from './terminal/output.ts'
+import { guardOutput } from './terminal/terminal-style.ts'
 
 export async function run(argv: readonly string[], system: Io): Promise<number> {
   let exitCode: number = exitCodes.success

@@ -1,7 +1,7 @@
 import * as sdk from '@stet/sdk'
 import { expect, test } from 'vitest'
 import { CliError, describeFailure, exitCodes } from '../src/exit-code.ts'
-import { failureText } from '../src/output.ts'
+import { failureText } from '../src/terminal/output.ts'
 
 const answer = (status: number, errorCode = 'X') => ({
   status,

@@ -1,5 +1,5 @@
 import { ConfigurationError } from './errors.ts'
-import { type RateLimitInfo, readRateLimit } from './transport/rate-limit.ts'
+import { type RateLimitInfo, readRateLimit } from './rate-limit.ts'
 
 export interface Outcome<T> {
   data: T

@@ -1,6 +1,6 @@
 import type { ErrorDetails } from './error-details.ts'
-import { type RateLimitInfo, readRateLimit } from './transport/rate-limit.ts'
-import { isRetryable } from './transport/retry.ts'
+import { type RateLimitInfo, readRateLimit } from './rate-limit.ts'
+import { isRetryable } from './retry.ts'
 import type { ErrorReason, Message, ToolCall } from './types.ts'
 
 const brands = new WeakMap<object, symbol>()

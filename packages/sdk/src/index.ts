@@ -1,5 +1,5 @@
 export { ApiPromise } from './api-promise.ts'
-export type { CacheEntry, CacheOptions, CacheStore, PromptFallback } from './cache/cache-options.ts'
+export type { CacheEntry, CacheOptions, CacheStore, PromptFallback } from './cache-options.ts'
 export { Stet } from './client.ts'
 export type { ErrorDetails } from './error-details.ts'
 export {
@@ -24,6 +24,16 @@ export {
   UnprocessableEntityError,
 } from './errors.ts'
 export type {
+  AsyncIterableStream,
+  Exposed,
+  ForwardOptions,
+  LatitudeEventData,
+  ProviderEventData,
+  SdkEventData,
+  StreamEvent,
+  StreamEventMap,
+} from './events.ts'
+export type {
   ApiKey,
   AttachOptions,
   ChatOptions,
@@ -40,14 +50,15 @@ export type {
   StreamControls,
   StreamDefaults,
 } from './options.ts'
-export { type Page, PagePromise } from './page.ts'
 export type * from './prompt-registry.ts'
+export type { RateLimitInfo } from './rate-limit.ts'
 export type { DeepPartial, OutputKind, OutputOf, ParamsOf, PartialObject, PromptPath, ToolsOf } from './registry.ts'
 export type { ApiKeys } from './resources/api-keys.ts'
 export type { Conversations } from './resources/conversations.ts'
 export type { Evaluations } from './resources/evaluations.ts'
 export type { Examples } from './resources/examples.ts'
 export type { Logs } from './resources/logs.ts'
+export { type Page, PagePromise } from './resources/page.ts'
 export type { Projects } from './resources/projects.ts'
 export type { Prompts } from './resources/prompts.ts'
 export type { ProviderKeys } from './resources/provider-keys.ts'
@@ -55,16 +66,6 @@ export type { Providers } from './resources/providers.ts'
 export type { Runs } from './resources/runs.ts'
 export type { Versions } from './resources/versions.ts'
 export type { RunJob } from './run/run-job.ts'
-export type {
-  AsyncIterableStream,
-  Exposed,
-  ForwardOptions,
-  LatitudeEventData,
-  ProviderEventData,
-  SdkEventData,
-  StreamEvent,
-  StreamEventMap,
-} from './stream/events.ts'
 export { RunStream } from './stream/run-stream.ts'
 export {
   type HandlerMap,
@@ -74,8 +75,7 @@ export {
   type ToolHandler,
   type ToolMap,
   tool,
-} from './tools/tool.ts'
-export type { RateLimitInfo } from './transport/rate-limit.ts'
+} from './tool.ts'
 export type {
   Annotation,
   ApiKeyInfo,

@@ -1,9 +1,9 @@
 import type { RunDocumentBody } from '@stet/contract/vocabulary'
-import type { CacheOptions } from './cache/cache-options.ts'
+import type { CacheOptions } from './cache-options.ts'
 import type { StetError } from './errors.ts'
+import type { StreamEvent } from './events.ts'
 import type { Nothing, OutputKind, OutputOf, ParamsOf, ToolsOf } from './registry.ts'
-import type { StreamEvent } from './stream/events.ts'
-import type { ToolMap } from './tools/tool.ts'
+import type { ToolMap } from './tool.ts'
 import type { Message, RunResult, ToolCall } from './types.ts'
 
 /** An API key, or a function that returns the current one. The client calls the function before each attempt. */

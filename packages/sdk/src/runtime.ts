@@ -1,5 +1,3 @@
-import { onAbort } from './transport/on-abort.ts'
-
 export interface Runtime {
   /** Rejects with the signal's reason if the signal aborts first. */
   sleep: (ms: number, signal?: AbortSignal) => Promise<void>
@@ -35,4 +33,14 @@ export const systemRuntime: Runtime = {
   },
   random: Math.random,
   now: () => Date.now(),
+}
+
+/**
+ * Calls `react` when the signal aborts, or immediately if the signal is already aborted. Returns a function that
+ * removes the listener.
+ */
+export function onAbort(signal: AbortSignal | undefined, react: () => void): () => void {
+  if (signal?.aborted) react()
+  else signal?.addEventListener('abort', react, { once: true })
+  return () => signal?.removeEventListener('abort', react)
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { version } from '../package.json'
+import { deferred } from '../src/deferred.ts'
 import {
   AbortError,
   ApiError,
@@ -9,7 +10,6 @@ import {
   type StetOptions,
   TimeoutError,
 } from '../src/index.ts'
-import { deferred } from '../src/stream/deferred.ts'
 import { json, localServer, text } from './support/local-server.ts'
 
 const client = (url: string, o: StetOptions = {}) =>

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { ConnectionError, type Hooks, InternalServerError, RateLimitError, Stet } from '../src/index.ts'
-import { resolveSettings } from '../src/settings.ts'
+import { isRetryable, retryDelayMs } from '../src/retry.ts'
 import { Api } from '../src/transport/api.ts'
-import { isRetryable, retryDelayMs } from '../src/transport/retry.ts'
+import { resolveSettings } from '../src/transport/settings.ts'
 import { json, localServer, type Recorded, type Reply } from './support/local-server.ts'
 
 describe('isRetryable', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
+import { deferred } from '../src/deferred.ts'
 import {
   ConfigurationError,
   type SdkEventData,
@@ -8,7 +9,6 @@ import {
   ToolExecutionError,
   tool,
 } from '../src/index.ts'
-import { deferred } from '../src/stream/deferred.ts'
 import { createMockStet } from '../src/testing/index.ts'
 import { events, json, localServer, openEvents, type Reply } from './support/local-server.ts'
 import { BEHAVIOURS, type Behaviour, runServer } from './support/run-server.ts'

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { similarNames } from '@stet/template/similar-names'
 import type { z } from 'zod'
 import { isWellFormedApiKey } from './features/access/api-key.ts'
 import { settings, variableOf } from './settings.ts'
 import { OperatorError } from './shared/app-error.ts'
-import { similarNames } from './shared/similar-names.ts'
 
 type Values = { [K in keyof typeof settings]: z.output<(typeof settings)[K]> }
 

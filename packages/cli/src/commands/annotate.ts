@@ -2,7 +2,7 @@ import type { Stet } from '@stet/sdk'
 import { defineCommand, textFlag } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
-import { findConversation } from '../settings/recent.ts'
+import { findConversation } from '../ui/recent-conversations.ts'
 
 export const command = defineCommand({
   summary: "Scores a conversation. Without --evaluation the prompt's only evaluation is used.",

@@ -1,7 +1,7 @@
 import { defineCommand, textFlag } from '../command.ts'
 import { CliError } from '../exit-code.ts'
-import { findConversation } from '../settings/recent.ts'
 import { namingPrompt, showRun, showWholeRun } from '../ui/live-run.ts'
+import { findConversation } from '../ui/recent-conversations.ts'
 import { parseShown, shownFlag } from '../ui/run-output.ts'
 
 export const command = defineCommand({

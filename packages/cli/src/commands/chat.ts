@@ -1,10 +1,10 @@
 import { defineCommand, type RawInput, textFlag } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
-import { findConversation } from '../settings/recent.ts'
 import { chatLoop } from '../ui/chat-loop.ts'
 import { namingPrompt, showRun } from '../ui/live-run.ts'
 import { type ParameterInput, parameterFlags, parseParameters } from '../ui/parameters.ts'
+import { findConversation } from '../ui/recent-conversations.ts'
 import { parseShown, type Shown, shownFlag } from '../ui/run-output.ts'
 import { runPrompt } from './run.ts'
 

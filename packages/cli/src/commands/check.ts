@@ -3,10 +3,10 @@ import { annotate, findingsOf } from '../compile/annotations.ts'
 import { compileTexts, type Problem, problemsOf } from '../compile/compile-texts.ts'
 import type { Context } from '../context.ts'
 import { exitCodes } from '../exit-code.ts'
-import { countOf, shownFile } from '../output.ts'
 import { inStep, type State } from '../sync/compare.ts'
 import { allowEmptyFlag, type Refusal, refuseEmpty, scanProject } from '../sync/scan.ts'
 import { openWorkspace, type Workspace } from '../sync/workspace.ts'
+import { countOf, shownFile } from '../terminal/output.ts'
 import { generateTypes } from './types/generated-types.ts'
 
 interface CheckInput {

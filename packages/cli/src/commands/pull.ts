@@ -3,7 +3,6 @@ import type { Version } from '@stet/sdk'
 import { defineCommand, hasFlag, textFlag } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError, exitCodes } from '../exit-code.ts'
-import { countOf } from '../output.ts'
 import type { LockEntry } from '../settings/lock-file.ts'
 import { writeNamedFile } from '../settings/write-file.ts'
 import { applyPull, type PullStep } from '../sync/apply.ts'
@@ -12,6 +11,7 @@ import { abortMerges, findLiveConflicts, type LiveConflict, mergeLive } from '..
 import { findCaseClashes } from '../sync/prompt-path.ts'
 import type { Refusal } from '../sync/scan.ts'
 import { openWorkspace, saveLock, selectorOf, type Workspace } from '../sync/workspace.ts'
+import { countOf } from '../terminal/output.ts'
 
 export interface PullInput {
   names: readonly string[]

@@ -2,10 +2,10 @@ import type { Change, Stet, UnresolvedPrompt, Version } from '@stet/sdk'
 import { defineCommand, hasFlag, textFlag } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
-import { countOf, shortUuid } from '../output.ts'
 import { listPrompts } from '../sync/list-prompts.ts'
 import { sendToDraft } from '../sync/send.ts'
 import { describeVersion, findVersion } from '../sync/version-ref.ts'
+import { countOf, shortUuid } from '../terminal/output.ts'
 import { countLines, formatCount, unifiedDiff } from '../ui/diff.ts'
 
 interface RollbackInput {

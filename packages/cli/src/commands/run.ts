@@ -5,7 +5,6 @@ import { defineCommand, hasFlag, listFlag, type RawInput, textFlag } from '../co
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
 import { isJsonObject } from '../settings/json-file.ts'
-import { rememberConversation } from '../settings/recent.ts'
 import { promptNamed } from '../sync/prompt-path.ts'
 import { findVersionToRun } from '../sync/version-ref.ts'
 import { showRun, showWholeRun } from '../ui/live-run.ts'
@@ -16,6 +15,7 @@ import {
   parseParameters,
   withMissingParameters,
 } from '../ui/parameters.ts'
+import { rememberConversation } from '../ui/recent-conversations.ts'
 import { parseShown, type Shown, shownFlag } from '../ui/run-output.ts'
 
 export interface RunInput {

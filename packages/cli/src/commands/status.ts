@@ -2,12 +2,12 @@ import type { Project } from '@stet/sdk'
 import { defineCommand, hasFlag } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError, exitCodes } from '../exit-code.ts'
-import { formatAge } from '../output.ts'
 import { type Compared, compare, conflictStates, inStep, type State } from '../sync/compare.ts'
 import { findLiveConflicts } from '../sync/merge/live-merge.ts'
 import { allowEmptyFlag, isLeftOut, refuseEmpty, scanProject } from '../sync/scan.ts'
 import { describeVersion } from '../sync/version-ref.ts'
 import { openWorkspace } from '../sync/workspace.ts'
+import { formatAge } from '../terminal/output.ts'
 import { countLines, formatCount } from '../ui/diff.ts'
 
 interface StatusEntry {

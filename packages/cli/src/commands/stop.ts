@@ -1,6 +1,6 @@
 import { defineCommand } from '../command.ts'
-import { shortUuid } from '../output.ts'
-import { findConversation } from '../settings/recent.ts'
+import { shortUuid } from '../terminal/output.ts'
+import { findConversation } from '../ui/recent-conversations.ts'
 
 export const command = defineCommand({
   summary: 'Stops the latest run of a conversation. A run that has ended stays unchanged.',

@@ -1,5 +1,5 @@
 import { defineCommand } from '../command.ts'
-import { formatTable } from '../output.ts'
+import { formatTable } from '../terminal/output.ts'
 
 interface Row {
   name: string

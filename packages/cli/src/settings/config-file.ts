@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
+import { similarNames } from '@stet/template/similar-names'
 import { CliError } from '../exit-code.ts'
 import { isJsonObject, parseJsonObject, readTextIfPresent } from './json-file.ts'
 
@@ -98,21 +99,8 @@ function addressAndProject(value: Record<string, unknown>, file: string): { base
 function refuseUnknown(value: Record<string, unknown>, known: readonly string[], where: string): void {
   const unknown = Object.keys(value).find((key) => !known.includes(key))
   if (unknown === undefined) return
-  const nearest = [...known].sort((a, b) => distance(unknown, a) - distance(unknown, b))[0]
+  const [nearest] = similarNames(unknown, known, { limit: 1, atLeast: 0 })
   throw new CliError('usage', `${where}: unknown key "${unknown}"`, { hint: `did you mean "${nearest}"?` })
-}
-
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (let i = 1; i <= a.length; i += 1) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j += 1) {
-      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row[b.length] ?? 0
 }
 
 function textAt(value: Record<string, unknown>, key: string, file: string): string | undefined {

@@ -3,8 +3,8 @@ import type { Message } from '@stet/sdk'
 import type { Context } from '../context.ts'
 import { CliError, describeFailure } from '../exit-code.ts'
 import type { EndSignal } from '../io.ts'
-import { failureText } from '../output.ts'
 import { writeNamedFile } from '../settings/write-file.ts'
+import { failureText } from '../terminal/output.ts'
 import { conversationText } from './conversation-text.ts'
 
 export interface Talk {

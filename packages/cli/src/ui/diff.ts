@@ -1,4 +1,4 @@
-import type { Style } from './terminal-style.ts'
+import type { Style } from '../terminal/terminal-style.ts'
 
 export interface LineCount {
   added: number

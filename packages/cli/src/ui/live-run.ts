@@ -3,8 +3,8 @@ import type { RunResult, RunStream, Stet } from '@stet/sdk'
 import type { Context } from '../context.ts'
 import { CliError, codeOfSignal, type FailureCode } from '../exit-code.ts'
 import { maxReconnects } from '../settings/client.ts'
-import { rememberConversation } from '../settings/recent.ts'
 import { writeNamedFile } from '../settings/write-file.ts'
+import { rememberConversation } from './recent-conversations.ts'
 import { type RunHead, RunOutput, type Shown } from './run-output.ts'
 
 export interface Following {

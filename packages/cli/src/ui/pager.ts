@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import type { Context } from '../context.ts'
-import { textForPager } from './terminal-style.ts'
+import { textForPager } from '../terminal/terminal-style.ts'
 
 /** Shows the text in the pager. Without an interactive terminal or a working pager, writes to standard output. */
 export async function page(text: string, ctx: Context): Promise<void> {

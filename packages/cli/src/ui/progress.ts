@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts'
-import { eraseLine } from './terminal-style.ts'
+import { eraseLine } from '../terminal/terminal-style.ts'
 
 const showEveryMs = 200
 

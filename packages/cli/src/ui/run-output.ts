@@ -2,8 +2,8 @@ import type { RunResult, StreamEvent } from '@stet/sdk'
 import { type RawInput, textFlag } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
-import { shortUuid } from '../output.ts'
 import type { Flag } from '../settings/global-flags.ts'
+import { shortUuid } from '../terminal/output.ts'
 import { conversationText } from './conversation-text.ts'
 
 /** Selects a run's standard output: its answer, one line per event, or the final conversation. */

@@ -1,5 +1,5 @@
 import { AbortError, type AsyncIterableStream, RunError, type StreamEvent } from '../index.ts'
-import { readableOf } from '../stream/views.ts'
+import { readableOf } from '../views/readable.ts'
 import { type UIMessageChunk, UIMessageWriter } from './ui-message-writer.ts'
 
 /** A `RunStream` with any kind of response. */

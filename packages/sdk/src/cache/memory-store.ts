@@ -1,4 +1,4 @@
-import type { CacheEntry, CacheStore } from './cache-options.ts'
+import type { CacheEntry, CacheStore } from '../cache-options.ts'
 
 export class MemoryStore implements CacheStore {
   // A Map keeps insertion order. Each read or write moves its entry to the end, so the first entry is evicted first.

@@ -1,8 +1,8 @@
 import type { Outcome } from '../api-promise.ts'
+import type { CacheEntry, CacheOptions, CacheStore } from '../cache-options.ts'
 import { ApiError } from '../errors.ts'
 import type { Logger } from '../options.ts'
 import type { FetchedPrompt, Prompt } from '../types.ts'
-import type { CacheEntry, CacheOptions, CacheStore } from './cache-options.ts'
 import { MemoryStore } from './memory-store.ts'
 import type { Outages } from './outages.ts'
 

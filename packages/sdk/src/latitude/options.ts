@@ -1,5 +1,5 @@
 import type { LogSource, StetOptions } from '../index.ts'
-import { environment, variable } from '../settings.ts'
+import { environment, variable } from '../transport/settings.ts'
 import { delayFirstRetry } from './first-retry.ts'
 
 /** The options of `Stet`, plus the published clients' options for the server. */

@@ -1,10 +1,10 @@
 import type { DeletedConversation, ErasedConversations, ListConversationsQuery } from '@stet/contract/vocabulary'
 import type { ApiPromise } from '../api-promise.ts'
 import type { InProject, RequestOptions } from '../options.ts'
-import { type PagePromise, pagePromise } from '../page.ts'
 import type { Api } from '../transport/api.ts'
 import type { Annotation, Conversation, ConversationSummary } from '../types.ts'
 import type { Evaluations } from './evaluations.ts'
+import { type PagePromise, pagePromise } from './page.ts'
 import type { Prompts } from './prompts.ts'
 import type { Runs } from './runs.ts'
 

@@ -7,15 +7,17 @@ import type {
   ListDocumentsQuery,
 } from '@stet/contract/vocabulary'
 import { ApiPromise } from '../api-promise.ts'
-import type { CacheOptions, PromptFallback } from '../cache/cache-options.ts'
+import type { CacheOptions, PromptFallback } from '../cache-options.ts'
 import type { ChatOptions, Open, RequestOptions, RunArgs, RunOptions, Scope, Unmet } from '../options.ts'
 import type { PromptRegistry } from '../prompt-registry.ts'
+import { writePrompts } from '../prompts/write-prompts.ts'
 import type { Nothing, OutputKind, OutputOf, PromptPath } from '../registry.ts'
+import { awaitRun } from '../run/await-run.ts'
 import type { RunJob } from '../run/run-job.ts'
-import type { RunStart } from '../stream/run-start.ts'
+import type { RunStart } from '../run-start.ts'
 import type { RunStream } from '../stream/run-stream.ts'
-import { awaitRun, streamRun } from '../stream/start-run.ts'
-import type { HandlerMap, ToolMap } from '../tools/tool.ts'
+import { streamRun } from '../stream/stream-run.ts'
+import type { HandlerMap, ToolMap } from '../tool.ts'
 import type { Api } from '../transport/api.ts'
 import type { FetchedPrompt, Message, Prompt, PromptCheck, RunResult, UnresolvedPrompt } from '../types.ts'
 
@@ -50,7 +52,7 @@ export class Prompts<R = PromptRegistry> {
     const { cache = settings.cache ?? false, fallback, fallbackTimeout, ...call } = o
     const fetch = async () => {
       if (cache || fallback !== undefined) {
-        const { fetchPrompt } = await import('../cache/fetch-prompt.ts')
+        const { fetchPrompt } = await import('../prompts/fetch-prompt.ts')
         return fetchPrompt(this.#api, path, { ...o, cache })
       }
       const { data, response } = await this.#api.answer<Prompt>('prompts.get', { path }, call)
@@ -80,7 +82,7 @@ export class Prompts<R = PromptRegistry> {
    * @example await stet.prompts.create('support/closing', { versionUuid: draft.uuid, prompt: 'Goodbye {{ name }}' })
    */
   create(path: PromptPath<R>, o: Scope & RequestOptions & Omit<CreateDocumentBody, 'path'> = {}): ApiPromise<Prompt> {
-    return this.#api.write('prompts.create', { path }, o)
+    return writePrompts(this.#api, 'prompts.create', { path }, o)
   }
 
   /**
@@ -93,7 +95,7 @@ export class Prompts<R = PromptRegistry> {
     path: PromptPath<R>,
     o: Scope & RequestOptions & Omit<GetOrCreateDocumentBody, 'path'> = {},
   ): ApiPromise<Prompt> {
-    return this.#api.write('prompts.getOrCreate', { path }, o)
+    return writePrompts(this.#api, 'prompts.getOrCreate', { path }, o)
   }
 
   /**
@@ -108,7 +110,7 @@ export class Prompts<R = PromptRegistry> {
     path: PromptPath<R>,
     o: Scope & RequestOptions & Omit<CreateOrUpdateDocumentBody, 'path'> & { ifMatch?: string },
   ): ApiPromise<Prompt> {
-    return this.#api.write('prompts.createOrUpdate', { path }, matching(o))
+    return writePrompts(this.#api, 'prompts.createOrUpdate', { path }, matching(o))
   }
 
   /**
@@ -117,7 +119,7 @@ export class Prompts<R = PromptRegistry> {
    * @example await stet.prompts.delete('support/old', { versionUuid: draft.uuid })
    */
   delete(path: PromptPath<R>, o: Scope & RequestOptions & { ifMatch?: string } = {}): ApiPromise<DeletedDocument> {
-    return this.#api.write('prompts.delete', { path }, matching(o))
+    return writePrompts(this.#api, 'prompts.delete', { path }, matching(o))
   }
 
   /**
@@ -140,7 +142,7 @@ export class Prompts<R = PromptRegistry> {
    * @example await stet.prompts.prefetch(['support/reply', 'support/triage'])
    */
   async prefetch(paths: readonly PromptPath<R>[], o: Scope & RequestOptions = {}): Promise<void> {
-    const { prefetch } = await import('../cache/prefetch.ts')
+    const { prefetch } = await import('../prompts/prefetch.ts')
     const cache = this.#api.settings.cache || true
     await prefetch(paths, (path) => this.get(path, { ...o, cache }))
   }

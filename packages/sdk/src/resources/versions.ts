@@ -6,6 +6,7 @@ import type {
 } from '@stet/contract/vocabulary'
 import type { ApiPromise } from '../api-promise.ts'
 import type { InProject } from '../options.ts'
+import { writePrompts } from '../prompts/write-prompts.ts'
 import type { Api } from '../transport/api.ts'
 import type { Change, PushResult, RevertResult, Version, VersionDiff, VersionTree } from '../types.ts'
 
@@ -58,7 +59,7 @@ export class Versions {
    * @example const { version } = await stet.versions.publish(draft.uuid, { description: 'Warmer tone' })
    */
   publish(versionUuid: string, o: InProject & PublishVersionBody = {}): ApiPromise<Version> {
-    return this.#api.write('versions.publish', { versionUuid }, o)
+    return writePrompts(this.#api, 'versions.publish', { versionUuid }, o)
   }
 
   /**
@@ -72,7 +73,7 @@ export class Versions {
    * ])
    */
   push(versionUuid: string, changes: readonly Change[], o: InProject = {}): ApiPromise<PushResult> {
-    return this.#api.write('versions.push', { versionUuid, changes: [...changes] }, o)
+    return writePrompts(this.#api, 'versions.push', { versionUuid, changes: [...changes] }, o)
   }
 
   /**
@@ -81,7 +82,7 @@ export class Versions {
    * @example const { reverted } = await stet.versions.revert(draft.uuid, { paths: ['support/reply'] })
    */
   revert(versionUuid: string, o: InProject & { paths?: readonly string[] } = {}): ApiPromise<RevertResult> {
-    return this.#api.write('versions.revert', { versionUuid }, o)
+    return writePrompts(this.#api, 'versions.revert', { versionUuid }, o)
   }
 
   /**
@@ -115,6 +116,6 @@ export class Versions {
    * await stet.versions.import(draft.uuid, { uuid, title, authorName, createdAt, mergedAt: createdAt })
    */
   import(versionUuid: string, i: ImportVersionBody, o: InProject = {}): ApiPromise<Version> {
-    return this.#api.write('versions.import', { ...i, versionUuid }, o)
+    return writePrompts(this.#api, 'versions.import', { ...i, versionUuid }, o)
   }
 }

@@ -1,8 +1,7 @@
 import type { Outcome } from '../api-promise.ts'
 import { AbortError, StetError } from '../errors.ts'
 import type { OutputKind } from '../registry.ts'
-import { type RunStart, sentOptions, stopRun } from '../stream/run-start.ts'
-import { roundOptions } from '../tools/round-options.ts'
+import { type RunStart, roundOptions, sentOptions } from '../run-start.ts'
 import type { Api } from '../transport/api.ts'
 import { observe } from '../transport/request.ts'
 import type { RunResult } from '../types.ts'
@@ -26,7 +25,7 @@ export async function jsonOutcome<O extends OutputKind>(api: Api, start: RunStar
       Object.assign(error, { conversationUuid, detached })
       // Stop only while this call may have an active run, because a stop could hit another caller's run. Ignore a
       // failure of the stop, as with streams.
-      if (!detached && requests.mayRun) stopRun(api, conversationUuid, start).then(undefined, () => {})
+      if (!detached && requests.mayRun) api.stopRun(conversationUuid, options).then(undefined, () => {})
     }
     if (StetError.isInstance(error)) observe(api.settings, () => options.onError?.(error))
     throw error

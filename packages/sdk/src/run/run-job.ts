@@ -1,11 +1,12 @@
 import type { Outcome } from '../api-promise.ts'
 import type { AttachOptions, RequestOptions } from '../options.ts'
 import type { OutputKind } from '../registry.ts'
-import { attachStart, noToolsInBackground, type RunStart, sentOptions } from '../stream/run-start.ts'
+import { attachStart, noToolsInBackground, type RunStart, sentOptions } from '../run-start.ts'
 import type { RunStream } from '../stream/run-stream.ts'
-import { awaitRun, streamRun } from '../stream/start-run.ts'
+import { streamRun } from '../stream/stream-run.ts'
 import type { Api } from '../transport/api.ts'
 import type { Conversation, RunResult, StopResult } from '../types.ts'
+import { awaitRun } from './await-run.ts'
 
 /**
  * A background run, which needs no reader. You can call every method at any time, also after the run has ended.

@@ -1,5 +1,5 @@
+import type { StreamEventMap } from '../events.ts'
 import type { OutputKind } from '../registry.ts'
-import type { StreamEventMap } from './events.ts'
 
 type Name<O extends OutputKind> = keyof StreamEventMap<O>
 interface Entry<O extends OutputKind> {

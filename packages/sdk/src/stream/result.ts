@@ -1,19 +1,17 @@
 import { RunError } from '../errors.ts'
+import type { Completed, Failed, StreamEvent } from '../events.ts'
 import type { OutputKind } from '../registry.ts'
 import type { Answer } from '../transport/exchange.ts'
 import { factsOf } from '../transport/response-error.ts'
 import type { AnyRunResponse, Message, RunResult } from '../types.ts'
-import type { LatitudeEventData, StreamEvent } from './events.ts'
 
 export interface Progress {
-  conversationUuid: string | undefined
+  conversationUuid?: string
+  lastEventId: string | undefined
   text: string
   conversation: Message[]
-  response: AnyRunResponse | undefined
+  response?: AnyRunResponse | undefined
 }
-
-export type Completed = Extract<LatitudeEventData, { type: 'chain-completed' }>
-export type Failed = Extract<LatitudeEventData, { type: 'chain-error' }>
 
 export function advance(progress: Progress, event: StreamEvent): void {
   if (event.event === 'provider-event') {

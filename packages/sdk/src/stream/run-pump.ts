@@ -1,28 +1,23 @@
-import { AbortError, StetError, StreamInterruptedError } from '../errors.ts'
+import { deferred } from '../deferred.ts'
+import { AbortError, StetError } from '../errors.ts'
+import type { Completed, StreamEvent } from '../events.ts'
 import { createLogger } from '../logger.ts'
 import type { Logger, ResumeOptions, StreamCallbacks } from '../options.ts'
 import type { OutputKind } from '../registry.ts'
-import { type Runtime, systemRuntime } from '../runtime.ts'
+import { onAbort, type Runtime, systemRuntime } from '../runtime.ts'
 import type { ToolHost, ToolLoop } from '../tools/tool-loop.ts'
 import type { Answer } from '../transport/exchange.ts'
-import { onAbort } from '../transport/on-abort.ts'
 import { observe } from '../transport/request.ts'
-import type { Frame } from '../transport/sse.ts'
 import type { RunResult } from '../types.ts'
-import { deferred } from './deferred.ts'
 import { EventLog } from './event-log.ts'
-import type { StreamEvent } from './events.ts'
 import { Listeners } from './listeners.ts'
-import { readRun } from './read-run.ts'
-import { advance, type Completed, type Progress, resultOf, runErrorOf } from './result.ts'
+import { interrupted, type Received, type RunStep, type RunToRead, readRun } from './read-run.ts'
+import { advance, type Progress, resultOf, runErrorOf } from './result.ts'
 
 export interface StreamSource<O extends OutputKind> {
   /** Sends the request. Calls `onUuid` if the conversation's uuid is known before the response head. */
   open: (signal: AbortSignal, onUuid: (conversationUuid: string) => void) => Promise<Answer>
-  /** Attaches to the run again, after `lastEventId` or from the start. If missing, no broken stream is resumed. */
-  attach?:
-    | ((conversationUuid: string, lastEventId: string | undefined, signal: AbortSignal) => Promise<Answer>)
-    | undefined
+  attach?: RunToRead['attach']
   stop?: (conversationUuid: string) => PromiseLike<unknown>
   tools?: ((host: ToolHost) => Promise<ToolLoop<O>>) | undefined
   resume?: boolean | ResumeOptions | undefined
@@ -56,8 +51,7 @@ export class RunPump<O extends OutputKind> {
   readonly started = deferred<string>()
   readonly result = deferred<RunResult<O>>()
   requestId: string | null = null
-  lastEventId: string | undefined
-  readonly progress: Progress = { conversationUuid: undefined, text: '', conversation: [], response: undefined }
+  readonly progress: Progress
   isObserved = false
   stopped: Promise<unknown> | undefined
   readonly #source: StreamSource<O> & { logger: Logger }
@@ -71,7 +65,7 @@ export class RunPump<O extends OutputKind> {
   constructor(source: StreamSource<O>) {
     const { signal } = this.controller
     this.#source = { logger: createLogger('warn', console), ...source }
-    this.lastEventId = source.lastEventId
+    this.progress = { lastEventId: source.lastEventId, text: '', conversation: [] }
     const { onEvent, onText, onToolCall, onFinished, onError } = source.callbacks ?? {}
     const named = { event: onEvent, text: onText, toolCall: onToolCall, finished: onFinished, error: onError }
     for (const [name, callback] of Object.entries(named)) {
@@ -104,16 +98,13 @@ export class RunPump<O extends OutputKind> {
     if (uuid) this.stopped ??= Promise.resolve(this.#source.stop?.(uuid)).catch(() => {})
   }
 
-  #leave(reason: unknown): void {
-    if (this.#source.onAbort === 'detach') this.stop('detached', reason)
-    else this.controller.abort(reason)
-  }
-
   async #run(signal: AbortSignal): Promise<void> {
     const { open, attach, signal: outer, idleTimeout, resume = true, runtime = systemRuntime } = this.#source
-    /** The caller's `lastEventId`. Undefined in later rounds. */
-    let from = this.lastEventId
-    if (!this.#ending) this.#unfollow = onAbort(outer, () => this.#leave(outer?.reason))
+    const leave = () => {
+      if (this.#source.onAbort === 'detach') this.stop('detached', outer?.reason)
+      else this.controller.abort(outer?.reason)
+    }
+    if (!this.#ending) this.#unfollow = onAbort(outer, leave)
     this.#tools = await this.#source.tools?.({
       scene: () => {
         const { conversationUuid = '', conversation } = this.progress
@@ -121,36 +112,26 @@ export class RunPump<O extends OutputKind> {
       },
       tell: (event) => this.listeners.emit('sdk', event),
     })
-    /** True until an event follows the caller's `lastEventId`. */
-    const isJoined = () => from !== undefined && this.lastEventId === from
+    let from = this.progress.lastEventId
     let openTurn: (() => Promise<Answer>) | undefined = () => open(signal, (uuid) => this.#learnUuid(uuid))
     while (openTurn && !this.#ending) {
       this.#turnEnd = undefined
-      await readRun({
+      const steps = readRun({
         open: openTurn,
-        isJoined: isJoined(),
-        attach: () => {
-          const uuid = this.progress.conversationUuid
-          // If no event followed the caller's `lastEventId`, the run may have ended by then. Reload the whole run.
-          const seen = isJoined() ? undefined : this.lastEventId
-          return attach && uuid ? () => attach(uuid, seen, signal) : undefined
-        },
+        attach,
+        progress: this.progress,
+        from,
         resume: typeof resume === 'object' ? resume : { maxAttempts: resume ? 3 : 0 },
         runtime,
         idleTimeout,
         signal,
-        isOver: () => Boolean(this.#ending ?? this.#turnEnd),
-        lastEventId: () => this.lastEventId,
-        onHead: (head) => this.#learnHead(head),
-        onFrame: (frame, head, isOld) => this.#receive(frame, head, isOld),
-        onReconnecting: (about) => {
-          this.#phase = 'reconnecting'
-          this.#source.logger.info(`${about.cause}: joined again in ${Math.round(about.delayMs)} ms`)
-          this.listeners.emit('sdk', { type: 'reconnecting', ...about })
-        },
-        onReconnected: () => this.listeners.emit('sdk', { type: 'reconnected', fromEventId: this.lastEventId }),
-        lost: (message, cause) => this.#interrupted(message, cause),
       })
+      for await (const step of steps) {
+        this.#take(step)
+        // A failure aborts the signal, after which `readRun` releases the connection and ends.
+        if (this.#turnEnd || this.#ending === 'finished') break
+      }
+      // Only the first round can be one that the caller joined.
       from = undefined
       openTurn = this.#turnEnd && (await this.#nextTurn(this.#turnEnd, signal))
     }
@@ -179,25 +160,34 @@ export class RunPump<O extends OutputKind> {
     this.#learnUuid(uuid)
   }
 
-  #receive(frame: Frame, head: Answer, isOld: boolean): void {
-    const event = this.#decode(frame)
-    if (event.id && !isOld) this.lastEventId = event.id
+  #take(step: RunStep): void {
     try {
-      // If the event was processed before, handle only a terminal event, so that the stream ends.
-      if (isOld) this.#conclude(event, head)
-      else if (event.event === 'latitude-event' || event.event === 'provider-event') this.#accept(event, head)
-      else this.listeners.emit('event', event)
+      if (step.type === 'head') this.#learnHead(step.head)
+      // The stream may have ended while the step was on its way.
+      else if (this.#ending) return
+      else if (step.type === 'events') this.#receive(step.events, step.head)
+      else {
+        if (step.type === 'reconnecting') {
+          this.#phase = 'reconnecting'
+          this.#source.logger.info(`${step.cause}: joined again in ${Math.round(step.delayMs)} ms`)
+        }
+        this.listeners.emit('sdk', step)
+      }
     } catch (reason) {
-      // Do not throw, because `readRun` would treat the exception as a broken connection.
+      // Do not throw: leaving the loop would first wait until the server closes the stream.
       this.#fail(reason)
     }
   }
 
-  #decode({ id = '', event = 'message', data: text }: Frame): StreamEvent {
-    const data: unknown = JSON.parse(text)
-    if (typeof data !== 'object' || !data) throw new SyntaxError('No object')
-    // The other fields are not validated: the server is trusted.
-    return { id, event, type: (data as { type?: unknown }).type, data } as StreamEvent
+  #receive(events: Received[], head: Answer): void {
+    for (const { event, isOld } of events.splice(0)) {
+      if (this.#ending ?? this.#turnEnd) return
+      if (event.id && !isOld) this.progress.lastEventId = event.id
+      // If the event was processed before, handle only a terminal event, so that the stream ends.
+      if (isOld) this.#conclude(event, head)
+      else if (event.event === 'latitude-event' || event.event === 'provider-event') this.#accept(event, head)
+      else this.listeners.emit('event', event)
+    }
   }
 
   #accept(event: StreamEvent, head: Answer): void {
@@ -219,7 +209,7 @@ export class RunPump<O extends OutputKind> {
       if (this.#tools?.goesOn(data.toolRequests)) this.#turnEnd = data
       else this.#finish(data)
     } else if (data.type === 'chain-error') {
-      const paused = this.#tools?.pausedResult(data, this.progress)
+      const paused = this.#tools?.pausedResult(data, this.progress.text)
       if (paused) this.#settleWith(paused)
       else this.#fail(runErrorOf(data, this.progress, { ...head, prompt: this.#source.prompt }))
     }
@@ -247,7 +237,7 @@ export class RunPump<O extends OutputKind> {
 
   #finish(data: Completed): void {
     const result = resultOf<O>(data, this.progress)
-    if (!result) throw this.#interrupted('The run completed without an answer')
+    if (!result) throw interrupted(this.progress, 'The run completed without an answer')
     this.#settleWith(this.#tools?.total(result) ?? result)
   }
 
@@ -285,13 +275,5 @@ export class RunPump<O extends OutputKind> {
       const uuid = this.progress.conversationUuid ?? 'unknown'
       this.#source.logger.warn(`A run failed and its error was not handled (conversation ${uuid}): ${error}`)
     })
-  }
-
-  #interrupted(message: string, cause?: unknown): StreamInterruptedError {
-    const {
-      lastEventId,
-      progress: { conversationUuid, text },
-    } = this
-    return new StreamInterruptedError(message, { conversationUuid, lastEventId, partial: { text }, cause })
   }
 }

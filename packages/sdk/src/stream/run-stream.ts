@@ -1,12 +1,12 @@
+import { quiet } from '../deferred.ts'
 import { ConfigurationError } from '../errors.ts'
+import type { AsyncIterableStream, ForwardOptions, StreamEvent, StreamEventMap } from '../events.ts'
 import type { IsText, OutputKind, PartialObject } from '../registry.ts'
 import { requireEvents } from '../transport/response-error.ts'
 import type { FinishReason, Message, RunResult, ToolCall, Usage } from '../types.ts'
-import { quiet } from './deferred.ts'
+import { readableOf, textOf } from '../views/readable.ts'
 import type { Place } from './event-log.ts'
-import type { AsyncIterableStream, ForwardOptions, StreamEvent, StreamEventMap } from './events.ts'
 import { RunPump, type StreamSource, type StreamState } from './run-pump.ts'
-import { readableOf, textOf } from './views.ts'
 
 /**
  * A run in progress. The client reads the run to its end even if you do not iterate. Unless
@@ -47,7 +47,7 @@ export class RunStream<O extends OutputKind = 'text'> implements AsyncIterable<S
   }
 
   get lastEventId(): string | undefined {
-    return this.#pump.lastEventId
+    return this.#pump.progress.lastEventId
   }
 
   get state(): StreamState {

@@ -1,9 +1,9 @@
+import { deferred } from '../deferred.ts'
 import { ToolExecutionError } from '../errors.ts'
-import { deferred } from '../stream/deferred.ts'
-import { onAbort } from '../transport/on-abort.ts'
+import { onAbort } from '../runtime.ts'
+import type { StandardSchema, Tool, ToolContext, ToolHandler } from '../tool.ts'
 import { startTimer } from '../transport/timer.ts'
 import type { Message, ToolCall } from '../types.ts'
-import type { StandardSchema, Tool, ToolContext, ToolHandler } from './tool.ts'
 
 const TIMEOUT_MS = 240_000
 const LONGEST_LINE = 500

@@ -1,12 +1,12 @@
+import type { Failed } from '../events.ts'
 import type { OutputKind } from '../registry.ts'
-import type { Failed, Progress } from '../stream/result.ts'
 import type { ContentPart, Message, RunResult, ToolCall } from '../types.ts'
 
 /**
  * Returns the result of a run that was stopped because a tool paused. A chat can answer the open calls. Returns
  * undefined if the run failed for another reason.
  */
-export function pausedResult<O extends OutputKind>(data: Failed, { text }: Progress): RunResult<O> | undefined {
+export function pausedResult<O extends OutputKind>(data: Failed, text: string): RunResult<O> | undefined {
   const { uuid, messages, source, tokenUsage, cost, error } = data
   if (error.code !== 'abort_error') return undefined
   const toolCalls = openCalls(messages)

@@ -2,7 +2,7 @@ import type { RunResult, Usage } from '../types.ts'
 
 export type Spent = Pick<RunResult, 'tokenUsage' | 'cost'>
 
-const KEYS = [
+export const usageKeys = [
   'promptTokens',
   'completionTokens',
   'totalTokens',
@@ -14,6 +14,6 @@ const KEYS = [
 
 export function sumOf(rounds: readonly Spent[]): Spent {
   const total = (numberOf: (round: Spent) => number) => rounds.reduce((sum, round) => sum + numberOf(round), 0)
-  const tokenUsage = Object.fromEntries(KEYS.map((key) => [key, total((round) => round.tokenUsage[key])])) as never
+  const tokenUsage = Object.fromEntries(usageKeys.map((key) => [key, total((round) => round.tokenUsage[key])])) as never
   return { tokenUsage, cost: total(({ cost }) => cost) }
 }

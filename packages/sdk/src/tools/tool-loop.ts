@@ -1,16 +1,14 @@
 import { ApiError } from '../errors.ts'
+import type { Completed, Failed, SdkEventData } from '../events.ts'
 import type { OutputKind } from '../registry.ts'
-import type { SdkEventData } from '../stream/events.ts'
-import type { Completed, Failed, Progress } from '../stream/result.ts'
-import { inlineTools, type RunStart, stopRun } from '../stream/run-start.ts'
+import { inlineTools, type RunStart, roundOptions } from '../run-start.ts'
+import type { ToolMap } from '../tool.ts'
 import type { Api } from '../transport/api.ts'
 import type { Answer } from '../transport/exchange.ts'
 import type { ContentPart, Message, RunResult, ToolCall } from '../types.ts'
 import { callTool, PAUSE, type ToolAnswer, type ToolScene } from './call-tool.ts'
 import { pausedResult } from './paused-result.ts'
-import { roundOptions } from './round-options.ts'
 import { type Spent, sumOf } from './spent.ts'
-import type { ToolMap } from './tool.ts'
 import { declaredTools, mismatches } from './tool-names.ts'
 
 const MAX_ROUNDS = 10
@@ -64,7 +62,7 @@ export class ToolLoop<O extends OutputKind> {
       if (this.#isPaused) return
       this.#isPaused = true
       // Stopping ends the run. Its open calls stay in the conversation.
-      await stopRun(this.#api, this.#host.scene().conversationUuid, this.#start)
+      await this.#api.stopRun(this.#host.scene().conversationUuid, this.#start.options)
     }
   }
 
@@ -129,8 +127,8 @@ export class ToolLoop<O extends OutputKind> {
     return { ...result, ...sumOf([...this.#spent, result]) }
   }
 
-  pausedResult(data: Failed, progress: Progress): RunResult<O> | undefined {
-    return this.#isPaused ? pausedResult(data, progress) : undefined
+  pausedResult(data: Failed, text: string): RunResult<O> | undefined {
+    return this.#isPaused ? pausedResult(data, text) : undefined
   }
 
   async #run(call: ToolCall): Promise<ToolAnswer> {

@@ -2,13 +2,14 @@ import { ApiPromise, type Outcome } from '../api-promise.ts'
 import { type OperationName, type OperationPaths, type OperationTypes, operations } from '../operations.ts'
 import type { RequestOptions, Scope } from '../options.ts'
 import type { Nothing } from '../registry.ts'
-import type { Settings } from '../settings.ts'
 import type { Answer, Exchange } from './exchange.ts'
 import { send } from './request.ts'
 import { parseAnswer } from './response-error.ts'
+import type { Settings } from './settings.ts'
 import { fillRoute, type Query, queryString } from './url.ts'
 
 const TIMEOUT_MS = 60_000
+const STOP_TIMEOUT_MS = 5000
 
 type ParamName<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
   ? Name | ParamName<`/${Rest}`>
@@ -42,29 +43,9 @@ export class Api {
     return new ApiPromise(this.answer(name, fields, options))
   }
 
-  /**
-   * Like `call`, for operations that change prompts. Evicts these prompts from the cache even if the operation fails.
-   */
-  write<K extends OperationName, O extends RequestOptions>(
-    name: K,
-    fields: Fields<K, O>,
-    options: O,
-  ): ApiPromise<OperationTypes[K]['result']> {
-    const write = async () => {
-      const exchange = this.exchange(name, fields, options)
-      let outcome: Outcome<OperationTypes[K]['result']> | undefined
-      try {
-        outcome = await this.#parsed(exchange)
-        return outcome
-      } finally {
-        const { prompts, cache } = this.settings
-        if (prompts.cache ?? cache) {
-          const { dropWritten } = await import('../cache/drop-written.ts')
-          await dropWritten(this.settings, exchange, outcome?.data)
-        }
-      }
-    }
-    return new ApiPromise(write())
+  /** Stops a run with a short timeout. Sends the call's headers, because a gateway may require them. */
+  stopRun(conversationUuid: string, { headers = {} }: RequestOptions): PromiseLike<unknown> {
+    return this.call('runs.stop', { conversationUuid }, { timeout: STOP_TIMEOUT_MS, headers })
   }
 
   async answer<T>(

@@ -1,5 +1,5 @@
 import { type ApiError, errorClassOf } from '../errors.ts'
-import type { Settings } from '../settings.ts'
+import type { Settings } from './settings.ts'
 
 const TIMEOUT_MS = 5000
 

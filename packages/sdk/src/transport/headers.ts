@@ -1,8 +1,8 @@
 import { version } from '../../package.json'
 import { ConfigurationError } from '../errors.ts'
 import type { ApiKey } from '../options.ts'
-import type { Settings } from '../settings.ts'
 import type { Exchange } from './exchange.ts'
+import type { Settings } from './settings.ts'
 
 /** Builds the headers of one attempt. Each attempt reads the API key again, because the key may have been rotated. */
 export async function requestHeaders(

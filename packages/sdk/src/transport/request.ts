@@ -1,11 +1,10 @@
 import { AbortError, ApiError, ConfigurationError, ConnectionError, StetError, TimeoutError } from '../errors.ts'
-import { randomUuid } from '../runtime.ts'
-import type { Settings } from '../settings.ts'
+import { retryDelayMs } from '../retry.ts'
+import { onAbort, randomUuid } from '../runtime.ts'
 import type { Answer, Exchange } from './exchange.ts'
 import { requestHeaders } from './headers.ts'
-import { onAbort } from './on-abort.ts'
 import { errorFromResponse, explained, requireEvents } from './response-error.ts'
-import { retryDelayMs } from './retry.ts'
+import type { Settings } from './settings.ts'
 import { startTimer } from './timer.ts'
 
 /** Sends a request with retries. @throws StetError */

@@ -1,7 +1,7 @@
 import type { Outcome } from '../api-promise.ts'
 import { ApiError, errorClassOf, RunError } from '../errors.ts'
-import type { Settings } from '../settings.ts'
 import type { Answer } from './exchange.ts'
+import type { Settings } from './settings.ts'
 
 const KEPT_CHARACTERS = 2048
 

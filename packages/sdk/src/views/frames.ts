@@ -1,5 +1,5 @@
 import { RunError } from '../errors.ts'
-import type { ForwardOptions, StreamEvent } from '../stream/events.ts'
+import type { ForwardOptions, StreamEvent } from '../events.ts'
 import { pageEvent } from './page-events.ts'
 
 /**

@@ -1,4 +1,5 @@
-import type { Exposed, ForwardOptions, StreamEvent } from '../stream/events.ts'
+import type { Exposed, ForwardOptions, StreamEvent } from '../events.ts'
+import { usageKeys } from '../tools/spent.ts'
 import type { AnyRunResponse, ToolCall, Usage } from '../types.ts'
 
 type May = (part: Exposed) => boolean
@@ -22,15 +23,7 @@ export function pageEvent(event: StreamEvent, { expose = [] }: ForwardOptions = 
 
 /** Copies only the token counts that `Usage` declares. */
 export function figures(usage: Usage): Usage {
-  return pick(usage, [
-    'promptTokens',
-    'completionTokens',
-    'totalTokens',
-    'inputTokens',
-    'outputTokens',
-    'reasoningTokens',
-    'cachedInputTokens',
-  ])
+  return pick(usage, usageKeys)
 }
 
 /** The visible keys of each event type. Every event type must be listed; otherwise this file does not compile. */

@@ -1,4 +1,4 @@
-import type { StreamEvent } from '../stream/events.ts'
+import type { StreamEvent } from '../events.ts'
 
 export async function* objectsOf(events: AsyncIterable<StreamEvent>): AsyncGenerator<unknown> {
   let text = ''

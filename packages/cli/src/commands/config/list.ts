@@ -1,6 +1,6 @@
 import { defineCommand, hasFlag } from '../../command.ts'
-import { formatTable } from '../../output.ts'
 import { maskApiKey, readCredentials } from '../../settings/credentials.ts'
+import { formatTable } from '../../terminal/output.ts'
 
 interface Setting {
   name: string

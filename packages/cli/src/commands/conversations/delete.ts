@@ -1,6 +1,6 @@
 import { defineCommand } from '../../command.ts'
 import { CliError } from '../../exit-code.ts'
-import { findConversation } from '../../settings/recent.ts'
+import { findConversation } from '../../ui/recent-conversations.ts'
 
 export const command = defineCommand({
   summary: 'Deletes a conversation permanently, with its runs and annotations. Refuses one with an active run.',

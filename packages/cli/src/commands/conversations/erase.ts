@@ -1,6 +1,6 @@
 import { defineCommand, textFlag } from '../../command.ts'
 import { CliError } from '../../exit-code.ts'
-import { countOf } from '../../output.ts'
+import { countOf } from '../../terminal/output.ts'
 import { readProjectId } from '../projects/project-id.ts'
 
 export const command = defineCommand({

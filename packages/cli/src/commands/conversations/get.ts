@@ -1,7 +1,7 @@
 import { defineCommand, textFlag } from '../../command.ts'
 import { CliError } from '../../exit-code.ts'
-import { findConversation } from '../../settings/recent.ts'
 import { conversationMarkdown, conversationText } from '../../ui/conversation-text.ts'
+import { findConversation } from '../../ui/recent-conversations.ts'
 
 export const command = defineCommand({
   summary: 'Prints a conversation.',

@@ -2,8 +2,8 @@ import { RUN_STATES } from '@stet/contract/vocabulary'
 import type { ConversationSummary } from '@stet/sdk'
 import { defineCommand, parseDuration, type RawInput, textFlag } from '../../command.ts'
 import { CliError } from '../../exit-code.ts'
-import { formatAge, formatTable, shortUuid } from '../../output.ts'
 import { promptNamed } from '../../sync/prompt-path.ts'
+import { formatAge, formatTable, shortUuid } from '../../terminal/output.ts'
 
 const pageSize = 100
 

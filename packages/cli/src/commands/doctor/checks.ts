@@ -3,12 +3,12 @@ import type { Stet } from '@stet/sdk'
 import { version } from '../../../package.json' with { type: 'json' }
 import { compileTexts, problemsOf } from '../../compile/compile-texts.ts'
 import type { Context } from '../../context.ts'
-import { countOf, shownFile } from '../../output.ts'
 import { isJsonObject } from '../../settings/json-file.ts'
 import type { Settings } from '../../settings/resolve.ts'
 import { scanProject } from '../../sync/scan.ts'
 import { describeVersion, findVersionToRun } from '../../sync/version-ref.ts'
 import { refuseOtherLock } from '../../sync/workspace.ts'
+import { countOf, shownFile } from '../../terminal/output.ts'
 import { generateTypes } from '../types/generated-types.ts'
 
 /** The `Date` header has a resolution of one second. Small differences are harmless. */

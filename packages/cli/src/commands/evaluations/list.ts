@@ -1,8 +1,8 @@
 import type { Evaluation } from '@stet/sdk'
 import { defineCommand, textFlag } from '../../command.ts'
-import { formatTable } from '../../output.ts'
 import { promptNamed } from '../../sync/prompt-path.ts'
 import { findVersionToRun } from '../../sync/version-ref.ts'
+import { formatTable } from '../../terminal/output.ts'
 
 export const command = defineCommand({
   summary: 'Lists the evaluations of the project, newest first.',

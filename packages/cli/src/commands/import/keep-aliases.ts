@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import type { Context } from '../../context.ts'
-import { shownFile } from '../../output.ts'
 import { writeLockFile } from '../../settings/lock-file.ts'
 import { isWithin } from '../../settings/write-file.ts'
 import { promptsDirOf } from '../../sync/prompt-path.ts'
+import { shownFile } from '../../terminal/output.ts'
 import type { ImportedPrompt } from './imported-prompt.ts'
 
 /** Keeps the ids of imported prompts in the lock, by path. Adds a loss to each prompt whose id cannot be kept. */

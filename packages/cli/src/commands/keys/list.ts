@@ -1,6 +1,6 @@
 import type { ApiKeyInfo } from '@stet/sdk'
 import { defineCommand } from '../../command.ts'
-import { formatAge, formatTable } from '../../output.ts'
+import { formatAge, formatTable } from '../../terminal/output.ts'
 
 export const command = defineCommand({
   summary: 'Lists the API keys of the workspace, newest first, including revoked ones.',

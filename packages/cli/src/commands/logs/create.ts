@@ -5,9 +5,9 @@ import { defineCommand, textFlag } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { CliError } from '../../exit-code.ts'
 import { isJsonObject } from '../../settings/json-file.ts'
-import { rememberConversation } from '../../settings/recent.ts'
 import { promptNamed } from '../../sync/prompt-path.ts'
 import { findVersionToRun } from '../../sync/version-ref.ts'
+import { rememberConversation } from '../../ui/recent-conversations.ts'
 
 export const command = defineCommand({
   summary: 'Records an external run as a conversation, and prints its uuid.',

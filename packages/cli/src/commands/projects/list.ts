@@ -1,6 +1,6 @@
 import type { Project } from '@stet/sdk'
 import { defineCommand } from '../../command.ts'
-import { formatAge, formatTable, shortUuid } from '../../output.ts'
+import { formatAge, formatTable, shortUuid } from '../../terminal/output.ts'
 
 export const command = defineCommand({
   summary: 'Lists the projects that the key can see, most recently edited first.',

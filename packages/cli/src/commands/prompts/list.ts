@@ -1,12 +1,12 @@
 import type { UnresolvedPrompt } from '@stet/sdk'
 import { defineCommand, hasFlag } from '../../command.ts'
 import type { Context } from '../../context.ts'
-import { countOf, formatAge, formatTable } from '../../output.ts'
 import { listPrompts } from '../../sync/list-prompts.ts'
 import { promptsDirOf } from '../../sync/prompt-path.ts'
 import { scanProject } from '../../sync/scan.ts'
 import { findVersionToRun } from '../../sync/version-ref.ts'
 import { selectorOf } from '../../sync/workspace.ts'
+import { countOf, formatAge, formatTable } from '../../terminal/output.ts'
 
 export const command = defineCommand({
   summary: 'Lists the prompts of a version (default: the one this folder follows, or live).',

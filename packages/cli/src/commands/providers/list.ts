@@ -1,6 +1,6 @@
 import type { ProviderKeyInfo } from '@stet/sdk'
 import { defineCommand } from '../../command.ts'
-import { formatAge, formatTable } from '../../output.ts'
+import { formatAge, formatTable } from '../../terminal/output.ts'
 
 export const command = defineCommand({
   summary: "Lists the provider keys: stored ones, and those from the server's settings.",

@@ -1,7 +1,7 @@
 import { defineCommand, hasFlag, textFlag } from '../../command.ts'
 import { exitCodes } from '../../exit-code.ts'
-import { countOf, shownFile } from '../../output.ts'
 import { writeFileAtomically, writeNamedFile } from '../../settings/write-file.ts'
+import { countOf, shownFile } from '../../terminal/output.ts'
 import { generateTypes } from './generated-types.ts'
 
 export const command = defineCommand({

@@ -1,5 +1,5 @@
 import { defineCommand, hasFlag } from '../../command.ts'
-import { shortUuid } from '../../output.ts'
+import { shortUuid } from '../../terminal/output.ts'
 import { useVersion } from './use.ts'
 
 export const command = defineCommand({

@@ -1,7 +1,7 @@
 import type { Version } from '@stet/sdk'
 import { defineCommand, textFlag } from '../../command.ts'
 import { CliError } from '../../exit-code.ts'
-import { formatAge, formatTable, shortUuid } from '../../output.ts'
+import { formatAge, formatTable, shortUuid } from '../../terminal/output.ts'
 
 export const command = defineCommand({
   summary: 'Lists drafts, then published versions, newest first.',

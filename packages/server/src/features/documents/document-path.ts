@@ -1,5 +1,5 @@
+import { similarNames } from '@stet/template/similar-names'
 import { refuse } from '../../shared/app-error.ts'
-import { similarNames } from '../../shared/similar-names.ts'
 
 const segment = /^[\p{L}\p{M}\p{Nd}_.-]+$/u
 const maxBytes = 512

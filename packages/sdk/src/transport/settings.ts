@@ -1,9 +1,9 @@
-import type { CacheSlot } from './cache/prompt-cache.ts'
-import { ConfigurationError } from './errors.ts'
-import { createLogger, LEVELS } from './logger.ts'
-import type { Logger, LogLevel, StetOptions } from './options.ts'
-import { type Runtime, systemRuntime } from './runtime.ts'
-import { parseBaseUrl } from './transport/url.ts'
+import type { CacheSlot } from '../cache/prompt-cache.ts'
+import { ConfigurationError } from '../errors.ts'
+import { createLogger, LEVELS } from '../logger.ts'
+import type { Logger, LogLevel, StetOptions } from '../options.ts'
+import { type Runtime, systemRuntime } from '../runtime.ts'
+import { parseBaseUrl } from './url.ts'
 
 const DEFAULT_ADDRESS = 'http://127.0.0.1:8787'
 const DEFAULT_MAX_RETRIES = 2

@@ -1,7 +1,7 @@
-import { ApiPromise } from './api-promise.ts'
-import type { LoadPage, Page } from './views/page-of.ts'
+import { ApiPromise } from '../api-promise.ts'
+import type { LoadPage, Page } from './page-of.ts'
 
-export type { Page } from './views/page-of.ts'
+export type { Page } from './page-of.ts'
 
 /**
  * The promise for the first page. Iterating the promise yields the items of all pages.
@@ -19,7 +19,7 @@ export function pagePromise<T>(load: LoadPage<T>, cursor?: string): PagePromise<
   const outcome = load(cursor)
     .withResponse()
     .then(async ({ data, response }) => {
-      const { pageOf } = await import('./views/page-of.ts')
+      const { pageOf } = await import('./page-of.ts')
       return { data: pageOf(data, load), response }
     })
   return new PagePromise(outcome)

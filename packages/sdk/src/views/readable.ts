@@ -1,4 +1,4 @@
-import type { AsyncIterableStream, StreamEvent } from './events.ts'
+import type { AsyncIterableStream, StreamEvent } from '../events.ts'
 
 const PING_MS = 15_000
 

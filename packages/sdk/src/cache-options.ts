@@ -1,5 +1,5 @@
-import type { StetError } from '../errors.ts'
-import type { Prompt } from '../types.ts'
+import type { StetError } from './errors.ts'
+import type { Prompt } from './types.ts'
 
 /**
  * Configures where and how long prompts are cached.

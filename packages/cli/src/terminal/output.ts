@@ -1,7 +1,7 @@
 import { relative, sep } from 'node:path'
-import type { Failure } from './exit-code.ts'
-import type { Io } from './io.ts'
-import { asShown, createStyle } from './ui/terminal-style.ts'
+import type { Failure } from '../exit-code.ts'
+import type { Io } from '../io.ts'
+import { asShown, createStyle } from './terminal-style.ts'
 
 export interface Column<T> {
   head: string

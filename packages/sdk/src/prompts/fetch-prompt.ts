@@ -1,18 +1,18 @@
 import type { Outcome } from '../api-promise.ts'
+import { isOutage, type Outage, Outages, pauses, reserveProbe } from '../cache/outages.ts'
+import type { Load } from '../cache/prompt-cache.ts'
+import type { CacheOptions, PromptFallback } from '../cache-options.ts'
 import { ApiError, StetError, TimeoutError } from '../errors.ts'
 import type { RequestOptions, Scope } from '../options.ts'
-import type { Settings } from '../settings.ts'
+import { onAbort } from '../runtime.ts'
 import type { Api } from '../transport/api.ts'
 import type { Exchange } from '../transport/exchange.ts'
-import { onAbort } from '../transport/on-abort.ts'
 import { send, untilAborted } from '../transport/request.ts'
 import { parseAnswer } from '../transport/response-error.ts'
+import type { Settings } from '../transport/settings.ts'
 import { startTimer } from '../transport/timer.ts'
 import type { FetchedPrompt, Prompt } from '../types.ts'
-import type { CacheOptions, PromptFallback } from './cache-options.ts'
 import { cacheOf, cacheOptions, keyPrefix, sha256 } from './kept-prompts.ts'
-import { isOutage, type Outage, Outages, pauses, reserveProbe } from './outages.ts'
-import type { Load } from './prompt-cache.ts'
 
 const FALLBACK_TIMEOUT_MS = 2000
 

@@ -1,5 +1,5 @@
-import type { Nothing } from '../registry.ts'
-import type { Message, ToolCall } from '../types.ts'
+import type { Nothing } from './registry.ts'
+import type { Message, ToolCall } from './types.ts'
 
 /** The interface that common schema libraries implement (standardschema.dev). */
 export interface StandardSchema<I = unknown, O = I> {

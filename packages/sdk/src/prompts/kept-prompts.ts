@@ -1,9 +1,9 @@
+import { PromptCache } from '../cache/prompt-cache.ts'
+import type { CacheOptions } from '../cache-options.ts'
 import { hexOf, randomUuid } from '../runtime.ts'
-import type { Settings } from '../settings.ts'
 import type { Exchange } from '../transport/exchange.ts'
 import { requestHeaders } from '../transport/headers.ts'
-import type { CacheOptions } from './cache-options.ts'
-import { PromptCache } from './prompt-cache.ts'
+import type { Settings } from '../transport/settings.ts'
 
 export function cacheOf({ prompts }: Settings, { max }: CacheOptions): PromptCache {
   prompts.cache ??= new PromptCache(max)

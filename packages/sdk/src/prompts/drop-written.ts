@@ -1,17 +1,23 @@
-import type { Settings } from '../settings.ts'
+import type { Outcome } from '../api-promise.ts'
 import type { Exchange } from '../transport/exchange.ts'
+import type { Settings } from '../transport/settings.ts'
 import { cacheOf, cacheOptions, keyPrefix } from './kept-prompts.ts'
 
 /**
  * Evicts the prompts that a write may have changed. Evicts whole versions, because prompts include each other. Also
  * evicts `live` after a publication or a write with `force`.
  */
-export async function dropWritten(settings: Settings, exchange: Exchange, answer: unknown): Promise<void> {
+export async function dropWritten(
+  settings: Settings,
+  exchange: Exchange,
+  outcome: Promise<Outcome<unknown>>,
+): Promise<void> {
   const { logger } = settings
   const options = cacheOptions(settings, true)
   const [, versions, addressed] = /^(.*\/versions\/)([^/]+)/.exec(exchange.url) ?? []
   const { force } = (exchange.body as { force?: boolean } | undefined) ?? {}
-  const { versionUuid } = (answer ?? {}) as { versionUuid?: string }
+  const answer = await outcome.catch(() => undefined)
+  const { versionUuid } = (answer?.data ?? {}) as { versionUuid?: string }
   const reached = new Set([addressed, versionUuid, (force || exchange.url.endsWith('/publish')) && 'live'])
   try {
     const prefix = await keyPrefix(settings, exchange)

@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
 import type { Io } from '../io.ts'
-import { isJsonObject, readTextIfPresent } from './json-file.ts'
-import { writeFileAtomically } from './write-file.ts'
+import { isJsonObject, readTextIfPresent } from '../settings/json-file.ts'
+import { writeFileAtomically } from '../settings/write-file.ts'
 
 const kept = 200
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i

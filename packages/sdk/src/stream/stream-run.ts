@@ -1,10 +1,8 @@
-import { ApiPromise, type Outcome } from '../api-promise.ts'
 import type { RequestOptions } from '../options.ts'
 import type { OutputKind } from '../registry.ts'
+import { inlineTools, noToolsInBackground, type RunStart, requestOnly, sentOptions } from '../run-start.ts'
 import type { Api } from '../transport/api.ts'
 import { observe } from '../transport/request.ts'
-import type { RunResult } from '../types.ts'
-import { inlineTools, noToolsInBackground, type RunStart, requestOnly, sentOptions, stopRun } from './run-start.ts'
 import { RunStream } from './run-stream.ts'
 
 /** Starts a run and immediately returns its stream. Without `isReadable`, the stream stores no events. */
@@ -30,7 +28,7 @@ export function streamRun<O extends OutputKind>(api: Api, start: RunStart<O>, is
       // `readRun` counts the attempts itself and resets the count after every event.
       return join(conversationUuid, { headers, signal, maxRetries: 0 })
     },
-    stop: (conversationUuid) => stopRun(api, conversationUuid, start),
+    stop: (conversationUuid) => api.stopRun(conversationUuid, options),
     tools:
       options.tools &&
       (async (host) => {
@@ -54,27 +52,4 @@ export function streamRun<O extends OutputKind>(api: Api, start: RunStart<O>, is
     logger,
     runtime,
   })
-}
-
-export function awaitRun<O extends OutputKind>(api: Api, start: RunStart<O>): ApiPromise<RunResult<O>> {
-  const isStreamed = start.options.stream !== false
-  const outcome = isStreamed
-    ? streamedOutcome(streamRun(api, start, false))
-    : import('../run/json-run.ts').then(({ jsonOutcome }) => jsonOutcome(api, start))
-  return new ApiPromise(outcome.then(refuseIteration), isStreamed)
-}
-
-async function streamedOutcome<O extends OutputKind>(stream: RunStream<O>): Promise<Outcome<RunResult<O>>> {
-  const [data, { response }] = await Promise.all([stream.finalResult(), stream.withResponse()])
-  return { data, response }
-}
-
-/** Makes `for await (… of await run())` in plain JavaScript fail with a clear message. */
-function refuseIteration<T extends Outcome<object>>(outcome: T): T {
-  Object.defineProperty(outcome.data, Symbol.asyncIterator, {
-    value: () => {
-      throw new TypeError('run() was awaited; use prompts.stream()')
-    },
-  })
-  return outcome
 }

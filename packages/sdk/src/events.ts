@@ -1,7 +1,7 @@
 import type { LatitudeEvent, ProviderEvent, RunFailure } from '@stet/contract/vocabulary'
-import type { StetError } from '../errors.ts'
-import type { OutputKind } from '../registry.ts'
-import type { AnyRunResponse, Message, RunResult, ToolCall } from '../types.ts'
+import type { StetError } from './errors.ts'
+import type { OutputKind } from './registry.ts'
+import type { AnyRunResponse, Message, RunResult, ToolCall } from './types.ts'
 
 type ChainFailure = { [K in keyof RunFailure]: RunFailure[K] extends string ? string : Record<string, unknown> }
 
@@ -16,6 +16,9 @@ type Widened<E> = E extends unknown ? { [K in keyof E]: K extends keyof Wider ? 
 
 /** Progress of the run itself. Every run ends with exactly one `chain-completed` or `chain-error`, its last event. */
 export type LatitudeEventData = Widened<LatitudeEvent>
+
+export type Completed = Extract<LatitudeEventData, { type: 'chain-completed' }>
+export type Failed = Extract<LatitudeEventData, { type: 'chain-error' }>
 
 /** The model's output, in parts. */
 export type ProviderEventData = ProviderEvent

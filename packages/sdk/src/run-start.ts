@@ -1,10 +1,7 @@
-import { ConfigurationError } from '../errors.ts'
-import type { AttachOptions, RequestOptions, Scope, StreamCallbacks, StreamControls } from '../options.ts'
-import type { OutputKind } from '../registry.ts'
-import type { Api } from '../transport/api.ts'
-import type { Message } from '../types.ts'
-
-const STOP_TIMEOUT_MS = 5000
+import { ConfigurationError } from './errors.ts'
+import type { AttachOptions, RequestOptions, Scope, StreamCallbacks, StreamControls } from './options.ts'
+import type { OutputKind } from './registry.ts'
+import type { Message } from './types.ts'
 
 type StartOptions<O extends OutputKind> = Scope &
   RequestOptions &
@@ -21,15 +18,6 @@ export interface RunStart<O extends OutputKind> {
   options: StartOptions<O>
   path?: string
   lastEventId?: string | undefined
-}
-
-/** Stops a run with a short timeout. Sends the call's headers, because a gateway may require them. */
-export function stopRun(
-  api: Api,
-  conversationUuid: string,
-  { options: { headers = {} } }: { options: RequestOptions },
-): PromiseLike<unknown> {
-  return api.call('runs.stop', { conversationUuid }, { timeout: STOP_TIMEOUT_MS, headers })
 }
 
 /** Returns the names of the tools whose results the run waits for, or undefined if the run waits for none. */
@@ -52,6 +40,19 @@ export function sentOptions<O extends OutputKind>({ options, lastEventId }: RunS
 
 export function requestOnly({ signal, timeout, maxRetries, headers }: RequestOptions): RequestOptions {
   return { signal, timeout, maxRetries, headers } as RequestOptions
+}
+
+/**
+ * Returns the options for a chat with tool results. The round number is appended to the caller's idempotency key,
+ * because each key is bound to one body.
+ */
+export function roundOptions<O extends OutputKind>(options: StartOptions<O>, round: number): RequestOptions {
+  const { mcpHeaders, idempotencyKey } = options
+  return {
+    ...requestOnly(options),
+    ...(mcpHeaders && { mcpHeaders }),
+    ...(idempotencyKey !== undefined && { idempotencyKey: `${idempotencyKey}-tools-${round}` }),
+  }
 }
 
 export function attachStart<O extends OutputKind>(conversationUuid: string, o: AttachOptions<O>): RunStart<O> {
