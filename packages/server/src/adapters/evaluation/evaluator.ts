@@ -18,12 +18,12 @@ import {
 } from '../../features/templates/template-engine.ts'
 import type { Logger } from '../../shared/logger.ts'
 import { createDeathRecord } from './death-record.ts'
-import { createTurns } from './fair-queue.ts'
 import { createInlineShare } from './inline-share.ts'
 import { createPerform, type Job, type JobReply, type Perform, type PromptJob } from './jobs.ts'
 import { createKnownTexts } from './known-texts.ts'
 import { createScanCache } from './scan-cache.ts'
 import { createThreadQueue, type ThreadQueue, type ThreadQueueOptions } from './thread-queue.ts'
+import { createTurns } from './turns.ts'
 
 export interface EvaluatorOptions extends ThreadQueueOptions {
   log: Logger
@@ -53,6 +53,7 @@ export function createEvaluator(options: EvaluatorOptions): TemplateEngine & { w
     deaths: createDeathRecord(),
   }
   const scans = createScanCache()
+  const lists = createTurns({ perKey: options.maxPerKey, perWorkspace: options.maxPerWorkspace })
   return {
     scan(source, owner) {
       const text = keyOf(owner, source)
@@ -61,7 +62,7 @@ export function createEvaluator(options: EvaluatorOptions): TemplateEngine & { w
     step: renderStep.bind(undefined, evaluator),
     checkAnswer: (answer, owner) => checkAnswer(evaluator, answer, owner),
     known: createKnownTexts(),
-    inTurn: createTurns({ perKey: options.maxPerKey, perWorkspace: options.maxPerWorkspace }),
+    inTurn: (owner, work) => lists.take({ ...owner, isRun: false }, work),
     waiting: evaluator.queue.waiting,
     close: evaluator.queue.close,
   }
