@@ -1,6 +1,7 @@
 import type { Prisma } from '../../../../generated/prisma/client.ts'
 import type { Example, ExampleStore } from '../../../features/examples/example.ts'
 import { refuse } from '../../../shared/app-error.ts'
+import { defined } from '../../../shared/defined.ts'
 import { type DatabaseClient, fromJson, toJson } from '../database.ts'
 import { withUniqueName } from '../database-error.ts'
 import { withAuthor } from './api-key-store.ts'
@@ -35,11 +36,8 @@ export function postgresExampleStore(client: DatabaseClient): ExampleStore {
       )
     },
     async update(workspaceId, projectId, uuid, { parameters, messages, ...change }) {
-      const data = {
-        ...change,
-        ...(parameters && { parameters: toJson(parameters) }),
-        ...(messages && { messages: toJson(messages) }),
-      }
+      const columns = { parameters: parameters && toJson(parameters), messages: messages && toJson(messages) }
+      const data = { ...change, ...defined(columns) }
       await withUniqueName('example-name-taken', change.name ?? '', () =>
         client.example.updateMany({ where: { workspaceId, projectId, uuid }, data }),
       )

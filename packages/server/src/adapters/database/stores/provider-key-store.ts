@@ -2,6 +2,7 @@ import type { ProviderKey as ProviderKeyRow } from '../../../../generated/prisma
 import type { ProviderKeyStore } from '../../../features/providers/ports.ts'
 import { type ProviderKey, providerNameKey } from '../../../features/providers/provider-key.ts'
 import { refuse } from '../../../shared/app-error.ts'
+import { defined } from '../../../shared/defined.ts'
 import { type DatabaseClient, fromJson, toJson } from '../database.ts'
 import { withUniqueName } from '../database-error.ts'
 
@@ -29,11 +30,8 @@ export function postgresProviderKeyStore(client: DatabaseClient): ProviderKeySto
       return toProviderKey(await client.providerKey.update({ where: { id }, data: { sealedToken: seal(id) } }))
     },
     async update(workspaceId, id, { configuration, ...change }) {
-      const data = {
-        ...change,
-        ...(change.name === undefined ? {} : { nameKey: providerNameKey(change.name) }),
-        ...(configuration === undefined ? {} : { configuration: toJson(configuration) }),
-      }
+      const nameKey = change.name === undefined ? undefined : providerNameKey(change.name)
+      const data = { ...change, ...defined({ nameKey, configuration: configuration && toJson(configuration) }) }
       const [row] = await withUniqueName('name-taken', change.name ?? '', () =>
         client.providerKey.updateManyAndReturn({ where: { workspaceId, id }, data }),
       )
