@@ -20,13 +20,14 @@ import { postgresAnnotationStore, postgresEvaluationStore } from './adapters/dat
 import { postgresExampleStore } from './adapters/database/stores/example-store.ts'
 import { postgresExternalLogStore, transactionExternalLogStore } from './adapters/database/stores/external-log-store.ts'
 import { postgresIdempotencyStore, postgresIdempotencyUpkeep } from './adapters/database/stores/idempotency-store.ts'
-import { postgresInstallationStore } from './adapters/database/stores/installation-store.ts'
-import { postgresLeaseStore } from './adapters/database/stores/lease-store.ts'
 import { postgresProjectStore } from './adapters/database/stores/project-store.ts'
 import { postgresProviderKeyStore } from './adapters/database/stores/provider-key-store.ts'
-import { postgresRunStore } from './adapters/database/stores/run-store.ts'
-import { postgresSessionStore } from './adapters/database/stores/session-store.ts'
-import { postgresSignInLinkStore } from './adapters/database/stores/sign-in-link-store.ts'
+import { postgresLeaseStore, postgresRunStore } from './adapters/database/stores/run-store.ts'
+import {
+  postgresInstallationStore,
+  postgresSessionStore,
+  postgresSignInLinkStore,
+} from './adapters/database/stores/session-store.ts'
 import { postgresToolCallStore } from './adapters/database/stores/tool-call-store.ts'
 import { postgresVersionStore } from './adapters/database/stores/version-store.ts'
 import { postgresStorageMeter, postgresWorkspaceStore } from './adapters/database/stores/workspace-store.ts'

@@ -24,18 +24,36 @@ export interface Repeated {
   stop(): Promise<void>
 }
 
-/** Calls `work` at each interval, unless the previous call is still running. @param work must not reject. */
-export function repeat(everyMs: number, work: () => Promise<void>): Repeated {
+export interface Wakeable extends Repeated {
+  /** Calls the work now, or once more after the running call. */
+  wake(): void
+}
+
+/**
+ * Calls `work` at each interval, unless the previous call is still running.
+ * @param work must not reject. Its signal is aborted by `stop`.
+ */
+export function repeat(everyMs: number, work: (stopping: AbortSignal) => Promise<void>): Wakeable {
+  const stopping = new AbortController()
   let running: Promise<void> | undefined
-  const timer = setInterval(() => {
-    running ??= work().finally(() => {
+  let isWoken = false
+  const begin = () => {
+    running ??= work(stopping.signal).finally(() => {
       running = undefined
+      if (isWoken && !stopping.signal.aborted) wake()
     })
-  }, everyMs)
+  }
+  const wake = () => {
+    isWoken = running !== undefined
+    begin()
+  }
+  const timer = setInterval(begin, everyMs)
   timer.unref()
   return {
+    wake,
     async stop() {
       clearInterval(timer)
+      stopping.abort()
       await running
     },
   }

@@ -62,6 +62,19 @@ export function isUniqueViolation(error: unknown): boolean {
   return code === 'P2002' || code === '23505'
 }
 
+/** @throws AppError `cause` if the write violates a unique constraint; errors of `write`. */
+export async function withUniqueName<T>(
+  cause: 'name-taken' | 'example-name-taken',
+  name: string,
+  write: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await write()
+  } catch (error) {
+    throw isUniqueViolation(error) ? refuse(cause, { name }) : error
+  }
+}
+
 export function codeOf(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined
   return typeof error.code === 'string' ? error.code : undefined

@@ -12,7 +12,7 @@ export interface Engine {
   /** True if even the writes that end begun work are rejected. Implies `writesClosed`. */
   reserveClosed(): boolean
   checks(): Record<string, boolean>
-  /** The use of the connection pool. Undefined for the embedded database, which has none. */
+  /** The use of the connection pools. Undefined for the embedded database, which has none. */
   connections(): { inUse: number; waiting: number; most: number } | undefined
   /** What the operator must know about damaged files. Undefined unless a statement has failed because of them. */
   damage?(): Promise<OperatorError> | undefined

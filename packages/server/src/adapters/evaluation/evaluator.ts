@@ -4,7 +4,6 @@
  */
 import { createHash } from 'node:crypto'
 import { CallerLimitError } from '@stet/template'
-import type { z } from 'zod'
 import {
   type AnswerCheck,
   CompileFailure,
@@ -19,13 +18,12 @@ import {
 } from '../../features/templates/template-engine.ts'
 import type { Logger } from '../../shared/logger.ts'
 import { createDeathRecord } from './death-record.ts'
-import { createTurns } from './fair-queue.ts'
 import { createInlineShare } from './inline-share.ts'
-import { createPerform, type Job, type Perform, type PromptJob } from './jobs.ts'
+import { createPerform, type Job, type JobReply, type Perform, type PromptJob } from './jobs.ts'
 import { createKnownTexts } from './known-texts.ts'
-import { answerResult, issueResult, scanResult, stepResult } from './replies.ts'
 import { createScanCache } from './scan-cache.ts'
 import { createThreadQueue, type ThreadQueue, type ThreadQueueOptions } from './thread-queue.ts'
+import { createTurns } from './turns.ts'
 
 export interface EvaluatorOptions extends ThreadQueueOptions {
   log: Logger
@@ -45,7 +43,6 @@ const INLINE_LIMITS = { fuel: 10_000, maxTextChars: 16_384, maxFrontMatterChars:
 const STALL_MS = 50
 /** Measures the thread from Node.js 23.9 and 22.19 on, before that the process. */
 const { threadCpuUsage: cpuUsage = process.cpuUsage } = process as { threadCpuUsage?: typeof process.cpuUsage }
-const INVALID_REPLY = 'The evaluation gave no valid answer'
 
 export function createEvaluator(options: EvaluatorOptions): TemplateEngine & { waiting(): number } {
   const evaluator: Evaluator = {
@@ -56,6 +53,7 @@ export function createEvaluator(options: EvaluatorOptions): TemplateEngine & { w
     deaths: createDeathRecord(),
   }
   const scans = createScanCache()
+  const lists = createTurns({ perKey: options.maxPerKey, perWorkspace: options.maxPerWorkspace })
   return {
     scan(source, owner) {
       const text = keyOf(owner, source)
@@ -64,7 +62,7 @@ export function createEvaluator(options: EvaluatorOptions): TemplateEngine & { w
     step: renderStep.bind(undefined, evaluator),
     checkAnswer: (answer, owner) => checkAnswer(evaluator, answer, owner),
     known: createKnownTexts(),
-    inTurn: createTurns({ perKey: options.maxPerKey, perWorkspace: options.maxPerWorkspace }),
+    inTurn: (owner, work) => lists.take({ ...owner, isRun: false }, work),
     waiting: evaluator.queue.waiting,
     close: evaluator.queue.close,
   }
@@ -96,9 +94,9 @@ async function readScan(
   owner: EvaluationOwner,
 ): Promise<TemplateScan> {
   const job = { operation: 'scan', workspaceId: owner.workspaceId, source } as const
-  const found = await evaluate(evaluator, scanResult, { job, owner, text: () => text, cause: () => 'scan' })
+  const found = await evaluate<TemplateScan>(evaluator, { job, owner, text: () => text, cause: () => 'scan' })
   if ('failure' in found) return failedScan(source, startIssue(source, found.failure))
-  return 'issue' in found ? failedScan(source, found.issue) : (found.result as TemplateScan)
+  return 'issue' in found ? failedScan(source, found.issue) : found.result
 }
 
 async function renderStep(
@@ -108,7 +106,7 @@ async function renderStep(
 ): Promise<TemplateStep> {
   const { source, ...step } = input
   const { parameters, state, answer } = step
-  const found = await evaluate(evaluator, stepResult, {
+  const found = await evaluate<TemplateStep>(evaluator, {
     job: { operation: 'step', workspaceId: owner.workspaceId, source, step } as PromptJob,
     owner,
     text: () => keyOf(owner, source),
@@ -116,7 +114,7 @@ async function renderStep(
   })
   if ('failure' in found) throw new CompileFailure(startIssue(source, found.failure))
   if ('issue' in found) throw new CompileFailure(found.issue)
-  return found.result as TemplateStep
+  return found.result
 }
 
 /** Always in the thread: a pattern of a schema may take endless time. */
@@ -125,31 +123,28 @@ async function checkAnswer(
   { schema, value }: StructuredAnswer,
   owner: EvaluationOwner,
 ): Promise<AnswerCheck> {
-  const found = await evaluateInThread(evaluator, answerResult, {
+  const found = await evaluateInThread<{ path: string; message: string }[]>(evaluator, {
     job: { operation: 'answer', schema, value },
     owner,
     text: () => `${owner.workspaceId}:${hashOf(schema)}`,
     cause: () => hashOf(value),
   })
-  if ('result' in found) return { issues: found.result }
-  return { failure: 'failure' in found ? found.failure : INVALID_REPLY }
+  if ('issue' in found) return { failure: found.issue.message }
+  return 'failure' in found ? found : { issues: found.result }
 }
 
-type Found<T> = { result: T } | { issue: CompileIssue } | { failure: string }
-
 /** @throws AppError ServiceUnavailableError if too much waits or the server stops; EvaluationCanceled. */
-async function evaluate<T>(evaluator: Evaluator, schema: z.ZodType<T>, evaluation: Evaluation): Promise<Found<T>> {
+async function evaluate<T>(evaluator: Evaluator, evaluation: Evaluation): Promise<JobReply<T>> {
   const { options, perform, share } = evaluator
   const { job, owner, text } = evaluation
   const { operation } = job
   const begunAt = performance.now()
-  if (!share.has(owner.workspaceId, begunAt)) return evaluateInThread(evaluator, schema, evaluation)
+  if (!share.has(owner.workspaceId, begunAt)) return evaluateInThread(evaluator, evaluation)
   const cpuBefore = cpuUsage()
   try {
     const reply = perform(job, INLINE_LIMITS)
     options.metrics.evaluationEnded({ operation, place: 'inline', seconds: (performance.now() - begunAt) / 1000 })
-    // A reply of this thread needs no check.
-    return reply as Found<T>
+    return reply as JobReply<T>
   } catch (error) {
     if (!(error instanceof CallerLimitError)) {
       return { failure: error instanceof Error ? error.message : 'The evaluation failed' }
@@ -161,14 +156,13 @@ async function evaluate<T>(evaluator: Evaluator, schema: z.ZodType<T>, evaluatio
     const cpuMs = (user + system) / 1000
     if (cpuMs > STALL_MS) options.log.warn('template.stall', { ms: Math.round(cpuMs), prompt: text() })
   }
-  return evaluateInThread(evaluator, schema, evaluation)
+  return evaluateInThread(evaluator, evaluation)
 }
 
 async function evaluateInThread<T>(
   { options, queue, deaths }: Evaluator,
-  schema: z.ZodType<T>,
   { job, owner, text, cause }: Evaluation<Job>,
-): Promise<Found<T>> {
+): Promise<JobReply<T>> {
   const failed = (failure: string) => ({ failure })
   const key = text()
   if (deaths.isRefused(key, cause)) {
@@ -183,14 +177,7 @@ async function evaluateInThread<T>(
       `The evaluation ${outcome.kind === 'timeout' ? 'took too long' : 'used too much memory or was ended'}`,
     )
   }
-  const { reply } = outcome
-  if ('failure' in reply) return failed(reply.failure)
-  if ('issue' in reply) {
-    const issue = issueResult.safeParse(reply.issue)
-    return issue.success ? { issue: issue.data as CompileIssue } : failed(INVALID_REPLY)
-  }
-  const result = schema.safeParse(reply.result)
-  return result.success ? { result: result.data } : failed(INVALID_REPLY)
+  return outcome.reply as JobReply<T>
 }
 
 function failedScan(source: TemplateSource, issue: CompileIssue): TemplateScan {

@@ -1,18 +1,10 @@
 /** Schedules evaluations round-robin over workspaces, and within a workspace over its API keys. */
-import {
-  EvaluationCanceled,
-  type EvaluationOwner,
-  type TemplateEngine,
-} from '../../features/templates/template-engine.ts'
-import { type AppError, refuse } from '../../shared/app-error.ts'
-import { afterListening } from '../../shared/clock.ts'
+import type { EvaluationOwner } from '../../features/templates/template-engine.ts'
 
 export interface FairLimits {
   perKey: number
   perWorkspace: number
 }
-
-export type FairQueue<J extends EvaluationOwner> = ReturnType<typeof createFairQueue<J>>
 
 interface KeyLane<J> {
   open: number
@@ -104,73 +96,4 @@ function takeFirst<J>(lane: WorkspaceLane<J>): J | undefined {
 function moveToEnd<K, V>(map: Map<K, V>, key: K, value: V): void {
   map.delete(key)
   map.set(key, value)
-}
-
-export interface Turn extends EvaluationOwner {
-  begin(): Promise<unknown>
-  fail(error: AppError): void
-}
-
-export function tooMany(limitOf: string): AppError {
-  return refuse('too-many-evaluations', { limitOf, retryAfter: 1 })
-}
-
-/**
- * @throws AppError ServiceUnavailableError if a limit is reached or the pool closes; EvaluationCanceled if the caller
- * disconnects before its turn; errors of `work`.
- */
-export function waitForTurn<Result>(
-  queue: FairQueue<Turn>,
-  job: EvaluationOwner,
-  work: () => Promise<Result>,
-  timeoutMs?: number,
-): Promise<Result> {
-  const { signal } = job
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(new EvaluationCanceled())
-    let stopClock: (() => void) | undefined
-    const stopWaiting = (): void => {
-      stopClock?.()
-      signal?.removeEventListener('abort', cancel)
-    }
-    const turn: Turn = {
-      ...job,
-      begin() {
-        stopWaiting()
-        const working = work()
-        resolve(working)
-        return working
-      },
-      fail(error) {
-        stopWaiting()
-        reject(error)
-      },
-    }
-    const leave = (error: AppError): void => {
-      if (queue.drop(turn)) turn.fail(error)
-    }
-    const cancel = (): void => leave(new EvaluationCanceled())
-    const limitOf = queue.add(turn)
-    if (limitOf) return reject(tooMany(limitOf))
-    signal?.addEventListener('abort', cancel, { once: true })
-    // A late tick of the clock counts as one timeout.
-    if (timeoutMs) stopClock = afterListening(timeoutMs, () => leave(tooMany('server')), timeoutMs / 10)
-  })
-}
-
-export function createTurns(limits: FairLimits): TemplateEngine['inTurn'] {
-  const queue = createFairQueue<Turn>(limits)
-  const beginNext = (): void => {
-    for (let next = queue.take(); next; next = queue.take()) void complete(next)
-  }
-  const complete = async (turn: Turn): Promise<void> => {
-    await turn.begin().catch(() => undefined)
-    queue.release(turn)
-    beginNext()
-  }
-  return <T>(owner: EvaluationOwner, work: () => Promise<T>) => {
-    const result = waitForTurn(queue, { ...owner, isRun: false }, work)
-    beginNext()
-    return result
-  }
 }

@@ -2,6 +2,7 @@
 import {
   CallerLimitError,
   type CompiledPrompt,
+  type CompileIssue,
   CompileIssueError,
   type CompileLimits,
   compilePrompt,
@@ -23,7 +24,7 @@ export type PromptJob = ({ operation: 'scan' } & PromptOf) | ({ operation: 'step
 /** An answer is checked against the schema of its prompt. Only the thread can do that. */
 export type Job = PromptJob | { operation: 'answer'; schema: Record<string, unknown>; value: unknown }
 
-export type JobReply = { result: unknown } | { issue: object } | { failure: string }
+export type JobReply<Result = unknown> = { result: Result } | { issue: CompileIssue } | { failure: string }
 
 export interface JobLimits extends CompileLimits {
   fuel?: number
@@ -61,7 +62,7 @@ export function createPerform(): Perform {
       const [issue] = triedSchema(job.source, limits, prompt.config, result.config)
       return issue ? { issue } : { result }
     } catch (error) {
-      if (error instanceof CompileIssueError) return { issue: { ...error.issue } }
+      if (error instanceof CompileIssueError) return { issue: error.issue }
       throw error
     }
   }

@@ -1,8 +1,8 @@
 import { EvaluationCanceled, type EvaluationOwner } from '../../features/templates/template-engine.ts'
 import { refuse } from '../../shared/app-error.ts'
-import { createFairQueue, type Turn, tooMany, waitForTurn } from './fair-queue.ts'
 import type { Job } from './jobs.ts'
 import { createThread, type EvaluationThread, type ThreadOutcome } from './thread.ts'
+import { createTurns, tooMany } from './turns.ts'
 
 export interface ThreadQueueOptions {
   threadFile: string
@@ -32,9 +32,8 @@ const MAX_WAIT_MS = 10_000
 
 interface Queue {
   options: ThreadQueueOptions
-  turns: ReturnType<typeof createFairQueue<Turn>>
+  turns: ReturnType<typeof createTurns>
   thread: EvaluationThread
-  isBusy: boolean
   isClosed: boolean
 }
 
@@ -43,9 +42,8 @@ export function createThreadQueue(options: ThreadQueueOptions): ThreadQueue {
   const { threadFile: file, timeoutMs, maxPerKey: perKey, maxPerWorkspace: perWorkspace } = options
   const queue: Queue = {
     options,
-    turns: createFairQueue<Turn>({ perKey, perWorkspace }),
+    turns: createTurns({ perKey, perWorkspace }, 1),
     thread: createThread({ file, timeoutMs }),
-    isBusy: false,
     isClosed: false,
   }
   return {
@@ -53,7 +51,7 @@ export function createThreadQueue(options: ThreadQueueOptions): ThreadQueue {
     waiting: queue.turns.waiting,
     async close() {
       queue.isClosed = true
-      for (const turn of queue.turns.dropAll()) turn.fail(refuse('server-stopping'))
+      queue.turns.close(refuse('server-stopping'))
       await queue.thread.close()
     },
   }
@@ -86,17 +84,5 @@ function runInTurn(queue: Queue, job: Job, owner: EvaluationOwner): Promise<Thre
     metrics.evaluationEnded({ operation: job.operation, place: 'thread', seconds })
     return outcome
   }
-  const outcome = waitForTurn(queue.turns, owner, work, owner.isRun ? undefined : MAX_WAIT_MS)
-  void serve(queue)
-  return outcome
-}
-
-async function serve(queue: Queue): Promise<void> {
-  if (queue.isBusy) return
-  queue.isBusy = true
-  for (let turn = queue.turns.take(); turn; turn = queue.turns.take()) {
-    await turn.begin().catch(() => undefined)
-    queue.turns.release(turn)
-  }
-  queue.isBusy = false
+  return queue.turns.take(owner, work, owner.isRun ? undefined : MAX_WAIT_MS)
 }

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { LiveCache } from '../../features/deps.ts'
+import { heldBytes } from '../../shared/json-pieces.ts'
 
 interface Entry {
   scope: string
@@ -40,7 +41,7 @@ export function createLiveCache(limits: LiveCacheLimits = {}): LiveCache {
 
   const isCurrent = (scope: string, since: number) => since >= (droppedAt.get(scope) ?? allDroppedAt)
   const keep = (id: string, scope: string, value: unknown) => {
-    kept.set(id, { scope, value, bytes: estimateBytes(value, 0) })
+    kept.set(id, { scope, value, bytes: heldBytes(value) })
     if (!kept.has(id)) return
     const ids = idsOf.get(scope) ?? new Set()
     idsOf.set(scope, ids.add(id))
@@ -88,13 +89,4 @@ export function createLiveCache(limits: LiveCacheLimits = {}): LiveCache {
 // Turns a synchronous throw into a rejection.
 async function startLoad<T>(load: () => Promise<T>): Promise<T> {
   return load()
-}
-
-function estimateBytes(value: unknown, depth: number): number {
-  if (typeof value === 'string') return 16 + 2 * value.length
-  if (typeof value !== 'object' || value === null || depth > 8) return 16
-  if (ArrayBuffer.isView(value)) return 64 + value.byteLength
-  let sum = 64
-  for (const item of Array.isArray(value) ? value : Object.values(value)) sum += estimateBytes(item, depth + 1)
-  return sum
 }

@@ -23,8 +23,8 @@ export function registerProcessState(registry: Registry, state: ProcessState): v
   gauge('stet_template_queue_depth', 'Evaluations that wait for the evaluation thread.', state.templatesWaiting)
   counter('stet_sql_statements_total', 'SQL statements sent.', state.statementCount)
   const connections = (name: 'inUse' | 'waiting' | 'most') => () => state.connections()?.[name] ?? 0
-  gauge('stet_database_connections_in_use', 'Connections of the pool in use.', connections('inUse'))
-  gauge('stet_database_connections_max', 'Size of the pool; 0 without a pool.', connections('most'))
+  gauge('stet_database_connections_in_use', 'Connections of the pools in use.', connections('inUse'))
+  gauge('stet_database_connections_max', 'Size of the pools; 0 without a pool.', connections('most'))
   gauge('stet_database_waiting', 'Statements and transactions that wait for a connection.', connections('waiting'))
   if (state.storedBytes)
     gauge('stet_stored_bytes', 'Stored bytes of all workspaces, as counted against their limit.', state.storedBytes)

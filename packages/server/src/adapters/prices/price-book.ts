@@ -2,7 +2,6 @@
 import {
   calcPrice,
   findProvider,
-  type ModelInfo,
   type ModelPrice,
   type PriceCalculationResult,
   type PriceOptions,
@@ -27,8 +26,6 @@ const tableNames: Readonly<Record<string, string>> = {
 
 const decimals = 12
 
-type Rates = Omit<PriceRule, 'model'>
-
 export function priceBook(): PriceBook {
   return {
     pricesOf: (provider) => (provider.isDemo ? free : pricesOf(provider)),
@@ -49,7 +46,7 @@ function pricesOf(provider: ProviderSettings): ModelPrices {
       const { model, servedModel } = call
       const { prices } = provider.configuration
       const rule = prices === undefined ? undefined : findPriceRule(prices, model)
-      if (rule) return costAt(rule, call)
+      if (rule) return costByRule(rule, call)
       // Tries the served model first, because a deployment's name may match a different model.
       const served = servedModel === undefined ? unknown : tableCost(servedModel, call)
       return served.known ? served : tableCost(model, call)
@@ -95,11 +92,11 @@ function ruleModels(prices: unknown): string[] {
   return names.filter((name) => !name.includes('*'))
 }
 
-function costAt(rates: Rates, call: PricedCall): Cost {
+function costByRule(rule: PriceRule, call: PricedCall): Cost {
   const { cached, written, fresh, output } = countsOf(call)
   const input =
-    fresh * rates.input + cached * (rates.cachedInput ?? rates.input) + written * (rates.cacheWrite ?? rates.input)
-  return { cost: Number(((input + output * rates.output) / 1_000_000).toFixed(decimals)), known: true }
+    fresh * rule.input + cached * (rule.cachedInput ?? rule.input) + written * (rule.cacheWrite ?? rule.input)
+  return { cost: Number(((input + output * rule.output) / 1_000_000).toFixed(decimals)), known: true }
 }
 
 /** @param entry the table's provider, with this model as its only model. */
@@ -118,8 +115,6 @@ function findInTable(provider: ProviderSettings, named: string, at: Date): Model
   const model = provider.kind.startsWith('google') ? named.replace(/^(models|google)\//, '') : named
   const found = source && askTable({}, model, { ...source, timestamp: at })
   if (!found) return () => unknown
-  const rates = ratesOf(found.model)
-  if (rates) return (call) => costAt(rates, call)
   const entry = { ...found.provider, models: [found.model] }
   return (call) => entryCost(entry, model, call)
 }
@@ -131,15 +126,6 @@ function askTable(...question: Parameters<typeof calcPrice>): PriceCalculationRe
     // `calcPrice` throws for usage that it cannot price. The run must not fail for this reason.
     return null
   }
-}
-
-/** Returns undefined if input or output has no fixed price, if a price varies, or if requests cost extra. */
-function ratesOf({ prices }: ModelInfo): Rates | undefined {
-  if (Array.isArray(prices) || prices['requests_kcount'] !== undefined) return undefined
-  const { input_mtok: input, output_mtok: output, cache_read_mtok: cachedInput, cache_write_mtok: cacheWrite } = prices
-  if (typeof input !== 'number' || typeof output !== 'number') return undefined
-  if (typeof cachedInput === 'object' || typeof cacheWrite === 'object') return undefined
-  return { input, output, cachedInput, cacheWrite }
 }
 
 function tableSource({ kind, url }: PricedProvider): PriceOptions | undefined {

@@ -53,7 +53,7 @@ export async function issueAdminKey(deps: Needs<'transaction'>, name: string | u
     const { workspaces } = stores
     const workspace = await (name === undefined ? workspaces.findFirst() : workspaces.findByName(name))
     if (!workspace) throw new OperatorError('Workspace not found')
-    const author = await workspaces.findFirstAuthor(workspace.id)
+    const author = await workspaces.findAuthor(workspace.id)
     if (!author) throw new OperatorError('Workspace has no author')
     return createAdminKey(stores, { workspace, author, name: 'admin (recovered)', adminKey: undefined })
   })

@@ -43,10 +43,21 @@ export async function issueApiKey(
   return { apiKey, key }
 }
 
+/** Ends the e-mail addresses of authors who are programs. */
+const programDomain = '@localhost'
+
+/** Lists the people who can manage the workspace, by name. */
+export async function listAdmins({ stores, clock }: Needs<'stores' | 'clock'>, workspaceId: number): Promise<Author[]> {
+  const admins = await stores.apiKeys.listAdmins(workspaceId, clock.now())
+  return admins
+    .filter(({ email }) => !email.endsWith(programDomain))
+    .sort((left, right) => (left.name < right.name || (left.name === right.name && left.id < right.id) ? -1 : 1))
+}
+
 // A key's name identifies a person or program. Keys with the same name share an author.
 async function authorNamed({ workspaces }: Stores, workspaceId: number, name: string): Promise<Author> {
-  const known = await workspaces.findAuthorByName(workspaceId, name)
-  return known ?? workspaces.createAuthor(workspaceId, { name, email: `${mailboxOf(name)}@localhost` })
+  const known = await workspaces.findAuthor(workspaceId, { name })
+  return known ?? workspaces.createAuthor(workspaceId, { name, email: mailboxOf(name) + programDomain })
 }
 
 // A person keeps the stored name, because versions already show it.

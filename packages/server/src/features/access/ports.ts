@@ -40,12 +40,10 @@ export interface WorkspaceStore {
   findByName(name: string): Promise<Workspace | null>
   create(name: string): Promise<Workspace>
   createAuthor(workspaceId: number, input: Omit<Author, 'id'>): Promise<Author>
-  /** Returns the oldest author with that name. */
-  findAuthorByName(workspaceId: number, name: string): Promise<Author | null>
+  /** Returns the oldest author with that name and that email, if given. */
+  findAuthor(workspaceId: number, author?: Partial<Omit<Author, 'id'>>): Promise<Author | null>
   /** Compares without case. Returns the oldest author with that email. */
   findAuthorByEmail(workspaceId: number, email: string): Promise<Author | null>
-  findAuthor(workspaceId: number, author: Omit<Author, 'id'>): Promise<Author | null>
-  findFirstAuthor(workspaceId: number): Promise<Author | null>
   /** Serializes the creation of workspaces, for example by several starting servers. */
   lockCreation(): Promise<void>
 }

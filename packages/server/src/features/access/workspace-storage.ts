@@ -50,20 +50,14 @@ function addTo(sums: Map<number, number>, workspaceId: number, bytes: number): v
 /** Measures now and then every minute. Nothing if there is no limit. */
 export function keepMeasuringStorage(deps: Needs<'storage' | 'logger'>): Repeated[] {
   if (!deps.storage) return []
-  const stopping = new AbortController()
-  const measure = () =>
-    measureStorage(deps, { signal: stopping.signal }).catch((error: unknown) => {
-      if (stopping.signal.aborted) return
+  const measuring = repeat(measureEveryMs, (stopping) =>
+    measureStorage(deps, { signal: stopping }).catch((error: unknown) => {
+      if (stopping.aborted) return
       deps.logger.warn('storage.not-measured', { reason: error instanceof Error ? error.message : String(error) })
-    })
-  const first = measure()
-  const loop = repeat(measureEveryMs, () => first.then(measure))
-  const stop = async () => {
-    stopping.abort()
-    await loop.stop()
-    await first
-  }
-  return [{ stop }]
+    }),
+  )
+  measuring.wake()
+  return [measuring]
 }
 
 /** Pauses after each statement for as long as it took, so that measuring uses at most half of the database. */

@@ -2,6 +2,7 @@
 
 import { issueAt, refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
+import { defined } from '../../shared/defined.ts'
 import { readUuid } from '../../shared/text-guards.ts'
 import type { Needs } from '../deps.ts'
 import { normalizeDocumentPath } from '../documents/document-path.ts'
@@ -24,7 +25,7 @@ export async function listConversations(
   const filter = possibleFilter(caller, { ...input.filter, hiddenProjects })
   if (!filter) return { items: [], nextCursor: null }
   // One extra row shows whether there is a next page.
-  const page = { limit: limit + 1, ...(after === undefined ? {} : { after }) }
+  const page = defined({ limit: limit + 1, after })
   const found = await deps.stores.conversations.list(workspaceId, filter, page)
   const items = found.slice(0, limit)
   const last = found.length > limit ? items.at(-1) : undefined
@@ -36,15 +37,15 @@ function possibleFilter(caller: Caller, filter: ConversationFilter): Conversatio
   const uuids = [versionUuid, documentUuid].map((uuid) => (uuid === undefined ? undefined : (readUuid(uuid) ?? null)))
   const [version, document] = uuids
   if (version === null || document === null) return undefined
-  return {
+  return defined({
     ...rest,
-    ...(from === undefined ? {} : { from: possibleInstant(from) }),
-    ...(to === undefined ? {} : { to: possibleInstant(to) }),
-    ...(caller.projectId === null ? {} : { projectId: caller.projectId }),
-    ...(version === undefined ? {} : { versionUuid: version }),
-    ...(document === undefined ? {} : { documentUuid: document }),
-    ...(path === undefined ? {} : { path: normalizeDocumentPath(path) }),
-  }
+    from: from && possibleInstant(from),
+    to: to && possibleInstant(to),
+    projectId: caller.projectId ?? rest.projectId,
+    versionUuid: version,
+    documentUuid: document,
+    path: path === undefined ? undefined : normalizeDocumentPath(path),
+  })
 }
 
 function possibleInstant(instant: Date): Date {

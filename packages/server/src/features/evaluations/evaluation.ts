@@ -1,5 +1,6 @@
 import type { EvaluationConfiguration as ConfigurationInput, EvaluationMetric } from '@stet/contract/vocabulary'
 import { issueAt, refuse } from '../../shared/app-error.ts'
+import { defined } from '../../shared/defined.ts'
 
 /** Only the metric `rating` uses ratings and thresholds. Missing thresholds default to the ends of the range. */
 export interface EvaluationConfiguration extends ConfigurationInput {
@@ -28,13 +29,7 @@ export function completeConfiguration(metric: EvaluationMetric, given: Configura
   const configuration = { ...texts, reverseScale: given.reverseScale ?? false }
   if (metric === 'binary') return configuration
   assertRange(minRating, maxRating, minThreshold ?? minRating, maxThreshold ?? maxRating)
-  return {
-    ...configuration,
-    minRating,
-    maxRating,
-    ...(minThreshold !== undefined && { minThreshold }),
-    ...(maxThreshold !== undefined && { maxThreshold }),
-  }
+  return defined({ ...configuration, minRating, maxRating, minThreshold, maxThreshold })
 }
 
 function assertRange(minRating: number, maxRating: number, minThreshold: number, maxThreshold: number): void {

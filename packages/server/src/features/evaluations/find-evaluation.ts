@@ -2,6 +2,7 @@
 
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
+import { defined } from '../../shared/defined.ts'
 import { readUuid } from '../../shared/text-guards.ts'
 import type { Needs } from '../deps.ts'
 import { deletedProjects, findProject } from '../documents/version-ref.ts'
@@ -25,13 +26,10 @@ export async function listEvaluations(
   { caller, ...filter }: EvaluationFilter & { caller: Caller },
 ): Promise<Evaluation[]> {
   if (filter.projectId !== undefined) await findProject(deps, caller, filter.projectId)
-  const projectId = filter.projectId ?? caller.projectId
+  const projectId = filter.projectId ?? caller.projectId ?? undefined
   const documentUuid = filter.documentUuid === undefined ? undefined : readUuid(filter.documentUuid)
   if (filter.documentUuid !== undefined && documentUuid === undefined) return []
-  const found = await deps.stores.evaluations.list(caller.workspaceId, {
-    ...(projectId === null ? {} : { projectId }),
-    ...(documentUuid === undefined ? {} : { documentUuid }),
-  })
+  const found = await deps.stores.evaluations.list(caller.workspaceId, defined({ projectId, documentUuid }))
   const deleted = await deletedProjects(deps)
   return found.filter((evaluation) => !deleted.has(evaluation.projectId))
 }

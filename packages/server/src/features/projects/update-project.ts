@@ -1,6 +1,7 @@
 import type { UpdateProjectBody } from '@stet/contract/vocabulary'
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
+import { defined } from '../../shared/defined.ts'
 import type { Needs } from '../deps.ts'
 import type { Project, ProjectChange } from './project.ts'
 
@@ -11,12 +12,12 @@ export async function updateProject(
 ): Promise<Project> {
   const { name, defaultProvider, defaultModel, retentionDays } = body
   if (caller.projectId !== null && caller.projectId !== projectId) throw refuse('unknown-project')
-  const change: ProjectChange = {
-    ...(name === undefined ? {} : { name }),
-    ...(defaultProvider === undefined ? {} : { defaultProvider: defaultProvider || null }),
-    ...(defaultModel === undefined ? {} : { defaultModel: defaultModel || null }),
-    ...(retentionDays === undefined ? {} : { retentionDays }),
-  }
+  const change: ProjectChange = defined({
+    name,
+    defaultProvider: defaultProvider === undefined ? undefined : defaultProvider || null,
+    defaultModel: defaultModel === undefined ? undefined : defaultModel || null,
+    retentionDays,
+  })
   try {
     return await deps.transaction(async (stores) => {
       const project = await stores.projects.lock(caller.workspaceId, projectId)

@@ -1,6 +1,7 @@
 /** Creates, updates and deletes provider keys. Seals tokens, and checks addresses before they are stored. */
 import type { CreateProviderKeyBody, UpdateProviderKeyBody } from '@stet/contract/vocabulary'
 import { issueAt, refuse } from '../../shared/app-error.ts'
+import { defined } from '../../shared/defined.ts'
 import type { Needs } from '../deps.ts'
 import { workspaceScope } from './list-providers.ts'
 import { priceRuleProblem } from './price-rule.ts'
@@ -39,16 +40,15 @@ export async function updateProviderKey(
   const { workspaceId, id, name, url, token, defaultModel, configuration } = input
   await findStored(deps, input)
   const isPlainHttp = await checkFields(deps, input)
-  const change = {
-    ...(name === undefined ? {} : { name }),
-    ...(url === undefined ? {} : { url }),
-    ...(configuration === undefined ? {} : { configuration }),
-    ...(defaultModel === undefined ? {} : { defaultModel: defaultModel || null }),
-    ...(token === undefined
-      ? {}
-      : { maskedToken: maskToken(token), sealedToken: deps.secrets.seal(token, tokenContext(workspaceId, id)) }),
+  const change = defined({
+    name,
+    url,
+    configuration,
+    defaultModel: defaultModel === undefined ? undefined : defaultModel || null,
+    maskedToken: token && maskToken(token),
+    sealedToken: token && deps.secrets.seal(token, tokenContext(workspaceId, id)),
     updatedAt: deps.clock.now(),
-  }
+  })
   const updated = await deps.transaction(async ({ providerKeys }) => {
     // Without the lock, this request's address could be stored with the token of a concurrent request.
     const stored = await providerKeys.lock(workspaceId, id)

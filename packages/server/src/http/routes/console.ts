@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { consoleContract } from '@stet/contract'
 import type { Request, Response } from 'express'
-import { listAdmins } from '../../features/access/list-admins.ts'
+import { listAdmins } from '../../features/access/issue-api-key.ts'
 import { endReplacedSession, endSession, listSessions } from '../../features/sessions/end-session.ts'
 import { openSession, previewSignIn } from '../../features/sessions/open-session.ts'
 import { createSignInLink, publicUrlOf, signInUrl } from '../../features/sessions/sign-in-link.ts'

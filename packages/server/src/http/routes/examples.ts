@@ -1,6 +1,7 @@
 import type { contract } from '@stet/contract'
-import { listExamples } from '../../features/examples/list-examples.ts'
+import { findProject } from '../../features/documents/version-ref.ts'
 import { createExample, deleteExample, updateExample } from '../../features/examples/save-example.ts'
+import { readUuid } from '../../shared/text-guards.ts'
 import { exampleBody } from '../../wire/example.ts'
 import { callerOf } from '../auth/request-context.ts'
 import { pathId } from '../body/address.ts'
@@ -16,7 +17,9 @@ export function exampleRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<type
       const caller = callerOf(res)
       await unread.reserve(res, caller.apiKeyId)
       const projectId = pathId(params.projectId, 'unknown-project')
-      const examples = await listExamples(deps, { ...query, caller, projectId })
+      await findProject(deps, caller, projectId)
+      const documentUuid = readUuid(query.documentUuid)
+      const examples = documentUuid ? await deps.stores.examples.list(caller.workspaceId, projectId, documentUuid) : []
       return { status: 200, body: sizedBody(unread, res, examples.map(exampleBody)) }
     },
     create: async ({ params, body, req, res }) =>

@@ -1,16 +1,17 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import type { SqlQueries, SqlSession, SqlStatement } from '@stet/embedded-postgres/sql-session'
-import type pg from 'pg'
+import pg from 'pg'
 import type { Engine } from '../engine.ts'
-import { Connection, SharedPool, watchConnections } from './postgres-pool.ts'
+import { Connection, type ConnectionConfig, watchConnections } from './connection.ts'
 import { ReplicaLock, type ReplicaLockOptions } from './replica-lock.ts'
 
 interface Sharing {
   sharing: 'none' | 'replicas' | 'all'
 }
 
-/** Creates the pool, which connects on first use. Does not take the replica lock yet. */
+/** Creates the pools, which connect on first use. Does not take the replica lock yet. */
 export function openPostgres(options: ReplicaLockOptions & Sharing & { url: string }): Engine {
+  const { log } = options
   const connection = {
     connectionString: options.url,
     application_name: 'stet',
@@ -21,10 +22,41 @@ export function openPostgres(options: ReplicaLockOptions & Sharing & { url: stri
   const isShared = options.sharing === 'replicas'
   const lock =
     options.sharing === 'all' ? undefined : new ReplicaLock(() => new Connection(connection), { ...options, isShared })
-  const pool = new SharedPool({
+  // Requests that wait for a locked table may hold their whole pool. Write batches, leases and `/ready` have their own.
+  const forRequests = createPool(connection, 12)
+  const forServer = createPool(connection, 4)
+  const pools = [forRequests, forServer]
+  // A pool replaces broken idle connections. An unhandled error event would end the process.
+  for (const pool of pools) pool.on('error', (error) => log.warn('database.connection-lost', { reason: error.message }))
+  const stopWatching = watchConnections(pools, connection, log)
+  const sumOf = (read: (pool: pg.Pool) => number) => pools.reduce((sum, pool) => sum + read(pool), 0)
+  return {
+    kind: 'postgres',
+    adapter: new PrismaPg(forRequests),
+    session: poolSession(forServer),
+    writesClosed: () => false,
+    reserveClosed: () => false,
+    checks: () => (lock === undefined || isShared ? {} : { onlyReplica: lock.isConfirmed() }),
+    connections: () => ({
+      inUse: sumOf((pool) => pool.totalCount - pool.idleCount),
+      waiting: sumOf((pool) => pool.waitingCount),
+      most: sumOf((pool) => pool.options.max),
+    }),
+    ...(lock && { lock }),
+    async close() {
+      stopWatching()
+      for (const pool of pools) await pool.end()
+      await lock?.release()
+    },
+  }
+}
+
+/** @param max both pools together stay well below the 100 connections that PostgreSQL allows by default. */
+export function createPool(connection: ConnectionConfig, max: number): pg.Pool {
+  return new pg.Pool({
     ...connection,
-    // Well below the 100 connections that PostgreSQL allows by default.
-    max: 16,
+    Client: Connection as unknown as new () => pg.ClientBase,
+    max,
     connectionTimeoutMillis: 30_000,
     statement_timeout: 30_000,
     // The server's statements hold locks for milliseconds. A longer wait means that another program holds the lock.
@@ -32,24 +64,6 @@ export function openPostgres(options: ReplicaLockOptions & Sharing & { url: stri
     // A batch is sent as a whole. Everything else awaits each statement.
     pipeline: true,
   })
-  // The pool replaces broken idle connections. An unhandled error event would end the process.
-  pool.on('error', (error) => options.log.warn('database.connection-lost', { reason: error.message }))
-  const stopWatching = watchConnections(pool, connection, options.log)
-  return {
-    kind: 'postgres',
-    adapter: new PrismaPg(pool),
-    session: poolSession(pool),
-    writesClosed: () => false,
-    reserveClosed: () => false,
-    checks: () => (lock === undefined || isShared ? {} : { onlyReplica: lock.isConfirmed() }),
-    connections: () => pool.use(),
-    ...(lock && { lock }),
-    async close() {
-      stopWatching()
-      await pool.end()
-      await lock?.release()
-    },
-  }
 }
 
 export function poolSession(pool: pg.Pool): SqlSession {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterListening } from '../../../shared/clock.ts'
 import type { Logger } from '../../../shared/logger.ts'
-import type { Connection } from './postgres-pool.ts'
+import type { Connection } from './connection.ts'
 
 /** The advisory lock's key: `stet` in ASCII. */
 const LOCK_KEY = 0x73746574

@@ -1,12 +1,12 @@
 import type { Prisma } from '../../../../generated/prisma/client.ts'
 import type { Example, ExampleStore } from '../../../features/examples/example.ts'
 import { refuse } from '../../../shared/app-error.ts'
+import { defined } from '../../../shared/defined.ts'
 import { type DatabaseClient, fromJson, toJson } from '../database.ts'
-import { isUniqueViolation } from '../database-error.ts'
+import { withUniqueName } from '../database-error.ts'
+import { withAuthor } from './api-key-store.ts'
 
-const shown = {
-  include: { author: { select: { id: true, name: true, email: true } } },
-} as const satisfies Prisma.ExampleDefaultArgs
+const shown = { include: withAuthor } as const
 
 export function postgresExampleStore(client: DatabaseClient): ExampleStore {
   const findOptional = async (workspaceId: number, projectId: number, uuid: string): Promise<Example | null> => {
@@ -28,7 +28,7 @@ export function postgresExampleStore(client: DatabaseClient): ExampleStore {
     findOptional,
     async create(workspaceId, { author, parameters, messages, ...example }) {
       const columns = { parameters: toJson(parameters), messages: toJson(messages) }
-      await uniqueName(example.name, () =>
+      await withUniqueName('example-name-taken', example.name, () =>
         client.example.create({
           data: { ...example, workspaceId, authorId: author.id, ...columns },
           select: { id: true },
@@ -36,12 +36,9 @@ export function postgresExampleStore(client: DatabaseClient): ExampleStore {
       )
     },
     async update(workspaceId, projectId, uuid, { parameters, messages, ...change }) {
-      const data = {
-        ...change,
-        ...(parameters && { parameters: toJson(parameters) }),
-        ...(messages && { messages: toJson(messages) }),
-      }
-      await uniqueName(change.name ?? '', () =>
+      const columns = { parameters: parameters && toJson(parameters), messages: messages && toJson(messages) }
+      const data = { ...change, ...defined(columns) }
+      await withUniqueName('example-name-taken', change.name ?? '', () =>
         client.example.updateMany({ where: { workspaceId, projectId, uuid }, data }),
       )
       const example = await findOptional(workspaceId, projectId, uuid)
@@ -52,14 +49,6 @@ export function postgresExampleStore(client: DatabaseClient): ExampleStore {
       const { count } = await client.example.deleteMany({ where: { workspaceId, projectId, uuid } })
       return count === 1
     },
-  }
-}
-
-async function uniqueName<T>(name: string, write: () => Promise<T>): Promise<T> {
-  try {
-    return await write()
-  } catch (error) {
-    throw isUniqueViolation(error) ? refuse('example-name-taken', { name }) : error
   }
 }
 

@@ -2,8 +2,9 @@ import type { ProviderKey as ProviderKeyRow } from '../../../../generated/prisma
 import type { ProviderKeyStore } from '../../../features/providers/ports.ts'
 import { type ProviderKey, providerNameKey } from '../../../features/providers/provider-key.ts'
 import { refuse } from '../../../shared/app-error.ts'
+import { defined } from '../../../shared/defined.ts'
 import { type DatabaseClient, fromJson, toJson } from '../database.ts'
-import { isUniqueViolation } from '../database-error.ts'
+import { withUniqueName } from '../database-error.ts'
 
 export function postgresProviderKeyStore(client: DatabaseClient): ProviderKeyStore {
   const findOptional = async (workspaceId: number, id: number): Promise<ProviderKey | null> => {
@@ -23,18 +24,15 @@ export function postgresProviderKeyStore(client: DatabaseClient): ProviderKeySto
     async create(workspaceId, { configuration, ...fields }, seal) {
       // Sealing needs the id, which the insert returns. The caller's transaction hides the row until the commit.
       const data = { ...fields, workspaceId, nameKey: providerNameKey(fields.name), sealedToken: '' }
-      const { id } = await uniqueName(fields.name, () =>
+      const { id } = await withUniqueName('name-taken', fields.name, () =>
         client.providerKey.create({ data: { ...data, configuration: toJson(configuration) }, select: { id: true } }),
       )
       return toProviderKey(await client.providerKey.update({ where: { id }, data: { sealedToken: seal(id) } }))
     },
     async update(workspaceId, id, { configuration, ...change }) {
-      const data = {
-        ...change,
-        ...(change.name === undefined ? {} : { nameKey: providerNameKey(change.name) }),
-        ...(configuration === undefined ? {} : { configuration: toJson(configuration) }),
-      }
-      const [row] = await uniqueName(change.name ?? '', () =>
+      const nameKey = change.name === undefined ? undefined : providerNameKey(change.name)
+      const data = { ...change, ...defined({ nameKey, configuration: configuration && toJson(configuration) }) }
+      const [row] = await withUniqueName('name-taken', change.name ?? '', () =>
         client.providerKey.updateManyAndReturn({ where: { workspaceId, id }, data }),
       )
       if (!row) throw refuse('unknown-provider-key')
@@ -47,15 +45,6 @@ export function postgresProviderKeyStore(client: DatabaseClient): ProviderKeySto
     async touch(workspaceId, id, at) {
       await client.providerKey.updateMany({ where: { workspaceId, id }, data: { lastUsedAt: at } })
     },
-  }
-}
-
-async function uniqueName<T>(name: string, write: () => Promise<T>): Promise<T> {
-  try {
-    return await write()
-  } catch (error) {
-    if (isUniqueViolation(error)) throw refuse('name-taken', { name })
-    throw error
   }
 }
 

@@ -1,9 +1,10 @@
 import type { SqlSession } from '@stet/embedded-postgres/sql-session'
 import type { Conversation, Run } from '../../../../generated/prisma/client.ts'
-import type { RunStore, StoredConversation, StoredRun } from '../../../features/runs/ports.ts'
+import type { LeaseStore, RunStore, StoredConversation, StoredRun } from '../../../features/runs/ports.ts'
 import type { PromptInput, RunStatus } from '../../../features/runs/run.ts'
 import { type DatabaseClient, fromJson } from '../database.ts'
 import { diskFull } from '../database-error.ts'
+import { usesReserve } from '../statement-gate.ts'
 import type { WriteBatch } from '../write-batch.ts'
 import { claimedFirstRuns, ends, firstRuns, nextRuns, queueClaims, stops } from './run-rows.ts'
 
@@ -159,4 +160,28 @@ function asRunLeftIt(conversation: StoredConversation): StoredConversation {
 
 function toRun(run: RunFields): StoredRun {
   return { ...run, status: run.status as RunStatus, result: fromJson(run.result) }
+}
+
+/** `renew` uses one statement to renew a lease and read stop requests, for any number of runs. */
+export function postgresLeaseStore(session: SqlSession): LeaseStore {
+  return {
+    async renew(ownerId, leaseMs) {
+      const { rows } = await session.query(
+        usesReserve(`WITH renewed AS (
+           INSERT INTO instance (id, lease_until) VALUES ($1, now() + $2::int * interval '1 millisecond')
+           ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until
+         )
+         SELECT uuid::text AS run FROM run
+         WHERE status = 'running' AND ended_at IS NULL AND owner_id = $1 AND stop_requested_at IS NOT NULL`),
+        [ownerId, leaseMs],
+      )
+      return rows.map((row) => String(row['run']))
+    },
+    async endAll() {
+      await session.query('DELETE FROM instance')
+    },
+    async release(ownerId) {
+      await session.query(usesReserve('DELETE FROM instance WHERE id = $1'), [ownerId])
+    },
+  }
 }

@@ -1,5 +1,12 @@
+/** Stores what the console's sign-in needs. */
+
 import type { Prisma } from '../../../../generated/prisma/client.ts'
-import type { SessionStore, StoredSession } from '../../../features/sessions/ports.ts'
+import type {
+  InstallationStore,
+  SessionStore,
+  SignInLinkStore,
+  StoredSession,
+} from '../../../features/sessions/ports.ts'
 import type { DatabaseClient } from '../database.ts'
 import { toApiKey, withAuthor } from './api-key-store.ts'
 
@@ -47,4 +54,49 @@ export function postgresSessionStore(client: DatabaseClient): SessionStore {
 
 function toSession({ apiKeyId: _apiKeyId, apiKey, ...row }: SessionRow): StoredSession {
   return { ...row, apiKey: toApiKey(apiKey), keyHash: apiKey.hash }
+}
+
+const shownLink = { workspaceId: true, apiKeyId: true, expiresAt: true, usedAt: true } as const
+
+export function postgresSignInLinkStore(client: DatabaseClient): SignInLinkStore {
+  return {
+    async create(workspaceId, input) {
+      await client.signInLink.create({ data: { ...input, workspaceId } })
+    },
+    findByCode: (codeHash) => client.signInLink.findUnique({ where: { codeHash }, select: shownLink }),
+    async use(codeHash, at) {
+      // One `UPDATE … RETURNING`: PostgreSQL checks `usedAt` again after it has waited for a parallel update.
+      const [link] = await client.signInLink.updateManyAndReturn({
+        where: { codeHash, usedAt: null, expiresAt: { gt: at } },
+        data: { usedAt: at },
+        select: shownLink,
+      })
+      return link ?? null
+    },
+    async deleteOldest(workspaceId, apiKeyId, kept) {
+      const where = { workspaceId, apiKeyId }
+      const order = { orderBy: { id: 'desc' }, skip: kept, select: { id: true } } as const
+      const oldest = await client.signInLink.findMany({ where, ...order })
+      if (oldest.length === 0) return
+      await client.signInLink.deleteMany({ where: { id: { in: oldest.map(({ id }) => id) } } })
+    },
+    async deleteExpired(workspaceId, at) {
+      await client.signInLink.deleteMany({ where: { workspaceId, expiresAt: { lte: at } } })
+    },
+  }
+}
+
+export function postgresInstallationStore(client: DatabaseClient): InstallationStore {
+  const id = 1
+  return {
+    async findOptional() {
+      const row = await client.installation.findUnique({ where: { id } })
+      return row?.uuid ?? null
+    },
+    async save(uuid) {
+      await client.installation.createMany({ data: { id, uuid }, skipDuplicates: true })
+      const row = await client.installation.findUniqueOrThrow({ where: { id } })
+      return row.uuid
+    },
+  }
 }

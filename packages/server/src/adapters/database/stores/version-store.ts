@@ -5,11 +5,9 @@ import type { ForcedEdit, Version, VersionRecord } from '../../../features/proje
 import type { VersionStore } from '../../../features/versions/ports.ts'
 import { refuse } from '../../../shared/app-error.ts'
 import type { DatabaseClient } from '../database.ts'
+import { withAuthor } from './api-key-store.ts'
 
-const shown = {
-  author: { select: { id: true, name: true, email: true } },
-  liveOf: { select: { id: true } },
-} as const satisfies Prisma.VersionInclude
+const shown = { ...withAuthor, liveOf: { select: { id: true } } } as const satisfies Prisma.VersionInclude
 
 export function postgresVersionStore(client: DatabaseClient): VersionStore {
   const inProject = (workspaceId: number, projectId: number) => ({ projectId, project: { workspaceId } })

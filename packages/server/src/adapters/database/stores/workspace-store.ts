@@ -15,18 +15,14 @@ export function postgresWorkspaceStore(client: DatabaseClient): WorkspaceStore {
     findByName: (name) => client.workspace.findFirst({ where: { name }, select: shown, orderBy: { id: 'asc' } }),
     create: (name) => client.workspace.create({ data: { name }, select: shown }),
     createAuthor: (workspaceId, input) => client.author.create({ data: { ...input, workspaceId }, select: author }),
-    findAuthorByName: (workspaceId, name) =>
-      client.author.findFirst({ where: { workspaceId, name }, select: author, orderBy: { id: 'asc' } }),
     findAuthorByEmail: (workspaceId, email) =>
       client.author.findFirst({
         where: { workspaceId, email: { equals: withoutWildcards(email), mode: 'insensitive' } },
         select: author,
         orderBy: { id: 'asc' },
       }),
-    findAuthor: (workspaceId, { name, email }) =>
-      client.author.findFirst({ where: { workspaceId, name, email }, select: author, orderBy: { id: 'asc' } }),
-    findFirstAuthor: (workspaceId) =>
-      client.author.findFirst({ where: { workspaceId }, select: author, orderBy: { id: 'asc' } }),
+    findAuthor: (workspaceId, wanted) =>
+      client.author.findFirst({ where: { ...wanted, workspaceId }, select: author, orderBy: { id: 'asc' } }),
     async lockCreation() {
       // Another starting server holds the lock while it makes a workspace. A slow machine needs longer than the lock timeout.
       await client.$executeRaw`SET LOCAL lock_timeout = 0`

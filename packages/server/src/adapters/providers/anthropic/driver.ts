@@ -1,6 +1,7 @@
 /** The driver for Anthropic's Messages API. Only the types of the vendor's package are used (ADR 11). */
 import type Anthropic from '@anthropic-ai/sdk'
 import type { ModelDriver, ModelRequest, ProviderSettings } from '../../../features/providers/model-driver.ts'
+import { defined } from '../../../shared/defined.ts'
 import { asNumber, asObject, type Json } from '../json.ts'
 import { type CallDeps, protocolDriver } from '../protocol-driver.ts'
 import { keys, requestHeaders, type SettingRules, settingsBody, tokenLimit } from '../request/settings.ts'
@@ -93,19 +94,15 @@ function stopOf(settings: Json): object {
 }
 
 function effortOf(settings: Json): object {
-  const { reasoningEffort: effort } = settings
-  const config = { ...asObject(settings['output_config']), ...(effort === undefined ? {} : { effort }) }
+  const config = { ...asObject(settings['output_config']), ...defined({ effort: settings['reasoningEffort'] }) }
   return Object.keys(config).length > 0 ? { output_config: config } : {}
 }
 
 /** Forces a tool call for a structured answer. With thinking, a system text asks for the call instead. */
 function toolsOf({ tools, schema, settings }: ModelRequest, isThinking: boolean): object {
   const offered = tools.map(
-    ({ name, description, parameters }): Anthropic.Tool => ({
-      name,
-      input_schema: { ...parameters, type: 'object' },
-      ...(description === undefined ? {} : { description }),
-    }),
+    ({ name, description, parameters }): Anthropic.Tool =>
+      defined({ name, input_schema: { ...parameters, type: 'object' as const }, description }),
   )
   if (schema) offered.push(answerTool(schema))
   if (offered.length === 0) return {}

@@ -1,5 +1,6 @@
 /** Requests a structured answer through a hidden tool, because every model supports tools. */
 import type Anthropic from '@anthropic-ai/sdk'
+import { defined } from '../../../shared/defined.ts'
 import { asObject, type Json } from '../json.ts'
 
 export const answerToolName = 'structured_answer'
@@ -30,10 +31,5 @@ export function unwrapped(rawInput: string): string {
 
 // References start at the schema's root, so definitions must stay there.
 function wrapped({ $defs, definitions, ...answer }: Json): Json {
-  return {
-    properties: { answer },
-    required: ['answer'],
-    ...($defs === undefined ? {} : { $defs }),
-    ...(definitions === undefined ? {} : { definitions }),
-  }
+  return defined({ properties: { answer }, required: ['answer'], $defs, definitions })
 }

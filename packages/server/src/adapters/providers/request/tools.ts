@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { defined } from '../../../shared/defined.ts'
 import { asObject, asText, type Json } from '../json.ts'
 
 export type ToolChoice = 'auto' | 'none' | 'required' | { name: string }
@@ -21,11 +22,10 @@ export function parallelCallsOf(settings: Json): boolean | undefined {
 /** Builds `tool_choice` and `parallel_tool_calls`. Services reject both keys in a request without tools. */
 export function toolSettings(settings: Json, named: (choice: { name: string }) => object): object {
   const choice = toolChoiceOf(settings)
-  const parallel = parallelCallsOf(settings)
-  return {
-    ...(choice === undefined ? {} : { tool_choice: typeof choice === 'string' ? choice : named(choice) }),
-    ...(parallel === undefined ? {} : { parallel_tool_calls: parallel }),
-  }
+  return defined({
+    tool_choice: typeof choice === 'object' ? named(choice) : choice,
+    parallel_tool_calls: parallelCallsOf(settings),
+  })
 }
 
 export interface ToolIdForm {

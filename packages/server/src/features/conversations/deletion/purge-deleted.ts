@@ -1,7 +1,7 @@
 /** Purges hidden conversations and deleted projects. If the process dies, the next process continues the purge. */
 
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Repeated } from '../../../shared/clock.ts'
+import { type Repeated, repeat } from '../../../shared/clock.ts'
 import { keyScope } from '../../access/api-key.ts'
 import type { Needs } from '../../deps.ts'
 import { deletedProjects, deletedProjectsScope } from '../../documents/version-ref.ts'
@@ -14,34 +14,15 @@ const purgeEveryMs = 60_000
 
 /** Purges at the start, after every deletion, and once a minute. */
 export function purgeDeleted(deps: PurgeDeps): Repeated {
-  const stopping = new AbortController()
-  let isWoken = false
-  let running: Promise<void> | undefined
-
-  const purge = async () => {
-    while (isWoken && !stopping.signal.aborted) {
-      isWoken = false
-      await purgeOnce(deps, stopping.signal).catch((error: unknown) => {
-        if (stopping.signal.aborted) return
-        deps.logger.warn('deletion.not-purged', { reason: error instanceof Error ? error.name : '' })
-      })
-    }
-    running = undefined
-  }
-  const wake = () => {
-    isWoken = true
-    running ??= purge()
-  }
-  deps.deletions.work.onWake(wake)
-  const timer = setInterval(wake, purgeEveryMs).unref()
-  wake()
-  return {
-    async stop() {
-      clearInterval(timer)
-      stopping.abort()
-      await running
-    },
-  }
+  const purging = repeat(purgeEveryMs, (stopping) =>
+    purgeOnce(deps, stopping).catch((error: unknown) => {
+      if (stopping.aborted) return
+      deps.logger.warn('deletion.not-purged', { reason: error instanceof Error ? error.name : '' })
+    }),
+  )
+  deps.deletions.work.onWake(purging.wake)
+  purging.wake()
+  return purging
 }
 
 async function purgeOnce(deps: PurgeDeps, signal: AbortSignal): Promise<void> {

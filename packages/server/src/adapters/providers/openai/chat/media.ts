@@ -1,4 +1,5 @@
 import type OpenAI from 'openai'
+import { defined } from '../../../../shared/defined.ts'
 import { addressOf, dataUrl, type Media, type MediaPart, mediaOf, unsupported } from '../../request/parts.ts'
 import type { OpenaiService } from '../service.ts'
 
@@ -23,7 +24,7 @@ export function mediaPart(provider: OpenaiService, part: MediaPart): ChatPart {
   if (files === 'document_url') return { type: files, document_url: addressOf(media) }
   if (files === 'file_url') {
     const url = 'url' in media ? media.url : media.base64
-    return { type: files, file_url: { url }, ...(name === undefined ? {} : { file_name: name }) }
+    return defined({ type: files, file_url: { url }, file_name: name })
   }
   if ('url' in media) throw unsupported(provider, 'file', 'by URL')
   return { type: 'file', file: { file_data: dataUrl(media), filename: name ?? 'file' } }

@@ -2,6 +2,7 @@ import type { Message, MessagePart } from '@stet/contract/vocabulary'
 import type OpenAI from 'openai'
 import type { ModelRequest, ToolDefinition } from '../../../../features/providers/model-driver.ts'
 import { ProviderError } from '../../../../features/providers/provider-error.ts'
+import { defined } from '../../../../shared/defined.ts'
 import { asList, asObject, type Json } from '../../json.ts'
 import { resultText, unsupported } from '../../request/parts.ts'
 import {
@@ -82,7 +83,7 @@ function formatOf(traits: KindTraits, schema: Json): OpenAI.ResponseFormatJSONSc
 }
 
 function chatTool({ name, description, parameters }: ToolDefinition): OpenAI.ChatCompletionTool {
-  return { type: 'function', function: { name, parameters, ...(description === undefined ? {} : { description }) } }
+  return { type: 'function', function: defined({ name, parameters, description }) }
 }
 
 const namedFunction = (choice: { name: string }) => ({ type: 'function', function: choice })

@@ -3,6 +3,7 @@
 import type { Message, MessagePart } from '@stet/contract/vocabulary'
 import type OpenAI from 'openai'
 import type { ModelRequest, ToolDefinition } from '../../../../features/providers/model-driver.ts'
+import { defined } from '../../../../shared/defined.ts'
 import { asObject, type Json } from '../../json.ts'
 import { addressOf, dataUrl, type MediaPart, mediaOf, resultText, unsupported } from '../../request/parts.ts'
 import { filesFromUser, withoutDeveloper } from '../../request/roles.ts'
@@ -26,13 +27,12 @@ const rules: SettingRules = {
 /** @throws ProviderError `unsupported` for a part that the protocol cannot represent. */
 export function responsesBody(provider: OpenaiService, request: ModelRequest): ResponsesBody {
   const { model, tools, schema, stream, settings } = request
-  const limit = tokenLimit(settings)
   return {
     store: false,
     ...settingsBody(provider, settings, rules),
     ...reasoningOf(settings),
     ...textOf(settings, schema),
-    ...(limit === undefined ? {} : { max_output_tokens: limit }),
+    ...defined({ max_output_tokens: tokenLimit(settings) }),
     ...(tools.length > 0 ? { tools: tools.map(functionTool), ...toolSettings(settings, namedFunction) } : {}),
     ...(stream ? { stream: true } : {}),
     model,
@@ -43,11 +43,7 @@ export function responsesBody(provider: OpenaiService, request: ModelRequest): R
 // Without storage at the provider, stet can send reasoning back only in encrypted form. `include` asks for this form.
 function reasoningOf(settings: Json): object {
   const { reasoningEffort: effort, reasoningSummary: summary } = settings
-  const reasoning = {
-    ...asObject(settings['reasoning']),
-    ...(effort === undefined ? {} : { effort }),
-    ...(summary === undefined ? {} : { summary }),
-  }
+  const reasoning = { ...asObject(settings['reasoning']), ...defined({ effort, summary }) }
   return Object.keys(reasoning).length > 0 ? { reasoning, include: ['reasoning.encrypted_content'] } : {}
 }
 
@@ -59,7 +55,7 @@ function textOf(settings: Json, schema: ModelRequest['schema']): object {
 }
 
 function functionTool({ name, description, parameters }: ToolDefinition): OpenAI.Responses.FunctionTool {
-  return { type: 'function', name, parameters, strict: false, ...(description === undefined ? {} : { description }) }
+  return defined({ type: 'function' as const, name, parameters, strict: false, description })
 }
 
 const namedFunction = (choice: { name: string }) => ({ type: 'function', name: choice.name })
