@@ -264,7 +264,7 @@ module.exports = {
       name: 'only-compile-loads-the-template-engine',
       severity: 'error',
       from: { path: '^packages/cli/src', pathNot: '^packages/cli/src/compile/' },
-      to: { path: '^packages/template', dependencyTypesNot: ['type-only'] },
+      to: { path: '^packages/template/(?!src/merge/)', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'only-questions-load-the-prompt-library',
