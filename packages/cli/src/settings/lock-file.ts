@@ -8,7 +8,7 @@ export interface LockEntry {
   /** The content hash at the last pull or push. Absent if the two sides have no common text yet. */
   hash?: string
   documentUuid?: string
-  /** The file's hash before `pull` merged the server's text `hash` into it. Kept until the file is pushed. */
+  /** The hash of the text that `pull` merged the server's text `hash`, or live's, into. Kept until the file is pushed. */
   mine?: string
   /** The base of that merge. Absent if the sides had none. */
   base?: string

@@ -46,6 +46,14 @@ export function baseOf(entry: LockEntry | undefined, local: ReadonlySet<string> 
   return local.has(mine) || (base !== undefined && local.has(base)) ? base : hash
 }
 
+/**
+ * Returns the hash of live's text that was merged into a draft's file. A file that has its text from before the merge
+ * again lacks live's lines, so the merge does not count.
+ */
+export function mergedLiveOf(entry: LockEntry | undefined, local: ReadonlySet<string> | undefined): string | undefined {
+  return entry?.mine !== undefined && local?.has(entry.mine) ? undefined : entry?.merged
+}
+
 /** Status, pull, push and publish share this decision. Returns undefined if the prompt exists nowhere. */
 export function compare({ base, local, remote }: Sides): State | undefined {
   if (base === undefined) return compareNew(local, remote)
@@ -79,7 +87,7 @@ export interface Compared {
   remoteUpdatedAt: string | undefined
   /** True if the file contains conflict markers that the server's text lacks. */
   hasMarkers: boolean
-  /** True if `pull` merged the server's text into the file, which was not pushed since. */
+  /** True if `pull` merged another text into the file, which was not pushed since. */
   isMerged: boolean
   /** The hash of the live text merged into the file. Set if a push must send it. */
   mergedLive: string | undefined
@@ -187,8 +195,8 @@ export function planPull(one: Compared, preference: Preference, isNamed: boolean
 
 function planMarkers({ isMerged, mergedLive, remoteHash }: Compared, preference: Preference): PullAction {
   if (preference === undefined) return 'unresolved'
-  // These markers are from a merge with live, which `mergeLive` repeats.
-  if (mergedLive !== undefined && !isMerged) return 'keep'
+  // `mergeLive` settles a merge with live.
+  if (mergedLive !== undefined) return 'keep'
   if (preference === 'theirs') return remoteHash === undefined ? 'delete' : 'write'
   return isMerged ? 'restore' : 'unresolved'
 }

@@ -4,7 +4,7 @@ import { CliError } from '../exit-code.ts'
 import { type Lock, type LockEntry, writeLockFile } from '../settings/lock-file.ts'
 import { refusePathsOutside, type Settings } from '../settings/resolve.ts'
 import { entryOf } from './apply.ts'
-import { baseOf, type Compared, compare, conflictStates, inStep } from './compare.ts'
+import { baseOf, type Compared, compare, conflictStates, inStep, mergedLiveOf } from './compare.ts'
 import { entriesSincePublished } from './git/published-base.ts'
 import { listPrompts } from './list-prompts.ts'
 import { hasOpenConflict } from './merge/conflict-markers.ts'
@@ -86,7 +86,7 @@ function compareAll(
     const entry = entries[path]
     const base = baseOf(entry, local?.hashes)
     const state = compare({ base, local: local?.hashes, remote: there?.contentHash })
-    const [mergedLive, isMerged] = [entry?.merged, entry?.mine !== undefined]
+    const [mergedLive, isMerged] = [mergedLiveOf(entry, local?.hashes), entry?.mine !== undefined]
     if (!state && mergedLive === undefined) continue
     compared.push({
       path,

@@ -1,6 +1,6 @@
 import type { Version } from '@stet/sdk'
 import type { Io } from '../../io.ts'
-import { openCheckout, readPastContents } from '../git/git.ts'
+import { type Checkout, openCheckout, readPastContents } from '../git/git.ts'
 import { hashBytes } from '../hash.ts'
 import { promptEnding } from '../prompt-path.ts'
 import type { Workspace } from '../workspace.ts'
@@ -15,6 +15,7 @@ type Text = { content: string; contentHash: string }
 export class KnownTexts {
   readonly #workspace: Pick<Workspace, 'client' | 'settings' | 'promptsDir' | 'version'>
   readonly #io: Io
+  #checkout: Promise<Checkout | undefined> | undefined
   #published: Promise<Version[]> | undefined
 
   constructor(workspace: Pick<Workspace, 'client' | 'settings' | 'promptsDir' | 'version'>, io: Io) {
@@ -22,7 +23,7 @@ export class KnownTexts {
     this.#io = io
   }
 
-  /** The empty hash stands for no text. */
+  /** The empty hash means no text. */
   async find(path: string, hash: string): Promise<string | undefined> {
     if (hash === '') return undefined
     return (await this.#findInGit(path, hash)) ?? (await recallText(hash, this.#io)) ?? this.#findOnServer(path, hash)
@@ -30,7 +31,8 @@ export class KnownTexts {
 
   async #findInGit(path: string, hash: string): Promise<string | undefined> {
     const { promptsDir } = this.#workspace
-    const checkout = await openCheckout(promptsDir)
+    this.#checkout ??= openCheckout(promptsDir)
+    const checkout = await this.#checkout
     if (!checkout) return undefined
     const contents = await readPastContents(checkout, promptsDir, path + promptEnding)
     return contents.map(hashBytes).find((hashed) => hashed?.hashes.has(hash))?.text

@@ -4,6 +4,7 @@ import type { LockEntry } from '../../settings/lock-file.ts'
 import { writeFileAtomically } from '../../settings/write-file.ts'
 import { entryOf, fileOf, problemOfFile } from '../apply.ts'
 import type { Compared, Preference } from '../compare.ts'
+import { hashText } from '../hash.ts'
 import { compareWith, type Workspace } from '../workspace.ts'
 import { type Merger, mergePrompt } from './merge-prompt.ts'
 
@@ -24,7 +25,7 @@ export type MergeOutcome =
   | { action: 'merge-blocked'; path: string; reason: string }
 
 /** Finds the conflicts that publishing the draft would cause. */
-export async function findLiveConflicts({ client, version, entries }: Workspace): Promise<LiveConflict[]> {
+export async function findLiveConflicts({ client, version, compared }: Workspace): Promise<LiveConflict[]> {
   if (version.status !== 'draft') return []
   const { changes } = await client.versions.diff(version.uuid)
   return changes
@@ -34,7 +35,7 @@ export async function findLiveConflicts({ client, version, entries }: Workspace)
       draftText: after?.content,
       liveText: before?.content,
       liveHash: before?.contentHash ?? '',
-      isMerged: entries[path]?.merged === (before?.contentHash ?? ''),
+      isMerged: compared.find((one) => one.path === path)?.mergedLive === (before?.contentHash ?? ''),
     }))
 }
 
@@ -69,9 +70,22 @@ export async function mergeLive(
     const file = fileOf(workspace.promptsDir, place)
     if (decided.isWritten && decided.text === undefined) await rm(file, { force: true })
     else if (decided.isWritten && decided.text !== undefined) await writeFileAtomically(file, decided.text)
-    entries[conflict.path] = { ...entry, merged: conflict.liveHash }
+    entries[conflict.path] = entryAfter(decided, conflict, entry)
   }
   return outcomes
+}
+
+// Notes the draft's text, unless it is also the result.
+function entryAfter(
+  { text }: Decision,
+  { draftText, liveHash }: LiveConflict,
+  entry: LockEntry | undefined,
+): LockEntry {
+  const { mine, base, ...kept } = entry ?? {}
+  if (text === draftText || draftText === undefined) return { ...kept, merged: liveHash }
+  const earlier = mine === undefined ? kept.hash : base
+  const notes = { mine: mine ?? hashText(draftText), ...(earlier !== undefined && { base: earlier }) }
+  return { ...kept, ...notes, merged: liveHash }
 }
 
 /** If `isWritten`, the file gets `text`, or is deleted if `text` is undefined. */
@@ -100,14 +114,14 @@ async function decide(
     outcome: { action: 'merge-blocked', path, reason },
     isWritten: false,
   })
-  if (one?.state.startsWith('local-') && entry?.merged === undefined) {
+  if (one?.state.startsWith('local-') && one.mergedLive === undefined) {
     return blocked('live changed it too: run stet push, then stet pull to merge both')
   }
   if (liveText === undefined) {
     return blocked(`live deleted it: stet pull ${path} --ours keeps the prompt, --theirs deletes it`)
   }
   if (mine === undefined) return { outcome: { action: 'merge-restore', path }, isWritten: true, text: liveText }
-  const hash = entry?.merged ?? entry?.live
+  const hash = one?.mergedLive ?? entry?.live
   const { texts } = merger
   const base = await (hash === undefined ? texts.findOnlyBase(path, liveHash) : texts.find(path, hash))
   const names = { mine: 'draft', theirs: 'live' }
