@@ -73,6 +73,7 @@ Keys and paths in a cloned repository:
 | \`stet.lock.json\` | state of the last pull or push, the base of every comparison; commit it (\`stet.lock.<profile>.json\` for other profiles). If CI has published since, the base comes from git: [CI](ci.md) |
 | \`~/.config/stet/credentials.json\` | stored logins, mode 0600 |
 | \`~/.local/state/stet/recent.json\` | the last 200 conversations, which you can then name by their first digits; you may delete the file |
+| \`~/.cache/stet/texts\` | prompt texts of the last 30 days, from which \`stet pull\` merges; you may delete the folder |
 
 ## Control characters
 

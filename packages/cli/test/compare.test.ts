@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Compared, compare, planPull, planPush } from '../src/sync/compare.ts'
+import { baseOf, type Compared, compare, planPull, planPush } from '../src/sync/compare.ts'
 import { comparedWith } from './support/compared.ts'
 import { threeWayRows } from './support/three-way-rows.ts'
 
@@ -64,9 +64,19 @@ test('a forced push overwrites the text that the user has seen, and no later one
   })
 })
 
-test('the .remote file of an unresolved conflict blocks a push of that prompt', () => {
+test('conflict markers in a file block its push, and a pull leaves them to the user', () => {
   const one = comparedOf('x', 'y', 'x')
-  expect(one && pushOf({ ...one, hasLeftover: true })).toBe('stop')
+  const marked = one && { ...one, hasMarkers: true, isMerged: true }
+  expect(marked && pushOf(marked)).toBe('stop')
+  const pulled = [undefined, 'theirs', 'ours'] as const
+  expect(marked && pulled.map((side) => planPull(marked, side, false))).toEqual(['unresolved', 'write', 'restore'])
+})
+
+test('a file that is as before the last merge continues the earlier base', () => {
+  const entry = { hash: 'z', mine: 'm', base: 'x' }
+  expect(['merged', 'm', 'x'].map((local) => baseOf(entry, new Set([local])))).toEqual(['z', 'x', 'x'])
+  expect(baseOf({ hash: 'z', mine: 'm' }, new Set(['m']))).toBeUndefined()
+  expect(baseOf(entry, undefined)).toBe('z')
 })
 
 test.each([

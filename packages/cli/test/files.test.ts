@@ -25,14 +25,13 @@ test('CRLF and a byte order mark are not edits, and are not sent', () => {
   expect(hashBytes(Uint8Array.of(0xff, 0x41))).toBeUndefined()
 })
 
-test('a scan finds included files that are not ignored, and lists .remote files of conflicts', async () => {
+test('a scan finds included files that are not ignored', async () => {
   const folder = await temporaryFolder()
   await mkdir(join(folder, 'support', '_drafts'), { recursive: true })
-  const files = ['support/reply.promptl', 'support/_drafts/x.promptl', 'support/reply.promptl.remote', 'notes.md']
+  const files = ['support/reply.promptl', 'support/_drafts/x.promptl', 'support/reply.promptl.orig', 'notes.md']
   for (const file of files) await writeFile(join(folder, file), 'text')
   const scan = await scanPrompts(folder, all, ['**/_drafts/**'])
   expect([...scan.prompts.keys()]).toEqual(['support/reply'])
-  expect([...scan.leftovers]).toEqual(['support/reply'])
 })
 
 test('links to files outside, case clashes and reserved names are skipped, and the scan continues', async () => {
@@ -61,9 +60,10 @@ test('a name in another Unicode form is the same prompt, whose file a pull chang
   const found = (await scanPrompts(folder, all, [])).prompts.get(composed)
   const one = { ...remoteNew(composed), localFile: found?.file }
   await applyPull(folder, [{ one, action: 'write' }], {})
-  await applyPull(folder, [{ one, action: 'write-beside' }], {})
-  expect((await readdir(folder)).sort()).toEqual([`${decomposed}.promptl`, `${decomposed}.promptl.remote`])
   expect(await readFile(file, 'utf8')).toBe('text')
+  await applyPull(folder, [{ one, action: 'merge', text: 'merged' }], {})
+  expect(await readdir(folder)).toEqual([`${decomposed}.promptl`])
+  expect(await readFile(file, 'utf8')).toBe('merged')
   await writeFile(join(folder, `${composed}.promptl`), 'other')
   const scan = await scanPrompts(folder, all, [])
   expect(scan.refused).toEqual([
@@ -168,7 +168,7 @@ const lock: Lock = {
   baseUrl: 'http://127.0.0.1:8787/api/v3',
   projectId: 7,
   version: { uuid: '0b9c7b7e-4f1f-4a2b-9d1c-6a3f0d0e4c11', status: 'draft', name: 'tone' },
-  prompts: { b: { hash: '2' }, a: { hash: '1', documentUuid: 'd', theirs: '3' } },
+  prompts: { b: { hash: '2' }, a: { hash: '1', documentUuid: 'd', mine: '3', base: '4' } },
 }
 
 test('the lock is read back as written, sorted, and writing leaves no temporary file', async () => {

@@ -48,8 +48,11 @@ class Colleague {
     this.seen.add(text)
   }
 
+  /** Keeps both sides of each conflict. */
   async settle(): Promise<void> {
-    for (const path of paths) await rm(join(this.#prompts, `${path}.promptl.remote`), { force: true })
+    for (const [name, text] of Object.entries(await this.files())) {
+      await writeFile(join(this.#prompts, name), text.replaceAll(/^(<<<<<<<|=======|>>>>>>>).*\n/gm, ''))
+    }
   }
 
   remove = (path: string): Promise<void> => rm(join(this.#prompts, `${path}.promptl`), { force: true })
@@ -92,12 +95,16 @@ test(
           if (what === 'remove') await person.remove(path)
           else if (what === 'settle') await person.settle()
           else if (what === 'pull') {
-            expect((await person.pull()).code).toBe(0)
+            const { code } = await person.pull()
             const after = await person.files()
+            const isMarked = Object.values(after).some((text) => text.includes('<<<<<<<'))
+            if (isMarked) expect(code).toBe(6)
+            expect([0, 6]).toContain(code)
             for (const [name, text] of Object.entries(filesBefore)) {
-              // A unique text must still exist unless the server has had it.
-              const isOwn = text.includes(` by ${who} `) && !published.has(text)
-              if (isOwn && !name.endsWith('.remote')) expect(after[name]).toBe(text)
+              // A unique line must still exist unless the server has had it.
+              for (const line of text.split('\n').filter((one) => one.includes(` by ${who} `))) {
+                if (!published.has(line)) expect(after[name]).toContain(line)
+              }
             }
           } else {
             const liveBefore = await live()
@@ -105,9 +112,11 @@ test(
             const liveAfter = await live()
             if (code !== 0) expect(liveAfter).toEqual(liveBefore)
             for (const [name, text] of liveBefore) {
-              if (liveAfter.get(name) !== text) expect(person.seen).toContain(text)
+              if (liveAfter.get(name) === text) continue
+              const shown = [...person.seen].join('\n')
+              for (const line of text.split('\n')) expect(shown).toContain(line)
             }
-            for (const text of liveAfter.values()) published.add(text)
+            for (const text of liveAfter.values()) for (const line of text.split('\n')) published.add(line)
           }
         }
       }),

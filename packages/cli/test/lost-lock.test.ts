@@ -23,7 +23,7 @@ class Repository {
     const ana = await loggedIn()
     await rm(join(ana.folder, '.git'), { recursive: true })
     git(ana.folder, 'init', '-q', '-b', 'main')
-    await writeFile(join(ana.folder, '.gitignore'), '.config\n.state\n')
+    await writeFile(join(ana.folder, '.gitignore'), '.cache\n.config\n.state\n')
     await write(ana.folder, 'a', 'first a\n')
     await write(ana.folder, 'b', 'first b\n')
     expect(await ana.stet(['init', '--create', name])).toMatchObject({ code: 0 })

@@ -20,6 +20,10 @@ async function refused(person: Person, ...argv: string[]): Promise<{ lines: stri
   return JSON.parse(stderr.trim().split('\n').at(-1) ?? '').error
 }
 
+async function conflicts(person: Person, ...argv: string[]): Promise<void> {
+  expect((await person.stet(argv)).code, argv.join(' ')).toBe(6)
+}
+
 const markers = (mine: string, theirs: string): string =>
   lines('<<<<<<< draft', mine, '=======', theirs, '>>>>>>> live')
 
@@ -55,7 +59,7 @@ test('every kind of publish conflict can be resolved without --force and without
   )
 
   const pulled = await ana.stet(['pull'])
-  expect(pulled).toMatchObject({ code: 0, stderr: expect.stringContaining('5 conflicts') })
+  expect(pulled).toMatchObject({ code: 6, stderr: expect.stringContaining('5 conflicts') })
   expect(pulled.stderr).toContain('stet pull gone-there --ours keeps the prompt, --theirs deletes it')
   expect(await read(ana, 'clean')).toBe(base.replace('one', 'one of ana').replace('five', 'five of ben'))
   expect(await read(ana, 'real')).toBe(base.replace('three\n', markers('three of ana', 'three of ben')))
@@ -122,14 +126,14 @@ test('a merge can be aborted, and resolved with either side', async () => {
   await succeed(ana, 'push')
   await succeed(ben, 'push', '--publish', '--yes')
   const merged = base.replace('three\n', markers('three of ana', 'three of ben'))
-  await succeed(ana, 'pull')
+  await conflicts(ana, 'pull')
   expect([await read(ana, 'a'), await read(ana, 'b')]).toEqual([merged, merged])
   expect((await ana.stet(['pull', '--abort'])).code).toBe(2)
   expect(await read(ana, 'a')).toBe(merged)
   await succeed(ana, 'pull', '--abort', '--yes')
   expect([await read(ana, 'a'), await read(ana, 'b')]).toEqual([mine, mine])
   expect(await succeed(ana, 'status')).toContain('C a  stet pull merges it')
-  await succeed(ana, 'pull')
+  await conflicts(ana, 'pull')
   await succeed(ana, 'pull', 'a', '--theirs')
   await succeed(ana, 'pull', 'b', '--ours')
   expect([await read(ana, 'a'), await read(ana, 'b')]).toEqual([theirs, mine])
@@ -175,7 +179,7 @@ test("a folder that first follows the draft during a conflict merges the draft's
   await succeed(ben, 'push', '--publish', '--yes')
 
   const late = await loggedIn()
-  await succeed(late, 'init', '--project', String(projectId), '-V', version.uuid)
+  await conflicts(late, 'init', '--project', String(projectId), '-V', version.uuid)
   const pulled = await dan.stet(['pull', '--prune'])
   expect(pulled.stderr).toContain('C gone: this draft deletes it and live changed it; its text was restored')
   for (const person of [late, dan]) {
@@ -216,7 +220,7 @@ test('if the base of a draft is uncertain, nothing is merged silently', async ()
   expect(await read(ana, 'a')).toBe(base.replace('one', 'one of ana'))
   const late = await loggedIn()
   const { projectId } = JSON.parse(await readFile(join(ana.folder, 'stet.lock.json'), 'utf8'))
-  await succeed(late, 'init', '--project', String(projectId), '-V', version.uuid)
+  await conflicts(late, 'init', '--project', String(projectId), '-V', version.uuid)
   expect(await read(late, 'a')).toContain('<<<<<<< draft\n')
   expect(await read(late, 'a')).toContain('>>>>>>> live\n')
 })

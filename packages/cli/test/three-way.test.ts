@@ -22,7 +22,7 @@ interface Scene {
   versions: number
   live(): Promise<Record<string, string>>
   files(): Promise<Record<string, string>>
-  lock(): Promise<Record<string, { hash?: string; theirs?: string }>>
+  lock(): Promise<Record<string, { hash?: string; mine?: string }>>
 }
 
 async function publish(client: Stet, changes: readonly Change[]): Promise<void> {
@@ -141,42 +141,44 @@ test('status and push: a row that needs a decision stops the whole push with 6; 
   })
 })
 
-test('pull writes server changes, keeps local changes, saves conflicts as .remote files, and settles them on request', async () => {
+test('pull writes server changes, keeps local changes, marks conflicts in the files, and settles them on request', async () => {
   const { person, client, versions, files, live, lock } = await arrange('pull')
   const { code, stdout, stderr } = await person.stet(['pull', '--json'])
-  expect(code).toBe(0)
+  expect(code).toBe(6)
   const actions = JSON.parse(stdout).changes.map(({ path, action }: { path: string; action: string }) => [path, action])
   // Without --prune and without a terminal, the deletion is not confirmed.
   const planned = threeWayRows.flatMap(([, , , state, , pull]) => {
     if (pull === 'none') return []
-    return [[state, pull === 'delete' ? 'keep-deleted' : pull]]
+    return [[state, pull === 'delete' ? 'keep-deleted' : pull === 'merge' ? 'merge-conflict' : pull]]
   })
   expect(Object.fromEntries(actions)).toEqual(Object.fromEntries(planned))
   expect(stderr).toContain('remote-delete; the files stay')
-  expect(stderr).toContain('edit-against-delete was deleted on the server and edited here: kept')
+  const { reason } = JSON.parse(stdout).changes.find(({ path }: { path: string }) => path === 'edit-against-delete')
+  expect(reason).toContain('it was deleted on the server and edited here')
+  const marked = (path: string) => `<<<<<<< file\n${textOf(path, 'y')}=======\n${textOf(path, 'z')}>>>>>>> live\n`
   const pulled: Record<string, string> = {
     ...sideOf(1, '.promptl'),
     'remote-edit.promptl': textOf('remote-edit', 'y'),
     'remote-new.promptl': textOf('remote-new', 'y'),
     'delete-against-edit.promptl': textOf('delete-against-edit', 'y'),
-    'conflict.promptl.remote': textOf('conflict', 'z'),
-    'both-new.promptl.remote': textOf('both-new', 'z'),
+    'conflict.promptl': marked('conflict'),
+    'both-new.promptl': marked('both-new'),
   }
   expect(await files()).toEqual(pulled)
   expect(await live()).toEqual(sideOf(2))
   expect(await client.versions.list()).toHaveLength(versions)
   const entries = await lock()
-  const theirs = Object.entries(entries).filter(([, entry]) => entry.theirs !== undefined)
-  expect(theirs.map(([path]) => path).sort()).toEqual(['both-new', 'conflict'])
+  const merged = Object.entries(entries).filter(([, entry]) => entry.mine !== undefined)
+  expect(merged.map(([path]) => path).sort()).toEqual(['both-new', 'conflict'])
   expect(await lettersIn(entries)).toEqual({
     same: 'x',
     'local-edit': 'x',
     'remote-edit': 'y',
     'same-edit': 'y',
-    conflict: 'x',
+    conflict: 'z',
     'remote-new': 'y',
     'same-new': 'y',
-    'both-new': '',
+    'both-new': 'z',
     'local-delete': 'x',
     'remote-delete': 'x',
     'edit-against-delete': 'x',
@@ -193,13 +195,12 @@ test('pull writes server changes, keeps local changes, saves conflicts as .remot
   expect(await files()).toEqual(named)
   await person.stet(['pull', 'conflict', 'edit-against-delete', '--theirs', '--prune'])
   await person.stet(['pull', 'both-new', '--ours'])
-  const {
-    'edit-against-delete.promptl': __,
-    'conflict.promptl.remote': ___,
-    'both-new.promptl.remote': ____,
-    ...settled
-  } = named
-  expect(await files()).toEqual({ ...settled, 'conflict.promptl': textOf('conflict', 'z') })
+  const { 'edit-against-delete.promptl': __, ...settled } = named
+  expect(await files()).toEqual({
+    ...settled,
+    'conflict.promptl': textOf('conflict', 'z'),
+    'both-new.promptl': textOf('both-new', 'y'),
+  })
   const sent = JSON.parse((await person.stet(['push', '--json'])).stdout)
   expect(sent.changes.map(({ path }: { path: string }) => path)).toEqual(['both-new', 'local-edit', 'local-new'])
 })

@@ -11,7 +11,7 @@ import { type Program, programOf } from './evaluate/program.ts'
 import { type PromptIssue, promptIssues } from './front-matter/prompt-issues.ts'
 import { readFrontMatter } from './front-matter/read-front-matter.ts'
 import { type ParsedText, parseText } from './parse/parse-text.ts'
-import { MAX_ISSUES, type ResolvedText, resolveText } from './references.ts'
+import { MAX_ISSUES, type ResolvedText, resolveText } from './parse/references.ts'
 import { analyse } from './syntax/analysis.ts'
 
 /** A prompt and the documents that it references directly or indirectly, keyed by path. */

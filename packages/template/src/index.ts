@@ -8,5 +8,5 @@ export {
   type StepInput,
 } from './evaluate/render-step.ts'
 export type { PromptIssue } from './front-matter/prompt-issues.ts'
-export { resolveReferencePath } from './references.ts'
+export { resolveReferencePath } from './parse/references.ts'
 export { type PromptScan, scan, scanOf, step } from './scan-and-step.ts'

@@ -64,11 +64,11 @@ async function checkAll(ctx: Context, allowsEmpty: boolean): Promise<Found> {
   refuseEmpty(scan, workspace.settings, allowsEmpty)
   const contents = new Map([...remote].map(([path, { content }]) => [path, content]))
   const scans = await compileTexts(new Map([...scan.prompts].map(([path, { text }]) => [path, text])), contents)
-  const differing = compared.filter(({ state, hasLeftover }) => hasLeftover || !inStep.has(state))
+  const differing = compared.filter(({ state }) => !inStep.has(state))
   return {
     checked: scan.prompts.size,
     problems: [...problemsOf(scans, scan.prompts), ...serverProblems(workspace)],
-    differences: differing.map(({ path, state, hasLeftover }) => ({ path, state: hasLeftover ? 'conflict' : state })),
+    differences: differing.map(({ path, state, hasMarkers }) => ({ path, state: hasMarkers ? 'conflict' : state })),
     refused: scan.refused,
   }
 }

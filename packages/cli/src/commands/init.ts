@@ -12,7 +12,7 @@ import { isWithin, writeFileAtomically } from '../settings/write-file.ts'
 import { describeVersion, findLiveOrNewestDraft, findVersion } from '../sync/version-ref.ts'
 import { saveLock } from '../sync/workspace.ts'
 import { firstPrompt, isFresh, writeFirstPrompt } from './first-prompt.ts'
-import { type PullReport, pull, sayPull } from './pull.ts'
+import { exitCodeOf, type PullReport, pull, sayPull } from './pull.ts'
 
 interface InitReport {
   project: Pick<Project, 'id' | 'name'>
@@ -85,7 +85,7 @@ export const command = defineCommand({
       ctx.say(`${ctx.program} push && ${ctx.program} run ${firstPrompt} -p name=Ana`)
     } else ctx.say(`  Next: edit a file, then  ${ctx.program} push`)
   },
-  exitCode: ({ pull }) => (pull && pull.refused.length > 0 ? exitCodes.unexpected : exitCodes.success),
+  exitCode: ({ pull }) => (pull ? exitCodeOf(pull) : exitCodes.success),
 })
 
 // Adopts the old lock only if the user agrees: its ids may belong to another server.

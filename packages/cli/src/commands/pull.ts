@@ -1,13 +1,17 @@
 import { relative, resolve } from 'node:path'
 import type { Version } from '@stet/sdk'
 import { defineCommand, hasFlag, textFlag } from '../command.ts'
+import { compiles } from '../compile/compile-texts.ts'
 import type { Context } from '../context.ts'
 import { CliError, exitCodes } from '../exit-code.ts'
 import type { LockEntry } from '../settings/lock-file.ts'
 import { writeNamedFile } from '../settings/write-file.ts'
 import { applyPull, type PullStep } from '../sync/apply.ts'
 import { type Preference, planPull } from '../sync/compare.ts'
+import { KnownTexts } from '../sync/merge/known-texts.ts'
 import { abortMerges, findLiveConflicts, type LiveConflict, mergeLive } from '../sync/merge/live-merge.ts'
+import { type Merger, noFormerText, withText } from '../sync/merge/merge-prompt.ts'
+import { rememberTexts } from '../sync/merge/text-cache.ts'
 import { findCaseClashes } from '../sync/prompt-path.ts'
 import type { Refusal } from '../sync/scan.ts'
 import { openWorkspace, saveLock, selectorOf, type Workspace } from '../sync/workspace.ts'
@@ -25,19 +29,20 @@ export interface PullInput {
 export interface PullReport {
   version: { uuid: string; status: string; name: string }
   changes: { path: string; action: string; isNew?: boolean; reason?: string }[]
-  counts: { updated: number; unchanged: number; kept: number; conflicts: number; deleted: number }
+  counts: { updated: number; merged: number; unchanged: number; kept: number; conflicts: number; deleted: number }
   refused: Refusal[]
 }
 
 export const command = defineCommand({
-  summary: "Writes the server's changes into the files, and keeps local edits.",
+  summary:
+    "Writes the server's changes into the files and merges them with local edits. Exits with 6 if lines conflict.",
   examples: ['stet pull', 'stet pull support --theirs', 'stet pull --version-uuid live --dry-run'],
   args: [{ name: 'path', summary: 'prompts or folders (all)', isMany: true }],
   flags: [
     { long: '--dry-run', summary: 'only show what would happen' },
     { long: '--theirs', summary: "resolve conflicts with the server's text" },
     { long: '--ours', summary: 'resolve conflicts with the local text' },
-    { long: '--abort', summary: "discard merges with live that were not pushed, and restore the draft's text" },
+    { long: '--abort', summary: 'discard merges that were not pushed, and restore the texts before them' },
     { long: '--prune', summary: 'delete unedited files whose prompt was deleted on the server' },
     { long: '--bundle', value: '<file>', summary: 'also write a JSON file that maps paths to contents' },
   ],
@@ -58,40 +63,43 @@ export const command = defineCommand({
   },
   run: (input, ctx) => pull(ctx, input),
   print: (report, ctx) => sayPull(report, ctx),
-  exitCode: ({ refused }) => (refused.length > 0 ? exitCodes.unexpected : exitCodes.success),
+  exitCode: exitCodeOf,
 })
+
+export function exitCodeOf({ counts, refused }: PullReport): number {
+  if (counts.conflicts > 0) return exitCodes.conflict
+  return refused.length > 0 ? exitCodes.unexpected : exitCodes.success
+}
 
 export async function pull(ctx: Context, input: PullInput): Promise<PullReport> {
   const workspace = await openWorkspace(ctx)
-  if (input.aborts) return abort(workspace, input, ctx)
+  const merger = mergerOf(workspace, ctx)
+  if (input.aborts) return abort(workspace, input, merger, ctx)
   const conflicts = await findLiveConflicts(workspace)
   const paths = new Set([...workspace.compared, ...conflicts].map(({ path }) => path))
   const isSelected = selectorOf(input.names, paths, workspace)
-  const { steps, refused } = await planSteps(workspace, isSelected, input, ctx)
+  const { steps, refused } = await planSteps(workspace, isSelected, input, merger, ctx)
   let entries: Record<string, LockEntry> = { ...workspace.entries }
   if (!input.isDry) {
+    await rememberTexts(textsOf(steps), ctx.io)
     const applied = await applyPull(workspace.promptsDir, steps, workspace.entries)
     refused.push(...applied.refused)
     entries = applied.entries
   }
-  const open = conflicts.filter((one) => isSelected(one.path) && isToMerge(one, workspace, input))
-  const merges = await mergeLive(workspace, open, entries, { preference: input.preference, isDry: input.isDry })
+  // A push comes between the merge with the draft and the merge with live.
+  const waiting = new Set(steps.filter(({ action }) => isOfTwoTexts(action)).map(({ one }) => one.path))
+  const open = conflicts.filter(
+    (one) => isSelected(one.path) && !waiting.has(one.path) && isToMerge(one, workspace, input),
+  )
+  const merges = await mergeLive(workspace, open, entries, input, merger)
   if (!input.isDry) await saveLock(workspace, workspace.version, workspace.followsLive, entries)
   if (input.bundle !== undefined) await writeBundle(input.bundle, workspace, ctx)
   for (const { path, reason } of refused) ctx.warn(`${path} ${reason}: not written`)
-  for (const { one, action } of steps) {
-    if (one.state === 'edit-against-delete' && action === 'keep') {
-      ctx.warn(
-        `${one.path} was deleted on the server and edited here: kept (--ours keeps it permanently, --theirs deletes it)`,
-      )
-    }
-  }
-  const changes = steps.filter(({ action }) => action !== 'none').map(changeOf)
-  const counts = countSteps(steps.filter(({ one }) => !refused.some(({ path }) => path === one.path)))
+  const changes = [...steps.filter(({ action }) => action !== 'none').map(changeOf), ...merges]
   return {
     version: nameOf(workspace.version),
-    changes: [...changes, ...merges],
-    counts: { ...counts, conflicts: counts.conflicts + merges.filter(({ action }) => isOpenAction(action)).length },
+    changes,
+    counts: countSteps([...steps.filter(({ one }) => !refused.some(({ path }) => path === one.path)), ...merges]),
     refused: [...workspace.scan.refused, ...refused],
   }
 }
@@ -100,12 +108,35 @@ function nameOf({ uuid, status, title }: Version): PullReport['version'] {
   return { uuid, status, name: title }
 }
 
-function changeOf({ one, action }: PullStep): PullReport['changes'][number] {
-  return { path: one.path, action, ...(action === 'write' && { isNew: one.localText === undefined }) }
+function mergerOf(workspace: Workspace, { io }: Context): Merger {
+  const { scan, remote } = workspace
+  const contents = [...remote].map(([path, { content }]) => [path, content] as const)
+  const others = new Map([...contents, ...[...scan.prompts].map(([path, { text }]) => [path, text] as const)])
+  return { texts: new KnownTexts(workspace, io), compiles: (path, text) => compiles(path, text, others) }
 }
 
-function isOpenAction(action: string): boolean {
-  return action === 'merge-conflict' || action === 'merge-blocked' || action === 'merge-restore'
+// Later pulls need the bases that this pull leaves, and `--abort` and `--ours` the files before a merge.
+function textsOf(steps: readonly PullStep[]): string[] {
+  const changed = steps.filter(({ action }) => action !== 'none' && action !== 'keep')
+  return changed.flatMap(({ one }) => [one.remoteText, one.localText].filter((text) => text !== undefined))
+}
+
+function changeOf({ one, action, reason }: PullStep): PullReport['changes'][number] {
+  const why = reason ?? (action === 'unresolved' ? reasonOf(one) : undefined)
+  const isNew = one.localText === undefined
+  return { path: one.path, action, ...(action === 'write' && { isNew }), ...(why !== undefined && { reason: why }) }
+}
+
+function reasonOf({ path, hasMarkers }: PullStep['one']): string {
+  if (hasMarkers) return 'the file has conflict markers; edit it between the markers'
+  return `it was deleted on the server and edited here: stet pull ${path} --ours keeps it, --theirs deletes it`
+}
+
+const openActions = ['merge-conflict', 'unresolved', 'merge-blocked', 'merge-restore']
+const mergedActions = ['merge', 'merge-ours', 'merge-theirs']
+
+function isOfTwoTexts(action: string): boolean {
+  return action === 'merge' || action === 'merge-conflict' || action === 'unresolved'
 }
 
 // Repeats an unpushed merge only with --theirs or --ours, and only for named paths or files with conflict markers.
@@ -119,21 +150,30 @@ function isToMerge(
   return preference !== undefined && (names.length > 0 || hasMarkers)
 }
 
-async function abort(workspace: Workspace, { names, isDry }: PullInput, ctx: Context): Promise<PullReport> {
-  const merged = workspace.compared.filter(({ mergedLive }) => mergedLive !== undefined)
+async function abort(
+  workspace: Workspace,
+  { names, isDry }: PullInput,
+  merger: Merger,
+  ctx: Context,
+): Promise<PullReport> {
+  const merged = workspace.compared.filter(({ isMerged, mergedLive }) => isMerged || mergedLive !== undefined)
   const isSelected = selectorOf(names, new Set(merged.map(({ path }) => path)), workspace)
   const paths = merged.map(({ path }) => path).filter(isSelected)
+  let lost: string[] = []
   if (paths.length > 0 && !isDry) {
     const question = `Drop the merges of ${paths.join(', ')}, and all edits since?`
     if (!(await ctx.confirm(question, '--yes'))) throw new CliError('usage', 'Nothing was changed')
     const entries = { ...workspace.entries }
-    await abortMerges(workspace, new Set(paths), entries)
+    lost = await abortMerges(workspace, new Set(paths), entries, merger)
     await saveLock(workspace, workspace.version, workspace.followsLive, entries)
   }
+  const changes = paths.map((path) =>
+    lost.includes(path) ? { path, action: 'unresolved', reason: noFormerText } : { path, action: 'merge-abort' },
+  )
   return {
     version: nameOf(workspace.version),
-    changes: paths.map((path) => ({ path, action: 'merge-abort' })),
-    counts: { ...countSteps([]), updated: paths.length },
+    changes,
+    counts: countSteps(changes),
     refused: workspace.scan.refused,
   }
 }
@@ -142,20 +182,22 @@ export function sayPull({ changes, counts, version }: PullReport, { style, say, 
   for (const { path, action, isNew, reason } of changes) {
     if (action === 'write') say(`${style.down} ${isNew ? 'A' : 'M'} ${path}`)
     if (action === 'delete') say(`${style.down} D ${path}`)
-    if (action === 'merge') say(`${style.down} M ${path}  merged with live`)
+    if (action === 'merge') say(`${style.down} M ${path}  merged`)
+    if (action === 'restore') say(`${style.down} M ${path}  keeps the text before the merge`)
     if (action === 'merge-ours') say(`${style.down} M ${path}  keeps the draft's text`)
     if (action === 'merge-theirs') say(`${style.down} M ${path}  takes live's text`)
-    if (action === 'merge-abort') say(`${style.down} M ${path}  restored to the draft's text`)
-    if (action === 'merge-conflict') warn(`C ${path}: live changed the same lines; edit the file between the markers`)
+    if (action === 'merge-abort') say(`${style.down} M ${path}  restored to the text before the merge`)
+    if (action === 'merge-conflict') {
+      warn(`C ${path}: ${reason ?? 'both sides changed the same lines; edit the file between the markers'}`)
+    }
     if (action === 'merge-restore') {
       warn(
         `C ${path}: this draft deletes it and live changed it; its text was restored: delete the file again, or keep it`,
       )
     }
-    if (action === 'merge-blocked') warn(`C ${path}: ${reason}`)
-    if (action === 'write-beside') warn(`C ${path}: the server's text is in ${path}.promptl.remote`)
+    if (action === 'merge-blocked' || action === 'unresolved') warn(`C ${path}: ${reason}`)
   }
-  const { updated, unchanged, kept, conflicts, deleted } = counts
+  const { updated, merged, unchanged, kept, conflicts, deleted } = counts
   const parts = [
     `${updated} updated`,
     `${unchanged} unchanged`,
@@ -163,27 +205,32 @@ export function sayPull({ changes, counts, version }: PullReport, { style, say, 
     countOf(conflicts, 'conflict'),
   ]
   if (deleted > 0) parts.push(`${deleted} deleted`)
-  const merges = changes.filter(({ action }) => action.startsWith('merge') && action !== 'merge-abort')
-  const done = merges.filter(({ action }) => !isOpenAction(action))
-  if (done.length > 0) parts.push(`${done.length} merged with live`)
+  if (merged > 0) parts.push(`${merged} merged`)
   say(`${style.ok} ${parts.join(', ')} · ${version.status === 'draft' ? `draft "${version.name}"` : version.name}`)
-  if (merges.length > done.length) say(`  Next: resolve the prompts marked C, then  ${program} push`)
-  else if (done.length > 0) say(`  Next: ${program} push`)
+  if (conflicts > 0) say(`  Next: resolve the prompts marked C, then  ${program} push`)
+  else if (merged > 0) say(`  Next: ${program} push`)
 }
 
 async function planSteps(
   workspace: Workspace,
   isSelected: (path: string) => boolean,
   { names, preference, isPruning, isDry }: PullInput,
+  merger: Merger,
   ctx: Context,
 ): Promise<{ steps: PullStep[]; refused: Refusal[] }> {
   const selected = workspace.compared.filter(({ path }) => isSelected(path))
+  const { entries, scan, followsLive } = workspace
+  const sides = { mine: 'file', theirs: followsLive ? 'live' : 'draft' }
   const clashes = findCaseClashes(new Set([...workspace.remote.keys(), ...workspace.scan.prompts.keys()]))
   const refused: Refusal[] = []
   const steps: PullStep[] = []
   for (const one of selected) {
     if (clashes.has(one.path)) refused.push({ path: one.path, reason: 'differs from another path only in case' })
-    else steps.push({ one, action: planPull(one, preference, names.length > 0) })
+    else {
+      const step: PullStep = { one, action: planPull(one, preference, names.length > 0) }
+      const local = scan.prompts.get(one.path)?.hashes
+      steps.push(await withText(step, entries[one.path], local, sides, merger))
+    }
   }
   const deletions = steps.filter(({ action }) => action === 'delete')
   if (deletions.length === 0 || isDry || isPruning || (await mayDelete(deletions, ctx))) return { steps, refused }
@@ -200,13 +247,14 @@ async function mayDelete(deletions: readonly PullStep[], ctx: Context): Promise<
   return false
 }
 
-function countSteps(steps: readonly PullStep[]): PullReport['counts'] {
+function countSteps(steps: readonly { action: string }[]): PullReport['counts'] {
   const count = (...actions: string[]): number => steps.filter(({ action }) => actions.includes(action)).length
   return {
-    updated: count('write'),
+    updated: count('write', 'merge-abort'),
+    merged: count(...mergedActions),
     unchanged: count('none', 'lock-only'),
-    kept: count('keep', 'keep-deleted', 'settle'),
-    conflicts: count('write-beside'),
+    kept: count('keep', 'keep-deleted', 'settle', 'restore'),
+    conflicts: count(...openActions),
     deleted: count('delete'),
   }
 }

@@ -7,6 +7,7 @@ import { type Compared, isUnsettled, type PushPlan, planPush } from '../sync/com
 import { defaultDraftName, lacksHistory } from '../sync/git/git.ts'
 import { listPrompts } from '../sync/list-prompts.ts'
 import { rebaseOnLive } from '../sync/merge/live-merge.ts'
+import { rememberTexts } from '../sync/merge/text-cache.ts'
 import { findCaseClashes } from '../sync/prompt-path.ts'
 import { type Refusal, refuseEmpty } from '../sync/scan.ts'
 import { entriesAfterPush, refuseTooMany, sendToDraft } from '../sync/send.ts'
@@ -96,7 +97,11 @@ async function push(input: PushInput, ctx: Context): Promise<PushReport> {
   refuseTooMany(changes)
   const overwritten = selected.filter((one) => isUnsettled(one) && changes.some(({ path }) => path === one.path))
   const target = await chooseTarget(workspace, input, { changes, overwritten }, ctx)
-  if (!input.isDry && changes.length > 0) await sendToDraft(workspace.client, target.version, changes)
+  if (!input.isDry && changes.length > 0) {
+    await sendToDraft(workspace.client, target.version, changes)
+    const sent = changes.flatMap(({ content }) => (content === undefined ? [] : [content]))
+    await rememberTexts(sent, ctx.io)
+  }
   const finished = input.isDry ? undefined : await finish(workspace, target, selected, changes, input.name)
   const pushed = finished?.pushed ?? []
   await annotatePrompts(
@@ -142,18 +147,17 @@ async function refuseConflicts({ conflicts }: PushPlan, { settings, version }: W
   if (conflicts.every(({ hasMarkers }) => hasMarkers)) {
     throw new CliError('conflict', 'Files contain conflict markers; nothing was sent', {
       lines,
-      hint: 'resolve them and run stet push, undo the merge with stet pull --abort, or send them as text with --force',
+      hint: 'resolve them and run stet push, undo the merges with stet pull --abort, or send them as text with --force',
     })
   }
   const isIncomplete = settings.lock?.version.uuid !== version.uuid && (await lacksHistory(settings.root))
   const hint = isIncomplete
     ? 'fetch the git history (fetch-depth: 0, without --filter), so that stet finds the version that CI published'
-    : 'run stet pull, resolve the conflicts, then run stet push'
+    : 'run stet pull to merge them, then stet push'
   throw new CliError('conflict', 'Both sides changed; nothing was sent', { lines, hint })
 }
 
-function lineOf({ path, hasLeftover, hasMarkers }: Compared): string {
-  if (hasLeftover) return `${path}  (resolve it and delete ${path}.promptl.remote)`
+function lineOf({ path, hasMarkers }: Compared): string {
   return hasMarkers ? `${path}  (conflict markers)` : path
 }
 

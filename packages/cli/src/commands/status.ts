@@ -2,7 +2,7 @@ import type { Project } from '@stet/sdk'
 import { defineCommand, hasFlag } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError, exitCodes } from '../exit-code.ts'
-import { type Compared, compare, conflictStates, inStep, type State } from '../sync/compare.ts'
+import { baseOf, type Compared, compare, conflictStates, inStep, type State } from '../sync/compare.ts'
 import { findLiveConflicts } from '../sync/merge/live-merge.ts'
 import { allowEmptyFlag, isLeftOut, refuseEmpty, scanProject } from '../sync/scan.ts'
 import { describeVersion } from '../sync/version-ref.ts'
@@ -78,20 +78,16 @@ async function statusOnline(ctx: Context, allowsEmpty: boolean): Promise<StatusD
   }
 }
 
-function isDifferent({ state, hasLeftover, mergedLive }: Compared): boolean {
-  return hasLeftover || mergedLive !== undefined || !inStep.has(state)
+function isDifferent({ state, mergedLive }: Compared): boolean {
+  return mergedLive !== undefined || !inStep.has(state)
 }
 
 async function toEntry(one: Compared): Promise<StatusEntry> {
-  const entry: StatusEntry = { path: one.path, state: isConflictedFile(one) ? 'conflict' : one.state }
+  const entry: StatusEntry = { path: one.path, state: one.hasMarkers ? 'conflict' : one.state }
   const isLocal = entry.state === 'local-edit' || entry.state === 'local-new'
   if (isLocal) entry.lines = await countLines(one.remoteText, one.localText)
   else if (one.remoteUpdatedAt !== undefined) entry.remoteUpdatedAt = one.remoteUpdatedAt
   return entry
-}
-
-function isConflictedFile({ hasLeftover, hasMarkers }: Compared): boolean {
-  return hasLeftover || hasMarkers
 }
 
 async function statusOffline(ctx: Context, allowsEmpty: boolean): Promise<StatusData> {
@@ -103,8 +99,9 @@ async function statusOffline(ctx: Context, allowsEmpty: boolean): Promise<Status
   const entries: StatusEntry[] = []
   for (const path of [...new Set([...Object.keys(lock.prompts), ...scan.prompts.keys()])].sort()) {
     if (isLeftOut(path, scan.refused)) continue
-    const base = lock.prompts[path]?.hash
-    const state = compare({ base, local: scan.prompts.get(path)?.hashes, remote: base })
+    const entry = lock.prompts[path]
+    const local = scan.prompts.get(path)?.hashes
+    const state = compare({ base: baseOf(entry, local), local, remote: entry?.hash })
     if (state && state !== 'same') entries.push({ path, state })
   }
   const { uuid, status, name } = lock.version
@@ -150,6 +147,6 @@ function remark({ path, state, lines, remoteUpdatedAt }: StatusEntry): string {
 }
 
 function hintFor(hasConflicts: boolean, hasRemote: boolean): string {
-  if (hasConflicts) return 'stet pull, resolve the conflicts, then run stet push'
+  if (hasConflicts) return 'stet pull to merge them, then stet push'
   return hasRemote ? 'stet pull, then stet push' : 'stet push'
 }

@@ -27,6 +27,12 @@ export async function compileTexts(
   return scans
 }
 
+/** Returns whether a prompt compiles. References resolve to `others`. */
+export async function compiles(path: string, text: string, others: ReadonlyMap<string, string>): Promise<boolean> {
+  const scans = await compileTexts(new Map([[path, text]]), others)
+  return scans.get(path)?.errors.length === 0
+}
+
 /** Lines and columns start at 1 and refer to the text of `path`. */
 export interface Problem {
   path: string

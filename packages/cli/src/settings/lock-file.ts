@@ -8,8 +8,10 @@ export interface LockEntry {
   /** The content hash at the last pull or push. Absent if the two sides have no common text yet. */
   hash?: string
   documentUuid?: string
-  /** The server's hash in an unresolved conflict. */
-  theirs?: string
+  /** The hash of the text that `pull` merged the server's text `hash`, or live's, into. Kept until the file is pushed. */
+  mine?: string
+  /** The base of that merge. Absent if the sides had none. */
+  base?: string
   /** Draft only: the hash of the live text that the draft's change builds on. Empty if live had no such prompt. */
   live?: string
   /** Draft only: the hash of the live text that `pull` merged into the file. The next push sends this hash. */
@@ -86,7 +88,7 @@ function isVersion(value: unknown): value is Lock['version'] {
 function parseEntry(value: unknown): LockEntry {
   const entry: LockEntry = {}
   if (!isJsonObject(value)) return entry
-  for (const key of ['hash', 'documentUuid', 'theirs', 'live', 'merged'] as const) {
+  for (const key of ['hash', 'documentUuid', 'mine', 'base', 'live', 'merged'] as const) {
     const text = value[key]
     if (typeof text === 'string') entry[key] = text
   }

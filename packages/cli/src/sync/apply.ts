@@ -3,12 +3,17 @@ import { join } from 'node:path'
 import type { LockEntry } from '../settings/lock-file.ts'
 import { isWithin, problemOfName, writeFileAtomically } from '../settings/write-file.ts'
 import type { Compared, PullAction } from './compare.ts'
-import { problemOfPath, promptEnding, remoteEnding } from './prompt-path.ts'
+import { problemOfPath, promptEnding } from './prompt-path.ts'
 import type { Refusal } from './scan.ts'
 
 export interface PullStep {
   one: Compared
-  action: PullAction
+  action: PullAction | 'merge-conflict'
+  /** The file's new text, if it is not the server's. */
+  text?: string
+  /** The base of a merge. Undefined if the sides have none. */
+  baseHash?: string | undefined
+  reason?: string
 }
 
 /** Returns the file of a prompt: the existing file, or the path of a new one. */
@@ -34,34 +39,33 @@ export async function applyPull(
 ): Promise<{ entries: Record<string, LockEntry>; refused: Refusal[] }> {
   const entries: Record<string, LockEntry> = { ...before }
   const refused: Refusal[] = []
-  for (const { one, action } of steps) {
+  for (const step of steps) {
+    const { one } = step
     const problem =
-      (touchesFile(action) ? await problemOfFile(promptsDir, one) : undefined) ??
-      (await changeFile(promptsDir, one, action))
+      (touchesFile(step.action) ? await problemOfFile(promptsDir, one) : undefined) ??
+      (await changeFile(promptsDir, step))
     if (problem) {
       refused.push({ path: one.path, reason: problem })
       continue
     }
-    const entry = entryAfter(one, action, before[one.path]) ?? (one.mergedLive === undefined ? undefined : {})
+    const entry = entryAfter(step, before[one.path]) ?? (one.mergedLive === undefined ? undefined : {})
     if (entry) entries[one.path] = withDraftNotes(entry, before[one.path])
     else delete entries[one.path]
   }
   return { entries, refused }
 }
 
-function touchesFile(action: PullAction): boolean {
-  return action === 'write' || action === 'write-beside' || action === 'delete'
+function touchesFile(action: PullStep['action']): boolean {
+  return ['write', 'merge', 'merge-conflict', 'restore', 'delete'].includes(action)
 }
 
 /** Throws errors that the name does not cause, such as a full disk. @returns why this name is invalid, or undefined */
-async function changeFile(promptsDir: string, one: Compared, action: PullAction): Promise<string | undefined> {
+async function changeFile(promptsDir: string, { one, action, text }: PullStep): Promise<string | undefined> {
   const file = fileOf(promptsDir, one)
-  const beside = file.slice(0, -promptEnding.length) + remoteEnding
+  const written = action === 'write' ? one.remoteText : text
   try {
-    if (action === 'write' && one.remoteText !== undefined) await writeFileAtomically(file, one.remoteText)
-    if (action === 'write-beside' && one.remoteText !== undefined) await writeFileAtomically(beside, one.remoteText)
+    if (written !== undefined) await writeFileAtomically(file, written)
     if (action === 'delete') await rm(file, { force: true })
-    if ((action === 'write' || action === 'settle') && one.hasLeftover) await rm(beside, { force: true })
     return undefined
   } catch (error) {
     const problem = problemOfName(error)
@@ -70,21 +74,26 @@ async function changeFile(promptsDir: string, one: Compared, action: PullAction)
   }
 }
 
-function entryAfter(one: Compared, action: PullAction, before: LockEntry | undefined): LockEntry | undefined {
+function entryAfter({ one, action, text, baseHash }: PullStep, before: LockEntry | undefined): LockEntry | undefined {
   const server = one.remoteHash === undefined ? undefined : entryOf(one.remoteHash, one.documentUuid)
   switch (action) {
     case 'write':
     case 'lock-only':
     case 'settle':
+    case 'restore':
     case 'delete':
       return server
-    case 'write-beside':
-      return { ...before, ...(one.remoteHash !== undefined && { theirs: one.remoteHash }) }
+    case 'merge':
+    case 'merge-conflict':
+      return server && text !== one.localText && text !== one.remoteText
+        ? { ...server, ...firstMerge(one, baseHash, before) }
+        : server
     case 'none':
       return server ?? before
     case 'keep':
+    case 'unresolved':
     case 'keep-deleted':
-      return settled(one, before)
+      return before
   }
 }
 
@@ -93,10 +102,15 @@ function withDraftNotes(entry: LockEntry, before: LockEntry | undefined): LockEn
   return { ...entry, ...(live !== undefined && { live }), ...(merged !== undefined && { merged }) }
 }
 
-// Deleting the `.remote` file resolves a conflict. The server's text is then the new base.
-function settled(one: Compared, before: LockEntry | undefined): LockEntry | undefined {
-  if (!before?.theirs || one.hasLeftover) return before
-  return entryOf(before.theirs, before.documentUuid)
+// Of several merges without a push, notes what the file was before the first: a commit may have that text.
+function firstMerge(
+  { localHash }: Compared,
+  baseHash: string | undefined,
+  before: LockEntry | undefined,
+): Pick<LockEntry, 'mine' | 'base'> {
+  const isFirst = before?.mine === undefined
+  const [mine, base] = isFirst ? [localHash, baseHash] : [before.mine, before.base]
+  return { ...(mine !== undefined && { mine }), ...(base !== undefined && { base }) }
 }
 
 export function entryOf(hash: string, documentUuid: string | undefined): LockEntry {

@@ -1,4 +1,5 @@
 import type { Change } from '@stet/sdk'
+import type { LockEntry } from '../settings/lock-file.ts'
 
 /** One prompt's hashes on the three sides. A hash is undefined where the prompt does not exist. */
 export interface Sides {
@@ -35,6 +36,24 @@ export const conflictStates: ReadonlySet<State> = new Set<State>([
 /** In these states, the file and the server agree. */
 export const inStep: ReadonlySet<State> = new Set<State>(['same', 'same-edit', 'same-new', 'both-deleted'])
 
+/**
+ * Returns the hash of the text that a file continues. A file that has its text from before the last merge again lacks
+ * the server's lines, so it continues the earlier base: with the new one, the next push would revert these lines.
+ */
+export function baseOf(entry: LockEntry | undefined, local: ReadonlySet<string> | undefined): string | undefined {
+  const { hash, mine, base } = entry ?? {}
+  if (mine === undefined || local === undefined) return hash
+  return local.has(mine) || (base !== undefined && local.has(base)) ? base : hash
+}
+
+/**
+ * Returns the hash of live's text that was merged into a draft's file. A file that has its text from before the merge
+ * again lacks live's lines, so the merge does not count.
+ */
+export function mergedLiveOf(entry: LockEntry | undefined, local: ReadonlySet<string> | undefined): string | undefined {
+  return entry?.mine !== undefined && local?.has(entry.mine) ? undefined : entry?.merged
+}
+
 /** Status, pull, push and publish share this decision. Returns undefined if the prompt exists nowhere. */
 export function compare({ base, local, remote }: Sides): State | undefined {
   if (base === undefined) return compareNew(local, remote)
@@ -66,10 +85,10 @@ export interface Compared {
   remoteHash: string | undefined
   documentUuid: string | undefined
   remoteUpdatedAt: string | undefined
-  /** True if an unresolved conflict has left a `.remote` file. */
-  hasLeftover: boolean
-  /** True if the file contains conflict markers and the server's text contains none. */
+  /** True if the file contains conflict markers that the server's text lacks. */
   hasMarkers: boolean
+  /** True if `pull` merged another text into the file, which was not pushed since. */
+  isMerged: boolean
   /** The hash of the live text merged into the file. Set if a push must send it. */
   mergedLive: string | undefined
 }
@@ -98,8 +117,8 @@ export function planPush(compared: readonly Compared[], isForced: boolean): Push
 }
 
 /** Returns whether the prompt has a conflict that the user must resolve. */
-export function isUnsettled({ state, hasLeftover, hasMarkers }: Compared): boolean {
-  return conflictStates.has(state) || hasLeftover || hasMarkers
+export function isUnsettled({ state, hasMarkers }: Compared): boolean {
+  return conflictStates.has(state) || hasMarkers
 }
 
 // A merge is sent even if the text equals the draft's text, because live's hash resolves the publish conflict.
@@ -127,16 +146,28 @@ function sendTo(plan: PushPlan, one: Compared): void {
 
 export type Preference = 'ours' | 'theirs' | undefined
 
-export type PullAction = 'write' | 'keep' | 'lock-only' | 'write-beside' | 'delete' | 'settle' | 'keep-deleted' | 'none'
+export type PullAction =
+  | 'write'
+  | 'keep'
+  | 'lock-only'
+  | 'merge'
+  | 'delete'
+  | 'settle'
+  | 'restore'
+  | 'unresolved'
+  | 'keep-deleted'
+  | 'none'
 
 /**
  * Plans a pull of one prompt. `delete` still needs confirmation or a flag. `settle` keeps the file and makes the
- * server's text the new base, so that the next push sends the file's text.
+ * server's text the new base, so that the next push sends the file's text; `restore` does the same with the file's text
+ * before the last merge. `unresolved` keeps a conflict that only the user can resolve.
  */
 export function planPull(one: Compared, preference: Preference, isNamed: boolean): PullAction {
+  if (one.hasMarkers && !one.state.startsWith('remote-')) return planMarkers(one, preference)
   switch (one.state) {
     case 'same':
-      return one.hasLeftover ? 'keep' : 'none'
+      return 'none'
     case 'remote-edit':
     case 'remote-new':
     case 'delete-against-edit':
@@ -148,16 +179,24 @@ export function planPull(one: Compared, preference: Preference, isNamed: boolean
     case 'conflict':
     case 'both-new':
       if (preference === 'theirs') return 'write'
-      return preference === 'ours' ? 'settle' : 'write-beside'
+      return preference === 'ours' ? 'settle' : 'merge'
     case 'local-delete':
       return isNamed || preference === 'theirs' ? 'write' : 'keep-deleted'
     case 'remote-delete':
       return preference === 'ours' ? 'settle' : 'delete'
     case 'edit-against-delete':
       if (preference === 'theirs') return 'delete'
-      return preference === 'ours' ? 'settle' : 'keep'
+      return preference === 'ours' ? 'settle' : 'unresolved'
     case 'local-edit':
     case 'local-new':
       return preference === 'theirs' && one.state === 'local-edit' && isNamed ? 'write' : 'keep'
   }
+}
+
+function planMarkers({ isMerged, mergedLive, remoteHash }: Compared, preference: Preference): PullAction {
+  if (preference === undefined) return 'unresolved'
+  // `mergeLive` settles a merge with live.
+  if (mergedLive !== undefined) return 'keep'
+  if (preference === 'theirs') return remoteHash === undefined ? 'delete' : 'write'
+  return isMerged ? 'restore' : 'unresolved'
 }

@@ -6,9 +6,6 @@ import { isGitFolder } from '../settings/write-file.ts'
 
 export const promptEnding = '.promptl'
 
-/** The extension of the file that holds the server's text in a conflict. It is saved next to the prompt's file. */
-export const remoteEnding = `${promptEnding}.remote`
-
 /** The server's rules for characters and path length. */
 const segmentForm = /^[\p{L}\p{M}\p{Nd}_.-]+$/u
 const maxPathBytes = 512

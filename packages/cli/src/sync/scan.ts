@@ -6,7 +6,7 @@ import type { Settings } from '../settings/resolve.ts'
 import { isGitFolder, isWithin } from '../settings/write-file.ts'
 import { matcherOf } from './glob.ts'
 import { type HashedText, hashBytes } from './hash.ts'
-import { findCaseClashes, problemOfPath, promptEnding, promptsDirOf, remoteEnding } from './prompt-path.ts'
+import { findCaseClashes, problemOfPath, promptEnding, promptsDirOf } from './prompt-path.ts'
 
 export interface LocalPrompt extends HashedText {
   file: string
@@ -20,7 +20,6 @@ export interface Refusal {
 
 export interface Scan {
   prompts: Map<string, LocalPrompt>
-  leftovers: Set<string>
   refused: Refusal[]
   /** Patterns that match no prompt file. Empty if the folder has no prompt files. */
   idlePatterns: { list: 'include' | 'ignore'; pattern: string }[]
@@ -54,19 +53,16 @@ export async function scanPrompts(
   include: readonly string[],
   ignore: readonly string[],
 ): Promise<Scan> {
-  const scan: Scan = { prompts: new Map(), leftovers: new Set(), refused: [], idlePatterns: [] }
+  const scan: Scan = { prompts: new Map(), refused: [], idlePatterns: [] }
   const isIncluded = matcherOf(include)
   const isIgnored = matcherOf(ignore)
   const found: string[] = []
   let hasPromptFile = false
   for (const name of await listFiles(folder, '', { isIgnored, refused: scan.refused })) {
-    if (name.endsWith(remoteEnding)) scan.leftovers.add(name.slice(0, -remoteEnding.length).normalize('NFC'))
-    else if (!name.endsWith(promptEnding)) continue
-    else {
-      hasPromptFile = true
-      const [isWanted, isUnwanted] = [isIncluded(name), isIgnored(name)]
-      if (isWanted && !isUnwanted) found.push(name)
-    }
+    if (!name.endsWith(promptEnding)) continue
+    hasPromptFile = true
+    const [isWanted, isUnwanted] = [isIncluded(name), isIgnored(name)]
+    if (isWanted && !isUnwanted) found.push(name)
   }
   if (hasPromptFile) {
     for (const pattern of isIncluded.idle()) scan.idlePatterns.push({ list: 'include', pattern })

@@ -4,10 +4,10 @@ import { CliError } from '../exit-code.ts'
 import { type Lock, type LockEntry, writeLockFile } from '../settings/lock-file.ts'
 import { refusePathsOutside, type Settings } from '../settings/resolve.ts'
 import { entryOf } from './apply.ts'
-import { type Compared, compare, conflictStates, inStep } from './compare.ts'
+import { baseOf, type Compared, compare, conflictStates, inStep, mergedLiveOf } from './compare.ts'
 import { entriesSincePublished } from './git/published-base.ts'
 import { listPrompts } from './list-prompts.ts'
-import { hasConflictMarkers } from './merge/merge-texts.ts'
+import { hasOpenConflict } from './merge/conflict-markers.ts'
 import { promptPathsOf, promptsDirOf } from './prompt-path.ts'
 import { isLeftOut, type Scan, scanProject } from './scan.ts'
 import { findLiveOrNewestDraft, findVersion } from './version-ref.ts'
@@ -83,10 +83,10 @@ function compareAll(
     if (isLeftOut(path, scan.refused)) continue
     const local = scan.prompts.get(path)
     const there = remote.get(path)
-    const hasLeftover = scan.leftovers.has(path)
-    const base = baseOf(entries[path], hasLeftover)
+    const entry = entries[path]
+    const base = baseOf(entry, local?.hashes)
     const state = compare({ base, local: local?.hashes, remote: there?.contentHash })
-    const mergedLive = entries[path]?.merged
+    const [mergedLive, isMerged] = [mergedLiveOf(entry, local?.hashes), entry?.mine !== undefined]
     if (!state && mergedLive === undefined) continue
     compared.push({
       path,
@@ -99,17 +99,12 @@ function compareAll(
       remoteHash: there?.contentHash,
       documentUuid: there?.documentUuid,
       remoteUpdatedAt: there?.updatedAt,
-      hasLeftover,
-      hasMarkers: hasConflictMarkers(local?.text ?? '') && !hasConflictMarkers(there?.content ?? ''),
+      hasMarkers: hasOpenConflict(local?.text ?? '', there?.content ?? '', isMerged || mergedLive !== undefined),
+      isMerged,
       mergedLive,
     })
   }
   return compared
-}
-
-// Deleting the `.remote` file resolves the conflict. The base is then the server's text.
-function baseOf(entry: LockEntry | undefined, hasLeftover: boolean): string | undefined {
-  return !hasLeftover && entry?.theirs !== undefined ? entry.theirs : entry?.hash
 }
 
 /** Names may be prompts, files or folders. Without names, selects everything. */
@@ -153,8 +148,8 @@ export function entriesInStep({
   compared,
 }: Pick<Workspace, 'entries' | 'compared'>): Record<string, LockEntry> {
   const settled = { ...entries }
-  for (const { path, state, remoteHash, documentUuid, hasLeftover } of compared) {
-    if (!inStep.has(state) || hasLeftover) continue
+  for (const { path, state, remoteHash, documentUuid } of compared) {
+    if (!inStep.has(state)) continue
     if (remoteHash === undefined) delete settled[path]
     else settled[path] = entryOf(remoteHash, documentUuid)
   }

@@ -38,14 +38,20 @@ export async function unifiedDiff({ beforeName, afterName, before, after }: Diff
 }
 
 export async function wordDiff({ beforeName, afterName, before, after }: DiffSides, style: Style): Promise<string> {
-  const { diffWordsWithSpace } = await import('diff')
-  const text = diffWordsWithSpace(before, after)
+  const { diffArrays } = await import('diff')
+  const text = diffArrays(wordsOf(before), wordsOf(after))
     .map(({ value, added, removed }) => {
-      if (added) return style.green(`{+${value}+}`)
-      return removed ? style.red(`[-${value}-]`) : value
+      const words = value.join('')
+      if (added) return style.green(`{+${words}+}`)
+      return removed ? style.red(`[-${words}-]`) : words
     })
     .join('')
   return `${style.bold(`--- ${beforeName}`)}\n${style.bold(`+++ ${afterName}`)}\n${text.endsWith('\n') ? text : `${text}\n`}`
+}
+
+// Scripts without spaces between words are compared by character.
+function wordsOf(text: string): string[] {
+  return text.match(/\r?\n|[\p{Script=Latin}\d_]+|[^\S\r\n]+|./gsu) ?? []
 }
 
 function paint(line: string, style: Style): string {

@@ -9,8 +9,8 @@ export const comparedWith = (given: Pick<Compared, 'path' | 'state'> & Partial<C
   remoteHash: undefined,
   documentUuid: undefined,
   remoteUpdatedAt: undefined,
-  hasLeftover: false,
   hasMarkers: false,
+  isMerged: false,
   mergedLive: undefined,
   ...given,
 })

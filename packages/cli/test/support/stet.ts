@@ -36,6 +36,7 @@ export class Person {
       HOME: folder,
       XDG_CONFIG_HOME: join(folder, '.config'),
       XDG_STATE_HOME: join(folder, '.state'),
+      XDG_CACHE_HOME: join(folder, '.cache'),
       STET_BASE_URL: server.address,
       LANG: 'C.UTF-8',
       // Commands share Node's compile cache.

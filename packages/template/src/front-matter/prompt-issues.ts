@@ -1,7 +1,7 @@
 /** What a check reports besides compile errors: settings that a run would refuse, and probable mistakes. */
 import { type CompileIssue, issueAt, type Place } from '../compile-error.ts'
 import type { ParsedText } from '../parse/parse-text.ts'
-import { MAX_ISSUES } from '../references.ts'
+import { MAX_ISSUES } from '../parse/references.ts'
 import { isObject } from '../rendering/read-parameters.ts'
 import { type Fragment, literalText, type Tag, walkNodes } from '../syntax/nodes.ts'
 import { knownKeys, readConfig } from './config.ts'

@@ -1,11 +1,11 @@
 import type { Version } from '@stet/sdk'
 import { defineCommand, hasFlag } from '../../command.ts'
 import type { Context } from '../../context.ts'
-import { CliError } from '../../exit-code.ts'
+import { CliError, exitCodes } from '../../exit-code.ts'
 import { conflictStates } from '../../sync/compare.ts'
 import { describeVersion, findVersion } from '../../sync/version-ref.ts'
 import { entriesInStep, openWorkspace, saveLock } from '../../sync/workspace.ts'
-import { type PullReport, pull, sayPull } from '../pull.ts'
+import { exitCodeOf, type PullReport, pull, sayPull } from '../pull.ts'
 
 export const command = defineCommand({
   summary: 'Makes this folder follow another version.',
@@ -27,6 +27,7 @@ export const command = defineCommand({
     ctx.say(`${ctx.style.ok} This folder follows ${describeVersion(version)}`)
     if (report) sayPull(report, ctx)
   },
+  exitCode: ({ pull: report }) => (report ? exitCodeOf(report) : exitCodes.success),
 })
 
 /** Points the lock at another version. Prompts that differ keep their base, so the next pull detects differences. */

@@ -130,9 +130,25 @@ export async function readFilesOf(
   return files
 }
 
-// One git process prints `<id> blob <size>`, the bytes and a line feed for each file.
-async function readBlobs(checkout: Checkout, ids: readonly string[]): Promise<Map<string, Uint8Array>> {
-  const batch = inCheckout(checkout, checkout.root, ['cat-file', '--batch'])
+/** Commits whose text of a file is read. Each is a change of the file. */
+const maxCommits = 50
+
+/** Returns the texts of a file in the history of HEAD, newest first. `name` is relative to the folder. */
+export async function readPastContents(checkout: Checkout, folder: string, name: string): Promise<Uint8Array[]> {
+  // Not `git log`, which may check signatures with a program that the configuration names.
+  const listing = ['--literal-pathspecs', 'rev-list', `--max-count=${maxCommits}`, 'HEAD', '--', name]
+  const commits = (await git(checkout, listing, folder).catch(() => '')).split('\n').filter(Boolean)
+  const blobs = commits.map((commit) => `${commit}:./${name}`)
+  return commits.length === 0 ? [] : [...(await readBlobs(checkout, blobs, folder)).values()]
+}
+
+// One git process prints `<id> blob <size>`, the bytes and a line feed for each file. `ids` may be any names of blobs.
+async function readBlobs(
+  checkout: Checkout,
+  ids: readonly string[],
+  folder = checkout.root,
+): Promise<Map<string, Uint8Array>> {
+  const batch = inCheckout(checkout, folder, ['cat-file', '--batch'])
   // In a partial clone, git ends at the first missing file.
   const output = await runGit(batch, `${ids.join('\n')}\n`).catch(() => Buffer.alloc(0))
   const contents = new Map<string, Uint8Array>()

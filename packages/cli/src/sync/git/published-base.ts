@@ -38,8 +38,8 @@ export async function entriesSincePublished(sources: PublishedSources): Promise<
   const isOlder = version.status === 'draft' ? await olderBases(sources, published) : () => true
   const entries = { ...before }
   for (const { path, contentHash, documentUuid } of then) {
-    // Skips unresolved conflicts, which already have a base. Also skips prompts whose base is not older.
-    if (entries[path]?.theirs !== undefined || !isOlder(path)) continue
+    // Skips merged files, which already have a base. Also skips prompts whose base is not older.
+    if (entries[path]?.mine !== undefined || !isOlder(path)) continue
     const bytes = files.get(`${path}${promptEnding}`)
     if (bytes && hashBytes(bytes)?.hashes.has(contentHash)) entries[path] = { hash: contentHash, documentUuid }
   }

@@ -3,9 +3,10 @@ import type { Version } from '@stet/sdk'
 import type { LockEntry } from '../../settings/lock-file.ts'
 import { writeFileAtomically } from '../../settings/write-file.ts'
 import { entryOf, fileOf, problemOfFile } from '../apply.ts'
-import { type Compared, isUnsettled, type Preference } from '../compare.ts'
+import type { Compared, Preference } from '../compare.ts'
+import { hashText } from '../hash.ts'
 import { compareWith, type Workspace } from '../workspace.ts'
-import { mergeTexts } from './merge-texts.ts'
+import { type Merger, mergePrompt } from './merge-prompt.ts'
 
 /** The draft and live both changed this prompt, which blocks publishing. */
 export interface LiveConflict {
@@ -24,7 +25,7 @@ export type MergeOutcome =
   | { action: 'merge-blocked'; path: string; reason: string }
 
 /** Finds the conflicts that publishing the draft would cause. */
-export async function findLiveConflicts({ client, version, entries }: Workspace): Promise<LiveConflict[]> {
+export async function findLiveConflicts({ client, version, compared }: Workspace): Promise<LiveConflict[]> {
   if (version.status !== 'draft') return []
   const { changes } = await client.versions.diff(version.uuid)
   return changes
@@ -34,7 +35,7 @@ export async function findLiveConflicts({ client, version, entries }: Workspace)
       draftText: after?.content,
       liveText: before?.content,
       liveHash: before?.contentHash ?? '',
-      isMerged: entries[path]?.merged === (before?.contentHash ?? ''),
+      isMerged: compared.find((one) => one.path === path)?.mergedLive === (before?.contentHash ?? ''),
     }))
 }
 
@@ -46,14 +47,14 @@ export async function mergeLive(
   workspace: Workspace,
   conflicts: readonly LiveConflict[],
   entries: Record<string, LockEntry>,
-  options: { preference: Preference; isDry: boolean },
+  options: { preference?: Preference; isDry: boolean },
+  merger: Merger,
 ): Promise<MergeOutcome[]> {
   const outcomes: MergeOutcome[] = []
-  const findBase = baseFinder(workspace)
   for (const conflict of conflicts) {
     const one = workspace.compared.find(({ path }) => path === conflict.path)
     const entry = entries[conflict.path]
-    const decided = await decide(conflict, one, entry, options.preference, () => findBase(conflict, entry))
+    const decided = await decide(conflict, one, entry, options.preference, merger)
     const place = { path: conflict.path, localFile: one?.localFile }
     const problem = decided.isWritten ? await problemOfFile(workspace.promptsDir, place) : undefined
     if (problem !== undefined) {
@@ -69,9 +70,22 @@ export async function mergeLive(
     const file = fileOf(workspace.promptsDir, place)
     if (decided.isWritten && decided.text === undefined) await rm(file, { force: true })
     else if (decided.isWritten && decided.text !== undefined) await writeFileAtomically(file, decided.text)
-    entries[conflict.path] = { ...entry, merged: conflict.liveHash }
+    entries[conflict.path] = entryAfter(decided, conflict, entry)
   }
   return outcomes
+}
+
+// Notes the draft's text, unless it is also the result.
+function entryAfter(
+  { text }: Decision,
+  { draftText, liveHash }: LiveConflict,
+  entry: LockEntry | undefined,
+): LockEntry {
+  const { mine, base, ...kept } = entry ?? {}
+  if (text === draftText || draftText === undefined) return { ...kept, merged: liveHash }
+  const earlier = mine === undefined ? kept.hash : base
+  const notes = { mine: mine ?? hashText(draftText), ...(earlier !== undefined && { base: earlier }) }
+  return { ...kept, ...notes, merged: liveHash }
 }
 
 /** If `isWritten`, the file gets `text`, or is deleted if `text` is undefined. */
@@ -82,11 +96,11 @@ interface Decision {
 }
 
 async function decide(
-  { path, draftText, liveText }: LiveConflict,
+  { path, draftText, liveText, liveHash }: LiveConflict,
   one: Compared | undefined,
   entry: LockEntry | undefined,
   preference: Preference,
-  findBase: () => Promise<string | undefined>,
+  merger: Merger,
 ): Promise<Decision> {
   // Without a local change, uses the draft's text: the file may be older, or missing in a folder that newly follows the
   // draft.
@@ -100,82 +114,50 @@ async function decide(
     outcome: { action: 'merge-blocked', path, reason },
     isWritten: false,
   })
-  if (one?.hasMarkers) return blocked('resolve its conflict markers first')
-  if (one && isUnsettled(one)) return blocked('resolve the conflict with the draft first')
-  if (one?.state.startsWith('local-') && entry?.merged === undefined) {
+  if (one?.state.startsWith('local-') && one.mergedLive === undefined) {
     return blocked('live changed it too: run stet push, then stet pull to merge both')
   }
   if (liveText === undefined) {
     return blocked(`live deleted it: stet pull ${path} --ours keeps the prompt, --theirs deletes it`)
   }
   if (mine === undefined) return { outcome: { action: 'merge-restore', path }, isWritten: true, text: liveText }
+  const hash = one?.mergedLive ?? entry?.live
+  const { texts } = merger
+  const base = await (hash === undefined ? texts.findOnlyBase(path, liveHash) : texts.find(path, hash))
   const names = { mine: 'draft', theirs: 'live' }
-  const { text, isClean } = await mergeTexts({ base: await findBase(), mine, theirs: liveText, names })
-  return { outcome: { action: isClean ? 'merge' : 'merge-conflict', path }, isWritten: true, text }
+  const { text, regions } = await mergePrompt(merger, path, { base, mine, theirs: liveText, names })
+  return { outcome: { action: regions.length === 0 ? 'merge' : 'merge-conflict', path }, isWritten: true, text }
 }
-
-/** Searches at most this many publications for the draft's base text. */
-const maxVersions = 50
 
 /**
- * Returns a function that finds the base: the text that the lock names, or the only text that live had before its
- * current one.
+ * Undoes merges that were not pushed. A file that was merged with live gets the draft's text, and live's text counts as
+ * not merged. Any other file gets its text before the merge.
+ * @returns the paths whose text before the merge was not found
  */
-function baseFinder({ client, version }: Workspace) {
-  let published: Promise<Version[]> | undefined
-  const textIn = async (path: string, versionUuid: string) => {
-    const { NotFoundError } = await import('@stet/sdk')
-    try {
-      return await client.prompts.get(path, { versionUuid })
-    } catch (error) {
-      if (error instanceof NotFoundError) return undefined
-      throw error
-    }
-  }
-  return async ({ path, liveHash }: LiveConflict, entry: LockEntry | undefined): Promise<string | undefined> => {
-    const hash = entry?.merged ?? entry?.live
-    if (hash === '') return undefined
-    const parent = version.parentCommitUuid
-    const first = parent === null ? undefined : await textIn(path, parent)
-    if (hash !== undefined && first?.contentHash === hash) return first.content
-    published ??= client.versions.list({ status: 'merged' })
-    const all = await published
-    if (hash !== undefined) {
-      for (const { uuid } of all.slice(0, maxVersions)) {
-        const found = await textIn(path, uuid)
-        if (found?.contentHash === hash) return found.content
-      }
-      return undefined
-    }
-    // Without a recorded hash, any text that live had since the draft was opened may be the base. If there are several,
-    // there is no base, because a wrong guess would undo edits.
-    const opened = all.find(({ uuid }) => uuid === parent)?.version ?? 0
-    const later = all.filter((one) => (one.version ?? 0) > opened)
-    if (later.length > maxVersions) return undefined
-    for (const { uuid } of later) {
-      const found = await textIn(path, uuid)
-      if (found?.contentHash !== first?.contentHash && found?.contentHash !== liveHash) return undefined
-    }
-    return first?.content
-  }
-}
-
-/** Undoes merges that were not pushed: restores the draft's texts and marks live's texts as not merged. */
 export async function abortMerges(
   { compared, promptsDir }: Workspace,
   paths: ReadonlySet<string>,
   entries: Record<string, LockEntry>,
-): Promise<void> {
+  { texts }: Merger,
+): Promise<string[]> {
+  const lost: string[] = []
   for (const one of compared) {
     if (!paths.has(one.path)) continue
-    const problem = await problemOfFile(promptsDir, one)
-    if (problem === undefined && one.remoteText !== undefined) {
-      await writeFileAtomically(fileOf(promptsDir, one), one.remoteText)
-    } else if (problem === undefined) await rm(fileOf(promptsDir, one), { force: true })
-    const { merged: _, ...entry } = entries[one.path] ?? {}
-    if (one.remoteHash === undefined) delete entries[one.path]
-    else entries[one.path] = entry
+    const { merged, mine, base, ...entry } = entries[one.path] ?? {}
+    const isLive = merged !== undefined
+    const text = isLive || mine === undefined ? one.remoteText : await texts.find(one.path, mine)
+    if (text === undefined && !isLive) {
+      lost.push(one.path)
+      continue
+    }
+    if ((await problemOfFile(promptsDir, one)) === undefined) {
+      if (text === undefined) await rm(fileOf(promptsDir, one), { force: true })
+      else await writeFileAtomically(fileOf(promptsDir, one), text)
+    }
+    if ((isLive ? one.remoteHash : base) === undefined) delete entries[one.path]
+    else entries[one.path] = { ...entry, ...(!isLive && base !== undefined && { hash: base }) }
   }
+  return lost
 }
 
 /**

@@ -5,9 +5,9 @@ import {
   issueAt,
   normaliseLineEnds,
   type Place,
-} from './compile-error.ts'
-import { type ParsedText, parseText } from './parse/parse-text.ts'
-import { childrenOf, literalText, type Tag, type TemplateNode } from './syntax/nodes.ts'
+} from '../compile-error.ts'
+import { childrenOf, literalText, type Tag, type TemplateNode } from '../syntax/nodes.ts'
+import { type ParsedText, parseText } from './parse-text.ts'
 
 const MAX_REFERENCE_DEPTH = 10
 const MAX_REFERENCE_LOADS = 200

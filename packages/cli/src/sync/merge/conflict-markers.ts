@@ -1,0 +1,24 @@
+const anyMarker = /^(?:<{7}(?= )|={7}(?=\r?$)|>{7}(?= ))/gm
+
+/**
+ * Returns whether the file has conflict markers that the server's text lacks. A prompt may quote markers. While a merge
+ * waits for a push, one marker is enough: the user may have deleted only some.
+ */
+export function hasOpenConflict(local: string, remote: string, isMergePending: boolean): boolean {
+  const count = isMergePending ? countOuterMarkers : countConflicts
+  return count(local) > count(remote)
+}
+
+/** A line of equal signs alone may be a heading. */
+function countOuterMarkers(text: string): number {
+  return (text.match(anyMarker) ?? []).filter((marker) => !marker.startsWith('=')).length
+}
+
+/** Counts the places where the three markers that git and `stet pull` write follow one another in order. */
+function countConflicts(text: string): number {
+  const markers = text.match(anyMarker) ?? []
+  return markers.filter((start, index) => {
+    const [middle = '', end = ''] = markers.slice(index + 1, index + 3)
+    return start.startsWith('<') && middle.startsWith('=') && end.startsWith('>')
+  }).length
+}

@@ -1,0 +1,236 @@
+import { readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { hashText } from '../src/sync/hash.ts'
+import { recallText, rememberTexts } from '../src/sync/merge/text-cache.ts'
+import { commitAll, git } from './support/git.ts'
+import { pairOf, read, succeed, write } from './support/pair.ts'
+import type { Person } from './support/stet.ts'
+import { temporaryFolder } from './support/temporary-folder.ts'
+import { ioIn } from './support/test-io.ts'
+
+const lines = (...words: string[]): string => `${words.join('\n')}\n`
+const base = lines('one', 'two', 'three', 'four', 'five')
+const markers = (mine: string, theirs: string): string => lines('<<<<<<< file', mine, '=======', theirs, '>>>>>>> live')
+
+async function conflicts(person: Person, ...argv: string[]): Promise<string> {
+  const { code, stderr } = await person.stet(argv)
+  expect({ argv, code }, stderr).toEqual({ argv, code: 6 })
+  return stderr
+}
+
+/** Ana has edited her files; Ben publishes his. */
+async function edited(
+  name: string,
+  mine: Record<string, string>,
+  theirs: Record<string, string>,
+): Promise<[Person, Person]> {
+  const [ana, ben] = await pairOf(name, Object.fromEntries(Object.keys(theirs).map((path) => [path, base])))
+  for (const [path, text] of Object.entries(theirs)) await write(ben, path, text)
+  await succeed(ben, 'push', '--publish', '--yes')
+  for (const [path, text] of Object.entries(mine)) await write(ana, path, text)
+  return [ana, ben]
+}
+
+type Entry = { hash?: string; mine?: string; base?: string }
+
+async function changeLock(person: Person, change: (prompts: Record<string, Entry>) => void): Promise<void> {
+  const file = join(person.folder, 'stet.lock.json')
+  const lock = JSON.parse(await readFile(file, 'utf8'))
+  change(lock.prompts)
+  await writeFile(file, JSON.stringify(lock))
+}
+
+async function liveText(person: Person, path: string): Promise<string> {
+  const file = join(person.folder, 'live.json')
+  await succeed(person, 'export', '-V', 'live', '--out', file, '--force')
+  return JSON.parse(await readFile(file, 'utf8'))[path]
+}
+
+const forgetTexts = (person: Person): Promise<void> => rm(join(person.folder, '.cache'), { recursive: true })
+
+const frontMatter = (top: string[], end: string[]): string =>
+  lines('---', ...top, 'model: a', 'provider: demo', 'seed: 1', ...end, '---', 'Hi')
+
+test('changes of different lines merge; the others stop a push until they are resolved', async () => {
+  const [ana, ben] = await edited(
+    'lines',
+    { clean: base.replace('one', '1'), both: base.replace('three', 'mine') },
+    { clean: base.replace('five', '5'), both: base.replace('three', 'theirs'), other: base.replace('one', 'theirs') },
+  )
+  expect(await conflicts(ana, 'pull')).toContain('C both: both sides changed the same lines')
+  expect(await read(ana, 'clean')).toBe(lines('1', 'two', 'three', 'four', '5'))
+  expect(await read(ana, 'both')).toBe(base.replace('three\n', markers('mine', 'theirs')))
+  expect(await read(ana, 'other')).toBe(base.replace('one', 'theirs'))
+  expect(await conflicts(ana, 'push')).toContain('both  (conflict markers)')
+  // One deleted marker does not make it a prompt.
+  await write(ana, 'both', (await read(ana, 'both')).replace('<<<<<<< file\n', ''))
+  expect(await conflicts(ana, 'push')).toContain('both  (conflict markers)')
+  expect(await conflicts(ana, 'pull')).toContain('C both: the file has conflict markers')
+  await write(ana, 'both', base.replace('three', 'mine and theirs'))
+  await succeed(ana, 'push', '--publish', '--yes')
+  expect(await liveText(ana, 'both')).toBe(base.replace('three', 'mine and theirs'))
+  expect(await liveText(ana, 'clean')).toBe(lines('1', 'two', 'three', 'four', '5'))
+  await succeed(ben, 'pull')
+  expect(await succeed(ben, 'status', '--json')).toContain('"entries":[]')
+})
+
+test('a file that is put back to its text before the merge, or to the base, reverts no line of a colleague', async () => {
+  const mine = { clean: base.replace('one', '1'), both: base.replace('three', 'mine') }
+  const theirs = { clean: base.replace('five', '5'), both: base.replace('three', 'theirs') }
+  const [ana] = await edited('put back', mine, theirs)
+  await conflicts(ana, 'pull')
+  for (const [path, text] of Object.entries(mine)) await write(ana, path, text)
+  expect(await conflicts(ana, 'push')).toContain('Both sides changed')
+  await conflicts(ana, 'pull')
+  expect(await read(ana, 'clean')).toBe(lines('1', 'two', 'three', 'four', '5'))
+  expect(await read(ana, 'both')).toBe(base.replace('three\n', markers('mine', 'theirs')))
+  for (const path of Object.keys(mine)) await write(ana, path, base)
+  expect(JSON.parse(await succeed(ana, 'push', '--json')).changes).toEqual([])
+  await succeed(ana, 'pull')
+  expect(await read(ana, 'both')).toBe(theirs.both)
+})
+
+test.each<[string, (person: Person) => Promise<void>]>([
+  ['a lost lock', ({ folder }) => rm(join(folder, 'stet.lock.json'))],
+  ['a lost entry', (person) => changeLock(person, (prompts) => delete prompts['a'])],
+  [
+    'an unknown base',
+    (person) => changeLock(person, (prompts) => Object.assign(prompts['a'] ?? {}, { hash: 'f'.repeat(64) })),
+  ],
+])('%s reverts no line of a colleague', async (name, harm) => {
+  const theirs = base.replace('five', 'theirs')
+  const [ana] = await edited(name, { a: base.replace('one', 'mine') }, { a: theirs })
+  await harm(ana)
+  await conflicts(ana, 'push')
+  await conflicts(ana, 'pull')
+  expect(await read(ana, 'a')).toBe(
+    lines(
+      '<<<<<<< file',
+      'mine',
+      'two',
+      'three',
+      'four',
+      'five',
+      '=======',
+      'one',
+      'two',
+      'three',
+      'four',
+      'theirs',
+      '>>>>>>> live',
+    ),
+  )
+  await harm(ana)
+  await conflicts(ana, 'push')
+  expect(await liveText(ana, 'a')).toBe(theirs)
+})
+
+test('the base comes from git, from the cache, or from the server', async () => {
+  const mine = base.replace('one', '1')
+  const theirs = base.replace('five', '5')
+  const merged = lines('1', 'two', 'three', 'four', '5')
+  const [ana, ben] = await edited('bases', { a: mine }, { a: theirs })
+  await forgetTexts(ana)
+  await succeed(ana, 'pull')
+  expect(await read(ana, 'a')).toBe(merged)
+  await succeed(ana, 'push')
+
+  // No version has the draft's earlier text any more.
+  await succeed(
+    ben,
+    'versions',
+    'use',
+    JSON.parse(await readFile(join(ana.folder, 'stet.lock.json'), 'utf8')).version.uuid,
+    '--pull',
+  )
+  const next = async (line: string): Promise<void> => {
+    await succeed(ben, 'pull')
+    await write(ben, 'a', (await read(ben, 'a')).replace('five', line).replace(/^5.*/m, line))
+    await succeed(ben, 'push')
+  }
+  await next('5 of ben')
+  await write(ana, 'a', merged.replace('1', '1 of ana'))
+  await succeed(ana, 'pull')
+  expect(await read(ana, 'a')).toBe(lines('1 of ana', 'two', 'three', 'four', '5 of ben'))
+  await succeed(ana, 'push')
+
+  await rm(join(ana.folder, '.git'), { recursive: true })
+  git(ana.folder, 'init', '-q', '-b', 'main')
+  commitAll(ana.folder)
+  await next('5 again')
+  await write(ana, 'a', (await read(ana, 'a')).replace('1 of ana', '1 again'))
+  await rm(join(ana.folder, '.cache'), { recursive: true, force: true })
+  await succeed(ana, 'pull')
+  expect(await read(ana, 'a')).toBe(lines('1 again', 'two', 'three', 'four', '5 again'))
+  await succeed(ana, 'push')
+
+  await next('5 at last')
+  await write(ana, 'a', (await read(ana, 'a')).replace('1 again', '1 at last'))
+  await forgetTexts(ana)
+  expect(await conflicts(ana, 'pull')).toContain('C a: the text that both sides changed was not found')
+})
+
+test('a merge can be aborted, and a conflict settled with either side', async () => {
+  const paths = ['a', 'b', 'c']
+  const all = (text: string) => Object.fromEntries(paths.map((path) => [path, text]))
+  const [mine, theirs] = [base.replace('three', 'mine'), base.replace('three', 'theirs')]
+  const [ana] = await edited('settled', all(mine), all(theirs))
+  await conflicts(ana, 'pull')
+  await succeed(ana, 'pull', '--abort', '--yes')
+  for (const path of paths) expect(await read(ana, path)).toBe(mine)
+  await conflicts(ana, 'push')
+  await conflicts(ana, 'pull')
+  await succeed(ana, 'pull', 'a', '--ours')
+  await succeed(ana, 'pull', 'b', '--theirs')
+  expect([await read(ana, 'a'), await read(ana, 'b')]).toEqual([mine, theirs])
+  await forgetTexts(ana)
+  expect(await conflicts(ana, 'pull', 'c', '--ours')).toContain("the file's text before the merge was not found")
+  expect(await conflicts(ana, 'pull', '--abort', '--yes')).toContain("the file's text before the merge was not found")
+  await succeed(ana, 'pull', 'c', '--theirs')
+  expect(JSON.parse(await succeed(ana, 'push', '--json')).changes).toMatchObject([{ path: 'a' }])
+})
+
+test("a draft's file that is put back to its text before a merge with live reverts no line of live", async () => {
+  const [ana, ben] = await pairOf('put back in a draft', { a: base })
+  const mine = base.replace('one', '1')
+  await write(ana, 'a', mine)
+  await succeed(ana, 'push')
+  await write(ben, 'a', base.replace('five', '5'))
+  await succeed(ben, 'push', '--publish', '--yes')
+  await succeed(ana, 'pull')
+  await write(ana, 'a', mine)
+  expect(JSON.parse(await succeed(ana, 'push', '--json')).changes).toEqual([])
+  await conflicts(ana, 'publish', '--yes')
+  await succeed(ana, 'pull')
+  await write(ana, 'a', mine)
+  await succeed(ana, 'pull')
+  await succeed(ana, 'push', '--publish', '--yes')
+  expect(await liveText(ana, 'a')).toBe(lines('1', 'two', 'three', 'four', '5'))
+})
+
+test('a merge that would not compile is a conflict', async () => {
+  const [ana, ben] = await pairOf('keys', { a: frontMatter([], []) })
+  await write(ben, 'a', frontMatter([], ['temperature: 1']))
+  await succeed(ben, 'push', '--publish', '--yes')
+  await write(ana, 'a', frontMatter(['temperature: 0'], []))
+  await conflicts(ana, 'pull')
+  expect(await read(ana, 'a')).toContain('<<<<<<< file\ntemperature: 0\n')
+})
+
+test('cached texts are checked, and deleted after 30 days', async () => {
+  const io = ioIn({ cwd: await temporaryFolder() })
+  const folder = join(io.homeDir, '.cache', 'stet', 'texts')
+  await rememberTexts(['old', 'new'], io)
+  expect(await recallText(hashText('new'), io)).toBe('new')
+  expect(await recallText(`../texts/${hashText('new')}`, io)).toBeUndefined()
+  await writeFile(join(folder, hashText('new')), 'damaged')
+  expect(await recallText(hashText('new'), io)).toBeUndefined()
+  const past = (Date.now() - 31 * 24 * 60 * 60 * 1000) / 1000
+  await utimes(join(folder, hashText('old')), past, past)
+  await rememberTexts(['new'], io)
+  expect(await readdir(folder)).toEqual([hashText('new')])
+  await rm(folder, { recursive: true })
+  await writeFile(folder, 'in the way')
+  await rememberTexts(['new'], io)
+})
