@@ -365,6 +365,18 @@ module.exports = {
       to: { path: 'node_modules/@codemirror' },
     },
     {
+      name: 'release-code-uses-no-tests-and-no-build-configs',
+      severity: 'error',
+      from: { path: '^scripts/release/' },
+      to: { path: '/test/|\\.test\\.tsx?$|\\.config\\.ts$|^scripts/(build|checks|test)/' },
+    },
+    {
+      name: 'only-checks-use-release-code',
+      severity: 'error',
+      from: { path: '^(packages|scripts)/', pathNot: '^scripts/(release|checks)/' },
+      to: { path: '^scripts/release/' },
+    },
+    {
       name: 'no-test-code-in-src',
       severity: 'error',
       from: { path: '^packages/[^/]+/src', pathNot: '\\.test\\.tsx?$' },

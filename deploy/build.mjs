@@ -1,6 +1,6 @@
 /**
  * Builds the server with its production dependencies into a folder, from a checkout. These are the build steps of the
- * image: the Dockerfile calls this script, and so does scripts/check-container.ts. It needs Node and npm alone.
+ * image: the Dockerfile calls this script, and so does scripts/checks/container.ts. It needs Node and npm alone.
  */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'

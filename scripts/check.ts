@@ -28,23 +28,23 @@ const beside: readonly Step[] = [
   ['unused code', 'pnpm', 'run', 'unused'],
   ['docs site', 'pnpm', 'run', 'docs:build'],
   ['budgets', 'pnpm', 'run', 'budgets'],
-  ['promises', 'tsx', 'scripts/check-promises.ts'],
-  ['links', 'tsx', 'scripts/check-links.ts'],
-  ['install scripts', 'tsx', 'scripts/check-install-scripts.ts'],
-  ['workflows', 'tsx', 'scripts/check-workflows.ts'],
-  ['compose and chart', 'tsx', 'scripts/check-deploy.ts'],
-  ['install commands', 'tsx', 'scripts/check-install-commands.ts'],
-  ['migrations', 'tsx', 'scripts/check-migrations.ts'],
-  ['generated files', 'tsx', 'scripts/check-generated.ts'],
+  ['promises', 'tsx', 'scripts/checks/promises.ts'],
+  ['links', 'tsx', 'scripts/checks/links.ts'],
+  ['install scripts', 'tsx', 'scripts/checks/install-scripts.ts'],
+  ['workflows', 'tsx', 'scripts/checks/workflows.ts'],
+  ['compose and chart', 'tsx', 'scripts/checks/deploy.ts'],
+  ['install commands', 'tsx', 'scripts/checks/install-commands.ts'],
+  ['migrations', 'tsx', 'scripts/checks/migrations.ts'],
+  ['generated files', 'tsx', 'scripts/checks/generated.ts'],
 ]
 
 /** One at a time. Beside another step, the server's background work would count as part of the run path. */
 const last: readonly Step[] = [
-  ['run path', 'tsx', 'scripts/check-run-path.ts'],
+  ['run path', 'tsx', 'scripts/checks/run-path.ts'],
   ['drift', 'tsx', 'scripts/check-drift.ts'],
   ['tests', 'tsx', 'scripts/test.ts', '--whole', '--retry'],
-  ['README walk', 'tsx', 'scripts/readme-walk.ts'],
-  ['container', 'tsx', 'scripts/check-container.ts'],
+  ['README walk', 'tsx', 'scripts/checks/readme-walk.ts'],
+  ['container', 'tsx', 'scripts/checks/container.ts'],
   ['release', 'pnpm', 'run', 'release:dry'],
 ]
 

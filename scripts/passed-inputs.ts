@@ -15,7 +15,9 @@ const packageFiles = [
   'packages/*/package.json',
   'packages/*/tsdown*.config.ts',
   'packages/*/scripts',
+  'scripts/build',
   'scripts/release',
+  'scripts/supported-nodes.ts',
 ]
 
 /** The inputs of each step, as `git ls-files` takes them. */
@@ -34,7 +36,7 @@ const inputsOf = {
     'scripts/drift-mutations.ts',
   ],
   'docs site': ['pnpm-lock.yaml', 'docs', '*.md'],
-  container: [...packageFiles, 'deploy', 'scripts/container', 'scripts/check-container.ts'],
+  container: [...packageFiles, 'deploy', 'scripts/checks/container', 'scripts/checks/container.ts'],
   release: [...packageFiles, 'LICENSE', 'packages/*/README.md', 'packages/*/bin'],
   'README walk': [
     'package.json',
@@ -45,7 +47,7 @@ const inputsOf = {
     'examples',
     'packages/cli/src',
     'packages/sdk/src',
-    'scripts/readme-walk.ts',
+    'scripts/checks/readme-walk.ts',
     'scripts/start.mjs',
     'scripts/walk',
   ],

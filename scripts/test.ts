@@ -1,7 +1,7 @@
 /**
  * `pnpm test [package …] [-- arguments for Vitest]`: builds, and runs the tests of all packages, two packages at once: one of
  * them mostly waits for pages. Tests of several servers mostly wait too, and run beside both. `--whole` adds the suites that
- * `pnpm check` runs (`onlyInCheck` in the packages' Vitest configurations); `--retry` repeats a failed test once (ADR 29);
+ * `pnpm check` runs (`onlyInCheck` in the packages' Vitest configurations); `--retry` repeats a failed test once (ADR 70);
  * `--update` writes test-budget.json (ADR 70).
  */
 import { spawnSync } from 'node:child_process'

@@ -56,7 +56,7 @@ export function checkMenus(site: string, texts: readonly string[]): void {
     throw new Error(`${dead.length} of ${links.length} menu links are dead: ${dead}`)
 }
 
-/** The id that code hosts give a heading. `scripts/check-links.ts` checks the links against it. */
+/** The id that code hosts give a heading. `scripts/checks/links.ts` checks the links against it. */
 export function headingId(heading: string): string {
   return heading
     .toLowerCase()

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'tsdown'
-import { bundledLicenses } from '../../scripts/release/bundled-licenses.ts'
+import { bundledLicenses } from '../../scripts/build/bundled-licenses.ts'
 
 export default defineConfig({
   entry: { main: 'src/main.ts' },

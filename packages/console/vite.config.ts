@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
-import { bundledLicenses } from '../../scripts/release/bundled-licenses.ts'
+import { bundledLicenses } from '../../scripts/build/bundled-licenses.ts'
 import manifest from './package.json' with { type: 'json' }
 
 /** The server that the development server forwards calls to. */

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'tsdown'
-import { bundledLicenses } from '../../scripts/release/bundled-licenses.ts'
+import { bundledLicenses } from '../../scripts/build/bundled-licenses.ts'
 import { operationTable } from './src/operation-table.ts'
 
 const DISPOSABLE = '/// <reference lib="esnext.disposable" />'

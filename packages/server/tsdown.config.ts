@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'tsdown'
-import { bundledLicenses } from '../../scripts/release/bundled-licenses.ts'
+import { bundledLicenses } from '../../scripts/build/bundled-licenses.ts'
 
 const shared = { format: 'esm', platform: 'node', target: 'node20', dts: false, clean: false, outDir: 'dist' } as const
 

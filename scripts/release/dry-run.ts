@@ -7,7 +7,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { nodes } from '../../packages/sdk/test/package/packed.ts'
+import { supportedNodes } from '../supported-nodes.ts'
 import { say } from '../walk/commands.ts'
 import { checkPackages } from './check-packages.ts'
 import { installedBytes, installScripts } from './installed.ts'
@@ -84,7 +84,7 @@ function requireSize(name: string, target: string, limit: number): void {
 }
 
 async function walkNodes(user: string, port: string): Promise<void> {
-  const found = new Map(nodes().map((node) => [majorOf(node), node]))
+  const found = new Map(supportedNodes().map((node) => [majorOf(node), node]))
   const missing = SUPPORTED_NODES.filter((major) => !found.has(major))
   if (missing.length > 0) {
     const advice = 'pnpm install --ignore-workspace --frozen-lockfile --dir packages/sdk/test/runtimes'

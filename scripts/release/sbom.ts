@@ -3,7 +3,6 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Spec, Validation } from '@cyclonedx/cyclonedx-library'
-import { bundledPackages } from './bundled-licenses.ts'
 import { released, root } from './packages.ts'
 
 /** Licenses that allow use in closed-source products and require at most a notice. */
@@ -68,6 +67,15 @@ function addBundled(components: Component[], name: string, folder: string): void
     }
   })
   owner.components = [...(owner.components ?? []), ...bundled]
+}
+
+/** Reads the titles that `scripts/build/bundled-licenses.ts` writes. */
+function bundledPackages(text: string): { name: string; version: string; license: string }[] {
+  return [...text.matchAll(/^== (\S+)@(\S+) \((.+)\) ==$/gm)].map(([, name = '', version = '', spdx = '']) => ({
+    name,
+    version,
+    license: spdx,
+  }))
 }
 
 function allComponents(components: readonly Component[]): Component[] {

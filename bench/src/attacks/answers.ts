@@ -2,6 +2,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Pool } from 'undici'
+import { drive } from '../measuring/drive.ts'
 import { settledBytes } from '../measuring/settled-bytes.ts'
 import { closeAll, runRequest, type Stet, startStet } from '../subjects/candidates.ts'
 import { describeMachine } from '../subjects/machine.ts'
@@ -51,21 +52,16 @@ async function whileWatched(stet: Stet, work: () => Promise<number>): Promise<{ 
 /** @returns the number of failed requests, including those without a response. */
 async function runAll(stet: Stet, answers: number, parallel: number): Promise<number> {
   const pool = new Pool(stet.url, { connections: parallel, headersTimeout: 0, bodyTimeout: 0 })
-  let left = answers
   let failures = 0
-  const worker = async () => {
-    while (left > 0) {
-      left -= 1
-      try {
-        const { statusCode, body } = await pool.request(runRequest(false, stet.headers))
-        await body.dump({ limit: Number.MAX_SAFE_INTEGER })
-        if (statusCode !== 200) failures += 1
-      } catch {
-        failures += 1
-      }
+  await drive({ total: answers, parallel }, async () => {
+    try {
+      const { statusCode, body } = await pool.request(runRequest(false, stet.headers))
+      await body.dump({ limit: Number.MAX_SAFE_INTEGER })
+      if (statusCode !== 200) failures += 1
+    } catch {
+      failures += 1
     }
-  }
-  await Promise.all(Array.from({ length: parallel }, worker))
+  })
   await pool.close()
   return failures
 }

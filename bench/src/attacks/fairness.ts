@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { Agent, request } from 'undici'
+import { drive } from '../measuring/drive.ts'
 import { percentile } from '../measuring/rounds.ts'
 import { openStet, server, startUpstream } from '../subjects/candidates.ts'
 import { describeMachine } from '../subjects/machine.ts'
@@ -175,15 +176,13 @@ function unanswered(error: unknown): { status: number; text: string } {
 }
 
 async function whileAttacked(callers: number, attack: () => Promise<void>, label: string): Promise<Figures> {
-  let isOver = false
-  const attacking = Array.from({ length: callers }, async () => {
-    // On a busy machine an attacker's request may time out. Such a failure does not count.
-    while (!isOver) await attack().catch(() => pause(refusedPauseMs))
-  })
+  const over = new AbortController()
+  // On a busy machine an attacker's request may time out. Such a failure does not count.
+  const attacking = drive({ parallel: callers, until: over.signal }, () => attack().catch(() => pause(refusedPauseMs)))
   await pause(warmUpMs)
   const figures = await measureVictim(label)
-  isOver = true
-  await Promise.all(attacking)
+  over.abort()
+  await attacking
   return figures
 }
 

@@ -3,10 +3,11 @@
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { Pool } from 'undici'
+import { drive } from '../measuring/drive.ts'
 import { atBothLatencies, withColumnsAt0 } from '../measuring/latencies.ts'
 import { streamFigures } from '../measuring/load.ts'
 import { type Comparison, compare, type Figures } from '../measuring/rounds.ts'
-import { readStream } from '../measuring/stream-reader.ts'
+import { type ReadStream, readStream } from '../measuring/stream-reader.ts'
 import { attachRequest, closeAll, runRequest, startStet, startUpstream, stopRequest } from '../subjects/candidates.ts'
 
 const readers = Number(process.env['STREAMS'] ?? 100)
@@ -43,8 +44,9 @@ async function round(isStalled: boolean, latencyMs: number): Promise<Figures> {
       await pause(200)
     }
   })()
-  const read = await Promise.all(
-    Array.from({ length: readers }, () => readStream(pool, runRequest(true, stet.headers, { latencyMs }))),
+  const read: ReadStream[] = []
+  await drive({ total: readers, parallel: readers }, async () =>
+    read.push(await readStream(pool, runRequest(true, stet.headers, { latencyMs }))),
   )
   isOver = true
   await watching

@@ -1,5 +1,6 @@
 import { Pool } from 'undici'
 import type { Subject } from '../subjects/subject.ts'
+import { drive } from './drive.ts'
 import { type Figures, percentile } from './rounds.ts'
 import { type ReadStream, readStream } from './stream-reader.ts'
 
@@ -22,21 +23,15 @@ export async function requestLoad(
 ): Promise<Figures> {
   const pool = new Pool(subject.url, { connections: options.parallel, pipelining: 1 })
   const times: number[] = []
-  let left = options.total
-  const worker = async (): Promise<void> => {
-    while (left > 0) {
-      left -= 1
-      const startedMs = performance.now()
-      const { statusCode, body } = await pool.request(typeof request === 'function' ? request() : request)
-      const text = await body.text()
-      if (statusCode !== (options.expected ?? 200))
-        throw new Error(`${subject.name}: ${statusCode} ${text.slice(0, 300)}`)
-      times.push(performance.now() - startedMs)
-    }
+  const send = async (): Promise<void> => {
+    const startedMs = performance.now()
+    const { statusCode, body } = await pool.request(typeof request === 'function' ? request() : request)
+    const text = await body.text()
+    if (statusCode !== (options.expected ?? 200))
+      throw new Error(`${subject.name}: ${statusCode} ${text.slice(0, 300)}`)
+    times.push(performance.now() - startedMs)
   }
-  const figures = await whileMeasured(subject, options.total, () =>
-    Promise.all(Array.from({ length: options.parallel }, worker)),
-  )
+  const figures = await whileMeasured(subject, options.total, () => drive(options, send))
   await pool.close()
   return { ...figures, p50Ms: percentile(times, 0.5), p99Ms: percentile(times, 0.99) }
 }
@@ -49,11 +44,10 @@ export async function streamLoad(
 ): Promise<Figures> {
   const pool = new Pool(subject.url, { connections: options.streams, pipelining: 1, bodyTimeout: 0 })
   const read: ReadStream[] = []
-  const one = async (): Promise<void> => {
-    read.push(await readStream(pool, request))
-  }
   const figures = await whileMeasured(subject, options.streams * options.chunks, () =>
-    Promise.all(Array.from({ length: options.streams }, one)),
+    drive({ total: options.streams, parallel: options.streams }, async () =>
+      read.push(await readStream(pool, request)),
+    ),
   )
   await pool.close()
   return { ...figures, ...streamFigures(read) }

@@ -1,6 +1,7 @@
 /** `pnpm bench:idle`: the memory of idle streams, and the memory that remains after they close. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Dispatcher, Pool } from 'undici'
+import { drive } from '../measuring/drive.ts'
 import { atBothLatencies, withColumnsAt0 } from '../measuring/latencies.ts'
 import type { LoadRequest } from '../measuring/load.ts'
 import { type Comparison, compare, type Figures } from '../measuring/rounds.ts'
@@ -87,14 +88,7 @@ async function hold(subject: Subject, request: LoadRequest, streams: number): Pr
 async function cycle(subject: Subject, request: LoadRequest, streams: number): Promise<number> {
   const pool = new Pool(subject.url, { connections: streams, bodyTimeout: 0 })
   const bodies: Dispatcher.ResponseData['body'][] = []
-  let left = streams
-  const opener = async (): Promise<void> => {
-    for (; left > 0; ) {
-      left -= 1
-      bodies.push((await open(pool, request)).body)
-    }
-  }
-  await Promise.all(Array.from({ length: 50 }, opener))
+  await drive({ total: streams, parallel: 50 }, async () => bodies.push((await open(pool, request)).body))
   const bytes = await settledBytes(subject)
   for (const body of bodies) body.on('error', () => {}).destroy()
   await pool.destroy()

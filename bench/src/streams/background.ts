@@ -1,8 +1,9 @@
 /** `pnpm bench:background`: time to accept, queue and run, compared with the same runs in the foreground. */
 import { Pool } from 'undici'
+import { drive } from '../measuring/drive.ts'
 import { atBothLatencies, withColumnsAt0 } from '../measuring/latencies.ts'
 import { type Comparison, compare, type Figures, percentile } from '../measuring/rounds.ts'
-import { type ReadStream, readStream } from '../measuring/stream-reader.ts'
+import { readStream } from '../measuring/stream-reader.ts'
 import { attachRequest, closeAll, runRequest, startStet, startUpstream } from '../subjects/candidates.ts'
 
 const chunks = Number(process.env['CHUNKS'] ?? 100)
@@ -31,16 +32,15 @@ await closeAll(stet, upstream)
 /** Uses one connection per worker, so that only the mode differs. */
 async function inForeground(latencyMs: number): Promise<Figures> {
   const pool = new Pool(stet.url, { connections: workers, bodyTimeout: 0 })
-  return measured(pool, () =>
-    Promise.all(Array.from({ length: queued }, () => readStream(pool, runRequest(true, stet.headers, { latencyMs })))),
-  )
+  const load = { total: queued, parallel: queued }
+  return measured(pool, () => drive(load, () => readStream(pool, runRequest(true, stet.headers, { latencyMs }))))
 }
 
 async function inBackground(latencyMs: number): Promise<Figures> {
   const pool = new Pool(stet.url, { connections: queued, bodyTimeout: 0, headersTimeout: 0 })
   const accepts: number[] = []
   const waits: number[] = []
-  const one = async (): Promise<ReadStream> => {
+  const one = async (): Promise<void> => {
     const startedMs = performance.now()
     const { statusCode, body } = await pool.request(runRequest(false, stet.headers, { background: true, latencyMs }))
     if (statusCode !== 200) throw new Error(`background: ${statusCode} ${await body.text()}`)
@@ -48,9 +48,8 @@ async function inBackground(latencyMs: number): Promise<Figures> {
     accepts.push(performance.now() - startedMs)
     const read = await readStream(pool, attachRequest(uuid, stet.headers))
     waits.push(read.firstTextMs)
-    return read
   }
-  const figures = await measured(pool, () => Promise.all(Array.from({ length: queued }, one)))
+  const figures = await measured(pool, () => drive({ total: queued, parallel: queued }, one))
   return {
     ...figures,
     acceptP50Ms: percentile(accepts, 0.5),

@@ -1,5 +1,6 @@
 /** `pnpm bench:first-text`: the time to the first text of a paced stream while bursts keep the core busy. */
 import { Pool } from 'undici'
+import { drive } from '../measuring/drive.ts'
 import { atBothLatencies, withColumnsAt0 } from '../measuring/latencies.ts'
 import { streamLoad } from '../measuring/load.ts'
 import { type Comparison, compare, type Figures } from '../measuring/rounds.ts'
@@ -45,13 +46,12 @@ async function underLoadAt(
   { latencyMs, headers }: { latencyMs: number; headers: Record<string, string> | undefined },
 ): Promise<Figures> {
   const pool = new Pool(subject.url, { connections: saturating })
-  let isOver = false
-  const saturate = async (): Promise<void> => {
-    while (!isOver) await readStream(pool, runRequest(true, headers, { pace: 'burst', latencyMs }))
-  }
-  const load = Promise.all(Array.from({ length: saturating }, saturate))
+  const over = new AbortController()
+  const load = drive({ parallel: saturating, until: over.signal }, () =>
+    readStream(pool, runRequest(true, headers, { pace: 'burst', latencyMs })),
+  )
   const figures = await streamLoad(subject, runRequest(true, headers, { latencyMs }), { streams, chunks })
-  isOver = true
+  over.abort()
   await load
   await pool.close()
   return figures

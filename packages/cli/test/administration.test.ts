@@ -105,6 +105,7 @@ test('providers: the token is read from standard input, shown masked, and can be
   const added = await person.stet(['providers', 'add', 'mine', '--type', 'openai', '--token-stdin'], `${token}\n`)
   expect(added).toMatchObject({ code: 0, stdout: '' })
   expect(added.stderr).toContain('Provider key "mine" (openai) · token sk-********9x2f')
+  expect(added.stderr).toContain('Test it:  stet providers test mine --model <model>')
   expect(await person.stet(['providers', 'add', 'mine', '--type', 'openai', '--token-stdin'], token)).toMatchObject({
     code: 6,
   })

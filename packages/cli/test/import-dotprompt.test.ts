@@ -31,6 +31,7 @@ const schema = `input:
     empty(array): string
     tags(array): string
     user: { name: string, tags(array): string, deep: { er: string } }
+    orders(array): { title: string, lines(array): string }
 `
 
 const partials: Record<string, string> = {
@@ -67,8 +68,8 @@ async function rendered(content: string, documents: Record<string, string>) {
 }
 
 // `true`: renders equally. A text: the report contains it.
-/** Without a schema, nothing shows that these are not texts and lists. The documentation says so. */
-const needSchema = new Set(['{{tags}}', '{{#each user}}{{this}}{{/each}}'])
+/** Without a schema, nothing shows that this is not a text. The documentation says so. */
+const needSchema = new Set(['{{tags}}'])
 
 const constructs: [source: string, outcome: true | string][] = [
   // Values
@@ -252,6 +253,17 @@ test('the front matter follows a license, blank lines and line ends of Windows',
   expect(await renderParts(await read('b'), {})).toMatchObject([{ content: [{ text: 'Hi\n---\nmodel: x\n---' }] }])
   expect(losses('c.prompt')).toEqual([expect.stringMatching(/^Skipped: front matter, line 6: /)])
   expect(await renderParts(await read('d'), {})).toMatchObject([{ content: [{ text: 'Hi\n---\nmodel: m\n---' }] }])
+})
+
+test('a loop over a value of unknown type is reported once, because it fails for an object', async () => {
+  const { losses } = await importFrom('dotprompt', {
+    'in/a.prompt': '---\nmodel: m\n---\n{{#each user}}{{this}}{{/each}}\n{{#each user}}{{@index}}{{/each}}',
+    'in/b.prompt': `---\nmodel: m\n${schema}---\n{{#each tags}}{{this}}{{/each}}`,
+  })
+  expect(losses('a')).toEqual([
+    'Line 4: {{#each user}} fails in a run if its value is not a list: declare a list in the input schema, or rewrite the loop',
+  ])
+  expect(losses('b')).not.toContainEqual(expect.stringContaining('fails in a run'))
 })
 
 test('partials that include others twice do not multiply without end', async () => {

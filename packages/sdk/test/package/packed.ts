@@ -1,5 +1,5 @@
 /** Packs the package as published and installs it in empty projects. */
-import { execFile, spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import {
   cpSync,
   existsSync,
@@ -14,7 +14,7 @@ import {
 } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { delimiter, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { isCurrent } from '../support/is-current.ts'
@@ -73,30 +73,6 @@ function installed(name: string): string {
   const found = places.map((place) => join(place, name)).find((place) => existsSync(`${place}/package.json`))
   if (!found) throw new Error(`${name} is not installed`)
   return realpathSync(found)
-}
-
-/** The supported Node versions on this machine: the test runner's, the workspace's, the system's and those for tests. */
-export function nodes(): string[] {
-  const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
-  const ofMachine = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => !folder.endsWith('.bin'))
-  const folders = [
-    ...(createRequire(import.meta.url).resolve.paths(name) ?? []).map((place) => `${place}/${name}/bin`),
-    ...ofMachine,
-    ...['node-20', 'node-22'].map((each) => `${root}/test/runtimes/node_modules/${each}/bin`),
-  ]
-  const found = folders.map((folder) => join(folder, 'node')).filter((file) => existsSync(file))
-  return [...new Set([process.execPath, ...found].map((file) => realpathSync(file)))].filter(isSupported)
-}
-
-/** True if the version satisfies `engines`. A distribution may ship an older one. */
-function isSupported(node: string): boolean {
-  const { stdout } = spawnSync(node, ['--version'], { encoding: 'utf8' })
-  const [major = 0, minor = 0] =
-    /^v(\d+)\.(\d+)/
-      .exec(stdout ?? '')
-      ?.slice(1)
-      .map(Number) ?? []
-  return major > 20 || (major === 20 && minor >= 19)
 }
 
 export async function runIn(

@@ -5,8 +5,9 @@ import { createContext, runInContext } from 'node:vm'
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { supportedNodes } from '../../../../scripts/supported-nodes.ts'
 import { webGlobals } from '../support/web-globals.ts'
-import { ENTRIES, newProject, nodes, type Packed, packSdk, runIn } from './packed.ts'
+import { ENTRIES, newProject, type Packed, packSdk, runIn } from './packed.ts'
 
 const bin = fileURLToPath(new URL('../../../../node_modules/.bin/', import.meta.url))
 
@@ -32,7 +33,7 @@ const CHECKS = `
 `
 const PRINTED = [7, 'function', 'function', 'Hi 1']
 
-describe.each(nodes())('on %s', (node) => {
+describe.each(supportedNodes())('on %s', (node) => {
   it('can be imported', async () => {
     const project = newProject(packed)
     const names = JSON.stringify(['@stet/sdk', ...ENTRIES])

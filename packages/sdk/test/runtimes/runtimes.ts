@@ -5,7 +5,8 @@ import { cpSync, existsSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
-import { newProject, nodes, type Packed, runIn } from '../package/packed.ts'
+import { supportedNodes } from '../../../../scripts/supported-nodes.ts'
+import { newProject, type Packed, runIn } from '../package/packed.ts'
 
 export interface ScenarioOptions {
   apiKey: string
@@ -33,7 +34,7 @@ const workerd = `${here}node_modules/@cloudflare/workerd-linux-64/bin/workerd`
 export function testedRuntimes(): TestedRuntime[] {
   const denoRun = [deno, 'run', '--no-lock', '--node-modules-dir=manual', '--allow-net', '--allow-env'] as const
   return [
-    ...nodes().map((node) => program(`node at ${node}`, [node])),
+    ...supportedNodes().map((node) => program(`node at ${node}`, [node])),
     program('bun', [bun, 'run']),
     program('deno', [...denoRun]),
     { name: 'workerd', isHere: existsSync(workerd), run: runInWorker },

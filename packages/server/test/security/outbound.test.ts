@@ -65,6 +65,12 @@ async function connectionsDuring(work: () => Promise<unknown>): Promise<number> 
 const refused = { kind: 'misconfigured', message: expect.stringContaining('not allowed') }
 
 describe('base URLs in private networks', () => {
+  it('are refused when saved, with the setting that allows them', async () => {
+    const saved = addressGuard({ allowedPrivateHosts: [] }).assertOutboundAddress('http://127.0.0.1:11434/v1')
+    const message = 'To allow it, set STET_ALLOWED_PRIVATE_HOSTS=127.0.0.1:11434'
+    await expect(saved).rejects.toThrow(message)
+  })
+
   it.each([
     ...['127.0.0.1', '127.1', '2130706433', '0x7f000001', '0177.0.0.1', '0x7f.1', '0.0.0.0', 'localhost', '10.0.0.1'],
     ...['[::1]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[64:ff9b::7f00:1]', '[::]', '[fe80::1]', '[fd00::1]'],

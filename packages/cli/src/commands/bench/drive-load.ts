@@ -1,6 +1,5 @@
 import { setMaxListeners } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { ActiveRun } from './bench-run.ts'
 
 export interface Load {
   concurrency: number
@@ -8,6 +7,12 @@ export interface Load {
   runs?: number | undefined
   /** No run starts later than this. */
   durationMs?: number | undefined
+}
+
+/** What the load needs of a run. A rejected outcome ends the load. */
+export interface DrivenRun {
+  outcome: Promise<{ kind: string }>
+  stop(): Promise<unknown>
 }
 
 /** How long the load waits for active runs before it stops them. */
@@ -30,11 +35,11 @@ const LONGEST_PAUSE_MS = 1000
  */
 export async function driveLoad(
   { concurrency, runs = Number.POSITIVE_INFINITY, durationMs = LONGEST_TIMER_MS }: Load,
-  start: () => ActiveRun,
+  start: () => DrivenRun,
   signal: AbortSignal,
   { afterEndMs, afterInterruptMs } = defaultWaits,
 ): Promise<void> {
-  const active = new Set<ActiveRun>()
+  const active = new Set<DrivenRun>()
   const over = new AbortController()
   const ended = AbortSignal.any([over.signal, signal])
   // Every pausing slot adds a listener. Node warns beyond 10.

@@ -25,5 +25,7 @@ export const command = defineCommand({
   },
   print(entry, { style, say }) {
     say(`${style.ok} ${describeEntry(entry)}`)
+    // The address is first used by a call, so a wrong path would appear only in a run.
+    say(`  Test it:  stet providers test ${entry.name}${entry.defaultModel ? '' : ' --model <model>'}`)
   },
 })

@@ -22,6 +22,8 @@ export interface State extends Names {
   references: Reference[]
   /** Words of the template. Names of loop variables must differ from them. */
   words: Set<string>
+  /** Values that a loop reads although nothing declares them as lists. Each is reported once. */
+  unknownLists: Set<string>
 }
 
 export function sourceOf({ source }: State, { loc: { start, end } }: AST.Node): string {
@@ -32,10 +34,14 @@ export function sourceOf({ source }: State, { loc: { start, end } }: AST.Node): 
 
 export function lose(state: State, statement: AST.Statement): string {
   const source = sourceOf(state, statement)
-  const [tag = source] = /^\{\{[^}]*\}+/.exec(source) ?? []
-  const shown = source.startsWith('{{{{') || !source.includes('\n') ? source : tag
+  const shown = source.startsWith('{{{{') || !source.includes('\n') ? source : openingTag(state, statement)
   note(state, statement, `${shown.slice(0, 200)} is not supported and stays as text: rewrite or remove it`)
   return escapeText(source)
+}
+
+export function openingTag(state: State, statement: AST.Statement): string {
+  const source = sourceOf(state, statement)
+  return /^\{\{[^}]*\}+/.exec(source)?.[0] ?? source
 }
 
 export function note({ line, losses, inlined }: State, { loc }: AST.Statement, message: string): void {

@@ -2,7 +2,17 @@ import { type AST, parse } from '@handlebars/parser'
 import { CliError } from '../../../exit-code.ts'
 import { variableName } from '../placeholders.ts'
 import { escapeText, markReference, print, type TextMessage } from '../prompt-text.ts'
-import { drop, type FindPartial, loopVariable, lose, note, noteType, type State, sourceOf } from './handlebars-state.ts'
+import {
+  drop,
+  type FindPartial,
+  loopVariable,
+  lose,
+  note,
+  noteType,
+  openingTag,
+  type State,
+  sourceOf,
+} from './handlebars-state.ts'
 import {
   absenceOf,
   hasType,
@@ -49,6 +59,7 @@ export function convertHandlebars(
     scopes: [{}],
     input,
     types: new Map(),
+    unknownLists: new Set(),
     sources: new Map(),
     losses,
   }
@@ -187,6 +198,7 @@ function convertEach(state: State, block: Block, list: Value): string {
   const item = loopVariable(state, itemName ?? 'item')
   const index = loopVariable(state, indexName ?? `${item}Index`)
   noteType(state, list, 'array')
+  if (!hasType(list, 'array')) noteUnknownList(state, block, list)
   const value: Value = { code: item, schema: itemOf(list.schema) }
   const position: Value = { code: index, schema: { type: 'number' } }
   const blockParams = new Map<string, Value>()
@@ -194,6 +206,13 @@ function convertEach(state: State, block: Block, list: Value): string {
   if (itemName !== undefined) blockParams.set(itemName, value)
   const body = convertInside(state, block.program, { context: value, blockParams, loop: { index, list: list.code } })
   return `{{ for ${item}, ${index} in ${list.code} }}${body}${elseOf(state, block)}{{ endfor }}`
+}
+
+function noteUnknownList(state: State, block: Block, { code }: Value): void {
+  if (state.unknownLists.has(code)) return
+  state.unknownLists.add(code)
+  const advice = 'fails in a run if its value is not a list: declare a list in the input schema, or rewrite the loop'
+  note(state, block, `${openingTag(state, block)} ${advice}`)
 }
 
 function convertWith(state: State, block: Block, value: Value): string {

@@ -1,4 +1,4 @@
-/** The driver for Anthropic's Messages API. Only the types of the vendor's package are used (ADR 11). */
+/** The driver for Anthropic's Messages API. Only the types of the vendor's package are used (ADR 38). */
 import type Anthropic from '@anthropic-ai/sdk'
 import type { ModelDriver, ModelRequest, ProviderSettings } from '../../../features/providers/model-driver.ts'
 import { defined } from '../../../shared/defined.ts'

@@ -18,7 +18,7 @@ export class AddressRefused extends Error {
 }
 
 const refusal =
-  'The address is not allowed: it leads into a private or reserved network. STET_ALLOWED_PRIVATE_HOSTS can allow its host'
+  'The address is not allowed: it leads into a private or reserved network. To allow it, set STET_ALLOWED_PRIVATE_HOSTS'
 
 export function addressGuard({ allowedPrivateHosts, resolve = lookup }: GuardSettings): AddressGuard {
   return {
@@ -29,7 +29,7 @@ export function addressGuard({ allowedPrivateHosts, resolve = lookup }: GuardSet
       if (isAllowedHost(allowedPrivateHosts, url)) return 'allowed'
       const host = bareHost(url.hostname)
       const addresses = isIP(host) === 0 ? await resolveAll(resolve, host) : [host]
-      if (addresses.some(isPrivateAddress)) throw refused(refusal)
+      if (addresses.some(isPrivateAddress)) throw refused(`${refusal}=${url.host}`)
       return 'public'
     },
   }

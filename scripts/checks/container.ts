@@ -21,9 +21,9 @@ import {
 import { homedir, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { Stet } from '@stet/sdk'
+import { root } from '../release/packages.ts'
 import { readDockerfile } from './container/dockerfile.ts'
 import { type Container, canEnclose, type Image, startContainer, volumeOwner } from './container/enclosure.ts'
-import { root } from './release/packages.ts'
 
 const MAX_APPLICATION_BYTES = 120_000_000
 const MAX_IMAGE_BYTES = 300_000_000

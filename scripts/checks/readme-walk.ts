@@ -8,10 +8,10 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { run, say, withServer } from './walk/commands.ts'
-import { openDocument, type WalkedDocument } from './walk/document.ts'
-import { walkQuickStarts } from './walk/quick-starts.ts'
-import { runWorkflow, type WorkflowContext } from './walk/workflow.ts'
+import { run, say, withServer } from '../walk/commands.ts'
+import { openDocument, type WalkedDocument } from '../walk/document.ts'
+import { walkQuickStarts } from '../walk/quick-starts.ts'
+import { runWorkflow, type WorkflowContext } from '../walk/workflow.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'stet-walk-'))
 const clone = join(folder, 'stet')

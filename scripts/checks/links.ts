@@ -1,12 +1,12 @@
 /**
- * Checks the Markdown pages' links to files, headings and decisions (`ADR 17`).
+ * Checks the Markdown pages' links to files and headings, and the decisions that pages and code name (`ADR <number>`).
  * No catch is on record; it costs less than a CPU second.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 
-const pages = execFileSync('git', ['ls-files', '*.md'], { encoding: 'utf8' }).trim().split('\n')
+const pages = tracked('*.md')
 const decisions = pages.filter((page) => page.startsWith('docs/adr/')).map((page) => Number(page.slice(9, 13)))
 const problems: string[] = []
 let count = 0
@@ -16,9 +16,11 @@ for (const page of pages) {
     count += 1
     if (!/^[a-z]+:/.test(target) && !leadsSomewhere(page, target)) problems.push(`${page}: ${target}`)
   }
-  for (const [, first = '', second] of text.matchAll(/\bADR (\d+)(?:(?:,| and| to) (\d+))?/g)) {
+}
+for (const file of [...pages, ...tracked('*.ts', '*.tsx', '*.mjs', '*.cjs', '*.sql')]) {
+  for (const [, first = '', second] of readFileSync(file, 'utf8').matchAll(/\bADR (\d+)(?:(?:,| and| to) (\d+))?/g)) {
     for (const number of second === undefined ? [first] : [first, second]) {
-      if (!decisions.includes(Number(number))) problems.push(`${page}: ADR ${number}`)
+      if (!decisions.includes(Number(number))) problems.push(`${file}: ADR ${number}`)
     }
   }
 }
@@ -26,6 +28,14 @@ for (const page of pages) {
 for (const problem of problems) console.error(`${problem} leads nowhere`)
 console.log(`links: ${pages.length} pages, ${count} links, ${problems.length} problems`)
 process.exitCode = problems.length === 0 ? 0 : 1
+
+/** Without the files that the work tree has deleted. */
+function tracked(...patterns: string[]): string[] {
+  const listed = execFileSync('git', ['ls-files', ...patterns], { encoding: 'utf8' })
+    .trim()
+    .split('\n')
+  return listed.filter(existsSync)
+}
 
 function leadsSomewhere(page: string, target: string): boolean {
   const [path = '', heading] = target.split('#')

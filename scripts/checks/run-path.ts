@@ -7,8 +7,8 @@
 import inspector, { type Profiler } from 'node:inspector/promises'
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { createTestProject, openServer } from '../packages/server/test/http/scenario.ts'
-import { fakeProvider } from '../packages/server/test/support/fake-provider.ts'
+import { createTestProject, openServer } from '../../packages/server/test/http/scenario.ts'
+import { fakeProvider } from '../../packages/server/test/support/fake-provider.ts'
 
 /** In files and functions. A reader follows the run path without the evaluator. */
 const parts = [
@@ -19,7 +19,7 @@ const warmUps = 20
 /** Counts only the functions that all of these runs execute, because the others are background work. */
 const measuredRuns = 15
 
-const root = fileURLToPath(new URL('..', import.meta.url))
+const root = fileURLToPath(new URL('../..', import.meta.url))
 const ours = /^packages\/(server|contract|template)\/src\//
 /** The run reads parameters and front matter by rules of the template package, which count as its own. */
 const evaluator = /^packages\/template\/src\/(?!rendering\/|front-matter\/)/

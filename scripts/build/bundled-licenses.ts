@@ -34,15 +34,6 @@ export function bundledLicenses(packageRoot: string, copied: readonly string[] =
   })
 }
 
-/** Reads the titles of `LICENSES.txt`. */
-export function bundledPackages(text: string): { name: string; version: string; license: string }[] {
-  return [...text.matchAll(/^== (\S+)@(\S+) \((.+)\) ==$/gm)].map(([, name = '', version = '', spdx = '']) => ({
-    name,
-    version,
-    license: spdx,
-  }))
-}
-
 function copiedPackage(folder: string): Bundled {
   const { name, version, license: spdx } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
   const licenseText = readFileSync(join(folder, 'LICENSE'), 'utf8')
