@@ -14,7 +14,6 @@ import type { HttpDeps } from './http-deps.ts'
 import { matchedRoute, mountContract, unmatchedRoute } from './mount.ts'
 import { operations } from './operations/operations.ts'
 import { endRequestSpan } from './operations/request-span.ts'
-import { connectionOf } from './rate-limit/connection.ts'
 import { UnreadBudget } from './rate-limit/unread-budget.ts'
 import { writeJson } from './raw-response.ts'
 import { apiKeyRoutes } from './routes/api-keys.ts'
@@ -66,7 +65,7 @@ export function createApp(deps: HttpDeps): RequestListener {
     unread.enter(res)
     res.on('close', closed)
     if (corsOrigins.size > 0 && answersPreflight(corsOrigins, req, res)) return
-    connectionOf(req.socket).process(res, answer)
+    answer(res)
   }
 }
 
