@@ -33,11 +33,11 @@ export class HttpServer extends Server {
       // Node would reject a missing Host header without a response body, so `hasValidHost` checks the header.
       requireHostHeader: false,
     })
-    const answer = (res: ServerResponse) => (hasValidHost(res.req) ? app(res.req, res) : refuseHost(res))
-    const serve: RequestListener = (req, res) => this.#connections.get(req.socket)?.take(res)
+    const serve: RequestListener = (req, res) =>
+      this.#connections.get(req.socket)?.take(res, hasValidHost(req) ? app : refuseHost)
     if (limits.maxConnections !== undefined) this.maxConnections = limits.maxConnections
     this.on('connection', (socket: Socket) => {
-      this.#connections.set(socket, new Connection(socket, answer))
+      this.#connections.set(socket, new Connection(socket))
       socket.once('close', () => this.#connections.delete(socket))
     })
     this.on('clientError', (error: NodeJS.ErrnoException, socket) =>
@@ -73,7 +73,7 @@ function hasValidHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   return hosts === 1 || (hosts === 0 && httpVersion !== '1.1')
 }
 
-function refuseHost(res: ServerResponse): void {
+function refuseHost(_req: IncomingMessage, res: ServerResponse): void {
   const { status, headers, text } = lastResponse('malformed-http')
   res.writeHead(status, headers).end(text)
 }

@@ -48,7 +48,7 @@ export class UnreadBudget {
 
   enter(res: ServerResponse): void {
     this.#open.set(res, {
-      ...{ startBytes: writtenBytes(res), progress: -1, movedAt: performance.now(), looks: 0 },
+      ...{ startBytes: res.req.socket.bytesWritten, progress: -1, movedAt: performance.now(), looks: 0 },
       ...{ unsentBytes: 0, heldBytes: 0, apiKeyId: undefined },
     })
     this.#timer ??= setInterval(() => this.#look(), lookMs).unref()
