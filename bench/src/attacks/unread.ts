@@ -6,6 +6,7 @@ import { closeAll, type Stet, startStet, startUpstream } from '../subjects/candi
 import { describeMachine } from '../subjects/machine.ts'
 
 const limitMegabytes = 100
+const only = process.env['ONLY']
 const upstream = await startUpstream()
 let isExceeded = false
 
@@ -35,6 +36,7 @@ interface Attack {
 
 /** Starts a separate server for each attack. Warms it up with one request for each shared body, plain and compressed. */
 async function measure(attack: string, prepare: (stet: Stet) => Promise<Attack>): Promise<void> {
+  if (only !== undefined && !new RegExp(only).test(attack)) return
   const stet = await startStet(upstream.url)
   for (const path of ['/docs', '/openapi.json', '/docs/reference.js']) {
     for (const encoding of ['gzip', 'identity'])

@@ -166,18 +166,30 @@ export async function closeAll(...subjects: readonly Subject[]): Promise<void> {
 
 /** Creates one live prompt. Returns the headers of an API key whose rate limit exceeds the load. */
 export async function seedStet(url: string): Promise<Record<string, string>> {
-  const call = async (path: string, body: object): Promise<Record<string, unknown>> => {
-    const answer = await fetch(`${url}/api/v3${path}`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    })
-    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
-    return (await answer.json()) as Record<string, unknown>
-  }
-  const draft = await call('/projects/1/versions', { name: 'bench' })
-  await call(`/projects/1/versions/${String(draft['uuid'])}/documents/create-or-update`, { path: 'bench', prompt })
-  await call(`/projects/1/versions/${String(draft['uuid'])}/publish`, {})
-  const { key } = await call('/api-keys', { name: 'bench', plan: 'custom', limit: 100_000 })
-  return { authorization: `Bearer ${String(key)}` }
+  await addPrompts({ url }, ['bench'])
+  return { authorization: await addKey({ url }) }
+}
+
+/** Creates live prompts with the same text. */
+export async function addPrompts(subject: Pick<Subject, 'url'>, paths: readonly string[]): Promise<void> {
+  const draft = await call(subject, '/projects/1/versions', { name: 'bench' })
+  const version = `/projects/1/versions/${String(draft['uuid'])}`
+  await call(subject, `${version}/push`, { changes: paths.map((path) => ({ path, content: prompt, status: 'added' })) })
+  await call(subject, `${version}/publish`, {})
+}
+
+/** Creates an API key whose rate limit exceeds the load. Returns its `Authorization` header. */
+export async function addKey(subject: Pick<Subject, 'url'>): Promise<string> {
+  const { key } = await call(subject, '/api-keys', { name: 'bench', plan: 'custom', limit: 100_000 })
+  return `Bearer ${String(key)}`
+}
+
+async function call({ url }: Pick<Subject, 'url'>, path: string, body: object): Promise<Record<string, unknown>> {
+  const answer = await fetch(`${url}/api/v3${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
+  return (await answer.json()) as Record<string, unknown>
 }

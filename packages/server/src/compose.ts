@@ -60,7 +60,6 @@ import { Drain } from './http/operations/drain.ts'
 import type { HttpServer } from './http/server.ts'
 import { type StartedWork, shutDown, startUp } from './lifecycle.ts'
 import { systemClock } from './shared/clock.ts'
-import { canCollectGarbage } from './shared/collect-garbage.ts'
 import type { Logger } from './shared/logger.ts'
 import { noTracer } from './shared/tracer.ts'
 import { eventCodec } from './wire/event-codec.ts'
@@ -131,7 +130,6 @@ export async function compose(config: Config, replaced: Replaced = {}) {
   const { endTelemetry, ...telemetry } = await openTelemetry(config)
   const { logger, metrics } = telemetry
   for (const unknown of config.unknownVariables) logger.warn('config.unknown-variable', { ...unknown })
-  if (!canCollectGarbage) logger.warn('server.without-gc', { advice: 'start Node with --expose-gc to use less memory' })
   const serverTools = await loadServerTools(config.tools)
   const { database, ...opened } = await connectWithKeys(config, telemetry)
   let work: StartedWork | undefined

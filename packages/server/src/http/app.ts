@@ -7,14 +7,12 @@ import { answersPreflight } from './auth/cors.ts'
 import { contextOf, openContext } from './auth/request-context.ts'
 import { originForm } from './body/address.ts'
 import { errorHandler, nameConversation } from './body/error-response.ts'
-import { ResponseCache } from './body/response-cache.ts'
 import { readConsoleBuild } from './console/assets.ts'
 import { serveConsole } from './console/page.ts'
 import type { HttpDeps } from './http-deps.ts'
 import { matchedRoute, mountContract, unmatchedRoute } from './mount.ts'
 import { operations } from './operations/operations.ts'
 import { endRequestSpan } from './operations/request-span.ts'
-import { connectionOf } from './rate-limit/connection.ts'
 import { UnreadBudget } from './rate-limit/unread-budget.ts'
 import { writeJson } from './raw-response.ts'
 import { apiKeyRoutes } from './routes/api-keys.ts'
@@ -31,9 +29,8 @@ import { versionRoutes } from './routes/versions.ts'
 
 export function createApp(deps: HttpDeps): RequestListener {
   const { drain, settings, metrics, logger } = deps
-  const responses = new ResponseCache(deps)
   const unread = new UnreadBudget(settings.unread)
-  const general = expressApp(deps, responses, unread)
+  const app = expressApp(deps, unread)
   const corsOrigins = new Set(settings.corsOrigins)
   // Listens to `close`, which follows a sent response or a closed connection. All responses share this function.
   function closed(this: ServerResponse): void {
@@ -49,10 +46,6 @@ export function createApp(deps: HttpDeps): RequestListener {
     logger.info('http.request', { requestId, method, route, status, durationMs, complete, apiKeyId, ...span?.ids })
     if (span) endRequestSpan(span, { requestId, method, route, status, complete })
   }
-  const answer = (res: ServerResponse): void => {
-    if (res.req.method === 'GET') void responses.respond(res.req, res, () => general(res.req, res))
-    else general(res.req, res)
-  }
   let isProxyUnknown = settings.trustProxy === 0
   return (req, res) => {
     if (req.url?.startsWith('/') === false) req.url = originForm(req.url)
@@ -66,16 +59,16 @@ export function createApp(deps: HttpDeps): RequestListener {
     unread.enter(res)
     res.on('close', closed)
     if (corsOrigins.size > 0 && answersPreflight(corsOrigins, req, res)) return
-    connectionOf(req.socket).process(res, answer)
+    app(req, res)
   }
 }
 
-function expressApp(deps: HttpDeps, responses: ResponseCache, unread: UnreadBudget): Express {
+function expressApp(deps: HttpDeps, unread: UnreadBudget): Express {
   const app = express()
   app.disable('x-powered-by').disable('etag')
   app.set('query parser', 'simple').set('case sensitive routing', true).set('trust proxy', deps.settings.trustProxy)
   app.response.json = writeJson
-  app.use(API_PREFIX, admit(deps), api(deps, responses, unread))
+  app.use(API_PREFIX, admit(deps), api(deps, unread))
   if (deps.settings.console) app.use(consoleApi(deps))
   const build = deps.settings.console ? readConsoleBuild(deps.settings.packageRoot) : undefined
   if (build) app.use(serveConsole(build, deps.settings.publicUrl))
@@ -86,13 +79,13 @@ function expressApp(deps: HttpDeps, responses: ResponseCache, unread: UnreadBudg
   return app
 }
 
-function api(deps: HttpDeps, responses: ResponseCache, unread: UnreadBudget): Router {
+function api(deps: HttpDeps, unread: UnreadBudget): Router {
   const router = Router({ caseSensitive: true })
   const routes = {
     apiKeys: apiKeyRoutes(deps),
     projects: projectRoutes(deps),
     versions: versionRoutes(deps, unread),
-    documents: documentRoutes(deps, responses, unread),
+    documents: documentRoutes(deps, unread),
     runs: runRoutes(deps, unread),
     conversations: conversationRoutes(deps, unread),
     tools: toolRoutes(deps),

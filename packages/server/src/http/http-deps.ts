@@ -40,8 +40,6 @@ export interface Place {
 
 export interface HttpMetrics {
   requestEnded(request: { method: string; route: string; status: number; seconds: number }): void
-  /** Reports a read that the response cache could answer. */
-  cacheRead(isHit: boolean): void
   readonly contentType: string
   text(): Promise<string>
 }

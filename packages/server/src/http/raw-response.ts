@@ -1,9 +1,9 @@
 /** Responses written without Express: prepared bytes, event streams, and JSON of any size. */
+import type { ServerResponse } from 'node:http'
 import { Readable, Stream } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Response } from 'express'
 import { refuse } from '../shared/app-error.ts'
-import { countGarbage } from '../shared/collect-garbage.ts'
 import { charactersIn, evenTexts, jsonPieces } from '../shared/json-pieces.ts'
 import type { UnreadBudget } from './rate-limit/unread-budget.ts'
 
@@ -26,21 +26,27 @@ export class RawResponse extends Stream {
   }
 }
 
-/** Bodies up to this length are sent as a string, because Node then sends headers and body in one write. */
-const joinedCharacters = 65_536
-
 /** Replaces Express's `res.json`, which recomputes settings, charset and freshness for every response. */
 export function writeJson(this: Response, value: unknown): Response {
-  const text = JSON.stringify(value)
-  const body = text.length <= joinedCharacters ? text : Buffer.from(text)
   this.setHeader('Content-Type', 'application/json; charset=utf-8')
-  this.setHeader('Content-Length', Buffer.byteLength(body))
-  return this.end(body)
+  writeBody(this, JSON.stringify(value))
+  return this
 }
 
-const wholeCharacters = 1_048_576
+/** Writes a long body in parts, so that `UnreadBudget` sees that a slow client reads on. */
+export function writeBody(res: ServerResponse, body: string | Buffer): void {
+  res.setHeader('Content-Length', Buffer.byteLength(body))
+  // Node sends headers and a string in one write.
+  if (body.length <= pieceBytes) res.end(body)
+  else writePieces(res, partsOf(typeof body === 'string' ? Buffer.from(body) : body))
+}
+
+function* partsOf(bytes: Buffer): Generator<Buffer> {
+  for (let start = 0; start < bytes.length; start += pieceBytes) yield bytes.subarray(start, start + pieceBytes)
+}
+
 const wholeBytes = 1_048_576
-const pieceCharacters = 65_536
+const pieceBytes = 65_536
 
 /**
  * Returns a response that sends a large body in pieces. The body counts against the budget until the response closes.
@@ -48,9 +54,9 @@ const pieceCharacters = 65_536
  */
 export function sizedBody<T>(unread: Pick<UnreadBudget, 'hold'>, res: Response, body: T): T | RawResponse {
   const characters = charactersIn(body)
-  const isLarge = characters > wholeCharacters
+  const isLarge = characters > wholeBytes
   unread.hold(res, isLarge ? characters : 0)
-  return isLarge ? new RawResponse((response) => writePieces(response, body)) : body
+  return isLarge ? new RawResponse((to) => writeJsonPieces(to, evenTexts(jsonPieces(body), pieceBytes))) : body
 }
 
 export interface ItemList<Item, Body> {
@@ -76,9 +82,7 @@ export async function itemList<Item, Body>(
   const kept: Item[] = []
   let bytes = 0
   for await (const item of items()) {
-    const itemBytes = bytesOf(item)
-    bytes += itemBytes
-    countGarbage(itemBytes)
+    bytes += bytesOf(item)
     if (mostBytes !== undefined && bytes > mostBytes) throw refuse('list-too-large', { limit: mostBytes })
     if (bytes <= wholeBytes) kept.push(item)
     else kept.length = 0
@@ -87,7 +91,7 @@ export async function itemList<Item, Body>(
   if (bytes <= wholeBytes) return bodyOf(kept)
   await unread.reserve(res, apiKeyId)
   const [start = '', end = ''] = JSON.stringify(bodyOf([])).split('[]')
-  return new RawResponse((response) => writeTexts(response, itemTexts(start, items(), end)))
+  return new RawResponse((to) => writeJsonPieces(to, itemTexts(start, items(), end)))
 }
 
 function bytesOf(item: unknown): number {
@@ -104,9 +108,8 @@ async function* itemTexts(start: string, items: AsyncIterable<unknown>, end: str
     isFirst = false
     for (const piece of jsonPieces(item)) {
       waiting += piece
-      if (waiting.length < pieceCharacters) continue
+      if (waiting.length < pieceBytes) continue
       yield waiting
-      countGarbage(waiting.length)
       waiting = ''
     }
   }
@@ -114,14 +117,14 @@ async function* itemTexts(start: string, items: AsyncIterable<unknown>, end: str
 }
 
 /** Sends pieces, because the complete string and its bytes would be two more copies in memory. */
-function writePieces(res: Response, body: unknown): void {
-  writeTexts(res, evenTexts(jsonPieces(body), pieceCharacters))
+function writeJsonPieces(res: Response, texts: Iterable<string> | AsyncIterable<string>): void {
+  res.setHeader('Content-Type', 'application/json; charset=utf-8')
+  writePieces(res, texts)
 }
 
-function writeTexts(res: Response, pieces: Iterable<string> | AsyncIterable<string>): void {
-  res.setHeader('Content-Type', 'application/json; charset=utf-8')
-  const texts = Readable.from(pieces, { objectMode: true, highWaterMark: 1 })
+function writePieces(res: ServerResponse, pieces: Iterable<string | Buffer> | AsyncIterable<string>): void {
+  const readable = Readable.from(pieces, { objectMode: true, highWaterMark: 1 })
   // Fails if the client disconnects, or if an item cannot be made. The pipeline then closes the connection, so that the
   // client does not take a part of the body for all of it.
-  pipeline(texts, res).catch(() => undefined)
+  pipeline(readable, res).catch(() => undefined)
 }

@@ -1,9 +1,10 @@
 import { type IncomingMessage, type RequestListener, Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { refuse } from '../shared/app-error.ts'
 import { newRequestId } from './auth/request-context.ts'
 import { errorResponse } from './body/error-response.ts'
-import { connectionOf } from './rate-limit/connection.ts'
+import { Connection } from './rate-limit/connection.ts'
 
 const keepAliveMs = 65_000
 const headerLimitBytes = 16_384
@@ -18,7 +19,7 @@ interface ServerLimits {
 }
 
 export class HttpServer extends Server {
-  readonly #open = new Set<AnsweringSocket>()
+  readonly #connections = new Map<Duplex, Connection>()
 
   constructor(app: RequestListener, limits: ServerLimits = {}) {
     const limitMs = limits.slowSenderMs ?? slowSenderMs
@@ -32,20 +33,16 @@ export class HttpServer extends Server {
       // Node would reject a missing Host header without a response body, so `hasValidHost` checks the header.
       requireHostHeader: false,
     })
-    const serve: RequestListener = (req, res) => {
-      // A response has no socket while an earlier request on the connection is in progress.
-      if (!res.socket) connectionOf(req.socket).queue(res)
-      // The last response of this connection was already written, so a further request gets none.
-      if (req.socket.writableEnded) return
-      if (hasValidHost(req)) app(req, res)
-      else answerInTurn(res)
-    }
+    const serve: RequestListener = (req, res) =>
+      this.#connections.get(req.socket)?.take(res, hasValidHost(req) ? app : refuseHost)
     if (limits.maxConnections !== undefined) this.maxConnections = limits.maxConnections
-    this.on('connection', (socket: AnsweringSocket) => {
-      this.#open.add(socket)
-      socket.once('close', () => this.#open.delete(socket))
+    this.on('connection', (socket: Socket) => {
+      this.#connections.set(socket, new Connection(socket))
+      socket.once('close', () => this.#connections.delete(socket))
     })
-    this.on('clientError', answerParserError)
+    this.on('clientError', (error: NodeJS.ErrnoException, socket) =>
+      answerParserError(error, socket, this.#connections.get(socket)?.current),
+    )
     this.on('request', serve)
     this.on('checkExpectation', serve)
   }
@@ -55,7 +52,7 @@ export class HttpServer extends Server {
    * `lingerMs`, or once the idle ones are closed. Closing a connection directly would reset a request in flight.
    */
   async endConnections(): Promise<void> {
-    const idle = [...this.#open].filter(({ _httpMessage }) => !_httpMessage)
+    const idle = [...this.#connections].flatMap(([socket, { current }]) => (current ? [] : socket))
     const closed = idle.map((socket) => new Promise((resolve) => socket.once('close', resolve)))
     for (const socket of idle) socket.end(asText('server-stopping'))
     await Promise.race([Promise.all(closed), new Promise((resolve) => setTimeout(resolve, lingerMs))])
@@ -76,14 +73,12 @@ function hasValidHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   return hosts === 1 || (hosts === 0 && httpVersion !== '1.1')
 }
 
-/** Node sends this response after those to the connection's earlier requests. */
-function answerInTurn(res: ServerResponse): void {
+function refuseHost(_req: IncomingMessage, res: ServerResponse): void {
   const { status, headers, text } = lastResponse('malformed-http')
   res.writeHead(status, headers).end(text)
 }
 
-function answerParserError(error: NodeJS.ErrnoException, socket: AnsweringSocket): void {
-  const open = socket._httpMessage
+function answerParserError(error: NodeJS.ErrnoException, socket: Duplex, open: ServerResponse | undefined): void {
   // If a response has started, the client would read an error response as part of its body.
   if (error.code === 'ECONNRESET' || !socket.writable || open?.headersSent) socket.destroy()
   // The invalid data follows a complete request. An error response now would answer that request, so the connection
@@ -91,9 +86,6 @@ function answerParserError(error: NodeJS.ErrnoException, socket: AnsweringSocket
   else if (open?.req.complete) open.setHeader('Connection', 'close')
   else socket.end(asText(causeOf(error.code)))
 }
-
-/** Node sets `_httpMessage` to the response whose turn it is, if any. */
-type AnsweringSocket = Duplex & { _httpMessage?: ServerResponse | null }
 
 type ConnectionCause = 'malformed-http' | 'slow-request' | 'head-too-large' | 'server-stopping'
 

@@ -1,9 +1,7 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { Worker } from 'node:worker_threads'
 import { expect, it } from 'vitest'
-import { connectionOf } from '../../src/http/rate-limit/connection.ts'
+import { listening } from './listening.ts'
 
 const connections = 2
 const requests = 20_000
@@ -18,18 +16,16 @@ const sender = `
 
 it('reads more from a connection only after its earlier requests have been answered', async () => {
   let [waiting, most, answered] = [0, 0, 0]
-  const server = createServer((req, res) => {
+  const { server, port, close } = await listening((_req, res) => {
+    waiting -= 1
+    res.end('x'.repeat(300))
+    answered += 1
+    if (answered === connections * requests) server.emit('all')
+  })
+  server.prependListener('request', () => {
     waiting += 1
     most = Math.max(most, waiting)
-    connectionOf(req.socket).process(res, () => {
-      waiting -= 1
-      res.end('x'.repeat(300))
-      answered += 1
-      if (answered === connections * requests) server.emit('all')
-    })
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
+  })
   const workerData = { port, connections, text: request.repeat(requests) }
   const worker = new Worker(sender, { eval: true, workerData })
   try {
@@ -38,7 +34,6 @@ it('reads more from a connection only after its earlier requests have been answe
     expect(most).toBeLessThanOrEqual(connections * Math.ceil(65_536 / request.length))
   } finally {
     await worker.terminate()
-    server.close()
-    server.closeAllConnections()
+    await close()
   }
 })

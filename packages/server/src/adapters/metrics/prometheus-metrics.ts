@@ -16,7 +16,6 @@ export interface MetricsSettings {
 
 export interface PrometheusMetrics extends RunMetrics {
   requestEnded(request: { method: string; route: string; status: number; seconds: number }): void
-  cacheRead(isHit: boolean): void
   evaluationEnded(evaluation: { operation: string; place: string; seconds: number }): void
   evaluationWaited(seconds: number): void
   workerDied(reason: string): void
@@ -47,9 +46,6 @@ export function createPrometheusMetrics({ metricsPrompts }: MetricsSettings): Pr
       series.requests.inc({ ...labels, status })
       series.requestSeconds.inc({ ...labels, status }, seconds)
       series.requestDuration.observe({ ...labels, status_class: `${Math.floor(status / 100)}xx` }, seconds)
-    },
-    cacheRead(isHit) {
-      series.cacheReads.inc({ result: isHit ? 'hit' : 'miss' })
     },
     runEnded({ status, mode, projectId, path, seconds }) {
       series.runDuration.observe({ status }, seconds)

@@ -34,9 +34,6 @@ function requestSeries({ counter, histogram }: Declare) {
       'Time from request to end of response, by route and status class.',
       ['method', 'route', 'status_class'],
     ),
-    cacheReads: counter('stet_response_cache_reads_total', 'Prompt reads, by result of the response cache.', [
-      'result',
-    ]),
   }
 }
 

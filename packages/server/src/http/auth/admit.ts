@@ -22,8 +22,7 @@ export function admit(deps: HttpDeps): RequestHandler {
   return async (req, res, next) => {
     if (deps.drain.isRefusing) throw refuse('server-stopping')
     if (!deps.place.isConfirmed()) await requirePlace(deps.place)
-    // A read that missed the response cache has applied them already.
-    if (deps.liveCache.sync && !contextOf(res).cachePlace) await deps.liveCache.sync()
+    if (deps.liveCache.sync) await deps.liveCache.sync()
     const { authorization } = req.headers
     const caller =
       authorization === undefined && deps.settings.console

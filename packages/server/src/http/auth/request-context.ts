@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { SpentPoint } from '../../features/access/ports.ts'
 import type { Caller } from '../../shared/caller.ts'
 import { randomText } from '../../shared/random-text.ts'
 import type { Span } from '../../shared/tracer.ts'
@@ -11,12 +10,8 @@ export interface RequestContext {
   startedAtMs: number
   client: ClientGeneration
   caller: Caller | undefined
-  /** Set by the first `spendPoint`, so that a request spends only one rate-limit point. */
-  point: SpentPoint | undefined
   /** The path of the matched route, e.g. `/projects/:projectId`. */
   route: string | undefined
-  /** The response's place in the response cache. Set on a cache miss, before authentication. */
-  cachePlace: { id: string; scope: string; drops: number } | undefined
   open: AbortSignal | undefined
   /** Undefined if the request is not traced. */
   span: Span | undefined
@@ -39,9 +34,7 @@ export function openContext(req: IncomingMessage, res: ServerResponse): void {
     startedAtMs: performance.now(),
     client: clientGeneration(sdkVersion?.toString()),
     caller: undefined,
-    point: undefined,
     route: undefined,
-    cachePlace: undefined,
     open: undefined,
     span: undefined,
   }

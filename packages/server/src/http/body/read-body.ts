@@ -4,7 +4,6 @@ import { MIMEType, promisify } from 'node:util'
 import { brotliDecompress, gunzip, inflate } from 'node:zlib'
 import { AppError, refuse } from '../../shared/app-error.ts'
 import { afterListening } from '../../shared/clock.ts'
-import { collectYoung } from '../../shared/collect-garbage.ts'
 import { hasMoreKeys, inputBounds, type JsonBounds, JsonMeter } from '../../shared/json-bounds.ts'
 import { refuseValue, tooDeep } from '../../shared/text-guards.ts'
 import { invalidRequest, type RequestIssue } from './check-input.ts'
@@ -22,7 +21,6 @@ const decompressors = new Map<string, Decompress>([
 const shortBytes = 32_768
 /** After this many bytes, a body is read once per event loop turn, so that other connections are not delayed. */
 const unpacedBytes = 65_536
-const collectAfterBytes = 8_388_608
 const discardLimitBytes = 64 * 1024 * 1024
 const discardLimitMs = 5_000
 const tickMs = 1_000
@@ -122,7 +120,6 @@ export async function readBody(
     for await (const part of req.iterator({ destroyOnReturn: false })) {
       parts.push(part)
       size += part.length
-      countReceived(part)
       if (size > limitBytes) throw tooLarge(limitBytes)
       if (isPlain && check && size > shortBytes) {
         for (const next of parts.slice(checked)) check(next)
@@ -144,16 +141,6 @@ export async function readBody(
   return body
 }
 
-let uncollectedBytes = 0
-
-/** Each part leaves a buffer of 64 KB as garbage. V8's own collection of such buffers pauses for 10 to 20 ms. */
-function countReceived(part: Buffer): void {
-  uncollectedBytes += part.length
-  if (uncollectedBytes < collectAfterBytes) return
-  uncollectedBytes = 0
-  collectYoung()
-}
-
 function tooLarge(limitBytes: number): AppError {
   return refuse('body-too-large', { limit: limitBytes })
 }
@@ -169,7 +156,6 @@ export function discardBody(req: IncomingMessage): Promise<void> {
     const stopTimer = afterListening(discardLimitMs, finish, tickMs)
     function onData(part: Buffer): void {
       size += part.length
-      countReceived(part)
       if (size > discardLimitBytes) finish()
       else {
         req.pause()

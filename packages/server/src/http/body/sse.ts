@@ -56,7 +56,7 @@ function lookAfter(stream: OpenStream): void {
     if (stream.frames.isCallerAwaited()) stream.stalledSince = now
     else if (now - stream.stalledSince >= stalledMs) stream.res.destroy()
   } else if (now - stream.lastByteAt >= silentMs && !stream.frames.hasMore()) {
-    write(stream.res, ping)
+    stream.res.write(ping)
     stream.lastByteAt = now
   }
 }
@@ -72,8 +72,6 @@ export function writeRunStream(
   res.setHeader('Cache-Control', 'no-cache, no-transform')
   res.setHeader('X-Accel-Buffering', 'no')
   res.setHeader('X-Conversation-Uuid', run.conversationUuid)
-  // Set explicitly, because `write` frames the chunks itself.
-  if (res.req.httpVersion === '1.1') res.setHeader('Transfer-Encoding', 'chunked')
   res.socket?.setNoDelay(true)
   res.flushHeaders()
   const frames = run.frames(isDeclared ? 'declared' : 'whole')
@@ -127,7 +125,7 @@ function isGone(res: ServerResponse): boolean {
 }
 
 function send(stream: OpenStream, part: string | Buffer): void {
-  const isTaken = write(stream.res, part)
+  const isTaken = stream.res.write(part)
   const now = performance.now()
   stream.lastByteAt = now
   if (isTaken) {
@@ -135,7 +133,7 @@ function send(stream: OpenStream, part: string | Buffer): void {
     return
   }
   stream.stalledSince = now
-  onceDrained(stream.res, () => {
+  stream.res.once('drain', () => {
     stream.stalledSince = undefined
     advance(stream)
   })
@@ -156,40 +154,4 @@ function releaseHeld(): void {
     stream.isHeld = false
     advance(stream)
   }
-}
-
-/**
- * Writes a text as one chunk directly to the socket. The headers must have been sent. `res.write` would send length,
- * bytes and end separately, which costs 1.5 times as much. Buffers and HTTP/1.0 responses use `res.write`, which does
- * not copy buffers.
- * @returns false if the socket's buffer is full.
- */
-function write(res: ServerResponse, text: string | Buffer): boolean {
-  const { socket } = res
-  if (typeof text !== 'string' || !socket || res.req.httpVersion !== '1.1') return res.write(text)
-  const bytes = Buffer.byteLength(text)
-  // ASCII text has the same bytes in both encodings, and latin1 is cheaper.
-  return socket.write(`${bytes.toString(16)}\r\n${text}\r\n`, bytes === text.length ? 'latin1' : 'utf8')
-}
-
-/** Calls `wake` once when the buffer has drained, unless the response closes first. */
-function onceDrained(res: ServerResponse, wake: () => void): void {
-  const { socket } = res
-  const end = () => {
-    socket?.off('drain', drained)
-    res.off('drain', drained)
-    res.off('close', end)
-  }
-  let isWoken = false
-  const drained = () => {
-    end()
-    // This can run twice: Node emits `drain` on the response during the socket's `drain`, and the socket still calls
-    // the listener that `end` has just removed.
-    if (isWoken) return
-    isWoken = true
-    wake()
-  }
-  socket?.on('drain', drained)
-  res.on('drain', drained)
-  res.on('close', end)
 }

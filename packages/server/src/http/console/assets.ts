@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Request, Response } from 'express'
 import { LRUCache } from 'lru-cache'
+import { writeBody } from '../raw-response.ts'
 
 interface ConsoleFile {
   /** Relative to the folder, for example `assets/index-BSwmVM8e.js`. The same as its address. */
@@ -61,10 +62,9 @@ export class ConsoleAssets {
     res.vary('Accept-Encoding')
     if (encoding !== undefined) res.setHeader('Content-Encoding', encoding)
     res.setHeader('Content-Type', file.type)
-    res.setHeader('Content-Length', body.length)
     if (isHashed(req.path)) res.setHeader('Cache-Control', 'public, max-age=31536000, immutable')
     res.setHeader('Cross-Origin-Resource-Policy', 'same-origin')
-    res.end(body)
+    writeBody(res, body)
   }
 
   #read(path: string, bytes: number): Promise<Buffer> {

@@ -5,11 +5,11 @@ import { contextOf } from '../auth/request-context.ts'
 
 /**
  * Starts the span of an authenticated request, with the time at which it arrived. Requests without a valid key get no
- * span. A request gets one span, although the response cache and the router may both authenticate it.
+ * span.
  */
 export function startRequestSpan(tracer: Tracer, res: ServerResponse): void {
   const context = contextOf(res)
-  context.span ??= requestSpan(tracer, res, context.startedAtMs)
+  context.span = requestSpan(tracer, res, context.startedAtMs)
 }
 
 function requestSpan(tracer: Tracer, { req }: ServerResponse, startedAtMs: number): Span | undefined {

@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import type { Request, Response } from 'express'
 import { refuse } from '../../shared/app-error.ts'
+import { writeBody } from '../raw-response.ts'
 
 /**
  * A body that never changes. All responses share its two buffers, so that unread responses cost no memory of their own.
@@ -23,7 +24,7 @@ export class SharedBody {
     if (!isCompressed && !plain) throw refuse('compressed-only')
     res.type(this.#contentType).vary('Accept-Encoding')
     if (isCompressed) res.setHeader('Content-Encoding', 'gzip')
-    res.send(isCompressed ? gzip : plain)
+    writeBody(res, plain && !isCompressed ? plain : gzip)
   }
 
   gzip(): Buffer {

@@ -1,80 +1,52 @@
-import type { ServerResponse } from 'node:http'
+import type { RequestListener, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Maximum concurrent requests per connection. Published clients do not pipeline. */
-const mostAtOnce = 8
+/** With this many waiting requests, the connection is not read. Published clients do not pipeline. */
+const mostWaiting = 8
 
+/** Answers the requests of one connection in turn. RFC 9112, 9.3.2 forbids to run unsafe ones side by side. */
 export class Connection {
   readonly #socket: Socket
-  #processed = 0
-  /** Number of requests that were read but not started. Above 0, the connection is not read. */
-  #held = 0
-  readonly #waiting: (() => void)[] = []
-  readonly #queued = new Set<ServerResponse>()
+  readonly #waiting: [res: ServerResponse, answer: RequestListener][] = []
+  #current: ServerResponse | undefined
+  #isPaused = false
 
   constructor(socket: Socket) {
     this.#socket = socket
   }
 
-  process(res: ServerResponse, answer: (res: ServerResponse) => void): void {
-    if (this.#processed < mostAtOnce) {
-      this.#processed += 1
-      this.#begin(res, answer)
-      return
-    }
-    // Pauses the socket, so that only requests from data that Node has already read are added here.
-    if (this.#held === 0) {
-      this.#socket.on('resume', pauseAgain)
-      this.#socket.pause()
-    }
-    this.#held += 1
-    this.#waiting.push(() => {
-      this.#held -= 1
-      if (this.#held === 0) {
-        this.#socket.off('resume', pauseAgain)
-        this.#socket.resume()
-      }
-      if (!this.#socket.destroyed) this.#begin(res, answer)
-    })
+  /** The response in progress. */
+  get current(): ServerResponse | undefined {
+    return this.#current
   }
 
-  #begin(res: ServerResponse, answer: (res: ServerResponse) => void): void {
+  take(res: ServerResponse, answer: RequestListener): void {
+    if (!this.#current) this.#begin(res, answer)
+    else if (this.#waiting.push([res, answer]) >= mostWaiting && !this.#isPaused) {
+      // Only requests from data that Node has already read can still follow.
+      this.#isPaused = true
+      this.#socket.on('resume', pauseAgain).pause()
+    }
+  }
+
+  #begin(res: ServerResponse, answer: RequestListener): void {
+    this.#current = res
     res.once('close', () => {
       const next = this.#waiting.shift()
+      this.#current = next?.[0]
       // Deferred to the next turn, so that a connection with thousands of requests does not delay other connections.
-      if (next) setImmediate(next)
-      else this.#processed -= 1
+      if (next) setImmediate(() => this.#begin(...next))
     })
-    answer(res)
-  }
-
-  /** Emits `close` on `res` when the connection closes. Node does this only for the response whose turn it is. */
-  queue(res: ServerResponse): void {
-    if (this.#queued.size === 0) this.#socket.once('close', this.#closeQueued)
-    this.#queued.add(res)
-    res.once('close', () => {
-      this.#queued.delete(res)
-      if (this.#queued.size === 0) this.#socket.off('close', this.#closeQueued)
-    })
-  }
-
-  readonly #closeQueued = (): void => {
-    for (const res of this.#queued) {
-      // Sets the same fields as Node, because there is no public API.
-      Object.assign(res, { destroyed: true, _closed: true })
-      res.emit('close')
+    if (this.#isPaused && this.#waiting.length === 0) {
+      this.#isPaused = false
+      this.#socket.off('resume', pauseAgain).resume()
     }
+    // After the last response of a connection, a further request gets none.
+    if (!this.#socket.writableEnded && !this.#socket.destroyed) answer(res.req, res)
   }
 }
 
 // Node resumes the socket after every response, even if this class has paused it.
 function pauseAgain(this: Socket): void {
   this.pause()
-}
-
-const connectionKey = Symbol('connection')
-
-export function connectionOf(socket: Socket & { [connectionKey]?: Connection }): Connection {
-  socket[connectionKey] ??= new Connection(socket)
-  return socket[connectionKey]
 }

@@ -3,15 +3,12 @@ import type { SpentPoint, WorkspaceStorage } from '../../features/access/ports.t
 import { sessionStreams } from '../../features/sessions/session.ts'
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
-import { callerOf, contextOf } from '../auth/request-context.ts'
+import { callerOf } from '../auth/request-context.ts'
 import type { HttpDeps } from '../http-deps.ts'
 
 export async function spendPoint(deps: Pick<HttpDeps, 'rateLimiter'>, res: ServerResponse): Promise<SpentPoint> {
-  const context = contextOf(res)
-  if (context.point) return context.point
   const { apiKeyId, sessionId, limit } = callerOf(res)
   const point = await deps.rateLimiter.spend(sessionId === null ? apiKeyId : `sessions:${apiKeyId}`, limit)
-  context.point = point
   res.setHeader('X-RateLimit-Limit', limit)
   res.setHeader('X-RateLimit-Remaining', Math.max(0, point.remaining))
   res.setHeader('X-RateLimit-Reset', point.resetAtMs)

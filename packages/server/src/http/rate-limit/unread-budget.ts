@@ -1,8 +1,6 @@
 /** Limits the bytes of unread responses. Conversation reads wait for room, and stalled clients are disconnected. */
 import type { ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 import { refuse } from '../../shared/app-error.ts'
-import { countGarbage } from '../../shared/collect-garbage.ts'
 
 export interface UnreadSettings {
   stallMs: number
@@ -17,7 +15,8 @@ const reservedBytes = 8_388_608
 const mostWaitingMs = 10_000
 
 interface Watched {
-  /** The result of `writtenBytes` at the last progress. */
+  /** The result of `writtenBytes` before the response, and at the last progress. */
+  startBytes: number
   progress: number
   movedAt: number
   /** Number of checks since the last progress. */
@@ -49,7 +48,7 @@ export class UnreadBudget {
 
   enter(res: ServerResponse): void {
     this.#open.set(res, {
-      ...{ progress: -1, movedAt: performance.now(), looks: 0 },
+      ...{ startBytes: res.req.socket.bytesWritten, progress: -1, movedAt: performance.now(), looks: 0 },
       ...{ unsentBytes: 0, heldBytes: 0, apiKeyId: undefined },
     })
     this.#timer ??= setInterval(() => this.#look(), lookMs).unref()
@@ -58,10 +57,7 @@ export class UnreadBudget {
   leave(res: ServerResponse): void {
     const watched = this.#open.get(res)
     this.#open.delete(res)
-    if (!watched || watched.heldBytes === 0) return
-    const { heldBytes } = watched
-    this.#setHeld(watched, 0)
-    countGarbage(heldBytes)
+    if (watched && watched.heldBytes > 0) this.#setHeld(watched, 0)
   }
 
   /**
@@ -154,8 +150,8 @@ function closeStalled(open: Map<ServerResponse, Watched>, { stallMs, mostBytes }
 }
 
 function update(res: ServerResponse, watched: Watched, now: number): void {
-  watched.unsentBytes = isEventStream(res) ? 0 : res.writableLength
-  const progress = writtenBytes(res.req.socket)
+  const progress = writtenBytes(res)
+  watched.unsentBytes = unsentBytes(res, progress - watched.startBytes)
   // A client without unsent bytes is not stalled, because it waits for the server.
   if (watched.unsentBytes > 0 && progress === watched.progress) {
     watched.looks += 1
@@ -166,14 +162,14 @@ function update(res: ServerResponse, watched: Watched, now: number): void {
   watched.movedAt = now
 }
 
-// Event streams buffer little, and their clients may pause during a tool call. `sse.ts` has its own limit for them.
-function isEventStream(res: ServerResponse): boolean {
-  return String(res.getHeader('content-type')).startsWith('text/event-stream')
+/** Includes the part of a long body that `writeBody` has not yet written. */
+function unsentBytes(res: ServerResponse, writtenBytes: number): number {
+  // Event streams buffer little, and their clients may pause during a tool call. `sse.ts` has its own limit for them.
+  if (String(res.getHeader('content-type')).startsWith('text/event-stream')) return 0
+  return Math.max(res.writableLength, Number(res.getHeader('content-length') ?? 0) - writtenBytes)
 }
 
-type WithHandle = Socket & { _handle?: { writeQueueSize?: number } | null }
-
-/** Bytes accepted by the operating system. Within a large write, only the handle's queue reflects progress. */
-function writtenBytes(socket: WithHandle): number {
-  return socket.bytesWritten - (socket._handle?.writeQueueSize ?? 0)
+/** Bytes that the operating system has accepted. A write counts once all of it is accepted. */
+function writtenBytes({ req: { socket } }: ServerResponse): number {
+  return socket.bytesWritten - socket.writableLength
 }

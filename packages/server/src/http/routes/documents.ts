@@ -10,15 +10,14 @@ import {
   deleteDocument,
   getOrCreateDocument,
 } from '../../features/documents/save-document.ts'
-import { projectScope, resolveVersion } from '../../features/documents/version-ref.ts'
-import { listProviders, type ProviderEntry, workspaceScope } from '../../features/providers/list-providers.ts'
+import { resolveVersion } from '../../features/documents/version-ref.ts'
+import { listProviders, type ProviderEntry } from '../../features/providers/list-providers.ts'
 import { type Choice, chooseProvider } from '../../features/providers/resolve-provider.ts'
 import { RunError } from '../../shared/app-error.ts'
 import { checkBody } from '../../wire/check.ts'
 import { documentBody, unresolvedBody } from '../../wire/document.ts'
 import { callerOf, contextOf, whileOpen } from '../auth/request-context.ts'
 import { preconditions, versionAddress } from '../body/address.ts'
-import { type ResponseCache, writeReady } from '../body/response-cache.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { onlyOnce } from '../idempotency/only-once.ts'
 import type { Routes } from '../mount.ts'
@@ -29,11 +28,7 @@ type Address = ReturnType<typeof addressOf>
 
 const mostListBytes = 67_108_864
 
-export function documentRoutes(
-  deps: HttpDeps,
-  responses: ResponseCache,
-  unread: UnreadBudget,
-): Routes<typeof contract.documents> {
+export function documentRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<typeof contract.documents> {
   return {
     list: async ({ params, query: { resolved = true, ...page }, res }) => {
       const address = addressOf(params, res)
@@ -51,10 +46,9 @@ export function documentRoutes(
     get: async ({ params, req, res }) => {
       const address = addressOf(params, res)
       const document = await readDocument(deps, { ...address, path: params.path })
-      const body = JSON.stringify((await bodyFor(deps, address))(document))
-      const ready = { etag: etagOf(document), body, bytes: Buffer.byteLength(body) }
-      responses.keep(res, ready, [projectScope(address.projectId), workspaceScope(address.caller.workspaceId)])
-      return { status: 200, body: new RawResponse((to) => writeReady(to, ready, req.headers['if-none-match'])) }
+      const body = tagged(res, document, await bodyFor(deps, address))
+      const isKnown = matchesEtag(req.headers['if-none-match'], etagOf(document))
+      return { status: 200, body: isKnown ? new RawResponse((to) => void to.writeHead(304).end()) : body }
     },
     getOrCreate: creating(deps, getOrCreateDocument),
     createOrUpdate: async ({ params, body, req, res }) =>
@@ -134,6 +128,12 @@ async function providerKinds(
 function etagOf({ contentHash, resolvedContent, hasReferences }: Document): string {
   if (!hasReferences) return `"${contentHash}"`
   return `"${contentHash}.${hash('sha256', resolvedContent).slice(0, 16)}"`
+}
+
+/** Compares weakly, as RFC 9110, 13.1.2 requires: `W/"x"` matches `"x"`. */
+function matchesEtag(header: string | undefined, etag: string): boolean {
+  const tags = header?.split(',').map((part) => part.trim()) ?? []
+  return tags.some((tag) => tag === '*' || tag === etag || tag === `W/${etag}`)
 }
 
 function providerKindOf(providers: readonly ProviderEntry[], choice: Choice): string | undefined {

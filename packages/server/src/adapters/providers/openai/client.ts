@@ -1,9 +1,11 @@
-/** The driver for OpenAI's protocols. The `openai` client builds the requests, and stet sends them (ADR 38). */
+/** The driver for OpenAI's protocols. The `openai` client builds address and headers, and stet sends them (ADR 38). */
+import { LRUCache } from 'lru-cache'
 import type { OpenAI } from 'openai'
 import type { ModelDriver, ProviderSettings } from '../../../features/providers/model-driver.ts'
 import { ProviderError } from '../../../features/providers/provider-error.ts'
 import { type CallDeps, protocolDriver } from '../protocol-driver.ts'
 import { requestHeaders } from '../request/settings.ts'
+import type { BuiltRequest } from '../transport/transport.ts'
 import { ChatReader } from './chat/answer.ts'
 import { chatBody } from './chat/request.ts'
 import { ResponseReader } from './responses/answer.ts'
@@ -12,6 +14,8 @@ import { type OpenaiService, openaiService, servesResponses } from './service.ts
 
 const chat = { path: '/chat/completions', bodyOf: chatBody, Reader: ChatReader }
 const responses = { path: '/responses', bodyOf: responsesBody, Reader: ResponseReader }
+
+const mostHeads = 20
 
 /** @throws RunError `ai_provider_config_error` for a provider key without a usable address or endpoint. */
 export function openaiDriver(deps: CallDeps, provider: ProviderSettings): ModelDriver {
@@ -24,19 +28,27 @@ export function openaiDriver(deps: CallDeps, provider: ProviderSettings): ModelD
   const isDeployed = azure?.apiVersion !== undefined && protocol === chat && !baseUrl.includes('/deployments')
   const { search } = new URL(baseUrl)
   let client: Promise<OpenAI> | undefined
+  // Building them costs 50 µs. They depend on the provider key and the prompt only, not on the body.
+  const heads = new LRUCache<string, Omit<BuiltRequest, 'body'>>({ max: mostHeads })
   return protocolDriver(deps, provider, {
     async build(request) {
       const body = protocol.bodyOf(isUsageRefused ? { ...service, asksForUsage: false } : service, request)
       const headers = requestHeaders(service, request)
       const path = isDeployed ? `/deployments/${deploymentSegment(request.model)}${protocol.path}` : protocol.path
-      client ??= createClient(service)
-      const built = await (await client).buildRequest({ method: 'post', path, body, headers })
-      return {
-        url: search === '' ? new URL(built.url) : withQuery(search, new URL(built.url)),
-        headers: Object.fromEntries(built.req.headers),
-        // The client encodes every object as JSON text.
-        body: String(built.req.body),
+      const key = JSON.stringify([path, headers])
+      let head = heads.get(key)
+      if (!head) {
+        client ??= createClient(service)
+        const built = await (await client).buildRequest({ method: 'post', path, body, headers })
+        const url = new URL(built.url)
+        head = {
+          url: search === '' ? url : withQuery(search, url),
+          headers: Object.fromEntries(built.req.headers),
+        }
+        heads.set(key, head)
       }
+      // The client encodes every object as JSON text too.
+      return { ...head, body: JSON.stringify(body) }
     },
     isAdaptedTo({ status, providerMessage = '' }) {
       const isRefused = (status === 400 || status === 422) && /stream_options|include_usage/.test(providerMessage)

@@ -4,7 +4,6 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import { Agent, type Dispatcher } from 'undici'
 import { ProviderError, type ProviderErrorKind } from '../../../features/providers/provider-error.ts'
-import { countGarbage } from '../../../shared/collect-garbage.ts'
 import { keys } from '../request/settings.ts'
 import { AddressRefused, type GuardSettings, guardedConnect } from './address-guard.ts'
 
@@ -131,12 +130,7 @@ export function readWhole(
     body.on('close', () => {
       if (!body.readableEnded) return reject(new ProviderError('unavailable', connectionLost))
       if (!hold || size < heldFromBytes) return resolve(Buffer.concat(pieces).toString('utf8'))
-      resolve(
-        hold(size).then(() => {
-          countGarbage(2 * size)
-          return Buffer.concat(pieces).toString('utf8')
-        }),
-      )
+      resolve(hold(size).then(() => Buffer.concat(pieces).toString('utf8')))
     })
   })
 }
