@@ -32,7 +32,8 @@ export async function executeRun(
     const outcome = await runStep(deps, { plan, setUp, progress, input: step.input, execute, ...watch })
     if (outcome.toolRequests.length > 0) {
       const { toolRequests } = outcome
-      if (!plan.declaredSdk) showEvents([latitude(progress, { type: 'tools-requested', tools: toolRequests })])
+      if (plan.omitsToolsRequested !== true)
+        showEvents([latitude(progress, { type: 'tools-requested', tools: toolRequests })])
       return { answer: outcome.answer, toolRequests }
     }
     answer = outcome.output

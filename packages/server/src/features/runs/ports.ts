@@ -206,12 +206,6 @@ export interface RunSignals {
   onStop(runUuid: string, listener: () => void): () => void
 }
 
-/** A message encoded for current readers (`whole`) and legacy clients (`declared`). Equal texts are shared. */
-export interface EncodedMessage {
-  whole: string
-  declared: string
-}
-
 /** A piece of an event's text: a literal, or the conversation's messages `[from, to)`, joined by commas. */
 export type EventPiece = string | readonly [from: number, to: number]
 
@@ -219,10 +213,6 @@ export type EventPiece = string | readonly [from: number, to: number]
 export interface LogEntry {
   id: number
   pieces: string | readonly EventPiece[]
-  /** Separate pieces for legacy clients. Absent if legacy clients get `pieces`. */
-  declaredPieces?: readonly EventPiece[]
-  /** True if legacy clients do not get this event. */
-  isUndeclaredOnly?: true
 }
 
 /** Adjacent provider-events of a stored event log, as the exact bytes of their frames. */
@@ -233,24 +223,17 @@ export interface StoredFrames {
   bytes: Buffer
 }
 
-/** The kind of reader: legacy clients get only messages and events that their models accept. */
-export type MessageForm = keyof EncodedMessage
+/** Adds an entry's frame, or stored frames, to `into`. Adds nothing for an event that the reader does not accept. */
+export type AddFrame = (into: (string | Buffer)[], entry: LogEntry | StoredFrames, messages: readonly string[]) => void
 
 /** Encodes runs for readers and for storage. */
 export interface EventCodec {
-  encodeMessage(message: Message): EncodedMessage
+  encodeMessage(message: Message): string
   encodeResponse(response: StepResponse, conversationUuid: string): EncodedResponse
   /** @param run the conversation's uuid and source. Every `latitude-event` contains both. */
   encodeEvent(event: RunEvent, id: number, at: Date, run: RunSource & { uuid: string }): LogEntry
   /** Returns the size in UTF-8 bytes, without messages that the entry refers to by position. */
   bytesOf(entry: LogEntry): number
-  /** Adds an entry's frame, or stored frames, to `into`. Adds nothing if `form` hides the entry. */
-  addFrame(
-    into: (string | Buffer)[],
-    entry: LogEntry | StoredFrames,
-    messages: readonly EncodedMessage[],
-    form: MessageForm,
-  ): void
   packEventLog(log: StoredLog): Promise<Uint8Array>
   /** Returns null for an unknown format. */
   unpackEventLog(file: Uint8Array): Promise<StoredLog | null>
@@ -259,7 +242,7 @@ export interface EventCodec {
 
 /** A reader of an event log. Counts as a reader of the run until `release`. */
 export interface RunLogReader {
-  readonly messages: readonly EncodedMessage[]
+  readonly messages: readonly string[]
   /** Returns the next entries, at most `limit`. */
   take(limit: number): readonly (LogEntry | StoredFrames)[]
   /** Resolves when there are new entries, when the event log has ended, or after `release`. */
@@ -275,11 +258,11 @@ export interface RunLogReader {
 
 /** Only one process writes: the run's owner, or the process that ends a run without an owner. */
 export interface RunLogWriter {
-  append(messages: readonly EncodedMessage[], entries: readonly LogEntry[]): void
+  append(messages: readonly string[], entries: readonly LogEntry[]): void
   setCallerAwaited(isAwaited: boolean): void
   /** Ends the event log. Readers can still take the existing entries. */
   close(): void
-  readonly messages: readonly EncodedMessage[]
+  readonly messages: readonly string[]
   readonly entries: readonly LogEntry[]
 }
 
@@ -305,7 +288,7 @@ export interface RunEventLog {
 export type FindEnd = () => Promise<'active' | 'deleted' | StoredLog>
 
 export interface StoredLog {
-  messages: readonly EncodedMessage[]
+  messages: readonly string[]
   entries: readonly (LogEntry | StoredFrames)[]
   /** What a run under way has spent. Undefined for an ended run, whose result has it. */
   spending?: RunSpending

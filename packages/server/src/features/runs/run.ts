@@ -110,7 +110,8 @@ export interface PromptInput extends PromptSteps {
   /** `awaited` contains all tool names that the caller sent, in every mode. `planOf` clears the list in JSON mode. */
   tools: Omit<ToolScope, 'runUuid'>
   projectDefaults: ProjectDefaults
-  declaredSdk: boolean
+  /** True if the run shows no `tools-requested` event. */
+  omitsToolsRequested?: boolean | undefined
   /** Continues the trace of the request that queued the run. */
   traceparent?: string | undefined
 }

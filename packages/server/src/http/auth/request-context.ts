@@ -3,13 +3,13 @@ import type { SpentPoint } from '../../features/access/ports.ts'
 import type { Caller } from '../../shared/caller.ts'
 import { randomText } from '../../shared/random-text.ts'
 import type { Span } from '../../shared/tracer.ts'
-import { type ClientGeneration, clientGeneration } from '../../wire/legacy-clients.ts'
+import { type LegacyClient, legacyClient } from '../../wire/legacy-clients.ts'
 
 export interface RequestContext {
   requestId: string
   /** Measured with `performance.now()`. */
   startedAtMs: number
-  client: ClientGeneration
+  legacyClient: LegacyClient | undefined
   caller: Caller | undefined
   /** Set by the first `spendPoint`, so that a request spends only one rate-limit point. */
   point: SpentPoint | undefined
@@ -37,7 +37,7 @@ export function openContext(req: IncomingMessage, res: ServerResponse): void {
   open[contextKey] = {
     requestId,
     startedAtMs: performance.now(),
-    client: clientGeneration(sdkVersion?.toString()),
+    legacyClient: legacyClient(sdkVersion?.toString()),
     caller: undefined,
     point: undefined,
     route: undefined,

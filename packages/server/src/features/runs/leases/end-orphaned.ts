@@ -27,7 +27,7 @@ export async function endOrphaned(
 ): Promise<boolean> {
   const saved = await savedLog(deps, lost.workspaceId, run)
   const messages = saved
-    ? saved.messages.map(({ whole }) => JSON.parse(whole) as Message)
+    ? saved.messages.map((message) => JSON.parse(message) as Message)
     : lost.messages.length > 0
       ? lost.messages
       : await firstMessages(deps, run)

@@ -23,7 +23,7 @@ interface ChatStep {
 }
 
 /** Each instance serves one run. */
-export interface RunPlan extends Pick<PromptInput, 'apiKeyId' | 'projectDefaults' | 'declaredSdk' | 'version'> {
+export interface RunPlan extends Pick<PromptInput, 'apiKeyId' | 'projectDefaults' | 'omitsToolsRequested' | 'version'> {
   path: string
   tools: ToolScope
   steps: RenderedSteps | ChatStep
@@ -37,7 +37,7 @@ export function planOf(
   input: PromptInput,
   { runUuid, stream }: { runUuid: string; stream: boolean },
 ): RunPlan {
-  const { apiKeyId, source, projectDefaults, declaredSdk, version } = input
+  const { apiKeyId, source, projectDefaults, omitsToolsRequested, version } = input
   return {
     apiKeyId,
     path: source.path,
@@ -47,7 +47,7 @@ export function planOf(
     projectDefaults,
     steps: renderedSteps(deps, input),
     stream,
-    declaredSdk,
+    omitsToolsRequested,
   }
 }
 
