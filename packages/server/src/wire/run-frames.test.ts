@@ -1,9 +1,8 @@
 import type { Message } from '@stet/contract/vocabulary'
 import { expect, it } from 'vitest'
 import { usageOf } from '../features/providers/usage.ts'
-import type { RunEvent } from '../features/runs/events/run-event.ts'
 import type { LogEntry } from '../features/runs/ports.ts'
-import type { StepResponse } from '../features/runs/run.ts'
+import type { RunEvent, StepResponse } from '../features/runs/run.ts'
 import { clientFrames, type LegacyClient } from './legacy-clients.ts'
 import { bytesOf, encodeEvent, encodeMessage, encodeResponse } from './run-frames.ts'
 

@@ -1,7 +1,7 @@
 /** Encodes a run's events as event stream frames, once for all readers. Pieces refer to messages by position. */
 import type { Message, RunFailure } from '@stet/contract/vocabulary'
-import type { ProviderEvent, RunEvent } from '../features/runs/events/run-event.ts'
 import type { EventPiece, LogEntry, StoredFrames } from '../features/runs/ports.ts'
+import type { ProviderEvent, RunEvent } from '../features/runs/run.ts'
 import {
   type EncodedResponse,
   isRange,

@@ -1,13 +1,9 @@
 import type { ConversationOrigin, Message, RequestChannel, RunErrorCode, ToolCall } from '@stet/contract/vocabulary'
-import type { RunError } from '../../shared/app-error.ts'
 import type { Span } from '../../shared/tracer.ts'
 import type { Claim, ClaimedRun } from '../idempotency/ports.ts'
-import type { LargeAnswers } from '../providers/model-driver.ts'
 import type { ProviderErrorKind } from '../providers/provider-error.ts'
 import type { Usage } from '../providers/usage.ts'
-import type { RunEvent } from './events/run-event.ts'
-import type { EncodedResponse, PromptInput, RunSource, RunSpending, RunStatus, StepResponse } from './run.ts'
-import type { ServerTools, ToolCallStore, ToolSignals } from './tools/tool.ts'
+import type { EncodedResponse, PromptInput, RunEvent, RunSource, RunSpending, RunStatus, StepResponse } from './run.ts'
 
 export interface RunSettings {
   instanceId: string
@@ -299,46 +295,6 @@ export interface StoredLogs {
   open(workspaceId: number, runUuid: string): Promise<StoredLog | null>
 }
 
-export interface ActiveRun extends ClaimedRun {
-  workspaceId: number
-  view(): StoredConversation
-  /** Settles when this process no longer supervises the run. */
-  ended: Promise<unknown>
-  abort(reason: RunError): void
-  /** Limits the wait for an unavailable database to one more attempt. */
-  giveUp(): void
-}
-
-export interface QueuedHere {
-  conversation: StoredConversation
-  /** The run's input as JSON. */
-  input: string
-}
-
-/** @property end the end that readers were shown. Undefined if they were shown none. */
-export type AbandonedRun = ClaimedRun & { workspaceId: number; end?: RunEnd | undefined }
-
-export interface ActiveRuns {
-  add(run: ActiveRun): void
-  /** @param outcome the ended conversation; undefined if this process did not store the end. */
-  remove(run: ClaimedRun, outcome: StoredConversation | undefined): void
-  /** Registers a run that may still be active in the database, because a write failed. The reaper ends such runs. */
-  abandon(run: AbandonedRun): void
-  takeAbandoned(): AbandonedRun[]
-  find(workspaceId: number, conversationUuid: string): ActiveRun | undefined
-  /** Finds a conversation that was recently queued or ended here. */
-  findIdle(workspaceId: number, conversationUuid: string): StoredConversation | undefined
-  /** @param isAlone true if no other process can change the row. `findIdle` may then return the queued conversation. */
-  rememberQueued(runUuid: string, queued: QueuedHere, isAlone: boolean): void
-  /** Returns a run only once. The run's row may have changed since `rememberQueued`. */
-  takeQueued(runUuid: string): QueuedHere | undefined
-  /** Drops the cached conversation, because its row has changed. */
-  forget(conversationUuid: string): void
-  /** Drops all cached conversations, because another server may have continued them. */
-  forgetAll(): void
-  list(): ActiveRun[]
-}
-
 export interface EndedModelCall {
   provider: string
   model: string
@@ -362,22 +318,4 @@ export interface RunMetrics {
   /** @param seconds how long a background run waited for its start. */
   runDequeued(seconds: number): void
   modelCallEnded(call: EndedModelCall): void
-}
-
-export interface RunDeps {
-  /** Not part of `stores`, because run rows are written in group commits. */
-  store: RunStore
-  queue: RunQueue
-  signals: RunSignals
-  leases: LeaseStore
-  eventLog: RunEventLog
-  storedLogs: StoredLogs
-  codec: EventCodec
-  active: ActiveRuns
-  metrics: RunMetrics
-  settings: RunSettings
-  largeAnswers: LargeAnswers
-  toolCalls: ToolCallStore
-  toolSignals: ToolSignals
-  serverTools: ServerTools
 }

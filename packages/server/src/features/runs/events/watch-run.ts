@@ -2,7 +2,6 @@ import { RunError } from '../../../shared/app-error.ts'
 import { endOfPart } from '../../../shared/json-pieces.ts'
 import type { AddFrame, RunLogReader, StoredConversation } from '../ports.ts'
 import { type RunResult, resolveSlice } from '../run.ts'
-import type { SupervisedRun } from '../supervise-run.ts'
 import { resultOfLog } from './stored-events.ts'
 
 /** A run's frames for one reader. Counts as a reader of the run until `release`. A slow reader delays only itself. */
@@ -11,6 +10,15 @@ export interface RunFrames extends Pick<RunLogReader, 'listen' | 'isAtEnd' | 'is
   take(): string | Buffer
   /** True if the last part may end inside a frame. The next part must then be written before anything else. */
   hasMore(): boolean
+}
+
+export interface SupervisedRun {
+  conversationUuid: string
+  committed: Promise<unknown>
+  /** Already counts as a reader of the run. The receiver must release this reader. */
+  reader: RunLogReader
+  /** The ended conversation, once readers can read the terminal event. Rejects if the end was not stored. */
+  ending: Promise<StoredConversation>
 }
 
 /** A run in progress. Use either `result` or `frames`, once. */

@@ -1,9 +1,8 @@
 import type { Message, ToolCall } from '@stet/contract/vocabulary'
 import type { Span } from '../../../shared/tracer.ts'
 import { addUsage, usageOf } from '../../providers/usage.ts'
-import type { LatitudeEvent, RunEvent, ShowEvents } from '../events/run-event.ts'
 import type { EventCodec } from '../ports.ts'
-import type { EncodedResponse, MessageSlice, RunSpending } from '../run.ts'
+import type { EncodedResponse, LatitudeEvent, MessageSlice, RunEvent, RunSpending, ShowEvents } from '../run.ts'
 
 export interface RunWatch {
   showEvents: ShowEvents
