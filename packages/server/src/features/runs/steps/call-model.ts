@@ -15,7 +15,7 @@ import type { ProviderEvent, RunEvent, ShowEvents } from '../run.ts'
 import { type ShowDeps, type ShownCalls, showCalls } from '../tools/shown-calls.ts'
 import { endModelSpan, startModelSpan } from './model-span.ts'
 import type { RunPlan } from './run-plan.ts'
-import type { StepSetUp } from './set-up-step.ts'
+import type { StepSetUp } from './run-step.ts'
 
 export interface ModelCall {
   setUp: StepSetUp

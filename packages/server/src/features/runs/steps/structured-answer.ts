@@ -7,7 +7,7 @@ import type { FinishReason } from '../../providers/model-driver.ts'
 import type { RunWatch } from '../events/run-progress.ts'
 import type { ModelAnswer } from './call-model.ts'
 import type { RunPlan } from './run-plan.ts'
-import type { StepSetUp } from './set-up-step.ts'
+import type { StepSetUp } from './run-step.ts'
 
 interface StructuredStep extends Pick<RunWatch, 'signal'> {
   setUp: StepSetUp
