@@ -73,6 +73,12 @@ const consoleOrder = {
   router: '(app/router|main)\\.tsx$',
 }
 
+/** The files and folders of features/runs, from the ground up: each imports only what is listed before it. */
+const floorsOfRuns = [
+  ...['run\\.ts', 'ports\\.ts', 'events/', 'run-end\\.ts', 'tools/', 'steps/', 'execute-run\\.ts', 'leases/'],
+  ...['supervise-run\\.ts', 'start-run\\.ts', 'queue/', 'run-deps\\.ts'],
+]
+
 module.exports = {
   forbidden: [
     {
@@ -207,6 +213,18 @@ module.exports = {
     featureMayImport('documents', []),
     featureMayImport('versions', ['documents']),
     featureMayImport('runs', ['documents', 'providers']),
+    ...floorsOfRuns.slice(0, -1).map((floor, place) => ({
+      name: `runs-${floor.replace(/\W.*/, '')}-imports-no-floor-above`,
+      severity: 'error',
+      from: { path: `${F}/runs/${floor}` },
+      to: { path: `${F}/runs/(${floorsOfRuns.slice(place + 1).join('|')})` },
+    })),
+    {
+      name: 'every-file-of-runs-has-a-floor',
+      severity: 'error',
+      from: { path: `${F}/runs/(?!${floorsOfRuns.join('|')})` },
+      to: { path: '.' },
+    },
     featureMayImport('checks', ['runs', 'documents', 'providers']),
     featureMayImport('conversations', ['runs', 'documents', 'providers']),
     featureMayImport('evaluations', ['conversations', 'runs', 'documents', 'providers', 'external-logs']),

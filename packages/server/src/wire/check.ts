@@ -6,10 +6,10 @@ import type {
 } from '@stet/contract'
 import type { PromptCheck } from '../features/checks/check-prompt.ts'
 import type { CompileIssue, PromptIssue } from '../features/templates/template-engine.ts'
-import { providerKind, shownMessages } from './legacy-clients.ts'
+import { providerKind } from './legacy-clients.ts'
 
 /** @param kind the type of the prompt's provider key; undefined if it has none. */
-export function checkBody(check: PromptCheck, kind: string | undefined, isDeclared: boolean): CheckBody {
+export function checkBody(check: PromptCheck, kind: string | undefined): CheckBody {
   const provider = providerKind(kind)
   return {
     contentHash: check.contentHash,
@@ -20,7 +20,7 @@ export function checkBody(check: PromptCheck, kind: string | undefined, isDeclar
     ...(provider === undefined ? {} : { provider }),
     references: check.references,
     referencedBy: check.referencedBy,
-    messages: check.messages && shownMessages(check.messages, isDeclared),
+    messages: check.messages,
   }
 }
 

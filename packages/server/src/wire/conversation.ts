@@ -6,12 +6,10 @@ import {
 import type { StoredSummary } from '../features/conversations/ports.ts'
 import { usageOf } from '../features/providers/usage.ts'
 import type { StoredConversation, StoredRunResult } from '../features/runs/ports.ts'
-import { shownMessages } from './legacy-clients.ts'
 
-/** @param isDeclared true for a legacy client, whose strict models refuse some message parts. */
-export function conversationBody(conversation: StoredConversation, isDeclared: boolean): ConversationBody {
+export function conversationBody(conversation: StoredConversation): ConversationBody {
   const { uuid, ...summary } = summaryBody(conversation)
-  return { uuid, conversation: shownMessages(conversation.messages, isDeclared), ...summary }
+  return { uuid, conversation: conversation.messages, ...summary }
 }
 
 /** Usage and cost are those of the latest run. Both are zero without a run, and while the run is active. */

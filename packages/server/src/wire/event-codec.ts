@@ -1,13 +1,12 @@
 import type { EventCodec } from '../features/runs/ports.ts'
 import { entriesAfter, packEventLog, unpackEventLog } from './event-log-format.ts'
-import { addFrame, bytesOf, encodeEvent, encodeMessage, encodeResponse } from './run-frames.ts'
+import { bytesOf, encodeEvent, encodeMessage, encodeResponse } from './run-frames.ts'
 
 export const eventCodec: EventCodec = {
   encodeMessage,
   encodeResponse,
   encodeEvent,
   bytesOf,
-  addFrame,
   packEventLog,
   unpackEventLog,
   entriesAfter,

@@ -11,7 +11,7 @@ const frame = (id: number, text: string) => `event: provider-event\ndata: ${JSON
 
 function bytesOf(entries: readonly (LogEntry | StoredFrames)[]): Buffer {
   const pieces: (string | Buffer)[] = []
-  for (const entry of entries) addFrame(pieces, entry, messages, 'whole')
+  for (const entry of entries) addFrame(pieces, entry, messages)
   return Buffer.concat(pieces.map((piece) => Buffer.from(piece)))
 }
 
@@ -49,7 +49,6 @@ it('continues after the last event that a reader has seen, and joins adjacent fr
   const around = (id: number): LogEntry => ({
     id,
     pieces: ['event: latitude-event\ndata: [', [0, 1], `]\nid: ${id}\n\n`],
-    declaredPieces: [`event: latitude-event\ndata: []\nid: ${id}\n\n`],
   })
   // These texts look like frame ends but do not end a frame.
   const text = (id: number) => `id: ${id}\n\n\nid: ${id + 1}\n\n大${'ü'.repeat(id % 3)}`

@@ -35,12 +35,12 @@ interface FramePlace extends Omit<StoredFrames, 'bytes'> {
 
 /**
  * @returns the format byte and the content, which may be compressed. The content is one JSON line `{messages, entries,
- * spending}` and the raw frames. Messages have their `whole` form, and `unpackEventLog` derives the other form.
+ * spending}` and the raw frames.
  */
 export async function packEventLog(log: StoredLog): Promise<Uint8Array> {
   const { messages, entries } = log
   let characters = 0
-  for (const { whole } of messages) characters += whole.length
+  for (const message of messages) characters += message.length
   for (const entry of entries) {
     if ('bytes' in entry) characters += entry.bytes.length
     else if (typeof entry.pieces === 'string') characters += entry.pieces.length
@@ -61,9 +61,9 @@ export async function packEventLog(log: StoredLog): Promise<Uint8Array> {
 function* textsOf({ messages, entries, spending }: StoredLog): Generator<string> {
   yield '{"messages":['
   let mark = ''
-  for (const { whole } of messages) {
+  for (const message of messages) {
     yield mark
-    yield whole
+    yield message
     mark = ','
   }
   yield '],"entries":['

@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest'
-import { clientGeneration } from './legacy-clients.ts'
+import { legacyClient } from './legacy-clients.ts'
 
-describe('clientGeneration', () => {
+describe('legacyClient', () => {
   it.each([
-    [undefined, false, false],
-    ['5.0.0', true, true],
-    ['5.1.0', true, true],
-    ['5.1.12-beta.3', true, true],
-    ['5.10.0', true, false],
-    ['5.2.0', true, false],
-    ['4.1.9', true, false],
-    ['15.1.0', true, false],
-    ['5.1', true, false],
-    ['v5.1.0', true, false],
-    ['', true, false],
-  ])('%s', (header, declared, backgroundStreams) => {
-    expect(clientGeneration(header)).toEqual({ declared, backgroundStreams })
+    [undefined, undefined],
+    ['5.0.0', { readsBackgroundStreams: true }],
+    ['5.1.0', { readsBackgroundStreams: true }],
+    ['5.1.12-beta.3', { readsBackgroundStreams: true }],
+    ['5.10.0', { readsBackgroundStreams: false }],
+    ['5.2.0', { readsBackgroundStreams: false }],
+    ['4.1.9', { readsBackgroundStreams: false }],
+    ['15.1.0', { readsBackgroundStreams: false }],
+    ['5.1', { readsBackgroundStreams: false }],
+    ['v5.1.0', { readsBackgroundStreams: false }],
+    ['', { readsBackgroundStreams: false }],
+  ])('%s', (header, client) => {
+    expect(legacyClient(header)).toEqual(client)
   })
 })

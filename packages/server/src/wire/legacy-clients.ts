@@ -1,21 +1,22 @@
-/** Recognizes legacy clients by `X-Latitude-SDK-Version` and adapts responses to their models. */
+/** Recognizes legacy clients by `X-Latitude-SDK-Version`, and rewrites bodies and frames for their strict models. */
 import { ProviderKind, type RunResult as RunResultBody } from '@stet/contract'
 import type { Message, MessagePart, Role } from '@stet/contract/vocabulary'
+import type { AddFrame, EventPiece } from '../features/runs/ports.ts'
+import { addFrame, encodeMessage } from './run-frames.ts'
 
-export interface ClientGeneration {
-  /** True if the header is present. Such clients parse responses with strict models. */
-  declared: boolean
+export interface LegacyClient {
   /** True for SDK 5.0.x and 5.1.x, which read the event stream of a background run. */
-  backgroundStreams: boolean
+  readsBackgroundStreams: boolean
 }
 
 // The length limits keep the pattern cheap for hostile headers. Real versions are shorter.
 const semver = /^(\d{1,9})\.(\d{1,9})\.\d{1,9}(?:[-+][0-9A-Za-z.+-]{0,100})?$/
 
-export function clientGeneration(header: string | undefined): ClientGeneration {
-  if (header === undefined) return { declared: false, backgroundStreams: false }
+/** @returns undefined without the header: only legacy clients send it. */
+export function legacyClient(header: string | undefined): LegacyClient | undefined {
+  if (header === undefined) return undefined
   const [, major, minor] = semver.exec(header.trim()) ?? []
-  return { declared: true, backgroundStreams: Number(major) === 5 && (Number(minor) === 0 || Number(minor) === 1) }
+  return { readsBackgroundStreams: Number(major) === 5 && (Number(minor) === 0 || Number(minor) === 1) }
 }
 
 /** Returns undefined for an unknown type, because legacy clients accept only the listed types. */
@@ -24,8 +25,8 @@ export function providerKind(kind: string | undefined): ProviderKind | undefined
   return parsed.success ? parsed.data : undefined
 }
 
-/** The parts that legacy clients' strict models accept, by role. */
-const declaredParts: Readonly<Record<Role, readonly MessagePart['type'][]>> = {
+/** The parts that legacy clients' models accept, by role. */
+const acceptedParts: Readonly<Record<Role, readonly MessagePart['type'][]>> = {
   system: ['text'],
   developer: ['text'],
   user: ['text', 'image', 'file'],
@@ -34,16 +35,60 @@ const declaredParts: Readonly<Record<Role, readonly MessagePart['type'][]>> = {
 }
 
 /** Removes parts that legacy clients' models refuse, and replaces the role developer with system. */
-export function declaredMessage(message: Message): Message {
-  const known = declaredParts[message.role]
-  const content: MessagePart[] = []
-  for (const part of message.content) if (known.includes(part.type)) content.push(part)
+function legacyMessage(message: Message): Message {
+  const accepted = acceptedParts[message.role]
+  const content = message.content.filter(({ type }) => accepted.includes(type))
   if (message.role === 'developer') return { ...message, content, role: 'system' }
   return content.length === message.content.length ? message : { ...message, content }
 }
 
-export function shownMessages(messages: readonly Message[], isDeclared: boolean): Message[] {
-  return isDeclared ? messages.map(declaredMessage) : [...messages]
+interface BodyWithMessages {
+  conversation?: Message[]
+  messages?: Message[] | null
+  response?: { input: Message[]; output: Message[] }
+}
+
+/** Rewrites a body's messages for a legacy client. Other clients get the body as it is. */
+export function clientBody<Body extends BodyWithMessages>(client: LegacyClient | undefined, body: Body): Body {
+  if (!client) return body
+  const { conversation, messages, response } = body
+  return {
+    ...body,
+    ...(conversation && { conversation: conversation.map(legacyMessage) }),
+    ...(messages && { messages: messages.map(legacyMessage) }),
+    ...(response && {
+      response: { ...response, input: response.input.map(legacyMessage), output: response.output.map(legacyMessage) },
+    }),
+  }
+}
+
+/** Returns what adds the frames of one reader. For a legacy client, rewrites each message once. */
+export function clientFrames(client: LegacyClient | undefined): AddFrame {
+  if (!client) return addFrame
+  const rewritten: string[] = []
+  return (into, entry, messages) => {
+    if ('bytes' in entry || typeof entry.pieces === 'string') return addFrame(into, entry, messages)
+    const { id, pieces } = entry
+    if (String(pieces[0]).startsWith(toolsRequested)) return
+    for (const json of messages.slice(rewritten.length)) rewritten.push(legacyJson(json))
+    addFrame(into, { id, pieces: pieces.map(legacyPiece) }, rewritten)
+  }
+}
+
+/** The start of the one event that legacy clients' models refuse. */
+const toolsRequested = 'event: latitude-event\ndata: {"type":"tools-requested"'
+
+/** Rewrites a message outside the conversation. Such a message is a piece of its own in a JSON array. */
+function legacyPiece(piece: EventPiece, place: number, pieces: readonly EventPiece[]): EventPiece {
+  const before = pieces[place - 1]
+  const isInArray = before === ',' || (typeof before === 'string' && before.endsWith('['))
+  return isInArray && typeof piece === 'string' && piece.startsWith('{') ? legacyJson(piece) : piece
+}
+
+function legacyJson(json: string): string {
+  const message = JSON.parse(json) as Message
+  const legacy = legacyMessage(message)
+  return legacy === message ? json : encodeMessage(legacy)
 }
 
 type WireMessage = RunResultBody['conversation'][number]

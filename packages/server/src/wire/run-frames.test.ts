@@ -1,10 +1,10 @@
 import type { Message } from '@stet/contract/vocabulary'
 import { expect, it } from 'vitest'
 import { usageOf } from '../features/providers/usage.ts'
-import type { RunEvent } from '../features/runs/events/run-event.ts'
-import type { EncodedMessage, LogEntry, MessageForm } from '../features/runs/ports.ts'
-import type { StepResponse } from '../features/runs/run.ts'
-import { addFrame, bytesOf, encodeEvent, encodeMessage, encodeResponse } from './run-frames.ts'
+import type { LogEntry } from '../features/runs/ports.ts'
+import type { RunEvent, StepResponse } from '../features/runs/run.ts'
+import { clientFrames, type LegacyClient } from './legacy-clients.ts'
+import { bytesOf, encodeEvent, encodeMessage, encodeResponse } from './run-frames.ts'
 
 const thought: Message = {
   role: 'assistant',
@@ -15,9 +15,11 @@ const thought: Message = {
 }
 const question: Message = { role: 'user', content: [{ type: 'text', text: 'a\nb' }] }
 
-function frameOf(entry: LogEntry, messages: readonly EncodedMessage[], form: MessageForm): string {
+const legacy: LegacyClient = { readsBackgroundStreams: false }
+
+function frameOf(entry: LogEntry, messages: readonly string[], client?: LegacyClient): string {
   const pieces: (string | Buffer)[] = []
-  addFrame(pieces, entry, messages, form)
+  clientFrames(client)(pieces, entry, messages)
   return pieces.join('')
 }
 
@@ -27,7 +29,7 @@ const encoded = (event: RunEvent, id = 1) => encodeEvent(event, id, new Date(1_7
 it('encodes a latitude-event as one JSON line with the messages it covers', () => {
   const messages = [question, thought].map(encodeMessage)
   const entry = encoded({ latitude: { type: 'chain-started' }, covers: 1 }, 7)
-  expect(frameOf(entry, messages, 'whole')).toBe(
+  expect(frameOf(entry, messages)).toBe(
     'event: latitude-event\n' +
       'data: {"type":"chain-started","timestamp":1767322800123,"uuid":"uuid-c",' +
       '"messages":[{"role":"user","content":[{"type":"text","text":"a\\nb"}]}],"providerLogUuid":"",' +
@@ -65,7 +67,7 @@ const response: StepResponse = {
   output: [[1, 2], thought],
 }
 
-it('references messages by index; the two forms differ only in messages', () => {
+it('references messages by index; a legacy client gets other messages', () => {
   const messages = [question, thought].map(encodeMessage)
   const completed = {
     type: 'provider-completed',
@@ -74,26 +76,26 @@ it('references messages by index; the two forms differ only in messages', () => 
     finishReason: 'stop',
   } as const
   const entry = encoded({ latitude: completed, covers: 2 })
-  const read = (form: 'whole' | 'declared') => {
-    const [, data] = /\ndata: (.*)\n/.exec(frameOf(entry, messages, form)) ?? []
+  const read = (client?: LegacyClient) => {
+    const [, data] = /\ndata: (.*)\n/.exec(frameOf(entry, messages, client)) ?? []
     return JSON.parse(data ?? '')
   }
-  expect(read('whole')).toMatchObject({
+  expect(read()).toMatchObject({
     messages: [question, thought],
     tokenUsage: response.usage,
     response: { object: {}, documentLogUuid: 'uuid-c', input: [question], output: [thought, thought] },
   })
-  const declared = { role: 'assistant', content: [{ type: 'text', text: 'yes' }] }
-  expect(read('declared')).toMatchObject({
-    messages: [question, declared],
-    response: { input: [question], output: [declared, declared] },
+  const accepted = { role: 'assistant', content: [{ type: 'text', text: 'yes' }] }
+  expect(read(legacy)).toMatchObject({
+    messages: [question, accepted],
+    response: { input: [question], output: [accepted, accepted] },
   })
 })
 
-it('omits tools-requested for callers that declare an SDK', () => {
+it('omits tools-requested for legacy clients', () => {
   const entry = encoded({ latitude: { type: 'tools-requested', tools: [] }, covers: 0 })
-  expect(frameOf(entry, [], 'declared')).toBe('')
-  expect(frameOf(entry, [], 'whole')).toContain('"tools":[]')
+  expect(frameOf(entry, [], legacy)).toBe('')
+  expect(frameOf(entry, [])).toContain('"tools":[]')
 })
 
 it('escapes every character that some clients treat as a line break', () => {
@@ -120,8 +122,8 @@ it('escapes every character that some clients treat as a line break', () => {
     encoded({ latitude: { type: 'provider-started', config: { [odd]: odd } }, covers: 1 }),
     encoded({ latitude: completed, covers: 1 }),
   ]
-  for (const form of ['whole', 'declared'] as const) {
-    const frames = entries.map((entry) => frameOf(entry, messages, form))
+  for (const client of [undefined, legacy]) {
+    const frames = entries.map((entry) => frameOf(entry, messages, client))
     for (const frame of frames) {
       const [name, data, id, ...end] = frame.split(/[\r\n\u0085\u2028\u2029]/)
       expect([name, id, end]).toEqual([expect.stringMatching(/^event: /), expect.stringMatching(/^id: \d$/), ['', '']])
@@ -134,34 +136,36 @@ it('escapes every character that some clients treat as a line break', () => {
   }
 })
 
-const says = (text: string): Message => ({ role: 'user', content: [{ type: 'text', text }] })
+/** Returns the frame's messages for a legacy client. */
+function legacyMessages(messages: readonly Message[]): unknown {
+  const entry = encoded({ latitude: { type: 'step-completed' }, covers: messages.length })
+  const [, data] = /\ndata: (.*)\n/.exec(frameOf(entry, messages.map(encodeMessage), legacy)) ?? []
+  return (JSON.parse(data ?? '') as { messages: unknown }).messages
+}
 
-it('encodes a separate form for legacy clients only if it differs', () => {
-  const plain = encodeMessage(says('a'))
-  expect(plain.declared).toBe(plain.whole)
+it('shows legacy clients a message without the parts that they refuse, and otherwise unchanged', () => {
+  const says = (role: Message['role']): Message => ({ role, content: [{ type: 'text', text: 'a' }], extra: 1 })
   const answer: Message = {
     role: 'assistant',
     content: [
       { type: 'reasoning', text: 'hm' },
       { type: 'redacted-reasoning', data: 'x' },
-      { type: 'text', text: 'yes' },
+      { type: 'text', text: 'a' },
     ],
     extra: 1,
   }
-  expect(JSON.parse(encodeMessage(answer).declared)).toEqual({
-    role: 'assistant',
-    content: [{ type: 'text', text: 'yes' }],
-    extra: 1,
-  })
-  expect(JSON.parse(encodeMessage({ ...says('a'), role: 'developer' }).declared)).toMatchObject({ role: 'system' })
+  expect(legacyMessages([says('user'), answer, says('developer')])).toEqual([
+    says('user'),
+    says('assistant'),
+    says('system'),
+  ])
 })
 
 it('shows legacy clients only the parts that they accept for each role', () => {
   const image = { type: 'image', image: 'https://example.com/a.png' } as const
   const text = { type: 'text', text: 'a' } as const
-  const shown = (role: Message['role']) => JSON.parse(encodeMessage({ role, content: [text, image] }).declared).content
-  expect(shown('user')).toEqual([text, image])
-  expect(shown('assistant')).toEqual([text])
-  expect(shown('system')).toEqual([text])
-  expect(shown('developer')).toEqual([text])
+  const shown = (role: Message['role']) => legacyMessages([{ role, content: [text, image] }])
+  expect(shown('user')).toMatchObject([{ content: [text, image] }])
+  for (const role of ['assistant', 'system', 'developer'] as const)
+    expect(shown(role)).toMatchObject([{ content: [text] }])
 })

@@ -1,7 +1,7 @@
 /** Encodes a run's events as event stream frames, once for all readers. Pieces refer to messages by position. */
 import type { Message, RunFailure } from '@stet/contract/vocabulary'
-import type { ProviderEvent, RunEvent } from '../features/runs/events/run-event.ts'
-import type { EncodedMessage, EventPiece, LogEntry, MessageForm, StoredFrames } from '../features/runs/ports.ts'
+import type { EventPiece, LogEntry, StoredFrames } from '../features/runs/ports.ts'
+import type { ProviderEvent, RunEvent } from '../features/runs/run.ts'
 import {
   type EncodedResponse,
   isRange,
@@ -11,7 +11,6 @@ import {
 } from '../features/runs/run.ts'
 import type { RunError } from '../shared/app-error.ts'
 import { storableJson } from '../shared/text-guards.ts'
-import { declaredMessage } from './legacy-clients.ts'
 
 /** Some clients treat these characters as line breaks, besides CR and LF. JSON may contain them raw or escaped. */
 const lineEnds = /[\u0085\u2028\u2029]/
@@ -23,10 +22,8 @@ function inOneLine(json: string): string {
   return json.replace(allLineEnds, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-export function encodeMessage(message: Message): EncodedMessage {
-  const whole = inOneLine(storableJson(message))
-  const declared = declaredMessage(message)
-  return { whole, declared: declared === message ? whole : inOneLine(storableJson(declared)) }
+export function encodeMessage(message: Message): string {
+  return inOneLine(storableJson(message))
 }
 
 export function encodeResponse(response: StepResponse, conversationUuid: string): EncodedResponse {
@@ -51,18 +48,7 @@ export function encodeEvent(event: RunEvent, id: number, at: Date, run: RunSourc
     `],"providerLogUuid":"","source":{"documentUuid":"${run.documentUuid}","commitUuid":"${run.versionUuid}"}${plain === '{}' ? '' : `,${plain.slice(1, -1)}`}`,
   ] as const
   const end = `}\nid: ${id}\n\n`
-  if (!response) {
-    const entry: LogEntry = { id, pieces: [...head, end] }
-    if (type === 'tools-requested') entry.isUndeclaredOnly = true
-    return entry
-  }
-  const entry: LogEntry = { id, pieces: [...head, ...responsePieces(response, 'whole'), end] }
-  // Messages outside the conversation are part of the pieces, so each form needs its own pieces.
-  const { input, output } = response.response
-  if (!input.every(isRange) || !output.every(isRange)) {
-    entry.declaredPieces = [...head, ...responsePieces(response, 'declared'), end]
-  }
-  return entry
+  return { id, pieces: [...head, ...(response ? responsePieces(response) : []), end] }
 }
 
 function failureBody({ code, message, details }: Pick<RunError, 'code' | 'message' | 'details'>): RunFailure {
@@ -76,19 +62,19 @@ function providerFrame(event: ProviderEvent, id: number): LogEntry['pieces'] {
   return json.length > joinedCharacters ? [head, json, end] : head + json + end
 }
 
-function responsePieces({ response, head }: EncodedResponse, form: MessageForm): EventPiece[] {
+function responsePieces({ response, head }: EncodedResponse): EventPiece[] {
   const pieces: EventPiece[] = [',"response":', head, ',"input":[']
-  addSlice(pieces, response.input, form)
+  addSlice(pieces, response.input)
   pieces.push('],"output":[')
-  addSlice(pieces, response.output, form)
+  addSlice(pieces, response.output)
   pieces.push(']}')
   return pieces
 }
 
-function addSlice(pieces: EventPiece[], slice: MessageSlice, form: MessageForm): void {
+function addSlice(pieces: EventPiece[], slice: MessageSlice): void {
   for (const [place, item] of slice.entries()) {
     if (place > 0) pieces.push(',')
-    pieces.push(isRange(item) ? item : encodeMessage(item)[form])
+    pieces.push(isRange(item) ? item : encodeMessage(item))
   }
 }
 
@@ -100,16 +86,10 @@ export function bytesOf({ pieces }: LogEntry): number {
 }
 
 /** Adds pieces that all readers share, so that a long conversation is not joined for each reader. */
-export function addFrame(
-  into: (string | Buffer)[],
-  entry: LogEntry | StoredFrames,
-  messages: readonly EncodedMessage[],
-  form: MessageForm,
-): void {
+export function addFrame(into: (string | Buffer)[], entry: LogEntry | StoredFrames, messages: readonly string[]): void {
   if ('bytes' in entry) return void into.push(entry.bytes)
   if (typeof entry.pieces === 'string') return void into.push(entry.pieces)
-  if (form === 'declared' && entry.isUndeclaredOnly === true) return
-  for (const piece of form === 'declared' ? (entry.declaredPieces ?? entry.pieces) : entry.pieces) {
+  for (const piece of entry.pieces) {
     if (typeof piece === 'string') {
       into.push(piece)
       continue
@@ -117,7 +97,7 @@ export function addFrame(
     const [from, to] = piece
     for (let place = from; place < to; place += 1) {
       if (place > from) into.push(',')
-      into.push(messages[place]?.[form] ?? '')
+      into.push(messages[place] ?? '')
     }
   }
 }

@@ -1,13 +1,12 @@
 import type { RunResult as RunResultBody } from '@stet/contract'
 import type { RunResult } from '../features/runs/run.ts'
-import { providerKind, shownMessages, withBothKeys } from './legacy-clients.ts'
+import { providerKind, withBothKeys } from './legacy-clients.ts'
 
-/** @param isDeclared true for a legacy client, whose strict models refuse some message parts. */
-export function runResultBody(result: RunResult, isDeclared: boolean): RunResultBody {
+export function runResultBody(result: RunResult): RunResultBody {
   return {
     uuid: result.uuid,
-    conversation: shownMessages(result.conversation, isDeclared),
-    response: responseBody(result, isDeclared),
+    conversation: result.conversation,
+    response: responseBody(result),
     toolRequests: result.toolRequests,
     source: { documentUuid: result.source.documentUuid, commitUuid: result.source.versionUuid },
     tokenUsage: result.tokenUsage,
@@ -15,7 +14,7 @@ export function runResultBody(result: RunResult, isDeclared: boolean): RunResult
   }
 }
 
-function responseBody({ uuid, response }: RunResult, isDeclared: boolean): RunResultBody['response'] {
+function responseBody({ uuid, response }: RunResult): RunResultBody['response'] {
   const rest = {
     text: response.text,
     ...(response.reasoning === undefined ? {} : { reasoning: response.reasoning }),
@@ -25,8 +24,8 @@ function responseBody({ uuid, response }: RunResult, isDeclared: boolean): RunRe
     provider: providerKind(response.provider) ?? 'custom',
     finishReason: response.finishReason,
     documentLogUuid: uuid,
-    input: shownMessages(response.input, isDeclared),
-    output: shownMessages(response.output, isDeclared),
+    input: response.input,
+    output: response.output,
   }
   return response.streamType === 'object'
     ? { streamType: 'object', object: response.object, toolCalls: [], ...rest }
@@ -34,8 +33,8 @@ function responseBody({ uuid, response }: RunResult, isDeclared: boolean): RunRe
 }
 
 /** The result for attach requests. Text parts have their text under both `text` and `content`. */
-export function attachResultBody(result: RunResult, isDeclared: boolean): RunResultBody {
-  const body = runResultBody(result, isDeclared)
+export function attachResultBody(result: RunResult): RunResultBody {
+  const body = runResultBody(result)
   const { response } = body
   return {
     ...body,

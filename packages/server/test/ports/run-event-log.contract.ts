@@ -101,10 +101,10 @@ export function describeRunEventLog(name: string, create: () => RunEventLog): vo
     it('replays an ended event log to late readers; an unknown one does not exist', async () => {
       const log = create()
       const writer = log.open('run', () => {})
-      writer.append([{ whole: 'w', declared: 'd' }], [entry(5), entry(6)])
+      writer.append(['{}'], [entry(5), entry(6)])
       writer.close()
       const reader = log.follow('run', 5)
-      expect(reader?.messages).toEqual([{ whole: 'w', declared: 'd' }])
+      expect(reader?.messages).toEqual(['{}'])
       expect(reader && (await readToEnd(reader, 10))).toEqual([6])
       expect(log.follow('other', 0)).toBeUndefined()
     })

@@ -3,8 +3,9 @@ import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { storedReader } from '../../src/features/runs/events/stored-events.ts'
-import type { LogEntry, MessageForm, RunLogReader, StoredLog } from '../../src/features/runs/ports.ts'
+import type { LogEntry, RunLogReader, StoredLog } from '../../src/features/runs/ports.ts'
 import { eventCodec } from '../../src/wire/event-codec.ts'
+import type { LegacyClient } from '../../src/wire/legacy-clients.ts'
 import { count, seed, timeFor } from '../support/counts.ts'
 import {
   activeRun,
@@ -28,7 +29,7 @@ beforeAll(async () => {
 })
 afterAll(() => bench.close())
 
-const form = fc.constantFrom<MessageForm>('whole', 'declared')
+const client = fc.constantFrom(undefined, { readsBackgroundStreams: false })
 const action = fc.oneof(
   {
     weight: 6,
@@ -37,7 +38,7 @@ const action = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('say' as const), length: fc.nat(40_000) }) },
   {
     weight: 4,
-    arbitrary: fc.record({ kind: fc.constant('follow' as const), isHere: fc.boolean(), after: fc.nat(60), form }),
+    arbitrary: fc.record({ kind: fc.constant('follow' as const), isHere: fc.boolean(), after: fc.nat(60), client }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('crowd' as const), readers: fc.constant(100) }) },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('turns' as const), turns: fc.nat(200) }) },
@@ -58,7 +59,7 @@ const textSizes = [5, 5_000, 33_000, 150_000]
 interface Reading {
   isHere: boolean
   after: number
-  form: MessageForm
+  client: LegacyClient | undefined
   text: Promise<string>
 }
 
@@ -72,8 +73,8 @@ async function play({ first, isQueued, actions, end }: typeof plan extends fc.Ar
     return reader
   }
   const readings: Reading[] = []
-  const read = (reader: RunLogReader, after: number, as: MessageForm = 'whole', isHere = false) =>
-    readings.push({ isHere, after, form: as, text: readAll(reader, as) })
+  const read = (reader: RunLogReader, after: number, as?: LegacyClient, isHere = false) =>
+    readings.push({ isHere, after, client: as, text: readAll(reader, as) })
   if (isQueued) read(elsewhere(0), 0)
   const writer = owner.log.open(runUuid, () => {}, isQueued)
   let next = first
@@ -94,7 +95,7 @@ async function play({ first, isQueued, actions, end }: typeof plan extends fc.Ar
     } else if (step.kind === 'follow') {
       const after = Math.min(step.after, next - 1)
       const reader = step.isHere ? owner.log.follow(runUuid, after) : elsewhere(after)
-      if (reader) read(reader, after, step.form, step.isHere)
+      if (reader) read(reader, after, step.client, step.isHere)
     } else if (step.kind === 'crowd') {
       for (let reader = 0; reader < step.readers; reader += 1) read(elsewhere(reader % next), reader % next)
     } else if (step.kind === 'turns') for (let passed = 0; passed < step.turns; passed += 1) await turn()
@@ -118,11 +119,11 @@ it(
     await fc.assert(
       fc.asyncProperty(plan, async (each) => {
         const { readings, shown, stored, terminal, isReaped } = await play(each)
-        for (const { isHere, after, form, text } of readings) {
+        for (const { isHere, after, client: as, text } of readings) {
           const got = await text
           const ids = idsIn(got)
           if (!isReaped) {
-            const expected = await readAll(storedReader(eventCodec, stored, after), form)
+            const expected = await readAll(storedReader(eventCodec, stored, after), as)
             if (got !== expected) expect(ids).toEqual(idsIn(expected))
             expect(got === expected).toBe(true)
             continue

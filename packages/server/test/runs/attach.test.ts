@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { endOfRun, storedReader } from '../../src/features/runs/events/stored-events.ts'
+import { storedReader } from '../../src/features/runs/events/stored-events.ts'
 import { framesOf } from '../../src/features/runs/events/watch-run.ts'
+import { endOfRun } from '../../src/features/runs/run-end.ts'
 import { eventCodec } from '../../src/wire/event-codec.ts'
 import { unpackEventLog } from '../../src/wire/event-log-format.ts'
+import { addFrame } from '../../src/wire/run-frames.ts'
 import { prompt, type RunBench, record, runBench } from './run-bench.ts'
 
 let bench: RunBench
@@ -71,7 +73,7 @@ it('replays a long run from its stored event log in few parts, starting at any e
   const file = await runs.findEventLog(1, runUuid)
   const log = await unpackEventLog(file ?? Buffer.of())
   if (!log) throw new Error('The log is not stored')
-  const shown = framesOf(eventCodec, storedReader(eventCodec, log, 0), 'whole')
+  const shown = framesOf(storedReader(eventCodec, log, 0), addFrame)
   let parts = 0
   for (; !shown.isAtEnd(); parts += 1) shown.take()
   // Start, deltas and end. The deltas take more bytes than one part.
@@ -88,7 +90,7 @@ it("still returns a run's answer and end, with their event ids, without its even
     const { latestRun } = conversation ?? {}
     if (!conversation || !latestRun?.result) throw new Error('The run has ended')
     const log = endOfRun(eventCodec, conversation, latestRun, latestRun.result)
-    const shown = framesOf(eventCodec, storedReader(eventCodec, log, 0), 'whole')
+    const shown = framesOf(storedReader(eventCodec, log, 0), addFrame)
     const end = await record(new Response(shown.take()), { isWhole: false })
     const expected = events.filter(({ data }, place) => {
       const isLastAnswer =

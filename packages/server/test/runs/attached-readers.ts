@@ -3,9 +3,9 @@ import fc from 'fast-check'
 import { expect } from 'vitest'
 import { storedReader } from '../../src/features/runs/events/stored-events.ts'
 import { framesOf } from '../../src/features/runs/events/watch-run.ts'
-import type { MessageForm } from '../../src/features/runs/ports.ts'
 import { eventCodec } from '../../src/wire/event-codec.ts'
 import { unpackEventLog } from '../../src/wire/event-log-format.ts'
+import { clientFrames, type LegacyClient } from '../../src/wire/legacy-clients.ts'
 import { withoutPings } from '../http/api-call.ts'
 import { report, seed } from '../support/counts.ts'
 import type { FakeProvider, FakeReply } from '../support/fake-provider.ts'
@@ -34,20 +34,20 @@ interface Reader {
   after: number
   /** The number of characters after which each connection breaks, in order. The last connection stays open. */
   cuts: number[]
-  form: MessageForm
+  isLegacy: boolean
 }
 
 const reader: fc.Arbitrary<Reader> = fc.record({
   state: fc.constantFrom(...states),
   after: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat(30) }),
   cuts: fc.array(fc.integer({ min: 1, max: 4_000 }), { maxLength: 4 }),
-  form: fc.constantFrom('whole' as const, 'declared' as const),
+  isLegacy: fc.boolean(),
 })
 
 interface Plan {
   path: string
   /** The client that starts the run. Its connection may also break. Undefined for a background run. */
-  caller: Pick<Reader, 'cuts' | 'form'> | undefined
+  caller: Pick<Reader, 'cuts' | 'isLegacy'> | undefined
   words: number
   gateAfter: number
   readers: Reader[]
@@ -151,7 +151,7 @@ async function play(
   let uuid: string
   if (caller) {
     const body = { path, stream: true, parameters: { tag } }
-    const stream = await next().post(`${live}/documents/run`, body, headersOf(caller.form))
+    const stream = await next().post(`${live}/documents/run`, body, headersOf(caller.isLegacy))
     uuid = stream.headers.get('x-conversation-uuid') ?? ''
     const own = { ...caller, state: 'running' as const, after: 0 }
     readings.push({ reader: own, text: readAll(next, uuid, stream, own) })
@@ -178,12 +178,11 @@ async function play(
   }
 }
 
-const headersOf = (form: MessageForm): Record<string, string> =>
-  form === 'declared' ? { 'x-latitude-sdk-version': '5.2.0' } : {}
+const headersOf = (isLegacy: boolean): Record<string, string> => (isLegacy ? { 'x-latitude-sdk-version': '5.2.0' } : {})
 
 /** Resolves when attached, before the stream is read. */
-async function attach({ post }: RunCalls, uuid: string, { after, form }: Reader): Promise<Response> {
-  const headers = { ...headersOf(form), ...(after > 0 && { 'last-event-id': String(after) }) }
+async function attach({ post }: RunCalls, uuid: string, { after, isLegacy }: Reader): Promise<Response> {
+  const headers = { ...headersOf(isLegacy), ...(after > 0 && { 'last-event-id': String(after) }) }
   const response = await post(`/conversations/${uuid}/attach`, { stream: true }, headers)
   expect(response.status).toBe(200)
   return response
@@ -221,17 +220,19 @@ async function expectWhole({ eventLogOf }: ReadersBench, { uuid, readings }: Pla
   const file = await eventLogOf(uuid)
   const log = file && (await unpackEventLog(file))
   if (!log) throw new Error('The log is not stored')
-  const textIn = (form: MessageForm) => {
-    const frames = framesOf(eventCodec, storedReader(eventCodec, log, 0), form)
+  const textFor = (client: LegacyClient | undefined) => {
+    const frames = framesOf(storedReader(eventCodec, log, 0), clientFrames(client))
     const parts: Buffer[] = []
     while (!frames.isAtEnd()) parts.push(Buffer.from(frames.take()))
     return Buffer.concat(parts).toString('utf8')
   }
-  const whole = { whole: textIn('whole'), declared: textIn('declared') }
-  const ids = idsIn(whole.whole)
+  const [current, legacy] = [textFor(undefined), textFor({ readsBackgroundStreams: false })]
+  const ids = idsIn(current)
   expect(ids).toEqual(ids.map((_, place) => place + 1))
   for (const { reader: by, text } of readings) {
-    const frames = whole[by.form].split(/(?<=\n\n)/).filter((frame) => (idsIn(frame)[0] ?? 0) > by.after)
+    const frames = (by.isLegacy ? legacy : current)
+      .split(/(?<=\n\n)/)
+      .filter((frame) => (idsIn(frame)[0] ?? 0) > by.after)
     const expected = frames.join('')
     const got = await text
     // Compares long texts directly first, so that expect formats them only if they differ.

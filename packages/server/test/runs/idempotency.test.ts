@@ -33,7 +33,15 @@ const claimOf = (path: string): Claim =>
 
 function promptedRun() {
   const projectId = Number(/projects\/(\d+)/.exec(bench.live)?.[1])
-  return { caller, projectId, versionRef: 'live', path: 'hello', parameters: {}, messages: [], declaredSdk: true }
+  return {
+    caller,
+    projectId,
+    versionRef: 'live',
+    path: 'hello',
+    parameters: {},
+    messages: [],
+    omitsToolsRequested: true,
+  }
 }
 
 const keyed = (key: string, more: Record<string, string> = {}) => ({ 'idempotency-key': key, ...more })
@@ -222,7 +230,7 @@ it('a warm run with an idempotency key awaits one statement before its provider 
   const { atCall, conversationUuid } = await statementsBeforeCall(start)
   expect(atCall).toBe(1)
   const messages: Message[] = [{ role: 'user', content: [{ type: 'text', text: 'x' }] }]
-  const chat = { caller, conversationUuid, messages, mode: 'json' as const, declaredSdk: false }
+  const chat = { caller, conversationUuid, messages, mode: 'json' as const }
   expect((await statementsBeforeCall((claim) => continueConversation(deps, { ...chat, claim }))).atCall).toBe(1)
 })
 

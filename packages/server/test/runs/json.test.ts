@@ -169,7 +169,7 @@ it('a warm run awaits no statement before its provider call, unless a write happ
   expect(await statementsBeforeCall()).toBeGreaterThan(0)
 })
 
-const noMore = { messages: [] as Message[], mode: 'json', declaredSdk: false } as const
+const noMore = { messages: [] as Message[], mode: 'json' } as const
 it('names the conversation in a failure if there is one', async () => {
   const { store: runs } = bench.server.deps.runs
   const { create, end } = runs

@@ -4,9 +4,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createActiveRuns } from '../../src/features/runs/leases/active-runs.ts'
 import { endOrphaned } from '../../src/features/runs/leases/end-orphaned.ts'
 import { endAbandoned } from '../../src/features/runs/leases/keep-lease.ts'
-import type { RunDeps } from '../../src/features/runs/ports.ts'
+import type { RunDeps } from '../../src/features/runs/run-deps.ts'
 import { startRun } from '../../src/features/runs/start-run.ts'
 import { type RunError, refuse } from '../../src/shared/app-error.ts'
+import { addFrame } from '../../src/wire/run-frames.ts'
 import { caller, prompt, type RunBench, record, runBench } from './run-bench.ts'
 
 let bench: RunBench
@@ -22,7 +23,7 @@ function start(change: Partial<RunDeps>) {
   const prompted = { caller, projectId, versionRef: 'live', path: 'hello', parameters: {}, messages }
   return startRun(
     { ...bench.server.deps, runs: { ...bench.server.deps.runs, ...change } },
-    { ...prompted, mode: 'stream', declaredSdk: false },
+    { ...prompted, mode: 'stream' },
   )
 }
 
@@ -93,7 +94,7 @@ it('shows an end with the cause if its own end cannot be stored, and stores this
   const settings = { ...deps.runs.settings, storeWaitMs: 600 }
   bench.fake.enqueue({ text: 'Paid for.' })
   const run = await start({ store: { ...deps.runs.store, end: away }, settings, active })
-  const frames = run.frames('whole')
+  const frames = run.frames(addFrame)
   let text = ''
   await new Promise<void>((resolve) => {
     const read = () => {

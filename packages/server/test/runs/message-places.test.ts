@@ -1,8 +1,8 @@
 import type { Message } from '@stet/contract/vocabulary'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { append, createRunProgress, locate } from '../../src/features/runs/events/run-progress.ts'
 import { resolveSlice } from '../../src/features/runs/run.ts'
-import { append, createRunProgress, locate } from '../../src/features/runs/steps/run-progress.ts'
 import { eventCodec } from '../../src/wire/event-codec.ts'
 
 const says = (text: string): Message => ({ role: 'user', content: [{ type: 'text', text }] })

@@ -3,9 +3,10 @@ import { createRunEventLog } from '../../src/adapters/in-process/run-event-log.t
 import { MessageReader } from '../../src/adapters/providers/anthropic/answer.ts'
 import { ChatReader } from '../../src/adapters/providers/openai/chat/answer.ts'
 import { ResponseReader } from '../../src/adapters/providers/openai/responses/answer.ts'
+import { createRunProgress } from '../../src/features/runs/events/run-progress.ts'
 import { framesOf } from '../../src/features/runs/events/watch-run.ts'
-import { createRunProgress } from '../../src/features/runs/steps/run-progress.ts'
 import { eventCodec } from '../../src/wire/event-codec.ts'
+import { addFrame } from '../../src/wire/run-frames.ts'
 import { providerAt, serviceOf } from '../support/model-request.ts'
 
 /** Returns the names of accessors. V8 stores an object literal with accessors as a dictionary of 250 to 450 bytes. */
@@ -25,7 +26,7 @@ it('objects that live as long as a run have no accessors', () => {
   const made = {
     writer,
     reader,
-    frames: framesOf(eventCodec, reader, 'whole'),
+    frames: framesOf(reader, addFrame),
     progress,
     chat: new ChatReader(provider, request),
     responses: new ResponseReader(provider),

@@ -5,9 +5,9 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createRunEventLog } from '../../src/adapters/in-process/run-event-log.ts'
 import { createJsonLogger } from '../../src/adapters/logging/json-logger.ts'
 import { framesOf, type RunFrames } from '../../src/features/runs/events/watch-run.ts'
-import type { MessageForm, RunLogWriter } from '../../src/features/runs/ports.ts'
+import type { AddFrame, RunLogWriter } from '../../src/features/runs/ports.ts'
 import { writeRunStream } from '../../src/http/body/sse.ts'
-import { eventCodec } from '../../src/wire/event-codec.ts'
+import { addFrame } from '../../src/wire/run-frames.ts'
 
 let server: Server
 let writer: RunLogWriter
@@ -35,8 +35,8 @@ beforeEach(async () => {
     const reader = log.follow('run', 0)
     if (!reader) throw new Error('The log is open')
     const logger = { ...createJsonLogger(process.stderr, 'off'), error: (event: string) => void failures.push(event) }
-    const run = { conversationUuid: 'c', frames: (form: MessageForm) => frames ?? framesOf(eventCodec, reader, form) }
-    writeRunStream(res, run, { isDeclared: false, logger })
+    const run = { conversationUuid: 'c', frames: (as: AddFrame) => frames ?? framesOf(reader, as) }
+    writeRunStream(res, run, { addFrame, logger })
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -9,9 +9,10 @@ import {
 } from '../../src/adapters/redis/event-log/run-event-log.ts'
 import { createSignalChannel, type SignalChannel } from '../../src/adapters/redis/signal-channel.ts'
 import { framesOf } from '../../src/features/runs/events/watch-run.ts'
-import type { FindEnd, LogEntry, MessageForm, RunLogReader, RunLogWriter } from '../../src/features/runs/ports.ts'
+import type { FindEnd, LogEntry, RunLogReader, RunLogWriter } from '../../src/features/runs/ports.ts'
 import type { Logger } from '../../src/shared/logger.ts'
 import { eventCodec } from '../../src/wire/event-codec.ts'
+import { clientFrames, type LegacyClient } from '../../src/wire/legacy-clients.ts'
 
 export const redisUrl = process.env['STET_TEST_REDIS_URL'] ?? ''
 
@@ -123,8 +124,8 @@ export async function store(stored: StoredEnd, writer: RunLogWriter, terminal: r
   stored.found = log
 }
 
-export async function readAll(reader: RunLogReader, form: MessageForm = 'whole'): Promise<string> {
-  const frames = framesOf(eventCodec, reader, form)
+export async function readAll(reader: RunLogReader, client?: LegacyClient): Promise<string> {
+  const frames = framesOf(reader, clientFrames(client))
   const parts: Buffer[] = []
   await new Promise<void>((resolve) => {
     const read = () => {

@@ -6,7 +6,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { framesOf } from '../../src/features/runs/events/watch-run.ts'
 import type { RunLogReader } from '../../src/features/runs/ports.ts'
-import { eventCodec } from '../../src/wire/event-codec.ts'
+import { addFrame } from '../../src/wire/run-frames.ts'
 import { activeRun, logServers, redisUrl } from './shared-logs.ts'
 
 export interface Settings {
@@ -26,7 +26,7 @@ const readers: RunLogReader[] = []
 function stall(runUuid: string): void {
   const reader = server?.log.followElsewhere?.(runUuid, 0, activeRun().find)
   if (!reader) throw new Error('Every run can be followed')
-  const frames = framesOf(eventCodec, reader, 'whole')
+  const frames = framesOf(reader, addFrame)
   let taken = 0
   const read = () => {
     while (taken < acceptedBytes) {

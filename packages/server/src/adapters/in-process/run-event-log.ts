@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache'
-import type { EncodedMessage, LogEntry, RunEventLog, RunLogReader } from '../../features/runs/ports.ts'
+import type { LogEntry, RunEventLog, RunLogReader } from '../../features/runs/ports.ts'
 import { heldBytes } from '../../shared/json-pieces.ts'
 
 interface Log {
   /** False while the run is queued. */
   isOpen: boolean
-  messages: EncodedMessage[]
+  messages: string[]
   entries: LogEntry[]
   isClosed: boolean
   isCallerAwaited: boolean

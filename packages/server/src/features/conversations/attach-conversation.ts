@@ -23,7 +23,7 @@ export async function attachStream(
   { afterId, ...address }: ConversationAddress & { afterId: number },
 ): Promise<Pick<StartedRun, 'conversationUuid' | 'frames'>> {
   const { conversation, reader } = await follow(deps, address, afterId)
-  return { conversationUuid: conversation.uuid, frames: (form) => framesOf(deps.runs.codec, reader, form) }
+  return { conversationUuid: conversation.uuid, frames: (addFrame) => framesOf(reader, addFrame) }
 }
 
 /**
@@ -101,7 +101,7 @@ export async function joinRun(
   return {
     conversationUuid: address.conversationUuid,
     committed: Promise.resolve(),
-    frames: (form) => framesOf(deps.runs.codec, reader, form),
+    frames: (addFrame) => framesOf(reader, addFrame),
     async result() {
       await untilEnd(reader, signal)
       const conversation = await findRun(deps, address)

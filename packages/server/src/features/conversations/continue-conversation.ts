@@ -18,7 +18,7 @@ export interface ContinueInput extends ConversationAddress {
   messages: Message[]
   mode: 'json' | 'stream'
   tools?: readonly string[]
-  declaredSdk: boolean
+  omitsToolsRequested?: boolean | undefined
   claim?: Claim | undefined
   span?: Span | undefined
 }
@@ -70,10 +70,10 @@ export async function continueConversation(deps: ExecuteDeps, input: ContinueInp
       projectDefaults: { provider: null, model: null },
       steps: { conversation: messages, config: found.config },
       stream: input.mode === 'stream',
-      declaredSdk: input.declaredSdk,
+      omitsToolsRequested: input.omitsToolsRequested,
     },
   })
-  return watchRun(deps.runs.codec, supervised)
+  return watchRun(supervised)
 }
 
 /** Reads the version's number only for traces, so that other chats do not pay for the look-up. */

@@ -1,6 +1,7 @@
 /** Follows a run that another server supervises or will start. */
-import { endOfRun } from '../runs/events/stored-events.ts'
+
 import type { FindEnd, RunLogReader, StoredConversation, StoredLog, StoredRun } from '../runs/ports.ts'
+import { endOfRun } from '../runs/run-end.ts'
 import type { FindDeps } from './find-conversation.ts'
 
 interface RunElsewhere {

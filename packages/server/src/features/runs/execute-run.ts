@@ -1,13 +1,30 @@
-import type { Message } from '@stet/contract/vocabulary'
-import { RunError } from '../../shared/app-error.ts'
-import type { RunPlan } from './steps/run-plan.ts'
-import { nextStep } from './steps/run-plan.ts'
-import { append, latitude, type RunCompletion, type RunProgress, type RunWatch } from './steps/run-progress.ts'
-import { runStep, type StepDeps } from './steps/run-step.ts'
-import { type SetUpDeps, setUpStep } from './steps/set-up-step.ts'
-import type { ExecuteRun } from './tools/run-agent.ts'
+/** Executes a run: its steps, the model calls of each step, and their tool calls. An agent is a run within a tool call. */
+import type { Message, MessagePart, ProviderEvent, ToolCall } from '@stet/contract/vocabulary'
+import { AppError, RunError } from '../../shared/app-error.ts'
+import type { Needs } from '../deps.ts'
+import { parameterValues } from '../templates/parameters.ts'
+import { assertCompiles } from '../templates/template-engine.ts'
+import {
+  addOutput,
+  append,
+  createRunProgress,
+  latitude,
+  nothingSpent,
+  type RunCompletion,
+  type RunProgress,
+  type RunWatch,
+  type StepTotals,
+  spend,
+} from './events/run-progress.ts'
+import type { EncodedResponse } from './run.ts'
+import { callModel, type FaultyCall } from './steps/call-model.ts'
+import { nextStep, type RunPlan, renderedSteps } from './steps/run-plan.ts'
+import { assertMayCall, respond, type SetUpDeps, type StepSetUp, setUpStep } from './steps/run-step.ts'
+import { runServerTool } from './tools/run-server-tool.ts'
+import { answerOf, endWait, isAwaited, type ShownCalls } from './tools/shown-calls.ts'
+import type { AgentTool, StepTool, ToolOutcome } from './tools/tool.ts'
 
-export type ExecuteDeps = SetUpDeps & StepDeps
+export type ExecuteDeps = SetUpDeps
 
 /** @throws RunError for every documented failure; the reason of `watch.signal` after an abort. */
 export async function executeRun(
@@ -18,7 +35,6 @@ export async function executeRun(
 ): Promise<RunCompletion> {
   const { showEvents } = watch
   showEvents([latitude(progress, { type: 'chain-started' })])
-  const execute: ExecuteRun = (ofAgent, itsProgress, its) => executeRun(deps, ofAgent, itsProgress, its)
   let answer: Message[] | undefined
   for (;;) {
     const step = await nextStep(deps, plan, answer, { signal: watch.signal, span: watch.span, isRun: true })
@@ -29,12 +45,214 @@ export async function executeRun(
     }
     const setUp = await setUpStep(deps, plan, step.config, watch.signal)
     append(progress, step.added)
-    const outcome = await runStep(deps, { plan, setUp, progress, input: step.input, execute, ...watch })
+    const outcome = await runStep(deps, { plan, setUp, progress, input: step.input, ...watch })
     if (outcome.toolRequests.length > 0) {
       const { toolRequests } = outcome
-      if (!plan.declaredSdk) showEvents([latitude(progress, { type: 'tools-requested', tools: toolRequests })])
+      if (plan.omitsToolsRequested !== true)
+        showEvents([latitude(progress, { type: 'tools-requested', tools: toolRequests })])
       return { answer: outcome.answer, toolRequests }
     }
     answer = outcome.output
+  }
+}
+
+interface StepInput extends RunWatch {
+  plan: RunPlan
+  setUp: StepSetUp
+  progress: RunProgress
+  input: Message[]
+}
+
+interface StepOutcome {
+  answer: EncodedResponse
+  output: Message[]
+  toolRequests: ToolCall[]
+}
+
+/** Repeats model calls until one has no tool calls, or has a tool request for the caller. */
+async function runStep(deps: ExecuteDeps, { plan, setUp, progress, input, ...watch }: StepInput): Promise<StepOutcome> {
+  const { toolbox } = setUp
+  const { showEvents } = watch
+  const step: StepTotals = { output: [], spending: nothingSpent() }
+  showEvents([
+    latitude(progress, { type: 'step-started' }),
+    latitude(progress, { type: 'provider-started', config: setUp.config }),
+  ])
+  for (let callNumber = 0; ; callNumber += 1) {
+    assertMayCall(progress, setUp, callNumber)
+    progress.budget.modelCalls += 1
+    showEvents([{ provider: { type: 'start-step', step: callNumber + 1 } }])
+    const shown: ShownCalls = { scope: plan.tools, toolbox, progress, waiting: new Map() }
+    try {
+      const messages = [...input, ...step.output]
+      const answer = await callModel(deps, { setUp, plan, progress, messages, shown, callNumber, ...watch })
+      const { usage, price, faultyCalls } = answer
+      spend(progress, step, { tokenUsage: usage, cost: price.cost, costUnknown: !price.known })
+      addOutput(progress, step, answer.message)
+      const requests = answer.calls.filter(({ name }) => isRequest(toolbox.get(name)))
+      const calls = answer.calls.filter((call) => !requests.includes(call))
+      if (calls.length > 0 || faultyCalls.length > 0) {
+        // Fails before the tools run if no model call is left for the results.
+        if (requests.length === 0) assertMayCall(progress, setUp, callNumber + 1)
+        await answerCalls(deps, { plan, setUp, progress, shown, calls, faultyCalls, ...watch, step })
+        if (requests.length === 0) continue
+      }
+      const encoded = await respond(deps, { plan, setUp, progress, input, step, answer, requests, ...watch })
+      return { answer: encoded, output: step.output, toolRequests: requests }
+    } finally {
+      for (const id of [...shown.waiting.keys()]) endWait(shown, id)
+    }
+  }
+}
+
+/** True if a call of this tool ends the run. The caller continues with a chat. */
+function isRequest(tool: StepTool | undefined): boolean {
+  return tool?.source === 'client' && !isAwaited(tool)
+}
+
+interface StepCalls extends RunWatch {
+  plan: RunPlan
+  setUp: StepSetUp
+  progress: RunProgress
+  shown: ShownCalls
+  /** Calls that the server answers, or that wait for the caller's result. */
+  calls: readonly ToolCall[]
+  /** Calls that were already shown as errors. */
+  faultyCalls: readonly FaultyCall[]
+  step: StepTotals
+}
+
+/**
+ * Answers a model call's tool calls in parallel. Shows each result as it arrives; one message contains all results.
+ * @throws the reason of `own.signal`, or the first error of a call. Earlier results stay in the conversation.
+ */
+async function answerCalls(deps: ExecuteDeps, own: StepCalls): Promise<void> {
+  const { progress, step, faultyCalls, calls, showEvents } = own
+  const outcomes = new Map<string, ToolOutcome>()
+  const others = new AbortController()
+  const signal = AbortSignal.any([own.signal, others.signal])
+  for (const { id, reason } of faultyCalls) outcomes.set(id, { result: reason, isError: true })
+  const pending = calls.map(async (call) => {
+    const outcome = await tracedAnswer(deps, own, call, signal)
+    // An agent's spending counts even if the run was aborted.
+    if (outcome.spending) spend(progress, step, outcome.spending)
+    signal.throwIfAborted()
+    outcomes.set(call.id, outcome)
+    showEvents([{ provider: resultEvent(call, outcome) }])
+  })
+  try {
+    await Promise.all(pending)
+  } catch (error) {
+    others.abort(error)
+    await Promise.allSettled(pending)
+    throw error
+  } finally {
+    const message = resultMessage([...faultyCalls, ...calls], outcomes)
+    if (message.content.length > 0) addOutput(progress, step, message)
+  }
+}
+
+async function tracedAnswer(
+  deps: ExecuteDeps,
+  own: StepCalls,
+  call: ToolCall,
+  signal: AbortSignal,
+): Promise<ToolOutcome> {
+  const span = own.span?.child(`execute_tool ${call.name}`, {
+    'gen_ai.operation.name': 'execute_tool',
+    'gen_ai.tool.name': call.name,
+    'gen_ai.tool.type': 'function',
+    'gen_ai.tool.call.id': call.id,
+    'stet.tool.source': own.setUp.toolbox.get(call.name)?.source,
+  })
+  span?.setContent(() => ({ 'gen_ai.tool.call.arguments': JSON.stringify(call.arguments) }))
+  try {
+    const outcome = await answer(deps, { ...own, span }, call, signal)
+    span?.setContent(() => ({ 'gen_ai.tool.call.result': JSON.stringify(outcome.result) }))
+    span?.end(outcome.isError ? 'tool_error' : undefined)
+    return outcome
+  } catch (error) {
+    span?.end('aborted')
+    throw error
+  }
+}
+
+async function answer(deps: ExecuteDeps, own: StepCalls, call: ToolCall, signal: AbortSignal): Promise<ToolOutcome> {
+  const tool = own.setUp.toolbox.get(call.name)
+  if (tool?.source === 'agentAsTool') return runAgent(deps, own, { agent: tool, args: call.arguments, signal })
+  if (tool?.source === 'serverTool') {
+    return runServerTool(deps, { tool: tool.tool, call, scope: own.plan.tools, signal, span: own.span })
+  }
+  return answerOf(deps, own.shown, call.id, signal)
+}
+
+function resultEvent({ id, name, arguments: args }: ToolCall, outcome: ToolOutcome): ProviderEvent {
+  const reference = { toolCallId: id, toolName: name, args }
+  if (outcome.failure !== undefined) return { type: 'tool-error', ...reference, error: outcome.failure }
+  return { type: 'tool-result', ...reference, result: outcome.result, isError: outcome.isError }
+}
+
+function resultMessage(calls: readonly ToolCall[], outcomes: ReadonlyMap<string, ToolOutcome>): Message {
+  const content = calls.flatMap(({ id, name }): MessagePart[] => {
+    const outcome = outcomes.get(id)
+    if (!outcome) return []
+    const { result, isError } = outcome
+    return [{ type: 'tool-result', toolCallId: id, toolName: name, result, ...(isError && { isError }) }]
+  })
+  return { role: 'tool', content }
+}
+
+interface AgentCall {
+  agent: AgentTool
+  args: Record<string, unknown>
+  signal: AbortSignal
+}
+
+/**
+ * Runs another prompt to answer a tool call. The cost counts for the parent run. Returns an error result after every
+ * failure and after an abort, so that the agent's spending always counts.
+ */
+async function runAgent(deps: ExecuteDeps, parent: StepCalls, call: AgentCall): Promise<ToolOutcome> {
+  const { plan, span } = parent
+  const { agent, signal } = call
+  const progress = createRunProgress(parent.progress.codec, [], parent.progress.budget)
+  try {
+    const { answer } = await executeRun(deps, agentPlan(deps, plan, call), progress, {
+      signal,
+      span,
+      showEvents: () => {},
+    })
+    const { response } = answer
+    const value = response.streamType === 'object' ? response.object : response.text
+    return { result: { value, isError: false }, isError: false, spending: progress.spending }
+  } catch (error) {
+    const isForeseen = error instanceof RunError || error instanceof AppError
+    if (!isForeseen && !signal.aborted) {
+      const reason = error instanceof Error ? error.name : typeof error
+      deps.logger.error('run.agent-failed', { path: agent.path, parent: plan.path, reason, ...span?.ids })
+    }
+    const value = isForeseen ? error.message : 'The agent failed unexpectedly'
+    return { result: { value, isError: true }, isError: true, spending: progress.spending }
+  }
+}
+
+function agentPlan(deps: Needs<'clock'>, plan: RunPlan, { agent, args }: AgentCall): RunPlan {
+  const { scan, template, path, version, projectDefaults } = agent
+  assertCompiles(scan)
+  return {
+    ...plan,
+    path,
+    version,
+    projectDefaults,
+    tools: { ...plan.tools, runUuid: null, awaited: [], lineage: [...plan.tools.lineage, path] },
+    steps: renderedSteps(deps, {
+      workspaceId: plan.tools.workspaceId,
+      apiKeyId: plan.apiKeyId,
+      source: template,
+      parameters: parameterValues(scan.config, args),
+      usesSteps: scan.usesSteps,
+      config: scan.config,
+      messages: [],
+    }),
   }
 }

@@ -1,13 +1,9 @@
 import type { ConversationOrigin, Message, RequestChannel, RunErrorCode, ToolCall } from '@stet/contract/vocabulary'
-import type { RunError } from '../../shared/app-error.ts'
 import type { Span } from '../../shared/tracer.ts'
 import type { Claim, ClaimedRun } from '../idempotency/ports.ts'
-import type { LargeAnswers } from '../providers/model-driver.ts'
 import type { ProviderErrorKind } from '../providers/provider-error.ts'
 import type { Usage } from '../providers/usage.ts'
-import type { RunEvent } from './events/run-event.ts'
-import type { EncodedResponse, PromptInput, RunSource, RunSpending, RunStatus, StepResponse } from './run.ts'
-import type { ServerTools, ToolCallStore, ToolSignals } from './tools/tool.ts'
+import type { EncodedResponse, PromptInput, RunEvent, RunSource, RunSpending, RunStatus, StepResponse } from './run.ts'
 
 export interface RunSettings {
   instanceId: string
@@ -206,12 +202,6 @@ export interface RunSignals {
   onStop(runUuid: string, listener: () => void): () => void
 }
 
-/** A message encoded for current readers (`whole`) and legacy clients (`declared`). Equal texts are shared. */
-export interface EncodedMessage {
-  whole: string
-  declared: string
-}
-
 /** A piece of an event's text: a literal, or the conversation's messages `[from, to)`, joined by commas. */
 export type EventPiece = string | readonly [from: number, to: number]
 
@@ -219,10 +209,6 @@ export type EventPiece = string | readonly [from: number, to: number]
 export interface LogEntry {
   id: number
   pieces: string | readonly EventPiece[]
-  /** Separate pieces for legacy clients. Absent if legacy clients get `pieces`. */
-  declaredPieces?: readonly EventPiece[]
-  /** True if legacy clients do not get this event. */
-  isUndeclaredOnly?: true
 }
 
 /** Adjacent provider-events of a stored event log, as the exact bytes of their frames. */
@@ -233,24 +219,17 @@ export interface StoredFrames {
   bytes: Buffer
 }
 
-/** The kind of reader: legacy clients get only messages and events that their models accept. */
-export type MessageForm = keyof EncodedMessage
+/** Adds an entry's frame, or stored frames, to `into`. Adds nothing for an event that the reader does not accept. */
+export type AddFrame = (into: (string | Buffer)[], entry: LogEntry | StoredFrames, messages: readonly string[]) => void
 
 /** Encodes runs for readers and for storage. */
 export interface EventCodec {
-  encodeMessage(message: Message): EncodedMessage
+  encodeMessage(message: Message): string
   encodeResponse(response: StepResponse, conversationUuid: string): EncodedResponse
   /** @param run the conversation's uuid and source. Every `latitude-event` contains both. */
   encodeEvent(event: RunEvent, id: number, at: Date, run: RunSource & { uuid: string }): LogEntry
   /** Returns the size in UTF-8 bytes, without messages that the entry refers to by position. */
   bytesOf(entry: LogEntry): number
-  /** Adds an entry's frame, or stored frames, to `into`. Adds nothing if `form` hides the entry. */
-  addFrame(
-    into: (string | Buffer)[],
-    entry: LogEntry | StoredFrames,
-    messages: readonly EncodedMessage[],
-    form: MessageForm,
-  ): void
   packEventLog(log: StoredLog): Promise<Uint8Array>
   /** Returns null for an unknown format. */
   unpackEventLog(file: Uint8Array): Promise<StoredLog | null>
@@ -259,7 +238,7 @@ export interface EventCodec {
 
 /** A reader of an event log. Counts as a reader of the run until `release`. */
 export interface RunLogReader {
-  readonly messages: readonly EncodedMessage[]
+  readonly messages: readonly string[]
   /** Returns the next entries, at most `limit`. */
   take(limit: number): readonly (LogEntry | StoredFrames)[]
   /** Resolves when there are new entries, when the event log has ended, or after `release`. */
@@ -275,11 +254,11 @@ export interface RunLogReader {
 
 /** Only one process writes: the run's owner, or the process that ends a run without an owner. */
 export interface RunLogWriter {
-  append(messages: readonly EncodedMessage[], entries: readonly LogEntry[]): void
+  append(messages: readonly string[], entries: readonly LogEntry[]): void
   setCallerAwaited(isAwaited: boolean): void
   /** Ends the event log. Readers can still take the existing entries. */
   close(): void
-  readonly messages: readonly EncodedMessage[]
+  readonly messages: readonly string[]
   readonly entries: readonly LogEntry[]
 }
 
@@ -305,7 +284,7 @@ export interface RunEventLog {
 export type FindEnd = () => Promise<'active' | 'deleted' | StoredLog>
 
 export interface StoredLog {
-  messages: readonly EncodedMessage[]
+  messages: readonly string[]
   entries: readonly (LogEntry | StoredFrames)[]
   /** What a run under way has spent. Undefined for an ended run, whose result has it. */
   spending?: RunSpending
@@ -314,46 +293,6 @@ export interface StoredLog {
 export interface StoredLogs {
   /** Returns null if the event log was dropped or has an unknown format. Current readers share one unpacked copy. */
   open(workspaceId: number, runUuid: string): Promise<StoredLog | null>
-}
-
-export interface ActiveRun extends ClaimedRun {
-  workspaceId: number
-  view(): StoredConversation
-  /** Settles when this process no longer supervises the run. */
-  ended: Promise<unknown>
-  abort(reason: RunError): void
-  /** Limits the wait for an unavailable database to one more attempt. */
-  giveUp(): void
-}
-
-export interface QueuedHere {
-  conversation: StoredConversation
-  /** The run's input as JSON. */
-  input: string
-}
-
-/** @property end the end that readers were shown. Undefined if they were shown none. */
-export type AbandonedRun = ClaimedRun & { workspaceId: number; end?: RunEnd | undefined }
-
-export interface ActiveRuns {
-  add(run: ActiveRun): void
-  /** @param outcome the ended conversation; undefined if this process did not store the end. */
-  remove(run: ClaimedRun, outcome: StoredConversation | undefined): void
-  /** Registers a run that may still be active in the database, because a write failed. The reaper ends such runs. */
-  abandon(run: AbandonedRun): void
-  takeAbandoned(): AbandonedRun[]
-  find(workspaceId: number, conversationUuid: string): ActiveRun | undefined
-  /** Finds a conversation that was recently queued or ended here. */
-  findIdle(workspaceId: number, conversationUuid: string): StoredConversation | undefined
-  /** @param isAlone true if no other process can change the row. `findIdle` may then return the queued conversation. */
-  rememberQueued(runUuid: string, queued: QueuedHere, isAlone: boolean): void
-  /** Returns a run only once. The run's row may have changed since `rememberQueued`. */
-  takeQueued(runUuid: string): QueuedHere | undefined
-  /** Drops the cached conversation, because its row has changed. */
-  forget(conversationUuid: string): void
-  /** Drops all cached conversations, because another server may have continued them. */
-  forgetAll(): void
-  list(): ActiveRun[]
 }
 
 export interface EndedModelCall {
@@ -379,22 +318,4 @@ export interface RunMetrics {
   /** @param seconds how long a background run waited for its start. */
   runDequeued(seconds: number): void
   modelCallEnded(call: EndedModelCall): void
-}
-
-export interface RunDeps {
-  /** Not part of `stores`, because run rows are written in group commits. */
-  store: RunStore
-  queue: RunQueue
-  signals: RunSignals
-  leases: LeaseStore
-  eventLog: RunEventLog
-  storedLogs: StoredLogs
-  codec: EventCodec
-  active: ActiveRuns
-  metrics: RunMetrics
-  settings: RunSettings
-  largeAnswers: LargeAnswers
-  toolCalls: ToolCallStore
-  toolSignals: ToolSignals
-  serverTools: ServerTools
 }

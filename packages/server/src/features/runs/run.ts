@@ -1,11 +1,14 @@
 import type {
   Message,
+  ProviderEvent,
   RunState,
   TextResponse,
   Usage,
+  LatitudeEvent as WireEvent,
   RunResponse as WireResponse,
   RunResult as WireResult,
 } from '@stet/contract/vocabulary'
+import type { RunError } from '../../shared/app-error.ts'
 import type { PromptVersion } from '../documents/document.ts'
 import type { TemplateSource } from '../templates/template-engine.ts'
 
@@ -67,6 +70,31 @@ export interface RunResult extends Omit<WireResult, 'response' | 'source'> {
   source: RunSource
 }
 
+export type { ProviderEvent }
+
+type AddedByEncoding = 'timestamp' | 'uuid' | 'messages' | 'providerLogUuid' | 'source'
+
+/** The contract's event without the keys that encoding adds. `response` is already encoded. `error` is the failure. */
+type Unencoded<Event extends WireEvent> = Event extends WireEvent
+  ? {
+      [Key in keyof Event as Exclude<Key, AddedByEncoding>]-?: Key extends 'response'
+        ? EncodedResponse
+        : Key extends 'error'
+          ? Pick<RunError, 'code' | 'message' | 'details'>
+          : Event[Key]
+    }
+  : never
+
+/** A `latitude-event`. Its encoding includes all messages so far. Legacy clients do not get `tools-requested`. */
+export type LatitudeEvent = Unencoded<WireEvent>
+
+export type RunEvent =
+  | { provider: ProviderEvent }
+  /** `covers` is the number of messages that the event shows. */
+  | { latitude: LatitudeEvent; covers: number }
+
+export type ShowEvents = (events: readonly RunEvent[]) => void
+
 export interface RunSpending {
   tokenUsage: Usage
   /** US dollars. */
@@ -110,7 +138,8 @@ export interface PromptInput extends PromptSteps {
   /** `awaited` contains all tool names that the caller sent, in every mode. `planOf` clears the list in JSON mode. */
   tools: Omit<ToolScope, 'runUuid'>
   projectDefaults: ProjectDefaults
-  declaredSdk: boolean
+  /** True if the run shows no `tools-requested` event. */
+  omitsToolsRequested?: boolean | undefined
   /** Continues the trace of the request that queued the run. */
   traceparent?: string | undefined
 }

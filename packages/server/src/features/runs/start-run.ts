@@ -27,7 +27,7 @@ export interface StartRunInput {
   customIdentifier?: string
   /** Names of client tools whose results the caller posts during the run. JSON mode ignores this list. */
   tools?: readonly string[]
-  declaredSdk: boolean
+  omitsToolsRequested?: boolean | undefined
   /** The idempotency record to store together with the run. */
   claim?: Claim | undefined
   warn?: (warning: string) => void
@@ -60,7 +60,7 @@ export async function startRun(
   if (mustBeStored) requireFirstUse(await storedOrAbandoned(deps, run, created))
   const mode = plan.stream ? 'sse' : 'json'
   const supervised = superviseRun(deps, { conversation, run, plan, mode, stored: created, span: input.span })
-  return watchRun(deps.runs.codec, supervised)
+  return watchRun(supervised)
 }
 
 /** @throws AppError NotFoundError, BadRequestError, UnprocessableEntityError; RunError `chain_compile_error`. */
@@ -92,7 +92,7 @@ export async function prepareRun(
       usesSteps: scan.usesSteps,
       config: scan.config,
       messages: input.messages,
-      declaredSdk: input.declaredSdk,
+      omitsToolsRequested: input.omitsToolsRequested,
     },
   }
 }

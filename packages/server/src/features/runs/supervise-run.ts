@@ -1,24 +1,16 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Message } from '@stet/contract/vocabulary'
-import { AppError, isUnavailable, RunError, refuse } from '../../shared/app-error.ts'
+import { RunError, refuse } from '../../shared/app-error.ts'
 import type { Span } from '../../shared/tracer.ts'
-import type { Needs } from '../deps.ts'
-import type { RunEvent, ShowEvents } from './events/run-event.ts'
-import { appendEntries, encodeNext, type RunRecorder, record } from './events/run-recorder.ts'
+import { createRunProgress } from './events/run-progress.ts'
+import { appendEntries, type RunRecorder, record } from './events/run-recorder.ts'
 import { saveProgress } from './events/save-progress.ts'
+import type { SupervisedRun } from './events/watch-run.ts'
 import { type ExecuteDeps, executeRun } from './execute-run.ts'
-import type {
-  EndedRun,
-  LogEntry,
-  NewConversation,
-  NewRun,
-  RunEnd,
-  RunLogReader,
-  StoredConversation,
-  StoredRunResult,
-} from './ports.ts'
-import { promptAttributes, type RunPlan } from './steps/run-plan.ts'
-import { createRunProgress, latitude, type RunCompletion, type RunProgress } from './steps/run-progress.ts'
+import { endedConversation, startedConversation } from './leases/active-runs.ts'
+import type { EndedRun, NewConversation, NewRun, RunEnd, StoredConversation } from './ports.ts'
+import type { ShowEvents } from './run.ts'
+import { disconnected, type Ending, encodeEnd, notStored, overdue, runFailure, stopped, whileAway } from './run-end.ts'
+import { type RunPlan, runAttributes } from './steps/run-plan.ts'
 
 export interface SuperviseInput {
   conversation: NewConversation
@@ -32,15 +24,6 @@ export interface SuperviseInput {
   mode: EndedRun['mode']
   /** The span of the request. The run gets a child of it. */
   span?: Span | undefined
-}
-
-export interface SupervisedRun {
-  conversationUuid: string
-  committed: Promise<unknown>
-  /** Already counts as a reader of the run. The receiver must release this reader. */
-  reader: RunLogReader
-  /** The ended conversation, once readers can read the terminal event. Rejects if the end was not stored. */
-  ending: Promise<StoredConversation>
 }
 
 interface OwnRun extends SuperviseInput {
@@ -82,7 +65,7 @@ export function superviseRun(deps: ExecuteDeps, input: SuperviseInput): Supervis
   const lastId = run.firstEventId - 1
   const { clock } = deps
   const recorder = { progress, log, conversation, clock, bounds: settings, lastId, bytes: 0, completed: undefined }
-  const span = input.span?.child('run', runAttributes(input))
+  const span = input.span?.child('run', runAttributes(input.plan, input.mode))
   const state = { grace: undefined, isExecuted: false, givingUp: new AbortController(), unstored: undefined }
   const own: OwnRun = { ...input, conversation, controller, committed, recorder, span, ...state }
   const reader = eventLog.follow(run.uuid, lastId)
@@ -99,25 +82,6 @@ export function superviseRun(deps: ExecuteDeps, input: SuperviseInput): Supervis
     giveUp: () => state.givingUp.abort(),
   })
   return { conversationUuid: conversation.uuid, committed, reader, ending }
-}
-
-const unfinished = { lastEventId: null, result: null, stopRequestedAt: null, endedAt: null } as const
-
-/** Returns the conversation at the start of a run, without messages. */
-export function startedConversation(
-  conversation: NewConversation,
-  { uuid, epoch, firstEventId, createdAt }: Omit<NewRun, 'ownerId'>,
-  status: 'queued' | 'running',
-): StoredConversation {
-  return {
-    ...conversation,
-    messages: [],
-    status,
-    epoch,
-    lastEventId: firstEventId - 1,
-    updatedAt: createdAt,
-    latestRun: { ...unfinished, uuid, status, epoch, firstEventId, createdAt },
-  }
 }
 
 async function superviseToEnd(deps: ExecuteDeps, own: OwnRun): Promise<StoredConversation> {
@@ -163,7 +127,7 @@ async function executeToEnd(deps: ExecuteDeps, own: OwnRun): Promise<Ending> {
     return { completion }
   } catch (error) {
     // The abort reason is the cause of every error that follows an abort.
-    const failure = toRunFailure(signal.aborted ? signal.reason : error)
+    const failure = runFailure(signal.aborted ? signal.reason : error)
     if (failure.code === 'unknown_error') logUnforeseen(deps, own, failure.cause)
     return { failure }
   } finally {
@@ -178,30 +142,19 @@ function logUnforeseen(deps: ExecuteDeps, { run, span }: OwnRun, cause: unknown)
   if (cause === undefined) return
   const frames =
     cause instanceof Error ? cause.stack?.split('\n').filter((line) => line.startsWith('    at ')) : undefined
-  const reason = nameOf(cause)
-  deps.logger.error('run.unforeseen-failure', {
-    ...{ runUuid: run.uuid, reason, frames: frames?.join('\n') },
-    ...span?.ids,
-  })
+  const failure = { runUuid: run.uuid, reason: nameOf(cause), frames: frames?.join('\n') }
+  deps.logger.error('run.unforeseen-failure', { ...failure, ...span?.ids })
 }
 
 function nameOf(cause: unknown): string {
   return cause instanceof Error ? cause.name : typeof cause
 }
 
-function overdue(runTimeoutMs: number): RunError {
-  const seconds = runTimeoutMs / 1000
-  return new RunError('run_timeout_error', `The run took longer than ${seconds} seconds`, { details: { seconds } })
-}
-
 /** Cancels a foreground run that has no readers for `graceMs`. @param readers the current number of readers. */
 function limitAbsence(own: OwnRun, graceMs: number, readers: number): void {
   clearTimeout(own.grace)
   if (readers > 0 || own.isExecuted || own.mode === 'background') return
-  const leave = () => {
-    const message = 'Run canceled: the client disconnected'
-    own.controller.abort(new RunError('abort_error', message, { details: { reason: 'disconnect' } }))
-  }
+  const leave = () => own.controller.abort(disconnected())
   if (graceMs === 0) leave()
   else own.grace = setTimeout(leave, graceMs)
 }
@@ -209,8 +162,7 @@ function limitAbsence(own: OwnRun, graceMs: number, readers: number): void {
 /** Stores the end, then shows the terminal event. A client that sees this event can continue the conversation. */
 async function storeAndShow(deps: ExecuteDeps, own: OwnRun, ending: Ending): Promise<StoredConversation> {
   const { conversation, run, recorder, span } = own
-  appendEntries(recorder, [])
-  const { end, terminal } = await encodeEnd(deps, own, ending)
+  const { end, terminal } = await endAs(deps, own, ending)
   // Does not wait until the run's row is committed, so that both writes can share one batch.
   const attempt = deps.runs.store.end(end, span)
   attempt.catch(() => undefined)
@@ -221,11 +173,8 @@ async function storeAndShow(deps: ExecuteDeps, own: OwnRun, ending: Ending): Pro
   )
   // Another process has ended the run.
   if (!isStored) throw refuse('run-not-stored')
-  const { status, messages, result, lastEventId, endedAt, epoch } = end
-  const { createdAt, firstEventId } = run
-  const shared = { epoch, status, lastEventId }
-  const latestRun = { ...shared, uuid: run.uuid, firstEventId, result, stopRequestedAt: null, createdAt, endedAt }
-  const outcome = { ...conversation, ...shared, messages, updatedAt: endedAt, latestRun }
+  const { status, result, endedAt } = end
+  const outcome = endedConversation(conversation, run, end)
   deps.runs.active.remove(end, outcome)
   appendEntries(recorder, [terminal])
   recorder.log.close()
@@ -239,19 +188,14 @@ async function storeAndShow(deps: ExecuteDeps, own: OwnRun, ending: Ending): Pro
   return outcome
 }
 
-async function encodeEnd(
-  { clock }: ExecuteDeps,
-  { conversation, run, recorder }: OwnRun,
-  ending: Ending,
-): Promise<{ end: RunEnd; terminal: LogEntry }> {
-  const { log, progress, completed } = recorder
-  const terminal = encodeNext(recorder, terminalEvent(ending, progress))
-  const endedAt = clock.now()
-  const ended = endOf(ending, progress, completed)
-  const eventLog = await progress.codec.packEventLog({ messages: log.messages, entries: [...log.entries, terminal] })
-  const ids = { workspaceId: run.workspaceId, runUuid: run.uuid, conversationUuid: conversation.uuid }
-  const place = { epoch: run.epoch, epochAfter: run.epoch, from: 'running', lastEventId: recorder.lastId } as const
-  return { end: { ...ids, ...place, ...ended, eventLog, endedAt }, terminal }
+function endAs(deps: ExecuteDeps, { conversation, run, recorder }: OwnRun, ending: Ending) {
+  const { log, progress, completed, lastId } = recorder
+  const place = { epoch: run.epoch, epochAfter: run.epoch, from: 'running' as const, lastEventId: lastId + 1 }
+  return encodeEnd(
+    deps,
+    { conversation, runUuid: run.uuid, progress, entries: log.entries, completed, ...place },
+    ending,
+  )
 }
 
 /**
@@ -261,103 +205,8 @@ async function encodeEnd(
 async function showUnstored(deps: ExecuteDeps, own: OwnRun, cause: unknown): Promise<never> {
   const { recorder, run, span } = own
   deps.logger.error('run.end-not-stored', { runUuid: run.uuid, reason: nameOf(cause), ...span?.ids })
-  // The new terminal event replaces the one that no reader has seen.
-  recorder.lastId -= 1
-  const { end, terminal } = await encodeEnd(deps, own, { failure: notStored() })
+  const { end, terminal } = await endAs(deps, own, { failure: notStored() })
   own.unstored = end
   appendEntries(recorder, [terminal])
   throw refuse('run-not-stored', {}, { cause })
-}
-
-function runAttributes(input: SuperviseInput) {
-  const { conversation, run } = input
-  return {
-    'stet.run.mode': input.mode,
-    'stet.run.uuid': run.uuid,
-    'gen_ai.conversation.id': conversation.uuid,
-    'stet.workspace.id': conversation.workspaceId,
-    'stet.project.id': conversation.projectId,
-    ...promptAttributes(input.plan),
-  }
-}
-
-export type Ending = { completion: RunCompletion } | { failure: RunError }
-
-export function terminalEvent(ending: Ending, progress: RunProgress): RunEvent {
-  const { tokenUsage, cost } = progress.spending
-  if ('failure' in ending) {
-    return latitude(progress, { type: 'chain-error', error: ending.failure, cost, tokenUsage })
-  }
-  const { answer: response, toolRequests } = ending.completion
-  const { toolCalls, finishReason } = response.response
-  return latitude(progress, {
-    type: 'chain-completed',
-    response,
-    toolCalls,
-    finishReason,
-    tokenUsage,
-    cost,
-    toolRequests,
-  })
-}
-
-export function endOf(
-  ending: Ending,
-  { spending, answer, messages: shown }: RunProgress,
-  completed?: StoredRunResult['completed'],
-): Pick<RunEnd, 'status' | 'messages' | 'result'> {
-  const messages = [...shown]
-  const shared = { ...spending, covers: messages.length, ...(completed && { completed }) }
-  if ('completion' in ending) {
-    const { answer, toolRequests } = ending.completion
-    return { status: 'completed', messages, result: { response: answer.response, toolRequests, ...shared } }
-  }
-  const { code, message, details } = ending.failure
-  const result = { ...(answer && { response: answer.response }), toolRequests: [], ...shared }
-  const status = code === 'abort_error' ? 'stopped' : 'error'
-  return { status, messages, result: { ...result, error: { code, message, details } } }
-}
-
-export function stopped(): RunError {
-  return new RunError('abort_error', 'The run was stopped', { details: { reason: 'stop' } })
-}
-
-/** The failure of a run whose row or end could not be stored. */
-export function notStored(): RunError {
-  const { message, reason } = refuse('run-not-stored')
-  return new RunError('unknown_error', message, { details: { reason } })
-}
-
-/** Hides the message of an unforeseen failure, because the message may quote SQL statements or addresses. */
-function toRunFailure(failure: unknown): RunError {
-  if (failure instanceof RunError) return failure
-  if (failure instanceof AppError && failure.reason === 'server-stopping') {
-    return new RunError('worker_lost', failure.message, { cause: failure })
-  }
-  const message = failure instanceof AppError ? failure.message : 'The run failed unexpectedly'
-  return new RunError('unknown_error', message, { cause: failure })
-}
-
-/** The delay between attempts to write to an unavailable database. */
-const retryMs = 500
-
-/**
- * Retries for `storeWaitMs` while the database is unavailable. @param givingUp limits this to one more attempt.
- * @throws the last failure.
- */
-export async function whileAway<T>(
-  deps: Needs<'runs'>,
-  first: Promise<T>,
-  again: () => Promise<T>,
-  givingUp?: AbortSignal,
-): Promise<T> {
-  const giveUpAt = performance.now() + deps.runs.settings.storeWaitMs
-  for (let attempt = first; ; attempt = again()) {
-    try {
-      return await attempt
-    } catch (error) {
-      if (!isUnavailable(error) || performance.now() >= giveUpAt || givingUp?.aborted === true) throw error
-      await pause(retryMs, undefined, givingUp && { signal: givingUp }).catch(() => undefined)
-    }
-  }
 }

@@ -2,13 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Caller } from '../../shared/caller.ts'
 import { randomText } from '../../shared/random-text.ts'
 import type { Span } from '../../shared/tracer.ts'
-import { type ClientGeneration, clientGeneration } from '../../wire/legacy-clients.ts'
+import { type LegacyClient, legacyClient } from '../../wire/legacy-clients.ts'
 
 export interface RequestContext {
   requestId: string
   /** Measured with `performance.now()`. */
   startedAtMs: number
-  client: ClientGeneration
+  legacyClient: LegacyClient | undefined
   caller: Caller | undefined
   /** The path of the matched route, e.g. `/projects/:projectId`. */
   route: string | undefined
@@ -32,7 +32,7 @@ export function openContext(req: IncomingMessage, res: ServerResponse): void {
   open[contextKey] = {
     requestId,
     startedAtMs: performance.now(),
-    client: clientGeneration(sdkVersion?.toString()),
+    legacyClient: legacyClient(sdkVersion?.toString()),
     caller: undefined,
     route: undefined,
     open: undefined,

@@ -1,6 +1,7 @@
 /** Streams a run's frames to one response. A slow reader delays only itself. */
 import type { ServerResponse } from 'node:http'
 import type { RunFrames, StartedRun } from '../../features/runs/events/watch-run.ts'
+import type { AddFrame } from '../../features/runs/ports.ts'
 import type { Logger } from '../../shared/logger.ts'
 import { failureFields } from './error-response.ts'
 
@@ -65,7 +66,7 @@ function lookAfter(stream: OpenStream): void {
 export function writeRunStream(
   res: ServerResponse,
   run: StreamedRun,
-  { isDeclared, logger }: { isDeclared: boolean; logger: Logger },
+  { addFrame, logger }: { addFrame: AddFrame; logger: Logger },
 ): void {
   res.statusCode = 200
   res.setHeader('Content-Type', 'text/event-stream; charset=utf-8')
@@ -74,7 +75,7 @@ export function writeRunStream(
   res.setHeader('X-Conversation-Uuid', run.conversationUuid)
   res.socket?.setNoDelay(true)
   res.flushHeaders()
-  const frames = run.frames(isDeclared ? 'declared' : 'whole')
+  const frames = run.frames(addFrame)
   const lastByteAt = performance.now()
   const stream = { res, frames, logger, lastByteAt, stalledSince: undefined, isHeld: false }
   res.once('close', () => leave(stream))

@@ -3,6 +3,7 @@ import { deleteConversation, eraseConversations } from '../../features/conversat
 import { findConversation } from '../../features/conversations/find-conversation.ts'
 import { listConversations } from '../../features/conversations/list-conversations.ts'
 import { conversationBody, summaryBody } from '../../wire/conversation.ts'
+import { clientBody } from '../../wire/legacy-clients.ts'
 import { callerOf, contextOf } from '../auth/request-context.ts'
 import { pathId } from '../body/address.ts'
 import type { HttpDeps } from '../http-deps.ts'
@@ -28,7 +29,7 @@ export function conversationRoutes(deps: HttpDeps, unread: UnreadBudget): Routes
       const caller = callerOf(res)
       await unread.reserve(res, caller.apiKeyId)
       const conversation = await findConversation(deps, { caller, conversationUuid })
-      const body = conversationBody(conversation, contextOf(res).client.declared)
+      const body = clientBody(contextOf(res).legacyClient, conversationBody(conversation))
       return { status: 200, body: sizedBody(unread, res, body) }
     },
     erase: async ({ query: { customIdentifier, projectId }, res }) => {

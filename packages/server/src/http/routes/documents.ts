@@ -16,6 +16,7 @@ import { type Choice, chooseProvider } from '../../features/providers/resolve-pr
 import { RunError } from '../../shared/app-error.ts'
 import { checkBody } from '../../wire/check.ts'
 import { documentBody, unresolvedBody } from '../../wire/document.ts'
+import { clientBody } from '../../wire/legacy-clients.ts'
 import { callerOf, contextOf, whileOpen } from '../auth/request-context.ts'
 import { preconditions, versionAddress } from '../body/address.ts'
 import type { HttpDeps } from '../http-deps.ts'
@@ -70,7 +71,7 @@ export function documentRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<typ
       const address = addressOf(params, res)
       const check = await checkPrompt(deps, { ...body, ...address })
       const kindOf = await providerKinds(deps, address)
-      return { status: 200, body: checkBody(check, kindOf(check.config), contextOf(res).client.declared) }
+      return { status: 200, body: clientBody(contextOf(res).legacyClient, checkBody(check, kindOf(check.config))) }
     },
   }
 }

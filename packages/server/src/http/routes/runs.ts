@@ -8,6 +8,7 @@ import type { Claim, ClaimedRun } from '../../features/idempotency/ports.ts'
 import type { StartedRun } from '../../features/runs/events/watch-run.ts'
 import { queueRun } from '../../features/runs/queue/queue-run.ts'
 import { startRun } from '../../features/runs/start-run.ts'
+import { clientBody, clientFrames } from '../../wire/legacy-clients.ts'
 import { attachResultBody, runResultBody } from '../../wire/run-result.ts'
 import { callerOf, contextOf, whileOpen } from '../auth/request-context.ts'
 import { lastEventId, versionAddress } from '../body/address.ts'
@@ -49,12 +50,12 @@ export function runRoutes(httpDeps: HttpDeps, unread: UnreadBudget): Routes<type
       const { messages, tools = [] } = body
       const mode = body.stream ? 'stream' : 'json'
       const caller = callerOf(res)
-      const { client, span } = contextOf(res)
+      const { legacyClient, span } = contextOf(res)
       const claim = idempotencyClaim(req, res)
       const start = () =>
         continueConversation(deps, {
           ...{ caller, conversationUuid, messages, tools, claim, mode, span },
-          declaredSdk: client.declared,
+          omitsToolsRequested: legacyClient !== undefined,
         })
       return { status: 200, body: await runResponse(deps, res, { claim, mode, start }) }
     },
@@ -67,7 +68,10 @@ export function runRoutes(httpDeps: HttpDeps, unread: UnreadBudget): Routes<type
       }
       const result = await attachResult(deps, address, whileOpen(res))
       res.setHeader('X-Conversation-Uuid', result.uuid)
-      return { status: 200, body: sizedBody(unread, res, attachResultBody(result, contextOf(res).client.declared)) }
+      return {
+        status: 200,
+        body: sizedBody(unread, res, clientBody(contextOf(res).legacyClient, attachResultBody(result))),
+      }
     },
     stop: async ({ params, res }) => {
       const address = { caller: callerOf(res), conversationUuid: params.conversationUuid }
@@ -96,7 +100,7 @@ function runInput({ params, body, req, res }: RunCall) {
     tools: body.tools ?? [],
     ...(userMessage === undefined ? {} : { userMessage }),
     ...(customIdentifier === undefined ? {} : { customIdentifier }),
-    declaredSdk: contextOf(res).client.declared,
+    omitsToolsRequested: contextOf(res).legacyClient !== undefined,
     span: contextOf(res).span,
     warn: (warning: string) => void res.setHeader('X-Stet-Warning', warning),
     signal: whileOpen(res),
@@ -113,8 +117,8 @@ function follow({ drain, streams }: RunDeps, res: Response, isStream: boolean): 
 }
 
 /**
- * Returns the conversation's uuid once the run is queued. A legacy client with `backgroundStreams` gets the run's event
- * stream instead, if it requests a stream.
+ * Returns the conversation's uuid once the run is queued. A legacy client that `readsBackgroundStreams` gets the run's
+ * event stream instead, if it requests a stream.
  */
 async function runInBackground(
   deps: RunDeps,
@@ -123,7 +127,7 @@ async function runInBackground(
   wantsStream: boolean,
 ): Promise<RawResponse | { uuid: string }> {
   const { caller, claim } = input
-  const isStream = wantsStream && contextOf(res).client.backgroundStreams
+  const isStream = wantsStream && contextOf(res).legacyClient?.readsBackgroundStreams === true
   if (isStream) follow(deps, res, isStream)
   const queued = await startedOnce(deps, res, {
     claim,
@@ -157,7 +161,7 @@ async function runResponse(
   try {
     const result = await run.result(whileOpen(res))
     res.setHeader('X-Conversation-Uuid', run.conversationUuid)
-    return sizedBody(deps.unread, res, runResultBody(result, contextOf(res).client.declared))
+    return sizedBody(deps.unread, res, clientBody(contextOf(res).legacyClient, runResultBody(result)))
   } catch (failure) {
     // An error response also names the conversation, if the run was stored.
     await run.committed.then(
@@ -169,10 +173,10 @@ async function runResponse(
 }
 
 function runStream({ logger }: RunDeps, res: Response, run: StreamedRun): RawResponse {
-  const isDeclared = contextOf(res).client.declared
+  const addFrame = clientFrames(contextOf(res).legacyClient)
   return new RawResponse((response) => {
     // A stream may stay open for a long time, so this frees the router's chain and the parsed body.
     Object.assign(response.req, { next: undefined, body: undefined })
-    writeRunStream(response, run, { isDeclared, logger })
+    writeRunStream(response, run, { addFrame, logger })
   })
 }

@@ -1,9 +1,9 @@
 /** The batches of a run's event log, as stored in the Redis Stream of the run. */
-import type { EncodedMessage, LogEntry } from '../../../features/runs/ports.ts'
+import type { LogEntry } from '../../../features/runs/ports.ts'
 
 /** The owner's event log. Grows until it is closed. */
 export interface OwnedLog {
-  readonly messages: readonly EncodedMessage[]
+  readonly messages: readonly string[]
   readonly entries: readonly LogEntry[]
   isClosed: boolean
   isCallerAwaited: boolean
@@ -20,7 +20,7 @@ export const startOfLog: Place = { messages: 0, entries: 0 }
 export interface EventBatch {
   /** The place of the batch's first message in the conversation, and of its first entry in the event log. */
   from: Place
-  messages: EncodedMessage[]
+  messages: string[]
   entries: LogEntry[]
   isCallerAwaited: boolean
   /** The id of the event log's last entry. Only in the last batch. */
@@ -40,27 +40,21 @@ export interface BatchText {
   isLast: boolean
 }
 
-/** Contains only `whole` if both forms are equal. */
-type PackedMessage = [whole: string, declared?: string]
-
 /** A batch is limited to this size, except a single larger message or entry. */
 export const batchCharacters = 32_768
 
 /** Returns undefined if nothing is new. Entries may refer to any message, so a batch has entries only after all messages. */
 export function nextBatch(log: OwnedLog, from: Place): BatchText | undefined {
   const room = { left: batchCharacters, isEmpty: true }
-  const messages = takeFitting(log.messages, from.messages, messageCharacters, room)
+  const messages = takeFitting(log.messages, from.messages, (message) => message.length, room)
   const areAllIncluded = from.messages + messages.length === log.messages.length
   const entries = areAllIncluded ? takeFitting(log.entries, from.entries, entryCharacters, room) : []
   const to = { messages: from.messages + messages.length, entries: from.entries + entries.length }
   const isLast = log.isClosed && areAllIncluded && to.entries === log.entries.length
   if (room.isEmpty && !isLast) return undefined
   const { isCallerAwaited } = log
-  const packed = messages.map(
-    ({ whole, declared }): PackedMessage => (whole === declared ? [whole] : [whole, declared]),
-  )
   const endId = isLast ? (log.entries.at(-1)?.id ?? 0) : undefined
-  return { text: JSON.stringify({ from, messages: packed, entries, isCallerAwaited, endId }), to, isLast }
+  return { text: JSON.stringify({ from, messages, entries, isCallerAwaited, endId }), to, isLast }
 }
 
 function takeFitting<T>(
@@ -81,23 +75,16 @@ function takeFitting<T>(
   return taken
 }
 
-function messageCharacters({ whole, declared }: EncodedMessage): number {
-  return whole === declared ? whole.length : whole.length + declared.length
-}
-
-function entryCharacters({ pieces, declaredPieces }: LogEntry): number {
+function entryCharacters({ pieces }: LogEntry): number {
   if (typeof pieces === 'string') return pieces.length
   let characters = 0
   for (const piece of pieces) characters += piece.length
-  for (const piece of declaredPieces ?? []) characters += piece.length
   return characters
 }
 
 /** @throws SyntaxError if `text` is not JSON. */
 export function readBatch(id: string, text: string): StreamBatch {
-  const { messages, ...batch } = JSON.parse(text) as Omit<EventBatch, 'messages'> & { messages: PackedMessage[] }
-  const encoded = messages.map(([whole, declared = whole]) => ({ whole, declared }))
-  return { ...batch, messages: encoded, id, characters: text.length }
+  return { ...(JSON.parse(text) as EventBatch), id, characters: text.length }
 }
 
 export const beforeStream = '0-0'

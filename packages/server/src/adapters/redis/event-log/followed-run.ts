@@ -1,6 +1,6 @@
 /** A run of another server, with all its readers on this server. They share messages, signals and the watch. */
 import { storedReader } from '../../../features/runs/events/stored-events.ts'
-import type { EncodedMessage, EventCodec, FindEnd, RunLogReader } from '../../../features/runs/ports.ts'
+import type { EventCodec, FindEnd, RunLogReader } from '../../../features/runs/ports.ts'
 import type { SignalChannel } from '../signal-channel.ts'
 import { beforeStream, isAfter, type StreamBatch } from './event-batch.ts'
 import type { EventHub } from './event-hub.ts'
@@ -30,7 +30,7 @@ const lookAtLastMs = 20_000
 
 export class FollowedRun {
   readonly #options: FollowedRunOptions
-  readonly #messages: EncodedMessage[] = []
+  readonly #messages: string[] = []
   /** Readers that may get events from the stream, each with its lookup of the run's end in the database. */
   readonly #readers = new Map<RemoteReader, FindEnd>()
   /** Readers that have received everything so far, so the hub delivers new batches to them. */

@@ -1,9 +1,9 @@
 /** A reader of a run that another server supervises. Buffers about 32,768 characters of events, or one larger batch. */
-import type { EncodedMessage, LogEntry, RunLogReader, StoredFrames } from '../../../features/runs/ports.ts'
+import type { LogEntry, RunLogReader, StoredFrames } from '../../../features/runs/ports.ts'
 import { batchCharacters, beforeStream, type StreamBatch } from './event-batch.ts'
 
 export interface RemoteReaderOptions {
-  messages: readonly EncodedMessage[]
+  messages: readonly string[]
   afterId: number
   isCallerAwaited(): boolean
   /** Called when all received events were taken. */
@@ -85,7 +85,7 @@ export class RemoteReader implements RunLogReader {
     this.#notify()
   }
 
-  get messages(): readonly EncodedMessage[] {
+  get messages(): readonly string[] {
     return this.#stored?.messages ?? this.#options.messages
   }
 

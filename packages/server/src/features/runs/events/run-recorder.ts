@@ -1,9 +1,8 @@
 /** Numbers and encodes a run's events and appends them to its event log, within the run's limits. */
 import type { Clock } from '../../../shared/clock.ts'
 import type { LogEntry, RunLogWriter, RunSettings, StoredRunResult } from '../ports.ts'
-import type { RunSource } from '../run.ts'
-import type { RunProgress } from '../steps/run-progress.ts'
-import type { RunEvent } from './run-event.ts'
+import type { RunEvent, RunSource } from '../run.ts'
+import type { RunProgress } from './run-progress.ts'
 
 export interface RunRecorder {
   readonly progress: RunProgress
@@ -19,25 +18,21 @@ export interface RunRecorder {
 
 /** Returns false and records nothing if the run has reached its limits. */
 export function record(recorder: RunRecorder, events: readonly RunEvent[]): boolean {
-  const { log, bounds, progress } = recorder
+  const { log, bounds } = recorder
+  const { codec } = recorder.progress
   if (log.entries.length + events.length >= bounds.maxEvents || recorder.bytes > bounds.maxEventBytes) return false
   const entries: LogEntry[] = []
   for (const event of events) {
-    const entry = encodeNext(recorder, event)
+    recorder.lastId += 1
+    const entry = codec.encodeEvent(event, recorder.lastId, recorder.clock.now(), recorder.conversation)
     entries.push(entry)
-    recorder.bytes += progress.codec.bytesOf(entry)
+    recorder.bytes += codec.bytesOf(entry)
     if ('latitude' in event && event.latitude.type === 'provider-completed') {
       recorder.completed = { eventId: entry.id, covers: event.covers }
     }
   }
   appendEntries(recorder, entries)
   return true
-}
-
-/** Encodes the next event. `appendEntries` shows the event later. */
-export function encodeNext(recorder: RunRecorder, event: RunEvent): LogEntry {
-  recorder.lastId += 1
-  return recorder.progress.codec.encodeEvent(event, recorder.lastId, recorder.clock.now(), recorder.conversation)
 }
 
 /** Appends new messages together with the entries, so that readers find every message that an event covers. */

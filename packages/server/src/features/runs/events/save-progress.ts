@@ -27,7 +27,7 @@ export function saveProgress(deps: Needs<'runs' | 'logger'>, run: NewRun, record
     // No event covers the partial message yet. It becomes a message of the conversation if this process dies.
     const answer = partial?.()
     const messages = answer ? [...encoded, codec.encodeMessage(answer)] : [...encoded]
-    const plainBytes = messages.reduce((sum, { whole }) => sum + whole.length, recorder.bytes)
+    const plainBytes = messages.reduce((sum, message) => sum + message.length, recorder.bytes)
     try {
       const eventLog = await codec.packEventLog({ messages, entries, spending })
       await deps.runs.store.saveEventLog(run, eventLog)

@@ -1,11 +1,9 @@
 /** The stored event logs of ended runs. All readers of a run share one unpacked copy. Old event logs are dropped. */
 
-import { RunError } from '../../../shared/app-error.ts'
 import { type Repeated, repeat } from '../../../shared/clock.ts'
 import type { Needs } from '../../deps.ts'
 import type {
   EventCodec,
-  LogEntry,
   RunLogReader,
   RunStore,
   StoredConversation,
@@ -15,8 +13,7 @@ import type {
   StoredRunResult,
 } from '../ports.ts'
 import type { StepResponse } from '../run.ts'
-import { createRunProgress, nothingSpent } from '../steps/run-progress.ts'
-import { terminalEvent } from '../supervise-run.ts'
+import { nothingSpent } from './run-progress.ts'
 
 export function createStoredLogs(runs: Pick<RunStore, 'findEventLog'>, codec: EventCodec): StoredLogs {
   // Weak references free an unpacked event log without an explicit release.
@@ -68,31 +65,6 @@ export function storedReader(codec: EventCodec, log: StoredLog, afterId: number)
     isCallerAwaited: () => false,
     release: () => {},
   }
-}
-
-/** Rebuilds provider-completed (if any) and the terminal event from the run's row, with their original ids. */
-export function endOfRun(
-  codec: EventCodec,
-  conversation: StoredConversation,
-  run: StoredRun,
-  result: StoredRunResult,
-): StoredLog {
-  const { response, completed, toolRequests, error, covers: _covers, ...spending } = result
-  const progress = createRunProgress(codec, conversation.messages)
-  progress.spending = spending
-  const answer = response && codec.encodeResponse(response, conversation.uuid)
-  const at = run.endedAt ?? conversation.updatedAt
-  const entries: LogEntry[] = []
-  if (answer && completed) {
-    const { usage: tokenUsage, finishReason } = answer.response
-    const latitude = { type: 'provider-completed' as const, response: answer, tokenUsage, finishReason }
-    entries.push(codec.encodeEvent({ latitude, covers: completed.covers }, completed.eventId, at, conversation))
-  }
-  const failure = new RunError(error?.code ?? 'unknown_error', error?.message ?? '', { details: error?.details ?? {} })
-  const ending = answer && !error ? { completion: { answer, toolRequests } } : { failure }
-  const lastId = run.lastEventId ?? run.firstEventId
-  entries.push(codec.encodeEvent(terminalEvent(ending, progress), lastId, at, conversation))
-  return { messages: progress.encoded, entries }
 }
 
 /** Represents an external log as a completed run with two events. */

@@ -1,8 +1,7 @@
 import { RunError } from '../../../shared/app-error.ts'
 import { endOfPart } from '../../../shared/json-pieces.ts'
-import type { EventCodec, MessageForm, RunLogReader, StoredConversation } from '../ports.ts'
+import type { AddFrame, RunLogReader, StoredConversation } from '../ports.ts'
 import { type RunResult, resolveSlice } from '../run.ts'
-import type { SupervisedRun } from '../supervise-run.ts'
 import { resultOfLog } from './stored-events.ts'
 
 /** A run's frames for one reader. Counts as a reader of the run until `release`. A slow reader delays only itself. */
@@ -13,6 +12,15 @@ export interface RunFrames extends Pick<RunLogReader, 'listen' | 'isAtEnd' | 'is
   hasMore(): boolean
 }
 
+export interface SupervisedRun {
+  conversationUuid: string
+  committed: Promise<unknown>
+  /** Already counts as a reader of the run. The receiver must release this reader. */
+  reader: RunLogReader
+  /** The ended conversation, once readers can read the terminal event. Rejects if the end was not stored. */
+  ending: Promise<StoredConversation>
+}
+
 /** A run in progress. Use either `result` or `frames`, once. */
 export interface StartedRun {
   conversationUuid: string
@@ -20,7 +28,8 @@ export interface StartedRun {
   committed: Promise<unknown>
   /** @throws RunError with `details.conversationUuid`; AppError InternalServerError if the end was not stored. */
   result(signal?: AbortSignal): Promise<RunResult>
-  frames(form: MessageForm): RunFrames
+  /** @param addFrame writes frames in the form that the reader needs. */
+  frames(addFrame: AddFrame): RunFrames
 }
 
 // Batches are large enough to save writes and small enough to keep in memory for a slow reader.
@@ -29,14 +38,11 @@ const batchCharacters = 65_536
 // A slow reader must receive each part before the stream counts as stalled, so parts are small.
 const partBytes = 262_144
 
-export function watchRun(
-  codec: EventCodec,
-  { conversationUuid, committed, reader, ending }: SupervisedRun,
-): StartedRun {
+export function watchRun({ conversationUuid, committed, reader, ending }: SupervisedRun): StartedRun {
   return {
     conversationUuid,
     committed,
-    frames: (form) => framesOf(codec, reader, form),
+    frames: (addFrame) => framesOf(reader, addFrame),
     result: async (signal) => runResult(await releasedAfter(reader, ending, signal)),
   }
 }
@@ -54,7 +60,7 @@ export async function releasedAfter<T>(reader: RunLogReader, work: Promise<T>, s
   }
 }
 
-export function framesOf(codec: EventCodec, reader: RunLogReader, form: MessageForm): RunFrames {
+export function framesOf(reader: RunLogReader, addFrame: AddFrame): RunFrames {
   /** Pieces taken from the event log. The unreturned rest starts at `offset` in the piece at `place`. */
   let pieces: (string | Buffer)[] = []
   let place = 0
@@ -65,7 +71,7 @@ export function framesOf(codec: EventCodec, reader: RunLogReader, form: MessageF
     pieces = []
     place = 0
     const entries = reader.take(limit)
-    for (const entry of entries) codec.addFrame(pieces, entry, reader.messages, form)
+    for (const entry of entries) addFrame(pieces, entry, reader.messages)
     return entries.length > 0
   }
   const moveTo = (end: number, length: number) => {

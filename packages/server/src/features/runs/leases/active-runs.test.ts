@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import type { ActiveRun, ActiveRuns, StoredConversation } from '../ports.ts'
-import { createActiveRuns } from './active-runs.ts'
+import type { StoredConversation } from '../ports.ts'
+import { type ActiveRun, type ActiveRuns, createActiveRuns } from './active-runs.ts'
 
 const conversation = (uuid: string, text: string): StoredConversation => ({
   uuid,

@@ -3,10 +3,10 @@
 import type { Message } from '@stet/contract/vocabulary'
 import { RunError } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
+import { createRunProgress } from '../events/run-progress.ts'
 import type { RunEnd, StoredConversation, StoredLog, StoredRun } from '../ports.ts'
+import { encodeEnd, stopped } from '../run-end.ts'
 import { nextStep, planOf } from '../steps/run-plan.ts'
-import { createRunProgress } from '../steps/run-progress.ts'
-import { endOf, stopped, terminalEvent } from '../supervise-run.ts'
 
 type EndDeps = Needs<'runs' | 'clock'>
 export type OrphanDeps = EndDeps & Needs<'templates'>
@@ -27,16 +27,16 @@ export async function endOrphaned(
 ): Promise<boolean> {
   const saved = await savedLog(deps, lost.workspaceId, run)
   const messages = saved
-    ? saved.messages.map(({ whole }) => JSON.parse(whole) as Message)
+    ? saved.messages.map((message) => JSON.parse(message) as Message)
     : lost.messages.length > 0
       ? lost.messages
       : await firstMessages(deps, run)
   const conversation = { ...lost, messages }
   const last = saved?.entries.at(-1)
   const savedId = last && ('lastId' in last ? last.lastId : last.id)
-  const firstEventId = (savedId ?? run.lastEventId ?? conversation.lastEventId) + reapedEventGap
+  const lastEventId = (savedId ?? run.lastEventId ?? conversation.lastEventId) + reapedEventGap
   const epochAfter = run.epoch + 1
-  return endUnsupervised(deps, conversation, run, { failure, from: 'running', saved, firstEventId, epochAfter })
+  return endUnsupervised(deps, conversation, run, { failure, from: 'running', saved, lastEventId, epochAfter })
 }
 
 async function savedLog({ runs }: EndDeps, workspaceId: number, run: StoredRun): Promise<StoredLog | null> {
@@ -58,44 +58,40 @@ async function firstMessages(deps: OrphanDeps, run: StoredRun): Promise<Message[
 
 /** Ends a queued run as stopped. Returns false if the run was started or ended in the meantime. */
 export function endQueued(deps: EndDeps, conversation: StoredConversation, run: StoredRun): Promise<boolean> {
-  const { epoch: epochAfter, firstEventId } = run
+  const { epoch: epochAfter, firstEventId: lastEventId } = run
   return endUnsupervised(deps, conversation, run, {
     failure: stopped(),
     from: 'queued',
     saved: null,
-    firstEventId,
+    lastEventId,
     epochAfter,
   })
 }
 
-interface UnsupervisedEnd extends Pick<RunEnd, 'from' | 'epochAfter'> {
+interface UnsupervisedEnd extends Pick<RunEnd, 'from' | 'epochAfter' | 'lastEventId'> {
   failure: RunError
   /** The event log before the end. */
   saved: StoredLog | null
-  firstEventId: number
 }
 
 async function endUnsupervised(
   deps: EndDeps,
   conversation: StoredConversation,
   run: StoredRun,
-  { failure, from, saved, firstEventId, epochAfter }: UnsupervisedEnd,
+  { failure, from, saved, lastEventId, epochAfter }: UnsupervisedEnd,
 ): Promise<boolean> {
-  const { codec } = deps.runs
-  const progress = createRunProgress(codec, conversation.messages)
+  const progress = createRunProgress(deps.runs.codec, conversation.messages)
   if (saved?.spending) progress.spending = saved.spending
-  const { encoded } = progress
-  const endedAt = deps.clock.now()
-  const terminal = codec.encodeEvent(terminalEvent({ failure }, progress), firstEventId, endedAt, conversation)
-  const eventLog = await codec.packEventLog({ messages: encoded, entries: [...(saved?.entries ?? []), terminal] })
-  const place = { epoch: run.epoch, epochAfter, from, lastEventId: firstEventId, endedAt }
-  const ids = { workspaceId: conversation.workspaceId, runUuid: run.uuid, conversationUuid: conversation.uuid }
-  if (!(await deps.runs.store.end({ ...ids, ...place, ...endOf({ failure }, progress), eventLog }))) return false
+  const { epoch, uuid: runUuid } = run
+  const place = { epoch, epochAfter, from, lastEventId }
+  const unsupervised = { conversation, runUuid, progress, entries: saved?.entries ?? [], ...place }
+  const { end, terminal } = await encodeEnd(deps, unsupervised, { failure })
+  if (!(await deps.runs.store.end(end))) return false
   deps.runs.active.forget(conversation.uuid)
   if (from === 'queued') {
     // Shows the terminal event to waiting readers. This event is the only one of the run.
     const log = deps.runs.eventLog.open(run.uuid, () => {}, true)
-    log.append(encoded, [terminal])
+    log.append(progress.encoded, [terminal])
     log.close()
   } else {
     // Releases readers in this process that wait for the first event. The stored event log has the end.

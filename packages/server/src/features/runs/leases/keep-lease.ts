@@ -4,7 +4,7 @@ import { type Repeated, repeat } from '../../../shared/clock.ts'
 import type { Needs } from '../../deps.ts'
 import { releaseLostClaims } from '../../idempotency/drop-records.ts'
 import type { LeaseTimes } from '../ports.ts'
-import { notStored } from '../supervise-run.ts'
+import { notStored } from '../run-end.ts'
 import { endOrphaned, type OrphanDeps } from './end-orphaned.ts'
 
 type LeaseDeps = Needs<'runs' | 'templates' | 'idempotency' | 'clock' | 'logger'>

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { refuse } from '../../../shared/app-error.ts'
 import type { ClaimedRun } from '../../idempotency/ports.ts'
 import type { ExecuteDeps } from '../execute-run.ts'
+import { startedConversation } from '../leases/active-runs.ts'
 import { prepareRun, requireFirstUse, type StartRunInput } from '../start-run.ts'
-import { startedConversation } from '../supervise-run.ts'
 
 /**
  * @throws the errors of `prepareRun`; AppError ConflictError if the Idempotency-Key was used;

@@ -3,13 +3,15 @@
 import { type Repeated, repeat } from '../../../shared/clock.ts'
 import type { Span } from '../../../shared/tracer.ts'
 import type { Needs } from '../../deps.ts'
+import type { SupervisedRun } from '../events/watch-run.ts'
 import type { ExecuteDeps } from '../execute-run.ts'
 import { endQueued } from '../leases/end-orphaned.ts'
 import type { NewRun, StoredConversation } from '../ports.ts'
 import type { PromptInput } from '../run.ts'
+import { whileAway } from '../run-end.ts'
 import { storedOrAbandoned } from '../start-run.ts'
 import { planOf } from '../steps/run-plan.ts'
-import { type SupervisedRun, superviseRun, whileAway } from '../supervise-run.ts'
+import { superviseRun } from '../supervise-run.ts'
 
 type QueueDeps = ExecuteDeps & Needs<'tracer'>
 

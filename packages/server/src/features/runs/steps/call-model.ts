@@ -1,6 +1,6 @@
 /** Collects a model call's chunks into a message and shows them as events. A failed call keeps its partial message. */
 
-import type { Message, MessagePart, ToolCall } from '@stet/contract/vocabulary'
+import type { Message, MessagePart, ToolCall, ToolSource } from '@stet/contract/vocabulary'
 import { newToolCallId } from '../../../shared/random-text.ts'
 import { storableText } from '../../../shared/text-guards.ts'
 import type { Span } from '../../../shared/tracer.ts'
@@ -8,14 +8,14 @@ import type { FinishReason, GeneratedFile, ModelChunk, ModelRequest, PartSeal } 
 import type { ModelPrices } from '../../providers/ports.ts'
 import { ProviderError, runErrorOf } from '../../providers/provider-error.ts'
 import { type Usage, usageOf } from '../../providers/usage.ts'
-import type { ProviderEvent, RunEvent, ShowEvents, ToolSource } from '../events/run-event.ts'
+import type { RunProgress } from '../events/run-progress.ts'
+import { append, spend } from '../events/run-progress.ts'
 import type { EndedModelCall } from '../ports.ts'
+import type { ProviderEvent, RunEvent, ShowEvents } from '../run.ts'
 import { type ShowDeps, type ShownCalls, showCalls } from '../tools/shown-calls.ts'
 import { endModelSpan, startModelSpan } from './model-span.ts'
 import type { RunPlan } from './run-plan.ts'
-import type { RunProgress } from './run-progress.ts'
-import { append, spend } from './run-progress.ts'
-import type { StepSetUp } from './set-up-step.ts'
+import type { StepSetUp } from './run-step.ts'
 
 export interface ModelCall {
   setUp: StepSetUp

@@ -7,7 +7,7 @@ import type { ModelPrices } from '../../providers/ports.ts'
 import type { Usage } from '../../providers/usage.ts'
 import type { EndedModelCall } from '../ports.ts'
 import { promptAttributes, type RunPlan } from './run-plan.ts'
-import type { StepSetUp } from './set-up-step.ts'
+import type { StepSetUp } from './run-step.ts'
 
 /** The provider types whose names differ in the conventions. */
 const providerNames = new Map([

@@ -4,6 +4,7 @@ import type { Span, SpanAttributes } from '../../../shared/tracer.ts'
 import type { Needs } from '../../deps.ts'
 import { type HeldFiles, heldFiles } from '../../templates/held-files.ts'
 import type { EvaluationOwner, TemplateStep } from '../../templates/template-engine.ts'
+import type { EndedRun } from '../ports.ts'
 import type { PromptInput, PromptSteps, ToolScope } from '../run.ts'
 
 interface RenderedSteps {
@@ -23,7 +24,7 @@ interface ChatStep {
 }
 
 /** Each instance serves one run. */
-export interface RunPlan extends Pick<PromptInput, 'apiKeyId' | 'projectDefaults' | 'declaredSdk' | 'version'> {
+export interface RunPlan extends Pick<PromptInput, 'apiKeyId' | 'projectDefaults' | 'omitsToolsRequested' | 'version'> {
   path: string
   tools: ToolScope
   steps: RenderedSteps | ChatStep
@@ -37,7 +38,7 @@ export function planOf(
   input: PromptInput,
   { runUuid, stream }: { runUuid: string; stream: boolean },
 ): RunPlan {
-  const { apiKeyId, source, projectDefaults, declaredSdk, version } = input
+  const { apiKeyId, source, projectDefaults, omitsToolsRequested, version } = input
   return {
     apiKeyId,
     path: source.path,
@@ -47,7 +48,7 @@ export function planOf(
     projectDefaults,
     steps: renderedSteps(deps, input),
     stream,
-    declaredSdk,
+    omitsToolsRequested,
   }
 }
 
@@ -63,6 +64,18 @@ export function promptAttributes({ path, version }: Pick<RunPlan, 'path' | 'vers
     'stet.prompt.path': path,
     'stet.prompt.content_hash': contentHash,
     'stet.version.uuid': uuid,
+  }
+}
+
+export function runAttributes(plan: RunPlan, mode: EndedRun['mode']): SpanAttributes {
+  const { runUuid, conversationUuid, workspaceId, projectId } = plan.tools
+  return {
+    'stet.run.mode': mode,
+    'stet.run.uuid': runUuid ?? undefined,
+    'gen_ai.conversation.id': conversationUuid,
+    'stet.workspace.id': workspaceId,
+    'stet.project.id': projectId,
+    ...promptAttributes(plan),
   }
 }
 

@@ -1,102 +1,104 @@
-/** Runs one step: repeats model calls until one has no tool calls, or has a tool request for the caller. */
-
+/** What a step does around its model calls: finds provider, model and tools, and shows its response. */
 import type { Message, ToolCall } from '@stet/contract/vocabulary'
+import type { PromptConfig } from '@stet/template/config'
 import { RunError } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
-import type { EncodedResponse, RunSpending, StepResponse } from '../run.ts'
-import { type AnswerDeps, answerCalls } from '../tools/answer-calls.ts'
-import type { ExecuteRun } from '../tools/run-agent.ts'
-import { endWait, isAwaited, type ShownCalls } from '../tools/shown-calls.ts'
-import type { StepTool } from '../tools/tool.ts'
-import { callModel, type ModelAnswer } from './call-model.ts'
+import { listProviders } from '../../providers/list-providers.ts'
+import type { ResolvedProvider } from '../../providers/ports.ts'
+import { chooseModel, chooseProvider, resolveProvider } from '../../providers/resolve-provider.ts'
+import { readPromptConfig } from '../../templates/prompt-config.ts'
+import { latitude, locate, type RunProgress, type RunWatch, type StepTotals } from '../events/run-progress.ts'
+import type { EncodedResponse, StepResponse } from '../run.ts'
+import { gatherTools, type ToolboxDeps } from '../tools/gather-tools.ts'
+import type { Toolbox } from '../tools/tool.ts'
+import type { ModelAnswer } from './call-model.ts'
 import type { RunPlan } from './run-plan.ts'
-import {
-  addOutput,
-  latitude,
-  locate,
-  nothingSpent,
-  type RunProgress,
-  type RunWatch,
-  type StepTotals,
-  spend,
-} from './run-progress.ts'
-import type { StepSetUp } from './set-up-step.ts'
 import { structuredAnswer } from './structured-answer.ts'
 
-export type StepDeps = AnswerDeps & Needs<'providers'>
+export type SetUpDeps = ToolboxDeps & Needs<'providers' | 'secrets' | 'clock' | 'logger'>
+
+export interface StepSetUp {
+  prompt: PromptConfig
+  provider: ResolvedProvider
+  model: string
+  toolbox: Toolbox
+  /** The configuration that `provider-started` shows. */
+  config: Record<string, unknown>
+}
+
+/** @throws RunError if the configuration, provider, model or a tool is invalid or missing. */
+export async function setUpStep(
+  deps: SetUpDeps,
+  plan: RunPlan,
+  written: Record<string, unknown>,
+  signal: AbortSignal,
+): Promise<StepSetUp> {
+  const prompt = readPromptConfig(written, plan.path, [...deps.runs.serverTools.keys()])
+  const entries = await listProviders(deps, plan.tools.workspaceId)
+  const { environment } = deps.providers
+  const entry = chooseProvider(entries, {
+    path: plan.path,
+    named: prompt.provider,
+    projectDefault: plan.projectDefaults.provider,
+    serverDefault: environment.defaultProvider,
+  })
+  const model = chooseModel(entry, {
+    path: plan.path,
+    named: prompt.model,
+    projectDefault: plan.projectDefaults.model,
+    serverDefault: environment.defaultModel,
+  })
+  const provider = resolveProvider(deps, entry)
+  const toolbox = await gatherTools(deps, plan.tools, prompt, signal)
+  const config = { ...written, provider: provider.name, model }
+  return { prompt, provider, model, toolbox, config }
+}
+
+interface StepEnd extends RunWatch {
+  plan: RunPlan
+  setUp: StepSetUp
+  progress: RunProgress
+  input: readonly Message[]
+  step: StepTotals
+  answer: ModelAnswer
+  /** Calls of the caller's tools that end the run. */
+  requests: ToolCall[]
+}
+
+/** @throws the errors of `structuredAnswer`. */
+export async function respond(deps: Needs<'templates'>, end: StepEnd): Promise<EncodedResponse> {
+  const { plan, setUp, progress, input, step, answer, requests, showEvents } = end
+  const isObject = setUp.prompt.schema !== undefined && requests.length === 0
+  const object = isObject ? await structuredAnswer(deps, end) : undefined
+  const response: Omit<StepResponse, 'input' | 'output'> = {
+    streamType: isObject ? 'object' : 'text',
+    text: answer.text,
+    ...(isObject && { object }),
+    toolCalls: requests,
+    ...(answer.reasoning !== '' && { reasoning: answer.reasoning }),
+    usage: step.spending.tokenUsage,
+    cost: step.spending.cost,
+    model: setUp.model,
+    provider: setUp.provider.kind,
+    finishReason: requests.length > 0 ? 'tool-calls' : answer.finishReason,
+  }
+  const places = { input: locate(progress, input), output: locate(progress, step.output) }
+  const encoded = progress.codec.encodeResponse({ ...response, ...places }, plan.tools.conversationUuid)
+  progress.answer = encoded
+  const { finishReason, usage: tokenUsage } = response
+  showEvents([
+    { provider: { type: 'finish', finishReason, usage: tokenUsage } },
+    latitude(progress, { type: 'provider-completed', response: encoded, tokenUsage, finishReason }),
+    latitude(progress, { type: 'step-completed' }),
+  ])
+  return encoded
+}
 
 /** The limit for a run, over all steps and agents. */
 const maxModelCalls = 150
 
-export interface StepInput extends RunWatch {
-  plan: RunPlan
-  setUp: StepSetUp
-  progress: RunProgress
-  input: Message[]
-  execute: ExecuteRun
-}
-
-export interface StepOutcome {
-  answer: EncodedResponse
-  output: Message[]
-  toolRequests: ToolCall[]
-}
-
-export async function runStep(
-  deps: StepDeps,
-  { plan, setUp, progress, input, execute, ...watch }: StepInput,
-): Promise<StepOutcome> {
-  const { toolbox } = setUp
-  const { showEvents } = watch
-  const step: StepTotals = { output: [], spending: nothingSpent() }
-  showEvents([
-    latitude(progress, { type: 'step-started' }),
-    latitude(progress, { type: 'provider-started', config: setUp.config }),
-  ])
-  for (let callNumber = 0; ; callNumber += 1) {
-    assertMayCall(progress, setUp, callNumber)
-    progress.budget.modelCalls += 1
-    showEvents([{ provider: { type: 'start-step', step: callNumber + 1 } }])
-    const shown: ShownCalls = { scope: plan.tools, toolbox, progress, waiting: new Map() }
-    try {
-      const messages = [...input, ...step.output]
-      const answer = await callModel(deps, { setUp, plan, progress, messages, shown, callNumber, ...watch })
-      const { usage, price, faultyCalls } = answer
-      spend(progress, step, { tokenUsage: usage, cost: price.cost, costUnknown: !price.known })
-      addOutput(progress, step, answer.message)
-      const requests = answer.calls.filter(({ name }) => isRequest(toolbox.get(name)))
-      const calls = answer.calls.filter((call) => !requests.includes(call))
-      if (calls.length > 0 || faultyCalls.length > 0) {
-        // Fails before the tools run if no model call is left for the results.
-        if (requests.length === 0) assertMayCall(progress, setUp, callNumber + 1)
-        await answerCalls(deps, { plan, progress, toolbox, shown, calls, faultyCalls, execute, ...watch, step })
-        if (requests.length === 0) continue
-      }
-      const isObject = setUp.prompt.schema !== undefined && requests.length === 0
-      const object = isObject ? await structuredAnswer(deps, { setUp, plan, answer, ...watch }) : undefined
-      const response = responseOf(setUp, { answer, requests, spending: step.spending, isObject, object })
-      const places = { input: locate(progress, input), output: locate(progress, step.output) }
-      const encoded = progress.codec.encodeResponse({ ...response, ...places }, plan.tools.conversationUuid)
-      progress.answer = encoded
-      const { finishReason, usage: tokenUsage } = response
-      showEvents([
-        { provider: { type: 'finish', finishReason, usage: tokenUsage } },
-        latitude(progress, { type: 'provider-completed', response: encoded, tokenUsage, finishReason }),
-        latitude(progress, { type: 'step-completed' }),
-      ])
-      return { answer: encoded, output: step.output, toolRequests: requests }
-    } finally {
-      for (const id of [...shown.waiting.keys()]) endWait(shown, id)
-    }
-  }
-}
-
-/** True if a call of this tool ends the run. The caller continues with a chat. */
-function isRequest(tool: StepTool | undefined): boolean {
-  return tool?.source === 'client' && !isAwaited(tool)
-}
-
-function assertMayCall(progress: RunProgress, setUp: StepSetUp, callNumber: number): void {
+/** @throws RunError `max_step_count_exceeded_error` if the prompt or the run has no model call left. */
+export function assertMayCall(progress: RunProgress, setUp: StepSetUp, callNumber: number): void {
   const { maxSteps } = setUp.prompt
   const limit =
     callNumber >= maxSteps ? maxSteps : progress.budget.modelCalls >= maxModelCalls ? maxModelCalls : undefined
@@ -104,30 +106,4 @@ function assertMayCall(progress: RunProgress, setUp: StepSetUp, callNumber: numb
   throw new RunError('max_step_count_exceeded_error', `The run reached its limit of ${limit} model calls`, {
     details: { maxSteps: limit },
   })
-}
-
-interface StepAnswer {
-  answer: ModelAnswer
-  requests: ToolCall[]
-  spending: RunSpending
-  isObject: boolean
-  object: unknown
-}
-
-function responseOf(
-  setUp: StepSetUp,
-  { answer, requests, spending, isObject, object }: StepAnswer,
-): Omit<StepResponse, 'input' | 'output'> {
-  return {
-    streamType: isObject ? 'object' : 'text',
-    text: answer.text,
-    ...(isObject && { object }),
-    toolCalls: requests,
-    ...(answer.reasoning !== '' && { reasoning: answer.reasoning }),
-    usage: spending.tokenUsage,
-    cost: spending.cost,
-    model: setUp.model,
-    provider: setUp.provider.kind,
-    finishReason: requests.length > 0 ? 'tool-calls' : answer.finishReason,
-  }
 }

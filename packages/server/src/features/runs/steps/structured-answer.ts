@@ -4,10 +4,10 @@ import { RunError } from '../../../shared/app-error.ts'
 import { parseStorable, storableText } from '../../../shared/text-guards.ts'
 import type { Needs } from '../../deps.ts'
 import type { FinishReason } from '../../providers/model-driver.ts'
+import type { RunWatch } from '../events/run-progress.ts'
 import type { ModelAnswer } from './call-model.ts'
 import type { RunPlan } from './run-plan.ts'
-import type { RunWatch } from './run-progress.ts'
-import type { StepSetUp } from './set-up-step.ts'
+import type { StepSetUp } from './run-step.ts'
 
 interface StructuredStep extends Pick<RunWatch, 'signal'> {
   setUp: StepSetUp

@@ -4,8 +4,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { ToolCall } from '@stet/contract/vocabulary'
 import { isUnavailable } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
+import type { RunProgress } from '../events/run-progress.ts'
 import type { ToolScope } from '../run.ts'
-import type { RunProgress } from '../steps/run-progress.ts'
 import type { StepTool, Toolbox, ToolOutcome } from './tool.ts'
 
 export type ShowDeps = Needs<'runs' | 'clock'>

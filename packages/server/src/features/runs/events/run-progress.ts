@@ -1,9 +1,8 @@
 import type { Message, ToolCall } from '@stet/contract/vocabulary'
 import type { Span } from '../../../shared/tracer.ts'
 import { addUsage, usageOf } from '../../providers/usage.ts'
-import type { LatitudeEvent, RunEvent, ShowEvents } from '../events/run-event.ts'
-import type { EncodedMessage, EventCodec } from '../ports.ts'
-import type { EncodedResponse, MessageSlice, RunSpending } from '../run.ts'
+import type { EventCodec } from '../ports.ts'
+import type { EncodedResponse, LatitudeEvent, MessageSlice, RunEvent, RunSpending, ShowEvents } from '../run.ts'
 
 export interface RunWatch {
   showEvents: ShowEvents
@@ -21,7 +20,7 @@ export interface RunProgress {
   readonly codec: EventCodec
   /** The conversation's messages. The list is append-only, and `append` encodes each message once. */
   readonly messages: Message[]
-  readonly encoded: EncodedMessage[]
+  readonly encoded: string[]
   /** The position of each message: the latest by object, the first by encoded text. */
   readonly places: Map<Message | string, number>
   spending: RunSpending
@@ -56,7 +55,7 @@ export function createRunProgress(
 export function append({ codec, messages, encoded, places }: RunProgress, added: readonly Message[]): void {
   for (const message of added) {
     const code = codec.encodeMessage(message)
-    if (!places.has(code.whole)) places.set(code.whole, messages.length)
+    if (!places.has(code)) places.set(code, messages.length)
     places.set(message, messages.length)
     messages.push(message)
     encoded.push(code)
@@ -73,8 +72,8 @@ export function locate({ codec, messages, encoded, places }: RunProgress, wanted
     let place = next !== undefined && messages[next] === message ? next : places.get(message)
     if (place === undefined) {
       // Encodes only messages that were never appended, because a message may be several megabytes.
-      const { whole } = codec.encodeMessage(message)
-      place = next !== undefined && encoded[next]?.whole === whole ? next : places.get(whole)
+      const code = codec.encodeMessage(message)
+      place = next !== undefined && encoded[next] === code ? next : places.get(code)
     }
     if (open && place === open[1]) {
       open[1] += 1
