@@ -1,12 +1,6 @@
 /** Recognizes legacy clients by `X-Latitude-SDK-Version` and adapts responses to their models. */
-import {
-  type Message,
-  type MessagePart,
-  PROVIDER_KINDS,
-  type ProviderKind,
-  type Role,
-  type RunResult as RunResultBody,
-} from '@stet/contract/vocabulary'
+import { ProviderKind } from '@stet/contract'
+import type { Message, MessagePart, ProviderKey, Role, RunResult as RunResultBody } from '@stet/contract/vocabulary'
 
 export interface ClientGeneration {
   /** True if the header is present. Such clients parse responses with strict models. */
@@ -25,8 +19,9 @@ export function clientGeneration(header: string | undefined): ClientGeneration {
 }
 
 /** Returns undefined for an unknown type, because legacy clients accept only the listed types. */
-export function providerKind(kind: string | undefined): ProviderKind | undefined {
-  return PROVIDER_KINDS.find((known) => known === kind)
+export function providerKind(kind: string | undefined): ProviderKey['provider'] | undefined {
+  const parsed = ProviderKind.safeParse(kind)
+  return parsed.success ? parsed.data : undefined
 }
 
 /** The parts that legacy clients' strict models accept, by role. */
