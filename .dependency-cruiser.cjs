@@ -283,7 +283,7 @@ module.exports = {
       name: 'vocabulary-and-routes-are-plain',
       severity: 'error',
       from: { path: '^packages/contract/src/(vocabulary/|routes\\.ts$)' },
-      to: { pathNot: '^packages/contract/src/(vocabulary/|error-causes\\.ts$)' },
+      to: { pathNot: '^packages/contract/src/vocabulary/' },
     },
     {
       name: 'clients-take-the-vocabulary-and-the-routes-from-contract',

@@ -41,7 +41,6 @@ const beside: readonly Step[] = [
 /** One at a time. Beside another step, the server's background work would count as part of the run path. */
 const last: readonly Step[] = [
   ['run path', 'tsx', 'scripts/checks/run-path.ts'],
-  ['drift', 'tsx', 'scripts/check-drift.ts'],
   ['tests', 'tsx', 'scripts/test.ts', '--whole', '--retry'],
   ['README walk', 'tsx', 'scripts/checks/readme-walk.ts'],
   ['container', 'tsx', 'scripts/checks/container.ts'],

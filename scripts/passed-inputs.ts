@@ -22,19 +22,6 @@ const packageFiles = [
 
 /** The inputs of each step, as `git ls-files` takes them. */
 const inputsOf = {
-  drift: [
-    'packages/contract/src',
-    'packages/contract/scripts',
-    'packages/contract/openapi.json',
-    'packages/sdk/src',
-    'packages/sdk/test/*.test-d.ts',
-    'packages/cli/src',
-    'packages/server/src/wire',
-    'packages/*/tsconfig*.json',
-    'tsconfig.base.json',
-    'scripts/check-drift.ts',
-    'scripts/drift-mutations.ts',
-  ],
   'docs site': ['pnpm-lock.yaml', 'docs', '*.md'],
   container: [...packageFiles, 'deploy', 'scripts/checks/container', 'scripts/checks/container.ts'],
   release: [...packageFiles, 'LICENSE', 'packages/*/README.md', 'packages/*/bin'],

@@ -15,7 +15,6 @@ import { printSummary, totalsOf } from './test/summary.ts'
 
 const steps: readonly (readonly [command: string, ...args: string[]])[] = [
   ['pnpm', 'run', 'docs:build'],
-  ['tsx', 'scripts/check-drift.ts'],
   ['tsx', 'scripts/checks/readme-walk.ts'],
   ['tsx', 'scripts/checks/container.ts'],
   ['tsx', 'scripts/release/dry-run.ts'],

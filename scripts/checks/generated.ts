@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process'
 
 const checks: readonly [file: string, script: string][] = [
   ['packages/contract/samples/sdk/calls.json', 'packages/sdk/scripts/emit-samples.ts'],
+  ['packages/contract/src/vocabulary', 'packages/contract/scripts/emit-vocabulary.ts'],
   ['packages/contract/openapi.json', 'packages/contract/scripts/emit-openapi.ts'],
   ['docs/errors.md', 'packages/contract/scripts/emit-errors.ts'],
   ['docs/configuration.md', 'packages/server/scripts/emit-configuration.ts'],

@@ -1,6 +1,6 @@
 import type { Context } from './context.ts'
 import { CliError, exitCodes } from './exit-code.ts'
-import type { Flag } from './settings/global-flags.ts'
+import type { Flag, FlagName } from './settings/global-flags.ts'
 
 export interface Argument {
   name: string
@@ -9,19 +9,20 @@ export interface Argument {
   isMany?: boolean
 }
 
-export interface RawInput {
+/** @typeParam Name the flags that a command has, see {@link FlagName} */
+export interface RawInput<Name extends string = string> {
   args: readonly string[]
-  flags: Readonly<Record<string, unknown>>
+  flags: Readonly<Record<Name, unknown>>
 }
 
 /** `run` is separate from `print`, so that `--json` can print the data that `run` returns. */
-export interface CommandDefinition<I, D> {
+export interface CommandDefinition<Flags extends readonly Flag[], I, D> {
   summary: string
   examples: readonly string[]
   args?: readonly Argument[]
-  flags?: readonly Flag[]
+  flags?: Flags
   /** Validates the input. Sends no request. */
-  parse(raw: RawInput): I
+  parse(raw: RawInput<FlagName<Flags>>): I
   /** Returns the data. With `--json`, this data is printed as JSON if `print` is defined. */
   run(input: I, ctx: Context): Promise<D>
   /** Prints the data for humans. Absent if `run` writes its own output. */
@@ -38,14 +39,17 @@ export interface Command {
 }
 
 /** @example export const command = defineCommand({ summary: 'who is logged in', examples: ['stet whoami'], parse, run, print }) */
-export function defineCommand<I, D>(definition: CommandDefinition<I, D>): Command {
+export function defineCommand<const Flags extends readonly Flag[] = [], I = unknown, D = unknown>(
+  definition: CommandDefinition<Flags, I, D>,
+): Command {
   return {
     summary: definition.summary,
     examples: definition.examples,
     args: definition.args ?? [],
     flags: definition.flags ?? [],
     async execute(raw, ctx) {
-      const input = definition.parse(raw)
+      // The program parses the flags of the definition only.
+      const input = definition.parse(raw as RawInput<FlagName<Flags>>)
       const data = await definition.run(input, ctx)
       if (definition.print) {
         if (ctx.flags.json) ctx.io.out(`${JSON.stringify(data)}\n`)
@@ -56,17 +60,17 @@ export function defineCommand<I, D>(definition: CommandDefinition<I, D>): Comman
   }
 }
 
-export function textFlag(raw: RawInput, name: string): string | undefined {
-  const value = raw.flags[name]
+export function textFlag<Name extends string>(raw: RawInput<Name>, name: NoInfer<Name>): string | undefined {
+  const value: unknown = raw.flags[name]
   return typeof value === 'string' ? value : undefined
 }
 
-export function listFlag(raw: RawInput, name: string): string[] {
-  const value = raw.flags[name]
+export function listFlag<Name extends string>(raw: RawInput<Name>, name: NoInfer<Name>): string[] {
+  const value: unknown = raw.flags[name]
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
 }
 
-export function hasFlag(raw: RawInput, name: string): boolean {
+export function hasFlag<Name extends string>(raw: RawInput<Name>, name: NoInfer<Name>): boolean {
   return raw.flags[name] === true
 }
 

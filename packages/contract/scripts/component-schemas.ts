@@ -22,6 +22,8 @@ export class ComponentSchemas {
       override: ({ zodSchema, jsonSchema }) => {
         // Keys of JSON objects are always strings.
         delete jsonSchema.propertyNames
+        // TypeScript, for the generated declarations.
+        delete jsonSchema.example
         this.#replaceDocumented(zodSchema, jsonSchema)
       },
     })

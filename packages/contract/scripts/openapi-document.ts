@@ -2,15 +2,14 @@ import { readFileSync } from 'node:fs'
 import type { AppRoute } from '@ts-rest/core'
 import { z } from 'zod'
 import { sampleOf } from '../samples/index.ts'
+import { ERROR_CAUSES, type ErrorCause, statusOf } from '../src/causes/error-causes.ts'
 import { causesOf, readsBody } from '../src/causes-of.ts'
 import { listConsoleRoutes, listRoutes, type Route } from '../src/contract.ts'
-import { CAUSE_DOCS } from '../src/error-docs.ts'
 import { ERROR_STATUSES, ErrorBody } from '../src/errors.ts'
 import { type OperatorRouteName, operatorRoutes } from '../src/operator-routes.ts'
 import { API_PREFIX, type RouteMetadata } from '../src/routes.ts'
 import { Document } from '../src/schemas/documents.ts'
 import { RunEvent } from '../src/schemas/run-events.ts'
-import { type ErrorCause, statusOf } from '../src/vocabulary/error-causes.ts'
 import { ComponentSchemas, type JsonSchema } from './component-schemas.ts'
 import { errorHeaders, REQUEST_HEADERS, RESPONSE_HEADERS, requestHeaders, successHeaders } from './openapi-headers.ts'
 import { sdkSample } from './sdk-sample.ts'
@@ -172,7 +171,7 @@ function responses(route: AppRoute, metadata: RouteMetadata, schemas: ComponentS
 }
 
 function refusal(status: number, causes: readonly ErrorCause[]): JsonSchema {
-  const texts = causes.filter((cause) => statusOf(cause) === status).map((cause) => CAUSE_DOCS[cause].when)
+  const texts = causes.filter((cause) => statusOf(cause) === status).map((cause) => ERROR_CAUSES[cause].when)
   const text = texts.join('; ')
   return { $ref: `#/components/responses/${status}`, description: `${text.charAt(0).toUpperCase()}${text.slice(1)}.` }
 }

@@ -55,7 +55,7 @@ const rateLimit = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Re
 export function successHeaders(route: RouteMetadata, isDocument: boolean): JsonSchema {
   return references([
     'X-Request-Id',
-    ...(route.rateLimited ? rateLimit : []),
+    ...(route.isPublic ? [] : rateLimit),
     ...(route.streams ? (['X-Conversation-Uuid'] as const) : []),
     ...(isDocument ? (['ETag'] as const) : []),
     ...(route.idempotent ? (['Idempotency-Replayed'] as const) : []),

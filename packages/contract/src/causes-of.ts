@@ -1,5 +1,5 @@
+import { ERROR_CAUSES, type ErrorCause } from './causes/error-causes.ts'
 import type { RouteMetadata } from './routes.ts'
-import { ERROR_CAUSES, type ErrorCause } from './vocabulary/error-causes.ts'
 
 /**
  * Causes that no route declares. The first six concern the request itself, before the handler of a route runs. The
@@ -70,12 +70,13 @@ const ofParameter: Readonly<Record<string, readonly ErrorCause[]>> = {
  */
 export function causesOf(route: RouteShape, metadata: RouteMetadata): ErrorCause[] {
   const { method, path, query } = route
-  const { scope, rateLimited, idempotent, answersSecret, streams, preconditions = [], isPublic, errors } = metadata
+  const { scope, idempotent, answersSecret, streams, preconditions = [], isPublic, errors = [] } = metadata
   const parameters = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
   const causes = new Set<ErrorCause>([
     ...everywhere,
-    ...(rateLimited ? (['rate-limited'] as const) : []),
+    ...(isPublic ? [] : (['rate-limited'] as const)),
     ...(scope === 'any' ? [] : (['missing-scope'] as const)),
+    ...(metadata.refusesRestrictedKeys ? (['restricted-key'] as const) : []),
     ...(query === undefined ? [] : (['invalid-query'] as const)),
     ...(parameters.length === 0 ? [] : (['malformed-path'] as const)),
     ...(readsBody(route, metadata) ? ofBody : []),
@@ -105,5 +106,5 @@ export function readsBody({ method }: Pick<RouteShape, 'method'>, { ignoresBody,
 
 /** Whether a full workspace refuses the route: those that create or run, and those that replace something of any size. */
 export function isRefusedWhenFull({ method }: Pick<RouteShape, 'method'>, metadata: RouteMetadata): boolean {
-  return (metadata.idempotent || method === 'PUT') && !metadata.worksWhenFull
+  return (metadata.idempotent === true || method === 'PUT') && !metadata.worksWhenFull
 }

@@ -1,48 +1,9 @@
 import { z } from 'zod'
-import type * as vocabulary from './vocabulary/index.ts'
-import { KEY_SCOPES } from './vocabulary/scopes.ts'
+import { LIMITS } from './vocabulary/limits.ts'
 
-/** Fixed request limits. `…Length` counts code points, `…Bytes` counts UTF-8 bytes. */
-export const LIMITS = {
-  nameLength: 256,
-  descriptionLength: 16_384,
-  customIdentifierLength: 256,
-  promptBytes: 262_144,
-  toolPayloadBytes: 262_144,
-  messages: 1_000,
-  toolNames: 128,
-  toolNameLength: 128,
-  changes: 1_000,
-  rateLimit: 100_000,
-  metadataBytes: 16_384,
-  /** Bounds the absolute value of ratings. Sums of numbers near the largest double would overflow. */
-  rating: 1_000_000_000,
-  overlapSeconds: 604_800,
-  pageSize: 100,
-  leastLinkSeconds: 30,
-  mostLinkSeconds: 604_800,
-  retentionDays: 3_650,
-} as const
-
-export const KeyScope = z.enum(KEY_SCOPES)
-export type KeyScope = Held<z.infer<typeof KeyScope>, vocabulary.KeyScope>
-
-/** Removes `undefined` from the values of optional keys, because JSON has no undefined. */
-type Wire<T> = T extends readonly (infer Item)[]
-  ? Wire<Item>[]
-  : T extends object
-    ? { [Key in keyof T]: Wire<Exclude<T[Key], undefined>> }
-    : T
-
-/** True if both types have the same keys, optionality and values on the wire. */
-export type Same<One, Other> =
-  (<T>() => T extends Wire<One> ? 1 : 2) extends <T>() => T extends Wire<Other> ? 1 : 2 ? true : false
-
-/** Checks at compile time that a schema's type matches the vocabulary's type. Returns the vocabulary's type. */
-export type Held<
-  _Derived extends Same<_Derived, Plain> extends true ? unknown : ['the vocabulary has', Plain],
-  Plain,
-> = Plain
+export const KeyScope = z.enum(['read', 'run', 'write', 'publish', 'admin']).meta({
+  description: 'The key scopes. `admin` includes the other four key scopes, which do not include one another.',
+})
 
 /**
  * A body that writes the response itself: an event stream or ready JSON bytes. The server does not validate raw
@@ -148,8 +109,11 @@ export const expectedHashes = {
 
 export const Person = z
   .object({ id: Id, name: z.string(), email: z.string().meta({ description: '`""` if unknown.' }) })
-  .meta({ id: 'Person' })
-export type Person = Held<z.infer<typeof Person>, vocabulary.Person>
+  .meta({
+    id: 'Person',
+    description: 'The person or program that an API key acts for.',
+    example: "{ id: 1, name: 'Ada', email: 'ada@example.com' }",
+  })
 
 export const JsonObject = z.record(z.string(), z.unknown())
 

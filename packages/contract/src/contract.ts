@@ -1,6 +1,6 @@
 import { type AppRoute, initContract } from '@ts-rest/core'
+import { statusOf } from './causes/error-causes.ts'
 import { causesOf } from './causes-of.ts'
-import type { Same } from './common.ts'
 import { ERROR_STATUSES } from './errors.ts'
 import { consoleRoutes, type RouteMetadata, routes } from './routes.ts'
 import { apiKeyRoutes } from './schemas/api-keys.ts'
@@ -16,8 +16,6 @@ import { providerRoutes } from './schemas/providers.ts'
 import { runRoutes } from './schemas/runs.ts'
 import { toolRoutes } from './schemas/tools.ts'
 import { versionRoutes } from './schemas/versions.ts'
-import { statusOf } from './vocabulary/error-causes.ts'
-import type { ConsoleRouteTypes, RouteTypes } from './vocabulary/route-types.ts'
 
 /** Joins every record of `routes.ts` with its schemas. Paths are relative to `API_PREFIX`. */
 export const contract = initContract().router({
@@ -34,48 +32,11 @@ export const contract = initContract().router({
   providerApiKeys: join(routes.providerApiKeys, providerKeyRoutes),
   providers: join(routes.providers, providerRoutes),
 })
-export type Contract = Agreeing<typeof contract, Difference<typeof contract, RouteTypes>>
+export type Contract = typeof contract
 
 /** The sign-in of the console, outside `API_PREFIX`. */
 export const consoleContract = initContract().router({ console: join(consoleRoutes, consoleRouteShapes) })
-export type ConsoleContract = Agreeing<
-  typeof consoleContract,
-  Difference<typeof consoleContract, { console: ConsoleRouteTypes }>
->
-
-type Agreeing<Routers, None extends never> = Routers | None
-
-/**
- * A union of the routes whose body, query or result differs from the vocabulary's `Types`. Contains `'names'` if a route exists on
- * one side only. The type is `never` if both sides agree.
- */
-type Difference<Routers, Types> =
-  | {
-      [Router in keyof Routers]: {
-        [Name in keyof Routers[Router]]: Same<TypesOf<Routers[Router][Name]>, Known<Types, Router, Name>> extends true
-          ? never
-          : [Router, Name]
-      }[keyof Routers[Router]]
-    }[keyof Routers]
-  | (Same<Names<Routers>, Names<Types>> extends true ? never : 'names')
-type Names<Routers> = { [Router in keyof Routers]: { [Name in keyof Routers[Router]]: true } }
-type Known<Types, Router, Name> = Router extends keyof Types
-  ? Name extends keyof Types[Router]
-    ? Types[Router][Name]
-    : never
-  : never
-
-type TypesOf<Shape> = Sent<Shape, 'body'> & Sent<Shape, 'query'> & { result: Result<Shape> }
-type Sent<Shape, Part extends string> =
-  Shape extends Record<Part, { _zod: { input: infer Value } }> ? Record<Part, Value> : unknown
-type Result<Shape> = Shape extends { responses: { 200: infer Found; 201: infer Created } }
-  ? Output<Found> | Output<Created>
-  : Shape extends { responses: { 201: infer Created } }
-    ? Output<Created>
-    : Shape extends { responses: { 200: infer Found } }
-      ? Output<Found>
-      : never
-type Output<Schema> = Schema extends { _zod: { output: infer Value } } ? Value : never
+export type ConsoleContract = typeof consoleContract
 
 type Joined<Records extends Record<string, RouteMetadata>, Shapes> = {
   [Name in keyof Records & keyof Shapes]: Shapes[Name] &

@@ -1,6 +1,6 @@
 /** The page docs/errors.md, which a server also serves beside its API reference. */
-import { CAUSE_DOCS, RUN_ERROR_DOCS } from './error-docs.ts'
-import { type CauseEntry, ERROR_CAUSES, type ErrorCause, statusOf } from './vocabulary/error-causes.ts'
+import { ERROR_CAUSES, type ErrorCause, statusOf } from './causes/error-causes.ts'
+import { RUN_ERRORS } from './causes/run-errors.ts'
 
 const head = `# Errors
 
@@ -33,7 +33,7 @@ A failed run is 422 with the name \`DocumentRunError\`, or a \`chain-error\` eve
 
 /** The page in Markdown. */
 export function errorsPage(): string {
-  const runRows = Object.entries(RUN_ERROR_DOCS).map(([code, { when, next }]) => [`\`${code}\``, sentence(when), next])
+  const runRows = Object.entries(RUN_ERRORS).map(([code, { when, next }]) => [`\`${code}\``, sentence(when), next])
   return [
     head,
     table(['Reason', 'Status', 'Class', 'Message', 'When', 'What to do'], refusals()),
@@ -51,8 +51,7 @@ function refusals(): string[][] {
   return (Object.keys(ERROR_CAUSES) as ErrorCause[])
     .filter((cause) => ERROR_CAUSES[cause].code !== 'DocumentRunError')
     .map((cause) => {
-      const { code, message }: CauseEntry = ERROR_CAUSES[cause]
-      const { when, next } = CAUSE_DOCS[cause]
+      const { code, message, when, next } = ERROR_CAUSES[cause]
       return [`\`${cause}\``, String(statusOf(cause)), code, `\`${message}\``, sentence(when), next]
     })
 }

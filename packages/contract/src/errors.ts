@@ -1,19 +1,20 @@
 import { z } from 'zod'
-import type { Held } from './common.ts'
-import { ERROR_CODES, RUN_ERROR_CODES } from './vocabulary/error-codes.ts'
-import type * as vocabulary from './vocabulary/index.ts'
+import { RUN_ERRORS } from './causes/run-errors.ts'
+import { STATUS_BY_CODE } from './vocabulary/error-codes.ts'
 
-export const RunErrorCode = z.enum(RUN_ERROR_CODES)
-export type RunErrorCode = Held<z.infer<typeof RunErrorCode>, vocabulary.RunErrorCode>
+export const RunErrorCode = z.enum(keysOf(RUN_ERRORS)).meta({
+  description: 'Why a run failed. This is the `errorCode` of a `DocumentRunError` and of a `chain-error` event.',
+})
 
-const refusals = ERROR_CODES.filter((code) => code !== 'InternalServerError')
+const names = keysOf(STATUS_BY_CODE)
+const refusals = names.filter((name) => name !== 'InternalServerError' && name !== 'DocumentRunError')
 
 export const ErrorBody = z
   .object({
-    name: z.enum([...ERROR_CODES, 'DocumentRunError']),
+    name: z.enum(names),
     message: z.string(),
     errorCode: z
-      .enum([...refusals, 'internal_server_error', ...RUN_ERROR_CODES])
+      .enum([...refusals, 'internal_server_error', ...RunErrorCode.options])
       .meta({ description: 'The name, the code of the run error, or `internal_server_error`.' }),
     reason: z.string().meta({
       description:
@@ -27,9 +28,10 @@ export const ErrorBody = z
   .meta({
     id: 'ErrorBody',
     description:
-      'The body of every error. Names, codes and the keys of `details` are stable; messages may grow more precise.',
+      'The body of every error. `errorCode` repeats the name, except for run errors and `internal_server_error`. Names, codes and the keys of `details` are stable; messages may grow more precise.',
+    example:
+      "{ name: 'NotFoundError', message: 'Conversation not found', errorCode: 'NotFoundError', reason: 'unknown-conversation', details: {} }",
   })
-export type ErrorBody = Held<z.infer<typeof ErrorBody>, vocabulary.ErrorBody>
 
 export const ERROR_STATUSES = {
   400: 'The request is not valid, or the state of the resource does not allow it.',
@@ -58,4 +60,8 @@ export function withErrors<const R extends object>(successes: R): R & Record<Err
   const statuses = Object.keys(ERROR_STATUSES).map(Number) as ErrorStatus[]
   const errors = Object.fromEntries(statuses.map((status) => [status, ErrorBody]))
   return { ...successes, ...errors } as R & Record<ErrorStatus, typeof ErrorBody>
+}
+
+function keysOf<T extends object>(table: T): (keyof T & string)[] {
+  return Object.keys(table) as (keyof T & string)[]
 }

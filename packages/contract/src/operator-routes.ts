@@ -1,4 +1,7 @@
-import type { ErrorCause } from './vocabulary/index.ts'
+import { z } from 'zod'
+import type { ErrorCause } from './causes/error-causes.ts'
+
+export const Health = z.object({ status: z.literal('ok'), version: z.string(), features: z.array(z.string()) })
 
 /** A GET route for the operator, without parameters and outside `API_PREFIX`. */
 export interface OperatorRoute {

@@ -1,7 +1,7 @@
 /** Query values are strings, so these schemas convert them. Types and the OpenAPI document show the converted value. */
 import { z } from 'zod'
-import { LIMITS } from './common.ts'
 import { documentedAs } from './documented.ts'
+import { LIMITS } from './vocabulary/limits.ts'
 
 const size = z.int().min(1).max(LIMITS.pageSize)
 

@@ -1,19 +1,20 @@
 import type { ErrorCause } from './vocabulary/error-causes.ts'
-import type { KeyScope } from './vocabulary/scopes.ts'
+import type { KeyScope } from './vocabulary/wire-types.ts'
 
 /** Route paths are relative to this prefix. */
 export const API_PREFIX = '/api/v3'
 
-/** The part of a route that the SDK bundles: everything except the schemas and texts. */
+/** The part of a route that the SDK bundles: everything except the schemas and texts. An absent flag is false. */
 export interface RouteMetadata {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Relative to `API_PREFIX`, with `:parameters`. */
   readonly path: string
   /** The required key scope. For a list, one of its key scopes is enough. `any` accepts every valid key. */
   readonly scope: KeyScope | 'any' | readonly KeyScope[]
-  readonly rateLimited: boolean
-  readonly idempotent: boolean
-  readonly streams: boolean
+  /** The route takes an `Idempotency-Key`. */
+  readonly idempotent?: true
+  /** With `stream`, the response is an event stream. */
+  readonly streams?: true
   /** Marks a POST that clients may repeat without an `Idempotency-Key`, because repeating has no further effect. */
   readonly repeatable?: true
   /** The response contains a secret, so its stored copy is encrypted. */
@@ -21,7 +22,9 @@ export interface RouteMetadata {
   readonly ignoresBody?: true
   /** Set on a DELETE that reads a body. Other DELETE routes ignore the body. */
   readonly readsBody?: true
-  /** The route needs neither an API key nor a session. */
+  /** A key that is restricted to one project may not use the route. */
+  readonly refusesRestrictedKeys?: true
+  /** The route needs neither an API key nor a session, and has no rate limit of its own. */
   readonly isPublic?: true
   /** A POST or PUT that adds nothing of size, so that a full workspace accepts it. */
   readonly worksWhenFull?: true
@@ -30,152 +33,136 @@ export interface RouteMetadata {
   readonly resumes?: true
   readonly preconditions?: readonly ('If-Match' | 'If-None-Match')[]
   /** Causes that do not follow from the other fields; see `causesOf`. */
-  readonly errors: readonly ErrorCause[]
+  readonly errors?: readonly ErrorCause[]
 }
 
 /** The server mounts these routes, and the SDK bundles this table. */
 // biome-ignore format: a table, one record per route
 export const routes = {
   apiKeys: {
-    me: { method: 'GET', path: '/me', scope: 'any', rateLimited: true, idempotent: false, streams: false, errors: [] },
-    list: { method: 'GET', path: '/api-keys', scope: 'admin', rateLimited: true, idempotent: false, streams: false,
-      errors: ['restricted-key'] },
-    create: { method: 'POST', path: '/api-keys', scope: 'admin', rateLimited: true, idempotent: true, streams: false,
-      answersSecret: true, errors: ['restricted-key', 'unknown-project'] },
-    rotate: { method: 'POST', path: '/api-keys/:id/rotate', scope: 'admin', rateLimited: true, idempotent: true,
-      streams: false, answersSecret: true, worksWhenFull: true,
-      errors: ['restricted-key', 'unknown-api-key', 'revoked-key', 'expired-key'] },
-    revoke: { method: 'DELETE', path: '/api-keys/:id', scope: 'admin', rateLimited: true, idempotent: false,
-      streams: false, errors: ['restricted-key', 'unknown-api-key', 'last-admin-key'] },
+    me: { method: 'GET', path: '/me', scope: 'any' },
+    list: { method: 'GET', path: '/api-keys', scope: 'admin', refusesRestrictedKeys: true },
+    create: { method: 'POST', path: '/api-keys', scope: 'admin', idempotent: true, answersSecret: true, refusesRestrictedKeys: true,
+      errors: ['unknown-project'] },
+    rotate: { method: 'POST', path: '/api-keys/:id/rotate', scope: 'admin', idempotent: true, answersSecret: true,
+      worksWhenFull: true, refusesRestrictedKeys: true,
+      errors: ['unknown-api-key', 'revoked-key', 'expired-key'] },
+    revoke: { method: 'DELETE', path: '/api-keys/:id', scope: 'admin', refusesRestrictedKeys: true,
+      errors: ['unknown-api-key', 'last-admin-key'] },
   },
   projects: {
-    list: { method: 'GET', path: '/projects', scope: 'read', rateLimited: true, idempotent: false, streams: false,
-      errors: [] },
-    create: { method: 'POST', path: '/projects', scope: 'write', rateLimited: true, idempotent: true, streams: false,
-      errors: ['restricted-key'] },
-    update: { method: 'PUT', path: '/projects/:projectId', scope: 'write', rateLimited: true, idempotent: false,
-      streams: false, worksWhenFull: true, errors: [] },
-    delete: { method: 'DELETE', path: '/projects/:projectId', scope: 'admin', rateLimited: true, idempotent: false,
-      streams: false, readsBody: true, errors: ['wrong-project-name', 'project-busy'] },
+    list: { method: 'GET', path: '/projects', scope: 'read' },
+    create: { method: 'POST', path: '/projects', scope: 'write', idempotent: true, refusesRestrictedKeys: true },
+    update: { method: 'PUT', path: '/projects/:projectId', scope: 'write', worksWhenFull: true },
+    delete: { method: 'DELETE', path: '/projects/:projectId', scope: 'admin', readsBody: true,
+      errors: ['wrong-project-name', 'project-busy'] },
   },
   versions: {
-    list: { method: 'GET', path: '/projects/:projectId/versions', scope: 'read', rateLimited: true, idempotent: false,
-      streams: false, errors: [] },
-    create: { method: 'POST', path: '/projects/:projectId/versions', scope: 'write', rateLimited: true, idempotent: true,
-      streams: false, errors: [] },
-    get: { method: 'GET', path: '/projects/:projectId/versions/:versionUuid', scope: 'read', rateLimited: true,
-      idempotent: false, streams: false, errors: [] },
+    list: { method: 'GET', path: '/projects/:projectId/versions', scope: 'read' },
+    create: { method: 'POST', path: '/projects/:projectId/versions', scope: 'write', idempotent: true },
+    get: { method: 'GET', path: '/projects/:projectId/versions/:versionUuid', scope: 'read' },
     publish: { method: 'POST', path: '/projects/:projectId/versions/:versionUuid/publish', scope: 'publish',
-      rateLimited: true, idempotent: true, streams: false,
+      idempotent: true,
       errors: ['not-a-draft', 'live-changed', 'draft-kept-changing', 'draft-does-not-compile', 'release-refused',
         'too-many-evaluations'] },
-    push: { method: 'POST', path: '/projects/:projectId/versions/:versionUuid/push', scope: 'write', rateLimited: true,
-      idempotent: true, streams: false,
-      errors: ['invalid-path', 'path-too-long', 'repeated-path', 'merged-version', 'base-changed', 'live-text-changed'] },
+    push: { method: 'POST', path: '/projects/:projectId/versions/:versionUuid/push', scope: 'write', idempotent: true,
+      errors: ['invalid-path', 'path-too-long', 'repeated-path', 'merged-version', 'base-changed',
+        'live-text-changed'] },
     revert: { method: 'POST', path: '/projects/:projectId/versions/:versionUuid/revert', scope: 'write',
-      rateLimited: true, idempotent: true, streams: false, worksWhenFull: true, errors: ['merged-version'] },
-    diff: { method: 'GET', path: '/projects/:projectId/versions/:versionUuid/diff', scope: 'read', rateLimited: true,
-      idempotent: false, streams: false, errors: [] },
-    tree: { method: 'GET', path: '/projects/:projectId/versions/:versionUuid/tree', scope: 'read', rateLimited: true,
-      idempotent: false, streams: false, errors: [] },
+      idempotent: true, worksWhenFull: true,
+      errors: ['merged-version'] },
+    diff: { method: 'GET', path: '/projects/:projectId/versions/:versionUuid/diff', scope: 'read' },
+    tree: { method: 'GET', path: '/projects/:projectId/versions/:versionUuid/tree', scope: 'read' },
     import: { method: 'POST', path: '/projects/:projectId/versions/:versionUuid/import', scope: 'admin',
-      rateLimited: true, idempotent: true, streams: false,
+      idempotent: true,
       errors: ['merged-version', 'version-uuid-taken'] },
   },
   documents: {
     list: { method: 'GET', path: '/projects/:projectId/versions/:versionUuid/documents', scope: 'read',
-      rateLimited: true, idempotent: false, streams: false, errors: ['list-too-large', 'too-many-evaluations'] },
+      errors: ['list-too-large', 'too-many-evaluations'] },
     create: { method: 'POST', path: '/projects/:projectId/versions/:versionUuid/documents', scope: 'write',
-      rateLimited: true, idempotent: true, streams: false,
+      idempotent: true,
       errors: ['invalid-path', 'path-too-long', 'merged-version', 'path-taken', 'too-many-evaluations'] },
     get: { method: 'GET', path: '/projects/:projectId/versions/:versionUuid/documents/:path', scope: 'read',
-      rateLimited: true, idempotent: false, streams: false, preconditions: ['If-None-Match'],
+      preconditions: ['If-None-Match'],
       errors: ['too-many-evaluations'] },
     getOrCreate: { method: 'POST', path: '/projects/:projectId/versions/:versionUuid/documents/get-or-create',
-      scope: 'write', rateLimited: true, idempotent: true, streams: false,
+      scope: 'write', idempotent: true,
       errors: ['invalid-path', 'path-too-long', 'merged-version', 'too-many-evaluations'] },
     createOrUpdate: { method: 'POST', path: '/projects/:projectId/versions/:versionUuid/documents/create-or-update',
-      scope: 'write', rateLimited: true, idempotent: true, streams: false, preconditions: ['If-Match', 'If-None-Match'],
-      errors: ['invalid-path', 'path-too-long', 'merged-without-force', 'live-hash-of-merged', 'missing-publish-scope', 'base-changed', 'live-text-changed', 'too-many-evaluations'] },
+      scope: 'write', idempotent: true, preconditions: ['If-Match', 'If-None-Match'],
+      errors: ['invalid-path', 'path-too-long', 'merged-without-force', 'live-hash-of-merged', 'missing-publish-scope',
+        'base-changed', 'live-text-changed', 'too-many-evaluations'] },
     delete: { method: 'DELETE', path: '/projects/:projectId/versions/:versionUuid/documents/:path', scope: 'write',
-      rateLimited: true, idempotent: false, streams: false, preconditions: ['If-Match'], errors: ['merged-version'] },
+      preconditions: ['If-Match'],
+      errors: ['merged-version'] },
     check: { method: 'POST', path: '/projects/:projectId/versions/:versionUuid/documents/check', scope: 'read',
-      rateLimited: true, idempotent: false, streams: false, repeatable: true, showsMessages: true,
-      errors: ['invalid-path', 'path-too-long', 'unknown-document', 'missing-parameters', 'invalid-parameters', 'too-many-evaluations'] },
+      repeatable: true, showsMessages: true,
+      errors: ['invalid-path', 'path-too-long', 'unknown-document', 'missing-parameters', 'invalid-parameters',
+        'too-many-evaluations'] },
   },
   runs: {
     run: { method: 'POST', path: '/projects/:projectId/versions/:versionUuid/documents/run', scope: 'run',
-      rateLimited: true, idempotent: true, streams: true, showsMessages: true,
-      errors: ['messages-with-steps', 'unknown-document', 'missing-parameters', 'invalid-parameters', 'prompt-does-not-compile', 'run-failed', 'run-not-stored', 'queue-full', 'queue-unavailable', 'too-many-evaluations'] },
-    chat: { method: 'POST', path: '/conversations/:conversationUuid/chat', scope: 'run', rateLimited: true,
       idempotent: true, streams: true, showsMessages: true,
+      errors: ['messages-with-steps', 'unknown-document', 'missing-parameters', 'invalid-parameters',
+        'prompt-does-not-compile', 'run-failed', 'run-not-stored', 'queue-full', 'queue-unavailable',
+        'too-many-evaluations'] },
+    chat: { method: 'POST', path: '/conversations/:conversationUuid/chat', scope: 'run', idempotent: true,
+      streams: true, showsMessages: true,
       errors: ['unknown-tool-call', 'conversation-busy', 'run-failed', 'run-not-stored'] },
-    attach: { method: 'POST', path: '/conversations/:conversationUuid/attach', scope: 'run', rateLimited: true,
-      idempotent: false, streams: true, showsMessages: true, resumes: true, repeatable: true,
+    attach: { method: 'POST', path: '/conversations/:conversationUuid/attach', scope: 'run', streams: true,
+      showsMessages: true, resumes: true, repeatable: true,
       errors: ['run-failed', 'run-not-stored', 'run-out-of-reach'] },
-    stop: { method: 'POST', path: '/conversations/:conversationUuid/stop', scope: 'run', rateLimited: true,
-      idempotent: false, streams: false, ignoresBody: true, errors: [] },
+    stop: { method: 'POST', path: '/conversations/:conversationUuid/stop', scope: 'run', ignoresBody: true },
   },
   conversations: {
-    list: { method: 'GET', path: '/conversations', scope: 'read', rateLimited: true, idempotent: false, streams: false,
-      errors: ['unknown-project'] },
-    get: { method: 'GET', path: '/conversations/:conversationUuid', scope: ['read', 'run'], rateLimited: true,
-      idempotent: false, streams: false, showsMessages: true, errors: [] },
-    erase: { method: 'DELETE', path: '/conversations', scope: 'write', rateLimited: true, idempotent: false,
-      streams: false, errors: ['unknown-project'] },
-    delete: { method: 'DELETE', path: '/conversations/:conversationUuid', scope: 'write', rateLimited: true,
-      idempotent: false, streams: false, errors: ['conversation-busy'] },
+    list: { method: 'GET', path: '/conversations', scope: 'read', errors: ['unknown-project'] },
+    get: { method: 'GET', path: '/conversations/:conversationUuid', scope: ['read', 'run'], showsMessages: true },
+    erase: { method: 'DELETE', path: '/conversations', scope: 'write', errors: ['unknown-project'] },
+    delete: { method: 'DELETE', path: '/conversations/:conversationUuid', scope: 'write',
+      errors: ['conversation-busy'] },
   },
   tools: {
-    result: { method: 'POST', path: '/tools/results', scope: 'run', rateLimited: true, idempotent: false, streams: false,
-      repeatable: true, errors: ['unissued-tool-call'] },
+    result: { method: 'POST', path: '/tools/results', scope: 'run', repeatable: true, errors: ['unissued-tool-call'] },
   },
   evaluations: {
-    create: { method: 'POST', path: '/evaluations', scope: 'write', rateLimited: true, idempotent: true, streams: false,
+    create: { method: 'POST', path: '/evaluations', scope: 'write', idempotent: true,
       errors: ['unknown-project', 'unknown-document-uuid'] },
-    list: { method: 'GET', path: '/evaluations', scope: 'read', rateLimited: true, idempotent: false, streams: false,
-      errors: ['unknown-project'] },
-    get: { method: 'GET', path: '/evaluations/:evaluationUuid', scope: 'read', rateLimited: true, idempotent: false,
-      streams: false, errors: [] },
+    list: { method: 'GET', path: '/evaluations', scope: 'read', errors: ['unknown-project'] },
+    get: { method: 'GET', path: '/evaluations/:evaluationUuid', scope: 'read' },
     annotate: { method: 'POST', path: '/conversations/:conversationUuid/evaluations/:evaluationUuid/annotate',
-      scope: 'run', rateLimited: true, idempotent: true, streams: false,
+      scope: 'run', idempotent: true,
       errors: ['unknown-version', 'nothing-live', 'score-out-of-range', 'score-not-binary'] },
-    annotations: { method: 'GET', path: '/conversations/:conversationUuid/annotations', scope: ['read', 'run'],
-      rateLimited: true, idempotent: false, streams: false, errors: [] },
+    annotations: { method: 'GET', path: '/conversations/:conversationUuid/annotations', scope: ['read', 'run'] },
   },
   examples: {
-    list: { method: 'GET', path: '/projects/:projectId/examples', scope: 'read', rateLimited: true, idempotent: false,
-      streams: false, errors: [] },
-    create: { method: 'POST', path: '/projects/:projectId/examples', scope: 'write', rateLimited: true,
-      idempotent: true, streams: false,
+    list: { method: 'GET', path: '/projects/:projectId/examples', scope: 'read' },
+    create: { method: 'POST', path: '/projects/:projectId/examples', scope: 'write', idempotent: true,
       errors: ['unknown-document-uuid', 'example-name-taken', 'too-many-examples'] },
-    update: { method: 'PUT', path: '/projects/:projectId/examples/:exampleUuid', scope: 'write', rateLimited: true,
-      idempotent: false, streams: false, errors: ['example-name-taken', 'too-many-examples'] },
-    delete: { method: 'DELETE', path: '/projects/:projectId/examples/:exampleUuid', scope: 'write', rateLimited: true,
-      idempotent: false, streams: false, errors: [] },
+    update: { method: 'PUT', path: '/projects/:projectId/examples/:exampleUuid', scope: 'write',
+      errors: ['example-name-taken', 'too-many-examples'] },
+    delete: { method: 'DELETE', path: '/projects/:projectId/examples/:exampleUuid', scope: 'write' },
   },
   logs: {
     create: { method: 'POST', path: '/projects/:projectId/versions/:versionUuid/documents/logs', scope: 'run',
-      rateLimited: true, idempotent: true, streams: false, errors: ['unknown-document', 'too-many-evaluations'] },
+      idempotent: true,
+      errors: ['unknown-document', 'too-many-evaluations'] },
   },
   providerApiKeys: {
-    list: { method: 'GET', path: '/provider-api-keys', scope: 'admin', rateLimited: true, idempotent: false,
-      streams: false, errors: ['restricted-key'] },
-    create: { method: 'POST', path: '/provider-api-keys', scope: 'admin', rateLimited: true, idempotent: true,
-      streams: false, errors: ['restricted-key', 'name-taken'] },
-    get: { method: 'GET', path: '/provider-api-keys/:id', scope: 'admin', rateLimited: true, idempotent: false,
-      streams: false, errors: ['restricted-key', 'unknown-provider-key'] },
-    update: { method: 'PUT', path: '/provider-api-keys/:id', scope: 'admin', rateLimited: true, idempotent: false,
-      streams: false, worksWhenFull: true,
-      errors: ['restricted-key', 'unknown-provider-key', 'name-taken', 'built-in-provider-key'] },
-    delete: { method: 'DELETE', path: '/provider-api-keys/:id', scope: 'admin', rateLimited: true, idempotent: false,
-      streams: false, errors: ['restricted-key', 'unknown-provider-key', 'built-in-provider-key'] },
-    test: { method: 'POST', path: '/provider-api-keys/test', scope: 'admin', rateLimited: true, idempotent: false,
-      streams: false, errors: ['restricted-key', 'unknown-provider-key'] },
+    list: { method: 'GET', path: '/provider-api-keys', scope: 'admin', refusesRestrictedKeys: true },
+    create: { method: 'POST', path: '/provider-api-keys', scope: 'admin', idempotent: true, refusesRestrictedKeys: true,
+      errors: ['name-taken'] },
+    get: { method: 'GET', path: '/provider-api-keys/:id', scope: 'admin', refusesRestrictedKeys: true,
+      errors: ['unknown-provider-key'] },
+    update: { method: 'PUT', path: '/provider-api-keys/:id', scope: 'admin', worksWhenFull: true, refusesRestrictedKeys: true,
+      errors: ['unknown-provider-key', 'name-taken', 'built-in-provider-key'] },
+    delete: { method: 'DELETE', path: '/provider-api-keys/:id', scope: 'admin', refusesRestrictedKeys: true,
+      errors: ['unknown-provider-key', 'built-in-provider-key'] },
+    test: { method: 'POST', path: '/provider-api-keys/test', scope: 'admin', refusesRestrictedKeys: true,
+      errors: ['unknown-provider-key'] },
   },
   providers: {
-    list: { method: 'GET', path: '/providers', scope: 'read', rateLimited: true, idempotent: false, streams: false,
-      errors: [] },
+    list: { method: 'GET', path: '/providers', scope: 'read' },
   },
 } as const satisfies Record<string, Record<string, RouteMetadata>>
 
@@ -185,17 +172,12 @@ export const routes = {
  */
 // biome-ignore format: a table, one record per route
 export const consoleRoutes = {
-  signIn: { method: 'POST', path: '/console/session', scope: 'any', rateLimited: false, idempotent: false,
-    streams: false, isPublic: true, errors: ['sign-in-refused', 'rate-limited'] },
-  session: { method: 'GET', path: '/console/session', scope: 'any', rateLimited: true, idempotent: false,
-    streams: false, errors: [] },
-  signOut: { method: 'DELETE', path: '/console/session', scope: 'any', rateLimited: true, idempotent: false,
-    streams: false, errors: [] },
-  sessions: { method: 'GET', path: '/console/sessions', scope: 'any', rateLimited: true, idempotent: false,
-    streams: false, errors: [] },
-  endSession: { method: 'DELETE', path: '/console/sessions/:id', scope: 'any', rateLimited: true, idempotent: false,
-    streams: false, errors: ['unknown-session'] },
-  createLink: { method: 'POST', path: '/console/links', scope: 'any', rateLimited: true, idempotent: false,
-    streams: false,
+  signIn: { method: 'POST', path: '/console/session', scope: 'any', isPublic: true,
+    errors: ['sign-in-refused', 'rate-limited'] },
+  session: { method: 'GET', path: '/console/session', scope: 'any' },
+  signOut: { method: 'DELETE', path: '/console/session', scope: 'any' },
+  sessions: { method: 'GET', path: '/console/sessions', scope: 'any' },
+  endSession: { method: 'DELETE', path: '/console/sessions/:id', scope: 'any', errors: ['unknown-session'] },
+  createLink: { method: 'POST', path: '/console/links', scope: 'any',
     errors: ['missing-scope', 'restricted-key', 'unknown-api-key', 'revoked-key', 'expired-key'] },
 } as const satisfies Record<string, RouteMetadata>

@@ -1,18 +1,16 @@
 import type { Readable } from 'node:stream'
 import type { ServerInferRequest, ServerInferResponses } from '@ts-rest/core'
 import { expectTypeOf } from 'vitest'
+import type { Contract, RawResponse, RouteMetadata } from '../src/index.ts'
 import type {
   Change,
-  Contract,
   CreateDocumentBody,
   Document,
   LatitudeEvent,
   MessageInput,
-  RawResponse,
-  RouteMetadata,
   RunDocumentBody,
   RunResult,
-} from '../src/index.ts'
+} from '../src/vocabulary/index.ts'
 
 type Route<R extends keyof Contract, N extends keyof Contract[R]> = Contract[R][N]
 type Metadata<R extends keyof Contract> = {

@@ -5,7 +5,7 @@ import { Meter } from '../src/evaluate/values/fuel.ts'
 import { BINARY_OPERATORS } from '../src/evaluate/values/operators.ts'
 import { readMember, type Value } from '../src/evaluate/values/values.ts'
 import { CallerLimitError, compilePrompt, renderStep } from '../src/index.ts'
-import { BINARY, METHODS } from '../src/policy.ts'
+import { BINARY, METHODS } from '../src/syntax/policy.ts'
 import { chainOf, inputTexts, now, renderIssue, sourceOf, textOf } from './support.ts'
 
 describe('built-ins', () => {

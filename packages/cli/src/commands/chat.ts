@@ -1,6 +1,7 @@
 import { defineCommand, type RawInput, textFlag } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
+import type { Flag, FlagName } from '../settings/global-flags.ts'
 import { chatLoop } from '../ui/chat-loop.ts'
 import { namingPrompt, showRun } from '../ui/live-run.ts'
 import { type ParameterInput, parameterFlags, parseParameters } from '../ui/parameters.ts'
@@ -16,6 +17,13 @@ interface ChatInput {
   shown: Shown
 }
 
+const flags = [
+  { long: '--prompt', value: '<path>', summary: 'start a conversation with this prompt' },
+  ...parameterFlags,
+  { long: '--message', short: '-m', value: '<text>', summary: 'the message; - is standard input' },
+  shownFlag,
+] as const satisfies readonly Flag[]
+
 export const command = defineCommand({
   summary: 'Continues a conversation: one message with --message or piped text, otherwise line by line.',
   examples: [
@@ -24,17 +32,12 @@ export const command = defineCommand({
     'stet chat --prompt support/reply -p customer=Ana -p ticket=@ticket.txt',
   ],
   args: [{ name: 'conversation', summary: 'its uuid, or the first 8 digits' }],
-  flags: [
-    { long: '--prompt', value: '<path>', summary: 'start a conversation with this prompt' },
-    ...parameterFlags,
-    { long: '--message', short: '-m', value: '<text>', summary: 'the message; - is standard input' },
-    shownFlag,
-  ],
+  flags,
   parse: parseChat,
   run: chat,
 })
 
-function parseChat(raw: RawInput): ChatInput {
+function parseChat(raw: RawInput<FlagName<typeof flags>>): ChatInput {
   const [ref] = raw.args
   const path = textFlag(raw, 'prompt')
   if ((ref === undefined) === (path === undefined)) {

@@ -4,6 +4,7 @@ import type { Message, RunResult, Stet, ToolHandler, ToolMap } from '@stet/sdk'
 import { defineCommand, hasFlag, listFlag, type RawInput, textFlag } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
+import type { Flag, FlagName } from '../settings/global-flags.ts'
 import { isJsonObject } from '../settings/json-file.ts'
 import { promptNamed } from '../sync/prompt-path.ts'
 import { findVersionToRun } from '../sync/version-ref.ts'
@@ -29,6 +30,17 @@ export interface RunInput {
   toolsFile?: string | undefined
 }
 
+const flags = [
+  ...parameterFlags,
+  { long: '--message', short: '-m', value: '<text>', isMany: true, summary: 'user message after the prompt' },
+  { long: '--background', summary: 'print the uuid of the conversation and exit; stet attach follows it' },
+  { long: '--no-stream', summary: 'wait for the whole answer' },
+  { long: '--tools', value: '<module>', summary: 'answer tool calls with the exported functions of a module' },
+  { long: '--id', value: '<identifier>', summary: 'custom identifier, stored with the conversation' },
+  shownFlag,
+  { long: '--save', value: '<file>', summary: 'also write the result as JSON' },
+] as const satisfies readonly Flag[]
+
 export const command = defineCommand({
   summary: 'Runs a prompt. The answer streams to standard output, everything else to standard error.',
   examples: [
@@ -38,21 +50,12 @@ export const command = defineCommand({
     'stet attach $(stet run report --background)',
   ],
   args: [{ name: 'path', summary: 'the prompt', isRequired: true }],
-  flags: [
-    ...parameterFlags,
-    { long: '--message', short: '-m', value: '<text>', isMany: true, summary: 'user message after the prompt' },
-    { long: '--background', summary: 'print the uuid of the conversation and exit; stet attach follows it' },
-    { long: '--no-stream', summary: 'wait for the whole answer' },
-    { long: '--tools', value: '<module>', summary: 'answer tool calls with the exported functions of a module' },
-    { long: '--id', value: '<identifier>', summary: 'custom identifier, stored with the conversation' },
-    shownFlag,
-    { long: '--save', value: '<file>', summary: 'also write the result as JSON' },
-  ],
+  flags,
   parse: parseRun,
   run: runPrompt,
 })
 
-function parseRun(raw: RawInput): RunInput {
+function parseRun(raw: RawInput<FlagName<typeof flags>>): RunInput {
   const isBackground = hasFlag(raw, 'background')
   const saveTo = textFlag(raw, 'save')
   const toolsFile = textFlag(raw, 'tools')

@@ -3,7 +3,7 @@ import { extname, resolve } from 'node:path'
 import { listFlag, type RawInput, textFlag } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
-import type { Flag } from '../settings/global-flags.ts'
+import type { Flag, FlagName } from '../settings/global-flags.ts'
 import { isJsonObject } from '../settings/json-file.ts'
 
 /** One `-p` flag. `value` is literal text, the name of a file, or JSON. */
@@ -13,7 +13,7 @@ export interface ParameterArgument {
   value: string
 }
 
-export const parameterFlags: readonly Flag[] = [
+export const parameterFlags = [
   {
     long: '--param',
     short: '-p',
@@ -22,7 +22,7 @@ export const parameterFlags: readonly Flag[] = [
     summary: 'parameter: name=text, name=@file or name:=json',
   },
   { long: '--params', value: '<file>', summary: 'parameters from a JSON file; - is standard input' },
-]
+] as const satisfies readonly Flag[]
 
 export interface ParameterInput {
   named: ParameterArgument[]
@@ -30,7 +30,7 @@ export interface ParameterInput {
   file: string | undefined
 }
 
-export function parseParameters(raw: RawInput): ParameterInput {
+export function parseParameters(raw: RawInput<FlagName<typeof parameterFlags>>): ParameterInput {
   return { named: listFlag(raw, 'param').map(parseParameter), file: textFlag(raw, 'params') }
 }
 

@@ -9,13 +9,13 @@ import { conversationText } from './conversation-text.ts'
 /** Selects a run's standard output: its answer, one line per event, or the final conversation. */
 export type Shown = 'text' | 'events' | 'messages'
 
-export const shownFlag: Flag = {
+export const shownFlag = {
   long: '--show',
   value: '<what>',
   summary: 'text (the answer), events (one line each) or messages (the conversation at the end)',
-}
+} as const satisfies Flag
 
-export function parseShown(raw: RawInput): Shown {
+export function parseShown(raw: RawInput<'show'>): Shown {
   const text = textFlag(raw, 'show') ?? 'text'
   if (text === 'text' || text === 'events' || text === 'messages') return text
   throw new CliError('usage', `--show must be text, events or messages, not "${text}"`)

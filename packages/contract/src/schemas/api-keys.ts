@@ -1,24 +1,11 @@
 import { z } from 'zod'
-import {
-  absent,
-  type Held,
-  Id,
-  IdParams,
-  KeyScope,
-  LIMITS,
-  Name,
-  nameText,
-  nullsAbsent,
-  orRaw,
-  Person,
-  Timestamp,
-} from '../common.ts'
+import { absent, Id, IdParams, KeyScope, Name, nameText, nullsAbsent, orRaw, Person, Timestamp } from '../common.ts'
 import { withErrors } from '../errors.ts'
-import type * as vocabulary from '../vocabulary/index.ts'
-import { KEY_PLANS } from '../vocabulary/plans.ts'
+import { LIMITS } from '../vocabulary/limits.ts'
 
-export const KeyPlan = z.enum(KEY_PLANS)
-export type KeyPlan = Held<z.infer<typeof KeyPlan>, vocabulary.KeyPlan>
+export const KeyPlan = z.enum(['hobby', 'team', 'enterprise', 'custom']).meta({
+  description: "The pricing plan of an API key sets its requests per second: 10, 166, 500, or the key's own `limit`.",
+})
 
 const apiKeyShape = {
   id: Id,
@@ -38,13 +25,18 @@ const apiKeyShape = {
   createdAt: Timestamp,
 }
 
-export const ApiKey = z.object(apiKeyShape).meta({ id: 'ApiKey' })
-export type ApiKey = Held<z.infer<typeof ApiKey>, vocabulary.ApiKey>
+export const ApiKey = z.object(apiKeyShape).meta({
+  id: 'ApiKey',
+  example: 'const expired = keys.filter(({ expiresAt }) => expiresAt !== null && expiresAt < new Date().toISOString())',
+})
 
 export const CreatedApiKey = z
   .object({ ...apiKeyShape, key: z.string().meta({ description: 'The secret. No later response contains it.' }) })
-  .meta({ id: 'CreatedApiKey' })
-export type CreatedApiKey = Held<z.infer<typeof CreatedApiKey>, vocabulary.CreatedApiKey>
+  .meta({
+    id: 'CreatedApiKey',
+    description: 'A new API key. Only this response contains the secret `key`.',
+    example: 'const { key } = created // stet_…',
+  })
 
 // Shown in versions and history, never written to. One `@` between texts without spaces is enough.
 const Email = nameText({ min: 3, max: LIMITS.nameLength }).regex(/^[^\s@]+@[^\s@]+$/, 'must be an email address')
@@ -85,8 +77,12 @@ export const CreateApiKeyBody = nullsAbsent(
       path: ['limit'],
       error: 'is for the plan custom only',
     }),
-).meta({ id: 'CreateApiKeyBody' })
-export type CreateApiKeyBody = Held<z.input<typeof CreateApiKeyBody>, vocabulary.CreateApiKeyBody>
+).meta({
+  id: 'CreateApiKeyBody',
+  description:
+    'Creates an API key. `limit` is required for the pricing plan `custom` and refused for all other pricing plans.',
+  example: "{ name: 'ci', scopes: ['read', 'run'], expiresAt: '2030-01-01T00:00:00.000Z' }",
+})
 
 export const RotateApiKeyBody = absent({
   overlapSeconds: z
@@ -95,8 +91,7 @@ export const RotateApiKeyBody = absent({
     .max(LIMITS.overlapSeconds)
     .default(0)
     .meta({ description: 'How long the old key keeps working.' }),
-}).meta({ id: 'RotateApiKeyBody' })
-export type RotateApiKeyBody = Held<z.input<typeof RotateApiKeyBody>, vocabulary.RotateApiKeyBody>
+}).meta({ id: 'RotateApiKeyBody', example: '{ overlapSeconds: 3600 }' })
 
 export const Me = z
   .object({
@@ -105,8 +100,7 @@ export const Me = z
     rateLimit: z.object({ limit: z.int().positive(), windowSeconds: z.literal(1) }),
     features: z.array(z.string()).meta({ description: 'Features of this server beyond the first release.' }),
   })
-  .meta({ id: 'Me' })
-export type Me = Held<z.infer<typeof Me>, vocabulary.Me>
+  .meta({ id: 'Me', example: "const canPublish = me.apiKey.scopes.includes('publish')" })
 
 export const apiKeyRoutes = {
   me: {

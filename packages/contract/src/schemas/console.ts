@@ -1,8 +1,8 @@
 import { ContractNoBody } from '@ts-rest/core'
 import { z } from 'zod'
-import { absent, type Held, Id, KeyScope, LIMITS, nullsAbsent, Person, Timestamp } from '../common.ts'
+import { absent, Id, KeyScope, nullsAbsent, Person, Timestamp } from '../common.ts'
 import { withErrors } from '../errors.ts'
-import type * as vocabulary from '../vocabulary/index.ts'
+import { LIMITS } from '../vocabulary/limits.ts'
 import { ApiKey } from './api-keys.ts'
 
 const Workspace = z.object({ id: Id, name: z.string() })
@@ -22,13 +22,14 @@ export const Session = z
     version: z.string().meta({ description: 'The version of the server.' }),
     database: z.enum(['embedded', 'postgresql']),
   })
-  .meta({ id: 'Session' })
-export type Session = Held<z.infer<typeof Session>, vocabulary.Session>
+  .meta({
+    id: 'Session',
+    description: 'A person signed in to the console. The session acts for one API key and ends with it.',
+  })
 
 export const SignInPreview = z
   .object({ workspace: Workspace, author: Person, scopes: z.array(KeyScope) })
-  .meta({ id: 'SignInPreview' })
-export type SignInPreview = Held<z.infer<typeof SignInPreview>, vocabulary.SignInPreview>
+  .meta({ id: 'SignInPreview', description: 'The person, workspace and scopes that a code signs in with.' })
 
 export const SignInBody = nullsAbsent(
   z
@@ -48,8 +49,12 @@ export const SignInBody = nullsAbsent(
       path: ['peek'],
       error: 'needs a code',
     }),
-).meta({ id: 'SignInBody' })
-export type SignInBody = Held<z.input<typeof SignInBody>, vocabulary.SignInBody>
+).meta({
+  id: 'SignInBody',
+  description:
+    'Opens a session with the code of a sign-in link, or with an API key. With `peek`, the response only shows who the code signs in, and the code stays usable.',
+  example: '{ code: location.hash.slice(1) }',
+})
 
 export const ConsoleSession = z
   .object({
@@ -62,8 +67,7 @@ export const ConsoleSession = z
     expiresAt: Timestamp,
     isCurrent: z.boolean().meta({ description: 'True for the session of this request.' }),
   })
-  .meta({ id: 'ConsoleSession' })
-export type ConsoleSession = Held<z.infer<typeof ConsoleSession>, vocabulary.ConsoleSession>
+  .meta({ id: 'ConsoleSession', description: 'An entry in the list of sessions.' })
 
 export const CreateSignInLinkBody = absent({
   apiKeyId: Id.exactOptional().meta({
@@ -75,13 +79,11 @@ export const CreateSignInLinkBody = absent({
     .max(LIMITS.mostLinkSeconds)
     .default(60)
     .meta({ description: 'How long the link works, in seconds.' }),
-}).meta({ id: 'CreateSignInLinkBody' })
-export type CreateSignInLinkBody = Held<z.input<typeof CreateSignInLinkBody>, vocabulary.CreateSignInLinkBody>
+}).meta({ id: 'CreateSignInLinkBody', example: '{ apiKeyId: created.id, ttlSeconds: 604800 }' })
 
 export const SignInLink = z
   .object({ url: z.string().meta({ description: 'Works once.' }), expiresAt: Timestamp })
-  .meta({ id: 'SignInLink' })
-export type SignInLink = Held<z.infer<typeof SignInLink>, vocabulary.SignInLink>
+  .meta({ id: 'SignInLink', description: 'A link that signs in once.' })
 
 /** Malformed ids count as unknown ids. */
 const SessionParams = z.object({ id: z.string().meta({ description: 'The id of the session, a positive integer.' }) })

@@ -1,17 +1,18 @@
 import { z } from 'zod'
-import { ContentHash, ConversationParams, type Held, Id, LIMITS, orRaw, Timestamp, text, Uuid } from '../common.ts'
+import { ContentHash, ConversationParams, Id, orRaw, Timestamp, text, Uuid } from '../common.ts'
 import { RunErrorCode, withErrors } from '../errors.ts'
 import { pageSize } from '../query-values.ts'
-import type * as vocabulary from '../vocabulary/index.ts'
-import { CONVERSATION_ORIGINS, REQUEST_CHANNELS } from '../vocabulary/run-state.ts'
+import { LIMITS } from '../vocabulary/limits.ts'
 import { Message, ToolCall } from './messages.ts'
 import { RunSource, RunState, Usage } from './runs.ts'
 
-export const ConversationOrigin = z.enum(CONVERSATION_ORIGINS)
-export type ConversationOrigin = Held<z.infer<typeof ConversationOrigin>, vocabulary.ConversationOrigin>
+export const ConversationOrigin = z
+  .enum(['run', 'background', 'log'])
+  .meta({ description: 'How a conversation started. A `log` is an external log: stet did not run it.' })
 
-export const RequestChannel = z.enum(REQUEST_CHANNELS)
-export type RequestChannel = Held<z.infer<typeof RequestChannel>, vocabulary.RequestChannel>
+export const RequestChannel = z
+  .enum(['api', 'console'])
+  .meta({ description: 'Who sent a request: `console` for a session of the console, `api` for an API key.' })
 
 export const Conversation = z
   .object({
@@ -35,19 +36,23 @@ export const Conversation = z
     updatedAt: Timestamp,
     endedAt: Timestamp.nullable(),
   })
-  .meta({ id: 'Conversation' })
-export type Conversation = Held<z.infer<typeof Conversation>, vocabulary.Conversation>
+  .meta({
+    id: 'Conversation',
+    description: 'A conversation: the messages of a run and of the chats that followed.',
+    example: 'const last = conversation.conversation.at(-1)',
+  })
 
-export const ConversationSummary = Conversation.omit({ conversation: true }).meta({ id: 'ConversationSummary' })
-export type ConversationSummary = Held<z.infer<typeof ConversationSummary>, vocabulary.ConversationSummary>
+export const ConversationSummary = Conversation.omit({ conversation: true }).meta({
+  id: 'ConversationSummary',
+  example: "const failed = items.filter(({ status }) => status === 'error')",
+})
 
 export const ConversationPage = z
   .object({
     items: z.array(ConversationSummary),
     nextCursor: z.string().nullable().meta({ description: 'Opaque; `null` on the last page.' }),
   })
-  .meta({ id: 'ConversationPage' })
-export type ConversationPage = Held<z.infer<typeof ConversationPage>, vocabulary.ConversationPage>
+  .meta({ id: 'ConversationPage', example: 'const isLastPage = page.nextCursor === null' })
 
 const instant = z.iso.datetime({ offset: true }).meta({ pattern: undefined })
 
@@ -65,19 +70,20 @@ export const ListConversationsQuery = z
     limit: pageSize.exactOptional().meta({ description: 'Default: 25.' }),
     cursor: z.string().exactOptional().meta({ description: 'The `nextCursor` of the previous page.' }),
   })
-  .meta({ id: 'ListConversationsQuery' })
-export type ListConversationsQuery = Held<z.input<typeof ListConversationsQuery>, vocabulary.ListConversationsQuery>
+  .meta({
+    id: 'ListConversationsQuery',
+    description: 'Filters conversations. A conversation must match every given field.',
+    example: "{ status: 'error', from: '2026-01-01T00:00:00Z' }",
+  })
 
 export const EraseConversationsQuery = z
   .object({
     customIdentifier: text({ min: 1, max: LIMITS.customIdentifierLength }),
     projectId: z.string().exactOptional().meta({ description: 'Only conversations of this project.' }),
   })
-  .meta({ id: 'EraseConversationsQuery' })
-export type EraseConversationsQuery = Held<z.input<typeof EraseConversationsQuery>, vocabulary.EraseConversationsQuery>
+  .meta({ id: 'EraseConversationsQuery', example: "{ customIdentifier: 'customer-7' }" })
 
 export const DeletedConversation = z.object({ uuid: Uuid }).meta({ id: 'DeletedConversation' })
-export type DeletedConversation = Held<z.infer<typeof DeletedConversation>, vocabulary.DeletedConversation>
 
 export const ErasedConversations = z
   .object({
@@ -87,8 +93,7 @@ export const ErasedConversations = z
       .nonnegative()
       .meta({ description: 'The number of conversations not deleted, because a run of theirs is active.' }),
   })
-  .meta({ id: 'ErasedConversations' })
-export type ErasedConversations = Held<z.infer<typeof ErasedConversations>, vocabulary.ErasedConversations>
+  .meta({ id: 'ErasedConversations', example: '{ deleted: 12, active: 1 } // stop the active one, then delete again' })
 
 export const conversationRoutes = {
   list: {

@@ -6,7 +6,6 @@ import {
   DocumentParams,
   DocumentPath,
   expectedHashes,
-  type Held,
   Id,
   JsonObject,
   orRaw,
@@ -18,7 +17,6 @@ import {
 } from '../common.ts'
 import { withErrors } from '../errors.ts'
 import { flag, pageSize } from '../query-values.ts'
-import type * as vocabulary from '../vocabulary/index.ts'
 import { Message } from './messages.ts'
 import { ProviderKind } from './provider-api-keys.ts'
 
@@ -29,8 +27,11 @@ const issueShape = {
   message: z.string(),
   line: z.int(),
   column: z.int(),
-  endLine: z.int().exactOptional(),
-  endColumn: z.int().exactOptional().meta({ description: 'The column after the error; absent if unknown.' }),
+  endLine: z
+    .int()
+    .exactOptional()
+    .meta({ description: 'The position after the error. Absent if only its start is known.' }),
+  endColumn: z.int().exactOptional(),
   frame: z.string().meta({ description: 'The lines around the error, with a marker below it.' }),
 }
 
@@ -42,34 +43,46 @@ export const CompileIssue = z
       .exactOptional()
       .meta({ description: 'A referenced prompt with the error; absent for the prompt itself.' }),
   })
-  .meta({ id: 'CompileIssue' })
-export type CompileIssue = Held<z.infer<typeof CompileIssue>, vocabulary.CompileIssue>
+  .meta({
+    id: 'CompileIssue',
+    description: 'One reason why a prompt does not compile. Lines and columns start at 1.',
+    example:
+      "{ code: 'unexpected-eof', message: 'Unexpected end of file', line: 3, column: 1, frame: '3: {{ name\\n   ^' }",
+  })
 
 export const LocatedIssue = z
   .object({
     ...issueShape,
     path: z.string().meta({ description: 'The prompt with the error, possibly a referenced one.' }),
   })
-  .meta({ id: 'LocatedIssue' })
-export type LocatedIssue = Held<z.infer<typeof LocatedIssue>, vocabulary.LocatedIssue>
+  .meta({ id: 'LocatedIssue', description: 'A compile issue with its prompt. `path` may name a referenced prompt.' })
 
 export const PromptIssue = z
   .object({
     severity: z.enum(['error', 'warning']).meta({ description: 'A run refuses a prompt with an error.' }),
     ...issueShape,
   })
-  .meta({ id: 'PromptIssue' })
-export type PromptIssue = Held<z.infer<typeof PromptIssue>, vocabulary.PromptIssue>
+  .meta({
+    id: 'PromptIssue',
+    description:
+      'What a check says of a prompt that compiles. A run refuses a prompt with an error. A warning refuses nothing.',
+    example:
+      "{ severity: 'error', code: 'invalid-setting', message: '`temperature` must be a number', line: 2, column: 1, frame: '2 | temperature: hot\\n  | ^' }",
+  })
 
 const issues = z
   .array(PromptIssue)
   .max(20)
   .meta({ description: 'Settings that a run refuses, and warnings, errors first. `errors` has what does not compile.' })
 
-export const DocumentParameter = z
-  .looseObject({ type: z.enum(['text', 'image', 'file']), required: z.boolean().exactOptional() })
-  .meta({ id: 'DocumentParameter' })
-export type DocumentParameter = Held<z.infer<typeof DocumentParameter>, vocabulary.DocumentParameter>
+export const ParameterType = z.enum(['text', 'image', 'file'])
+
+export const DocumentParameter = z.looseObject({ type: ParameterType, required: z.boolean().exactOptional() }).meta({
+  id: 'DocumentParameter',
+  description:
+    'A parameter with the keys of its declaration. Declared numbers, booleans, objects and arrays have the type `text`, because legacy clients accept only `text`, `image` and `file`. `config.parameters` keeps the declared type.',
+  example: "{ type: 'text', required: true, description: \"The customer's name\" }",
+})
 
 export const Document = z
   .object({
@@ -80,7 +93,7 @@ export const Document = z
     content: z.string().meta({ description: 'The prompt, exactly as stored.' }),
     resolvedContent: z.string().meta({ description: 'The content without comments and with references inlined.' }),
     contentHash: ContentHash.meta({ description: 'SHA-256 of `content`: the first 64 digits of the ETag.' }),
-    commitId: Id.meta({ description: 'The version that last changed the text.' }),
+    commitId: Id.meta({ description: 'The id of the version that last changed the text.' }),
     versionUuid: Uuid.meta({ description: 'The uuid of the requested version, also for `live`.' }),
     projectId: Id,
     config: JsonObject.meta({ description: 'The parsed front matter; `{}` if it is missing or invalid.' }),
@@ -94,64 +107,71 @@ export const Document = z
     updatedAt: Timestamp,
     mergedAt: Timestamp.nullable(),
     deletedAt: Timestamp.nullable(),
-    updatedBy: Person.nullable().meta({ description: 'Null if an earlier release stored the text.' }),
+    updatedBy: Person.nullable().meta({
+      description: 'The author of the last change. Null if an earlier release stored it.',
+    }),
   })
-  .meta({ id: 'Document' })
-export type Document = Held<z.infer<typeof Document>, vocabulary.Document>
+  .meta({ id: 'Document', example: 'const compiles = document.errors.length === 0' })
 
 export const ListedDocument = Document.extend({
   resolvedContent: Document.shape.resolvedContent.exactOptional().meta({
     description: 'The content without comments and with references inlined. Absent with `resolved=false`.',
   }),
-}).meta({ id: 'ListedDocument' })
-export type ListedDocument = Held<z.infer<typeof ListedDocument>, vocabulary.ListedDocument>
-
-export const ListDocumentsQuery = z.object({
-  prefix: z.string().exactOptional().meta({ description: 'The start of the path.' }),
-  resolved: flag.exactOptional().meta({ description: 'With `false`, `resolvedContent` is left out. Default: `true`.' }),
-  limit: pageSize.exactOptional().meta({ description: 'Default: all. A page with fewer prompts is the last one.' }),
-  cursor: z.string().exactOptional().meta({ description: 'The `path` of the last prompt of the previous page.' }),
+}).meta({
+  id: 'ListedDocument',
+  description: 'A prompt of a list. `resolvedContent` is absent if the query has `resolved: false`.',
 })
-export type ListDocumentsQuery = Held<z.input<typeof ListDocumentsQuery>, vocabulary.ListDocumentsQuery>
+
+export const ListDocumentsQuery = z
+  .object({
+    prefix: z.string().exactOptional().meta({ description: 'The start of the path.' }),
+    resolved: flag
+      .exactOptional()
+      .meta({ description: 'With `false`, `resolvedContent` is left out. Default: `true`.' }),
+    limit: pageSize.exactOptional().meta({ description: 'Default: all. A page with fewer prompts is the last one.' }),
+    cursor: z.string().exactOptional().meta({ description: 'The `path` of the last prompt of the previous page.' }),
+  })
+  .meta({ example: "{ prefix: 'support/', resolved: false, limit: 100, cursor: 'support/reply' }" })
 
 export const CreateDocumentBody = absent({ path: DocumentPath, prompt: PromptText.default('') }).meta({
   id: 'CreateDocumentBody',
+  example: "{ path: 'support/reply', prompt: 'Hello {{ name }}' }",
 })
-export type CreateDocumentBody = Held<z.input<typeof CreateDocumentBody>, vocabulary.CreateDocumentBody>
 
 export const GetOrCreateDocumentBody = absent({ path: DocumentPath, prompt: PromptText.default('') }).meta({
   id: 'GetOrCreateDocumentBody',
+  example: "{ path: 'support/reply' }",
 })
-export type GetOrCreateDocumentBody = Held<z.input<typeof GetOrCreateDocumentBody>, vocabulary.GetOrCreateDocumentBody>
 
 export const CreateOrUpdateDocumentBody = absent({
   path: DocumentPath,
   prompt: PromptText,
   force: z.boolean().default(false).meta({
-    description: 'Allow a merged version to change. The key then also needs `publish`.',
+    description: 'Allows changes to a merged version. This also requires the key scope `publish`.',
   }),
   ...expectedHashes,
-}).meta({ id: 'CreateOrUpdateDocumentBody' })
-export type CreateOrUpdateDocumentBody = Held<
-  z.input<typeof CreateOrUpdateDocumentBody>,
-  vocabulary.CreateOrUpdateDocumentBody
->
+}).meta({
+  id: 'CreateOrUpdateDocumentBody',
+  example: "{ path: 'support/reply', prompt: 'Hello {{ name }}', baseHash: '' } // only if it does not exist yet",
+})
 
 export const DeletedDocument = z.object({ documentUuid: Uuid, path: z.string() }).meta({ id: 'DeletedDocument' })
-export type DeletedDocument = Held<z.infer<typeof DeletedDocument>, vocabulary.DeletedDocument>
 
 export const CheckDocumentBody = absent({
   path: DocumentPath,
   prompt: PromptText.exactOptional().meta({
-    description: 'Checked instead of the stored text. The key then also needs `write`.',
+    description: 'A text that is checked instead of the stored one. This also requires the key scope `write`.',
   }),
   parameters: JsonObject.exactOptional().meta({ description: 'Values of the parameters by name, for `messages`.' }),
-}).meta({ id: 'CheckDocumentBody' })
-export type CheckDocumentBody = Held<z.input<typeof CheckDocumentBody>, vocabulary.CheckDocumentBody>
+}).meta({
+  id: 'CheckDocumentBody',
+  description: 'The prompt to check. Without `prompt`, the stored text is checked.',
+  example: "{ path: 'support/reply', prompt: 'Hello {{ name }}', parameters: { name: 'Ada' } }",
+})
 
 export const DocumentCheck = z
   .object({
-    contentHash: ContentHash,
+    contentHash: ContentHash.meta({ description: 'The hash of the checked text.' }),
     errors: z
       .array(LocatedIssue)
       .max(20)
@@ -170,8 +190,7 @@ export const DocumentCheck = z
       description: 'The first step as the model would receive it. Null without `parameters`, or with errors.',
     }),
   })
-  .meta({ id: 'DocumentCheck' })
-export type DocumentCheck = Held<z.infer<typeof DocumentCheck>, vocabulary.DocumentCheck>
+  .meta({ id: 'DocumentCheck', example: 'const compiles = check.errors.length === 0' })
 
 export const documentRoutes = {
   list: {

@@ -2,10 +2,8 @@ import { z } from 'zod'
 import {
   absent,
   ConversationParams,
-  type Held,
   Id,
   JsonObject,
-  LIMITS,
   Name,
   nullsAbsent,
   orRaw,
@@ -15,26 +13,29 @@ import {
   utf8Bytes,
 } from '../common.ts'
 import { withErrors } from '../errors.ts'
-import type * as vocabulary from '../vocabulary/index.ts'
-import { EVALUATION_METRICS } from '../vocabulary/resources/evaluations.ts'
+import { LIMITS } from '../vocabulary/limits.ts'
 
-export const EvaluationMetric = z.enum(EVALUATION_METRICS)
-export type EvaluationMetric = Held<z.infer<typeof EvaluationMetric>, vocabulary.EvaluationMetric>
+export const EvaluationMetric = z
+  .enum(['binary', 'rating'])
+  .meta({ description: 'A `binary` score is 0 or 1. A `rating` is a number in a range.' })
 
 const description = text({ max: LIMITS.descriptionLength })
 const rating = z.number().min(-LIMITS.rating).max(LIMITS.rating)
 
 export const EvaluationConfiguration = absent({
-  reverseScale: z.boolean().exactOptional().meta({ description: 'Low scores are good scores. Default: false.' }),
+  reverseScale: z.boolean().exactOptional().meta({ description: 'If true, low scores are good. Default: false.' }),
   criteria: description.exactOptional().meta({ description: 'What people should judge.' }),
   passDescription: description.exactOptional().meta({ description: 'When a conversation passes.' }),
   failDescription: description.exactOptional().meta({ description: 'When a conversation fails.' }),
   minRating: rating.exactOptional().meta({ description: 'Default: 1.' }),
-  maxRating: rating.exactOptional().meta({ description: 'Above `minRating`. Default: 5.' }),
+  maxRating: rating.exactOptional().meta({ description: 'Must be greater than `minRating`. Default: 5.' }),
   minThreshold: rating.exactOptional().meta({ description: 'The lowest score that passes. Default: `minRating`.' }),
   maxThreshold: rating.exactOptional().meta({ description: 'The highest score that passes. Default: `maxRating`.' }),
-}).meta({ id: 'EvaluationConfiguration' })
-export type EvaluationConfiguration = Held<z.input<typeof EvaluationConfiguration>, vocabulary.EvaluationConfiguration>
+}).meta({
+  id: 'EvaluationConfiguration',
+  description: 'Defines how scores are interpreted. Ratings and thresholds apply only to the metric `rating`.',
+  example: '{ reverseScale: false, minRating: 1, maxRating: 5, minThreshold: 4 }',
+})
 
 export const CreateEvaluationBody = absent({
   projectId: Id,
@@ -43,8 +44,10 @@ export const CreateEvaluationBody = absent({
   description: description.exactOptional(),
   metric: EvaluationMetric,
   configuration: EvaluationConfiguration.exactOptional(),
-}).meta({ id: 'CreateEvaluationBody' })
-export type CreateEvaluationBody = Held<z.input<typeof CreateEvaluationBody>, vocabulary.CreateEvaluationBody>
+}).meta({
+  id: 'CreateEvaluationBody',
+  example: "{ projectId: 1, name: 'Helpful', metric: 'rating', configuration: { minThreshold: 4 } }",
+})
 
 export const Evaluation = z
   .object({
@@ -60,12 +63,10 @@ export const Evaluation = z
     updatedAt: Timestamp,
   })
   .meta({ id: 'Evaluation' })
-export type Evaluation = Held<z.infer<typeof Evaluation>, vocabulary.Evaluation>
 
 export const ListEvaluationsQuery = z
   .object({ projectId: z.string().exactOptional(), documentUuid: z.string().exactOptional() })
   .meta({ id: 'ListEvaluationsQuery' })
-export type ListEvaluationsQuery = Held<z.input<typeof ListEvaluationsQuery>, vocabulary.ListEvaluationsQuery>
 
 export const AnnotateBody = nullsAbsent(
   z
@@ -86,8 +87,7 @@ export const AnnotateBody = nullsAbsent(
       path: ['metadata'],
       error: `must have at most ${LIMITS.metadataBytes} bytes as JSON`,
     }),
-).meta({ id: 'AnnotateBody' })
-export type AnnotateBody = Held<z.input<typeof AnnotateBody>, vocabulary.AnnotateBody>
+).meta({ id: 'AnnotateBody', example: "{ score: 4, metadata: { reason: 'Polite, and it answers the question' } }" })
 
 export const Annotation = z
   .object({
@@ -104,7 +104,6 @@ export const Annotation = z
     updatedAt: Timestamp,
   })
   .meta({ id: 'Annotation' })
-export type Annotation = Held<z.infer<typeof Annotation>, vocabulary.Annotation>
 
 const evaluationUuid = z.string().meta({ description: 'The uuid of the evaluation.' })
 

@@ -1,19 +1,7 @@
 import { z } from 'zod'
-import {
-  absent,
-  type Held,
-  JsonObject,
-  LIMITS,
-  Name,
-  orRaw,
-  Person,
-  ProjectParams,
-  Timestamp,
-  Uuid,
-} from '../common.ts'
+import { absent, JsonObject, Name, orRaw, Person, ProjectParams, Timestamp, Uuid } from '../common.ts'
 import { withErrors } from '../errors.ts'
-import type * as vocabulary from '../vocabulary/index.ts'
-import { EXAMPLE_LIMITS } from '../vocabulary/resources/examples.ts'
+import { EXAMPLE_LIMITS, LIMITS } from '../vocabulary/limits.ts'
 import { Message, MessageInput } from './messages.ts'
 
 const exampleName = Name.meta({ description: 'Unique within the prompt.' })
@@ -26,38 +14,44 @@ export const Example = z
   .object({
     uuid: Uuid,
     documentUuid: Uuid,
-    name: z.string(),
+    name: z.string().meta({ description: 'Unique within the prompt.' }),
     parameters: JsonObject,
     messages: z.array(Message).meta({ description: "Messages that follow the prompt's own." }),
     author: Person.meta({ description: 'Who created the example.' }),
     createdAt: Timestamp,
     updatedAt: Timestamp,
   })
-  .meta({ id: 'Example' })
-export type Example = Held<z.infer<typeof Example>, vocabulary.Example>
+  .meta({
+    id: 'Example',
+    description: 'Saved inputs of a prompt, under a name.',
+    example: "const { messages } = await stet.prompts.run('support/reply', { parameters: example.parameters })",
+  })
 
 export const CreateExampleBody = absent({
   documentUuid: Uuid.meta({ description: 'The prompt that the example belongs to.' }),
   name: exampleName,
   parameters,
   messages: messages.exactOptional(),
-}).meta({ id: 'CreateExampleBody' })
-export type CreateExampleBody = Held<z.input<typeof CreateExampleBody>, vocabulary.CreateExampleBody>
+}).meta({
+  id: 'CreateExampleBody',
+  example: "{ documentUuid, name: 'Angry customer', parameters: { ticket: 'Where is my order?' } }",
+})
 
 export const UpdateExampleBody = absent({
   name: exampleName.exactOptional(),
   parameters: parameters.exactOptional(),
   messages: messages.exactOptional().meta({ description: 'An empty list removes the messages.' }),
-}).meta({ id: 'UpdateExampleBody' })
-export type UpdateExampleBody = Held<z.input<typeof UpdateExampleBody>, vocabulary.UpdateExampleBody>
+}).meta({
+  id: 'UpdateExampleBody',
+  description: 'Changes an example. Absent fields stay unchanged.',
+  example: "{ name: 'Angry customer', messages: [] }",
+})
 
 export const ListExamplesQuery = z
   .object({ documentUuid: z.string().meta({ description: 'The prompt whose examples are listed.' }) })
   .meta({ id: 'ListExamplesQuery' })
-export type ListExamplesQuery = Held<z.input<typeof ListExamplesQuery>, vocabulary.ListExamplesQuery>
 
 export const DeletedExample = z.object({ uuid: Uuid }).meta({ id: 'DeletedExample' })
-export type DeletedExample = Held<z.infer<typeof DeletedExample>, vocabulary.DeletedExample>
 
 const ExampleParams = ProjectParams.extend({
   exampleUuid: z.string().meta({ description: 'The uuid of the example.' }),

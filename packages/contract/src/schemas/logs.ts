@@ -3,10 +3,8 @@ import {
   absent,
   ContentHash,
   DocumentPath,
-  type Held,
   Id,
   JsonObject,
-  LIMITS,
   orRaw,
   Timestamp,
   text,
@@ -14,7 +12,7 @@ import {
   VersionParams,
 } from '../common.ts'
 import { withErrors } from '../errors.ts'
-import type * as vocabulary from '../vocabulary/index.ts'
+import { LIMITS } from '../vocabulary/limits.ts'
 import { MessageInput } from './messages.ts'
 
 export const CreateLogBody = absent({
@@ -26,13 +24,15 @@ export const CreateLogBody = absent({
     description: 'Stored with the conversation, to find it by.',
   }),
   duration: z.int32().nonnegative().exactOptional().meta({ description: 'Milliseconds.' }),
-}).meta({ id: 'CreateLogBody' })
-export type CreateLogBody = Held<z.input<typeof CreateLogBody>, vocabulary.CreateLogBody>
+}).meta({
+  id: 'CreateLogBody',
+  description: 'The body that records an external log: an execution that did not run in stet.',
+  example: "{ path: 'support/reply', messages: [{ role: 'user', content: 'Hello' }], response: 'Hi Ada!' }",
+})
 
 export const Span = z
   .object({ id: z.string().regex(/^[0-9a-f]{16}$/), traceId: z.string().regex(/^[0-9a-f]{32}$/) })
-  .meta({ id: 'Span' })
-export type Span = Held<z.infer<typeof Span>, vocabulary.Span>
+  .meta({ id: 'Span', description: 'One span of a trace. Both ids are hex strings.' })
 
 export const LogEntry = z
   .object({
@@ -51,8 +51,11 @@ export const LogEntry = z
     promptSpan: Span,
     completionSpan: Span,
   })
-  .meta({ id: 'LogEntry' })
-export type LogEntry = Held<z.infer<typeof LogEntry>, vocabulary.LogEntry>
+  .meta({
+    id: 'LogEntry',
+    description: "A recorded external log. `uuid` is the conversation's uuid.",
+    example: 'const seconds = (log.duration ?? 0) / 1000',
+  })
 
 export const logRoutes = {
   create: {

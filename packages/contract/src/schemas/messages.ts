@@ -1,11 +1,9 @@
 import { z } from 'zod'
-import { type Held, JsonObject, LIMITS, utf8Bytes } from '../common.ts'
+import { JsonObject, utf8Bytes } from '../common.ts'
 import { documentedAs } from '../documented.ts'
-import type * as vocabulary from '../vocabulary/index.ts'
-import { ROLES } from '../vocabulary/message.ts'
+import { LIMITS } from '../vocabulary/limits.ts'
 
-export const Role = z.enum(ROLES)
-export type Role = Held<z.infer<typeof Role>, vocabulary.Role>
+export const Role = z.enum(['system', 'developer', 'user', 'assistant', 'tool'])
 
 const shapes = {
   text: { type: z.literal('text'), text: z.string() },
@@ -31,20 +29,28 @@ const shapes = {
   },
 }
 
-export const TextPart = z.looseObject(shapes.text).meta({ id: 'TextPart' })
-export type TextPart = Held<z.infer<typeof TextPart>, vocabulary.TextPart>
-export const ImagePart = z.looseObject(shapes.image).meta({ id: 'ImagePart' })
-export type ImagePart = Held<z.infer<typeof ImagePart>, vocabulary.ImagePart>
-export const FilePart = z.looseObject(shapes.file).meta({ id: 'FilePart' })
-export type FilePart = Held<z.infer<typeof FilePart>, vocabulary.FilePart>
-export const ReasoningPart = z.looseObject(shapes.reasoning).meta({ id: 'ReasoningPart' })
-export type ReasoningPart = Held<z.infer<typeof ReasoningPart>, vocabulary.ReasoningPart>
-export const RedactedReasoningPart = z.looseObject(shapes.redactedReasoning).meta({ id: 'RedactedReasoningPart' })
-export type RedactedReasoningPart = Held<z.infer<typeof RedactedReasoningPart>, vocabulary.RedactedReasoningPart>
-export const ToolCallPart = z.looseObject(shapes.toolCall).meta({ id: 'ToolCallPart' })
-export type ToolCallPart = Held<z.infer<typeof ToolCallPart>, vocabulary.ToolCallPart>
-export const ToolResultPart = z.looseObject(shapes.toolResult).meta({ id: 'ToolResultPart' })
-export type ToolResultPart = Held<z.infer<typeof ToolResultPart>, vocabulary.ToolResultPart>
+export const TextPart = z.looseObject(shapes.text).meta({ id: 'TextPart', example: "{ type: 'text', text: 'Hello' }" })
+export const ImagePart = z
+  .looseObject(shapes.image)
+  .meta({ id: 'ImagePart', example: "{ type: 'image', image: 'https://example.com/cat.png' }" })
+export const FilePart = z.looseObject(shapes.file).meta({
+  id: 'FilePart',
+  example: "{ type: 'file', file: 'https://example.com/terms.pdf', mimeType: 'application/pdf' }",
+})
+export const ReasoningPart = z
+  .looseObject(shapes.reasoning)
+  .meta({ id: 'ReasoningPart', example: "{ type: 'reasoning', text: 'The customer asks for a refund.' }" })
+export const RedactedReasoningPart = z
+  .looseObject(shapes.redactedReasoning)
+  .meta({ id: 'RedactedReasoningPart', example: "{ type: 'redacted-reasoning', data: 'RW5jcnlwdGVk' }" })
+export const ToolCallPart = z.looseObject(shapes.toolCall).meta({
+  id: 'ToolCallPart',
+  example: "{ type: 'tool-call', toolCallId: 'call_8fZ', toolName: 'lookup_order', args: { id: 12 } }",
+})
+export const ToolResultPart = z.looseObject(shapes.toolResult).meta({
+  id: 'ToolResultPart',
+  example: "{ type: 'tool-result', toolCallId: 'call_8fZ', toolName: 'lookup_order', result: { status: 'sent' } }",
+})
 
 export const MessagePart = z
   .discriminatedUnion('type', [
@@ -56,16 +62,18 @@ export const MessagePart = z
     ToolCallPart,
     ToolResultPart,
   ])
-  .meta({ id: 'MessagePart' })
-export type MessagePart = Held<z.infer<typeof MessagePart>, vocabulary.MessagePart>
+  .meta({ id: 'MessagePart', example: "{ type: 'text', text: 'Hello' }" })
 
-export const Message = z
-  .looseObject({ role: Role, content: z.array(MessagePart) })
-  .meta({ id: 'Message', description: 'A message in a response. You can send it back unchanged.' })
-export type Message = Held<z.infer<typeof Message>, vocabulary.Message>
+export const Message = z.looseObject({ role: Role, content: z.array(MessagePart) }).meta({
+  id: 'Message',
+  description:
+    'A message in a response. `content` is always a list of parts, including tool calls and results. You can send it back unchanged. Parts may have further keys, for example `cache_control`, which the server keeps.',
+  example: "{ role: 'assistant', content: [{ type: 'text', text: 'Hello' }] }",
+})
 
-export const ToolCall = z.object({ id: z.string(), name: z.string(), arguments: JsonObject }).meta({ id: 'ToolCall' })
-export type ToolCall = Held<z.infer<typeof ToolCall>, vocabulary.ToolCall>
+export const ToolCall = z
+  .object({ id: z.string(), name: z.string(), arguments: JsonObject })
+  .meta({ id: 'ToolCall', example: "{ id: 'call_8fZ', name: 'lookup_order', arguments: { id: 12 } }" })
 
 const isSmall = (value: unknown): boolean => utf8Bytes(JSON.stringify(value) ?? '') <= LIMITS.toolPayloadBytes
 const tooLarge = { error: `must have at most ${LIMITS.toolPayloadBytes} bytes as JSON` }
@@ -103,13 +111,13 @@ export const MessageInput = documentedAs(
   z.preprocess(withOneForm, byRole),
   z.looseObject({ role: Role, content: z.union([z.string(), z.array(MessagePart)]) }).meta({
     id: 'MessageInput',
+    example: "{ role: 'user', content: 'Where is my order?' }",
     description:
       'A message in a request. `system` and `developer` contain text; `user` contains text, images and files; ' +
       '`assistant` contains all of these, reasoning and tool calls; `tool` contains tool results, or `toolId`, ' +
       '`toolName` and text. You can send back every message that the API returns.',
   }),
 )
-export type MessageInput = Held<z.input<typeof MessageInput>, vocabulary.MessageInput>
 
 type Bag = Record<string, unknown>
 

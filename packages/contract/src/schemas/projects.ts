@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { absent, absentBut, type Held, Id, LIMITS, Name, orRaw, ProjectParams, Timestamp, Uuid } from '../common.ts'
+import { absent, absentBut, Id, Name, orRaw, ProjectParams, Timestamp, Uuid } from '../common.ts'
 import { withErrors } from '../errors.ts'
-import type * as vocabulary from '../vocabulary/index.ts'
+import { LIMITS } from '../vocabulary/limits.ts'
 import { Version } from './versions.ts'
 
 const RetentionDays = z.int().min(1).max(LIMITS.retentionDays)
@@ -24,8 +24,11 @@ export const Project = z
     updatedAt: Timestamp,
     deletedAt: z.null(),
   })
-  .meta({ id: 'Project' })
-export type Project = Held<z.infer<typeof Project>, vocabulary.Project>
+  .meta({
+    id: 'Project',
+    description:
+      '`defaultProvider` applies to prompts that name no provider, and `defaultModel` to prompts that name no model.',
+  })
 
 export const CreateProjectBody = absent({
   name: Name,
@@ -34,8 +37,10 @@ export const CreateProjectBody = absent({
   retentionDays: RetentionDays.exactOptional().meta({
     description: 'Days after which ended conversations are deleted. Default: the setting of the server.',
   }),
-}).meta({ id: 'CreateProjectBody' })
-export type CreateProjectBody = Held<z.input<typeof CreateProjectBody>, vocabulary.CreateProjectBody>
+}).meta({
+  id: 'CreateProjectBody',
+  example: "{ name: 'Support', defaultProvider: 'openai', defaultModel: 'gpt-6-luna', retentionDays: 90 }",
+})
 
 export const UpdateProjectBody = absentBut(['retentionDays'], {
   name: Name.exactOptional(),
@@ -44,17 +49,23 @@ export const UpdateProjectBody = absentBut(['retentionDays'], {
   retentionDays: RetentionDays.nullable().exactOptional().meta({
     description: 'Days after which ended conversations are deleted; `null` restores the setting of the server.',
   }),
-}).meta({ id: 'UpdateProjectBody' })
-export type UpdateProjectBody = Held<z.input<typeof UpdateProjectBody>, vocabulary.UpdateProjectBody>
+}).meta({
+  id: 'UpdateProjectBody',
+  description: 'Changes a project. Absent fields stay unchanged.',
+  example: "{ defaultModel: '' } // clears the default",
+})
 
-export const DeleteProjectBody = absent({ name: z.string() }).meta({ id: 'DeleteProjectBody' })
-export type DeleteProjectBody = Held<z.input<typeof DeleteProjectBody>, vocabulary.DeleteProjectBody>
+export const DeleteProjectBody = absent({ name: z.string() }).meta({
+  id: 'DeleteProjectBody',
+  description: "Confirms a deletion by the project's name, so that a mistyped id deletes nothing.",
+  example: "{ name: 'Support' }",
+})
 
 export const DeletedProject = z.object({ id: Id }).meta({ id: 'DeletedProject' })
-export type DeletedProject = Held<z.infer<typeof DeletedProject>, vocabulary.DeletedProject>
 
-export const CreatedProject = z.object({ project: Project, version: Version }).meta({ id: 'CreatedProject' })
-export type CreatedProject = Held<z.infer<typeof CreatedProject>, vocabulary.CreatedProject>
+export const CreatedProject = z
+  .object({ project: Project, version: Version })
+  .meta({ id: 'CreatedProject', example: "const { project, version } = created // version.status is 'draft'" })
 
 export const projectRoutes = {
   list: {

@@ -1,26 +1,32 @@
 import { z } from 'zod'
-import {
-  absent,
-  type Held,
-  IdParams,
-  JsonObject,
-  LIMITS,
-  Name,
-  nameText,
-  nullsAbsent,
-  orRaw,
-  Timestamp,
-} from '../common.ts'
+import { absent, IdParams, JsonObject, Name, nameText, nullsAbsent, orRaw, Timestamp } from '../common.ts'
 import { RunErrorCode, withErrors } from '../errors.ts'
-import type * as vocabulary from '../vocabulary/index.ts'
-import { PROVIDER_KINDS } from '../vocabulary/resources/provider-keys.ts'
+import { LIMITS } from '../vocabulary/limits.ts'
 
-export const ProviderKind = z.enum(PROVIDER_KINDS).meta({ id: 'ProviderKind' })
-export type ProviderKind = Held<z.infer<typeof ProviderKind>, vocabulary.ProviderKind>
+export const ProviderKind = z
+  .enum([
+    'openai',
+    'anthropic',
+    'groq',
+    'mistral',
+    'azure',
+    'google',
+    'google_vertex',
+    'anthropic_vertex',
+    'custom',
+    'xai',
+    'amazon_bedrock',
+    'deepseek',
+    'perplexity',
+  ])
+  .meta({ id: 'ProviderKind', description: 'The provider types on the wire. The built-in demo provider is `custom`.' })
 
 export const ProviderKey = z
   .object({
-    id: z.int32().nonnegative().meta({ description: '0 for keys from the environment and for `demo`.' }),
+    id: z
+      .int32()
+      .nonnegative()
+      .meta({ description: '0 for provider keys that are not stored: those from the environment, and `demo`.' }),
     name: z.string(),
     provider: ProviderKind,
     token: z.string().meta({ description: 'Masked.' }),
@@ -31,8 +37,11 @@ export const ProviderKey = z
     updatedAt: Timestamp,
     lastUsedAt: Timestamp.nullable(),
   })
-  .meta({ id: 'ProviderKey' })
-export type ProviderKey = Held<z.infer<typeof ProviderKey>, vocabulary.ProviderKey>
+  .meta({
+    id: 'ProviderKey',
+    description: 'A credential of a model provider. Prompts refer to the provider key by `name`.',
+    example: "const anthropic = providerKeys.filter(({ provider }) => provider === 'anthropic')",
+  })
 
 const HttpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' })
 
@@ -50,8 +59,7 @@ export const CreateProviderKeyBody = nullsAbsent(
     path: ['url'],
     error: 'is required for a custom provider',
   }),
-).meta({ id: 'CreateProviderKeyBody' })
-export type CreateProviderKeyBody = Held<z.input<typeof CreateProviderKeyBody>, vocabulary.CreateProviderKeyBody>
+).meta({ id: 'CreateProviderKeyBody', example: "{ name: 'OpenAI', provider: 'openai', token: 'sk-…' }" })
 
 export const UpdateProviderKeyBody = absent({
   name: Name.exactOptional(),
@@ -59,16 +67,18 @@ export const UpdateProviderKeyBody = absent({
   url: HttpUrl.exactOptional(),
   defaultModel: z.string().exactOptional().meta({ description: '`""` clears it.' }),
   configuration: JsonObject.exactOptional(),
-}).meta({ id: 'UpdateProviderKeyBody' })
-export type UpdateProviderKeyBody = Held<z.input<typeof UpdateProviderKeyBody>, vocabulary.UpdateProviderKeyBody>
+}).meta({
+  id: 'UpdateProviderKeyBody',
+  description: 'Changes a provider key. Absent fields stay unchanged.',
+  example: "{ token: 'sk-…' }",
+})
 
 export const TestProviderKeyBody = absent({
   name: Name.meta({ description: 'The name that prompts use as `provider`, ignoring case.' }),
   model: nameText({ min: 1, max: LIMITS.nameLength })
     .exactOptional()
     .meta({ description: 'Default: the default model of the provider key, then that of the server.' }),
-}).meta({ id: 'TestProviderKeyBody' })
-export type TestProviderKeyBody = Held<z.input<typeof TestProviderKeyBody>, vocabulary.TestProviderKeyBody>
+}).meta({ id: 'TestProviderKeyBody', example: "{ name: 'openai', model: 'gpt-6-luna' }" })
 
 const milliseconds = z.int().nonnegative()
 
@@ -85,8 +95,7 @@ export const ProviderTest = z
       .nullable()
       .meta({ description: "`null` if the call succeeded. The message has the provider's own words." }),
   })
-  .meta({ id: 'ProviderTest' })
-export type ProviderTest = Held<z.infer<typeof ProviderTest>, vocabulary.ProviderTest>
+  .meta({ id: 'ProviderTest', description: 'The result of one call to a provider. A failed call is a result too.' })
 
 export const providerKeyRoutes = {
   list: {

@@ -1,7 +1,5 @@
 import { z } from 'zod'
-import type { Held } from '../common.ts'
 import { withErrors } from '../errors.ts'
-import type * as vocabulary from '../vocabulary/index.ts'
 import { ProviderKind } from './provider-api-keys.ts'
 
 const price = z.number().nonnegative().nullable()
@@ -12,8 +10,10 @@ export const ProviderModel = z
     inputPrice: price.meta({ description: 'In USD per million tokens; `null` if it is not known.' }),
     outputPrice: price,
   })
-  .meta({ id: 'ProviderModel' })
-export type ProviderModel = Held<z.infer<typeof ProviderModel>, vocabulary.ProviderModel>
+  .meta({
+    id: 'ProviderModel',
+    description: 'A model with its list prices, in US dollars per million tokens. A price is null if it is not known.',
+  })
 
 export const Provider = z
   .object({
@@ -25,8 +25,11 @@ export const Provider = z
       description: 'The models whose prices are known, and the default model. Others can be named too.',
     }),
   })
-  .meta({ id: 'Provider' })
-export type Provider = Held<z.infer<typeof Provider>, vocabulary.Provider>
+  .meta({
+    id: 'Provider',
+    description: 'A provider that prompts can name: a stored provider key, one from the environment, or the demo.',
+    example: 'const names = providers.map(({ name }) => name)',
+  })
 
 export const ListProvidersQuery = z
   .object({
@@ -36,8 +39,7 @@ export const ListProvidersQuery = z
         'needs to be stored.',
     }),
   })
-  .meta({ id: 'ListProvidersQuery' })
-export type ListProvidersQuery = Held<z.input<typeof ListProvidersQuery>, vocabulary.ListProvidersQuery>
+  .meta({ id: 'ListProvidersQuery', example: "{ modelsOf: 'anthropic' }" })
 
 export const providerRoutes = {
   list: {

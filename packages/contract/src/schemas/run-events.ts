@@ -1,8 +1,6 @@
 import { z } from 'zod'
-import { type Held, JsonObject, Uuid } from '../common.ts'
+import { JsonObject, Uuid } from '../common.ts'
 import { RunErrorCode } from '../errors.ts'
-import type * as vocabulary from '../vocabulary/index.ts'
-import { TOOL_SOURCES } from '../vocabulary/run-event.ts'
 import { Message, ToolCall } from './messages.ts'
 import { FinishReason, RunResponse, RunSource, Usage } from './runs.ts'
 
@@ -25,8 +23,11 @@ export const RunFailure = z
     code: RunErrorCode.meta({ description: 'The same as `errorCode`.' }),
     details: z.looseObject({ errorCode: RunErrorCode }),
   })
-  .meta({ id: 'RunFailure' })
-export type RunFailure = Held<z.infer<typeof RunFailure>, vocabulary.RunFailure>
+  .meta({
+    id: 'RunFailure',
+    description: 'The failure that ended a run. The body of a failed JSON run has the same keys, without `code`.',
+    example: "if (event.type === 'chain-error') console.error(event.error.errorCode, event.error.message)",
+  })
 
 export const LatitudeEvent = z
   .discriminatedUnion('type', [
@@ -66,12 +67,12 @@ export const LatitudeEvent = z
   ])
   .meta({
     id: 'LatitudeEvent',
-    description: 'The progress of a run. Each event contains the whole conversation so far.',
+    description:
+      'The data of a `latitude-event`, which reports progress. Every run ends with exactly one `chain-completed` or `chain-error`. Each event contains the whole conversation so far.',
+    example: "if (event.type === 'chain-completed') console.log(event.response?.text)",
   })
-export type LatitudeEvent = Held<z.infer<typeof LatitudeEvent>, vocabulary.LatitudeEvent>
 
-export const ToolSource = z.enum(TOOL_SOURCES)
-export type ToolSource = Held<z.infer<typeof ToolSource>, vocabulary.ToolSource>
+export const ToolSource = z.enum(['client', 'agentAsTool', 'serverTool'])
 
 const toolCall = { toolCallId: z.string(), toolName: z.string(), args: JsonObject }
 const stepEnd = { finishReason: FinishReason, usage: Usage }
@@ -99,13 +100,20 @@ export const ProviderEvent = z
       error: z.object({ message: z.string(), status: z.int().exactOptional() }),
     }),
   ])
-  .meta({ id: 'ProviderEvent', description: 'The output of the model, part by part. Contains no messages.' })
-export type ProviderEvent = Held<z.infer<typeof ProviderEvent>, vocabulary.ProviderEvent>
+  .meta({
+    id: 'ProviderEvent',
+    description: "The data of a `provider-event`: one part of the model's output, without messages.",
+    example: "if (event.type === 'text-delta') process.stdout.write(event.textDelta)",
+  })
 
 export const RunEvent = z
   .discriminatedUnion('event', [
     z.object({ event: z.literal('latitude-event'), data: LatitudeEvent }),
     z.object({ event: z.literal('provider-event'), data: ProviderEvent }),
   ])
-  .meta({ id: 'RunEvent' })
-export type RunEvent = Held<z.infer<typeof RunEvent>, vocabulary.RunEvent>
+  .meta({
+    id: 'RunEvent',
+    description: 'One SSE event: its name and its data.',
+    example:
+      "const frame: RunEvent = { event: 'provider-event', data: { type: 'text-delta', id: 'txt-0', textDelta: 'Hel' } }",
+  })

@@ -4,9 +4,7 @@ import {
   absent,
   ConversationParams,
   DocumentPath,
-  type Held,
   JsonObject,
-  LIMITS,
   nameText,
   orRaw,
   text,
@@ -14,16 +12,16 @@ import {
   VersionParams,
 } from '../common.ts'
 import { withErrors } from '../errors.ts'
-import type * as vocabulary from '../vocabulary/index.ts'
-import { RUN_STATES } from '../vocabulary/run-state.ts'
-import { FINISH_REASONS } from '../vocabulary/usage.ts'
+import { LIMITS } from '../vocabulary/limits.ts'
 import { Message, MessageInput, ToolCall } from './messages.ts'
 import { ProviderKind } from './provider-api-keys.ts'
 
 const c = initContract()
 
-export const RunState = z.enum(RUN_STATES)
-export type RunState = Held<z.infer<typeof RunState>, vocabulary.RunState>
+export const RunState = z.enum(['queued', 'running', 'completed', 'error', 'stopped']).meta({
+  description:
+    "The state of a conversation's latest run: `queued`, then `running`, then `completed`, `error` or `stopped`. A queued run can be stopped too.",
+})
 
 export const Usage = z
   .object({
@@ -35,11 +33,14 @@ export const Usage = z
     reasoningTokens: z.int().nonnegative(),
     cachedInputTokens: z.int().nonnegative(),
   })
-  .meta({ id: 'Usage' })
-export type Usage = Held<z.infer<typeof Usage>, vocabulary.Usage>
+  .meta({
+    id: 'Usage',
+    description:
+      'Token counts of one step or of a whole run. `promptTokens` equals `inputTokens`, and `completionTokens` equals `outputTokens`.',
+    example: 'console.log(`${result.tokenUsage.inputTokens} in, ${result.tokenUsage.outputTokens} out`)',
+  })
 
-export const FinishReason = z.enum(FINISH_REASONS)
-export type FinishReason = Held<z.infer<typeof FinishReason>, vocabulary.FinishReason>
+export const FinishReason = z.enum(['stop', 'length', 'content-filter', 'tool-calls', 'error', 'other', 'unknown'])
 
 const responseShape = {
   text: z.string(),
@@ -59,7 +60,6 @@ const responseShape = {
 export const TextResponse = z
   .object({ streamType: z.literal('text'), ...responseShape, toolCalls: z.array(ToolCall) })
   .meta({ id: 'TextResponse' })
-export type TextResponse = Held<z.infer<typeof TextResponse>, vocabulary.TextResponse>
 
 export const ObjectResponse = z
   .object({
@@ -68,16 +68,21 @@ export const ObjectResponse = z
     ...responseShape,
     toolCalls: z.array(ToolCall).max(0),
   })
-  .meta({ id: 'ObjectResponse' })
-export type ObjectResponse = Held<z.infer<typeof ObjectResponse>, vocabulary.ObjectResponse>
+  .meta({
+    id: 'ObjectResponse',
+    description:
+      'A JSON response. `object` is the JSON value in `text`, which may include a code fence. `toolCalls` is empty.',
+  })
 
-export const RunResponse = z
-  .discriminatedUnion('streamType', [TextResponse, ObjectResponse])
-  .meta({ id: 'RunResponse' })
-export type RunResponse = Held<z.infer<typeof RunResponse>, vocabulary.RunResponse>
+export const RunResponse = z.discriminatedUnion('streamType', [TextResponse, ObjectResponse]).meta({
+  id: 'RunResponse',
+  example: "const value = response.streamType === 'object' ? response.object : response.text",
+})
 
-export const RunSource = z.object({ documentUuid: Uuid, commitUuid: Uuid }).meta({ id: 'RunSource' })
-export type RunSource = Held<z.infer<typeof RunSource>, vocabulary.RunSource>
+export const RunSource = z.object({ documentUuid: Uuid, commitUuid: Uuid }).meta({
+  id: 'RunSource',
+  description: "The prompt and the version that a conversation ran on. `commitUuid` is the version's uuid.",
+})
 
 export const RunResult = z
   .object({
@@ -93,11 +98,9 @@ export const RunResult = z
     tokenUsage: Usage.meta({ description: 'The sum of all steps.' }),
     cost: z.number().nonnegative().meta({ description: 'The sum of all steps, in USD.' }),
   })
-  .meta({ id: 'RunResult' })
-export type RunResult = Held<z.infer<typeof RunResult>, vocabulary.RunResult>
+  .meta({ id: 'RunResult', example: 'console.log(result.response.text, result.cost)' })
 
 export const BackgroundRun = z.strictObject({ uuid: Uuid }).meta({ id: 'BackgroundRun' })
-export type BackgroundRun = Held<z.infer<typeof BackgroundRun>, vocabulary.BackgroundRun>
 
 const toolName = nameText({ min: 1, max: LIMITS.toolNameLength })
 
@@ -113,27 +116,29 @@ export const RunDocumentBody = absent({
   path: DocumentPath,
   parameters: JsonObject.default({}).meta({ description: 'Values of the parameters by name.' }),
   ...callerShape,
-  background: z.boolean().default(false).meta({ description: 'Respond at once. Attach to the run for its result.' }),
+  background: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'If true, the server responds immediately. Attach to the run to get its result.' }),
   messages: z.array(MessageInput).max(LIMITS.messages).exactOptional().meta({
-    description: 'Appended after the compiled prompt. Not for prompts that use `<step>`.',
+    description: 'Appended after the compiled prompt. Not allowed for prompts that use `<step>`.',
   }),
   userMessage: z.string().exactOptional().meta({ deprecated: true, description: 'Use `messages`.' }),
   customIdentifier: text({ max: LIMITS.customIdentifierLength }).exactOptional().meta({
     description: 'Stored with the conversation, to find it by.',
   }),
-}).meta({ id: 'RunDocumentBody' })
-export type RunDocumentBody = Held<z.input<typeof RunDocumentBody>, vocabulary.RunDocumentBody>
+}).meta({ id: 'RunDocumentBody', example: "{ path: 'support/reply', parameters: { name: 'Ada' }, stream: true }" })
 
 export const ChatBody = absent({
   messages: z.array(MessageInput).min(1).max(LIMITS.messages).meta({ description: 'Appended to the conversation.' }),
   ...callerShape,
-}).meta({ id: 'ChatBody' })
-export type ChatBody = Held<z.input<typeof ChatBody>, vocabulary.ChatBody>
+}).meta({ id: 'ChatBody', example: "{ messages: [{ role: 'user', content: 'And in French?' }] }" })
 
 export const AttachBody = absent({
-  stream: z.boolean().default(false).meta({ description: 'Respond with the events after `Last-Event-ID`.' }),
+  stream: z.boolean().default(false).meta({
+    description: 'If true, the response streams the events after `Last-Event-ID`, or all events without this header.',
+  }),
 }).meta({ id: 'AttachBody' })
-export type AttachBody = Held<z.input<typeof AttachBody>, vocabulary.AttachBody>
 
 export const StopResult = z
   .object({
@@ -141,8 +146,10 @@ export const StopResult = z
     stopped: z.boolean().meta({ description: 'Whether this call stopped a run.' }),
     status: RunState,
   })
-  .meta({ id: 'StopResult' })
-export type StopResult = Held<z.infer<typeof StopResult>, vocabulary.StopResult>
+  .meta({
+    id: 'StopResult',
+    example: "{ uuid: '3f0c5a3e-6f0e-4a53-9d3c-0a1b2c3d4e5f', stopped: true, status: 'stopped' }",
+  })
 
 export const runRoutes = {
   run: {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { absent, type Held, LIMITS, utf8Bytes } from '../common.ts'
+import { absent, utf8Bytes } from '../common.ts'
 import { withErrors } from '../errors.ts'
-import type * as vocabulary from '../vocabulary/index.ts'
+import { LIMITS } from '../vocabulary/limits.ts'
 
 const isSmall = (value: unknown): boolean => utf8Bytes(JSON.stringify(value) ?? '') <= LIMITS.toolPayloadBytes
 
@@ -11,13 +11,15 @@ export const ToolResultBody = absent({
     .unknown()
     .refine(isSmall, { error: `must have at most ${LIMITS.toolPayloadBytes} bytes as JSON` })
     .optional()
-    .meta({ description: 'Any JSON value. The model gets it with its type. Default: `null`.' }),
+    .meta({ description: 'Any JSON value, which the model receives unchanged. Default: `null`.' }),
   isError: z.boolean().default(false).meta({ description: 'The tool failed, and `result` explains why.' }),
-}).meta({ id: 'ToolResultBody' })
-export type ToolResultBody = Held<z.input<typeof ToolResultBody>, vocabulary.ToolResultBody>
+}).meta({
+  id: 'ToolResultBody',
+  description: 'The result of a tool call that a run waits for.',
+  example: "{ toolCallId: 'call_9f', result: { sky: 'blue' } }",
+})
 
 export const ToolResultTaken = z.object({ success: z.literal(true) }).meta({ id: 'ToolResultTaken' })
-export type ToolResultTaken = Held<z.infer<typeof ToolResultTaken>, vocabulary.ToolResultTaken>
 
 export const toolRoutes = {
   result: {

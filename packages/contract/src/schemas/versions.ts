@@ -4,9 +4,7 @@ import {
   ContentHash,
   DocumentPath,
   expectedHashes,
-  type Held,
   Id,
-  LIMITS,
   Name,
   nameText,
   nullsAbsent,
@@ -20,11 +18,11 @@ import {
   VersionParams,
 } from '../common.ts'
 import { withErrors } from '../errors.ts'
-import type * as vocabulary from '../vocabulary/index.ts'
-import { CHANGE_STATUSES, RELEASE_CHECKS, VERSION_STATUSES } from '../vocabulary/resources/versions.ts'
+import { LIMITS } from '../vocabulary/limits.ts'
 
-export const VersionStatus = z.enum(VERSION_STATUSES)
-export type VersionStatus = Held<z.infer<typeof VersionStatus>, vocabulary.VersionStatus>
+export const VersionStatus = z.enum(['draft', 'merged']).meta({
+  description: 'A draft can change. A merged version was published, and only a write with `force` changes its prompts.',
+})
 
 export const ForcedEdit = z
   .object({
@@ -34,8 +32,7 @@ export const ForcedEdit = z
     newHash: ContentHash,
     createdAt: Timestamp,
   })
-  .meta({ id: 'ForcedEdit' })
-export type ForcedEdit = Held<z.infer<typeof ForcedEdit>, vocabulary.ForcedEdit>
+  .meta({ id: 'ForcedEdit', description: 'An edit of a merged version in place.' })
 
 export const Version = z
   .object({
@@ -48,10 +45,12 @@ export const Version = z
     authorId: Id,
     authorName: z.string(),
     authorEmail: z.string(),
-    userId: z.string().meta({ description: '`authorId` as text, for older clients.' }),
+    userId: z.string().meta({ description: '`authorId` as text, for legacy clients.' }),
     status: VersionStatus,
-    version: Id.nullable().meta({ description: 'The number from publication. Each project starts at 1.' }),
-    parentCommitUuid: Uuid.nullable().meta({ description: 'The version that was live when this one was created.' }),
+    version: Id.nullable().meta({
+      description: 'The number from publication. Each project starts at 1. Null for a draft.',
+    }),
+    parentCommitUuid: Uuid.nullable().meta({ description: 'The version that was live when this version was created.' }),
     mergedAt: Timestamp.nullable(),
     deletedAt: z.null(),
     mainDocumentUuid: z.null(),
@@ -62,37 +61,60 @@ export const Version = z
       description: 'Null for a draft, an imported version, or a version that an earlier release published.',
     }),
     changeCount: z.int().nonnegative().meta({
-      description: 'The number of prompts that a draft changes against live, a merged version against the one before.',
+      description:
+        'The number of prompts that a draft changes against live, or a merged version against the number before it.',
     }),
     forcedEdits: z.array(ForcedEdit).meta({ description: 'Edits after publication, with `force`, oldest first.' }),
   })
-  .meta({ id: 'Version' })
-export type Version = Held<z.infer<typeof Version>, vocabulary.Version>
+  .meta({
+    id: 'Version',
+    description: "A version of a project's prompts. Legacy clients call it a commit.",
+    example: "const drafts = versions.filter(({ status }) => status === 'draft')",
+  })
 
 export const ListVersionsQuery = z.object({ status: VersionStatus.exactOptional() })
-export type ListVersionsQuery = Held<z.input<typeof ListVersionsQuery>, vocabulary.ListVersionsQuery>
 
-export const CreateVersionBody = absent({ name: Name }).meta({ id: 'CreateVersionBody' })
-export type CreateVersionBody = Held<z.input<typeof CreateVersionBody>, vocabulary.CreateVersionBody>
+export const CreateVersionBody = absent({ name: Name }).meta({
+  id: 'CreateVersionBody',
+  example: "{ name: 'Friendlier tone' }",
+})
+
+export const ReleaseCheck = z.enum(['configuration']).meta({
+  description: '`configuration` refuses settings that a run would refuse: the errors in `issues` of the prompts.',
+})
+
+export const ReleaseFinding = z
+  .object({
+    check: ReleaseCheck,
+    code: z.string(),
+    level: z.literal('break'),
+    path: z.string(),
+    line: z.int(),
+    column: z.int(),
+    message: z.string(),
+  })
+  .meta({ id: 'ReleaseFinding', description: 'What a check of a release found.' })
 
 export const PublishVersionBody = absent({
   title: nameText({ max: LIMITS.nameLength })
     .exactOptional()
     .meta({ description: 'If absent or empty, the title does not change.' }),
   description: text({ max: LIMITS.descriptionLength }).exactOptional().meta({ description: '`""` clears the notes.' }),
-  force: z.boolean().default(false).meta({ description: 'Publish over changes that live has received meanwhile.' }),
+  force: z.boolean().default(false).meta({
+    description: "Publishes even if live has changed the same prompts. The draft's texts overwrite those of live.",
+  }),
   block: z
-    .array(z.enum(RELEASE_CHECKS))
+    .array(ReleaseCheck)
     .exactOptional()
-    .meta({ description: 'Checks that refuse the release. `configuration`: settings that a run refuses.' }),
-}).meta({ id: 'PublishVersionBody' })
-export type PublishVersionBody = Held<z.input<typeof PublishVersionBody>, vocabulary.PublishVersionBody>
+    .meta({ description: 'The checks that refuse the release. Default: none.' }),
+}).meta({ id: 'PublishVersionBody', example: "{ title: 'Friendlier tone', description: 'Replies greet by name.' }" })
 
 const ImportedTime = Timestamp.meta({ description: 'A UTC time with milliseconds.' })
 
 export const ImportVersionBody = absent({
   uuid: Uuid.exactOptional().meta({
-    description: 'Replaces the uuid of the draft, so that programs that refer to the version keep working.',
+    description:
+      "Replaces the draft's uuid, so that programs that refer to the version keep working. Default: the draft's uuid.",
   }),
   title: Name,
   description: text({ max: LIMITS.descriptionLength }).exactOptional(),
@@ -100,11 +122,17 @@ export const ImportVersionBody = absent({
   authorEmail: nameText({ max: LIMITS.nameLength }).exactOptional(),
   createdAt: ImportedTime,
   mergedAt: ImportedTime.exactOptional().meta({ description: 'If absent, the version stays a draft.' }),
-}).meta({ id: 'ImportVersionBody' })
-export type ImportVersionBody = Held<z.input<typeof ImportVersionBody>, vocabulary.ImportVersionBody>
+}).meta({
+  id: 'ImportVersionBody',
+  description:
+    'The history of a version of another project. With `mergedAt` the draft becomes live, otherwise it stays a draft.',
+  example:
+    "{ title: 'Friendlier tone', authorName: 'Ada', createdAt: '2026-01-02T03:04:05.678Z', mergedAt: '2026-01-03T08:30:00.000Z' }",
+})
 
-export const ChangeStatus = z.enum(CHANGE_STATUSES)
-export type ChangeStatus = Held<z.infer<typeof ChangeStatus>, vocabulary.ChangeStatus>
+export const ChangeStatus = z
+  .enum(['added', 'modified', 'deleted', 'unchanged'])
+  .meta({ description: '`added` and `modified` both create or replace the prompt. The server skips `unchanged`.' })
 
 const changeShape = {
   path: DocumentPath,
@@ -122,13 +150,19 @@ export const Change = nullsAbsent(
       context.addIssue({ code: 'custom', path: ['content'], message: issue.message })
     }
   }),
-).meta({ id: 'Change' })
-export type Change = Held<z.input<typeof Change>, vocabulary.Change>
+).meta({
+  id: 'Change',
+  description: 'One change of a push. `added` and `modified` require `content`.',
+  example: "{ path: 'support/reply', status: 'modified', content: 'Hello {{ name }}' }",
+})
 
 export const PushChangesBody = absent({
   changes: z.array(Change).max(LIMITS.changes).meta({ description: 'One entry per path. May be empty.' }),
-}).meta({ id: 'PushChangesBody' })
-export type PushChangesBody = Held<z.input<typeof PushChangesBody>, vocabulary.PushChangesBody>
+}).meta({
+  id: 'PushChangesBody',
+  description: 'The changes of a push. The server applies all of them or none.',
+  example: "{ changes: [{ path: 'support/reply', status: 'added', content: 'Hello' }] }",
+})
 
 export const PushResult = z
   .object({
@@ -140,12 +174,10 @@ export const PushResult = z
     deleted: z.int().nonnegative(),
   })
   .meta({ id: 'PushResult' })
-export type PushResult = Held<z.infer<typeof PushResult>, vocabulary.PushResult>
 
 export const RevertVersionBody = absent({
   paths: z.array(DocumentPath).min(1).max(LIMITS.changes).exactOptional(),
-}).meta({ id: 'RevertVersionBody' })
-export type RevertVersionBody = Held<z.input<typeof RevertVersionBody>, vocabulary.RevertVersionBody>
+}).meta({ id: 'RevertVersionBody', description: 'Without `paths`, the revert drops all changes of the draft.' })
 
 export const RevertResult = z
   .object({
@@ -154,8 +186,10 @@ export const RevertResult = z
       z.object({ path: z.string(), documentUuid: Uuid, action: z.enum(['restored', 'reset', 'removed']) }),
     ),
   })
-  .meta({ id: 'RevertResult' })
-export type RevertResult = Held<z.infer<typeof RevertResult>, vocabulary.RevertResult>
+  .meta({
+    id: 'RevertResult',
+    description: 'A deletion is `restored`, an edit is `reset`, and an addition is `removed`.',
+  })
 
 export const DiffVersionsQuery = z.object({
   base: z.string().exactOptional().meta({
@@ -163,10 +197,8 @@ export const DiffVersionsQuery = z.object({
       'The uuid of a version, or `live`. Default: live for a draft, the previous number for a merged version.',
   }),
 })
-export type DiffVersionsQuery = Held<z.input<typeof DiffVersionsQuery>, vocabulary.DiffVersionsQuery>
 
 export const DiffSide = z.object({ content: z.string(), contentHash: ContentHash }).meta({ id: 'DiffSide' })
-export type DiffSide = Held<z.infer<typeof DiffSide>, vocabulary.DiffSide>
 
 export const VersionDiff = z
   .object({
@@ -185,35 +217,42 @@ export const VersionDiff = z
       }),
     ),
   })
-  .meta({ id: 'VersionDiff' })
-export type VersionDiff = Held<z.infer<typeof VersionDiff>, vocabulary.VersionDiff>
+  .meta({ id: 'VersionDiff', description: 'Changes are ordered by path.' })
 
 export const TreeItem = z
   .object({
     documentUuid: Uuid,
     path: z.string(),
-    contentHash: ContentHash,
+    contentHash: ContentHash.meta({ description: 'The hash of the deleted text if `change` is `deleted`.' }),
     change: z.enum(['added', 'modified', 'deleted']).nullable().meta({
-      description: "The draft's change against live. Always null in a merged version.",
+      description: "The draft's change against live. Null if the texts are equal. Always null in a merged version.",
     }),
     compiles: z.boolean().nullable().meta({
       description: 'Null until this server has compiled the text with its current references.',
     }),
     isConfigured: z.boolean().nullable().meta({
-      description: 'False if a run would refuse its settings. Null as for `compiles`.',
+      description:
+        'False if a run would refuse its settings: `issues` of the prompt has errors. Null as for `compiles`.',
     }),
     isAgent: z.boolean().nullable().meta({
       description:
         'True if the front matter has `type: agent`. Null until this server has compiled the text with its current references.',
     }),
-    updatedAt: Timestamp,
-    updatedBy: Person.nullable().meta({ description: 'Null if an earlier release stored the text.' }),
+    updatedAt: Timestamp.meta({ description: 'For a deleted prompt, the time of the deletion.' }),
+    updatedBy: Person.nullable().meta({
+      description: 'The author of the last change. Null if an earlier release stored it.',
+    }),
   })
-  .meta({ id: 'TreeItem' })
-export type TreeItem = Held<z.infer<typeof TreeItem>, vocabulary.TreeItem>
+  .meta({
+    id: 'TreeItem',
+    description: "One prompt of a version's tree, without its text.",
+    example: 'const broken = tree.items.filter(({ compiles }) => compiles === false)',
+  })
 
-export const VersionTree = z.object({ version: Version, items: z.array(TreeItem) }).meta({ id: 'VersionTree' })
-export type VersionTree = Held<z.infer<typeof VersionTree>, vocabulary.VersionTree>
+export const VersionTree = z.object({ version: Version, items: z.array(TreeItem) }).meta({
+  id: 'VersionTree',
+  description: "Items are ordered by path. A draft's tree also contains the prompts that the draft deletes from live.",
+})
 
 export const versionRoutes = {
   list: {

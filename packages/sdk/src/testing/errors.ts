@@ -1,4 +1,4 @@
-import { ERROR_CAUSES, type RunErrorCode, statusOf } from '@stet/contract/vocabulary'
+import { ERROR_CAUSES, type RunErrorCode } from '@stet/contract/vocabulary'
 import {
   ApiError,
   BadRequestError,
@@ -93,7 +93,7 @@ type Made<R> = R extends keyof ErrorDetails ? ErrorWithReason<R> : ApiError
 export const errors = {
   api<R extends ErrorReason>(reason: R, details: Details<R> = {} as Details<R>, o: ErrorOptions = {}): Made<R> {
     const cause = causeOf(reason)
-    const status = statusOf(reason)
+    const { status } = cause
     const type = TYPES[status] ?? (status >= 500 ? InternalServerError : ApiError)
     const all = { ...Object.fromEntries((cause.details ?? []).map((key) => [key, USUAL[key]])), ...details }
     const code = cause.code === 'InternalServerError' ? 'internal_server_error' : cause.code
@@ -115,7 +115,7 @@ export const errors = {
   },
 }
 
-function causeOf(reason: string): { code: string; message: string; details?: readonly string[] } {
+function causeOf(reason: string): { code: string; status: number; message: string; details?: readonly string[] } {
   if (Object.hasOwn(ERROR_CAUSES, reason)) return ERROR_CAUSES[reason as ErrorReason]
   const meant = nearest(reason, Object.keys(ERROR_CAUSES))
   const hint = meant === undefined ? '' : `, did you mean "${meant}"?`

@@ -1,5 +1,4 @@
-import type { ApiKey as ApiKeyBody } from '@stet/contract'
-import type { Person } from '@stet/contract/vocabulary'
+import type { ApiKey as ApiKeyBody, Person } from '@stet/contract/vocabulary'
 import type { ApiKey } from '../features/access/api-key.ts'
 import type { Author } from '../shared/caller.ts'
 

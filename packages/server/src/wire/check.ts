@@ -3,7 +3,7 @@ import type {
   CompileIssue as IssueBody,
   LocatedIssue as LocatedBody,
   PromptIssue as PromptIssueBody,
-} from '@stet/contract'
+} from '@stet/contract/vocabulary'
 import type { PromptCheck } from '../features/checks/check-prompt.ts'
 import type { CompileIssue, PromptIssue } from '../features/templates/template-engine.ts'
 import { providerKind } from './legacy-clients.ts'

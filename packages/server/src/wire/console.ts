@@ -1,4 +1,8 @@
-import type { ConsoleSession as ConsoleSessionBody, Session as SessionBody, SignInPreview } from '@stet/contract'
+import type {
+  ConsoleSession as ConsoleSessionBody,
+  Session as SessionBody,
+  SignInPreview,
+} from '@stet/contract/vocabulary'
 import type { ApiKey } from '../features/access/api-key.ts'
 import type { Workspace } from '../features/access/ports.ts'
 import { endOf, type Session } from '../features/sessions/session.ts'

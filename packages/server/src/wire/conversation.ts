@@ -1,8 +1,5 @@
-import {
-  type Conversation as ConversationBody,
-  RunErrorCode,
-  type ConversationSummary as SummaryBody,
-} from '@stet/contract'
+import { RunErrorCode } from '@stet/contract'
+import type { Conversation as ConversationBody, ConversationSummary as SummaryBody } from '@stet/contract/vocabulary'
 import type { StoredSummary } from '../features/conversations/ports.ts'
 import { usageOf } from '../features/providers/usage.ts'
 import type { StoredConversation, StoredRunResult } from '../features/runs/ports.ts'

@@ -1,4 +1,4 @@
-import type { Document as DocumentBody } from '@stet/contract'
+import type { Document as DocumentBody } from '@stet/contract/vocabulary'
 import type { Document, UnresolvedDocument } from '../features/documents/document.ts'
 import { personBody } from './api-key.ts'
 import { issueBody, MAX_ISSUES, promptIssueBody } from './check.ts'

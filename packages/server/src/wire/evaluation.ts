@@ -1,4 +1,4 @@
-import type { Annotation as AnnotationBody, Evaluation as EvaluationBody } from '@stet/contract'
+import type { Annotation as AnnotationBody, Evaluation as EvaluationBody } from '@stet/contract/vocabulary'
 import type { Evaluation } from '../features/evaluations/evaluation.ts'
 import type { Annotation } from '../features/evaluations/ports.ts'
 

@@ -1,4 +1,4 @@
-import type { Example as ExampleBody } from '@stet/contract'
+import type { Example as ExampleBody } from '@stet/contract/vocabulary'
 import type { Example } from '../features/examples/example.ts'
 import { personBody } from './api-key.ts'
 

@@ -1,4 +1,4 @@
-import type { LogEntry } from '@stet/contract'
+import type { LogEntry } from '@stet/contract/vocabulary'
 import type { ExternalLog } from '../features/external-logs/ports.ts'
 
 export function externalLogBody(log: ExternalLog): LogEntry {

@@ -1,6 +1,6 @@
 /** Recognizes legacy clients by `X-Latitude-SDK-Version`, and rewrites bodies and frames for their strict models. */
-import { ProviderKind, type RunResult as RunResultBody } from '@stet/contract'
-import type { Message, MessagePart, Role } from '@stet/contract/vocabulary'
+import { ProviderKind } from '@stet/contract'
+import type { Message, MessagePart, ProviderKey, Role, RunResult as RunResultBody } from '@stet/contract/vocabulary'
 import type { AddFrame, EventPiece } from '../features/runs/ports.ts'
 import { addFrame, encodeMessage } from './run-frames.ts'
 
@@ -20,7 +20,7 @@ export function legacyClient(header: string | undefined): LegacyClient | undefin
 }
 
 /** Returns undefined for an unknown type, because legacy clients accept only the listed types. */
-export function providerKind(kind: string | undefined): ProviderKind | undefined {
+export function providerKind(kind: string | undefined): ProviderKey['provider'] | undefined {
   const parsed = ProviderKind.safeParse(kind)
   return parsed.success ? parsed.data : undefined
 }

@@ -1,5 +1,4 @@
-import type { Project as ProjectBody, Version as VersionBody } from '@stet/contract'
-import type { PushResult as PushBody } from '@stet/contract/vocabulary'
+import type { Project as ProjectBody, PushResult as PushBody, Version as VersionBody } from '@stet/contract/vocabulary'
 import type { Project, RecordedVersion } from '../features/projects/project.ts'
 import type { PushResult } from '../features/versions/push-changes.ts'
 import { personBody } from './api-key.ts'

@@ -1,4 +1,4 @@
-import type { Provider as ProviderBody, ProviderKey as ProviderKeyBody, ProviderTest } from '@stet/contract'
+import type { Provider as ProviderBody, ProviderKey as ProviderKeyBody, ProviderTest } from '@stet/contract/vocabulary'
 import type { PricedProviderEntry } from '../features/providers/list-providers.ts'
 import type { ListedProviderKey } from '../features/providers/provider-key.ts'
 import type { TestedProvider } from '../features/providers/test-provider-key.ts'

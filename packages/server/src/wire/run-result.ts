@@ -1,4 +1,4 @@
-import type { RunResult as RunResultBody } from '@stet/contract'
+import type { RunResult as RunResultBody } from '@stet/contract/vocabulary'
 import type { RunResult } from '../features/runs/run.ts'
 import { providerKind, withBothKeys } from './legacy-clients.ts'
 

@@ -1,4 +1,4 @@
-import type { TreeItem as ItemBody } from '@stet/contract'
+import type { TreeItem as ItemBody } from '@stet/contract/vocabulary'
 import type { TreeItem } from '../features/versions/read-tree.ts'
 import { personBody } from './api-key.ts'
 

@@ -1,5 +1,5 @@
 /** Runs with the environment's `anthropic` provider key: reasoning that is sent back, cache costs, and early ends. */
-import type { RunResult } from '@stet/contract'
+import type { RunResult } from '@stet/contract/vocabulary'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type FakeProvider, fakeProvider } from '../support/fake-provider.ts'
 import type { TestServer } from '../support/test-server.ts'

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { DocumentCheck } from '@stet/contract'
+import type * as wire from '@stet/contract/vocabulary'
 import { expect, it } from 'vitest'
 import { endless } from '../templates/support/engine.ts'
 import { apiCaller } from './api-call.ts'
@@ -13,7 +14,7 @@ const hash = (text: string) => createHash('sha256').update(text).digest('hex')
 const send = (version: string, body: Record<string, unknown>, caller: Api = api) =>
   caller('POST', `${version}/documents/check`, { body })
 
-async function check(version: string, body: Record<string, unknown>): Promise<DocumentCheck> {
+async function check(version: string, body: Record<string, unknown>): Promise<wire.DocumentCheck> {
   const answer = await send(version, body)
   expect(answer.status, answer.text).toBe(200)
   return DocumentCheck.parse(answer.body)

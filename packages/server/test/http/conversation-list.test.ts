@@ -1,4 +1,6 @@
-import { ConversationPage, type ConversationSummary } from '@stet/contract'
+import { ConversationPage } from '@stet/contract'
+import type * as wire from '@stet/contract/vocabulary'
+import type { ConversationSummary } from '@stet/contract/vocabulary'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { apiCaller } from './api-call.ts'
 import { refusalOf } from './refusal-of.ts'
@@ -18,7 +20,7 @@ beforeAll(async () => {
   for (const { live } of [project, other]) await log(live)
 })
 
-async function list(query: Record<string, string> = {}, caller: Api = api): Promise<ConversationPage> {
+async function list(query: Record<string, string> = {}, caller: Api = api): Promise<wire.ConversationPage> {
   const answer = await caller('GET', `/conversations?${new URLSearchParams(query).toString()}`)
   expect(answer.status, answer.text).toBe(200)
   expect(ConversationPage.parse(answer.body)).toEqual(answer.body)
@@ -94,7 +96,7 @@ describe('conversation list', () => {
     let cursor: string | null = ''
     for (let page = 0; cursor !== null && page < 9; page += 1) {
       const query = { projectId: String(mine.id), limit: '3', ...(cursor === '' ? {} : { cursor }) }
-      const { items, nextCursor }: ConversationPage = await list(query)
+      const { items, nextCursor }: wire.ConversationPage = await list(query)
       seen.push(...uuids(items))
       cursor = nextCursor
       await log(mine.live)

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Document, VersionDiff } from '@stet/contract'
+import type * as wire from '@stet/contract/vocabulary'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createTestProject, type TestProject } from './scenario.ts'
 import { sharedServer } from './shared-server.ts'
@@ -138,8 +139,8 @@ describe('document paths in URLs', () => {
       (await api('GET', `${project.draft}/documents?${query}`)).body
     const all = Document.array().parse(await list(''))
     for (const limit of [1, 3, 100]) {
-      const read: Document[] = []
-      let page: Document[]
+      const read: wire.Document[] = []
+      let page: wire.Document[]
       do {
         const cursor = read.length === 0 ? '' : `&cursor=${encodeURIComponent(read.at(-1)?.path ?? '')}`
         page = Document.array().parse(await list(`limit=${limit}${cursor}`))

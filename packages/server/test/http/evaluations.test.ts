@@ -1,4 +1,5 @@
 import { Annotation, Evaluation } from '@stet/contract'
+import type * as wire from '@stet/contract/vocabulary'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { annotate as annotateConversation } from '../../src/features/evaluations/annotate.ts'
 import type { Caller } from '../../src/shared/caller.ts'
@@ -21,7 +22,7 @@ beforeAll(async () => {
   documentUuid = String(log.body['documentUuid'])
 })
 
-async function create(body: Record<string, unknown> = {}): Promise<Evaluation> {
+async function create(body: Record<string, unknown> = {}): Promise<wire.Evaluation> {
   const given = { projectId: project.id, name: 'Helpful', metric: 'binary', ...body }
   const answer = await api('POST', '/evaluations', { body: given })
   expect(answer.status, answer.text).toBe(201)
@@ -32,7 +33,7 @@ async function create(body: Record<string, unknown> = {}): Promise<Evaluation> {
 const annotatePath = (evaluationUuid: string, conversation = conversationUuid) =>
   `/conversations/${conversation}/evaluations/${evaluationUuid}/annotate`
 
-async function annotate(evaluation: Evaluation, body: Record<string, unknown>): Promise<Annotation> {
+async function annotate(evaluation: wire.Evaluation, body: Record<string, unknown>): Promise<wire.Annotation> {
   const answer = await api('POST', annotatePath(evaluation.uuid), { body })
   expect(answer.status, answer.text).toBe(201)
   expect(Annotation.parse(answer.body)).toEqual(answer.body)
@@ -53,7 +54,8 @@ describe('evaluations', () => {
     expect(binary).toMatchObject({ documentUuid: null, configuration: { reverseScale: true, criteria: 'c' } })
     expect(binary.configuration).not.toHaveProperty('minRating')
     expect((await api('GET', `/evaluations/${rating.uuid.toUpperCase()}`)).body).toEqual(rating)
-    const list = async (query: string) => (await api('GET', `/evaluations${query}`)).body as unknown as Evaluation[]
+    const list = async (query: string) =>
+      (await api('GET', `/evaluations${query}`)).body as unknown as wire.Evaluation[]
     expect((await list('')).slice(0, 2)).toEqual([binary, rating])
     expect(await list(`?documentUuid=${documentUuid}`)).toEqual([rating])
     expect(await list(`?projectId=${project.id}`)).toEqual([binary, rating])
@@ -80,7 +82,7 @@ describe('annotations', () => {
     const plain = await annotate(evaluation, { score: 4 })
     expect(plain.metadata).toEqual({})
     const { body: list } = await api('GET', `/conversations/${conversationUuid}/annotations`)
-    expect((list as unknown as Annotation[]).slice(0, 3)).toEqual([plain, high, low])
+    expect((list as unknown as wire.Annotation[]).slice(0, 3)).toEqual([plain, high, low])
   })
 
   it('apply to the version that the conversation ran on, unless another one is given', async () => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { DeletedExample, Example } from '@stet/contract'
+import type * as wire from '@stet/contract/vocabulary'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { apiCaller } from './api-call.ts'
 import { refusalOf } from './refusal-of.ts'
@@ -24,16 +25,16 @@ const post = (body: Record<string, unknown>) =>
   api('POST', examples, { body: { documentUuid, name: randomUUID(), parameters: {}, ...body } })
 const put = (uuid: string, body: Record<string, unknown>) => api('PUT', `${examples}/${uuid}`, { body })
 
-async function create(body: Record<string, unknown> = {}): Promise<Example> {
+async function create(body: Record<string, unknown> = {}): Promise<wire.Example> {
   const answer = await post(body)
   expect(answer.status, answer.text).toBe(201)
   return Example.parse(answer.body)
 }
 
-async function list(uuid = documentUuid): Promise<Example[]> {
+async function list(uuid = documentUuid): Promise<wire.Example[]> {
   const answer = await api('GET', `${examples}?documentUuid=${uuid}`)
   expect(answer.status, answer.text).toBe(200)
-  return answer.body as unknown as Example[]
+  return answer.body as unknown as wire.Example[]
 }
 
 /** Bytes of `{"k":"x…"}`. */

@@ -1,4 +1,5 @@
 import { Conversation, LogEntry, RunResult } from '@stet/contract'
+import type * as wire from '@stet/contract/vocabulary'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { createTestProject, type TestProject } from './scenario.ts'
 import { sharedServer } from './shared-server.ts'
@@ -12,7 +13,7 @@ beforeAll(async () => {
   project = await createTestProject(api, { 'support/reply': prompt })
 })
 
-async function record(body: Record<string, unknown>): Promise<LogEntry> {
+async function record(body: Record<string, unknown>): Promise<wire.LogEntry> {
   const answer = await api('POST', `${project.live}/documents/logs`, { body: { path: 'support/reply', ...body } })
   expect(answer.status, answer.text).toBe(200)
   expect(LogEntry.parse(answer.body)).toEqual(answer.body)

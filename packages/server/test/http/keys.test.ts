@@ -1,4 +1,5 @@
 import { ApiKey, CreatedApiKey, Me } from '@stet/contract'
+import type * as wire from '@stet/contract/vocabulary'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { TestServer } from '../support/test-server.ts'
 import { apiCaller } from './api-call.ts'
@@ -36,7 +37,7 @@ describe('API keys', () => {
     })
     const list = await api('GET', '/api-keys')
     expect(list.text).not.toContain(key)
-    expect((list.body as unknown as ApiKey[])[0]).toEqual(apiKey)
+    expect((list.body as unknown as wire.ApiKey[])[0]).toEqual(apiKey)
   })
 
   it("identify the author: resources show the creating key's name, even after a rotation", async () => {
@@ -59,7 +60,7 @@ describe('API keys', () => {
       (await api('POST', '/api-keys', { body: { name: 'used' } })).body,
     )
     const listed = async () => {
-      const list = (await api('GET', '/api-keys')).body as unknown as ApiKey[]
+      const list = (await api('GET', '/api-keys')).body as unknown as wire.ApiKey[]
       return list.find((each) => each.id === id)?.lastUsedAt
     }
     expect([lastUsedAt, await listed()]).toEqual([null, null])
@@ -88,11 +89,11 @@ describe('API keys', () => {
   })
 })
 
-async function issue(body: Record<string, unknown> = {}): Promise<CreatedApiKey> {
+async function issue(body: Record<string, unknown> = {}): Promise<wire.CreatedApiKey> {
   return CreatedApiKey.parse((await api('POST', '/api-keys', { body: { name: 'ci', ...body } })).body)
 }
 
-async function rotate(id: number, body: Record<string, unknown> = {}): Promise<CreatedApiKey> {
+async function rotate(id: number, body: Record<string, unknown> = {}): Promise<wire.CreatedApiKey> {
   const answer = await api('POST', `/api-keys/${id}/rotate`, { body })
   expect(answer.status, answer.text).toBe(201)
   return CreatedApiKey.parse(answer.body)
@@ -100,8 +101,8 @@ async function rotate(id: number, body: Record<string, unknown> = {}): Promise<C
 
 const statusOf = async (key: string) => (await api('GET', '/me', { key })).status
 
-async function listed(id: number): Promise<ApiKey | undefined> {
-  const keys = (await api('GET', '/api-keys')).body as unknown as ApiKey[]
+async function listed(id: number): Promise<wire.ApiKey | undefined> {
+  const keys = (await api('GET', '/api-keys')).body as unknown as wire.ApiKey[]
   return keys.find((key) => key.id === id)
 }
 

@@ -1,4 +1,5 @@
 import { VersionTree } from '@stet/contract'
+import type * as wire from '@stet/contract/vocabulary'
 import { expect, it } from 'vitest'
 import { apiCaller } from './api-call.ts'
 import { type Api, createTestProject, issueKey } from './scenario.ts'
@@ -6,14 +7,14 @@ import { sharedServer } from './shared-server.ts'
 
 const { server, api } = await sharedServer()
 
-async function treeOf(version: string, caller: Api = api): Promise<VersionTree> {
+async function treeOf(version: string, caller: Api = api): Promise<wire.VersionTree> {
   const { status, body } = await caller('GET', `${version}/tree`)
   expect(status).toBe(200)
   return VersionTree.parse(body)
 }
 
-const states = ({ items }: VersionTree) => Object.fromEntries(items.map(({ path, change }) => [path, change]))
-const known = ({ items }: VersionTree) =>
+const states = ({ items }: wire.VersionTree) => Object.fromEntries(items.map(({ path, change }) => [path, change]))
+const known = ({ items }: wire.VersionTree) =>
   Object.fromEntries(items.map(({ path, compiles, isAgent }) => [path, [compiles, isAgent]]))
 const put = (version: string, path: string, prompt: string, caller: Api = api) =>
   caller('POST', `${version}/documents/create-or-update`, { body: { path, prompt } })

@@ -1,5 +1,4 @@
 import type { Fault } from '../compile-error.ts'
-import { checkExpression, checkName, type Report } from '../policy.ts'
 import {
   type Attribute,
   type Expression,
@@ -9,6 +8,7 @@ import {
   type Tag,
   type TemplateNode,
 } from './nodes.ts'
+import { checkExpression, checkName, type Report } from './policy.ts'
 import { declareName, emptyNames, type Names, noteNames, visitBlock } from './variables.ts'
 
 export interface Analysis {

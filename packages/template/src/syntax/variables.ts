@@ -1,5 +1,5 @@
-import type { Report } from '../policy.ts'
 import type { Expression, Spread } from './nodes.ts'
+import type { Report } from './policy.ts'
 
 export const CLOCK = '$now'
 

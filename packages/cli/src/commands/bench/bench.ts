@@ -2,6 +2,7 @@ import type { Stet } from '@stet/sdk'
 import { defineCommand, listFlag, parseDuration, type RawInput, textFlag } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { CliError, codeOfSignal, exitCodes } from '../../exit-code.ts'
+import type { Flag, FlagName } from '../../settings/global-flags.ts'
 import { promptNamed } from '../../sync/prompt-path.ts'
 import { findVersionToRun } from '../../sync/version-ref.ts'
 import { countOf, shortUuid } from '../../terminal/output.ts'
@@ -28,6 +29,27 @@ const DEFAULT_CONCURRENCY = 10
 const DEFAULT_SECONDS = 10
 const LONGEST_SECONDS = 7 * 86_400
 
+const flags = [
+  ...parameterFlags,
+  { long: '--concurrency', short: '-c', value: '<n>', summary: `runs at once (${DEFAULT_CONCURRENCY})` },
+  { long: '--duration', value: '<duration>', summary: `start runs for this long, such as 30s (${DEFAULT_SECONDS}s)` },
+  {
+    long: '--runs',
+    value: '<n>',
+    summary: 'end after this many runs, without a time limit unless --duration is set',
+  },
+  { long: '--warm-up', value: '<n>', summary: 'runs before the measurement (same as --concurrency)' },
+  { long: '--stream', summary: 'read runs as event streams, which measures the first text (default)' },
+  { long: '--no-stream', summary: 'read each run as one JSON response' },
+  {
+    long: '--server',
+    value: '<url>',
+    isMany: true,
+    summary: 'server to load instead of --base-url; repeat it, or separate servers with commas, to alternate',
+  },
+  { long: '--id', value: '<identifier>', summary: 'custom identifier of the conversations (stet-bench)' },
+] as const satisfies readonly Flag[]
+
 export const command = defineCommand({
   summary:
     'Runs a prompt many times at once against a running server, or several, and reports throughput, latency and errors.',
@@ -37,26 +59,7 @@ export const command = defineCommand({
     'stet bench support/reply --server http://10.0.0.1:8787,http://10.0.0.2:8787 --runs 10000 --json',
   ],
   args: [{ name: 'path', summary: 'the prompt', isRequired: true }],
-  flags: [
-    ...parameterFlags,
-    { long: '--concurrency', short: '-c', value: '<n>', summary: `runs at once (${DEFAULT_CONCURRENCY})` },
-    { long: '--duration', value: '<duration>', summary: `start runs for this long, such as 30s (${DEFAULT_SECONDS}s)` },
-    {
-      long: '--runs',
-      value: '<n>',
-      summary: 'end after this many runs, without a time limit unless --duration is set',
-    },
-    { long: '--warm-up', value: '<n>', summary: 'runs before the measurement (same as --concurrency)' },
-    { long: '--stream', summary: 'read runs as event streams, which measures the first text (default)' },
-    { long: '--no-stream', summary: 'read each run as one JSON response' },
-    {
-      long: '--server',
-      value: '<url>',
-      isMany: true,
-      summary: 'server to load instead of --base-url; repeat it, or separate servers with commas, to alternate',
-    },
-    { long: '--id', value: '<identifier>', summary: 'custom identifier of the conversations (stet-bench)' },
-  ],
+  flags,
   parse: parseBench,
   run: bench,
   print: printReport,
@@ -113,7 +116,7 @@ function describeRuns({ runs, durationMs }: Load, warmUpRuns: number): string {
   return `${countOf(warmUpRuns, 'run')} to warm up, then as many as the servers complete in ${(durationMs ?? 0) / 1000} s`
 }
 
-function parseBench(raw: RawInput): BenchInput {
+function parseBench(raw: RawInput<FlagName<typeof flags>>): BenchInput {
   const runs = positiveFlag(raw, 'runs', '--runs')
   const duration = textFlag(raw, 'duration') ?? (runs === undefined ? `${DEFAULT_SECONDS}s` : undefined)
   const seconds = duration === undefined ? undefined : parseDuration(duration, '--duration')
@@ -139,7 +142,7 @@ function parseBench(raw: RawInput): BenchInput {
   }
 }
 
-function positiveFlag(raw: RawInput, name: string, flag: string): number | undefined {
+function positiveFlag<Name extends string>(raw: RawInput<Name>, name: NoInfer<Name>, flag: string): number | undefined {
   const text = textFlag(raw, name)
   if (text === undefined) return undefined
   if (/^[1-9]\d{0,6}$/.test(text)) return Number(text)

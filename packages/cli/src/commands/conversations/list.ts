@@ -2,21 +2,24 @@ import { RUN_STATES } from '@stet/contract/vocabulary'
 import type { ConversationSummary } from '@stet/sdk'
 import { defineCommand, parseDuration, type RawInput, textFlag } from '../../command.ts'
 import { CliError } from '../../exit-code.ts'
+import type { Flag, FlagName } from '../../settings/global-flags.ts'
 import { promptNamed } from '../../sync/prompt-path.ts'
 import { formatAge, formatTable, shortUuid } from '../../terminal/output.ts'
 
 const pageSize = 100
 
+const flags = [
+  { long: '--path', value: '<path>', summary: 'only for this prompt' },
+  { long: '--status', value: '<state>', summary: 'queued, running, completed, error or stopped' },
+  { long: '--id', value: '<identifier>', summary: 'only with this custom identifier' },
+  { long: '--since', value: '<duration>', summary: 'started within this time, such as 24h' },
+  { long: '--limit', value: '<n>', summary: 'maximum number (20)' },
+] as const satisfies readonly Flag[]
+
 export const command = defineCommand({
   summary: 'Lists conversations, newest first.',
   examples: ['stet conversations list --status running', 'stet conversations list --path support/reply --since 24h'],
-  flags: [
-    { long: '--path', value: '<path>', summary: 'only for this prompt' },
-    { long: '--status', value: '<state>', summary: 'queued, running, completed, error or stopped' },
-    { long: '--id', value: '<identifier>', summary: 'only with this custom identifier' },
-    { long: '--since', value: '<duration>', summary: 'started within this time, such as 24h' },
-    { long: '--limit', value: '<n>', summary: 'maximum number (20)' },
-  ],
+  flags,
   parse: parseFilter,
   async run({ limit, sinceSeconds, path, ...others }, ctx) {
     await ctx.projectId()
@@ -41,7 +44,7 @@ export const command = defineCommand({
   },
 })
 
-function parseFilter(raw: RawInput) {
+function parseFilter(raw: RawInput<FlagName<typeof flags>>) {
   const path = textFlag(raw, 'path')
   const status = textFlag(raw, 'status')
   const customIdentifier = textFlag(raw, 'id')

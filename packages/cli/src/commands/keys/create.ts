@@ -8,6 +8,7 @@ import {
 import { defineCommand, parseDuration, type RawInput, textFlag } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { CliError } from '../../exit-code.ts'
+import type { Flag, FlagName } from '../../settings/global-flags.ts'
 import { describeKey } from './find-key.ts'
 
 const ROLES = {
@@ -21,6 +22,20 @@ interface KeyInput extends Omit<CreateApiKeyBody, 'expiresAt'> {
   lifetime?: number
 }
 
+const flags = [
+  {
+    long: '--role',
+    value: '<role>',
+    summary: 'app (read, run), ci (read, write) or ci-publish (read, write, publish)',
+  },
+  { long: '--scopes', value: '<list>', summary: 'instead of a role: read, run, write, publish, admin' },
+  { long: '--author', value: '<person>', summary: 'whom the key acts for, as "Name <email>" (the name of the key)' },
+  { long: '--only-project', value: '<id>', summary: 'restrict the key to this project' },
+  { long: '--expires', value: '<duration>', summary: 'lifetime, such as 90d (unlimited)' },
+  { long: '--plan', value: '<plan>', summary: 'pricing plan: hobby, team, enterprise or custom (team)' },
+  { long: '--limit', value: '<n>', summary: 'requests per second for --plan custom' },
+] as const satisfies readonly Flag[]
+
 export const command = defineCommand({
   summary: 'Creates an API key and prints it on standard output. It is shown only once.',
   examples: [
@@ -28,19 +43,7 @@ export const command = defineCommand({
     'stet keys create web --scopes run --only-project 1 > key.txt',
   ],
   args: [{ name: 'name', summary: 'name of the key', isRequired: true }],
-  flags: [
-    {
-      long: '--role',
-      value: '<role>',
-      summary: 'app (read, run), ci (read, write) or ci-publish (read, write, publish)',
-    },
-    { long: '--scopes', value: '<list>', summary: 'instead of a role: read, run, write, publish, admin' },
-    { long: '--author', value: '<person>', summary: 'whom the key acts for, as "Name <email>" (the name of the key)' },
-    { long: '--only-project', value: '<id>', summary: 'restrict the key to this project' },
-    { long: '--expires', value: '<duration>', summary: 'lifetime, such as 90d (unlimited)' },
-    { long: '--plan', value: '<plan>', summary: 'pricing plan: hobby, team, enterprise or custom (team)' },
-    { long: '--limit', value: '<n>', summary: 'requests per second for --plan custom' },
-  ],
+  flags,
   parse: parseKey,
   async run({ lifetime, ...input }, ctx): Promise<CreatedApiKey> {
     const scopes = input.scopes ?? ROLES[await chooseRole(ctx)]
@@ -53,7 +56,7 @@ export const command = defineCommand({
   },
 })
 
-function parseKey(raw: RawInput): KeyInput {
+function parseKey(raw: RawInput<FlagName<typeof flags>>): KeyInput {
   const listed = textFlag(raw, 'scopes')
   const role = textFlag(raw, 'role')
   if (listed !== undefined && role !== undefined) throw new CliError('usage', 'Use --role or --scopes, not both')

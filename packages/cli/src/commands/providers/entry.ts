@@ -2,15 +2,15 @@ import type { ProviderKeyInfo, Stet } from '@stet/sdk'
 import { hasFlag, type RawInput, textFlag } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { CliError } from '../../exit-code.ts'
-import type { Flag } from '../../settings/global-flags.ts'
+import type { Flag, FlagName } from '../../settings/global-flags.ts'
 import { isJsonObject } from '../../settings/json-file.ts'
 
-export const entryFlags: readonly Flag[] = [
+export const entryFlags = [
   { long: '--token-stdin', summary: "read the provider's token from standard input" },
   { long: '--url', value: '<base>', summary: 'URL of a compatible service' },
   { long: '--default-model', value: '<model>', summary: 'default model of prompts' },
   { long: '--configuration', value: '<json>', summary: 'additional settings as a JSON object' },
-]
+] as const satisfies readonly Flag[]
 
 export interface EntryInput {
   readsToken: boolean
@@ -19,7 +19,7 @@ export interface EntryInput {
   configuration?: Record<string, unknown>
 }
 
-export function parseEntry(raw: RawInput): EntryInput {
+export function parseEntry(raw: RawInput<FlagName<typeof entryFlags>>): EntryInput {
   const url = textFlag(raw, 'url')
   const defaultModel = textFlag(raw, 'defaultModel')
   const configuration = textFlag(raw, 'configuration')

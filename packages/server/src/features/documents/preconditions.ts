@@ -1,6 +1,8 @@
 /** A writer's preconditions. `liveHash` applies to live's text, the other three to the replaced text. */
-import type { ExpectedHashes } from '@stet/contract/vocabulary'
+import type { Change } from '@stet/contract/vocabulary'
 import { refuse } from '../../shared/app-error.ts'
+
+type ExpectedHashes = Pick<Change, 'baseHash' | 'liveHash'>
 
 export interface Preconditions extends ExpectedHashes {
   ifMatch?: string

@@ -1,4 +1,5 @@
-import { API_PREFIX, isRefusedWhenFull, type KeyScope, readsBody } from '@stet/contract'
+import { API_PREFIX, isRefusedWhenFull, readsBody } from '@stet/contract'
+import type { KeyScope } from '@stet/contract/vocabulary'
 import type { RequestHandler } from 'express'
 import { requireScope, requireUnrestricted } from '../../features/access/api-key.ts'
 import { rateLimited, verifyApiKey } from '../../features/access/verify-api-key.ts'
@@ -52,18 +53,15 @@ export function admitPublic(deps: HttpDeps): RequestHandler {
   }
 }
 
-const workspacePath = /^\/(provider-api-keys|api-keys)(\/|$)/
-
 /** Runs after routing. Checks the key's permissions first, so that a refused request's body is never parsed. */
 export function admitToRoute(deps: HttpDeps): RequestHandler {
   const { place, settings, storage } = deps
   return async (req, res, next) => {
     const route = matchedRoute(req)
     contextOf(res).route = route.path
-    const { scope, ignoresBody } = route.metadata
+    const { scope, ignoresBody, refusesRestrictedKeys } = route.metadata
     if (scope !== 'any') requireScope(callerOf(res), [scope].flat() as [KeyScope, ...KeyScope[]])
-    const isOfWorkspace = workspacePath.test(route.path) || (route.method === 'POST' && route.path === '/projects')
-    if (isOfWorkspace) requireUnrestricted(callerOf(res))
+    if (refusesRestrictedKeys) requireUnrestricted(callerOf(res))
     refuseQuery(req.query)
     const filled = storage && isRefusedWhenFull(route, route.metadata) ? storage.use : undefined
     filled?.requireRoom(callerOf(res).workspaceId)

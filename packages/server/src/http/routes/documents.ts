@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
-import type { contract, Document as DocumentBody } from '@stet/contract'
+import type { contract } from '@stet/contract'
+import type { Document as DocumentBody } from '@stet/contract/vocabulary'
 import type { Request, Response } from 'express'
 import { checkPrompt } from '../../features/checks/check-prompt.ts'
 import type { Document } from '../../features/documents/document.ts'

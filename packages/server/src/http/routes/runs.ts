@@ -1,4 +1,5 @@
-import type { contract, RunResult as RunResultBody } from '@stet/contract'
+import type { contract } from '@stet/contract'
+import type { RunResult as RunResultBody } from '@stet/contract/vocabulary'
 import type { Request, Response } from 'express'
 import type { z } from 'zod'
 import { attachResult, attachStream, joinRun } from '../../features/conversations/attach-conversation.ts'

@@ -2,8 +2,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { supportedNodes } from '../../../../../scripts/supported-nodes.ts'
 import { chromium } from '../../../../sdk/test/browser/chromium.ts'
-import { newProject, nodes, type Packed, packSdk, runIn } from '../../../../sdk/test/package/packed.ts'
+import { newProject, type Packed, packSdk, runIn } from '../../../../sdk/test/package/packed.ts'
 import { INSTALL, testedRuntimes } from '../../../../sdk/test/runtimes/runtimes.ts'
 import { prompt, type RunBench, runBench } from '../../runs/run-bench.ts'
 import { type FaultProxy, faultProxy } from '../../support/fault-proxy.ts'
@@ -114,7 +115,7 @@ it('gets a typed, streamed run from the tarball in under ten lines', async () =>
   writeFileSync(`${project}/tsconfig.json`, JSON.stringify({ compilerOptions, include: ['main.ts'] }))
   await runIn(project, [process.execPath, fileURLToPath(import.meta.resolve('typescript/bin/tsc')), '-p', project])
   const environment = { STET_API_KEY: bench.key, STET_BASE_URL: bench.server.url }
-  for (const node of nodes()) {
+  for (const node of supportedNodes()) {
     const printed = await runIn(project, [node, 'main.js'], environment)
     const lastLine = printed.trimEnd().split('\n').at(-1) ?? ''
     const { text, streamType } = JSON.parse(lastLine.slice(lastLine.indexOf('{"'))) as {

@@ -1,5 +1,5 @@
 /** The methods of each kind of value. A call never reaches a built-in by a name out of a prompt. */
-import { DATE_GETTERS } from '../../policy.ts'
+import { DATE_GETTERS } from '../../syntax/policy.ts'
 import type { Meter } from '../values/fuel.ts'
 import { keysOf } from '../values/printed.ts'
 import {

@@ -14,8 +14,7 @@ import type { EndedModelCall } from '../ports.ts'
 import type { ProviderEvent, RunEvent, ShowEvents } from '../run.ts'
 import { type ShowDeps, type ShownCalls, showCalls } from '../tools/shown-calls.ts'
 import { endModelSpan, startModelSpan } from './model-span.ts'
-import type { RunPlan } from './run-plan.ts'
-import type { StepSetUp } from './run-step.ts'
+import type { RunPlan, StepSetUp } from './run-plan.ts'
 
 export interface ModelCall {
   setUp: StepSetUp

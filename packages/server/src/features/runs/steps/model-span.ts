@@ -6,8 +6,7 @@ import type { FinishReason } from '../../providers/model-driver.ts'
 import type { ModelPrices } from '../../providers/ports.ts'
 import type { Usage } from '../../providers/usage.ts'
 import type { EndedModelCall } from '../ports.ts'
-import { promptAttributes, type RunPlan } from './run-plan.ts'
-import type { StepSetUp } from './run-step.ts'
+import { promptAttributes, type RunPlan, type StepSetUp } from './run-plan.ts'
 
 /** The provider types whose names differ in the conventions. */
 const providerNames = new Map([

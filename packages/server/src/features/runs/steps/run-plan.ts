@@ -1,11 +1,14 @@
 import type { Message } from '@stet/contract/vocabulary'
+import type { PromptConfig } from '@stet/template/config'
 import { AppError, RunError } from '../../../shared/app-error.ts'
 import type { Span, SpanAttributes } from '../../../shared/tracer.ts'
 import type { Needs } from '../../deps.ts'
+import type { ResolvedProvider } from '../../providers/ports.ts'
 import { type HeldFiles, heldFiles } from '../../templates/held-files.ts'
 import type { EvaluationOwner, TemplateStep } from '../../templates/template-engine.ts'
 import type { EndedRun } from '../ports.ts'
 import type { PromptInput, PromptSteps, ToolScope } from '../run.ts'
+import type { Toolbox } from '../tools/tool.ts'
 
 interface RenderedSteps {
   prompt: PromptSteps
@@ -30,6 +33,16 @@ export interface RunPlan extends Pick<PromptInput, 'apiKeyId' | 'projectDefaults
   steps: RenderedSteps | ChatStep
   /** True if providers send streams. False if providers send plain responses. */
   stream: boolean
+}
+
+/** What one step has before its first model call. */
+export interface StepSetUp {
+  prompt: PromptConfig
+  provider: ResolvedProvider
+  model: string
+  toolbox: Toolbox
+  /** The configuration that `provider-started` shows. */
+  config: Record<string, unknown>
 }
 
 /** Without `stream`, providers send plain responses and no tool call waits for the caller. */

@@ -1,30 +1,18 @@
 /** What a step does around its model calls: finds provider, model and tools, and shows its response. */
 import type { Message, ToolCall } from '@stet/contract/vocabulary'
-import type { PromptConfig } from '@stet/template/config'
 import { RunError } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
 import { listProviders } from '../../providers/list-providers.ts'
-import type { ResolvedProvider } from '../../providers/ports.ts'
 import { chooseModel, chooseProvider, resolveProvider } from '../../providers/resolve-provider.ts'
 import { readPromptConfig } from '../../templates/prompt-config.ts'
 import { latitude, locate, type RunProgress, type RunWatch, type StepTotals } from '../events/run-progress.ts'
 import type { EncodedResponse, StepResponse } from '../run.ts'
 import { gatherTools, type ToolboxDeps } from '../tools/gather-tools.ts'
-import type { Toolbox } from '../tools/tool.ts'
 import type { ModelAnswer } from './call-model.ts'
-import type { RunPlan } from './run-plan.ts'
+import type { RunPlan, StepSetUp } from './run-plan.ts'
 import { structuredAnswer } from './structured-answer.ts'
 
 export type SetUpDeps = ToolboxDeps & Needs<'providers' | 'secrets' | 'clock' | 'logger'>
-
-export interface StepSetUp {
-  prompt: PromptConfig
-  provider: ResolvedProvider
-  model: string
-  toolbox: Toolbox
-  /** The configuration that `provider-started` shows. */
-  config: Record<string, unknown>
-}
 
 /** @throws RunError if the configuration, provider, model or a tool is invalid or missing. */
 export async function setUpStep(

@@ -6,8 +6,7 @@ import type { Needs } from '../../deps.ts'
 import type { FinishReason } from '../../providers/model-driver.ts'
 import type { RunWatch } from '../events/run-progress.ts'
 import type { ModelAnswer } from './call-model.ts'
-import type { RunPlan } from './run-plan.ts'
-import type { StepSetUp } from './run-step.ts'
+import type { RunPlan, StepSetUp } from './run-plan.ts'
 
 interface StructuredStep extends Pick<RunWatch, 'signal'> {
   setUp: StepSetUp

@@ -1,5 +1,5 @@
-import type { Fault } from './compile-error.ts'
-import type { Call, Expression, Member, ObjectNode, Property, Spread } from './syntax/nodes.ts'
+import type { Fault } from '../compile-error.ts'
+import type { Call, Expression, Member, ObjectNode, Property, Spread } from './nodes.ts'
 
 export type Report = (fault: Fault) => void
 
