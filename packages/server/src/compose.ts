@@ -325,7 +325,7 @@ function createDeps(parts: Parts) {
       store: runs,
       queue: live.queue,
       signals: live.signals,
-      leases: postgresLeaseStore(database.ownSession),
+      leases: postgresLeaseStore(database.leaseSession),
       eventLog: live.eventLog,
       storedLogs: createStoredLogs(runs, eventCodec),
       codec: eventCodec,

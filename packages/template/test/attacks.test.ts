@@ -46,6 +46,8 @@ describe('front matter', () => {
     ['maps as keys', closed('{? ', ' : 1}', 500)],
     ['lists before a colon', closed('[', ']: 1', 680)],
     ['keys on lines', `${'? '.repeat(2_000)}a`],
+    ['lists behind an open list', `- [\n${'- '.repeat(2_000)}a`],
+    ['keys behind an open map', `? {\n${'? '.repeat(2_000)}a`],
     ['lists on a line', `${'- '.repeat(2_000)}a`],
     [
       'lists and keys on lines',

@@ -12,7 +12,7 @@ export const ConversationOrigin = z
 
 export const RequestChannel = z
   .enum(['api', 'console'])
-  .meta({ description: 'Who sent a request: `console` for a session of the console, `api` for an API key.' })
+  .meta({ description: 'The kind of sender: `console` for a session of the console, `api` for an API key.' })
 
 export const Conversation = z
   .object({

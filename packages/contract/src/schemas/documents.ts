@@ -65,7 +65,7 @@ export const PromptIssue = z
   .meta({
     id: 'PromptIssue',
     description:
-      'What a check says of a prompt that compiles. A run refuses a prompt with an error. A warning refuses nothing.',
+      'An issue that a check finds in a prompt that compiles. A run refuses a prompt with an error. A warning refuses nothing.',
     example:
       "{ severity: 'error', code: 'invalid-setting', message: '`temperature` must be a number', line: 2, column: 1, frame: '2 | temperature: hot\\n  | ^' }",
   })

@@ -93,7 +93,7 @@ export const ReleaseFinding = z
     column: z.int(),
     message: z.string(),
   })
-  .meta({ id: 'ReleaseFinding', description: 'What a check of a release found.' })
+  .meta({ id: 'ReleaseFinding', description: 'A finding of a check of a release.' })
 
 export const PublishVersionBody = absent({
   title: nameText({ max: LIMITS.nameLength })

@@ -1037,7 +1037,8 @@ export interface Project {
 }
 
 /**
- * What a check says of a prompt that compiles. A run refuses a prompt with an error. A warning refuses nothing.
+ * An issue that a check finds in a prompt that compiles. A run refuses a prompt with an error. A warning refuses
+ * nothing.
  * @example { severity: 'error', code: 'invalid-setting', message: '`temperature` must be a number', line: 2, column: 1, frame: '2 | temperature: hot\n  | ^' }
  */
 export interface PromptIssue {
@@ -1264,7 +1265,7 @@ export interface RedactedReasoningPart {
 export const RELEASE_CHECKS = ['configuration'] as const
 export type ReleaseCheck = (typeof RELEASE_CHECKS)[number]
 
-/** What a check of a release found. */
+/** A finding of a check of a release. */
 export interface ReleaseFinding {
   check: ReleaseCheck
   code: string
@@ -1275,7 +1276,7 @@ export interface ReleaseFinding {
   message: string
 }
 
-/** Who sent a request: `console` for a session of the console, `api` for an API key. */
+/** The kind of sender: `console` for a session of the console, `api` for an API key. */
 export const REQUEST_CHANNELS = ['api', 'console'] as const
 export type RequestChannel = (typeof REQUEST_CHANNELS)[number]
 

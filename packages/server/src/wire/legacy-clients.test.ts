@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { legacyClient } from './legacy-clients.ts'
+import { clientFrames, legacyClient } from './legacy-clients.ts'
+import { encodeMessage } from './run-frames.ts'
 
 describe('legacyClient', () => {
   it.each([
@@ -16,5 +17,24 @@ describe('legacyClient', () => {
     ['', { readsBackgroundStreams: false }],
   ])('%s', (header, client) => {
     expect(legacyClient(header)).toEqual(client)
+  })
+})
+
+describe('the frames of a legacy client', () => {
+  const answer = (text: string) =>
+    encodeMessage({ role: 'assistant', content: [{ type: 'text', text }], toolCalls: [] })
+
+  it('have the messages of the log that it reads now, also after a change to the stored one', () => {
+    const add = clientFrames({ readsBackgroundStreams: false })
+    const shown = (messages: readonly string[]): string => {
+      const into: Array<string | Buffer> = []
+      add(into, { id: 1, pieces: ['{"messages":[', [0, 1], ']}'] }, messages)
+      return into.join('')
+    }
+    const live = [answer('Hel')]
+    expect(shown(live)).toContain('"Hel"')
+    live.push(answer('second'))
+    expect(shown(live)).toContain('"Hel"')
+    expect(shown([answer('Hello')])).toContain('"Hello"')
   })
 })

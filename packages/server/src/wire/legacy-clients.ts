@@ -62,11 +62,17 @@ export function clientBody<Body extends BodyWithMessages>(client: LegacyClient |
   }
 }
 
-/** Returns what adds the frames of one reader. For a legacy client, rewrites each message once. */
+/** Returns the function that adds the frames for one reader. For a legacy client, it rewrites each message once. */
 export function clientFrames(client: LegacyClient | undefined): AddFrame {
   if (!client) return addFrame
-  const rewritten: string[] = []
+  let source: readonly string[] | undefined
+  let rewritten: string[] = []
   return (into, entry, messages) => {
+    // A reader that changes to the stored log gets another list, whose messages may differ.
+    if (messages !== source) {
+      source = messages
+      rewritten = []
+    }
     if ('bytes' in entry || typeof entry.pieces === 'string') return addFrame(into, entry, messages)
     const { id, pieces } = entry
     if (String(pieces[0]).startsWith(toolsRequested)) return

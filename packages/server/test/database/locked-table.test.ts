@@ -30,12 +30,15 @@ describe.skipIf(needsServer)('locked table', () => {
   it('returns 503 after the lock timeout, stays ready, and starts no run that cannot be stored', async () => {
     const uuid = (await bench.run('hello')).body['uuid']
     await other.query('BEGIN')
-    await other.query('LOCK TABLE run IN ACCESS EXCLUSIVE MODE')
+    await other.query('LOCK TABLE run, conversation IN ACCESS EXCLUSIVE MODE')
     // Sends more requests than there are connections. Each needs a conversation that is not in memory.
     bench.server.deps.runs.active.forgetAll()
     let answered = 0
-    const blocked = Array.from({ length: 24 }, async () => {
-      const answer = await bench.api('GET', `/conversations/${String(uuid)}`)
+    const blocked = Array.from({ length: 24 }, async (_, at) => {
+      const isErasure = at < 12
+      const answer = await (isErasure
+        ? bench.api('DELETE', '/conversations?customIdentifier=nobody')
+        : bench.api('GET', `/conversations/${String(uuid)}`))
       answered += 1
       return answer
     })

@@ -103,6 +103,7 @@ function tokenFault(yaml: string): Omit<Fault, 'code'> | undefined {
   for (const token of new Lexer().lex(yaml)) {
     const type: CST.TokenType | null = isScalarText ? 'scalar' : CST.tokenType(token)
     if (type === 'tag' && !CORE_TAG.test(token)) return { message: 'Custom YAML tags are not allowed', start: offset }
+    if (type === 'flow-error-end') flowDepth = 0
     if (flowDepth === 0) depth.read(type, offset - lineStart)
     if (type === 'flow-map-start' || type === 'flow-seq-start') flowDepth += 1
     if (type === 'flow-map-end' || type === 'flow-seq-end') flowDepth = Math.max(0, flowDepth - 1)

@@ -57,6 +57,8 @@ export interface Database<Stores> extends Pick<Engine, SharedWithEngine> {
   session: SqlSession
   /** Used by background loops. `statementCount` excludes its statements, so that an idle server counts as idle. */
   ownSession: SqlSession
+  /** Like `ownSession`, but never waits for requests. */
+  leaseSession: SqlSession
   writeBatch: WriteBatch
   transaction<T>(work: (stores: Stores) => Promise<T>): Promise<T>
   /** True if `connectDatabase` took the lock, or if no lock is needed. */
@@ -67,7 +69,7 @@ export interface Database<Stores> extends Pick<Engine, SharedWithEngine> {
   take(): Promise<boolean>
   /** Results by check name; true means passed. */
   ready(): Promise<Record<string, boolean>>
-  /** The number of SQL statements since the start, without those of `ownSession`. */
+  /** The number of SQL statements since the start, without those of `ownSession` and `leaseSession`. */
   statementCount(): number
   close(): Promise<void>
 }
@@ -142,7 +144,8 @@ function useEngine<Stores>(engine: Engine, isTaken: boolean, options: DatabaseOp
     client,
     stores: storesFor(client),
     session,
-    ownSession: gatedSession(engine.session, statementGate(engine)),
+    ownSession: gatedSession(engine.requestSession, statementGate(engine)),
+    leaseSession: gatedSession(engine.session, statementGate(engine)),
     writeBatch,
     writesClosed: engine.writesClosed,
     transaction: (work) => client.$transaction((transaction) => work(storesFor(transaction))).catch(throwUncarried),

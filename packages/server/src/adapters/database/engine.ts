@@ -6,7 +6,10 @@ import type { ReplicaLock } from './postgres/replica-lock.ts'
 export interface Engine {
   kind: 'embedded' | 'postgres'
   adapter: SqlDriverAdapterFactory
+  /** For write batches, leases and readiness. Requests cannot take all its connections. */
   session: SqlSession
+  /** For requests, and for background loops that may wait. */
+  requestSession: SqlSession
   lock?: ReplicaLock
   writesClosed(): boolean
   /** True if even the writes that end begun work are rejected. Implies `writesClosed`. */

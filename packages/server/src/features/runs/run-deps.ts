@@ -1,4 +1,4 @@
-/** What runs need from outside. Declared apart from the ports, because tools and the registry of active runs use these. */
+/** The dependencies of runs. Apart from the ports, because tools and the registry of active runs use these. */
 import type { LargeAnswers } from '../providers/model-driver.ts'
 import type { ActiveRuns } from './leases/active-runs.ts'
 import type {

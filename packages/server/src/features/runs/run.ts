@@ -138,7 +138,7 @@ export interface PromptInput extends PromptSteps {
   /** `awaited` contains all tool names that the caller sent, in every mode. `planOf` clears the list in JSON mode. */
   tools: Omit<ToolScope, 'runUuid'>
   projectDefaults: ProjectDefaults
-  /** True if the run shows no `tools-requested` event. */
+  /** True if the run shows no `tools-requested` event. Event ids have no gaps, so a reader alone cannot leave it out. */
   omitsToolsRequested?: boolean | undefined
   /** Continues the trace of the request that queued the run. */
   traceparent?: string | undefined

@@ -7,6 +7,7 @@ import { bearerToken } from '../auth/admit.ts'
 import { contextOf } from '../auth/request-context.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { unmatchedRoute } from '../mount.ts'
+import { writeBody } from '../raw-response.ts'
 import { createReference, errorsPagePath, type Reference, referencePolicy, referenceScriptPath } from './reference.ts'
 
 type Answer = (req: Request, res: Response) => void | Promise<void>
@@ -55,7 +56,7 @@ function operationAnswers(
       const isLocal = isLoopback(req.socket.remoteAddress) && !isForwarded(req.headers)
       permitMetrics(settings.metricsToken, bearerToken(authorization), isLocal)
       res.setHeader('Content-Type', metrics.contentType)
-      res.end(await metrics.text())
+      writeBody(res, await metrics.text())
     },
     openapi: (req, res) => reference.openapi.send(req, res),
     llms: (req, res) => reference.llms.send(req, res),

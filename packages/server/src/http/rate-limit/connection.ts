@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 /** With this many waiting requests, the connection is not read. Published clients do not pipeline. */
 const mostWaiting = 8
 
-/** Answers the requests of one connection in turn. RFC 9112, 9.3.2 forbids to run unsafe ones side by side. */
+/** Answers the requests of one connection in turn. RFC 9112, 9.3.2 allows parallel processing of safe ones only. */
 export class Connection {
   readonly #socket: Socket
   readonly #waiting: [res: ServerResponse, answer: RequestListener][] = []

@@ -33,6 +33,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Engine> {
   return {
     kind: 'embedded',
     ...database,
+    requestSession: database.session,
     writesClosed: isDiskLow,
     reserveClosed: isReserveUsed,
     checks: () => ({ disk: !isDiskLow(), intact: damage.found === undefined }),

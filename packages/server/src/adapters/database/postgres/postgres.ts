@@ -34,6 +34,7 @@ export function openPostgres(options: ReplicaLockOptions & Sharing & { url: stri
     kind: 'postgres',
     adapter: new PrismaPg(forRequests),
     session: poolSession(forServer),
+    requestSession: poolSession(forRequests),
     writesClosed: () => false,
     reserveClosed: () => false,
     checks: () => (lock === undefined || isShared ? {} : { onlyReplica: lock.isConfirmed() }),

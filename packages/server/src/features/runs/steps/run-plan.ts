@@ -35,7 +35,7 @@ export interface RunPlan extends Pick<PromptInput, 'apiKeyId' | 'projectDefaults
   stream: boolean
 }
 
-/** What one step has before its first model call. */
+/** The set-up of one step, before its first model call. */
 export interface StepSetUp {
   prompt: PromptConfig
   provider: ResolvedProvider

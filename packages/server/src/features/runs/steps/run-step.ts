@@ -1,4 +1,4 @@
-/** What a step does around its model calls: finds provider, model and tools, and shows its response. */
+/** The parts of a step around its model calls: finds provider, model and tools, and shows its response. */
 import type { Message, ToolCall } from '@stet/contract/vocabulary'
 import { RunError } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
