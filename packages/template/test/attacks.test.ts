@@ -58,7 +58,10 @@ describe('front matter', () => {
     ['lists that stay open', '{? [? '.repeat(680)],
   ])('of %s is refused at once', (_name, yaml) => {
     const source = sourceOf(`---\n${yaml}\n---\nx`)
-    expect(compilePrompt(source).issues[0]).toMatchObject({ code: 'invalid-config' })
+    expect(compilePrompt(source).issues[0]).toMatchObject({
+      code: 'invalid-config',
+      message: 'The front matter is nested too deeply',
+    })
     // The bar is 10 ms on a free machine.
     expect(leastCpuMs(3, () => compilePrompt(source))).toBeLessThan(40)
   })

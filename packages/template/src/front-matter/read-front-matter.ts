@@ -40,7 +40,6 @@ export function readFrontMatter(yaml: string, maxChars = Number.POSITIVE_INFINIT
 function readMap(yaml: string): FrontMatter {
   const document = parseYaml(yaml)
   const [error] = document.errors
-  if (error?.code === 'RESOURCE_EXHAUSTION') return invalid(TOO_DEEP, 0)
   if (error) return invalid(error.message, error.pos[0])
   if (isTooDeep(document.contents)) return invalid(TOO_DEEP, 0)
   const repeated = repeatedKeyAt(document.contents)
