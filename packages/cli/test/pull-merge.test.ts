@@ -5,13 +5,15 @@ import { hashText } from '../src/sync/hash.ts'
 import { recallText, rememberTexts } from '../src/sync/merge/text-cache.ts'
 import { commitAll, git } from './support/git.ts'
 import { pairOf, read, succeed, write } from './support/pair.ts'
+import { personIn, projectWith, server } from './support/shared-server.ts'
 import type { Person } from './support/stet.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 import { ioIn } from './support/test-io.ts'
 
 const lines = (...words: string[]): string => `${words.join('\n')}\n`
 const base = lines('one', 'two', 'three', 'four', 'five')
-const markers = (mine: string, theirs: string): string => lines('<<<<<<< file', mine, '=======', theirs, '>>>>>>> live')
+const markers = (mine: string, theirs: string, end = 'live'): string =>
+  lines('<<<<<<< file', mine, '=======', theirs, `>>>>>>> ${end}`)
 
 async function conflicts(person: Person, ...argv: string[]): Promise<string> {
   const { code, stderr } = await person.stet(argv)
@@ -30,6 +32,22 @@ async function edited(
   await succeed(ben, 'push', '--publish', '--yes')
   for (const [path, text] of Object.entries(mine)) await write(ana, path, text)
   return [ana, ben]
+}
+
+/** Ana's folder follows a draft. `push` changes the draft, and `publish` changes live. */
+async function inDraft(way = server) {
+  const { client, id } = await projectWith({ a: base })
+  const { uuid } = await client.versions.create('open')
+  const ana = await personIn(id, way)
+  await succeed(ana, 'init', '-V', uuid)
+  const push = (content: string, to = uuid) =>
+    client.versions.push(to, [{ path: 'a', content, status: 'modified' as const }])
+  const publish = async (content: string): Promise<void> => {
+    const { uuid: other } = await client.versions.create('other')
+    await push(content, other)
+    await client.versions.publish(other)
+  }
+  return { ana, push, publish }
 }
 
 type Entry = { hash?: string; mine?: string; base?: string }
@@ -207,6 +225,20 @@ test("a draft's file that is put back to its text before a merge with live rever
   await succeed(ana, 'pull')
   await succeed(ana, 'push', '--publish', '--yes')
   expect(await liveText(ana, 'a')).toBe(lines('1', 'two', 'three', 'four', '5'))
+})
+
+test('a file in conflict with the draft and with live gets its own text with --ours', async () => {
+  const { ana, push, publish } = await inDraft()
+  const mine = base.replace('three', 'mine')
+  await write(ana, 'a', mine)
+  await push(base.replace('three', 'theirs'))
+  await conflicts(ana, 'pull')
+  expect(await read(ana, 'a')).toBe(base.replace('three\n', markers('mine', 'theirs', 'draft')))
+  await publish(base.replace('three', 'of live'))
+  await succeed(ana, 'pull', '--ours')
+  expect(await read(ana, 'a')).toBe(mine)
+  await succeed(ana, 'push', '--publish', '--yes')
+  expect(await liveText(ana, 'a')).toBe(mine)
 })
 
 test('a merge that would not compile is a conflict', async () => {

@@ -107,8 +107,9 @@ async function decide(
   const mine = one?.state.startsWith('local-') ? one.localText : draftText
   if (preference === 'theirs') return { outcome: { action: 'merge-theirs', path }, isWritten: true, text: liveText }
   if (preference === 'ours') {
-    // A file with conflict markers is not a version of the prompt, so "ours" restores the draft's text.
-    return { outcome: { action: 'merge-ours', path }, isWritten: one?.hasMarkers === true, text: draftText }
+    // A file with the markers of a merge with live is not a version of the prompt, so "ours" restores the draft's text.
+    const isWritten = one?.hasMarkers === true && one.mergedLive !== undefined
+    return { outcome: { action: 'merge-ours', path }, isWritten, text: draftText }
   }
   const blocked = (reason: string): Decision => ({
     outcome: { action: 'merge-blocked', path, reason },
