@@ -5,6 +5,7 @@ import { hashText } from '../src/sync/hash.ts'
 import { recallText, rememberTexts } from '../src/sync/merge/text-cache.ts'
 import { commitAll, git } from './support/git.ts'
 import { pairOf, read, succeed, write } from './support/pair.ts'
+import { startProxy } from './support/proxy.ts'
 import { personIn, projectWith, server } from './support/shared-server.ts'
 import type { Person } from './support/stet.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
@@ -35,7 +36,7 @@ async function edited(
 }
 
 /** Ana's folder follows a draft. `push` changes the draft, and `publish` changes live. */
-async function inDraft(way = server) {
+async function inDraft(way: { address: string } = server) {
   const { client, id } = await projectWith({ a: base })
   const { uuid } = await client.versions.create('open')
   const ana = await personIn(id, way)
@@ -239,6 +240,42 @@ test('a file in conflict with the draft and with live gets its own text with --o
   expect(await read(ana, 'a')).toBe(mine)
   await succeed(ana, 'push', '--publish', '--yes')
   expect(await liveText(ana, 'a')).toBe(mine)
+})
+
+test('an edit during a pull stays in the file, and the next pull merges it', async () => {
+  const way = await startProxy(server.address)
+  const { ana, push, publish } = await inDraft(way)
+  const typeDuringPull = (text: string): void => {
+    way.before = async (line) => {
+      if (!line.includes('/diff')) return
+      way.before = undefined
+      await write(ana, 'a', text)
+    }
+  }
+  let there = base
+  for (const mine of ['one', '1']) {
+    const before = there.replace('one', mine)
+    const typed = before.replace('three', '3')
+    there = base.replace('five', `5 against ${mine}`)
+    await write(ana, 'a', before)
+    await push(there)
+    typeDuringPull(typed)
+    const { code, stderr } = await ana.stet(['pull'])
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('a changed during the pull') })
+    expect(await read(ana, 'a')).toBe(typed)
+    await succeed(ana, 'pull')
+    expect(await read(ana, 'a')).toBe(there.replace('one', mine).replace('three', '3'))
+    await succeed(ana, 'pull', 'a', '--theirs')
+  }
+  await publish(base.replace('one', 'live'))
+  const pushed = await read(ana, 'a')
+  typeDuringPull(pushed.replace('three', '3'))
+  expect(await conflicts(ana, 'pull')).toContain('a: its file cannot be written: it changed during the pull')
+  expect(await read(ana, 'a')).toBe(pushed.replace('three', '3'))
+  await write(ana, 'a', pushed)
+  await succeed(ana, 'pull')
+  expect(await read(ana, 'a')).toBe(pushed.replace('one', 'live'))
+  await way.stop()
 })
 
 test('a merge that would not compile is a conflict', async () => {

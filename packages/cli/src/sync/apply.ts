@@ -1,8 +1,9 @@
-import { rm } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { LockEntry } from '../settings/lock-file.ts'
 import { isWithin, problemOfName, writeFileAtomically } from '../settings/write-file.ts'
 import type { Compared, PullAction } from './compare.ts'
+import { hashBytes } from './hash.ts'
 import { problemOfPath, promptEnding } from './prompt-path.ts'
 import type { Refusal } from './scan.ts'
 
@@ -31,6 +32,23 @@ export async function problemOfFile(
   return (await isWithin(promptsDir, fileOf(promptsDir, one))) ? undefined : 'is outside the folder'
 }
 
+type ScannedFile = Pick<Compared, 'path' | 'localFile'> & Partial<Pick<Compared, 'localHash' | 'remoteHash'>>
+
+/** Explains why a pull cannot write or delete a file, or returns undefined. Called immediately before the write. */
+export async function problemOfWrite(promptsDir: string, one: ScannedFile): Promise<string | undefined> {
+  const problem = await problemOfFile(promptsDir, one)
+  if (problem) return problem
+  return (await hasNewText(one)) ? 'changed during the pull (run stet pull again)' : undefined
+}
+
+// The server's text may be from an earlier step of this pull.
+async function hasNewText({ localFile, localHash, remoteHash }: ScannedFile): Promise<boolean> {
+  const bytes = localFile === undefined ? undefined : await readFile(localFile).catch(() => undefined)
+  if (bytes === undefined) return false
+  const hashes = hashBytes(bytes)?.hashes
+  return ![localHash, remoteHash].some((hash) => hash !== undefined && hashes?.has(hash))
+}
+
 /** Writes only the files. The caller saves the lock file afterwards, so that an interrupted pull can be repeated. */
 export async function applyPull(
   promptsDir: string,
@@ -42,7 +60,7 @@ export async function applyPull(
   for (const step of steps) {
     const { one } = step
     const problem =
-      (touchesFile(step.action) ? await problemOfFile(promptsDir, one) : undefined) ??
+      (touchesFile(step.action) ? await problemOfWrite(promptsDir, one) : undefined) ??
       (await changeFile(promptsDir, step))
     if (problem) {
       refused.push({ path: one.path, reason: problem })

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import type { Version } from '@stet/sdk'
 import type { LockEntry } from '../../settings/lock-file.ts'
 import { writeFileAtomically } from '../../settings/write-file.ts'
-import { entryOf, fileOf, problemOfFile } from '../apply.ts'
+import { entryOf, fileOf, problemOfFile, problemOfWrite } from '../apply.ts'
 import type { Compared, Preference } from '../compare.ts'
 import { hashText } from '../hash.ts'
 import { compareWith, type Workspace } from '../workspace.ts'
@@ -55,8 +55,8 @@ export async function mergeLive(
     const one = workspace.compared.find(({ path }) => path === conflict.path)
     const entry = entries[conflict.path]
     const decided = await decide(conflict, one, entry, options.preference, merger)
-    const place = { path: conflict.path, localFile: one?.localFile }
-    const problem = decided.isWritten ? await problemOfFile(workspace.promptsDir, place) : undefined
+    const place = one ?? { path: conflict.path, localFile: undefined }
+    const problem = decided.isWritten ? await problemOfWrite(workspace.promptsDir, place) : undefined
     if (problem !== undefined) {
       outcomes.push({
         action: 'merge-blocked',
