@@ -278,6 +278,19 @@ test('an edit during a pull stays in the file, and the next pull merges it', asy
   await way.stop()
 })
 
+test("a merge with live that a colleague pushed does not count in a file without live's lines", async () => {
+  const { ana, push, publish } = await inDraft()
+  const mine = base.replace('one', '1')
+  await write(ana, 'a', mine)
+  await succeed(ana, 'push')
+  await publish(base.replace('five', '5'))
+  await succeed(ana, 'pull')
+  await push(await read(ana, 'a'))
+  await succeed(ana, 'pull')
+  await write(ana, 'a', mine)
+  expect(JSON.parse(await succeed(ana, 'push', '--json')).changes).toEqual([])
+})
+
 test('a merge that would not compile is a conflict', async () => {
   const [ana, ben] = await pairOf('keys', { a: frontMatter([], []) })
   await write(ben, 'a', frontMatter([], ['temperature: 1']))

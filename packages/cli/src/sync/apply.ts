@@ -67,7 +67,7 @@ export async function applyPull(
       continue
     }
     const entry = entryAfter(step, before[one.path]) ?? (one.mergedLive === undefined ? undefined : {})
-    if (entry) entries[one.path] = withDraftNotes(entry, before[one.path])
+    if (entry) entries[one.path] = withDraftNotes(entry, step, before[one.path])
     else delete entries[one.path]
   }
   return { entries, refused }
@@ -115,9 +115,13 @@ function entryAfter({ one, action, text, baseHash }: PullStep, before: LockEntry
   }
 }
 
-function withDraftNotes(entry: LockEntry, before: LockEntry | undefined): LockEntry {
-  const { live, merged } = before ?? {}
-  return { ...entry, ...(live !== undefined && { live }), ...(merged !== undefined && { merged }) }
+function withDraftNotes(entry: LockEntry, { one, action }: PullStep, before: LockEntry | undefined): LockEntry {
+  const { live, mine, base } = before ?? {}
+  const draft = { ...(live !== undefined && { live }), ...entry }
+  // A merge with live ends if its result is no longer in the file. Until then, its notes stay together.
+  if (one.mergedLive === undefined || (action === 'write' && mine !== undefined)) return draft
+  const notes = { ...(mine !== undefined && { mine }), ...(base !== undefined && { base }) }
+  return { ...notes, ...draft, merged: one.mergedLive }
 }
 
 // Of several merges without a push, notes what the file was before the first: a commit may have that text.
