@@ -291,6 +291,19 @@ test("a merge with live that a colleague pushed does not count in a file without
   expect(JSON.parse(await succeed(ana, 'push', '--json')).changes).toEqual([])
 })
 
+test('the markers name the published version that the folder follows', async () => {
+  const [ana, ben] = await pairOf('a published version', { a: base })
+  for (const line of ['2', '3']) {
+    await write(ben, 'a', base.replace('three', line))
+    await succeed(ben, 'push', '--publish', '--yes')
+  }
+  const { versions } = JSON.parse(await succeed(ben, 'versions', 'list', '--json'))
+  const second = versions.find(({ version }: { version: number }) => version === 2)
+  await write(ana, 'a', base.replace('three', 'mine'))
+  await conflicts(ana, 'pull', '-V', second.uuid)
+  expect(await read(ana, 'a')).toBe(base.replace('three\n', markers('mine', '2', 'v2')))
+})
+
 test('a merge that would not compile is a conflict', async () => {
   const [ana, ben] = await pairOf('keys', { a: frontMatter([], []) })
   await write(ben, 'a', frontMatter([], ['temperature: 1']))

@@ -220,8 +220,9 @@ async function planSteps(
   ctx: Context,
 ): Promise<{ steps: PullStep[]; refused: Refusal[] }> {
   const selected = workspace.compared.filter(({ path }) => isSelected(path))
-  const { entries, scan, followsLive } = workspace
-  const sides = { mine: 'file', theirs: followsLive ? 'live' : 'draft' }
+  const { entries, scan, version, followsLive } = workspace
+  const published = followsLive ? 'live' : `v${version.version}`
+  const sides = { mine: 'file', theirs: version.status === 'draft' ? 'draft' : published }
   const clashes = findCaseClashes(new Set([...workspace.remote.keys(), ...workspace.scan.prompts.keys()]))
   const refused: Refusal[] = []
   const steps: PullStep[] = []
