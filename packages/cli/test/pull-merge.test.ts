@@ -291,6 +291,13 @@ test("a merge with live that a colleague pushed does not count in a file without
   expect(JSON.parse(await succeed(ana, 'push', '--json')).changes).toEqual([])
 })
 
+test('a single separator of a conflict stops a push', async () => {
+  const [ana] = await edited('separator', { a: base.replace('three', 'mine') }, { a: base.replace('three', 'theirs') })
+  await conflicts(ana, 'pull')
+  await write(ana, 'a', base.replace('three', 'mine\n=======\ntheirs'))
+  expect(await conflicts(ana, 'push')).toContain('a  (conflict markers)')
+})
+
 test('the markers name the published version that the folder follows', async () => {
   const [ana, ben] = await pairOf('a published version', { a: base })
   for (const line of ['2', '3']) {
