@@ -298,6 +298,20 @@ test('a single separator of a conflict stops a push', async () => {
   expect(await conflicts(ana, 'push')).toContain('a  (conflict markers)')
 })
 
+test('a merge keeps the line ends of the file', async () => {
+  const [mine, theirs] = [
+    base.replace('three', 'mine'),
+    { a: base.replace('five', '5'), b: base.replace('three', '3') },
+  ]
+  const windows = (text: string): string => text.replaceAll('\n', '\r\n')
+  const [ana] = await edited('line ends', { a: windows(mine), b: windows(mine) }, theirs)
+  await conflicts(ana, 'pull')
+  expect(await read(ana, 'a')).toBe(windows(mine.replace('five', '5')))
+  expect(await read(ana, 'b')).toBe(windows(base.replace('three\n', markers('mine', '3'))))
+  await succeed(ana, 'pull', 'b', '--ours')
+  expect(await read(ana, 'b')).toBe(windows(mine))
+})
+
 test('the markers name the published version that the folder follows', async () => {
   const [ana, ben] = await pairOf('a published version', { a: base })
   for (const line of ['2', '3']) {

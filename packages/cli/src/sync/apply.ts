@@ -80,9 +80,9 @@ function touchesFile(action: PullStep['action']): boolean {
 /** Throws errors that the name does not cause, such as a full disk. @returns why this name is invalid, or undefined */
 async function changeFile(promptsDir: string, { one, action, text }: PullStep): Promise<string | undefined> {
   const file = fileOf(promptsDir, one)
-  const written = action === 'write' ? one.remoteText : text
   try {
-    if (written !== undefined) await writeFileAtomically(file, written)
+    if (text !== undefined) await replaceText(file, text)
+    if (action === 'write' && one.remoteText !== undefined) await writeFileAtomically(file, one.remoteText)
     if (action === 'delete') await rm(file, { force: true })
     return undefined
   } catch (error) {
@@ -90,6 +90,13 @@ async function changeFile(promptsDir: string, { one, action, text }: PullStep): 
     if (problem === undefined) throw error
     return problem
   }
+}
+
+/** Keeps the line ends of the file. Scanned texts, which merges are made of, have LF only. */
+export async function replaceText(file: string, text: string): Promise<void> {
+  const former = await readFile(file, 'utf8').catch(() => '')
+  const isCrlf = /^[^\n]*\r\n/.test(former)
+  await writeFileAtomically(file, isCrlf ? text.replaceAll(/\r?\n/g, '\r\n') : text)
 }
 
 function entryAfter({ one, action, text, baseHash }: PullStep, before: LockEntry | undefined): LockEntry | undefined {

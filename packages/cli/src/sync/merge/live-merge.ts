@@ -1,8 +1,7 @@
 import { rm } from 'node:fs/promises'
 import type { Version } from '@stet/sdk'
 import type { LockEntry } from '../../settings/lock-file.ts'
-import { writeFileAtomically } from '../../settings/write-file.ts'
-import { entryOf, fileOf, problemOfFile, problemOfWrite } from '../apply.ts'
+import { entryOf, fileOf, problemOfFile, problemOfWrite, replaceText } from '../apply.ts'
 import type { Compared, Preference } from '../compare.ts'
 import { hashText } from '../hash.ts'
 import { compareWith, type Workspace } from '../workspace.ts'
@@ -69,7 +68,7 @@ export async function mergeLive(
     if (options.isDry || decided.outcome.action === 'merge-blocked') continue
     const file = fileOf(workspace.promptsDir, place)
     if (decided.isWritten && decided.text === undefined) await rm(file, { force: true })
-    else if (decided.isWritten && decided.text !== undefined) await writeFileAtomically(file, decided.text)
+    else if (decided.isWritten && decided.text !== undefined) await replaceText(file, decided.text)
     entries[conflict.path] = entryAfter(decided, conflict, entry)
   }
   return outcomes
@@ -153,7 +152,7 @@ export async function abortMerges(
     }
     if ((await problemOfFile(promptsDir, one)) === undefined) {
       if (text === undefined) await rm(fileOf(promptsDir, one), { force: true })
-      else await writeFileAtomically(fileOf(promptsDir, one), text)
+      else await replaceText(fileOf(promptsDir, one), text)
     }
     if ((isLive ? one.remoteHash : base) === undefined) delete entries[one.path]
     else entries[one.path] = { ...entry, ...(!isLive && base !== undefined && { hash: base }) }
