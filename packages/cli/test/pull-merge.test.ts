@@ -325,6 +325,29 @@ test('the markers name the published version that the folder follows', async () 
   expect(await read(ana, 'a')).toBe(base.replace('three\n', markers('mine', '2', 'v2')))
 })
 
+test('lost bases of many prompts cost one request for each version', async () => {
+  const paths = ['a', 'b', 'c', 'd']
+  const all = (text: string) => Object.fromEntries(paths.map((path) => [path, text]))
+  const way = await startProxy(server.address)
+  const { client, id } = await projectWith(all(base))
+  const ana = await personIn(id, way)
+  await succeed(ana, 'init')
+  const { uuid } = await client.versions.create('next')
+  const theirs = base.replace('five', '5')
+  await client.versions.push(
+    uuid,
+    paths.map((path) => ({ path, content: theirs, status: 'modified' as const })),
+  )
+  await client.versions.publish(uuid)
+  for (const path of paths) await write(ana, path, base.replace('one', '1'))
+  await forgetTexts(ana)
+  way.seen.length = 0
+  await succeed(ana, 'pull')
+  for (const path of paths) expect(await read(ana, path)).toBe(theirs.replace('one', '1'))
+  expect(way.seen.filter((line) => /documents|prompts/.test(line))).toHaveLength(2)
+  await way.stop()
+})
+
 test('a merge that would not compile is a conflict', async () => {
   const [ana, ben] = await pairOf('keys', { a: frontMatter([], []) })
   await write(ben, 'a', frontMatter([], ['temperature: 1']))
