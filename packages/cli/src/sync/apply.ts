@@ -46,7 +46,7 @@ async function hasNewText({ localFile, localHash, remoteHash }: ScannedFile): Pr
   const bytes = localFile === undefined ? undefined : await readFile(localFile).catch(() => undefined)
   if (bytes === undefined) return false
   const hashes = hashBytes(bytes)?.hashes
-  return ![localHash, remoteHash].some((hash) => hash !== undefined && hashes?.has(hash))
+  return ![localHash, remoteHash].some((hash = '') => hashes?.has(hash))
 }
 
 /** Writes only the files. The caller saves the lock file afterwards, so that an interrupted pull can be repeated. */
@@ -81,9 +81,8 @@ function touchesFile(action: PullStep['action']): boolean {
 async function changeFile(promptsDir: string, { one, action, text }: PullStep): Promise<string | undefined> {
   const file = fileOf(promptsDir, one)
   try {
-    if (text !== undefined) await replaceText(file, text)
     if (action === 'write' && one.remoteText !== undefined) await writeFileAtomically(file, one.remoteText)
-    if (action === 'delete') await rm(file, { force: true })
+    if (text !== undefined || action === 'delete') await replaceText(file, text)
     return undefined
   } catch (error) {
     const problem = problemOfName(error)
@@ -92,8 +91,9 @@ async function changeFile(promptsDir: string, { one, action, text }: PullStep): 
   }
 }
 
-/** Keeps the line ends of the file. Scanned texts, which merges are made of, have LF only. */
-export async function replaceText(file: string, text: string): Promise<void> {
+/** Keeps the file's line ends, because merges are made of texts with LF. Deletes the file if `text` is undefined. */
+export async function replaceText(file: string, text: string | undefined): Promise<void> {
+  if (text === undefined) return rm(file, { force: true })
   const former = await readFile(file, 'utf8').catch(() => '')
   const isCrlf = /^[^\n]*\r\n/.test(former)
   await writeFileAtomically(file, isCrlf ? text.replaceAll(/\r?\n/g, '\r\n') : text)
@@ -123,12 +123,11 @@ function entryAfter({ one, action, text, baseHash }: PullStep, before: LockEntry
 }
 
 function withDraftNotes(entry: LockEntry, { one, action }: PullStep, before: LockEntry | undefined): LockEntry {
-  const { live, mine, base } = before ?? {}
-  const draft = { ...(live !== undefined && { live }), ...entry }
+  const { hash: _, documentUuid: __, ...notes } = before ?? {}
   // A merge with live ends if its result is no longer in the file. Until then, its notes stay together.
-  if (one.mergedLive === undefined || (action === 'write' && mine !== undefined)) return draft
-  const notes = { ...(mine !== undefined && { mine }), ...(base !== undefined && { base }) }
-  return { ...notes, ...draft, merged: one.mergedLive }
+  const isMerged = one.mergedLive !== undefined && (action !== 'write' || notes.mine === undefined)
+  if (isMerged) return { ...notes, ...entry }
+  return { ...(notes.live !== undefined && { live: notes.live }), ...entry }
 }
 
 // Of several merges without a push, notes what the file was before the first: a commit may have that text.

@@ -1,4 +1,3 @@
-import { rm } from 'node:fs/promises'
 import type { Version } from '@stet/sdk'
 import type { LockEntry } from '../../settings/lock-file.ts'
 import { entryOf, fileOf, problemOfFile, problemOfWrite, replaceText } from '../apply.ts'
@@ -66,9 +65,7 @@ export async function mergeLive(
     }
     outcomes.push(decided.outcome)
     if (options.isDry || decided.outcome.action === 'merge-blocked') continue
-    const file = fileOf(workspace.promptsDir, place)
-    if (decided.isWritten && decided.text === undefined) await rm(file, { force: true })
-    else if (decided.isWritten && decided.text !== undefined) await replaceText(file, decided.text)
+    if (decided.isWritten) await replaceText(fileOf(workspace.promptsDir, place), decided.text)
     entries[conflict.path] = entryAfter(decided, conflict, entry)
   }
   return outcomes
@@ -150,10 +147,7 @@ export async function abortMerges(
       lost.push(one.path)
       continue
     }
-    if ((await problemOfFile(promptsDir, one)) === undefined) {
-      if (text === undefined) await rm(fileOf(promptsDir, one), { force: true })
-      else await replaceText(fileOf(promptsDir, one), text)
-    }
+    if ((await problemOfFile(promptsDir, one)) === undefined) await replaceText(fileOf(promptsDir, one), text)
     if ((isLive ? one.remoteHash : base) === undefined) delete entries[one.path]
     else entries[one.path] = { ...entry, ...(!isLive && base !== undefined && { hash: base }) }
   }
