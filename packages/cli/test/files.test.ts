@@ -58,10 +58,10 @@ test('a name in another Unicode form is the same prompt, whose file a pull chang
   const file = join(folder, `${decomposed}.promptl`)
   await writeFile(file, 'old')
   const found = (await scanPrompts(folder, all, [])).prompts.get(composed)
-  const one = { ...remoteNew(composed), localFile: found?.file }
-  await applyPull(folder, [{ one, action: 'write' }], {})
+  const withText = (text: string) => ({ ...remoteNew(composed), localFile: found?.file, localHash: hashText(text) })
+  await applyPull(folder, [{ one: withText('old'), action: 'write' }], {})
   expect(await readFile(file, 'utf8')).toBe('text')
-  await applyPull(folder, [{ one, action: 'merge', text: 'merged' }], {})
+  await applyPull(folder, [{ one: withText('text'), action: 'merge', text: 'merged' }], {})
   expect(await readdir(folder)).toEqual([`${decomposed}.promptl`])
   expect(await readFile(file, 'utf8')).toBe('merged')
   await writeFile(join(folder, `${composed}.promptl`), 'other')
@@ -70,7 +70,7 @@ test('a name in another Unicode form is the same prompt, whose file a pull chang
     { path: composed, reason: 'matches two files whose names differ only in Unicode form' },
   ])
   expect(scan.prompts.size).toBe(0)
-  await applyPull(folder, [{ one, action: 'delete' }], {})
+  await applyPull(folder, [{ one: withText('merged'), action: 'delete' }], {})
   expect(await readdir(folder)).not.toContain(`${decomposed}.promptl`)
 })
 

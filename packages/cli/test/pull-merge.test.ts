@@ -5,13 +5,16 @@ import { hashText } from '../src/sync/hash.ts'
 import { recallText, rememberTexts } from '../src/sync/merge/text-cache.ts'
 import { commitAll, git } from './support/git.ts'
 import { pairOf, read, succeed, write } from './support/pair.ts'
+import { startProxy } from './support/proxy.ts'
+import { personIn, projectWith, server } from './support/shared-server.ts'
 import type { Person } from './support/stet.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 import { ioIn } from './support/test-io.ts'
 
 const lines = (...words: string[]): string => `${words.join('\n')}\n`
 const base = lines('one', 'two', 'three', 'four', 'five')
-const markers = (mine: string, theirs: string): string => lines('<<<<<<< file', mine, '=======', theirs, '>>>>>>> live')
+const markers = (mine: string, theirs: string, end = 'live'): string =>
+  lines('<<<<<<< file', mine, '=======', theirs, `>>>>>>> ${end}`)
 
 async function conflicts(person: Person, ...argv: string[]): Promise<string> {
   const { code, stderr } = await person.stet(argv)
@@ -30,6 +33,22 @@ async function edited(
   await succeed(ben, 'push', '--publish', '--yes')
   for (const [path, text] of Object.entries(mine)) await write(ana, path, text)
   return [ana, ben]
+}
+
+/** Ana's folder follows a draft. `push` changes the draft, and `publish` changes live. */
+async function inDraft(way: { address: string } = server) {
+  const { client, id } = await projectWith({ a: base })
+  const { uuid } = await client.versions.create('open')
+  const ana = await personIn(id, way)
+  await succeed(ana, 'init', '-V', uuid)
+  const push = (content: string, to = uuid) =>
+    client.versions.push(to, [{ path: 'a', content, status: 'modified' as const }])
+  const publish = async (content: string): Promise<void> => {
+    const { uuid: other } = await client.versions.create('other')
+    await push(content, other)
+    await client.versions.publish(other)
+  }
+  return { ana, push, publish }
 }
 
 type Entry = { hash?: string; mine?: string; base?: string }
@@ -207,6 +226,126 @@ test("a draft's file that is put back to its text before a merge with live rever
   await succeed(ana, 'pull')
   await succeed(ana, 'push', '--publish', '--yes')
   expect(await liveText(ana, 'a')).toBe(lines('1', 'two', 'three', 'four', '5'))
+})
+
+test('a file in conflict with the draft and with live gets its own text with --ours', async () => {
+  const { ana, push, publish } = await inDraft()
+  const mine = base.replace('three', 'mine')
+  await write(ana, 'a', mine)
+  await push(base.replace('three', 'theirs'))
+  await conflicts(ana, 'pull')
+  expect(await read(ana, 'a')).toBe(base.replace('three\n', markers('mine', 'theirs', 'draft')))
+  await publish(base.replace('three', 'of live'))
+  await succeed(ana, 'pull', '--ours')
+  expect(await read(ana, 'a')).toBe(mine)
+  await succeed(ana, 'push', '--publish', '--yes')
+  expect(await liveText(ana, 'a')).toBe(mine)
+})
+
+test('an edit during a pull stays in the file, and the next pull merges it', async () => {
+  const way = await startProxy(server.address)
+  const { ana, push, publish } = await inDraft(way)
+  const typeDuringPull = (text: string): void => {
+    way.before = async (line) => {
+      if (!line.includes('/diff')) return
+      way.before = undefined
+      await write(ana, 'a', text)
+    }
+  }
+  let there = base
+  for (const mine of ['one', '1']) {
+    const before = there.replace('one', mine)
+    const typed = before.replace('three', '3')
+    there = base.replace('five', `5 against ${mine}`)
+    await write(ana, 'a', before)
+    await push(there)
+    typeDuringPull(typed)
+    const { code, stderr } = await ana.stet(['pull'])
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('a changed during the pull') })
+    expect(await read(ana, 'a')).toBe(typed)
+    await succeed(ana, 'pull')
+    expect(await read(ana, 'a')).toBe(there.replace('one', mine).replace('three', '3'))
+    await succeed(ana, 'pull', 'a', '--theirs')
+  }
+  await publish(base.replace('one', 'live'))
+  const pushed = await read(ana, 'a')
+  typeDuringPull(pushed.replace('three', '3'))
+  expect(await conflicts(ana, 'pull')).toContain('a: its file cannot be written: it changed during the pull')
+  expect(await read(ana, 'a')).toBe(pushed.replace('three', '3'))
+  await write(ana, 'a', pushed)
+  await succeed(ana, 'pull')
+  expect(await read(ana, 'a')).toBe(pushed.replace('one', 'live'))
+  await way.stop()
+})
+
+test("a merge with live that a colleague pushed does not count in a file without live's lines", async () => {
+  const { ana, push, publish } = await inDraft()
+  const mine = base.replace('one', '1')
+  await write(ana, 'a', mine)
+  await succeed(ana, 'push')
+  await publish(base.replace('five', '5'))
+  await succeed(ana, 'pull')
+  await push(await read(ana, 'a'))
+  await succeed(ana, 'pull')
+  await write(ana, 'a', mine)
+  expect(JSON.parse(await succeed(ana, 'push', '--json')).changes).toEqual([])
+})
+
+test('a single separator of a conflict stops a push', async () => {
+  const [ana] = await edited('separator', { a: base.replace('three', 'mine') }, { a: base.replace('three', 'theirs') })
+  await conflicts(ana, 'pull')
+  await write(ana, 'a', base.replace('three', 'mine\n=======\ntheirs'))
+  expect(await conflicts(ana, 'push')).toContain('a  (conflict markers)')
+})
+
+test('a merge keeps the line ends of the file', async () => {
+  const [mine, theirs] = [
+    base.replace('three', 'mine'),
+    { a: base.replace('five', '5'), b: base.replace('three', '3') },
+  ]
+  const windows = (text: string): string => text.replaceAll('\n', '\r\n')
+  const [ana] = await edited('line ends', { a: windows(mine), b: windows(mine) }, theirs)
+  await conflicts(ana, 'pull')
+  expect(await read(ana, 'a')).toBe(windows(mine.replace('five', '5')))
+  expect(await read(ana, 'b')).toBe(windows(base.replace('three\n', markers('mine', '3'))))
+  await succeed(ana, 'pull', 'b', '--ours')
+  expect(await read(ana, 'b')).toBe(windows(mine))
+})
+
+test('the markers name the published version that the folder follows', async () => {
+  const [ana, ben] = await pairOf('a published version', { a: base })
+  for (const line of ['2', '3']) {
+    await write(ben, 'a', base.replace('three', line))
+    await succeed(ben, 'push', '--publish', '--yes')
+  }
+  const { versions } = JSON.parse(await succeed(ben, 'versions', 'list', '--json'))
+  const second = versions.find(({ version }: { version: number }) => version === 2)
+  await write(ana, 'a', base.replace('three', 'mine'))
+  await conflicts(ana, 'pull', '-V', second.uuid)
+  expect(await read(ana, 'a')).toBe(base.replace('three\n', markers('mine', '2', 'v2')))
+})
+
+test('lost bases of many prompts cost one request for each version', async () => {
+  const paths = ['a', 'b', 'c', 'd']
+  const all = (text: string) => Object.fromEntries(paths.map((path) => [path, text]))
+  const way = await startProxy(server.address)
+  const { client, id } = await projectWith(all(base))
+  const ana = await personIn(id, way)
+  await succeed(ana, 'init')
+  const { uuid } = await client.versions.create('next')
+  const theirs = base.replace('five', '5')
+  await client.versions.push(
+    uuid,
+    paths.map((path) => ({ path, content: theirs, status: 'modified' as const })),
+  )
+  await client.versions.publish(uuid)
+  for (const path of paths) await write(ana, path, base.replace('one', '1'))
+  await forgetTexts(ana)
+  way.seen.length = 0
+  await succeed(ana, 'pull')
+  for (const path of paths) expect(await read(ana, path)).toBe(theirs.replace('one', '1'))
+  expect(way.seen.filter((line) => /documents|prompts/.test(line))).toHaveLength(2)
+  await way.stop()
 })
 
 test('a merge that would not compile is a conflict', async () => {

@@ -86,8 +86,9 @@ export async function pull(ctx: Context, input: PullInput): Promise<PullReport> 
     refused.push(...applied.refused)
     entries = applied.entries
   }
-  // A push comes between the merge with the draft and the merge with live.
-  const waiting = new Set(steps.filter(({ action }) => isOfTwoTexts(action)).map(({ one }) => one.path))
+  // A push comes between the merge with the draft and the merge with live. A file that was not written needs a new pull.
+  const merging = steps.filter(({ action }) => isOfTwoTexts(action)).map(({ one }) => one.path)
+  const waiting = new Set([...merging, ...refused.map(({ path }) => path)])
   const open = conflicts.filter(
     (one) => isSelected(one.path) && !waiting.has(one.path) && isToMerge(one, workspace, input),
   )
@@ -219,8 +220,9 @@ async function planSteps(
   ctx: Context,
 ): Promise<{ steps: PullStep[]; refused: Refusal[] }> {
   const selected = workspace.compared.filter(({ path }) => isSelected(path))
-  const { entries, scan, followsLive } = workspace
-  const sides = { mine: 'file', theirs: followsLive ? 'live' : 'draft' }
+  const { entries, scan, version, followsLive } = workspace
+  const published = followsLive ? 'live' : `v${version.version}`
+  const sides = { mine: 'file', theirs: version.status === 'draft' ? 'draft' : published }
   const clashes = findCaseClashes(new Set([...workspace.remote.keys(), ...workspace.scan.prompts.keys()]))
   const refused: Refusal[] = []
   const steps: PullStep[] = []

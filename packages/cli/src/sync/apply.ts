@@ -1,8 +1,9 @@
-import { rm } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { LockEntry } from '../settings/lock-file.ts'
 import { isWithin, problemOfName, writeFileAtomically } from '../settings/write-file.ts'
 import type { Compared, PullAction } from './compare.ts'
+import { hashBytes } from './hash.ts'
 import { problemOfPath, promptEnding } from './prompt-path.ts'
 import type { Refusal } from './scan.ts'
 
@@ -31,6 +32,23 @@ export async function problemOfFile(
   return (await isWithin(promptsDir, fileOf(promptsDir, one))) ? undefined : 'is outside the folder'
 }
 
+type ScannedFile = Pick<Compared, 'path' | 'localFile'> & Partial<Pick<Compared, 'localHash' | 'remoteHash'>>
+
+/** Explains why a pull cannot write or delete a file, or returns undefined. Called immediately before the write. */
+export async function problemOfWrite(promptsDir: string, one: ScannedFile): Promise<string | undefined> {
+  const problem = await problemOfFile(promptsDir, one)
+  if (problem) return problem
+  return (await hasNewText(one)) ? 'changed during the pull (run stet pull again)' : undefined
+}
+
+// The server's text may be from an earlier step of this pull.
+async function hasNewText({ localFile, localHash, remoteHash }: ScannedFile): Promise<boolean> {
+  const bytes = localFile === undefined ? undefined : await readFile(localFile).catch(() => undefined)
+  if (bytes === undefined) return false
+  const hashes = hashBytes(bytes)?.hashes
+  return ![localHash, remoteHash].some((hash = '') => hashes?.has(hash))
+}
+
 /** Writes only the files. The caller saves the lock file afterwards, so that an interrupted pull can be repeated. */
 export async function applyPull(
   promptsDir: string,
@@ -42,14 +60,14 @@ export async function applyPull(
   for (const step of steps) {
     const { one } = step
     const problem =
-      (touchesFile(step.action) ? await problemOfFile(promptsDir, one) : undefined) ??
+      (touchesFile(step.action) ? await problemOfWrite(promptsDir, one) : undefined) ??
       (await changeFile(promptsDir, step))
     if (problem) {
       refused.push({ path: one.path, reason: problem })
       continue
     }
     const entry = entryAfter(step, before[one.path]) ?? (one.mergedLive === undefined ? undefined : {})
-    if (entry) entries[one.path] = withDraftNotes(entry, before[one.path])
+    if (entry) entries[one.path] = withDraftNotes(entry, step, before[one.path])
     else delete entries[one.path]
   }
   return { entries, refused }
@@ -62,16 +80,23 @@ function touchesFile(action: PullStep['action']): boolean {
 /** Throws errors that the name does not cause, such as a full disk. @returns why this name is invalid, or undefined */
 async function changeFile(promptsDir: string, { one, action, text }: PullStep): Promise<string | undefined> {
   const file = fileOf(promptsDir, one)
-  const written = action === 'write' ? one.remoteText : text
   try {
-    if (written !== undefined) await writeFileAtomically(file, written)
-    if (action === 'delete') await rm(file, { force: true })
+    if (action === 'write' && one.remoteText !== undefined) await writeFileAtomically(file, one.remoteText)
+    if (text !== undefined || action === 'delete') await replaceText(file, text)
     return undefined
   } catch (error) {
     const problem = problemOfName(error)
     if (problem === undefined) throw error
     return problem
   }
+}
+
+/** Keeps the file's line ends, because merges are made of texts with LF. Deletes the file if `text` is undefined. */
+export async function replaceText(file: string, text: string | undefined): Promise<void> {
+  if (text === undefined) return rm(file, { force: true })
+  const former = await readFile(file, 'utf8').catch(() => '')
+  const isCrlf = /^[^\n]*\r\n/.test(former)
+  await writeFileAtomically(file, isCrlf ? text.replaceAll(/\r?\n/g, '\r\n') : text)
 }
 
 function entryAfter({ one, action, text, baseHash }: PullStep, before: LockEntry | undefined): LockEntry | undefined {
@@ -97,9 +122,12 @@ function entryAfter({ one, action, text, baseHash }: PullStep, before: LockEntry
   }
 }
 
-function withDraftNotes(entry: LockEntry, before: LockEntry | undefined): LockEntry {
-  const { live, merged } = before ?? {}
-  return { ...entry, ...(live !== undefined && { live }), ...(merged !== undefined && { merged }) }
+function withDraftNotes(entry: LockEntry, { one, action }: PullStep, before: LockEntry | undefined): LockEntry {
+  const { hash: _, documentUuid: __, ...notes } = before ?? {}
+  // A merge with live ends if its result is no longer in the file. Until then, its notes stay together.
+  const isMerged = one.mergedLive !== undefined && (action !== 'write' || notes.mine === undefined)
+  if (isMerged) return { ...notes, ...entry }
+  return { ...(notes.live !== undefined && { live: notes.live }), ...entry }
 }
 
 // Of several merges without a push, notes what the file was before the first: a commit may have that text.

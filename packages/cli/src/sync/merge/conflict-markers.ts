@@ -5,16 +5,18 @@ const anyMarker = /^(?:<{7}(?= )|={7}(?=\r?$)|>{7}(?= ))/gm
  * waits for a push, one marker is enough: the user may have deleted only some.
  */
 export function hasOpenConflict(local: string, remote: string, isMergePending: boolean): boolean {
-  const count = isMergePending ? countOuterMarkers : countConflicts
+  const count = isMergePending ? countMarkers : countConflicts
   return count(local) > count(remote)
 }
 
-/** A line of equal signs alone may be a heading. */
-function countOuterMarkers(text: string): number {
-  return (text.match(anyMarker) ?? []).filter((marker) => !marker.startsWith('=')).length
+function countMarkers(text: string): number {
+  return text.match(anyMarker)?.length ?? 0
 }
 
-/** Counts the places where the three markers that git and `stet pull` write follow one another in order. */
+/**
+ * Counts the places where the three markers that git and `stet pull` write follow one another in order. A line of equal
+ * signs alone may be a heading.
+ */
 function countConflicts(text: string): number {
   const markers = text.match(anyMarker) ?? []
   return markers.filter((start, index) => {

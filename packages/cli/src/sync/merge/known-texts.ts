@@ -1,7 +1,8 @@
-import type { Version } from '@stet/sdk'
+import type { UnresolvedPrompt, Version } from '@stet/sdk'
 import type { Io } from '../../io.ts'
 import { type Checkout, openCheckout, readPastContents } from '../git/git.ts'
 import { hashBytes } from '../hash.ts'
+import { listPrompts } from '../list-prompts.ts'
 import { promptEnding } from '../prompt-path.ts'
 import type { Workspace } from '../workspace.ts'
 import { recallText } from './text-cache.ts'
@@ -9,7 +10,7 @@ import { recallText } from './text-cache.ts'
 /** Searches at most this many publications, because each costs a request. */
 const maxVersions = 50
 
-type Text = { content: string; contentHash: string }
+type Texts = ReadonlyMap<string, Pick<UnresolvedPrompt, 'content' | 'contentHash'>>
 
 /** Finds earlier texts of prompts by their hash: in the history of the checkout, in the cache, and on the server. */
 export class KnownTexts {
@@ -17,6 +18,7 @@ export class KnownTexts {
   readonly #io: Io
   #checkout: Promise<Checkout | undefined> | undefined
   #published: Promise<Version[]> | undefined
+  readonly #listed = new Map<string, Promise<Texts>>()
 
   constructor(workspace: Pick<Workspace, 'client' | 'settings' | 'promptsDir' | 'version'>, io: Io) {
     this.#workspace = workspace
@@ -72,12 +74,19 @@ export class KnownTexts {
     return this.#published
   }
 
-  async #textIn(path: string, versionUuid: string): Promise<Text | undefined> {
+  async #textIn(path: string, versionUuid: string) {
+    const texts = this.#listed.get(versionUuid) ?? this.#listTexts(versionUuid)
+    this.#listed.set(versionUuid, texts)
+    return (await texts).get(path)
+  }
+
+  async #listTexts(versionUuid: string): Promise<Texts> {
     const { NotFoundError } = await import('@stet/sdk')
     try {
-      return await this.#workspace.client.prompts.get(path, { versionUuid })
+      const prompts = await listPrompts(this.#workspace.client, { versionUuid })
+      return new Map(prompts.map((prompt) => [prompt.path, prompt]))
     } catch (error) {
-      if (error instanceof NotFoundError) return undefined
+      if (error instanceof NotFoundError) return new Map()
       throw error
     }
   }

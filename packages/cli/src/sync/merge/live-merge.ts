@@ -1,8 +1,6 @@
-import { rm } from 'node:fs/promises'
 import type { Version } from '@stet/sdk'
 import type { LockEntry } from '../../settings/lock-file.ts'
-import { writeFileAtomically } from '../../settings/write-file.ts'
-import { entryOf, fileOf, problemOfFile } from '../apply.ts'
+import { entryOf, fileOf, problemOfFile, problemOfWrite, replaceText } from '../apply.ts'
 import type { Compared, Preference } from '../compare.ts'
 import { hashText } from '../hash.ts'
 import { compareWith, type Workspace } from '../workspace.ts'
@@ -55,8 +53,8 @@ export async function mergeLive(
     const one = workspace.compared.find(({ path }) => path === conflict.path)
     const entry = entries[conflict.path]
     const decided = await decide(conflict, one, entry, options.preference, merger)
-    const place = { path: conflict.path, localFile: one?.localFile }
-    const problem = decided.isWritten ? await problemOfFile(workspace.promptsDir, place) : undefined
+    const place = one ?? { path: conflict.path, localFile: undefined }
+    const problem = decided.isWritten ? await problemOfWrite(workspace.promptsDir, place) : undefined
     if (problem !== undefined) {
       outcomes.push({
         action: 'merge-blocked',
@@ -67,9 +65,7 @@ export async function mergeLive(
     }
     outcomes.push(decided.outcome)
     if (options.isDry || decided.outcome.action === 'merge-blocked') continue
-    const file = fileOf(workspace.promptsDir, place)
-    if (decided.isWritten && decided.text === undefined) await rm(file, { force: true })
-    else if (decided.isWritten && decided.text !== undefined) await writeFileAtomically(file, decided.text)
+    if (decided.isWritten) await replaceText(fileOf(workspace.promptsDir, place), decided.text)
     entries[conflict.path] = entryAfter(decided, conflict, entry)
   }
   return outcomes
@@ -107,8 +103,9 @@ async function decide(
   const mine = one?.state.startsWith('local-') ? one.localText : draftText
   if (preference === 'theirs') return { outcome: { action: 'merge-theirs', path }, isWritten: true, text: liveText }
   if (preference === 'ours') {
-    // A file with conflict markers is not a version of the prompt, so "ours" restores the draft's text.
-    return { outcome: { action: 'merge-ours', path }, isWritten: one?.hasMarkers === true, text: draftText }
+    // A file with the markers of a merge with live is not a version of the prompt, so "ours" restores the draft's text.
+    const isWritten = one?.hasMarkers === true && one.mergedLive !== undefined
+    return { outcome: { action: 'merge-ours', path }, isWritten, text: draftText }
   }
   const blocked = (reason: string): Decision => ({
     outcome: { action: 'merge-blocked', path, reason },
@@ -150,10 +147,7 @@ export async function abortMerges(
       lost.push(one.path)
       continue
     }
-    if ((await problemOfFile(promptsDir, one)) === undefined) {
-      if (text === undefined) await rm(fileOf(promptsDir, one), { force: true })
-      else await writeFileAtomically(fileOf(promptsDir, one), text)
-    }
+    if ((await problemOfFile(promptsDir, one)) === undefined) await replaceText(fileOf(promptsDir, one), text)
     if ((isLive ? one.remoteHash : base) === undefined) delete entries[one.path]
     else entries[one.path] = { ...entry, ...(!isLive && base !== undefined && { hash: base }) }
   }
