@@ -17,7 +17,7 @@ export const Example = z
     name: z.string().meta({ description: 'Unique within the prompt.' }),
     parameters: JsonObject,
     messages: z.array(Message).meta({ description: "Messages that follow the prompt's own." }),
-    author: Person.meta({ description: 'Who created the example.' }),
+    author: Person.meta({ description: 'The author of the example.' }),
     createdAt: Timestamp,
     updatedAt: Timestamp,
   })

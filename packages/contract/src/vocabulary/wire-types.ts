@@ -613,7 +613,7 @@ export interface Example {
   parameters: Record<string, unknown>
   /** Messages that follow the prompt's own. */
   messages: Message[]
-  /** Who created the example. */
+  /** The author of the example. */
   author: Person
   createdAt: string
   updatedAt: string

@@ -21,6 +21,7 @@ const decompressors = new Map<string, Decompress>([
 const shortBytes = 32_768
 /** After this many bytes, a body is read once per event loop turn, so that other connections are not delayed. */
 const unpacedBytes = 65_536
+const collectAfterBytes = 8_388_608
 const discardLimitBytes = 64 * 1024 * 1024
 const discardLimitMs = 5_000
 const tickMs = 1_000
@@ -120,6 +121,7 @@ export async function readBody(
     for await (const part of req.iterator({ destroyOnReturn: false })) {
       parts.push(part)
       size += part.length
+      countReceived(part)
       if (size > limitBytes) throw tooLarge(limitBytes)
       if (isPlain && check && size > shortBytes) {
         for (const next of parts.slice(checked)) check(next)
@@ -141,6 +143,19 @@ export async function readBody(
   return body
 }
 
+let uncollectedBytes = 0
+
+/**
+ * Each part leaves a buffer of 64 KB as garbage, and V8 alone collects such buffers only after they add up to 64 MB: bodies
+ * of 100 MB then cost 70 MB. Does nothing without `--expose-gc`.
+ */
+function countReceived(part: Buffer): void {
+  uncollectedBytes += part.length
+  if (uncollectedBytes < collectAfterBytes) return
+  uncollectedBytes = 0
+  globalThis.gc?.({ type: 'minor', execution: 'sync' })
+}
+
 function tooLarge(limitBytes: number): AppError {
   return refuse('body-too-large', { limit: limitBytes })
 }
@@ -156,6 +171,7 @@ export function discardBody(req: IncomingMessage): Promise<void> {
     const stopTimer = afterListening(discardLimitMs, finish, tickMs)
     function onData(part: Buffer): void {
       size += part.length
+      countReceived(part)
       if (size > discardLimitBytes) finish()
       else {
         req.pause()
