@@ -63,7 +63,7 @@ export const routes = {
     get: { method: 'GET', path: '/projects/:projectId/versions/:versionUuid', scope: 'read' },
     publish: { method: 'POST', path: '/projects/:projectId/versions/:versionUuid/publish', scope: 'publish',
       idempotent: true,
-      errors: ['not-a-draft', 'live-changed', 'draft-kept-changing', 'draft-does-not-compile', 'release-refused',
+      errors: ['not-a-draft', 'moved', 'live-changed', 'draft-kept-changing', 'draft-does-not-compile', 'release-refused',
         'too-many-evaluations'] },
     push: { method: 'POST', path: '/projects/:projectId/versions/:versionUuid/push', scope: 'write', idempotent: true,
       errors: ['invalid-path', 'path-too-long', 'repeated-path', 'merged-version', 'base-changed',
@@ -76,6 +76,12 @@ export const routes = {
     import: { method: 'POST', path: '/projects/:projectId/versions/:versionUuid/import', scope: 'admin',
       idempotent: true,
       errors: ['merged-version', 'version-uuid-taken'] },
+  },
+  environments: {
+    releases: { method: 'GET', path: '/projects/:projectId/environments/:environment/releases', scope: 'read' },
+    rollback: { method: 'POST', path: '/projects/:projectId/environments/:environment/rollback', scope: 'publish',
+      idempotent: true, worksWhenFull: true,
+      errors: ['moved', 'nothing-to-return-to'] },
   },
   documents: {
     list: { method: 'GET', path: '/projects/:projectId/versions/:versionUuid/documents', scope: 'read',

@@ -12,6 +12,7 @@ import {
   Person,
   ProjectParams,
   PromptText,
+  RevisionParams,
   Timestamp,
   text,
   Uuid,
@@ -19,6 +20,7 @@ import {
 } from '../common.ts'
 import { withErrors } from '../errors.ts'
 import { LIMITS } from '../vocabulary/limits.ts'
+import { ExpectedVersionUuid, ReleaseReason } from './environments.ts'
 
 export const VersionStatus = z.enum(['draft', 'merged']).meta({
   description: 'A draft can change. A merged version was published, and only a write with `force` changes its prompts.',
@@ -26,6 +28,7 @@ export const VersionStatus = z.enum(['draft', 'merged']).meta({
 
 export const ForcedEdit = z
   .object({
+    revision: Id.meta({ description: 'The revision that the edit made. `<uuid>@<revision>` reads it.' }),
     path: z.string(),
     author: Person,
     oldHash: ContentHash.nullable().meta({ description: 'Null if the edit added the prompt.' }),
@@ -65,6 +68,13 @@ export const Version = z
         'The number of prompts that a draft changes against live, or a merged version against the number before it.',
     }),
     forcedEdits: z.array(ForcedEdit).meta({ description: 'Edits after publication, with `force`, oldest first.' }),
+    revision: z.int().nonnegative().meta({
+      description: '0 as published, and one more for each forced edit. `<uuid>@<revision>` reads an earlier one.',
+    }),
+    baseVersionUuid: Uuid.nullable().meta({
+      description: 'The version that was live when this one was published. Null for a draft, and for the first one.',
+    }),
+    baseRevision: z.int().nonnegative().nullable().meta({ description: 'The revision of `baseVersionUuid`.' }),
   })
   .meta({
     id: 'Version',
@@ -107,6 +117,8 @@ export const PublishVersionBody = absent({
     .array(ReleaseCheck)
     .exactOptional()
     .meta({ description: 'The checks that refuse the release. Default: none.' }),
+  reason: ReleaseReason.exactOptional(),
+  expectedVersionUuid: ExpectedVersionUuid.exactOptional(),
 }).meta({ id: 'PublishVersionBody', example: "{ title: 'Friendlier tone', description: 'Replies greet by name.' }" })
 
 const ImportedTime = Timestamp.meta({ description: 'A UTC time with milliseconds.' })
@@ -194,7 +206,7 @@ export const RevertResult = z
 export const DiffVersionsQuery = z.object({
   base: z.string().exactOptional().meta({
     description:
-      'The uuid of a version, or `live`. Default: live for a draft, the previous number for a merged version.',
+      'The uuid of a version, `<uuid>@<revision>`, or `live`. Default: live for a draft, the previous number for a merged version.',
   }),
 })
 
@@ -271,8 +283,8 @@ export const versionRoutes = {
   },
   get: {
     summary: 'Get a version',
-    description: 'Takes the uuid of a version, or `live` for the published one.',
-    pathParams: VersionParams,
+    description: 'Takes the uuid of a version, `<uuid>@<revision>`, or `live` for the published one.',
+    pathParams: RevisionParams,
     responses: withErrors({ 200: Version }),
   },
   publish: {
@@ -302,7 +314,7 @@ export const versionRoutes = {
   diff: {
     summary: 'Compare two versions',
     description: 'Returns the changes of the version against its base, ordered by path.',
-    pathParams: VersionParams,
+    pathParams: RevisionParams,
     query: DiffVersionsQuery,
     responses: withErrors({ 200: orRaw(VersionDiff) }),
   },
@@ -310,7 +322,7 @@ export const versionRoutes = {
     summary: "List a version's prompts without their texts",
     description:
       'Returns every prompt with its state, ordered by path. A draft also lists the prompts that it deletes from live.',
-    pathParams: VersionParams,
+    pathParams: RevisionParams,
     responses: withErrors({ 200: VersionTree }),
   },
   import: {

@@ -14,7 +14,7 @@ import { comparePaths } from '../documents/document-path.ts'
 import { isChange, isConflict } from '../documents/overlay.ts'
 import type { SlotOf } from '../documents/ports.ts'
 import { readTexts } from '../documents/read-texts.ts'
-import { findProject, findVersionRow, ownerOf, type VersionAddress } from '../documents/version-ref.ts'
+import { assertServed, findProject, findVersionRow, ownerOf, type VersionAddress } from '../documents/version-ref.ts'
 import type { RecordedVersion, Version } from '../projects/project.ts'
 import type { EvaluationOwner, TemplateScan } from '../templates/template-engine.ts'
 import { mergeDraft } from './merge-draft.ts'
@@ -56,8 +56,9 @@ async function publishCompiled(
   input: PublishVersionInput,
   compiled: CompiledDraft,
 ): Promise<RecordedVersion> {
-  const { stores, at } = writer
+  const { stores, at, project } = writer
   const { workspaceId, author } = input.caller
+  assertServed(project, input.expectedVersionUuid)
   const { draft, slots, changes } = await readDraft(stores, input)
   const texts = await stores.documents.list(workspaceId, draft, { paths: compiled.paths, orReferring: true })
   if (fingerprint(hashesIn(texts), changes) !== compiled.fingerprint) throw new ChangedMeanwhile()
@@ -67,7 +68,8 @@ async function publishCompiled(
     at,
     publishedBy: author.id,
   }
-  const version = await mergeDraft(writer, { caller: input.caller, draft, slots, changes, publication })
+  const { caller, reason } = input
+  const version = await mergeDraft(writer, { caller, draft, slots, changes, publication, reason })
   await stores.projects.touch(workspaceId, draft.projectId, at)
   const { uuid: versionUuid, number } = version
   writer.audit('audit.publish', {
@@ -77,7 +79,7 @@ async function publishCompiled(
     force: input.force === true,
     by: input.caller.apiKeyId,
   })
-  return { ...version, publishedBy: author, changeCount: changes.length, forcedEdits: [] }
+  return { ...version, publishedBy: author, forcedEdits: [] }
 }
 
 /** Returns the draft, its slots, and those that would change live. @throws AppError BadRequestError, ConflictError. */

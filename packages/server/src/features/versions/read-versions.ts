@@ -35,5 +35,7 @@ export async function recordedVersion(
     const records = await deps.stores.versions.listRecords(caller.workspaceId, projectId, [version])
     return records.get(version.id) ?? NEW_DRAFT
   })
-  return { ...version, ...record }
+  const { asOf } = version
+  if (asOf === undefined) return { ...version, ...record }
+  return { ...version, ...record, forcedEdits: record.forcedEdits.filter(({ revision }) => revision <= asOf) }
 }
