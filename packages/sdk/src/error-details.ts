@@ -54,6 +54,7 @@ export interface ErrorDetails {
   'base-changed': Conflicts
   'live-text-changed': Conflicts
   'live-changed': LiveConflicts
+  moved: { current: string | null }
   'conversation-busy': RetryAfter
   'name-taken': { name: string }
   'example-name-taken': { name: string }

@@ -1,5 +1,6 @@
 import type { Project as ProjectBody, PushResult as PushBody, Version as VersionBody } from '@stet/contract/vocabulary'
-import type { Project, RecordedVersion } from '../features/projects/project.ts'
+import type { CreatedProject } from '../features/projects/create-project.ts'
+import { NEW_DRAFT, type Project, type RecordedVersion, type Version } from '../features/projects/project.ts'
 import type { PushResult } from '../features/versions/push-changes.ts'
 import { personBody } from './api-key.ts'
 
@@ -49,6 +50,14 @@ export function versionBody(version: RecordedVersion): VersionBody {
     baseVersionUuid: version.baseVersionUuid,
     baseRevision: version.baseRevision,
   }
+}
+
+export function newDraftBody(draft: Version): VersionBody {
+  return versionBody({ ...draft, ...NEW_DRAFT })
+}
+
+export function createdProjectBody({ project, version }: CreatedProject) {
+  return { project: projectBody(project), version: newDraftBody(version) }
 }
 
 export function pushBody(result: PushResult): PushBody {

@@ -2,8 +2,10 @@ import type {
   Environment as EnvironmentBody,
   Release as ReleaseBody,
   ReleasedVersion as ReleasedBody,
+  RollbackResult,
 } from '@stet/contract/vocabulary'
 import type { Release, ReleasedVersion } from '../features/projects/release.ts'
+import type { RolledBack } from '../features/releases/roll-back.ts'
 import { personBody } from './api-key.ts'
 
 export function releaseBody(release: Release): ReleaseBody {
@@ -21,7 +23,11 @@ export function releaseBody(release: Release): ReleaseBody {
   }
 }
 
-export function environmentBody({ latest, next }: { latest: Release; next: Release | null }): EnvironmentBody {
+export function rollbackBody({ release, ...rest }: RolledBack): RollbackResult {
+  return { environment: environmentBody(rest), release: release && releaseBody(release) }
+}
+
+function environmentBody({ latest, next }: Omit<RolledBack, 'release'>): EnvironmentBody {
   return {
     name: 'live',
     version: releasedBody(latest.version),

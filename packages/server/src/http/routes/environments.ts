@@ -1,7 +1,7 @@
 import type { contract } from '@stet/contract'
 import { listReleases } from '../../features/releases/read-releases.ts'
 import { rollBack } from '../../features/releases/roll-back.ts'
-import { environmentBody, releaseBody } from '../../wire/release.ts'
+import { releaseBody, rollbackBody } from '../../wire/release.ts'
 import { callerOf } from '../auth/request-context.ts'
 import { pathId } from '../body/address.ts'
 import type { HttpDeps } from '../http-deps.ts'
@@ -16,11 +16,8 @@ export function environmentRoutes(deps: HttpDeps): Routes<typeof contract.enviro
       return { status: 200, body: { ...page, items: page.items.map(releaseBody) } }
     },
     rollback: async ({ params: { projectId: id, environment }, body, req, res }) =>
-      onlyOnce(deps, { req, res, status: 200 }, async (own) => {
-        const projectId = pathId(id, 'unknown-project')
-        const rolledBack = await rollBack(own, { ...body, caller: callerOf(res), projectId, environment })
-        const release = rolledBack.release && releaseBody(rolledBack.release)
-        return { environment: environmentBody(rolledBack), release }
-      }),
+      onlyOnce(deps, { req, res, status: 200, bodyOf: rollbackBody }, (own) =>
+        rollBack(own, { ...body, caller: callerOf(res), projectId: pathId(id, 'unknown-project'), environment }),
+      ),
   }
 }

@@ -1,7 +1,8 @@
 import type { contract } from '@stet/contract'
+import type { RevertResult, VersionDiff } from '@stet/contract/vocabulary'
 import type { VersionDiff } from '@stet/contract/vocabulary'
-import { readVersionRef } from '../../features/documents/version-ref.ts'
 import { NEW_DRAFT } from '../../features/projects/project.ts'
+import { readVersionRef } from '../../features/documents/version-ref.ts'
 import { createVersion } from '../../features/versions/create-version.ts'
 import { diffVersions } from '../../features/versions/diff-versions.ts'
 import { importVersion } from '../../features/versions/import-version.ts'
@@ -10,7 +11,7 @@ import { pushChanges } from '../../features/versions/push-changes.ts'
 import { readTree } from '../../features/versions/read-tree.ts'
 import { listVersions, readVersion } from '../../features/versions/read-versions.ts'
 import { revertDraft } from '../../features/versions/revert-draft.ts'
-import { pushBody, versionBody } from '../../wire/project.ts'
+import { newDraftBody, pushBody, versionBody } from '../../wire/project.ts'
 import { treeItemBody } from '../../wire/tree.ts'
 import { callerOf, whileOpen } from '../auth/request-context.ts'
 import { pathId, revisionAddress, versionAddress } from '../body/address.ts'
@@ -28,31 +29,28 @@ export function versionRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<type
       return { status: 200, body: versions.map(versionBody) }
     },
     create: async ({ params, body, req, res }) =>
-      onlyOnce(deps, { req, res, status: 200 }, async (own) => {
-        const projectId = pathId(params.projectId, 'unknown-project')
-        const draft = await createVersion(own, { ...body, caller: callerOf(res), projectId })
-        return versionBody({ ...draft, ...NEW_DRAFT })
-      }),
+      onlyOnce(deps, { req, res, status: 200, bodyOf: newDraftBody }, (own) =>
+        createVersion(own, { ...body, caller: callerOf(res), projectId: pathId(params.projectId, 'unknown-project') }),
+      ),
     get: async ({ params, res }) => {
       const version = await readVersion(deps, { caller: callerOf(res), ...revisionAddress(params) })
       return { status: 200, body: versionBody(version) }
     },
     publish: async ({ params, body, req, res }) =>
-      onlyOnce(deps, { req, res, status: 200 }, async (own) => {
-        const address = { caller: callerOf(res), ...versionAddress(params), signal: whileOpen(res) }
-        return versionBody(await publishVersion(own, { ...body, ...address }))
-      }),
+      onlyOnce(deps, { req, res, status: 200, bodyOf: versionBody }, (own) =>
+        publishVersion(own, { ...body, caller: callerOf(res), ...versionAddress(params), signal: whileOpen(res) }),
+      ),
     push: async ({ params, body, req, res }) =>
-      onlyOnce(deps, { req, res, status: 200 }, async (own) =>
-        pushBody(await pushChanges(own, { ...body, caller: callerOf(res), ...versionAddress(params) })),
+      onlyOnce(deps, { req, res, status: 200, bodyOf: pushBody }, (own) =>
+        pushChanges(own, { ...body, caller: callerOf(res), ...versionAddress(params) }),
       ),
     revert: async ({ params, body, req, res }) =>
-      onlyOnce(deps, { req, res, status: 200 }, (own) =>
+      onlyOnce(deps, { req, res, status: 200, bodyOf: (reverted: RevertResult) => reverted }, (own) =>
         revertDraft(own, { ...body, caller: callerOf(res), ...versionAddress(params) }),
       ),
     import: async ({ params, body, req, res }) =>
-      onlyOnce(deps, { req, res, status: 200 }, async (own) =>
-        versionBody(await importVersion(own, { ...body, caller: callerOf(res), ...versionAddress(params) })),
+      onlyOnce(deps, { req, res, status: 200, bodyOf: versionBody }, (own) =>
+        importVersion(own, { ...body, caller: callerOf(res), ...versionAddress(params) }),
       ),
     tree: async ({ params, res }) => {
       const { version, items } = await readTree(deps, { caller: callerOf(res), ...revisionAddress(params) })

@@ -3,6 +3,7 @@ import { importedVersion } from '../requests.ts'
 import { inDraft, inLive, type Scenario, to } from '../scenario.ts'
 import { newName, type World } from '../world.ts'
 
+const live = ({ id }: { id: number }) => ({ projectId: String(id), environment: 'live' })
 const changed = { path: 'contested', status: 'modified', content: 'changed' }
 
 export const promptCauses: Record<string, Scenario> = {
@@ -16,6 +17,14 @@ export const promptCauses: Record<string, Scenario> = {
     await to('versions.publish', world, { ids: one, body: {} })
     return to('versions.publish', world, { ids: two, body: {} })
   },
+  'versions.publish moved': async (world) => {
+    const ids = await inDraft(world)
+    return to('versions.publish', world, { ids, body: { expectedVersionUuid: ids.versionUuid } })
+  },
+  'environments.rollback moved': (world) =>
+    to('environments.rollback', world, { ids: live(world.project), body: { expectedVersionUuid: world.brokenDraft } }),
+  'environments.rollback nothing-to-return-to': (world) =>
+    to('environments.rollback', world, { ids: live(world.unpublished), body: {} }),
   'versions.publish draft-kept-changing': publishWhileChanging,
   'versions.publish draft-does-not-compile': async (world) => {
     const ids = await inDraft(world)
