@@ -107,6 +107,14 @@ export const expectedHashes = {
     }),
 }
 
+/** Options of every request that makes an environment serve another version. */
+export const moveOptions = {
+  reason: text({ max: LIMITS.reasonLength }).exactOptional().meta({ description: 'Kept in the release.' }),
+  expectedVersionUuid: Uuid.exactOptional().meta({
+    description: 'The version that you expect the environment to serve. 409 if it serves another one.',
+  }),
+}
+
 export const Person = z
   .object({ id: Id, name: z.string(), email: z.string().meta({ description: '`""` if unknown.' }) })
   .meta({

@@ -13,9 +13,15 @@ export const single = {
 /**
  * One line per operation: name, method, path and flags. The flags are `k` for a retry that needs an idempotency key, `r`
  * for a POST that may be repeated, `b` for a request with a body, and `o` for a route outside the API prefix. The build
- * replaces this module by the text, which is half as large as the contract's table.
+ * replaces this module by the texts, which are half as large as the contract's table.
  */
-export const operationTable: string = [...Object.entries(routes).flatMap(linesOf), 'health GET /health o'].join('\n')
+export const operationTable: string = linesWhere(true)
+
+/** @param inCore false for the operations that most programs never call: `later-operations.ts` loads them. */
+export function linesWhere(inCore: boolean): string {
+  const all = [...Object.entries(routes).flatMap(linesOf), 'health GET /health o']
+  return all.filter((line) => /^(prompts|runs|conversations)\./.test(line) === inCore).join('\n')
+}
 
 function linesOf([router, records]: [string, Readonly<Record<string, RouteMetadata>>]): string[] {
   const renamed: Record<string, string> = { ...routers, ...single }

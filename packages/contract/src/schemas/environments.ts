@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import { absent, Id, orRaw, Person, ProjectParams, Timestamp, text, Uuid } from '../common.ts'
+import { absent, Id, moveOptions, orRaw, Person, ProjectParams, Timestamp, Uuid } from '../common.ts'
 import { withErrors } from '../errors.ts'
 import { pageSize } from '../query-values.ts'
-import { LIMITS } from '../vocabulary/limits.ts'
 
 export const ReleaseKind = z.enum(['publish', 'rollback', 'edit']).meta({
   description: '`edit`: a forced edit changed the version that live serves.',
@@ -68,12 +67,6 @@ export const ListReleasesQuery = z
   })
   .meta({ id: 'ListReleasesQuery' })
 
-export const ReleaseReason = text({ max: LIMITS.reasonLength }).meta({ description: 'Kept in the release.' })
-
-export const ExpectedVersionUuid = Uuid.meta({
-  description: 'The version that you expect the environment to serve. 409 if it serves another one.',
-})
-
 export const RollbackBody = absent({
   to: z
     .union([Id, z.string()])
@@ -83,8 +76,7 @@ export const RollbackBody = absent({
         'The `seq` of a release, or a version that the environment has served: `<uuid>` as it was served last, or ' +
         '`<uuid>@<revision>`. Default: the release that `returnsTo` of the newest release names.',
     }),
-  reason: ReleaseReason.exactOptional(),
-  expectedVersionUuid: ExpectedVersionUuid.exactOptional(),
+  ...moveOptions,
 }).meta({ id: 'RollbackBody', example: "{ to: 12, reason: 'Too many complaints' }" })
 
 export const RollbackResult = z

@@ -5,6 +5,7 @@ import {
   DocumentPath,
   expectedHashes,
   Id,
+  moveOptions,
   Name,
   nameText,
   nullsAbsent,
@@ -20,7 +21,6 @@ import {
 } from '../common.ts'
 import { withErrors } from '../errors.ts'
 import { LIMITS } from '../vocabulary/limits.ts'
-import { ExpectedVersionUuid, ReleaseReason } from './environments.ts'
 
 export const VersionStatus = z.enum(['draft', 'merged']).meta({
   description: 'A draft can change. A merged version was published, and only a write with `force` changes its prompts.',
@@ -63,10 +63,14 @@ export const Version = z
     publishedBy: Person.nullable().meta({
       description: 'Null for a draft, an imported version, or a version that an earlier release published.',
     }),
-    changeCount: z.int().nonnegative().meta({
-      description:
-        'The number of prompts that a draft changes against live, or a merged version against the number before it.',
-    }),
+    changeCount: z
+      .int()
+      .nonnegative()
+      .meta({
+        description:
+          'The number of prompts that a draft changes against live, or a merged version against the number before it. ' +
+          'Forced edits count, also for an earlier revision.',
+      }),
     forcedEdits: z.array(ForcedEdit).meta({ description: 'Edits after publication, with `force`, oldest first.' }),
     revision: z.int().nonnegative().meta({
       description: '0 as published, and one more for each forced edit. `<uuid>@<revision>` reads an earlier one.',
@@ -117,8 +121,7 @@ export const PublishVersionBody = absent({
     .array(ReleaseCheck)
     .exactOptional()
     .meta({ description: 'The checks that refuse the release. Default: none.' }),
-  reason: ReleaseReason.exactOptional(),
-  expectedVersionUuid: ExpectedVersionUuid.exactOptional(),
+  ...moveOptions,
 }).meta({ id: 'PublishVersionBody', example: "{ title: 'Friendlier tone', description: 'Replies greet by name.' }" })
 
 const ImportedTime = Timestamp.meta({ description: 'A UTC time with milliseconds.' })

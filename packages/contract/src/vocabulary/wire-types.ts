@@ -1755,7 +1755,10 @@ export interface Version {
   updatedAt: string
   /** Null for a draft, an imported version, or a version that an earlier release published. */
   publishedBy: Person | null
-  /** The number of prompts that a draft changes against live, or a merged version against the number before it. */
+  /**
+   * The number of prompts that a draft changes against live, or a merged version against the number before it.
+   * Forced edits count, also for an earlier revision.
+   */
   changeCount: number
   /** Edits after publication, with `force`, oldest first. */
   forcedEdits: ForcedEdit[]

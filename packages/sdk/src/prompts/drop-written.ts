@@ -22,7 +22,8 @@ export async function dropWritten(
   try {
     const prefix = await keyPrefix(settings, exchange)
     for (const version of reached) {
-      if (version) await cacheOf(settings, options).drop(`${prefix}${project}/versions/${version}/`, { options, logger })
+      if (version)
+        await cacheOf(settings, options).drop(`${prefix}${project}/versions/${version}/`, { options, logger })
     }
   } catch (error) {
     // A cache failure must not change the outcome of the write.

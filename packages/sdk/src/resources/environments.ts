@@ -1,9 +1,9 @@
-import type { ListReleasesQuery, RollbackBody, RollbackResult } from '@stet/contract/vocabulary'
+import type { ListReleasesQuery, RollbackBody } from '@stet/contract/vocabulary'
 import type { ApiPromise } from '../api-promise.ts'
 import type { InProject } from '../options.ts'
 import { writePrompts } from '../prompts/write-prompts.ts'
 import type { Api } from '../transport/api.ts'
-import type { Release } from '../types.ts'
+import type { Release, RollbackResult } from '../types.ts'
 import { type PagePromise, pagePromise } from './page.ts'
 
 /**

@@ -62,6 +62,7 @@ const USUAL: Record<string, unknown> = {
   required: 'run',
   method: 'PATCH',
   allow: ['GET'],
+  current: null,
   conflicts: [{ path: 'support/reply', expected: 'a', actual: 'b' }],
   name: 'openai',
   unit: 'examples',

@@ -4,6 +4,7 @@
  */
 import type { RollbackBody } from '@stet/contract/vocabulary'
 import { refuse } from '../../shared/app-error.ts'
+import { readUuid } from '../../shared/text-guards.ts'
 import type { Needs, Stores } from '../deps.ts'
 import { changeProject, type ProjectWriter } from '../documents/change-project.ts'
 import { assertServed, readVersionRef } from '../documents/version-ref.ts'
@@ -67,7 +68,8 @@ async function findTarget({ releases }: Stores, { caller, projectId, to }: RollB
   if (seq === null) return null
   if (typeof seq === 'number') return releases.findOptional(workspaceId, projectId, seq)
   const { versionRef, revision } = readVersionRef(seq)
-  return releases.findOfVersionOptional(workspaceId, projectId, { uuid: versionRef, revision })
+  const uuid = readUuid(versionRef)
+  return uuid === undefined ? null : releases.findOfVersionOptional(workspaceId, projectId, { uuid, revision })
 }
 
 function isSame(one: ReleasedVersion, other: ReleasedVersion): boolean {

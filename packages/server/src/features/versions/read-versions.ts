@@ -37,5 +37,7 @@ export async function recordedVersion(
   })
   const { asOf } = version
   if (asOf === undefined) return { ...version, ...record }
-  return { ...version, ...record, forcedEdits: record.forcedEdits.filter(({ revision }) => revision <= asOf) }
+  const forcedEdits = record.forcedEdits.filter(({ revision }) => revision <= asOf)
+  const updatedAt = forcedEdits.at(-1)?.createdAt ?? version.mergedAt ?? version.updatedAt
+  return { ...version, ...record, forcedEdits, updatedAt }
 }

@@ -1,7 +1,5 @@
 import type { contract } from '@stet/contract'
 import type { RevertResult, VersionDiff } from '@stet/contract/vocabulary'
-import type { VersionDiff } from '@stet/contract/vocabulary'
-import { NEW_DRAFT } from '../../features/projects/project.ts'
 import { readVersionRef } from '../../features/documents/version-ref.ts'
 import { createVersion } from '../../features/versions/create-version.ts'
 import { diffVersions } from '../../features/versions/diff-versions.ts'

@@ -13,12 +13,15 @@ const shown = {
   base: { select: { uuid: true } },
 } as const satisfies Prisma.VersionInclude
 
+const inProject = (workspaceId: number, projectId: number) => ({ projectId, project: { workspaceId } })
+
+async function findVersion(client: DatabaseClient, where: Prisma.VersionWhereInput): Promise<Version | null> {
+  const row = await client.version.findFirst({ where, include: shown })
+  return row && toVersion(row)
+}
+
 export function postgresVersionStore(client: DatabaseClient): VersionStore {
-  const inProject = (workspaceId: number, projectId: number) => ({ projectId, project: { workspaceId } })
-  const findFirst = async (where: Prisma.VersionWhereInput) => {
-    const row = await client.version.findFirst({ where, include: shown })
-    return row && toVersion(row)
-  }
+  const findFirst = (where: Prisma.VersionWhereInput) => findVersion(client, where)
   return {
     async list(workspaceId, projectId, status) {
       const number = { draft: { equals: null }, merged: { not: null } }
@@ -54,21 +57,7 @@ export function postgresVersionStore(client: DatabaseClient): VersionStore {
       return toVersion(row)
     },
     createMerged: createMerged(client),
-    async publish(workspaceId, projectId, id, { number, title, description, at, publishedBy, base }) {
-      // `number: null` matches only a draft. A unique constraint rejects a used number.
-      const { count } = await client.version.updateMany({
-        where: { ...inProject(workspaceId, projectId), id, number: null },
-        data: {
-          ...{ number, title, description, publishedBy, mergedAt: at, updatedAt: at },
-          ...{ baseVersionId: base?.id ?? null, baseRevision: base?.revision ?? null },
-        },
-      })
-      if (count !== 1) throw new Error('Only a draft can be published')
-      await client.project.updateMany({ where: { id: projectId, workspaceId }, data: { liveVersionId: id } })
-      const version = await findFirst({ id })
-      if (!version) throw refuse('unknown-version')
-      return version
-    },
+    publish: publish(client),
     async serve(workspaceId, projectId, id, at) {
       const where = { id: projectId, workspaceId }
       await client.project.updateMany({ where, data: { liveVersionId: id, lastEditedAt: at } })
@@ -94,6 +83,24 @@ export function postgresVersionStore(client: DatabaseClient): VersionStore {
       const where = { ...inProject(workspaceId, projectId), id }
       await client.version.updateMany({ where, data: { updatedAt: at } })
     },
+  }
+}
+
+function publish(client: DatabaseClient): VersionStore['publish'] {
+  return async (workspaceId, projectId, id, { number, title, description, at, publishedBy, base }) => {
+    // `number: null` matches only a draft. A unique constraint rejects a used number.
+    const { count } = await client.version.updateMany({
+      where: { ...inProject(workspaceId, projectId), id, number: null },
+      data: {
+        ...{ number, title, description, publishedBy, mergedAt: at, updatedAt: at },
+        ...{ baseVersionId: base?.id ?? null, baseRevision: base?.revision ?? null },
+      },
+    })
+    if (count !== 1) throw new Error('Only a draft can be published')
+    await client.project.updateMany({ where: { id: projectId, workspaceId }, data: { liveVersionId: id } })
+    const version = await findVersion(client, { id })
+    if (!version) throw refuse('unknown-version')
+    return version
   }
 }
 
