@@ -1,23 +1,19 @@
 /** The rows of a version's set, as parts of SQL statements (ADR 9). */
 import { Prisma } from '../../../../generated/prisma/client.ts'
-import { openEnd } from '../../../features/documents/overlay.ts'
 import type { VersionSet } from '../../../features/documents/ports.ts'
 
 /** The number of the version that live serves; 0 if none. The database computes it once in a statement. */
-export const liveNumber = (projectId: number) => Prisma.sql`
+const liveNumber = (projectId: number) => Prisma.sql`
   coalesce((SELECT l.number FROM project p JOIN version l ON l.id = p.live_version_id WHERE p.id = ${projectId}), 0)`
 
 /** Intervals of one path never overlap, so at most one row per path matches. */
-export const merged = (projectId: number, number: number | Prisma.Sql) =>
+const merged = (projectId: number, number: number | Prisma.Sql) =>
   Prisma.sql`d.project_id = ${projectId} AND d.valid_from > 0 AND d.valid_from <= ${number} AND d.valid_to > ${number}`
 
 /** The rows that live serves. */
 export const served = (projectId: number) => merged(projectId, liveNumber(projectId))
 
 export const ofDraft = (id: number) => Prisma.sql`d.version_id = ${id} AND d.valid_from = 0`
-
-/** The rows of the highest number. */
-export const ofHead = (projectId: number) => Prisma.sql`d.project_id = ${projectId} AND d.valid_to = ${openEnd}`
 
 /** A draft shows its own rows, plus the live version's rows at all other paths. Its deleted rows hide live rows. */
 export function shownRows(set: VersionSet, filter: Prisma.Sql): Prisma.Sql {
