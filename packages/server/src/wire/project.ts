@@ -35,7 +35,7 @@ export function versionBody(version: RecordedVersion): VersionBody {
     version: version.number,
     parentCommitUuid: version.parentVersionUuid,
     mergedAt: version.mergedAt?.toISOString() ?? null,
-    deletedAt: null,
+    deletedAt: version.deletedAt?.toISOString() ?? null,
     mainDocumentUuid: null,
     isLive: version.isLive,
     createdAt: version.createdAt.toISOString(),

@@ -1,8 +1,10 @@
 import type { contract } from '@stet/contract'
 import type { VersionDiff } from '@stet/contract/vocabulary'
-import { NEW_DRAFT } from '../../features/projects/project.ts'
+import { requireScope } from '../../features/access/api-key.ts'
 import { createVersion } from '../../features/versions/create-version.ts'
 import { diffVersions } from '../../features/versions/diff-versions.ts'
+import { deleteDraft, restoreDraft } from '../../features/versions/drafts/delete-draft.ts'
+import { updateDraft } from '../../features/versions/drafts/update-draft.ts'
 import { importVersion } from '../../features/versions/import-version.ts'
 import { publishVersion } from '../../features/versions/publish-version.ts'
 import { pushChanges } from '../../features/versions/push-changes.ts'
@@ -28,12 +30,25 @@ export function versionRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<type
     },
     create: async ({ params, body, req, res }) =>
       onlyOnce(deps, { req, res, status: 200 }, async (own) => {
+        const caller = callerOf(res)
+        if (body.publish) requireScope(caller, ['publish'])
         const projectId = pathId(params.projectId, 'unknown-project')
-        const draft = await createVersion(own, { ...body, caller: callerOf(res), projectId })
-        return versionBody({ ...draft, ...NEW_DRAFT })
+        return versionBody(await createVersion(own, { ...body, caller, projectId, signal: whileOpen(res) }))
       }),
     get: async ({ params, res }) => {
       const version = await readVersion(deps, { caller: callerOf(res), ...versionAddress(params) })
+      return { status: 200, body: versionBody(version) }
+    },
+    update: async ({ params, body, res }) => {
+      const version = await updateDraft(deps, { ...body, caller: callerOf(res), ...versionAddress(params) })
+      return { status: 200, body: versionBody(version) }
+    },
+    delete: async ({ params, res }) => {
+      const version = await deleteDraft(deps, { caller: callerOf(res), ...versionAddress(params) })
+      return { status: 200, body: versionBody(version) }
+    },
+    restore: async ({ params, res }) => {
+      const version = await restoreDraft(deps, { caller: callerOf(res), ...versionAddress(params) })
       return { status: 200, body: versionBody(version) }
     },
     publish: async ({ params, body, req, res }) =>

@@ -10,6 +10,7 @@ import {
   purgeBatch,
   type SweepPlace,
 } from '../../../features/conversations/deletion/ports.ts'
+import { restorableDays } from '../../../features/projects/project.ts'
 import { erasedAnswer } from './idempotency-store.ts'
 
 const { rows: most, largeRows } = purgeBatch
@@ -82,13 +83,22 @@ const belowProject: Record<ProjectTable, string> = {
       AND NOT EXISTS (SELECT FROM example e WHERE e.author_id = a.id) LIMIT ${most})`,
 }
 
+/** An hour longer than drafts can be restored, because the clocks of the servers and of the database may differ. */
+const isExpired = `deleted_at < now() - interval '${restorableDays} days 1 hour'`
+
+const belowDrafts = {
+  document: `DELETE FROM document WHERE id IN (SELECT d.id FROM version v JOIN document d ON d.version_id = v.id
+    WHERE v.${isExpired} LIMIT ${most})`,
+  version: batchOf('version', isExpired),
+} as const
+
 export function postgresDeletionStore(session: SqlSession): DeletionStore {
   const list = async <Row>(sql: string, params: readonly unknown[] = []) =>
     (await session.query(sql, params)).rows as Row[]
   const listUuids = async (sql: string, params?: readonly unknown[]) =>
     (await list<{ uuid: string }>(sql, params)).map(({ uuid }) => uuid)
-  const purge = async (sql: string, param: unknown): Promise<PurgedRows> => {
-    const { rows, affectedRows } = await session.query(sql, [param])
+  const purge = async (sql: string, ...params: unknown[]): Promise<PurgedRows> => {
+    const { rows, affectedRows } = await session.query(sql, params)
     return { count: affectedRows, keys: rows.map((row) => String(row['key'])) }
   }
   return {
@@ -150,6 +160,7 @@ export function postgresDeletionStore(session: SqlSession): DeletionStore {
       return (await list('SELECT 1 FROM conversation WHERE project_id = $1 LIMIT 1', [projectId])).length > 0
     },
     purgeProject: (table, projectId) => purge(belowProject[table], projectId),
+    purgeDrafts: (table) => purge(belowDrafts[table]),
     async removeProject(projectId) {
       const { affectedRows } = await session.query(
         `DELETE FROM project WHERE id = $1 AND deleted_at < now() - ${lateRuns}

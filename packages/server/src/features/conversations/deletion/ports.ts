@@ -77,6 +77,8 @@ export interface DeletionStore {
   listActiveRuns(projectId: number): Promise<{ workspaceId: number; runUuid: string }[]>
   hasConversations(projectId: number): Promise<boolean>
   purgeProject(table: ProjectTable, projectId: number): Promise<PurgedRows>
+  /** Purges one batch of the drafts that can no longer be restored. Their documents go first. */
+  purgeDrafts(table: 'document' | 'version'): Promise<PurgedRows>
   /** Removes a deleted project's row after a delay, once no conversation is left. Returns false until then. */
   removeProject(projectId: number): Promise<boolean>
 }

@@ -1,4 +1,4 @@
-/** Purges hidden conversations and deleted projects. If the process dies, the next process continues the purge. */
+/** Purges hidden conversations, deleted projects and deleted drafts. If the process dies, the next process continues the purge. */
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Repeated, repeat } from '../../../shared/clock.ts'
@@ -29,6 +29,9 @@ async function purgeOnce(deps: PurgeDeps, signal: AbortSignal): Promise<void> {
   await finishErasures(deps)
   await purgeHidden(deps, signal)
   for (const projectId of await deletedProjects(deps)) await purgeProject(deps, projectId, signal)
+  for (const table of ['document', 'version'] as const) {
+    await purgeTable(signal, () => deps.deletions.store.purgeDrafts(table))
+  }
 }
 
 async function purgeHidden(deps: PurgeDeps, signal: AbortSignal): Promise<void> {
