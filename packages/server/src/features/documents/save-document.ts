@@ -63,7 +63,6 @@ export async function createOrUpdateDocument(deps: Writes, input: CreateOrUpdate
   })
 }
 
-/** The transaction must be the last step, because the same transaction stores the response for an Idempotency-Key. */
 async function saveDocument(
   deps: Writes,
   input: DocumentInput,

@@ -1,5 +1,5 @@
 import type { contract } from '@stet/contract'
-import type { VersionDiff } from '@stet/contract/vocabulary'
+import type { RevertResult, VersionDiff } from '@stet/contract/vocabulary'
 import { requireScope } from '../../features/access/api-key.ts'
 import { createVersion } from '../../features/versions/create-version.ts'
 import { diffVersions } from '../../features/versions/diff-versions.ts'
@@ -29,11 +29,11 @@ export function versionRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<type
       return { status: 200, body: versions.map(versionBody) }
     },
     create: async ({ params, body, req, res }) =>
-      onlyOnce(deps, { req, res, status: 200 }, async (own) => {
+      onlyOnce(deps, { req, res, status: 200, bodyOf: versionBody }, (own) => {
         const caller = callerOf(res)
         if (body.publish) requireScope(caller, ['publish'])
         const projectId = pathId(params.projectId, 'unknown-project')
-        return versionBody(await createVersion(own, { ...body, caller, projectId, signal: whileOpen(res) }))
+        return createVersion(own, { ...body, caller, projectId, signal: whileOpen(res) })
       }),
     get: async ({ params, res }) => {
       const version = await readVersion(deps, { caller: callerOf(res), ...versionAddress(params) })
@@ -52,21 +52,20 @@ export function versionRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<type
       return { status: 200, body: versionBody(version) }
     },
     publish: async ({ params, body, req, res }) =>
-      onlyOnce(deps, { req, res, status: 200 }, async (own) => {
-        const address = { caller: callerOf(res), ...versionAddress(params), signal: whileOpen(res) }
-        return versionBody(await publishVersion(own, { ...body, ...address }))
-      }),
+      onlyOnce(deps, { req, res, status: 200, bodyOf: versionBody }, (own) =>
+        publishVersion(own, { ...body, caller: callerOf(res), ...versionAddress(params), signal: whileOpen(res) }),
+      ),
     push: async ({ params, body, req, res }) =>
-      onlyOnce(deps, { req, res, status: 200 }, async (own) =>
-        pushBody(await pushChanges(own, { ...body, caller: callerOf(res), ...versionAddress(params) })),
+      onlyOnce(deps, { req, res, status: 200, bodyOf: pushBody }, (own) =>
+        pushChanges(own, { ...body, caller: callerOf(res), ...versionAddress(params) }),
       ),
     revert: async ({ params, body, req, res }) =>
-      onlyOnce(deps, { req, res, status: 200 }, (own) =>
+      onlyOnce(deps, { req, res, status: 200, bodyOf: (reverted: RevertResult) => reverted }, (own) =>
         revertDraft(own, { ...body, caller: callerOf(res), ...versionAddress(params) }),
       ),
     import: async ({ params, body, req, res }) =>
-      onlyOnce(deps, { req, res, status: 200 }, async (own) =>
-        versionBody(await importVersion(own, { ...body, caller: callerOf(res), ...versionAddress(params) })),
+      onlyOnce(deps, { req, res, status: 200, bodyOf: versionBody }, (own) =>
+        importVersion(own, { ...body, caller: callerOf(res), ...versionAddress(params) }),
       ),
     tree: async ({ params, res }) => {
       const { version, items } = await readTree(deps, { caller: callerOf(res), ...versionAddress(params) })
