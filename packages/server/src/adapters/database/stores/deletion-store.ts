@@ -4,6 +4,7 @@ import type { SqlSession } from '@stet/embedded-postgres/sql-session'
 import {
   type ConversationTable,
   type DeletionStore,
+  type DraftTable,
   type ErasureRequest,
   type ProjectTable,
   type PurgedRows,
@@ -84,21 +85,22 @@ const belowProject: Record<ProjectTable, string> = {
 }
 
 /** An hour longer than drafts can be restored, because the clocks of the servers and of the database may differ. */
-const isExpired = `deleted_at < now() - interval '${restorableDays} days 1 hour'`
+const expiredDrafts = `SELECT id FROM version
+  WHERE deleted_at < now() - interval '${restorableDays} days 1 hour' ORDER BY deleted_at LIMIT ${largeRows}`
 
-const belowDrafts = {
-  document: `DELETE FROM document WHERE id IN (SELECT d.id FROM version v JOIN document d ON d.version_id = v.id
-    WHERE v.${isExpired} LIMIT ${most})`,
-  version: batchOf('version', isExpired),
-} as const
+/** $1 = ids of drafts. */
+const belowDrafts: Record<DraftTable, string> = {
+  document: batchOf('document', 'version_id = ANY($1::int[])'),
+  version: 'DELETE FROM version WHERE id = ANY($1::int[])',
+}
 
 export function postgresDeletionStore(session: SqlSession): DeletionStore {
   const list = async <Row>(sql: string, params: readonly unknown[] = []) =>
     (await session.query(sql, params)).rows as Row[]
   const listUuids = async (sql: string, params?: readonly unknown[]) =>
     (await list<{ uuid: string }>(sql, params)).map(({ uuid }) => uuid)
-  const purge = async (sql: string, ...params: unknown[]): Promise<PurgedRows> => {
-    const { rows, affectedRows } = await session.query(sql, params)
+  const purge = async (sql: string, param: unknown): Promise<PurgedRows> => {
+    const { rows, affectedRows } = await session.query(sql, [param])
     return { count: affectedRows, keys: rows.map((row) => String(row['key'])) }
   }
   return {
@@ -160,7 +162,8 @@ export function postgresDeletionStore(session: SqlSession): DeletionStore {
       return (await list('SELECT 1 FROM conversation WHERE project_id = $1 LIMIT 1', [projectId])).length > 0
     },
     purgeProject: (table, projectId) => purge(belowProject[table], projectId),
-    purgeDrafts: (table) => purge(belowDrafts[table]),
+    listExpiredDrafts: async () => (await list<{ id: number }>(expiredDrafts)).map(({ id }) => id),
+    purgeDrafts: (table, ids) => purge(belowDrafts[table], [...ids]),
     async removeProject(projectId) {
       const { affectedRows } = await session.query(
         `DELETE FROM project WHERE id = $1 AND deleted_at < now() - ${lateRuns}
