@@ -38,10 +38,9 @@ export const operations = /* @__PURE__ */ readTable(operationTable)
 
 export function readTable(table: string): Record<OperationName, Operation> {
   const named = table.split('\n').map((line) => {
-    const [name, method, path, flags = ''] = line.split(' ')
-    const has = (flag: string) => flags.includes(flag)
-    const retry = method !== 'POST' || has('r') || (has('k') && 'keyed')
-    return [name, { method, path, retry, sendsBody: has('b'), outside: has('o') }]
+    const [name, method, path, flag] = line.split(' ')
+    const retry = method !== 'POST' || (flag ? flag === 'r' : 'keyed')
+    return [name, { method, path, retry, sendsBody: / P| b$/.test(line), outside: name === 'health' }]
   })
   return Object.fromEntries(named) as Record<OperationName, Operation>
 }

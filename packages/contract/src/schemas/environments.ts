@@ -3,6 +3,22 @@ import { absent, Id, moveOptions, orRaw, Person, ProjectParams, Timestamp, Uuid 
 import { withErrors } from '../errors.ts'
 import { pageSize } from '../query-values.ts'
 
+export const ReleaseCheck = z.enum(['configuration']).meta({
+  description: '`configuration` refuses settings that a run would refuse: the errors in `issues` of the prompts.',
+})
+
+export const ReleaseFinding = z
+  .object({
+    check: ReleaseCheck,
+    code: z.string(),
+    level: z.literal('break'),
+    path: z.string(),
+    line: z.int(),
+    column: z.int(),
+    message: z.string(),
+  })
+  .meta({ id: 'ReleaseFinding', description: 'A finding of a check of a release.' })
+
 export const ReleaseKind = z.enum(['publish', 'rollback', 'edit']).meta({
   description: '`edit`: a forced edit changed the version that live serves.',
 })
@@ -34,7 +50,8 @@ export const Release = z
   .meta({
     id: 'Release',
     description: 'An entry of the history of an environment: what it serves from then on. Releases never change.',
-    example: "const rollbacks = page.items.filter(({ kind }) => kind === 'rollback')",
+    example:
+      "const { items } = await stet.environments.releases('live')\nconst rollbacks = items.filter(({ kind }) => kind === 'rollback')",
   })
 
 export const Environment = z

@@ -1,3 +1,4 @@
+import { initContract } from '@ts-rest/core'
 import { z } from 'zod'
 import {
   absent,
@@ -20,7 +21,11 @@ import {
   VersionParams,
 } from '../common.ts'
 import { withErrors } from '../errors.ts'
+import { flag } from '../query-values.ts'
 import { LIMITS } from '../vocabulary/limits.ts'
+import { ReleaseCheck } from './environments.ts'
+
+const c = initContract()
 
 export const VersionStatus = z.enum(['draft', 'merged']).meta({
   description: 'A draft can change. A merged version was published, and only a write with `force` changes its prompts.',
@@ -55,7 +60,9 @@ export const Version = z
     }),
     parentCommitUuid: Uuid.nullable().meta({ description: 'The version that was live when this version was created.' }),
     mergedAt: Timestamp.nullable(),
-    deletedAt: z.null(),
+    deletedAt: Timestamp.nullable().meta({
+      description: 'When the draft was deleted. Only a list with `deleted` and the response of the deletion show it.',
+    }),
     mainDocumentUuid: z.null(),
     isLive: z.boolean(),
     createdAt: Timestamp,
@@ -86,28 +93,21 @@ export const Version = z
     example: "const drafts = versions.filter(({ status }) => status === 'draft')",
   })
 
-export const ListVersionsQuery = z.object({ status: VersionStatus.exactOptional() })
+export const ListVersionsQuery = z.object({
+  status: VersionStatus.exactOptional(),
+  deleted: flag.exactOptional().meta({
+    description: 'Also lists deleted drafts that can still be restored. Default: `false`.',
+  }),
+})
 
-export const CreateVersionBody = absent({ name: Name }).meta({
-  id: 'CreateVersionBody',
+export const UpdateVersionBody = absent({
+  name: Name.exactOptional(),
+  description: text({ max: LIMITS.descriptionLength }).exactOptional().meta({ description: '`""` clears the notes.' }),
+}).meta({
+  id: 'UpdateVersionBody',
+  description: 'An absent field stays as it is.',
   example: "{ name: 'Friendlier tone' }",
 })
-
-export const ReleaseCheck = z.enum(['configuration']).meta({
-  description: '`configuration` refuses settings that a run would refuse: the errors in `issues` of the prompts.',
-})
-
-export const ReleaseFinding = z
-  .object({
-    check: ReleaseCheck,
-    code: z.string(),
-    level: z.literal('break'),
-    path: z.string(),
-    line: z.int(),
-    column: z.int(),
-    message: z.string(),
-  })
-  .meta({ id: 'ReleaseFinding', description: 'A finding of a check of a release.' })
 
 export const PublishVersionBody = absent({
   title: nameText({ max: LIMITS.nameLength })
@@ -171,12 +171,35 @@ export const Change = nullsAbsent(
   example: "{ path: 'support/reply', status: 'modified', content: 'Hello {{ name }}' }",
 })
 
-export const PushChangesBody = absent({
-  changes: z.array(Change).max(LIMITS.changes).meta({ description: 'One entry per path. May be empty.' }),
-}).meta({
+const Changes = z.array(Change).max(LIMITS.changes).meta({ description: 'One entry per path. May be empty.' })
+
+export const PushChangesBody = absent({ changes: Changes }).meta({
   id: 'PushChangesBody',
   description: 'The changes of a push. The server applies all of them or none.',
   example: "{ changes: [{ path: 'support/reply', status: 'added', content: 'Hello' }] }",
+})
+
+export const CreateVersionBody = absent({
+  name: Name,
+  reuse: z.boolean().default(false).meta({
+    description: 'Takes the newest draft with exactly this name, and creates one only if there is none.',
+  }),
+  changes: Changes.exactOptional(),
+  replace: z
+    .boolean()
+    .default(false)
+    .meta({
+      description:
+        'Afterwards `changes` are the only changes of the draft. A `baseHash` is then the hash of the live text. 409 if ' +
+        "this would undo another author's change.",
+    }),
+  publish: PublishVersionBody.exactOptional().meta({
+    description: 'Publishes the draft too. Needs the key scope `publish`.',
+  }),
+}).meta({
+  id: 'CreateVersionBody',
+  description: 'The server does all of it or nothing.',
+  example: "{ name: 'Friendlier tone' }",
 })
 
 export const PushResult = z
@@ -279,7 +302,9 @@ export const versionRoutes = {
   },
   create: {
     summary: 'Create a draft',
-    description: 'The draft equals live until you change it.',
+    description:
+      'The draft equals live until you change it. With `changes` and `publish`, the draft is filled and published in ' +
+      'the same step. A refusal leaves nothing behind.',
     pathParams: ProjectParams,
     body: CreateVersionBody,
     responses: withErrors({ 200: orRaw(Version) }),
@@ -288,6 +313,28 @@ export const versionRoutes = {
     summary: 'Get a version',
     description: 'Takes the uuid of a version, `<uuid>@<revision>`, or `live` for the published one.',
     pathParams: RevisionParams,
+    responses: withErrors({ 200: Version }),
+  },
+  update: {
+    summary: 'Rename a draft',
+    description: 'Changes its name and its release notes. A merged version keeps both.',
+    pathParams: VersionParams,
+    body: UpdateVersionBody,
+    responses: withErrors({ 200: Version }),
+  },
+  delete: {
+    summary: 'Delete a draft',
+    description:
+      'The draft is unknown from then on. Its conversations stay. You can restore it within 30 days. Returns the ' +
+      'deleted draft.',
+    pathParams: VersionParams,
+    responses: withErrors({ 200: Version }),
+  },
+  restore: {
+    summary: 'Restore a deleted draft',
+    description: 'The draft returns with its uuid and its changes. 404 later than 30 days after the deletion.',
+    pathParams: VersionParams,
+    body: c.noBody(),
     responses: withErrors({ 200: Version }),
   },
   publish: {
@@ -337,4 +384,4 @@ export const versionRoutes = {
     body: ImportVersionBody,
     responses: withErrors({ 200: orRaw(Version) }),
   },
-}
+} as const

@@ -14,11 +14,13 @@ export async function dropWritten(
 ): Promise<void> {
   const { logger } = settings
   const options = cacheOptions(settings, true)
-  const [, project, addressed] = /^(.*)\/(?:versions|environments)\/([^/]+)/.exec(exchange.url) ?? []
-  const { force } = (exchange.body as { force?: boolean } | undefined) ?? {}
+  const [, project, addressed] = /^(.*)\/(?:versions|environments)(?:\/([^/]+))?/.exec(exchange.url) ?? []
+  const { force, publish } = (exchange.body as { force?: boolean; publish?: object } | undefined) ?? {}
   const answer = await outcome.catch(() => undefined)
-  const { versionUuid } = (answer?.data ?? {}) as { versionUuid?: string }
-  const reached = new Set([addressed, versionUuid, (force || exchange.url.endsWith('/publish')) && 'live'])
+  const { versionUuid, uuid } = (answer?.data ?? {}) as { versionUuid?: string; uuid?: string }
+  const isOfLive = force || publish || exchange.url.endsWith('/publish')
+  // The address of a version that is created does not name it.
+  const reached = new Set([addressed ?? uuid, versionUuid, isOfLive && 'live'])
   try {
     const prefix = await keyPrefix(settings, exchange)
     for (const version of reached) {

@@ -55,6 +55,7 @@ const TYPES: Record<number, typeof ApiError> = {
 const USUAL: Record<string, unknown> = {
   issues: [{ path: 'body', message: 'Invalid input' }],
   path: 'support/reply',
+  paths: ['support/reply'],
   suggestions: [],
   limit: 10,
   retryAfter: 1,

@@ -12,7 +12,6 @@ import { readVersionRef } from '../../src/features/documents/version-ref.ts'
 import { createProject } from '../../src/features/projects/create-project.ts'
 import type { Version } from '../../src/features/projects/project.ts'
 import type { Release } from '../../src/features/projects/release.ts'
-import { listReleases } from '../../src/features/releases/read-releases.ts'
 import { rollBack } from '../../src/features/releases/roll-back.ts'
 import { createVersion } from '../../src/features/versions/create-version.ts'
 import { diffVersions } from '../../src/features/versions/diff-versions.ts'
@@ -157,7 +156,7 @@ export async function newBench({ deps, caller }: Pick<Workbench, 'deps' | 'calle
       return { ...versions, changes: await all(changes()) }
     },
     rollBack: (more = {}) => rollBack(deps, { caller, projectId, environment: 'live', ...more }),
-    releases: async () => (await listReleases(deps, { caller, projectId, environment: 'live', limit: 1_000 })).items,
+    releases: async () => (await deps.stores.releases.list(caller.workspaceId, projectId, { limit: 1_000 })).items,
   }
 }
 

@@ -74,7 +74,7 @@ async function saveDocument(
   const { version: addressed } = await resolveVersion(deps, input)
   const { content } = input
   const written = { path, content, contentHash: hashContent(content) }
-  const load = loadWith(written, loadFromVersion(deps, input.caller.workspaceId, addressed))
+  const load = loadWith(new Map([[path, written]]), loadFromVersion(deps, input.caller.workspaceId, addressed))
   const { scan } = await checkText(deps, written, load, ownerOf(input))
   return changeProject(deps, input, async (writer) => {
     const version = await findVersionRow(writer.stores, input)

@@ -24,10 +24,21 @@ export interface Release {
   createdAt: Date
 }
 
+export interface ReleasePlace {
+  limit?: number
+  /** The `nextCursor` of the page before. */
+  cursor?: string
+}
+
+export interface ReleasePage {
+  items: Release[]
+  nextCursor: string | null
+}
+
 /** Releases are never changed. Writers must lock the project's row first (`ProjectStore.lock`). */
 export interface ReleaseStore {
-  /** Lists by descending `seq`. @param before lists only lower ones. */
-  list(workspaceId: number, projectId: number, page: { before?: number; limit: number }): Promise<Release[]>
+  /** Lists a page by descending `seq`. */
+  list(workspaceId: number, projectId: number, page: ReleasePlace): Promise<ReleasePage>
   findLatestOptional(workspaceId: number, projectId: number): Promise<Release | null>
   findOptional(workspaceId: number, projectId: number, seq: number): Promise<Release | null>
   /** Returns the newest release of the version, or of the version at the revision. */

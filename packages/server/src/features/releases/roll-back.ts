@@ -4,14 +4,18 @@
  */
 import type { RollbackBody } from '@stet/contract/vocabulary'
 import { refuse } from '../../shared/app-error.ts'
+import type { Caller } from '../../shared/caller.ts'
 import { readUuid } from '../../shared/text-guards.ts'
 import type { Needs, Stores } from '../deps.ts'
 import { changeProject, type ProjectWriter } from '../documents/change-project.ts'
 import { assertServed, readVersionRef } from '../documents/version-ref.ts'
 import { addRelease, type Release, type ReleasedVersion } from '../projects/release.ts'
-import { assertEnvironment, type EnvironmentAddress } from './read-releases.ts'
 
-type RollBackInput = EnvironmentAddress & RollbackBody
+interface RollBackInput extends RollbackBody {
+  caller: Caller
+  projectId: number
+  environment: string
+}
 
 export interface RolledBack {
   latest: Release
@@ -94,4 +98,9 @@ async function restoreTexts(
   const set = { id: past.id, projectId: project.id, number: past.number, asOf: past.revision }
   await stores.documents.copySet(workspaceId, set, version.number, [])
   return version
+}
+
+/** @param name in any letter case. @throws AppError NotFoundError for any other environment than `live`. */
+export function assertEnvironment(name: string): void {
+  if (name.toLowerCase() !== 'live') throw refuse('unknown-environment')
 }

@@ -17,13 +17,24 @@ export type Publication = Pick<Version, 'title' | 'description'> & {
 export type NewMergedVersion = NewVersion &
   Pick<Publication, 'description'> & { base: Pick<Version, 'id' | 'revision'> }
 
-export type VersionHistory = Pick<Version, 'uuid' | 'title' | 'description' | 'createdAt'> & { authorId: number }
+export type VersionChange = Partial<
+  Pick<Version, 'uuid' | 'title' | 'description' | 'createdAt' | 'deletedAt'> & { authorId: number }
+>
+
+export interface VersionFilter {
+  status?: VersionStatus | undefined
+  /** Also lists the drafts that were deleted after this time. */
+  deletedAfter?: Date | undefined
+}
 
 /** Writers must lock the project's row first (`ProjectStore.lock`). No method here takes that lock. */
 export interface VersionStore {
   /** Lists drafts first, newest first. Merged versions follow by descending number. */
-  list(workspaceId: number, projectId: number, status?: VersionStatus): Promise<Version[]>
+  list(workspaceId: number, projectId: number, filter?: VersionFilter): Promise<Version[]>
   findOptional(workspaceId: number, projectId: number, uuid: string): Promise<Version | null>
+  findDeletedOptional(workspaceId: number, projectId: number, uuid: string): Promise<Version | null>
+  /** Returns the newest draft with exactly this title. */
+  findDraftOptional(workspaceId: number, projectId: number, title: string): Promise<Version | null>
   findLiveOptional(workspaceId: number, projectId: number): Promise<Version | null>
   /** Returns the version with the highest number. */
   findHeadOptional(workspaceId: number, projectId: number): Promise<Version | null>
@@ -46,6 +57,6 @@ export interface VersionStore {
    * new uuid first.
    */
   freeUuid(uuid: string): Promise<boolean>
-  rewrite(workspaceId: number, projectId: number, id: number, history: VersionHistory): Promise<Version>
+  update(workspaceId: number, projectId: number, id: number, change: VersionChange): Promise<Version>
   touch(workspaceId: number, projectId: number, id: number, at: Date): Promise<void>
 }

@@ -14,10 +14,15 @@ export function postgresReleaseStore(client: DatabaseClient): ReleaseStore {
     return row && toRelease(row)
   }
   return {
-    async list(workspaceId, projectId, { before, limit }) {
-      const where = { ...inProject(workspaceId, projectId), ...(before !== undefined && { seq: { lt: before } }) }
-      const rows = await client.release.findMany({ where, include: shown, orderBy: { seq: 'desc' }, take: limit })
-      return rows.map(toRelease)
+    async list(workspaceId, projectId, { limit = 25, cursor }) {
+      const where = {
+        ...inProject(workspaceId, projectId),
+        ...(cursor !== undefined && { seq: { lt: Number(cursor) } }),
+      }
+      // One extra row shows whether there is a next page.
+      const rows = await client.release.findMany({ where, include: shown, orderBy: { seq: 'desc' }, take: limit + 1 })
+      const items = rows.slice(0, limit).map(toRelease)
+      return { items, nextCursor: rows.length > limit ? String(items.at(-1)?.seq) : null }
     },
     findLatestOptional: (workspaceId, projectId) => findNewest(inProject(workspaceId, projectId)),
     findOptional: (workspaceId, projectId, seq) => findNewest({ ...inProject(workspaceId, projectId), seq }),

@@ -5,7 +5,7 @@ import type { VersionStore } from '../../../features/versions/ports.ts'
 import { refuse } from '../../../shared/app-error.ts'
 import type { DatabaseClient } from '../database.ts'
 import { withAuthor } from './api-key-store.ts'
-import { served } from './document-sets.ts'
+import { served } from './document-store.ts'
 
 const shown = {
   ...withAuthor,
@@ -15,30 +15,43 @@ const shown = {
 
 const inProject = (workspaceId: number, projectId: number) => ({ projectId, project: { workspaceId } })
 
-async function findVersion(client: DatabaseClient, where: Prisma.VersionWhereInput): Promise<Version | null> {
-  const row = await client.version.findFirst({ where, include: shown })
+const newestFirst = [{ createdAt: 'desc' }, { id: 'desc' }] satisfies Prisma.VersionOrderByWithRelationInput[]
+
+async function findVersion(
+  client: DatabaseClient,
+  where: Prisma.VersionWhereInput,
+  orderBy: Prisma.VersionOrderByWithRelationInput[] = [],
+): Promise<Version | null> {
+  const row = await client.version.findFirst({ where, include: shown, orderBy })
   return row && toVersion(row)
 }
 
 export function postgresVersionStore(client: DatabaseClient): VersionStore {
-  const findFirst = (where: Prisma.VersionWhereInput) => findVersion(client, where)
+  const findFirst = (...search: [Prisma.VersionWhereInput, Prisma.VersionOrderByWithRelationInput[]?]) =>
+    findVersion(client, ...search)
   return {
-    async list(workspaceId, projectId, status) {
+    async list(workspaceId, projectId, { status, deletedAfter } = {}) {
       const number = { draft: { equals: null }, merged: { not: null } }
       const rows = await client.version.findMany({
-        where: { ...inProject(workspaceId, projectId), ...(status && { number: number[status] }) },
+        where: {
+          ...inProject(workspaceId, projectId),
+          ...(status && { number: number[status] }),
+          OR: [{ deletedAt: null }, ...(deletedAfter ? [{ deletedAt: { gt: deletedAfter } }] : [])],
+        },
         include: shown,
-        orderBy: [{ number: { sort: 'desc', nulls: 'first' } }, { createdAt: 'desc' }, { id: 'desc' }],
+        orderBy: [{ number: { sort: 'desc', nulls: 'first' } }, ...newestFirst],
       })
       return rows.map(toVersion)
     },
-    findOptional: (workspaceId, projectId, uuid) => findFirst({ ...inProject(workspaceId, projectId), uuid }),
+    findOptional: (workspaceId, projectId, uuid) =>
+      findFirst({ ...inProject(workspaceId, projectId), uuid, deletedAt: null }),
+    findDeletedOptional: (workspaceId, projectId, uuid) =>
+      findFirst({ ...inProject(workspaceId, projectId), uuid, deletedAt: { not: null } }),
+    findDraftOptional: (workspaceId, projectId, title) =>
+      findFirst({ ...inProject(workspaceId, projectId), title, number: null, deletedAt: null }, newestFirst),
     findLiveOptional: (workspaceId, projectId) => findFirst({ liveOf: { id: projectId, workspaceId } }),
-    async findHeadOptional(workspaceId, projectId) {
-      const where = { ...inProject(workspaceId, projectId), number: { not: null } }
-      const row = await client.version.findFirst({ where, include: shown, orderBy: { number: 'desc' } })
-      return row && toVersion(row)
-    },
+    findHeadOptional: (workspaceId, projectId) =>
+      findFirst({ ...inProject(workspaceId, projectId), number: { not: null } }, [{ number: 'desc' }]),
     findNumberOptional: (workspaceId, projectId, number) => findFirst({ ...inProject(workspaceId, projectId), number }),
     listRecords: listRecords(client),
     async create(workspaceId, projectId, { title, authorId, parentVersionUuid, at }) {
@@ -72,9 +85,9 @@ export function postgresVersionStore(client: DatabaseClient): VersionStore {
       await client.version.updateMany({ where: { id: version.id }, data: { uuid: randomUUID() } })
       return true
     },
-    async rewrite(workspaceId, projectId, id, { authorId, ...history }) {
+    async update(workspaceId, projectId, id, change) {
       const where = { ...inProject(workspaceId, projectId), id }
-      await client.version.updateMany({ where, data: { ...history, authorId } })
+      await client.version.updateMany({ where, data: change })
       const version = await findFirst(where)
       if (!version) throw refuse('unknown-version')
       return version
