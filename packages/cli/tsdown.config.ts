@@ -19,5 +19,6 @@ export default defineConfig({
   },
   // The package does not say that its unused kinds of diffs can be left out.
   treeshake: { moduleSideEffects: [{ test: /\/node_modules\/diff\//, sideEffects: false }] },
-  outputOptions: { chunkFileNames: '[name]-[hash].mjs' },
+  // Without hashes: nothing caches these files, and 400 imports name them.
+  outputOptions: { chunkFileNames: '[name].mjs' },
 })

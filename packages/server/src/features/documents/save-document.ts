@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { AppError, refuse } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import type { Version } from '../projects/project.ts'
-import { addRelease } from '../projects/release.ts'
 import { changeProject, type ProjectWriter } from './change-project.ts'
 import { checkText, describeChecked, hashContent, loadFromVersion, loadWith } from './check-document.ts'
 import type { Document, DocumentText } from './document.ts'
 import { assertCreatablePath, normalizeDocumentPath } from './document-path.ts'
-import { deleteText, editMerged, hashesOf, type NewText, shownIn, writeText } from './overlay.ts'
+import { editVersion, type MergedVersion } from './edit-version.ts'
+import { deleteText, hashesOf, type NewText, shownIn, writeText } from './overlay.ts'
 import type { Slot } from './ports.ts'
 import { assertPreconditions, type Preconditions } from './preconditions.ts'
 import { documentNotFound, findPrompt } from './read-document.ts'
@@ -117,39 +117,26 @@ async function readBack({ stores }: ProjectWriter, workspaceId: number, version:
 async function forceText(
   writer: ProjectWriter,
   input: CreateOrUpdateInput,
-  version: Version & { number: number },
+  version: MergedVersion,
   path: string,
 ): Promise<DocumentText> {
   if (!input.force) throw refuse('merged-without-force')
-  const { workspaceId, author, apiKeyId, scopes } = input.caller
+  const { workspaceId, apiKeyId, scopes } = input.caller
   if (!scopes.includes('publish') && !scopes.includes('admin')) {
     throw refuse('missing-publish-scope', { required: 'publish' })
   }
   if (input.liveHash !== undefined) throw refuse('live-hash-of-merged')
-  const { documents } = writer.stores
-  const old = await documents.findMergedOptional(workspaceId, version, version.number, path)
+  const old = await writer.stores.documents.findMergedOptional(workspaceId, version, version.number, path)
   const oldHash = old?.contentHash ?? null
   assertPreconditions(path, { shown: oldHash, live: null }, input)
   const text = newText(writer, input, path)
-  if (oldHash === text.contentHash) return readBack(writer, workspaceId, version, path)
-  const head = await writer.stores.versions.findHeadOptional(workspaceId, version.projectId)
-  await documents.replaceMerged(
-    workspaceId,
-    version,
-    editMerged(old, { ...version, isHead: head?.id === version.id }, text),
-  )
-  const { uuid: versionUuid } = version
-  const written = await readBack(writer, workspaceId, version, path)
-  const edited = { ...version, revision: version.revision + 1 }
-  const { at, project } = writer
-  const edit = { revision: edited.revision, old, text: written, authorId: author.id, at }
-  await documents.recordForcedEdit(workspaceId, version, edit)
-  if (version.isLive)
-    await addRelease(writer.stores, { caller: input.caller, project, version: edited, kind: 'edit', at })
-  await writer.touch(version)
-  const hashes = { oldHash, newHash: text.contentHash }
-  writer.audit('audit.force-edit', { workspaceId, versionUuid, path, ...hashes, by: apiKeyId })
-  return written
+  if (oldHash !== text.contentHash) {
+    await editVersion(writer, { caller: input.caller, version, old, text })
+    await writer.touch(version)
+    const hashes = { oldHash, newHash: text.contentHash }
+    writer.audit('audit.force-edit', { workspaceId, versionUuid: version.uuid, path, ...hashes, by: apiKeyId })
+  }
+  return readBack(writer, workspaceId, version, path)
 }
 
 function newText({ at }: ProjectWriter, { content, caller }: DocumentInput, path: string): NewText {

@@ -13,6 +13,7 @@ import {
   type ArchivedVersion,
   archiveLimits,
   assertLineBytes,
+  isDraft,
   megabytesOf,
   type ProjectArchive,
   Refused,
@@ -71,7 +72,8 @@ async function parseArchive(lines: AsyncIterable<Buffer>): Promise<ProjectArchiv
   if (!hasHash(last, hash.digest('hex'), parse, refusal)) throw new Refused('its checksum does not match')
   if (refusal !== undefined) throw refusal
   assertCounts(header, contents)
-  return { project: header.project, ...contents }
+  const live = header.live ?? contents.versions.filter((version) => !isDraft(version)).length
+  return { project: header.project, live, ...contents }
 }
 
 /** @throws `refusal`, or Refused, if the line is not the end of an archive. */
