@@ -53,7 +53,9 @@ export interface ErrorDetails {
   'path-taken': Path
   'base-changed': Conflicts
   'live-text-changed': Conflicts
+  'others-changed': { paths: string[] }
   'live-changed': LiveConflicts
+  moved: { current: string | null }
   'conversation-busy': RetryAfter
   'name-taken': { name: string }
   'example-name-taken': { name: string }

@@ -11,11 +11,27 @@ export const single = {
 } as const
 
 /**
- * One line per operation: name, method, path and flags. The flags are `k` for a retry that needs an idempotency key, `r`
- * for a POST that may be repeated, `b` for a request with a body, and `o` for a route outside the API prefix. The build
- * replaces this module by the text, which is half as large as the contract's table.
+ * One line per operation: name, method, path and a flag. A POST is repeated only with an idempotency key, unless it has
+ * the flag `r` (always) or `n` (never). The flag `b` is for a DELETE with a body. The build replaces this module by the
+ * text, which is half as large as the contract's table.
  */
-export const operationTable: string = [...Object.entries(routes).flatMap(linesOf), 'health GET /health o'].join('\n')
+export const operationTable: string = linesWhere(true)
+
+/** @param inCore false for the operations that most programs never call: `later-operations.ts` loads them. */
+export function linesWhere(inCore: boolean): string {
+  const all = [...Object.entries(routes).flatMap(linesOf), 'health GET /health']
+  return (
+    all
+      .filter((line) => /^(prompts|runs|conversations)\./.test(line) === inCore)
+      // The compressed text is shortest in this order.
+      .sort((one, other) => (pathIn(one) < pathIn(other) ? -1 : 1))
+      .join('\n')
+  )
+}
+
+function pathIn(line: string): string {
+  return line.split(' ')[2] ?? ''
+}
 
 function linesOf([router, records]: [string, Readonly<Record<string, RouteMetadata>>]): string[] {
   const renamed: Record<string, string> = { ...routers, ...single }
@@ -26,6 +42,6 @@ function linesOf([router, records]: [string, Readonly<Record<string, RouteMetada
 }
 
 function flagsOf({ method, idempotent, repeatable, readsBody }: RouteMetadata): string {
-  const retry = repeatable ? 'r' : idempotent ? 'k' : ''
-  return `${retry}${method === 'POST' || method === 'PUT' || readsBody ? 'b' : ''}`
+  if (method === 'POST') return repeatable ? 'r' : idempotent ? '' : 'n'
+  return readsBody ? 'b' : ''
 }

@@ -3,7 +3,8 @@ import { listConsoleRoutes, listRoutes, operatorRoutes, RunEvent, RunResult } fr
 import { sampleOf } from '@stet/contract/samples'
 import { describe, expect, it } from 'vitest'
 import { Stet } from '../src/index.ts'
-import { type OperationName, operations } from '../src/operations.ts'
+import { laterOperations } from '../src/later-operations.ts'
+import { operations as coreOperations, type OperationName } from '../src/operations.ts'
 import { frames, result, runEvents } from './support/sample-run.ts'
 
 interface Schema {
@@ -16,6 +17,8 @@ interface ContractRoute {
   query?: Schema
   responses: Record<number, unknown>
 }
+
+const operations = { ...coreOperations, ...laterOperations }
 
 /** Operations outside the contract and the API prefix. They need no API key. */
 const OUTSIDE = { health: operatorRoutes.health.path }
@@ -54,8 +57,8 @@ describe('routes', () => {
 
   it.each(Object.entries(operations))('%s is retried only if repeating it is safe', (name, route) => {
     const { retry } = route
-    // A repeated tool result is ignored, because the first one counts. An attach and a check only read.
-    const isHarmless = ['runs.toolResult', 'runs.attach', 'prompts.check'].includes(name)
+    // A repeated tool result is ignored, because the first one counts. A draft is restored once. The others only read.
+    const isHarmless = ['runs.toolResult', 'versions.restore', 'runs.attach', 'prompts.check'].includes(name)
     if (route.method !== 'POST' || isHarmless) return expect(retry).toBe(true)
     const { idempotent } = routeOf(name as InContract)?.metadata ?? {}
     expect(retry).toBe(idempotent === true ? 'keyed' : false)
@@ -81,7 +84,16 @@ const calls: Record<OperationName, (stet: Stet) => unknown> = {
   'projects.delete': (stet) => stet.projects.delete(3, { name: 'Help' }),
   'versions.list': (stet) => stet.versions.list({ status: 'draft' }),
   'versions.get': (stet) => stet.versions.get(U),
-  'versions.create': (stet) => stet.versions.create('draft'),
+  'versions.create': (stet) =>
+    stet.versions.create('draft', {
+      reuse: true,
+      replace: true,
+      changes: [{ path: 'a', status: 'added', content: 'x' }],
+      publish: { title: 't' },
+    }),
+  'versions.update': (stet) => stet.versions.update(U, { name: 'x', description: 'd' }),
+  'versions.delete': (stet) => stet.versions.delete(U),
+  'versions.restore': (stet) => stet.versions.restore(U),
   'versions.publish': (stet) => stet.versions.publish(U, { title: 't', description: 'd', force: true }),
   'versions.push': (stet) =>
     stet.versions.push(U, [
@@ -93,6 +105,8 @@ const calls: Record<OperationName, (stet: Stet) => unknown> = {
   'versions.tree': (stet) => stet.versions.tree(U),
   'versions.import': (stet) =>
     stet.versions.import(U, { uuid: U, title: 'x', authorName: 'Ada', createdAt: AT, mergedAt: AT }),
+  'environments.releases': (stet) => stet.environments.releases('live', { cursor: '9', limit: 5 }),
+  'environments.rollback': (stet) => stet.environments.rollback('live', { to: 3, reason: 'r', expectedVersionUuid: U }),
   'prompts.list': (stet) => stet.prompts.list({ prefix: 'a/' }),
   'prompts.create': (stet) => stet.prompts.create('a', { prompt: 'x' }),
   'prompts.get': (stet) => stet.prompts.get('a/b'),

@@ -1,3 +1,4 @@
+import { initContract } from '@ts-rest/core'
 import { z } from 'zod'
 import {
   absent,
@@ -5,6 +6,7 @@ import {
   DocumentPath,
   expectedHashes,
   Id,
+  moveOptions,
   Name,
   nameText,
   nullsAbsent,
@@ -12,13 +14,18 @@ import {
   Person,
   ProjectParams,
   PromptText,
+  RevisionParams,
   Timestamp,
   text,
   Uuid,
   VersionParams,
 } from '../common.ts'
 import { withErrors } from '../errors.ts'
+import { flag } from '../query-values.ts'
 import { LIMITS } from '../vocabulary/limits.ts'
+import { ReleaseCheck } from './environments.ts'
+
+const c = initContract()
 
 export const VersionStatus = z.enum(['draft', 'merged']).meta({
   description: 'A draft can change. A merged version was published, and only a write with `force` changes its prompts.',
@@ -26,6 +33,7 @@ export const VersionStatus = z.enum(['draft', 'merged']).meta({
 
 export const ForcedEdit = z
   .object({
+    revision: Id.meta({ description: 'The revision that the edit made. `<uuid>@<revision>` reads it.' }),
     path: z.string(),
     author: Person,
     oldHash: ContentHash.nullable().meta({ description: 'Null if the edit added the prompt.' }),
@@ -52,7 +60,9 @@ export const Version = z
     }),
     parentCommitUuid: Uuid.nullable().meta({ description: 'The version that was live when this version was created.' }),
     mergedAt: Timestamp.nullable(),
-    deletedAt: z.null(),
+    deletedAt: Timestamp.nullable().meta({
+      description: 'When the draft was deleted. Only a list with `deleted` and the response of the deletion show it.',
+    }),
     mainDocumentUuid: z.null(),
     isLive: z.boolean(),
     createdAt: Timestamp,
@@ -60,11 +70,22 @@ export const Version = z
     publishedBy: Person.nullable().meta({
       description: 'Null for a draft, an imported version, or a version that an earlier release published.',
     }),
-    changeCount: z.int().nonnegative().meta({
-      description:
-        'The number of prompts that a draft changes against live, or a merged version against the number before it.',
-    }),
+    changeCount: z
+      .int()
+      .nonnegative()
+      .meta({
+        description:
+          'The number of prompts that a draft changes against live, or a merged version against the number before it. ' +
+          'Forced edits count, also for an earlier revision.',
+      }),
     forcedEdits: z.array(ForcedEdit).meta({ description: 'Edits after publication, with `force`, oldest first.' }),
+    revision: z.int().nonnegative().meta({
+      description: '0 as published, and one more for each forced edit. `<uuid>@<revision>` reads an earlier one.',
+    }),
+    baseVersionUuid: Uuid.nullable().meta({
+      description: 'The version that was live when this one was published. Null for a draft, and for the first one.',
+    }),
+    baseRevision: z.int().nonnegative().nullable().meta({ description: 'The revision of `baseVersionUuid`.' }),
   })
   .meta({
     id: 'Version',
@@ -72,28 +93,21 @@ export const Version = z
     example: "const drafts = versions.filter(({ status }) => status === 'draft')",
   })
 
-export const ListVersionsQuery = z.object({ status: VersionStatus.exactOptional() })
+export const ListVersionsQuery = z.object({
+  status: VersionStatus.exactOptional(),
+  deleted: flag.exactOptional().meta({
+    description: 'Also lists deleted drafts that can still be restored. Default: `false`.',
+  }),
+})
 
-export const CreateVersionBody = absent({ name: Name }).meta({
-  id: 'CreateVersionBody',
+export const UpdateVersionBody = absent({
+  name: Name.exactOptional(),
+  description: text({ max: LIMITS.descriptionLength }).exactOptional().meta({ description: '`""` clears the notes.' }),
+}).meta({
+  id: 'UpdateVersionBody',
+  description: 'An absent field stays as it is.',
   example: "{ name: 'Friendlier tone' }",
 })
-
-export const ReleaseCheck = z.enum(['configuration']).meta({
-  description: '`configuration` refuses settings that a run would refuse: the errors in `issues` of the prompts.',
-})
-
-export const ReleaseFinding = z
-  .object({
-    check: ReleaseCheck,
-    code: z.string(),
-    level: z.literal('break'),
-    path: z.string(),
-    line: z.int(),
-    column: z.int(),
-    message: z.string(),
-  })
-  .meta({ id: 'ReleaseFinding', description: 'A finding of a check of a release.' })
 
 export const PublishVersionBody = absent({
   title: nameText({ max: LIMITS.nameLength })
@@ -107,6 +121,7 @@ export const PublishVersionBody = absent({
     .array(ReleaseCheck)
     .exactOptional()
     .meta({ description: 'The checks that refuse the release. Default: none.' }),
+  ...moveOptions,
 }).meta({ id: 'PublishVersionBody', example: "{ title: 'Friendlier tone', description: 'Replies greet by name.' }" })
 
 const ImportedTime = Timestamp.meta({ description: 'A UTC time with milliseconds.' })
@@ -156,12 +171,35 @@ export const Change = nullsAbsent(
   example: "{ path: 'support/reply', status: 'modified', content: 'Hello {{ name }}' }",
 })
 
-export const PushChangesBody = absent({
-  changes: z.array(Change).max(LIMITS.changes).meta({ description: 'One entry per path. May be empty.' }),
-}).meta({
+const Changes = z.array(Change).max(LIMITS.changes).meta({ description: 'One entry per path. May be empty.' })
+
+export const PushChangesBody = absent({ changes: Changes }).meta({
   id: 'PushChangesBody',
   description: 'The changes of a push. The server applies all of them or none.',
   example: "{ changes: [{ path: 'support/reply', status: 'added', content: 'Hello' }] }",
+})
+
+export const CreateVersionBody = absent({
+  name: Name,
+  reuse: z.boolean().default(false).meta({
+    description: 'Takes the newest draft with exactly this name, and creates one only if there is none.',
+  }),
+  changes: Changes.exactOptional(),
+  replace: z
+    .boolean()
+    .default(false)
+    .meta({
+      description:
+        'Afterwards `changes` are the only changes of the draft. A `baseHash` is then the hash of the live text. 409 if ' +
+        "this would undo another author's change.",
+    }),
+  publish: PublishVersionBody.exactOptional().meta({
+    description: 'Publishes the draft too. Needs the key scope `publish`.',
+  }),
+}).meta({
+  id: 'CreateVersionBody',
+  description: 'The server does all of it or nothing.',
+  example: "{ name: 'Friendlier tone' }",
 })
 
 export const PushResult = z
@@ -194,7 +232,7 @@ export const RevertResult = z
 export const DiffVersionsQuery = z.object({
   base: z.string().exactOptional().meta({
     description:
-      'The uuid of a version, or `live`. Default: live for a draft, the previous number for a merged version.',
+      'The uuid of a version, `<uuid>@<revision>`, or `live`. Default: live for a draft, the previous number for a merged version.',
   }),
 })
 
@@ -264,15 +302,39 @@ export const versionRoutes = {
   },
   create: {
     summary: 'Create a draft',
-    description: 'The draft equals live until you change it.',
+    description:
+      'The draft equals live until you change it. With `changes` and `publish`, the draft is filled and published in ' +
+      'the same step. A refusal leaves nothing behind.',
     pathParams: ProjectParams,
     body: CreateVersionBody,
     responses: withErrors({ 200: orRaw(Version) }),
   },
   get: {
     summary: 'Get a version',
-    description: 'Takes the uuid of a version, or `live` for the published one.',
+    description: 'Takes the uuid of a version, `<uuid>@<revision>`, or `live` for the published one.',
+    pathParams: RevisionParams,
+    responses: withErrors({ 200: Version }),
+  },
+  update: {
+    summary: 'Rename a draft',
+    description: 'Changes its name and its release notes. A merged version keeps both.',
     pathParams: VersionParams,
+    body: UpdateVersionBody,
+    responses: withErrors({ 200: Version }),
+  },
+  delete: {
+    summary: 'Delete a draft',
+    description:
+      'The draft is unknown from then on. Its conversations stay. You can restore it within 30 days. Returns the ' +
+      'deleted draft.',
+    pathParams: VersionParams,
+    responses: withErrors({ 200: Version }),
+  },
+  restore: {
+    summary: 'Restore a deleted draft',
+    description: 'The draft returns with its uuid and its changes. 404 later than 30 days after the deletion.',
+    pathParams: VersionParams,
+    body: c.noBody(),
     responses: withErrors({ 200: Version }),
   },
   publish: {
@@ -302,7 +364,7 @@ export const versionRoutes = {
   diff: {
     summary: 'Compare two versions',
     description: 'Returns the changes of the version against its base, ordered by path.',
-    pathParams: VersionParams,
+    pathParams: RevisionParams,
     query: DiffVersionsQuery,
     responses: withErrors({ 200: orRaw(VersionDiff) }),
   },
@@ -310,7 +372,7 @@ export const versionRoutes = {
     summary: "List a version's prompts without their texts",
     description:
       'Returns every prompt with its state, ordered by path. A draft also lists the prompts that it deletes from live.',
-    pathParams: VersionParams,
+    pathParams: RevisionParams,
     responses: withErrors({ 200: VersionTree }),
   },
   import: {
@@ -322,4 +384,4 @@ export const versionRoutes = {
     body: ImportVersionBody,
     responses: withErrors({ 200: orRaw(Version) }),
   },
-}
+} as const

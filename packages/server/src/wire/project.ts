@@ -1,6 +1,6 @@
 import type { Project as ProjectBody, PushResult as PushBody, Version as VersionBody } from '@stet/contract/vocabulary'
 import type { CreatedProject } from '../features/projects/create-project.ts'
-import { NEW_DRAFT, type Project, type RecordedVersion, type Version } from '../features/projects/project.ts'
+import { NEW_DRAFT, type Project, type RecordedVersion } from '../features/projects/project.ts'
 import type { PushResult } from '../features/versions/push-changes.ts'
 import { personBody } from './api-key.ts'
 
@@ -36,25 +36,24 @@ export function versionBody(version: RecordedVersion): VersionBody {
     version: version.number,
     parentCommitUuid: version.parentVersionUuid,
     mergedAt: version.mergedAt?.toISOString() ?? null,
-    deletedAt: null,
+    deletedAt: version.deletedAt?.toISOString() ?? null,
     mainDocumentUuid: null,
     isLive: version.isLive,
     createdAt: version.createdAt.toISOString(),
     updatedAt: version.updatedAt.toISOString(),
     publishedBy: version.publishedBy && personBody(version.publishedBy),
     changeCount: version.changeCount,
-    forcedEdits: version.forcedEdits.map(({ path, author, oldHash, newHash, createdAt }) => {
-      return { path, author: personBody(author), oldHash, newHash, createdAt: createdAt.toISOString() }
+    forcedEdits: version.forcedEdits.map(({ revision, path, author, oldHash, newHash, createdAt }) => {
+      return { revision, path, author: personBody(author), oldHash, newHash, createdAt: createdAt.toISOString() }
     }),
+    revision: version.revision,
+    baseVersionUuid: version.baseVersionUuid,
+    baseRevision: version.baseRevision,
   }
 }
 
-export function newDraftBody(draft: Version): VersionBody {
-  return versionBody({ ...draft, ...NEW_DRAFT })
-}
-
 export function createdProjectBody({ project, version }: CreatedProject) {
-  return { project: projectBody(project), version: newDraftBody(version) }
+  return { project: projectBody(project), version: versionBody({ ...version, ...NEW_DRAFT }) }
 }
 
 export function pushBody(result: PushResult): PushBody {

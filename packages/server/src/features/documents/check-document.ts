@@ -7,6 +7,7 @@ import type { Version } from '../projects/project.ts'
 import { wireParameters } from '../templates/parameters.ts'
 import type { EvaluationOwner, KnownText, TemplateScan, TemplateSource } from '../templates/template-engine.ts'
 import type { Document, DocumentText, UnresolvedDocument } from './document.ts'
+import type { VersionSet } from './ports.ts'
 import { readTexts } from './read-texts.ts'
 
 export interface CheckedText<T = DocumentText> {
@@ -73,7 +74,7 @@ export async function* inBatches<T, Result>(
 }
 
 /** Stops when the texts are larger than a prompt may refer to. */
-export function loadFromVersion(deps: Needs<'stores'>, workspaceId: number, version: Version): LoadTexts {
+export function loadFromVersion(deps: Needs<'stores'>, workspaceId: number, version: VersionSet): LoadTexts {
   return async (paths) => {
     const found: SourceText[] = []
     let bytes = 0
@@ -98,12 +99,12 @@ function withLargeReferences(scan: TemplateScan): TemplateScan {
   return { ...scan, missing: [], errors }
 }
 
-/** Extends `load` with `text`, as if the text were already written. */
-export function loadWith(text: SourceText, load: LoadTexts): LoadTexts {
-  return async (paths) => [
-    ...(paths.includes(text.path) ? [text] : []),
-    ...(await load(paths.filter((path) => path !== text.path))),
-  ]
+/** Extends `load` with texts by path, as if they were already written. Null: no prompt. */
+export function loadWith(written: ReadonlyMap<string, SourceText | null>, load: LoadTexts): LoadTexts {
+  return async (paths) => {
+    const unwritten = paths.filter((path) => !written.has(path))
+    return [...paths.flatMap((path) => written.get(path) ?? []), ...(unwritten.length > 0 ? await load(unwritten) : [])]
+  }
 }
 
 export function describeChecked(version: Version, { text, scan }: Pick<CheckedText, 'text' | 'scan'>): Document {

@@ -43,14 +43,7 @@ async function merge(
   const slots = await writer.stores.documents.listSlotHeads(caller.workspaceId, draft)
   const changes = slots.filter(isChange)
   const publication = { title, description: description ?? null, at, publishedBy: null }
-  await mergeDraft(writer, {
-    caller,
-    draft,
-    slots,
-    changes,
-    publication,
-  })
-  return changes.length
+  return (await mergeDraft(writer, { caller, draft, slots, changes, publication })).changeCount
 }
 
 async function describe(
@@ -64,7 +57,7 @@ async function describe(
   await touch(draft)
   const createdAt = new Date(input.createdAt)
   const history = { uuid, title, description: description ?? null, authorId: author.id, createdAt }
-  const version = await stores.versions.rewrite(workspaceId, draft.projectId, draft.id, history)
+  const version = await stores.versions.update(workspaceId, draft.projectId, draft.id, history)
   audit('audit.version-imported', { workspaceId, versionUuid: uuid, by: apiKeyId })
   return version
 }

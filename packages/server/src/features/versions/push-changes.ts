@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { Change, PushResult as PushBody } from '@stet/contract/vocabulary'
 import { issueAt, refuse } from '../../shared/app-error.ts'
-import type { Needs } from '../deps.ts'
+import type { Author, Caller } from '../../shared/caller.ts'
+import type { Needs, Stores } from '../deps.ts'
 import { changeProject } from '../documents/change-project.ts'
 import { hashContent } from '../documents/check-document.ts'
+import type { DocumentText, TextHead } from '../documents/document.ts'
 import { assertCreatablePath, normalizeDocumentPath } from '../documents/document-path.ts'
-import { deleteText, hashesOf, type Revision, shownIn, writeText } from '../documents/overlay.ts'
-import type { DraftWrite, Slot } from '../documents/ports.ts'
+import { deleteText, hashesOf, isChange, type Revision, shownIn, writeText } from '../documents/overlay.ts'
+import type { DraftWrite, Slot, SlotOf, VersionSet } from '../documents/ports.ts'
 import { assertHashes } from '../documents/preconditions.ts'
 import { findVersionRow, type VersionAddress } from '../documents/version-ref.ts'
 
@@ -18,23 +20,65 @@ export async function pushChanges(
   deps: Needs<'transaction' | 'liveCache' | 'clock' | 'logger'>,
   input: VersionAddress & { changes: readonly Change[] },
 ): Promise<PushResult> {
-  const changes = readChanges(input.changes)
-  const { workspaceId, author } = input.caller
-  return changeProject(deps, input, async ({ stores, at, touch }) => {
-    const version = await findVersionRow(stores, input)
+  const push = { changes: readChanges(input.changes), replaces: false }
+  return changeProject(deps, input, async (writer) => {
+    const version = await findVersionRow(writer.stores, input)
     if (version.number !== null) throw refuse('merged-version')
-    const slots = await stores.documents.listSlots(workspaceId, version, [...changes.keys()])
-    const plan = planChanges(changes, new Map(slots.map((slot) => [slot.path, slot])), { at, by: author })
-    if (plan.writes.length > 0) {
-      await stores.documents.saveDraft(workspaceId, version, plan.writes)
-      await touch(version)
-    }
+    const plan = await planPush(writer.stores, version, { ...push, at: writer.at, caller: input.caller })
+    if (await writePlan(writer.stores, input.caller.workspaceId, version, plan)) await writer.touch(version)
     const { added, modified, deleted } = plan
-    return { versionUuid: version.uuid, documentsProcessed: changes.size, added, modified, deleted }
+    return { versionUuid: version.uuid, documentsProcessed: push.changes.size, added, modified, deleted }
   })
 }
 
-function readChanges(changes: readonly Change[]): Map<string, Change> {
+export interface Push {
+  changes: ReadonlyMap<string, Change>
+  /** Drops the draft's other changes. Hashes are then compared with live, because a draft's author may not know its texts. */
+  replaces: boolean
+}
+
+/**
+ * @param draft may not exist yet: `noDraft` shows live.
+ * @throws AppError ConflictError with all mismatched hashes, or with the other authors' changes that would be dropped.
+ */
+export async function planPush(
+  { documents }: Stores,
+  draft: VersionSet,
+  { caller, at, ...push }: Push & { caller: Caller; at: Date },
+): Promise<Plan> {
+  const { workspaceId, author } = caller
+  const slots = await documents.listSlots(workspaceId, draft, [...push.changes.keys()])
+  const plan = planChanges(push, new Map(slots.map((slot) => [slot.path, slot])), { at, by: author })
+  if (!push.replaces) return plan
+  const heads = await documents.listSlotHeads(workspaceId, draft)
+  const after = new Map(plan.slots.map((slot) => [slot.path, slot]))
+  const paths = heads.filter((head) => isOthersChange(head, author) && !isKept(head, after)).map(({ path }) => path)
+  if (paths.length > 0) throw refuse('others-changed', { paths })
+  return { ...plan, dropped: heads.map(({ path }) => path).filter((path) => !after.has(path)) }
+}
+
+function isOthersChange(head: SlotOf<TextHead>, author: Author): boolean {
+  return isChange(head) && head.draft?.updatedBy?.id !== author.id
+}
+
+function isKept(head: SlotOf<TextHead>, after: ReadonlyMap<string, SlotOf<WrittenHead>>): boolean {
+  const slot = after.get(head.path)
+  return slot !== undefined && shownIn(slot)?.contentHash === shownIn(head)?.contentHash
+}
+
+/** Returns whether anything was written. */
+export async function writePlan(
+  { documents }: Stores,
+  workspaceId: number,
+  draft: VersionSet,
+  { writes, dropped }: Plan,
+): Promise<boolean> {
+  if (writes.length > 0) await documents.saveDraft(workspaceId, draft, writes)
+  if (dropped.length > 0) await documents.deleteDraft(workspaceId, draft, dropped)
+  return writes.length + dropped.length > 0
+}
+
+export function readChanges(changes: readonly Change[]): Map<string, Change> {
   const seen = new Set<string>()
   const wanted = new Map<string, Change>()
   for (const change of changes) {
@@ -47,17 +91,25 @@ function readChanges(changes: readonly Change[]): Map<string, Change> {
   return wanted
 }
 
-interface Plan extends Pick<PushResult, 'added' | 'modified' | 'deleted'> {
+type WrittenHead = TextHead & Pick<DocumentText, 'content'>
+
+export interface Plan extends Pick<PushResult, 'added' | 'modified' | 'deleted'> {
   writes: DraftWrite[]
+  /** The paths whose rows the draft loses. */
+  dropped: string[]
+  /** The slots at the pushed paths, after the push. */
+  slots: SlotOf<WrittenHead>[]
 }
 
-function planChanges(changes: ReadonlyMap<string, Change>, slots: ReadonlyMap<string, Slot>, revision: Revision): Plan {
-  const plan: Plan = { writes: [], added: 0, modified: 0, deleted: 0 }
+function planChanges({ changes, replaces }: Push, slots: ReadonlyMap<string, Slot>, revision: Revision): Plan {
+  const plan: Plan = { writes: [], dropped: [], slots: [], added: 0, modified: 0, deleted: 0 }
   const checked = []
   for (const [path, change] of changes) {
     const slot = slots.get(path) ?? { path, draft: null, live: null }
-    checked.push({ path, actual: hashesOf(slot), wanted: change })
-    const write = planChange(slot, change, revision)
+    checked.push({ path, actual: hashesOf(replaces ? { ...slot, draft: null } : slot), wanted: change })
+    const isMerged = change.liveHash !== undefined || (replaces && change.baseHash !== undefined)
+    const write = planChange(slot, change, revision, isMerged)
+    plan.slots.push({ path, draft: write ?? slot.draft, live: slot.live })
     if (write === null) continue
     plan.writes.push(write)
     const before = shownIn(slot)?.contentHash ?? null
@@ -72,8 +124,7 @@ function planChanges(changes: ReadonlyMap<string, Change>, slots: ReadonlyMap<st
   return plan
 }
 
-function planChange(slot: Slot, { status, content, liveHash }: Change, revision: Revision): DraftWrite | null {
-  const isMerged = liveHash !== undefined
+function planChange(slot: Slot, { status, content }: Change, revision: Revision, isMerged: boolean): DraftWrite | null {
   if (status === 'deleted') return deleteText(slot, revision, isMerged)
   if (content === undefined) throw refuse('invalid-body', issueAt('changes', `content is required for ${slot.path}`))
   const { path } = slot

@@ -83,7 +83,9 @@ async function callWhileEvaluating(routes: readonly WalkedRoute[]): Promise<ApiA
   const answers = await Promise.all(
     routes.map((route) => {
       const path = fill(route.path, { ...address, path: 'three' })
-      const body = { path: route.name === 'documents.create' ? 'new' : 'two', prompt: `New${long}`, messages: [] }
+      const document = { path: route.name === 'documents.create' ? 'new' : 'two', prompt: `New${long}`, messages: [] }
+      const version = { name: 'new', changes: [{ path: 'new', content: `New${long}`, status: 'added' }], publish: {} }
+      const body = { ...document, ...version }
       return httpCall(route.method, `${server.url}/api/v3${path}`, {
         headers: { authorization: `Bearer ${key}` },
         ...(route.method === 'GET' ? {} : { body }),

@@ -4,12 +4,14 @@ import type { SqlSession } from '@stet/embedded-postgres/sql-session'
 import {
   type ConversationTable,
   type DeletionStore,
+  type DraftTable,
   type ErasureRequest,
   type ProjectTable,
   type PurgedRows,
   purgeBatch,
   type SweepPlace,
 } from '../../../features/conversations/deletion/ports.ts'
+import { restorableDays } from '../../../features/projects/project.ts'
 import { erasedAnswer } from './idempotency-store.ts'
 
 const { rows: most, largeRows } = purgeBatch
@@ -72,14 +74,26 @@ const belowProject: Record<ProjectTable, string> = {
   example: `DELETE FROM example WHERE id IN (SELECT id FROM example WHERE project_id = $1 LIMIT ${largeRows})`,
   forced_edit: `DELETE FROM forced_edit WHERE id IN (SELECT f.id FROM version v JOIN forced_edit f ON f.version_id = v.id
     WHERE v.project_id = $1 LIMIT ${most})`,
+  release: batchOf('release', 'project_id = $1'),
   document: batchOf('document', 'project_id = $1'),
   version: batchOf('version', 'project_id = $1'),
   api_key: `${batchOf('api_key', 'project_id = $1')} RETURNING hash AS key`,
-  // An author's name comes from a key. An author is deleted after its last key, version and example.
+  // An author's name comes from a key. An author is deleted after its last key, version, release and example.
   author: `DELETE FROM author WHERE id IN (SELECT a.id FROM project p JOIN author a ON a.workspace_id = p.workspace_id
     WHERE p.id = $1 AND NOT EXISTS (SELECT FROM api_key k WHERE k.author_id = a.id)
       AND NOT EXISTS (SELECT FROM version v WHERE v.author_id = a.id)
+      AND NOT EXISTS (SELECT FROM release r WHERE r.author_id = a.id)
       AND NOT EXISTS (SELECT FROM example e WHERE e.author_id = a.id) LIMIT ${most})`,
+}
+
+/** An hour longer than drafts can be restored, because the clocks of the servers and of the database may differ. */
+const expiredDrafts = `SELECT id FROM version
+  WHERE deleted_at < now() - interval '${restorableDays} days 1 hour' ORDER BY deleted_at LIMIT ${largeRows}`
+
+/** $1 = ids of drafts. */
+const belowDrafts: Record<DraftTable, string> = {
+  document: batchOf('document', 'version_id = ANY($1::int[])'),
+  version: 'DELETE FROM version WHERE id = ANY($1::int[])',
 }
 
 export function postgresDeletionStore(session: SqlSession): DeletionStore {
@@ -150,6 +164,8 @@ export function postgresDeletionStore(session: SqlSession): DeletionStore {
       return (await list('SELECT 1 FROM conversation WHERE project_id = $1 LIMIT 1', [projectId])).length > 0
     },
     purgeProject: (table, projectId) => purge(belowProject[table], projectId),
+    listExpiredDrafts: async () => (await list<{ id: number }>(expiredDrafts)).map(({ id }) => id),
+    purgeDrafts: (table, ids) => purge(belowDrafts[table], [...ids]),
     async removeProject(projectId) {
       const { affectedRows } = await session.query(
         `DELETE FROM project WHERE id = $1 AND deleted_at < now() - ${lateRuns}

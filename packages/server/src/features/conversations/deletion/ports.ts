@@ -32,19 +32,24 @@ export type ConversationTable = (typeof conversationTables)[number]
 
 /**
  * Tables with a project's other rows, in purge order. They are purged after the project's conversations. Authors come
- * last, because API keys, versions and examples refer to them.
+ * last, because API keys, versions, releases and examples refer to them.
  */
 export const projectTables = [
   'idempotency_record',
   'evaluation',
   'example',
   'forced_edit',
+  'release',
   'document',
   'version',
   'api_key',
   'author',
 ] as const
 export type ProjectTable = (typeof projectTables)[number]
+
+/** Tables with a draft's rows, in purge order. */
+export const draftTables = ['document', 'version'] as const
+export type DraftTable = (typeof draftTables)[number]
 
 export interface PurgedRows {
   count: number
@@ -77,6 +82,9 @@ export interface DeletionStore {
   listActiveRuns(projectId: number): Promise<{ workspaceId: number; runUuid: string }[]>
   hasConversations(projectId: number): Promise<boolean>
   purgeProject(table: ProjectTable, projectId: number): Promise<PurgedRows>
+  /** Lists one batch of deleted drafts that can no longer be restored. */
+  listExpiredDrafts(): Promise<number[]>
+  purgeDrafts(table: DraftTable, ids: readonly number[]): Promise<PurgedRows>
   /** Removes a deleted project's row after a delay, once no conversation is left. Returns false until then. */
   removeProject(projectId: number): Promise<boolean>
 }
