@@ -114,6 +114,30 @@ it('counts all readers of other servers as one, and stops publishing when none s
   await expect.poll(published).toBe(0)
 })
 
+it('learns of each batch and of the end without looking', async () => {
+  const never = 600_000
+  const times = { signalMs: never, unheardMs: never, watchMs: never, longestWatchMs: never }
+  const patient = await logServers({ urls: [redisUrl, redisUrl], times })
+  onTestFinished(() => patient.close())
+  const [here, there] = patient.servers
+  if (!here || !there) throw new Error('There are two servers')
+  const runUuid = randomUUID()
+  const stored = activeRun()
+  const events = follow(runUuid, 0, stored, there)
+  const onlyEnd = follow(runUuid, Number.MAX_SAFE_INTEGER, stored, there)
+  // The run was queued, so its readers were there before.
+  const counts: number[] = []
+  const writer = here.log.open(runUuid, (count) => counts.push(count), true)
+  await expect.poll(() => counts).toEqual([1])
+  for (const id of [1, 2, 3]) {
+    writer.append([], [providerEntry(id)])
+    while (events.take(1).length === 0) await events.changed()
+  }
+  await end(writer, 4, stored)
+  expect(idsIn(await readAll(events))).toEqual([4])
+  while (!onlyEnd.isAtEnd()) await onlyEnd.changed()
+})
+
 it('keeps a run alive for readers that only wait for its end, and publishes nothing for them', async () => {
   const { runUuid, readers, open } = openRun()
   const writer = open()
