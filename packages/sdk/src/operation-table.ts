@@ -10,10 +10,13 @@ export const single = {
   'evaluations.annotations': 'conversations.annotations',
 } as const
 
+export const versionPath = '/projects/:projectId/versions/:versionUuid'
+
 /**
- * One line per operation: name, method, path and flags. The flags are `k` for a retry that needs an idempotency key, `r`
- * for a POST that may be repeated, `b` for a request with a body, and `o` for a route outside the API prefix. The build
- * replaces this module by the text, which is half as large as the contract's table.
+ * One line per operation: name, method, path and at most one flag. `*` stands for the path of a version. The flags are `r`
+ * for a POST that may be repeated without an idempotency key, `n` for one that may not be repeated, `b` for a DELETE with
+ * a body, and `o` for a route outside the API prefix. The build replaces this module by the text, which is half as large as
+ * the contract's table.
  */
 export const operationTable: string = [...Object.entries(routes).flatMap(linesOf), 'health GET /health o'].join('\n')
 
@@ -21,11 +24,12 @@ function linesOf([router, records]: [string, Readonly<Record<string, RouteMetada
   const renamed: Record<string, string> = { ...routers, ...single }
   return Object.entries(records).map(([route, metadata]) => {
     const name = renamed[`${router}.${route}`] ?? `${renamed[router] ?? router}.${route}`
-    return [name, metadata.method, metadata.path, flagsOf(metadata)].join(' ').trimEnd()
+    const path = metadata.path.replace(versionPath, '*')
+    return [name, metadata.method, path, flagOf(metadata)].join(' ').trimEnd()
   })
 }
 
-function flagsOf({ method, idempotent, repeatable, readsBody }: RouteMetadata): string {
-  const retry = repeatable ? 'r' : idempotent ? 'k' : ''
-  return `${retry}${method === 'POST' || method === 'PUT' || readsBody ? 'b' : ''}`
+function flagOf({ method, idempotent, repeatable, readsBody }: RouteMetadata): string {
+  if (method !== 'POST') return readsBody ? 'b' : ''
+  return repeatable ? 'r' : idempotent ? '' : 'n'
 }

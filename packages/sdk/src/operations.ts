@@ -1,6 +1,6 @@
 import type { RouteMetadata, routes } from '@stet/contract/routes'
 import type { Health, RouteTypes } from '@stet/contract/vocabulary'
-import { operationTable, type routers, type single } from './operation-table.ts'
+import { operationTable, type routers, type single, versionPath } from './operation-table.ts'
 
 type RouteName = { [R in keyof RouteTypes]: `${R}.${keyof RouteTypes[R] & string}` }[keyof RouteTypes]
 type Renamed<Name extends RouteName> = Name extends keyof typeof single
@@ -38,10 +38,10 @@ export const operations = /* @__PURE__ */ readTable()
 
 function readTable(): Record<OperationName, Operation> {
   const named = operationTable.split('\n').map((line) => {
-    const [name, method, path, flags = ''] = line.split(' ')
-    const has = (flag: string) => flags.includes(flag)
-    const retry = method !== 'POST' || has('r') || (has('k') && 'keyed')
-    return [name, { method, path, retry, sendsBody: has('b'), outside: has('o') }]
+    const [name, method = '', path = '', flag] = line.split(' ')
+    const retry = method !== 'POST' || flag === 'r' || (flag !== 'n' && 'keyed')
+    const sendsBody = /^P/.test(method) || flag === 'b'
+    return [name, { method, path: path.replace('*', versionPath), retry, sendsBody, outside: flag === 'o' }]
   })
   return Object.fromEntries(named) as Record<OperationName, Operation>
 }

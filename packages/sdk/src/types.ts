@@ -19,9 +19,12 @@ import type {
   Health,
   KeyPlan,
   KeyScope,
+  LiveConflict,
   LocatedIssue,
   LogEntry as LogEntryBody,
   Me as MeBody,
+  MergedDocument,
+  MergeRegion,
   MessageInput,
   MessagePart,
   Person,
@@ -42,6 +45,7 @@ import type {
   TextResponse,
   ToolCall,
   TreeItem,
+  UpdateResult,
   Usage,
   Version as VersionBody,
   VersionDiff,
@@ -64,7 +68,9 @@ export type {
   Health,
   KeyPlan,
   KeyScope,
+  LiveConflict,
   LocatedIssue,
+  MergeRegion,
   Person,
   Project,
   PromptIssue,
@@ -78,6 +84,7 @@ export type {
   StopResult,
   ToolCall,
   TreeItem,
+  UpdateResult,
   Usage,
   VersionDiff,
 }
@@ -106,6 +113,9 @@ export interface Prompt extends Omit<Document, 'config' | 'provider'> {
 
 /** A prompt of a list that was requested with `resolved: false`. */
 export type UnresolvedPrompt = Omit<Prompt, 'resolvedContent'>
+
+/** A text that was merged with that of a version. */
+export type MergedPrompt = MergedDocument
 
 /** The result of compiling a prompt, with the messages of its first step. */
 export interface PromptCheck

@@ -54,8 +54,8 @@ describe('routes', () => {
 
   it.each(Object.entries(operations))('%s is retried only if repeating it is safe', (name, route) => {
     const { retry } = route
-    // A repeated tool result is ignored, because the first one counts. An attach and a check only read.
-    const isHarmless = ['runs.toolResult', 'runs.attach', 'prompts.check'].includes(name)
+    // A repeated tool result is ignored, because the first one counts. An attach, a check and a merge only read.
+    const isHarmless = ['runs.toolResult', 'runs.attach', 'prompts.check', 'prompts.merge'].includes(name)
     if (route.method !== 'POST' || isHarmless) return expect(retry).toBe(true)
     const { idempotent } = routeOf(name as InContract)?.metadata ?? {}
     expect(retry).toBe(idempotent === true ? 'keyed' : false)
@@ -82,12 +82,13 @@ const calls: Record<OperationName, (stet: Stet) => unknown> = {
   'versions.list': (stet) => stet.versions.list({ status: 'draft' }),
   'versions.get': (stet) => stet.versions.get(U),
   'versions.create': (stet) => stet.versions.create('draft'),
-  'versions.publish': (stet) => stet.versions.publish(U, { title: 't', description: 'd', force: true }),
+  'versions.publish': (stet) => stet.versions.publish(U, { title: 't', description: 'd', force: true, merge: true }),
   'versions.push': (stet) =>
     stet.versions.push(U, [
       { path: 'a', status: 'added', content: 'x', contentHash: HASH, baseHash: '', liveHash: '' },
       { path: 'b', status: 'deleted', baseHash: HASH, liveHash: HASH },
     ]),
+  'versions.updateFromEnvironment': (stet) => stet.versions.updateFromEnvironment(U, { paths: ['a'] }),
   'versions.revert': (stet) => stet.versions.revert(U, { paths: ['a'] }),
   'versions.diff': (stet) => stet.versions.diff(U, { base: 'live' }),
   'versions.tree': (stet) => stet.versions.tree(U),
@@ -100,6 +101,7 @@ const calls: Record<OperationName, (stet: Stet) => unknown> = {
   'prompts.createOrUpdate': (stet) =>
     stet.prompts.createOrUpdate('a', { prompt: 'x', force: true, baseHash: HASH, liveHash: HASH }),
   'prompts.check': (stet) => stet.prompts.check('a/b', { prompt: 'Hello', parameters: { a: 1 } }),
+  'prompts.merge': (stet) => stet.prompts.merge([{ path: 'a', prompt: 'x', baseHash: HASH, base: 'y' }]),
   'prompts.delete': (stet) => stet.prompts.delete('a/b'),
   'prompts.run': (stet) =>
     stet.prompts.run('a', {

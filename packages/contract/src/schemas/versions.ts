@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import {
   absent,
+  baseText,
   ContentHash,
   DocumentPath,
   expectedHashes,
@@ -12,6 +13,7 @@ import {
   Person,
   ProjectParams,
   PromptText,
+  requireBaseHash,
   Timestamp,
   text,
   Uuid,
@@ -19,6 +21,7 @@ import {
 } from '../common.ts'
 import { withErrors } from '../errors.ts'
 import { LIMITS } from '../vocabulary/limits.ts'
+import { UpdateFromEnvironmentBody, UpdateResult } from './merges.ts'
 
 export const VersionStatus = z.enum(['draft', 'merged']).meta({
   description: 'A draft can change. A merged version was published, and only a write with `force` changes its prompts.',
@@ -103,6 +106,14 @@ export const PublishVersionBody = absent({
   force: z.boolean().default(false).meta({
     description: "Publishes even if live has changed the same prompts. The draft's texts overwrite those of live.",
   }),
+  merge: z
+    .boolean()
+    .default(false)
+    .meta({
+      description:
+        'If live has changed the same prompts, merges the texts by line and publishes the result. 409 only if the changes ' +
+        'overlap.',
+    }),
   block: z
     .array(ReleaseCheck)
     .exactOptional()
@@ -140,6 +151,7 @@ const changeShape = {
   content: z.string().exactOptional().meta({ description: 'Required for `added` and `modified`. May be `""`.' }),
   contentHash: z.string().exactOptional().meta({ description: 'Accepted and ignored.' }),
   ...expectedHashes,
+  ...baseText,
 }
 
 export const Change = nullsAbsent(
@@ -156,9 +168,26 @@ export const Change = nullsAbsent(
   example: "{ path: 'support/reply', status: 'modified', content: 'Hello {{ name }}' }",
 })
 
-export const PushChangesBody = absent({
-  changes: z.array(Change).max(LIMITS.changes).meta({ description: 'One entry per path. May be empty.' }),
-}).meta({
+export const PushChangesBody = nullsAbsent(
+  z
+    .object({
+      changes: z.array(Change).max(LIMITS.changes).meta({ description: 'One entry per path. May be empty.' }),
+      merge: z
+        .boolean()
+        .default(false)
+        .meta({
+          description:
+            'Merges a change by line if its prompt has changed since `baseHash`. 409 only if the changes overlap. Requires ' +
+            '`baseHash` in each change.',
+        }),
+    })
+    .superRefine(({ changes, merge }, context) => {
+      if (!merge) return
+      for (const [index, change] of changes.entries()) {
+        if (change.status !== 'unchanged') requireBaseHash(context, change, ['changes', index])
+      }
+    }),
+).meta({
   id: 'PushChangesBody',
   description: 'The changes of a push. The server applies all of them or none.',
   example: "{ changes: [{ path: 'support/reply', status: 'added', content: 'Hello' }] }",
@@ -172,6 +201,10 @@ export const PushResult = z
     added: z.int().nonnegative(),
     modified: z.int().nonnegative(),
     deleted: z.int().nonnegative(),
+    merged: z
+      .array(z.object({ path: z.string(), content: z.string(), contentHash: ContentHash }))
+      .exactOptional()
+      .meta({ description: 'Only after a push with `merge`: the texts that were merged with newer ones.' }),
   })
   .meta({ id: 'PushResult' })
 
@@ -279,7 +312,8 @@ export const versionRoutes = {
     summary: 'Publish a draft',
     description:
       'Applies the changes of the draft to live, gives it the next number and makes it live, in one step. 409 if live ' +
-      'changed a path that the draft also changes: a push with `liveHash` resolves it, `force` overrides it. 422 if a ' +
+      'changed a path that the draft also changes: `merge` resolves it if the changes do not overlap, a push with ' +
+      '`liveHash` in any case, `force` overrides it. 422 if a ' +
       'prompt does not compile. 400 if the version is not a draft.',
     pathParams: VersionParams,
     body: PublishVersionBody,
@@ -287,10 +321,21 @@ export const versionRoutes = {
   },
   push: {
     summary: 'Push changes to a draft',
-    description: 'Applies all changes or none. 409 if a `baseHash` or `liveHash` is out of date.',
+    description:
+      'Applies all changes or none. 409 if a `baseHash` or `liveHash` is out of date. With `merge`, 409 only if the ' +
+      'changes overlap.',
     pathParams: VersionParams,
     body: PushChangesBody,
     responses: withErrors({ 200: orRaw(PushResult) }),
+  },
+  updateFromEnvironment: {
+    summary: "Merge live's changes into a draft",
+    description:
+      'Merges by line each prompt that live has changed since the draft changed it. Clean results are written, and ' +
+      'publishing finds no conflict there. The others are listed.',
+    pathParams: VersionParams,
+    body: UpdateFromEnvironmentBody,
+    responses: withErrors({ 200: orRaw(UpdateResult) }),
   },
   revert: {
     summary: 'Revert changes of a draft',
@@ -322,4 +367,4 @@ export const versionRoutes = {
     body: ImportVersionBody,
     responses: withErrors({ 200: orRaw(Version) }),
   },
-}
+} as const

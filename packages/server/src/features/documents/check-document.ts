@@ -98,11 +98,12 @@ function withLargeReferences(scan: TemplateScan): TemplateScan {
   return { ...scan, missing: [], errors }
 }
 
-/** Extends `load` with `text`, as if the text were already written. */
-export function loadWith(text: SourceText, load: LoadTexts): LoadTexts {
+/** Extends `load` with `texts`, as if these were already written. */
+export function loadWith(texts: Iterable<SourceText>, load: LoadTexts): LoadTexts {
+  const given = new Map([...texts].map((text) => [text.path, text]))
   return async (paths) => [
-    ...(paths.includes(text.path) ? [text] : []),
-    ...(await load(paths.filter((path) => path !== text.path))),
+    ...paths.flatMap((path) => given.get(path) ?? []),
+    ...(await load(paths.filter((path) => !given.has(path)))),
   ]
 }
 

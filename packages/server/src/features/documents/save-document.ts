@@ -6,6 +6,7 @@ import { changeProject, type ProjectWriter } from './change-project.ts'
 import { checkText, describeChecked, hashContent, loadFromVersion, loadWith } from './check-document.ts'
 import type { Document, DocumentText } from './document.ts'
 import { assertCreatablePath, normalizeDocumentPath } from './document-path.ts'
+import { assertCurrent, type CurrentWrites, writeMerged } from './merge/write-merged.ts'
 import { deleteText, editMerged, hashesOf, type NewText, shownIn, writeText } from './overlay.ts'
 import type { Slot } from './ports.ts'
 import { assertPreconditions, type Preconditions } from './preconditions.ts'
@@ -22,6 +23,10 @@ export interface DocumentInput extends VersionAddress {
 export interface CreateOrUpdateInput extends DocumentInput, Preconditions {
   /** Allows an in-place edit of a merged version. */
   force: boolean
+  /** In a draft: merges the text if the document has changed since `baseHash`, instead of refusing the write. */
+  merge?: boolean
+  /** The text with the hash `baseHash`. */
+  base?: string
 }
 
 /** @throws AppError BadRequestError for the path or a merged version, NotFoundError, ConflictError for a taken path. */
@@ -51,13 +56,27 @@ export async function getOrCreateDocument(deps: Writes, input: DocumentInput): P
 
 /**
  * Without preconditions, the last write wins.
- * @throws AppError BadRequestError for the path, a merged version without force, or a merged version with `liveHash`;
- * ForbiddenError for force without the key scope `publish`; NotFoundError, PreconditionFailedError, ConflictError.
+ * @throws AppError BadRequestError for the path, a merged version without force, a merged version with `liveHash`, or a
+ * wrong `base`; ForbiddenError for force without the key scope `publish`; NotFoundError, PreconditionFailedError,
+ * ConflictError.
  */
 export async function createOrUpdateDocument(deps: Writes, input: CreateOrUpdateInput): Promise<Document> {
+  const { merge, baseHash, base, content } = input
+  if (!merge || baseHash === undefined) return updateDocument(deps, input)
+  const path = normalizeDocumentPath(input.path)
+  return writeMerged(deps, input, [{ path, content, baseHash, base }], async (current) => {
+    const { content: text, baseHash: replaced, isMerged } = current.get(path) ?? { content, baseHash }
+    const written = { ...input, content: text ?? content, baseHash: replaced }
+    const document = await updateDocument(deps, written, current)
+    return isMerged ? { ...document, merged: true } : document
+  })
+}
+
+function updateDocument(deps: Writes, input: CreateOrUpdateInput, current?: CurrentWrites): Promise<Document> {
   return saveDocument(deps, input, async (writer, version, path) => {
     if (version.number !== null) return forceText(writer, input, { ...version, number: version.number }, path)
     const slot = await findSlot(writer, input, version, path)
+    if (current) assertCurrent(current, [slot])
     assertPreconditions(path, hashesOf(slot), input)
     return writeDraft(writer, input, version, slot, input.liveHash !== undefined)
   })
@@ -74,7 +93,7 @@ async function saveDocument(
   const { version: addressed } = await resolveVersion(deps, input)
   const { content } = input
   const written = { path, content, contentHash: hashContent(content) }
-  const load = loadWith(written, loadFromVersion(deps, input.caller.workspaceId, addressed))
+  const load = loadWith([written], loadFromVersion(deps, input.caller.workspaceId, addressed))
   const { scan } = await checkText(deps, written, load, ownerOf(input))
   return changeProject(deps, input, async (writer) => {
     const version = await findVersionRow(writer.stores, input)

@@ -8,7 +8,7 @@ import type { PublishVersionBody, ReleaseFinding } from '@stet/contract/vocabula
 import { AppError, refuse } from '../../shared/app-error.ts'
 import type { Needs, Stores } from '../deps.ts'
 import { changeProject, type ProjectWriter } from '../documents/change-project.ts'
-import { checkText, hashContent, inBatches, loadFromVersion } from '../documents/check-document.ts'
+import { checkText, hashContent, inBatches, loadFromVersion, loadWith } from '../documents/check-document.ts'
 import type { DocumentText, TextHead } from '../documents/document.ts'
 import { comparePaths } from '../documents/document-path.ts'
 import { isChange, isConflict } from '../documents/overlay.ts'
@@ -18,6 +18,15 @@ import { findProject, findVersionRow, ownerOf, type VersionAddress } from '../do
 import type { RecordedVersion, Version } from '../projects/project.ts'
 import type { EvaluationOwner, TemplateScan } from '../templates/template-engine.ts'
 import { mergeDraft } from './merge-draft.ts'
+import {
+  ChangedMeanwhile,
+  hashesOfConflict,
+  type LiveMerges,
+  mergeWithLive,
+  noMerges,
+  withMerge,
+  writeMerges,
+} from './merge-with-live.ts'
 
 type PublishVersionInput = VersionAddress & PublishVersionBody
 
@@ -36,10 +45,11 @@ const maxAttempts = 20
 export async function publishVersion(deps: Publishes, input: PublishVersionInput): Promise<RecordedVersion> {
   await findProject(deps, input.caller, input.projectId)
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-    const { draft, changes } = await readDraft(deps.stores, input)
-    const compiled = await compileDraft(deps, ownerOf(input), draft, changes)
-    if (input.block?.includes('configuration')) assertConfigured(compiled.changed)
     try {
+      const merges = input.merge ? await mergeDraftWithLive(deps, input) : noMerges
+      const { draft, changes } = await readDraft(deps.stores, input, merges)
+      const compiled = await compileDraft(deps, ownerOf(input), { draft, changes, merges })
+      if (input.block?.includes('configuration')) assertConfigured(compiled.changed)
       return await changeProject(deps, input, (writer) => publishCompiled(writer, input, compiled))
     } catch (error) {
       if (!(error instanceof ChangedMeanwhile)) throw error
@@ -48,9 +58,6 @@ export async function publishVersion(deps: Publishes, input: PublishVersionInput
   throw refuse('draft-kept-changing')
 }
 
-/** Rolls back a transaction that would publish uncompiled texts. */
-class ChangedMeanwhile extends Error {}
-
 async function publishCompiled(
   writer: ProjectWriter,
   input: PublishVersionInput,
@@ -58,7 +65,8 @@ async function publishCompiled(
 ): Promise<RecordedVersion> {
   const { stores, at } = writer
   const { workspaceId, author } = input.caller
-  const { draft, slots, changes } = await readDraft(stores, input)
+  const { draft, slots, changes } = await readDraft(stores, input, compiled.merges)
+  await writeMerges(stores, workspaceId, draft, compiled.merges, { at, by: author })
   const texts = await stores.documents.list(workspaceId, draft, { paths: compiled.paths, orReferring: true })
   if (fingerprint(hashesIn(texts), changes) !== compiled.fingerprint) throw new ChangedMeanwhile()
   const publication = {
@@ -80,15 +88,31 @@ async function publishCompiled(
   return { ...version, publishedBy: author, changeCount: changes.length, forcedEdits: [] }
 }
 
-/** Returns the draft, its slots, and those that would change live. @throws AppError BadRequestError, ConflictError. */
+/** @throws AppError ConflictError for texts that cannot be merged, unless forced. */
+async function mergeDraftWithLive(deps: Publishes, input: PublishVersionInput): Promise<LiveMerges> {
+  const draft = await findDraft(deps.stores, input)
+  const slots = await deps.stores.documents.listSlotHeads(input.caller.workspaceId, draft)
+  const merges = await mergeWithLive(deps, ownerOf(input), draft, slots)
+  if (!input.force && merges.conflicts.length > 0) throw refuse('live-changed', { conflicts: merges.conflicts })
+  return merges
+}
+
+/**
+ * Returns the draft, its slots after the merges, and those that would change live.
+ * @throws AppError BadRequestError, ConflictError; ChangedMeanwhile for conflicts that are newer than the merges.
+ */
 async function readDraft(
   stores: Stores,
   input: PublishVersionInput,
+  merges: LiveMerges,
 ): Promise<{ draft: Version; slots: SlotHead[]; changes: SlotHead[] }> {
   const draft = await findDraft(stores, input)
-  const slots = await stores.documents.listSlotHeads(input.caller.workspaceId, draft)
+  const found = await stores.documents.listSlotHeads(input.caller.workspaceId, draft)
+  const slots = found.map((slot) => withMerge(slot, merges))
   const changes = slots.filter(isChange)
-  if (!input.force) assertNoConflict(changes.filter(isConflict))
+  const conflicts = input.force ? [] : changes.filter(isConflict)
+  if (conflicts.length > 0 && input.merge) throw new ChangedMeanwhile()
+  if (conflicts.length > 0) throw refuse('live-changed', { conflicts: conflicts.map(hashesOfConflict) })
   return { draft, slots, changes }
 }
 
@@ -102,23 +126,13 @@ async function findDraft(stores: Stores, input: PublishVersionInput): Promise<Ve
   return version
 }
 
-function assertNoConflict(slots: readonly SlotHead[]): void {
-  if (slots.length === 0) return
-  const conflicts = slots.map(({ path, draft, live }) => ({
-    path,
-    documentUuid: live?.documentUuid ?? draft?.documentUuid,
-    baseHash: draft?.baseHash ?? null,
-    liveHash: live?.contentHash ?? null,
-    draftHash: draft && draft.deletedAt === null ? draft.contentHash : null,
-  }))
-  throw refuse('live-changed', { conflicts })
-}
-
 /** The result of a successful compilation. Valid until a text at `paths` or a text with references changes. */
 interface CompiledDraft {
   paths: readonly string[]
   fingerprint: string
   changed: readonly CheckedHead[]
+  /** The texts that replace those of the draft. */
+  merges: LiveMerges
 }
 
 /**
@@ -128,16 +142,18 @@ interface CompiledDraft {
 async function compileDraft(
   deps: Needs<'stores' | 'templates'>,
   owner: EvaluationOwner,
-  draft: Version,
-  changes: readonly SlotHead[],
+  { draft, changes, merges }: { draft: Version; changes: readonly SlotHead[]; merges: LiveMerges },
 ): Promise<CompiledDraft> {
   const { workspaceId } = owner
   const changed = new Set(changes.map((slot) => slot.path))
   const texts = readTexts(deps.stores, workspaceId, draft, { paths: [...changed], orReferring: true })
-  const load = loadFromVersion(deps, workspaceId, draft)
+  const load = loadWith(merges.clean.values(), loadFromVersion(deps, workspaceId, draft))
   const checked: CheckedHead[] = []
   const hashes = new Map<string, string>()
-  const check = (text: DocumentText) => checkText(deps, text, load, owner)
+  const check = (text: DocumentText) => {
+    const { content, contentHash } = merges.clean.get(text.path) ?? text
+    return checkText(deps, { ...text, content, contentHash }, load, owner)
+  }
   // Keeps no text: the resolved texts of a whole project may not fit in memory.
   for await (const { text, source, scan } of inBatches(deps, texts, owner, check)) {
     const { path, documentUuid, contentHash } = text
@@ -155,6 +171,7 @@ async function compileDraft(
   return {
     paths: [...changed, ...hashes.keys()],
     fingerprint: fingerprint(hashes, changes),
+    merges,
     changed: checked.filter(({ path }) => changed.has(path)),
   }
 }

@@ -4,6 +4,7 @@ import type { Document as DocumentBody } from '@stet/contract/vocabulary'
 import type { Request, Response } from 'express'
 import { checkPrompt } from '../../features/checks/check-prompt.ts'
 import type { Document } from '../../features/documents/document.ts'
+import { mergeDocuments } from '../../features/documents/merge/merge-documents.ts'
 import { listDocuments, listUnresolved, readDocument } from '../../features/documents/read-document.ts'
 import {
   createDocument,
@@ -67,6 +68,9 @@ export function documentRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<typ
       const input = { ...address, path: params.path, ...(ifMatch === undefined ? {} : { ifMatch }) }
       const { documentUuid, path } = await deleteDocument(deps, input)
       return { status: 200, body: { documentUuid, path } }
+    },
+    merge: async ({ params, body, res }) => {
+      return { status: 200, body: await mergeDocuments(deps, { ...body, ...addressOf(params, res) }) }
     },
     check: async ({ params, body, res }) => {
       const address = addressOf(params, res)

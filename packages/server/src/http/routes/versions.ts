@@ -9,6 +9,7 @@ import { pushChanges } from '../../features/versions/push-changes.ts'
 import { readTree } from '../../features/versions/read-tree.ts'
 import { listVersions, readVersion } from '../../features/versions/read-versions.ts'
 import { revertDraft } from '../../features/versions/revert-draft.ts'
+import { updateFromEnvironment } from '../../features/versions/update-from-environment.ts'
 import { pushBody, versionBody } from '../../wire/project.ts'
 import { treeItemBody } from '../../wire/tree.ts'
 import { callerOf, whileOpen } from '../auth/request-context.ts'
@@ -43,7 +44,18 @@ export function versionRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<type
       }),
     push: async ({ params, body, req, res }) =>
       onlyOnce(deps, { req, res, status: 200 }, async (own) =>
-        pushBody(await pushChanges(own, { ...body, caller: callerOf(res), ...versionAddress(params) })),
+        pushBody(
+          await pushChanges(own, { ...body, caller: callerOf(res), ...versionAddress(params), signal: whileOpen(res) }),
+        ),
+      ),
+    updateFromEnvironment: async ({ params, body, req, res }) =>
+      onlyOnce(deps, { req, res, status: 200 }, (own) =>
+        updateFromEnvironment(own, {
+          ...body,
+          caller: callerOf(res),
+          ...versionAddress(params),
+          signal: whileOpen(res),
+        }),
       ),
     revert: async ({ params, body, req, res }) =>
       onlyOnce(deps, { req, res, status: 200 }, (own) =>

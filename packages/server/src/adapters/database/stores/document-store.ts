@@ -115,6 +115,10 @@ export function postgresDocumentStore(client: DatabaseClient): DocumentStore {
       })
       return row && toMergedText(row)
     },
+    async findContentOptional(workspaceId, projectId, path, contentHash) {
+      const where = { projectId, path, contentHash, project: { workspaceId } }
+      return (await client.document.findFirst({ where, select: { content: true } }))?.content ?? null
+    },
     async knowsDocument(workspaceId, projectId, documentUuid) {
       const where = { projectId, documentUuid, project: { workspaceId } }
       return (await client.document.findFirst({ where, select: { id: true } })) !== null

@@ -1,9 +1,11 @@
 import type { ApiAnswer } from '../../api-call.ts'
+import type { Placeholders } from '../../contract-routes.ts'
 import { importedVersion } from '../requests.ts'
 import { inDraft, inLive, type Scenario, to } from '../scenario.ts'
 import { newName, type World } from '../world.ts'
 
 const changed = { path: 'contested', status: 'modified', content: 'changed' }
+const mismatched = { path: 'hello', prompt: 'x', base: 'x', baseHash: 'other' }
 
 export const promptCauses: Record<string, Scenario> = {
   'versions.publish not-a-draft': (world) => to('versions.publish', world, { ids: inLive(world), body: {} }),
@@ -16,7 +18,16 @@ export const promptCauses: Record<string, Scenario> = {
     await to('versions.publish', world, { ids: one, body: {} })
     return to('versions.publish', world, { ids: two, body: {} })
   },
-  'versions.publish draft-kept-changing': publishWhileChanging,
+  'versions.publish draft-kept-changing': async (world) =>
+    callWhileChanging(world, 'versions.publish', await inDraft(world)),
+  'versions.updateFromEnvironment draft-kept-changing': async (world) => {
+    const ids = await inDraft(world)
+    // Equal texts with different hashes conflict, and merge without a base.
+    const { body } = await to('documents.get', world, { ids: { ...ids, path: 'hello' } })
+    for (const prompt of ['x', body['content']])
+      await to('documents.createOrUpdate', world, { ids, body: { path: 'hello', prompt } })
+    return callWhileChanging(world, 'versions.updateFromEnvironment', ids)
+  },
   'versions.publish draft-does-not-compile': async (world) => {
     const ids = await inDraft(world)
     await to('documents.create', world, { ids, body: { path: newName(), prompt: '{{ if }}' } })
@@ -42,6 +53,11 @@ export const promptCauses: Record<string, Scenario> = {
     to('versions.push', world, { ids: await inDraft(world), body: { changes: [changed, changed] } }),
   'versions.push base-changed': async (world) =>
     to('versions.push', world, { ids: await inDraft(world), body: { changes: [{ ...changed, baseHash: 'other' }] } }),
+  'versions.push base-mismatch': async (world) =>
+    to('versions.push', world, {
+      ids: await inDraft(world),
+      body: { merge: true, changes: [{ ...changed, ...mismatched }] },
+    }),
   'versions.push live-text-changed': async (world) =>
     to('versions.push', world, { ids: await inDraft(world), body: { changes: [{ ...changed, liveHash: 'other' }] } }),
   'documents.list list-too-large': async (world) => {
@@ -62,6 +78,10 @@ export const promptCauses: Record<string, Scenario> = {
       ids: await inDraft(world),
       body: { path: 'hello', prompt: 'x', baseHash: 'other' },
     }),
+  'documents.createOrUpdate base-mismatch': async (world) =>
+    to('documents.createOrUpdate', world, { ids: await inDraft(world), body: { merge: true, ...mismatched } }),
+  'documents.merge base-mismatch': async (world) =>
+    to('documents.merge', world, { ids: await inDraft(world), body: { items: [mismatched] } }),
   'documents.createOrUpdate live-text-changed': async (world) =>
     to('documents.createOrUpdate', world, {
       ids: await inDraft(world),
@@ -108,8 +128,7 @@ export const promptCauses: Record<string, Scenario> = {
 }
 
 /** Changes the draft constantly, so that every read returns different texts. */
-async function publishWhileChanging(world: World): Promise<ApiAnswer> {
-  const ids = await inDraft(world)
+async function callWhileChanging(world: World, route: string, ids: Placeholders): Promise<ApiAnswer> {
   await to('documents.create', world, { ids, body: { path: newName(), prompt: 'x' } })
   const { session } = world.bench.server.database
   const { rows } = await session.query(
@@ -120,7 +139,7 @@ async function publishWhileChanging(world: World): Promise<ApiAnswer> {
   await session.query('ALTER TABLE document RENAME TO document_kept')
   await session.query(`CREATE VIEW document AS SELECT ${columns.join(', ')} FROM document_kept`)
   try {
-    return await to('versions.publish', world, { ids, body: {} })
+    return await to(route, world, { ids, body: {} })
   } finally {
     await session.query('DROP VIEW document')
     await session.query('ALTER TABLE document_kept RENAME TO document')

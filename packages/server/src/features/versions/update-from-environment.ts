@@ -1,0 +1,51 @@
+/** Merges live's newer texts into a draft, so that publishing finds fewer conflicts. */
+import type { UpdateFromEnvironmentBody, UpdateResult } from '@stet/contract/vocabulary'
+import { refuse } from '../../shared/app-error.ts'
+import type { Needs } from '../deps.ts'
+import { changeProject } from '../documents/change-project.ts'
+import { normalizeDocumentPath } from '../documents/document-path.ts'
+import { findProject, findVersionRow, ownerOf, type VersionAddress } from '../documents/version-ref.ts'
+import { ChangedMeanwhile, type LiveMerges, mergeWithLive, writeMerges } from './merge-with-live.ts'
+
+type Updates = Needs<'stores' | 'transaction' | 'liveCache' | 'templates' | 'clock' | 'logger'>
+
+// Another attempt follows only if a write changed the texts between merge and lock.
+const maxAttempts = 20
+
+/** @throws AppError BadRequestError for a merged version; NotFoundError; ConflictError for a draft that keeps changing. */
+export async function updateFromEnvironment(
+  deps: Updates,
+  input: VersionAddress & UpdateFromEnvironmentBody,
+): Promise<UpdateResult> {
+  const paths = input.paths && new Set(input.paths.map(normalizeDocumentPath))
+  await findProject(deps, input.caller, input.projectId)
+  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+    const draft = await findVersionRow(deps.stores, input)
+    if (draft.number !== null) throw refuse('merged-version')
+    const slots = await deps.stores.documents.listSlotHeads(input.caller.workspaceId, draft)
+    const asked = slots.filter(({ path }) => paths?.has(path) ?? true)
+    const merges = await mergeWithLive(deps, ownerOf(input), draft, asked)
+    const isWritten = merges.clean.size === 0 || (await writeUpdate(deps, input, merges))
+    if (!isWritten) continue
+    const updated = [...merges.clean.values()].map(({ path, contentHash }) => ({ path, contentHash }))
+    return { versionUuid: draft.uuid, updated, conflicts: [...merges.conflicts] }
+  }
+  throw refuse('draft-kept-changing')
+}
+
+/** Returns false, and writes nothing, if a text has changed since it was merged. */
+async function writeUpdate(deps: Updates, input: VersionAddress, merges: LiveMerges): Promise<boolean> {
+  try {
+    await changeProject(deps, input, async ({ stores, at, touch }) => {
+      const draft = await findVersionRow(stores, input)
+      if (draft.number !== null) throw refuse('merged-version')
+      const revision = { at, by: input.caller.author }
+      await writeMerges(stores, input.caller.workspaceId, draft, merges, revision)
+      await touch(draft)
+    })
+    return true
+  } catch (error) {
+    if (error instanceof ChangedMeanwhile) return false
+    throw error
+  }
+}
