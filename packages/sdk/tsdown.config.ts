@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'tsdown'
 import { bundledLicenses } from '../../scripts/build/bundled-licenses.ts'
-import { operationTable, versionPath } from './src/operation-table.ts'
+import { operationTable } from './src/operation-table.ts'
 
 const DISPOSABLE = '/// <reference lib="esnext.disposable" />'
 
@@ -24,8 +24,7 @@ export const writtenTable = {
   transform: {
     order: 'pre' as const,
     filter: { id: /sdk\/src\/operation-table\.ts$/ },
-    handler: () =>
-      `export const versionPath = ${JSON.stringify(versionPath)}; export const operationTable = ${JSON.stringify(operationTable)}`,
+    handler: () => `export const operationTable = ${JSON.stringify(operationTable)}`,
   },
 }
 

@@ -24,6 +24,7 @@ export { ERROR_STATUSES, ErrorBody, type ErrorStatus, RunErrorCode } from './err
 export { Health, type OperatorRoute, type OperatorRouteName, operatorRoutes } from './operator-routes.ts'
 export { API_PREFIX, consoleRoutes, type RouteMetadata, routes } from './routes.ts'
 export * from './schemas/api-keys.ts'
+export { Change, ChangeStatus, PushChangesBody, PushResult } from './schemas/changes.ts'
 export * from './schemas/console.ts'
 export * from './schemas/conversations.ts'
 export * from './schemas/documents.ts'

@@ -49,6 +49,7 @@ export interface ErrorDetails {
   'path-taken': Path
   'base-changed': Conflicts
   'live-text-changed': Conflicts
+  'others-changed': { paths: string[] }
   'live-changed': LiveConflicts
   'conversation-busy': RetryAfter
   'name-taken': { name: string }

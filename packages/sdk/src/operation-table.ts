@@ -10,26 +10,36 @@ export const single = {
   'evaluations.annotations': 'conversations.annotations',
 } as const
 
-export const versionPath = '/projects/:projectId/versions/:versionUuid'
+type Row = [name: string, method: string, path: string, flag: string]
+
+const health: Row = ['health', 'GET', '/health', '']
 
 /**
- * One line per operation: name, method, path and at most one flag. `*` stands for the path of a version. The flags are `r`
- * for a POST that may be repeated without an idempotency key, `n` for one that may not be repeated, `b` for a DELETE with
- * a body, and `o` for a route outside the API prefix. The build replaces this module by the text, which is half as large as
- * the contract's table.
+ * One line per operation: name, method, path and a flag. A path begins with the number of segments that it shares with
+ * the path before. A POST is repeated only with an idempotency key, unless it has the flag `r` (always) or `n` (never).
+ * The flag `b` is for a DELETE with a body. The build replaces this module by the text, which is half as large as the
+ * contract's table.
  */
-export const operationTable: string = [...Object.entries(routes).flatMap(linesOf), 'health GET /health o'].join('\n')
+export const operationTable: string = [...Object.entries(routes).flatMap(rowsOf), health]
+  // The text is shortest in this order.
+  .sort(([, , one], [, , other]) => (one < other ? -1 : 1))
+  .map(([name, method, path, flag], place, rows) => {
+    const segments = path.split('/')
+    const before = rows[place - 1]?.[2].split('/') ?? []
+    const shared = segments.findIndex((segment, index) => segment !== before[index] || index === segments.length - 1)
+    return [name, method, [shared, ...segments.slice(shared)].join('/'), flag].join(' ').trimEnd()
+  })
+  .join('\n')
 
-function linesOf([router, records]: [string, Readonly<Record<string, RouteMetadata>>]): string[] {
+function rowsOf([router, records]: [string, Readonly<Record<string, RouteMetadata>>]): Row[] {
   const renamed: Record<string, string> = { ...routers, ...single }
   return Object.entries(records).map(([route, metadata]) => {
     const name = renamed[`${router}.${route}`] ?? `${renamed[router] ?? router}.${route}`
-    const path = metadata.path.replace(versionPath, '*')
-    return [name, metadata.method, path, flagOf(metadata)].join(' ').trimEnd()
+    return [name, metadata.method, metadata.path, flagOf(metadata)]
   })
 }
 
 function flagOf({ method, idempotent, repeatable, readsBody }: RouteMetadata): string {
-  if (method !== 'POST') return readsBody ? 'b' : ''
-  return repeatable ? 'r' : idempotent ? '' : 'n'
+  if (method === 'POST') return repeatable ? 'r' : idempotent ? '' : 'n'
+  return readsBody ? 'b' : ''
 }

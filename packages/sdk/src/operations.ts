@@ -1,6 +1,6 @@
 import type { RouteMetadata, routes } from '@stet/contract/routes'
 import type { Health, RouteTypes } from '@stet/contract/vocabulary'
-import { operationTable, type routers, type single, versionPath } from './operation-table.ts'
+import { operationTable, type routers, type single } from './operation-table.ts'
 
 type RouteName = { [R in keyof RouteTypes]: `${R}.${keyof RouteTypes[R] & string}` }[keyof RouteTypes]
 type Renamed<Name extends RouteName> = Name extends keyof typeof single
@@ -37,11 +37,13 @@ export interface Operation {
 export const operations = /* @__PURE__ */ readTable()
 
 function readTable(): Record<OperationName, Operation> {
-  const named = operationTable.split('\n').map((line) => {
-    const [name, method = '', path = '', flag] = line.split(' ')
-    const retry = method !== 'POST' || flag === 'r' || (flag !== 'n' && 'keyed')
-    const sendsBody = /^P/.test(method) || flag === 'b'
-    return [name, { method, path: path.replace('*', versionPath), retry, sendsBody, outside: flag === 'o' }]
-  })
-  return Object.fromEntries(named) as Record<OperationName, Operation>
+  let path: string[] = []
+  const read = (line: string) => {
+    const [name, method, tail = '', flag] = line.split(' ')
+    const [shared, ...segments] = tail.split('/')
+    path = [...path.slice(0, Number(shared)), ...segments]
+    const retry = method !== 'POST' || (flag ? flag === 'r' : 'keyed')
+    return [name, { method, path: path.join('/'), retry, sendsBody: / P| b$/.test(line), outside: name === 'health' }]
+  }
+  return Object.fromEntries(operationTable.split('\n').map(read)) as Record<OperationName, Operation>
 }

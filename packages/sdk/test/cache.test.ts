@@ -32,10 +32,9 @@ function promptServer() {
       return json({ name: 'Failure', message: 'no', errorCode: 'x', details: {} }, status)(response, request)
     const etag = `"${text}"`
     if (request.headers['if-none-match'] === etag) return void response.writeHead(304, { ETag: etag }).end()
-    return json({ content: text, path: request.url, versionUuid: 'v-live', config: {} }, 200, { ETag: etag })(
-      response,
-      request,
-    )
+    return json({ content: text, path: request.url, uuid: 'reused', versionUuid: 'v-live', config: {} }, 200, {
+      ETag: etag,
+    })(response, request)
   }
   return localServer(reply).then((server) => ({ ...server, state }))
 }
@@ -245,12 +244,15 @@ describe('writes', () => {
     ['push', (stet) => stet.versions.push(V, []), [V]],
     ['revert', (stet) => stet.versions.revert(V), [V]],
     ['publish', (stet) => stet.versions.publish(V), [V, 'live']],
-    ['nothing', (stet) => stet.versions.create('next'), []],
+    ['a draft that is filled', (stet) => stet.versions.create('next', { reuse: true, changes: [] }), ['reused']],
+    ['a draft that is published', (stet) => stet.versions.create('next', { publish: {} }), ['reused', 'live']],
+    ['the deletion of a draft', (stet) => stet.versions.delete(V), [V]],
+    ['nothing', (stet) => stet.versions.restore('deleted'), []],
   ]
   it.each(writes)('%s evicts the prompts that it may have changed', async (_, write, forgotten) => {
     const { url, requests } = await promptServer()
     const stet = client(url)
-    const versions = [V, 'v2', 'live']
+    const versions = [V, 'v2', 'reused', 'live']
     for (const version of versions) await stet.version(version).prompts.get('a')
     const other = stet.project(8)
     await other.prompts.get('a')

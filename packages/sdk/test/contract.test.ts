@@ -54,8 +54,9 @@ describe('routes', () => {
 
   it.each(Object.entries(operations))('%s is retried only if repeating it is safe', (name, route) => {
     const { retry } = route
-    // A repeated tool result is ignored, because the first one counts. An attach, a check and a merge only read.
-    const isHarmless = ['runs.toolResult', 'runs.attach', 'prompts.check', 'prompts.merge'].includes(name)
+    // A repeated tool result is ignored, because the first one counts. A draft is restored once. The others only read.
+    const reads = ['runs.attach', 'prompts.check', 'prompts.merge']
+    const isHarmless = ['runs.toolResult', 'versions.restore', ...reads].includes(name)
     if (route.method !== 'POST' || isHarmless) return expect(retry).toBe(true)
     const { idempotent } = routeOf(name as InContract)?.metadata ?? {}
     expect(retry).toBe(idempotent === true ? 'keyed' : false)
@@ -81,7 +82,16 @@ const calls: Record<OperationName, (stet: Stet) => unknown> = {
   'projects.delete': (stet) => stet.projects.delete(3, { name: 'Help' }),
   'versions.list': (stet) => stet.versions.list({ status: 'draft' }),
   'versions.get': (stet) => stet.versions.get(U),
-  'versions.create': (stet) => stet.versions.create('draft'),
+  'versions.create': (stet) =>
+    stet.versions.create('draft', {
+      reuse: true,
+      replace: true,
+      changes: [{ path: 'a', status: 'added', content: 'x' }],
+      publish: { title: 't' },
+    }),
+  'versions.update': (stet) => stet.versions.update(U, { name: 'x', description: 'd' }),
+  'versions.delete': (stet) => stet.versions.delete(U),
+  'versions.restore': (stet) => stet.versions.restore(U),
   'versions.publish': (stet) => stet.versions.publish(U, { title: 't', description: 'd', force: true, merge: true }),
   'versions.push': (stet) =>
     stet.versions.push(U, [

@@ -218,7 +218,7 @@ describe('a server other than stet', () => {
   /** Answers as another service would: `health` for /health, and `other` for everything else. */
   const host = async (other: Reply, health: Reply) => {
     const server = await localServer((response, request) =>
-      (request.url.endsWith('/health') ? health : other)(response, request),
+      (request.url === '/app/health' ? health : other)(response, request),
     )
     const stet = client(`${server.url}/app`)
     return {
@@ -257,6 +257,15 @@ describe('a server other than stet', () => {
     const asked = requests.filter(({ url }) => url === '/app/health')
     expect(asked).toHaveLength(3)
     for (const { headers } of asked) expect(headers).not.toHaveProperty('authorization')
+  })
+
+  it('a server at the root of the address is named', async () => {
+    const server = await localServer((response, request) =>
+      (request.url === '/health' ? stetHealth : text('', 404))(response, request),
+    )
+    await expect(client(`${server.url}/app`).prompts.get('a')).rejects.toThrow(
+      `${server.url}/app: this is no stet server (GET /health answered 404). A stet server answers at ${server.url}: set baseUrl to it`,
+    )
   })
 
   it.each([

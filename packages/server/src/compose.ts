@@ -318,9 +318,11 @@ interface Parts extends Telemetry, Awaited<ReturnType<typeof connectWithKeys>> {
 function createDeps(parts: Parts) {
   const { config, database, logger, replaced, runs, live, storage } = parts
   const guard = { allowedPrivateHosts: config.allowedPrivateHosts }
+  const stores = { ...database.stores, externalLogs: postgresExternalLogStore(database) }
   return {
-    stores: database.stores,
+    stores,
     transaction: database.transaction,
+    singleWrite: (work) => work(stores),
     runs: {
       store: runs,
       queue: live.queue,
@@ -340,7 +342,6 @@ function createDeps(parts: Parts) {
     },
     deletions: { store: postgresDeletionStore(database.ownSession), work: createDeletionWork() },
     idempotency: { upkeep: postgresIdempotencyUpkeep(database.ownSession), claimsInWork: new Map() },
-    externalLogs: postgresExternalLogStore(database),
     providers: {
       drivers: createModelDrivers({ guard, clock: systemClock, limits: replaced.providerLimits }),
       resolved: new LRUCache({ max: 500 }),

@@ -140,6 +140,13 @@ export const RESOURCE_CAUSES = {
     when: 'the live text has changed since `liveHash`',
     next: "Merge live's new text and send its hash.",
   },
+  'others-changed': {
+    code: 'ConflictError',
+    message: 'The draft has changes of other authors, first {paths.0}',
+    details: ['paths'],
+    when: "`replace` would undo another author's change",
+    next: 'Publish or revert the changes at `details.paths`, or leave out `replace`.',
+  },
   'live-changed': {
     code: 'ConflictError',
     message: 'The live version changed {conflicts.length} prompt(s) that this draft also changes',

@@ -1,27 +1,27 @@
+import { initContract } from '@ts-rest/core'
 import { z } from 'zod'
 import {
   absent,
-  baseText,
   ContentHash,
   DocumentPath,
-  expectedHashes,
   Id,
   Name,
   nameText,
-  nullsAbsent,
   orRaw,
   Person,
   ProjectParams,
-  PromptText,
-  requireBaseHash,
   Timestamp,
   text,
   Uuid,
   VersionParams,
 } from '../common.ts'
 import { withErrors } from '../errors.ts'
+import { flag } from '../query-values.ts'
 import { LIMITS } from '../vocabulary/limits.ts'
+import { Changes, PushChangesBody, PushResult } from './changes.ts'
 import { UpdateFromEnvironmentBody, UpdateResult } from './merges.ts'
+
+const c = initContract()
 
 export const VersionStatus = z.enum(['draft', 'merged']).meta({
   description: 'A draft can change. A merged version was published, and only a write with `force` changes its prompts.',
@@ -55,7 +55,9 @@ export const Version = z
     }),
     parentCommitUuid: Uuid.nullable().meta({ description: 'The version that was live when this version was created.' }),
     mergedAt: Timestamp.nullable(),
-    deletedAt: z.null(),
+    deletedAt: Timestamp.nullable().meta({
+      description: 'When the draft was deleted. Only a list with `deleted` and the response of the deletion show it.',
+    }),
     mainDocumentUuid: z.null(),
     isLive: z.boolean(),
     createdAt: Timestamp,
@@ -75,10 +77,19 @@ export const Version = z
     example: "const drafts = versions.filter(({ status }) => status === 'draft')",
   })
 
-export const ListVersionsQuery = z.object({ status: VersionStatus.exactOptional() })
+export const ListVersionsQuery = z.object({
+  status: VersionStatus.exactOptional(),
+  deleted: flag.exactOptional().meta({
+    description: 'Also lists deleted drafts that can still be restored. Default: `false`.',
+  }),
+})
 
-export const CreateVersionBody = absent({ name: Name }).meta({
-  id: 'CreateVersionBody',
+export const UpdateVersionBody = absent({
+  name: Name.exactOptional(),
+  description: text({ max: LIMITS.descriptionLength }).exactOptional().meta({ description: '`""` clears the notes.' }),
+}).meta({
+  id: 'UpdateVersionBody',
+  description: 'An absent field stays as it is.',
   example: "{ name: 'Friendlier tone' }",
 })
 
@@ -141,72 +152,28 @@ export const ImportVersionBody = absent({
     "{ title: 'Friendlier tone', authorName: 'Ada', createdAt: '2026-01-02T03:04:05.678Z', mergedAt: '2026-01-03T08:30:00.000Z' }",
 })
 
-export const ChangeStatus = z
-  .enum(['added', 'modified', 'deleted', 'unchanged'])
-  .meta({ description: '`added` and `modified` both create or replace the prompt. The server skips `unchanged`.' })
-
-const changeShape = {
-  path: DocumentPath,
-  status: ChangeStatus,
-  content: z.string().exactOptional().meta({ description: 'Required for `added` and `modified`. May be `""`.' }),
-  contentHash: z.string().exactOptional().meta({ description: 'Accepted and ignored.' }),
-  ...expectedHashes,
-  ...baseText,
-}
-
-export const Change = nullsAbsent(
-  z.object(changeShape).superRefine((change, context) => {
-    if (change.status !== 'added' && change.status !== 'modified') return
-    const content = PromptText.safeParse(change.content)
-    for (const issue of content.error?.issues ?? []) {
-      context.addIssue({ code: 'custom', path: ['content'], message: issue.message })
-    }
+export const CreateVersionBody = absent({
+  name: Name,
+  reuse: z.boolean().default(false).meta({
+    description: 'Takes the newest draft with exactly this name, and creates one only if there is none.',
   }),
-).meta({
-  id: 'Change',
-  description: 'One change of a push. `added` and `modified` require `content`.',
-  example: "{ path: 'support/reply', status: 'modified', content: 'Hello {{ name }}' }",
-})
-
-export const PushChangesBody = nullsAbsent(
-  z
-    .object({
-      changes: z.array(Change).max(LIMITS.changes).meta({ description: 'One entry per path. May be empty.' }),
-      merge: z
-        .boolean()
-        .default(false)
-        .meta({
-          description:
-            'Merges a change by line if its prompt has changed since `baseHash`. 409 only if the changes overlap. Requires ' +
-            '`baseHash` in each change.',
-        }),
-    })
-    .superRefine(({ changes, merge }, context) => {
-      if (!merge) return
-      for (const [index, change] of changes.entries()) {
-        if (change.status !== 'unchanged') requireBaseHash(context, change, ['changes', index])
-      }
+  changes: Changes.exactOptional(),
+  replace: z
+    .boolean()
+    .default(false)
+    .meta({
+      description:
+        'Afterwards `changes` are the only changes of the draft. A `baseHash` is then the hash of the live text. 409 if ' +
+        "this would undo another author's change.",
     }),
-).meta({
-  id: 'PushChangesBody',
-  description: 'The changes of a push. The server applies all of them or none.',
-  example: "{ changes: [{ path: 'support/reply', status: 'added', content: 'Hello' }] }",
+  publish: PublishVersionBody.exactOptional().meta({
+    description: 'Publishes the draft too. Needs the key scope `publish`.',
+  }),
+}).meta({
+  id: 'CreateVersionBody',
+  description: 'The server does all of it or nothing.',
+  example: "{ name: 'Friendlier tone' }",
 })
-
-export const PushResult = z
-  .object({
-    commitUuid: Uuid,
-    versionUuid: Uuid.meta({ description: 'The same as `commitUuid`.' }),
-    documentsProcessed: z.int().nonnegative(),
-    added: z.int().nonnegative(),
-    modified: z.int().nonnegative(),
-    deleted: z.int().nonnegative(),
-    merged: z
-      .array(z.object({ path: z.string(), content: z.string(), contentHash: ContentHash }))
-      .exactOptional()
-      .meta({ description: 'Only after a push with `merge`: the texts that were merged with newer ones.' }),
-  })
-  .meta({ id: 'PushResult' })
 
 export const RevertVersionBody = absent({
   paths: z.array(DocumentPath).min(1).max(LIMITS.changes).exactOptional(),
@@ -297,7 +264,9 @@ export const versionRoutes = {
   },
   create: {
     summary: 'Create a draft',
-    description: 'The draft equals live until you change it.',
+    description:
+      'The draft equals live until you change it. With `changes` and `publish`, the draft is filled and published in ' +
+      'the same step. A refusal leaves nothing behind.',
     pathParams: ProjectParams,
     body: CreateVersionBody,
     responses: withErrors({ 200: orRaw(Version) }),
@@ -306,6 +275,28 @@ export const versionRoutes = {
     summary: 'Get a version',
     description: 'Takes the uuid of a version, or `live` for the published one.',
     pathParams: VersionParams,
+    responses: withErrors({ 200: Version }),
+  },
+  update: {
+    summary: 'Rename a draft',
+    description: 'Changes its name and its release notes. A merged version keeps both.',
+    pathParams: VersionParams,
+    body: UpdateVersionBody,
+    responses: withErrors({ 200: Version }),
+  },
+  delete: {
+    summary: 'Delete a draft',
+    description:
+      'The draft is unknown from then on. Its conversations stay. You can restore it within 30 days. Returns the ' +
+      'deleted draft.',
+    pathParams: VersionParams,
+    responses: withErrors({ 200: Version }),
+  },
+  restore: {
+    summary: 'Restore a deleted draft',
+    description: 'The draft returns with its uuid and its changes. 404 later than 30 days after the deletion.',
+    pathParams: VersionParams,
+    body: c.noBody(),
     responses: withErrors({ 200: Version }),
   },
   publish: {

@@ -174,6 +174,12 @@ export const ERROR_CAUSES = {
     message: '{conflicts.length} live text(s) changed since the given liveHash, first {conflicts.0.path}',
     details: ['conflicts'],
   },
+  'others-changed': {
+    code: 'ConflictError',
+    status: 409,
+    message: 'The draft has changes of other authors, first {paths.0}',
+    details: ['paths'],
+  },
   'live-changed': {
     code: 'ConflictError',
     status: 409,
@@ -428,6 +434,7 @@ export type ErrorCause =
   | 'version-uuid-taken'
   | 'base-changed'
   | 'live-text-changed'
+  | 'others-changed'
   | 'live-changed'
   | 'draft-kept-changing'
   | 'conversation-busy'

@@ -351,9 +351,23 @@ export interface CreateSignInLinkBody {
   ttlSeconds?: number
 }
 
-/** @example { name: 'Friendlier tone' } */
+/**
+ * The server does all of it or nothing.
+ * @example { name: 'Friendlier tone' }
+ */
 export interface CreateVersionBody {
   name: string
+  /** Takes the newest draft with exactly this name, and creates one only if there is none. Default: `false`. */
+  reuse?: boolean
+  /** One entry per path. May be empty. */
+  changes?: Change[]
+  /**
+   * Afterwards `changes` are the only changes of the draft. A `baseHash` is then the hash of the live text. 409 if
+   * this would undo another author's change. Default: `false`.
+   */
+  replace?: boolean
+  /** Publishes the draft too. Needs the key scope `publish`. */
+  publish?: PublishVersionBody
 }
 
 /**
@@ -874,6 +888,8 @@ export interface ListProvidersQuery {
 
 export interface ListVersionsQuery {
   status?: VersionStatus
+  /** Also lists deleted drafts that can still be restored. Default: `false`. */
+  deleted?: boolean
 }
 
 /** A prompt of a list. `resolvedContent` is absent if the query has `resolved: false`. */
@@ -1730,6 +1746,16 @@ export interface UpdateResult {
 }
 
 /**
+ * An absent field stays as it is.
+ * @example { name: 'Friendlier tone' }
+ */
+export interface UpdateVersionBody {
+  name?: string
+  /** `""` clears the notes. */
+  description?: string
+}
+
+/**
  * Token counts of one step or of a whole run. `promptTokens` equals `inputTokens`, and `completionTokens` equals
  * `outputTokens`.
  * @example console.log(`${result.tokenUsage.inputTokens} in, ${result.tokenUsage.outputTokens} out`)
@@ -1768,7 +1794,8 @@ export interface Version {
   /** The version that was live when this version was created. */
   parentCommitUuid: string | null
   mergedAt: string | null
-  deletedAt: null
+  /** When the draft was deleted. Only a list with `deleted` and the response of the deletion show it. */
+  deletedAt: string | null
   mainDocumentUuid: null
   isLive: boolean
   createdAt: string
@@ -1826,6 +1853,9 @@ export interface RouteTypes {
     list: { query: ListVersionsQuery; result: Version[] }
     create: { body: CreateVersionBody; result: Version }
     get: { result: Version }
+    update: { body: UpdateVersionBody; result: Version }
+    delete: { result: Version }
+    restore: { result: Version }
     publish: { body: PublishVersionBody; result: Version }
     push: { body: PushChangesBody; result: PushResult }
     updateFromEnvironment: { body: UpdateFromEnvironmentBody; result: UpdateResult }

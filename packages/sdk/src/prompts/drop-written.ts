@@ -14,15 +14,17 @@ export async function dropWritten(
 ): Promise<void> {
   const { logger } = settings
   const options = cacheOptions(settings, true)
-  const [, versions, addressed] = /^(.*\/versions\/)([^/]+)/.exec(exchange.url) ?? []
-  const { force } = (exchange.body as { force?: boolean } | undefined) ?? {}
+  const [, versions, addressed] = /^(.*\/versions)(?:\/([^/]+))?/.exec(exchange.url) ?? []
+  const { force, publish } = (exchange.body as { force?: boolean; publish?: object } | undefined) ?? {}
   const answer = await outcome.catch(() => undefined)
-  const { versionUuid } = (answer?.data ?? {}) as { versionUuid?: string }
-  const reached = new Set([addressed, versionUuid, (force || exchange.url.endsWith('/publish')) && 'live'])
+  const { versionUuid, uuid } = (answer?.data ?? {}) as { versionUuid?: string; uuid?: string }
+  const isOfLive = force || publish || exchange.url.endsWith('/publish')
+  // The address of a version that is created does not name it.
+  const reached = new Set([addressed ?? uuid, versionUuid, isOfLive && 'live'])
   try {
     const prefix = await keyPrefix(settings, exchange)
     for (const version of reached) {
-      if (version) await cacheOf(settings, options).drop(`${prefix}${versions}${version}/`, { options, logger })
+      if (version) await cacheOf(settings, options).drop(`${prefix}${versions}/${version}/`, { options, logger })
     }
   } catch (error) {
     // A cache failure must not change the outcome of the write.

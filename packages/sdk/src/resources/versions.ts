@@ -1,9 +1,11 @@
 import type {
+  CreateVersionBody,
   DiffVersionsQuery,
   ImportVersionBody,
   ListVersionsQuery,
   PublishVersionBody,
   PushChangesBody,
+  UpdateVersionBody,
 } from '@stet/contract/vocabulary'
 import type { ApiPromise } from '../api-promise.ts'
 import type { InProject } from '../options.ts'
@@ -27,7 +29,7 @@ export class Versions {
   }
 
   /**
-   * Lists drafts first, then merged versions, newest first.
+   * Lists drafts first, then merged versions, newest first. With `deleted`, also drafts that can still be restored.
    *
    * @example const drafts = await stet.versions.list({ status: 'draft' })
    */
@@ -45,12 +47,43 @@ export class Versions {
   }
 
   /**
-   * Creates a draft based on the live version.
+   * Creates a draft based on the live version. Options fill and publish it in the same step, or take the draft that
+   * already has the name; a refusal leaves nothing behind. Publishing also needs the key scope `publish`.
    *
-   * @example const draft = await stet.versions.create('friendlier replies')
+   * @example
+   * const draft = await stet.versions.create('friendlier replies')
+   * const changes = [{ path: 'support/reply', status: 'modified' as const, content: text }]
+   * await stet.versions.create('pull request 7', { reuse: true, replace: true, changes })
    */
-  create(name: string, o: InProject = {}): ApiPromise<Version> {
-    return this.#api.call('versions.create', { name }, o)
+  create(name: string, o: InProject & Omit<CreateVersionBody, 'name'> = {}): ApiPromise<Version> {
+    return writePrompts(this.#api, 'versions.create', { name }, o)
+  }
+
+  /**
+   * Renames a draft, or changes its notes.
+   *
+   * @example await stet.versions.update(draft.uuid, { name: 'friendlier replies, without emoji' })
+   */
+  update(versionUuid: string, i: UpdateVersionBody, o: InProject = {}): ApiPromise<Version> {
+    return this.#api.call('versions.update', { ...i, versionUuid }, o)
+  }
+
+  /**
+   * Deletes a draft. Its conversations stay, and `restore` brings it back within 30 days.
+   *
+   * @example await stet.versions.delete(draft.uuid)
+   */
+  delete(versionUuid: string, o: InProject = {}): ApiPromise<Version> {
+    return writePrompts(this.#api, 'versions.delete', { versionUuid }, o)
+  }
+
+  /**
+   * Restores a deleted draft with its changes.
+   *
+   * @example await stet.versions.restore(draft.uuid)
+   */
+  restore(versionUuid: string, o: InProject = {}): ApiPromise<Version> {
+    return this.#api.call('versions.restore', { versionUuid }, o)
   }
 
   /**

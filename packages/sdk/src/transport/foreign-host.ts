@@ -10,25 +10,34 @@ const TIMEOUT_MS = 5000
 export async function explainForeign(settings: Settings, error: ApiError): Promise<ApiError> {
   // A proxy may remove the request id of an error of stet, but not its code.
   if (error.serverResponse.includes('"errorCode"')) return error
-  const { rootUrl, fetch, fetchOptions, defaultHeaders } = settings
+  const { rootUrl } = settings
+  const health = await readHealth(settings, rootUrl)
+  if (health === undefined || health.isStet) return error
+  const { status } = health
+  // A gateway that refuses or fails may be in front of a stet server.
+  if (status !== 404 && status !== 405 && status >= 300) return error
+  const { origin } = new URL(rootUrl)
+  const isAbove = origin !== rootUrl && (await readHealth(settings, origin))?.isStet === true
+  const found = isAbove ? `. A stet server answers at ${origin}: set baseUrl to it` : ''
+  const message = `${rootUrl}: this is no stet server (GET /health answered ${status})${found}`
+  return new (errorClassOf(error.status))({ ...error, headers: error.headers ?? new Headers(), message })
+}
+
+/** Resolves with undefined if the host did not answer. */
+async function readHealth(settings: Settings, url: string): Promise<{ status: number; isStet: boolean } | undefined> {
+  const { fetch, fetchOptions, defaultHeaders } = settings
   const headers = new Headers({ Accept: 'application/json' })
   for (const [name, value] of Object.entries(defaultHeaders ?? {})) if (value !== null) headers.set(name, value)
-  let status: number
   try {
-    const response = await fetch(`${rootUrl}/health`, {
+    const response = await fetch(`${url}/health`, {
       ...fetchOptions,
       headers,
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
-    status = response.status
-    if (isStet(await response.text())) return error
+    return { status: response.status, isStet: isStet(await response.text()) }
   } catch {
-    return error
+    return undefined
   }
-  // A gateway that refuses or fails may be in front of a stet server.
-  if (status !== 404 && status !== 405 && status >= 300) return error
-  const message = `${rootUrl}: this is no stet server (GET /health answered ${status})`
-  return new (errorClassOf(error.status))({ ...error, headers: error.headers ?? new Headers(), message })
 }
 
 function isStet(text: string): boolean {

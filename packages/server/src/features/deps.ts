@@ -62,11 +62,11 @@ export interface Deps {
   stores: Stores
   /** Runs `work` in one transaction. `work` must not call a provider, evaluate a template or wait. */
   transaction<T>(work: (stores: Stores) => Promise<T>): Promise<T>
+  /** For `work` with a single write, which is atomic by itself. Opens a transaction only to store the response with it. */
+  singleWrite<T>(work: (stores: Stores) => Promise<T>): Promise<T>
   runs: RunDeps
   deletions: DeletionDeps
   idempotency: IdempotencyDeps
-  /** Writes in its own transaction, like `runs`. `stores.externalLogs` writes in the caller's transaction. */
-  externalLogs: ExternalLogStore
   providers: ProviderDeps
   secrets: SecretBox
   /** Absent without a limit of stored bytes. */

@@ -1,5 +1,6 @@
 import type { Project as ProjectBody, PushResult as PushBody, Version as VersionBody } from '@stet/contract/vocabulary'
-import type { Project, RecordedVersion } from '../features/projects/project.ts'
+import type { CreatedProject } from '../features/projects/create-project.ts'
+import { NEW_DRAFT, type Project, type RecordedVersion } from '../features/projects/project.ts'
 import type { PushResult } from '../features/versions/push-changes.ts'
 import { personBody } from './api-key.ts'
 
@@ -35,7 +36,7 @@ export function versionBody(version: RecordedVersion): VersionBody {
     version: version.number,
     parentCommitUuid: version.parentVersionUuid,
     mergedAt: version.mergedAt?.toISOString() ?? null,
-    deletedAt: null,
+    deletedAt: version.deletedAt?.toISOString() ?? null,
     mainDocumentUuid: null,
     isLive: version.isLive,
     createdAt: version.createdAt.toISOString(),
@@ -46,6 +47,10 @@ export function versionBody(version: RecordedVersion): VersionBody {
       return { path, author: personBody(author), oldHash, newHash, createdAt: createdAt.toISOString() }
     }),
   }
+}
+
+export function createdProjectBody({ project, version }: CreatedProject) {
+  return { project: projectBody(project), version: versionBody({ ...version, ...NEW_DRAFT }) }
 }
 
 export function pushBody(result: PushResult): PushBody {

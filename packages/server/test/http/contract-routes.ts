@@ -76,6 +76,7 @@ export const validBody: Record<string, Record<string, unknown>> = {
   'projects.update': { name: 'x' },
   'projects.delete': { name: 'x' },
   'versions.create': { name: 'x' },
+  'versions.update': { name: 'x' },
   'versions.push': { changes: [{ path: 'a', status: 'modified', content: 'x' }] },
   'versions.import': { title: 'x', authorName: 'x', createdAt: '2026-01-02T03:04:05.678Z' },
   'documents.create': { path: 'a' },

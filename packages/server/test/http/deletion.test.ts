@@ -296,3 +296,26 @@ describe('DELETE /projects/{id}', () => {
     }
   })
 })
+
+describe('DELETE of a draft', () => {
+  it('can be undone for 30 days, and then its rows are purged', async () => {
+    const project = await createTestProject(bench.api)
+    const versions = `/projects/${project.id}/versions`
+    const deleted = async (days: number) => {
+      const changes = ['a', 'b'].map((path) => ({ path, content: `${days}`, status: 'added' }))
+      const { body } = await bench.api('POST', versions, { body: { name: `${days} days`, changes } })
+      const draft = `${versions}/${String(body['uuid'])}`
+      await bench.api('DELETE', draft)
+      await sql(`UPDATE version SET deleted_at = now() - $2::int * interval '1 day' WHERE id = $1`, [body['id'], days])
+      return { draft, id: body['id'], uuid: body['uuid'] }
+    }
+    const [kept, gone] = [await deleted(29), await deleted(31)]
+    const restorable = await bench.api('GET', `${versions}?deleted=true&status=draft`)
+    expect(restorable.body).toMatchObject([{ uuid: kept.uuid }, { uuid: project.draftUuid, deletedAt: null }])
+    expect(refusalOf(await bench.api('POST', `${gone.draft}/restore`))).toMatchObject({ reason: 'unknown-version' })
+    bench.server.deps.deletions.work.wake()
+    await expect.poll(() => sql('SELECT id FROM version WHERE id = $1', [gone.id])).toEqual([])
+    expect(await sql('SELECT id FROM document WHERE version_id = $1', [gone.id])).toEqual([])
+    expect((await bench.api('POST', `${kept.draft}/restore`)).body).toMatchObject({ changeCount: 2, deletedAt: null })
+  })
+})

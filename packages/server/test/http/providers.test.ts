@@ -21,6 +21,17 @@ async function store(body: Record<string, unknown>): Promise<number> {
   return Number(answer.body['id'])
 }
 
+it.each([
+  ['custom', 'url', { url: 'https://models.example.com/v1/chat/completions' }],
+  ['custom', 'url', { url: 'https://models.example.com/v1/responses/' }],
+  ['anthropic', 'configuration.baseUrl', { configuration: { baseUrl: 'https://models.example.com/v1/messages' } }],
+])('refuses the address of one operation as the address of a provider: %s, %s', async (provider, path, body) => {
+  const entry = { name: 'operation', provider, token, defaultModel: 'm', ...body }
+  const answer = await bench.api('POST', '/provider-api-keys', { body: entry })
+  expect(refusalOf(answer)).toEqual({ status: 400, reason: 'invalid-body', path })
+  expect(answer.text).toContain('must be the base address, without /')
+})
+
 describe('GET /providers', () => {
   const list = async (call = bench.api) => {
     const answer = await call('GET', '/providers')

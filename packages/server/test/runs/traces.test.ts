@@ -213,6 +213,17 @@ it('continues the trace in a background run and in a chat', async () => {
     ])
 })
 
+it('continues a traced conversation whose draft was deleted', async () => {
+  const url = bench.live.replace('/live', '')
+  const changes = [{ path: 'drafted', status: 'added', content: prompts.computed }]
+  const { body } = await bench.api('POST', url, { body: { name: 'traced', changes } })
+  const draft = `${url}/${String(body['uuid'])}`
+  const ran = await bench.api('POST', `${draft}/documents/run`, { body: { path: 'drafted' } })
+  await bench.api('DELETE', draft)
+  const chat = { messages: [{ role: 'user', content: 'More' }] }
+  expect((await bench.chat(String(ran.body['uuid']), chat, tracedBy(traceIdOf(6)))).status).toBe(200)
+})
+
 it('samples as configured, and follows the caller', async () => {
   const sampling = { OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.5' }
   const { collector, bench, close } = await open(sampling)

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Version } from '../../src/features/projects/project.ts'
+import { createVersion } from '../../src/features/versions/create-version.ts'
 import { AppError } from '../../src/shared/app-error.ts'
 import { count, seed, timeFor } from '../support/counts.ts'
 import { recordHistory } from './history.ts'
@@ -110,6 +111,19 @@ describe('concurrent work on one project', () => {
     expect(await bench.texts('live')).toEqual(texts)
   })
 
+  it('makes one draft for 20 requests that reuse it by name', async () => {
+    const bench = await newBench(workbench)
+    const { deps, caller } = workbench
+    const input = { caller, projectId: bench.projectId, name: 'pull request', reuse: true, replace: true }
+    const changes = (index: number) => [{ path: 'a', status: 'added' as const, content: `${index}` }]
+    const made = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => createVersion(deps, { ...input, changes: changes(index) })),
+    )
+    const drafts = await deps.stores.versions.list(caller.workspaceId, bench.projectId, { status: 'draft' })
+    expect(drafts.map(({ title }) => title)).toEqual(['pull request', 'Initial version'])
+    expect(new Set(made.map(({ uuid }) => uuid))).toEqual(new Set([drafts[0]?.uuid]))
+  })
+
   it('publishes a consistent snapshot of a draft during edits', async () => {
     const bench = await newBench(workbench)
     const pair = (index: number) =>
@@ -142,7 +156,9 @@ async function publishOnceItRests(bench: Bench): Promise<void> {
 }
 
 async function expectHistoryOfSets(bench: Bench, drafts: readonly Version[]): Promise<void> {
-  const versions = await workbench.deps.stores.versions.list(workbench.caller.workspaceId, bench.projectId, 'merged')
+  const versions = await workbench.deps.stores.versions.list(workbench.caller.workspaceId, bench.projectId, {
+    status: 'merged',
+  })
   const expected: string[] = []
   for (const version of versions.reverse()) {
     expected.push(`from/${drafts.findIndex(({ uuid }) => uuid === version.uuid)}`)

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hashContent } from '../../src/features/documents/check-document.ts'
+import { createVersion } from '../../src/features/versions/create-version.ts'
 import { publishVersion } from '../../src/features/versions/publish-version.ts'
 import { type Bench, failure, newBench, openWorkbench, type Ref, type Workbench } from './workbench.ts'
 
@@ -53,7 +54,7 @@ describe('numbering', () => {
     const [older, newer] = [await bench.newDraft(), await bench.newDraft()]
     const { deps, caller } = workbench
     const uuids = async (status?: 'draft' | 'merged') =>
-      (await deps.stores.versions.list(caller.workspaceId, bench.projectId, status)).map(({ uuid }) => uuid)
+      (await deps.stores.versions.list(caller.workspaceId, bench.projectId, { status })).map(({ uuid }) => uuid)
     expect(await uuids()).toEqual([newer.uuid, older.uuid, second.uuid, bench.draft.uuid])
     expect(await uuids('draft')).toEqual([newer.uuid, older.uuid])
     expect(await uuids('merged')).toEqual([second.uuid, bench.draft.uuid])
@@ -231,6 +232,28 @@ describe('compilation', () => {
     const address = { caller, projectId: bench.projectId, versionRef: bench.draft.uuid }
     await expect(publishVersion(raced, { ...address, force: false })).rejects.toEqual(failure('draft-does-not-compile'))
     expect(edit).toBeDefined()
+  })
+
+  it('compiles the texts of a new draft, which no row held, with what live is at its publication', async () => {
+    const bench = await newBench(workbench)
+    await bench.put(bench.draft, 'part', 'fine')
+    await bench.publish(bench.draft)
+    const { deps, caller } = workbench
+    const next = await bench.newDraft()
+    await bench.remove(next, 'part')
+    // The first transaction is that of the publication: the reference disappears after it was compiled.
+    let removal: Promise<unknown> | undefined
+    const transaction: typeof deps.transaction = async (work) => {
+      removal ??= bench.publish(next)
+      await removal
+      return deps.transaction(work)
+    }
+    const changes = [{ path: 'a', status: 'added' as const, content: '<prompt path="part" />' }]
+    const before = await deps.stores.versions.list(caller.workspaceId, bench.projectId)
+    const input = { caller, projectId: bench.projectId, name: 'both', changes, publish: {} }
+    await expect(createVersion({ ...deps, transaction }, input)).rejects.toEqual(failure('draft-does-not-compile'))
+    expect(await deps.stores.versions.list(caller.workspaceId, bench.projectId)).toHaveLength(before.length)
+    expect(await bench.texts('live')).toEqual({})
   })
 })
 

@@ -68,6 +68,7 @@ CREATE TABLE "version" (
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "updated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "published_by" INTEGER,
+    "deleted_at" TIMESTAMPTZ(3),
 
     CONSTRAINT "version_pkey" PRIMARY KEY ("id")
 );
@@ -351,6 +352,9 @@ CREATE INDEX "version_project_id_created_at_idx" ON "version"("project_id", "cre
 
 -- CreateIndex
 CREATE INDEX "version_author_id_idx" ON "version"("author_id");
+
+-- CreateIndex
+CREATE INDEX "version_deleted_at_idx" ON "version"("deleted_at") WHERE (deleted_at IS NOT NULL);
 
 -- CreateIndex
 CREATE UNIQUE INDEX "version_project_id_number_key" ON "version"("project_id", "number");

@@ -26,6 +26,12 @@ export interface ApiKey {
   createdAt: Date
 }
 
+/** Contains the clear key, which is not stored. */
+export interface IssuedApiKey {
+  apiKey: ApiKey
+  key: string
+}
+
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const secretLength = 30
 const checksumLength = 6

@@ -2,7 +2,7 @@ import type { CreateApiKeyBody } from '@stet/contract/vocabulary'
 import { issueAt, refuse } from '../../shared/app-error.ts'
 import type { Author, Caller } from '../../shared/caller.ts'
 import type { Needs, Stores } from '../deps.ts'
-import { type ApiKey, apiKeyPrefix, defaultScopes, generateApiKey, hashApiKey, limitOf } from './api-key.ts'
+import { apiKeyPrefix, defaultScopes, generateApiKey, hashApiKey, type IssuedApiKey, limitOf } from './api-key.ts'
 
 /**
  * Returns the clear key. The table contains only the key's hash.
@@ -12,7 +12,7 @@ import { type ApiKey, apiKeyPrefix, defaultScopes, generateApiKey, hashApiKey, l
 export async function issueApiKey(
   deps: Needs<'stores' | 'transaction' | 'clock' | 'logger'>,
   input: Omit<CreateApiKeyBody, 'expiresAt'> & { caller: Caller; expiresAt?: Date | undefined },
-): Promise<{ apiKey: ApiKey; key: string }> {
+): Promise<IssuedApiKey> {
   const { caller, name, scopes = defaultScopes, projectId = null, expiresAt, plan = 'team', limit } = input
   const { workspaceId } = caller
   limitOf(plan, limit)
@@ -32,15 +32,15 @@ export async function issueApiKey(
     customLimit: plan === 'custom' ? (limit ?? null) : null,
     expiresAt: expiresAt ?? null,
   }
-  const apiKey = await deps.transaction(async (stores) => {
+  const issued = await deps.transaction(async (stores) => {
     await stores.apiKeys.lockKeys(workspaceId)
     const author = await (input.author
       ? authorWithEmail(stores, workspaceId, input.author)
       : authorNamed(stores, workspaceId, name))
-    return stores.apiKeys.create(workspaceId, { ...fields, author })
+    return { apiKey: await stores.apiKeys.create(workspaceId, { ...fields, author }), key }
   })
-  deps.logger.info('audit.api-key-issued', { workspaceId, apiKeyId: apiKey.id, by: caller.apiKeyId })
-  return { apiKey, key }
+  deps.logger.info('audit.api-key-issued', { workspaceId, apiKeyId: issued.apiKey.id, by: caller.apiKeyId })
+  return issued
 }
 
 /** Ends the e-mail addresses of authors who are programs. */

@@ -1,28 +1,29 @@
 import { refuse } from '../../shared/app-error.ts'
 import type { Caller } from '../../shared/caller.ts'
 import type { Needs, Stores } from '../deps.ts'
-import { type ApiKey, apiKeyPrefix, generateApiKey, hashApiKey, keyScope } from './api-key.ts'
+import { type ApiKey, apiKeyPrefix, generateApiKey, hashApiKey, type IssuedApiKey, keyScope } from './api-key.ts'
 
 /** @throws AppError NotFoundError; ConflictError for a revoked or expired key. */
 export async function rotateApiKey(
   deps: Needs<'transaction' | 'liveCache' | 'clock' | 'logger'>,
   { caller, id, overlapSeconds }: { caller: Caller; id: number; overlapSeconds: number },
-): Promise<{ apiKey: ApiKey; key: string }> {
+): Promise<IssuedApiKey> {
   const { workspaceId } = caller
   const now = deps.clock.now()
   const key = generateApiKey()
-  const { apiKey, oldHash } = await deps.transaction(async (stores) => {
+  const { oldHash, ...rotated } = await deps.transaction(async (stores) => {
     await stores.apiKeys.lockKeys(workspaceId)
     const old = await stores.apiKeys.findOptional(workspaceId, id)
     if (!old) throw refuse('unknown-api-key')
     if (old.revokedAt) throw refuse('revoked-key')
     if (old.expiresAt && old.expiresAt <= now) throw refuse('expired-key')
     await endKey(stores, old, now, overlapSeconds)
-    return { apiKey: await stores.apiKeys.create(workspaceId, successorOf(old, key)), oldHash: old.hash }
+    return { apiKey: await stores.apiKeys.create(workspaceId, successorOf(old, key)), key, oldHash: old.hash }
   })
   await deps.liveCache.drop(keyScope(oldHash))
+  const { apiKey } = rotated
   deps.logger.info('audit.api-key-rotated', { workspaceId, apiKeyId: id, successorId: apiKey.id, by: caller.apiKeyId })
-  return { apiKey, key }
+  return rotated
 }
 
 function successorOf(old: ApiKey, key: string) {

@@ -73,7 +73,7 @@ async function compile(deps: Checks, input: CheckPromptInput, owner: EvaluationO
   assertCreatablePath(path)
   const { version } = await resolveVersion(deps, input)
   const text = { path, content, contentHash: hashContent(content) }
-  const load = loadWith([text], loadFromVersion(deps, owner.workspaceId, version))
+  const load = loadWith(new Map([[path, text]]), loadFromVersion(deps, owner.workspaceId, version))
   const { source, scan } = await checkText(deps, text, load, owner)
   return { version, path, contentHash: text.contentHash, source, scan }
 }

@@ -76,12 +76,12 @@ export async function continueConversation(deps: ExecuteDeps, input: ContinueInp
   return watchRun(supervised)
 }
 
-/** Reads the version's number only for traces, so that other chats do not pay for the look-up. */
+/** Reads the version's number only for traces, so that other chats do not pay for it. A deleted draft has none. */
 async function versionFor(deps: ExecuteDeps, { caller, span }: ContinueInput, found: StoredConversation) {
   const { versionUuid: uuid, projectId, contentHash } = found
   if (!span) return { uuid, number: null, contentHash }
-  const { version } = await resolveVersion(deps, { caller, projectId, versionRef: uuid })
-  return { uuid, number: version.number, contentHash }
+  const version = await resolveVersion(deps, { caller, projectId, versionRef: uuid }).catch(() => null)
+  return { uuid, number: version?.version.number ?? null, contentHash }
 }
 
 /**

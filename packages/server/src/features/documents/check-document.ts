@@ -7,6 +7,7 @@ import type { Version } from '../projects/project.ts'
 import { wireParameters } from '../templates/parameters.ts'
 import type { EvaluationOwner, KnownText, TemplateScan, TemplateSource } from '../templates/template-engine.ts'
 import type { Document, DocumentText, UnresolvedDocument } from './document.ts'
+import type { VersionSet } from './ports.ts'
 import { readTexts } from './read-texts.ts'
 
 export interface CheckedText<T = DocumentText> {
@@ -73,7 +74,7 @@ export async function* inBatches<T, Result>(
 }
 
 /** Stops when the texts are larger than a prompt may refer to. */
-export function loadFromVersion(deps: Needs<'stores'>, workspaceId: number, version: Version): LoadTexts {
+export function loadFromVersion(deps: Needs<'stores'>, workspaceId: number, version: VersionSet): LoadTexts {
   return async (paths) => {
     const found: SourceText[] = []
     let bytes = 0
@@ -98,13 +99,16 @@ function withLargeReferences(scan: TemplateScan): TemplateScan {
   return { ...scan, missing: [], errors }
 }
 
-/** Extends `load` with `texts`, as if these were already written. */
-export function loadWith(texts: Iterable<SourceText>, load: LoadTexts): LoadTexts {
-  const given = new Map([...texts].map((text) => [text.path, text]))
-  return async (paths) => [
-    ...paths.flatMap((path) => given.get(path) ?? []),
-    ...(await load(paths.filter((path) => !given.has(path)))),
-  ]
+/** Extends `load` with texts by path, as if they were already written. Null: no prompt. */
+export function loadWith(written: ReadonlyMap<string, SourceText | null>, load: LoadTexts): LoadTexts {
+  return async (paths) => {
+    const unwritten = paths.filter((path) => !written.has(path))
+    return [...paths.flatMap((path) => written.get(path) ?? []), ...(unwritten.length > 0 ? await load(unwritten) : [])]
+  }
+}
+
+export function byPath(texts: readonly SourceText[]): Map<string, SourceText> {
+  return new Map(texts.map((text) => [text.path, text]))
 }
 
 export function describeChecked(version: Version, { text, scan }: Pick<CheckedText, 'text' | 'scan'>): Document {

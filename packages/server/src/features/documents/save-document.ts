@@ -6,7 +6,7 @@ import { changeProject, type ProjectWriter } from './change-project.ts'
 import { checkText, describeChecked, hashContent, loadFromVersion, loadWith } from './check-document.ts'
 import type { Document, DocumentText } from './document.ts'
 import { assertCreatablePath, normalizeDocumentPath } from './document-path.ts'
-import { assertCurrent, type CurrentWrites, writeMerged } from './merge/write-merged.ts'
+import { assertCurrent, type CurrentWrites, mergedTexts, writeMerged } from './merge/write-merged.ts'
 import { deleteText, editMerged, hashesOf, type NewText, shownIn, writeText } from './overlay.ts'
 import type { Slot } from './ports.ts'
 import { assertPreconditions, type Preconditions } from './preconditions.ts'
@@ -64,40 +64,45 @@ export async function createOrUpdateDocument(deps: Writes, input: CreateOrUpdate
   const { merge, baseHash, base, content } = input
   if (!merge || baseHash === undefined) return updateDocument(deps, input)
   const path = normalizeDocumentPath(input.path)
-  return writeMerged(deps, input, [{ path, content, baseHash, base }], async (current) => {
-    const { content: text, baseHash: replaced, isMerged } = current.get(path) ?? { content, baseHash }
-    const written = { ...input, content: text ?? content, baseHash: replaced }
-    const document = await updateDocument(deps, written, current)
-    return isMerged ? { ...document, merged: true } : document
+  return writeMerged(deps, input, [{ path, content, baseHash, base }], (current) => {
+    const { content: text, baseHash: replaced } = current.get(path) ?? { content, baseHash }
+    return updateDocument(deps, { ...input, content: text ?? content, baseHash: replaced }, current)
   })
 }
 
 function updateDocument(deps: Writes, input: CreateOrUpdateInput, current?: CurrentWrites): Promise<Document> {
-  return saveDocument(deps, input, async (writer, version, path) => {
-    if (version.number !== null) return forceText(writer, input, { ...version, number: version.number }, path)
-    const slot = await findSlot(writer, input, version, path)
-    if (current) assertCurrent(current, [slot])
-    assertPreconditions(path, hashesOf(slot), input)
-    return writeDraft(writer, input, version, slot, input.liveHash !== undefined)
-  })
+  const isMerged = mergedTexts(current).length > 0
+  return saveDocument(
+    deps,
+    input,
+    async (writer, version, path) => {
+      if (version.number !== null) return forceText(writer, input, { ...version, number: version.number }, path)
+      const slot = await findSlot(writer, input, version, path)
+      if (current) assertCurrent(current, [slot])
+      assertPreconditions(path, hashesOf(slot), input)
+      return writeDraft(writer, input, version, slot, input.liveHash !== undefined)
+    },
+    isMerged,
+  )
 }
 
-/** The transaction must be the last step, because the same transaction stores the response for an Idempotency-Key. */
 async function saveDocument(
   deps: Writes,
   input: DocumentInput,
   write: (writer: ProjectWriter, version: Version, path: string) => Promise<DocumentText>,
+  isMerged = false,
 ): Promise<Document> {
   const path = normalizeDocumentPath(input.path)
   assertCreatablePath(path)
   const { version: addressed } = await resolveVersion(deps, input)
   const { content } = input
   const written = { path, content, contentHash: hashContent(content) }
-  const load = loadWith([written], loadFromVersion(deps, input.caller.workspaceId, addressed))
+  const load = loadWith(new Map([[path, written]]), loadFromVersion(deps, input.caller.workspaceId, addressed))
   const { scan } = await checkText(deps, written, load, ownerOf(input))
   return changeProject(deps, input, async (writer) => {
     const version = await findVersionRow(writer.stores, input)
-    return describeChecked(version, { text: await write(writer, version, path), scan })
+    const document = describeChecked(version, { text: await write(writer, version, path), scan })
+    return isMerged ? { ...document, merged: true } : document
   })
 }
 

@@ -37,9 +37,9 @@ export async function annotate(
     metadata: context === undefined ? metadata : { ...metadata, context },
     createdAt: deps.clock.now(),
   }
-  await deps.transaction(async (stores) => {
-    const isWritten = await stores.annotations.create(caller.workspaceId, annotation)
+  return deps.transaction(async ({ annotations }) => {
+    const isWritten = await annotations.create(caller.workspaceId, annotation)
     if (!isWritten) throw refuse('unknown-conversation')
+    return annotation
   })
-  return annotation
 }

@@ -31,6 +31,8 @@ export async function createEvaluation(
     createdAt: at,
     updatedAt: at,
   }
-  await deps.transaction((stores) => stores.evaluations.create(workspaceId, evaluation))
-  return evaluation
+  return deps.transaction(async ({ evaluations }) => {
+    await evaluations.create(workspaceId, evaluation)
+    return evaluation
+  })
 }

@@ -20,7 +20,7 @@ export interface RecordExternalLogInput extends VersionAddress {
 
 /** Accepts a document with compile errors. @throws AppError NotFoundError (project, version, document). */
 export async function recordExternalLog(
-  deps: Needs<'stores' | 'liveCache' | 'templates' | 'externalLogs' | 'clock'>,
+  deps: Needs<'stores' | 'singleWrite' | 'liveCache' | 'templates' | 'clock'>,
   input: RecordExternalLogInput,
 ): Promise<ExternalLog> {
   const prepared = await preparePrompt(deps, input)
@@ -41,8 +41,10 @@ export async function recordExternalLog(
     promptSpan: { id: newSpanId(), traceId },
     completionSpan: { id: newSpanId(), traceId },
   }
-  const id = await deps.externalLogs.create(conversation, entry)
-  return { ...entry, id, conversation, resolvedContent: prepared.scan.resolvedContent }
+  return deps.singleWrite(async ({ externalLogs }) => {
+    const id = await externalLogs.create(conversation, entry)
+    return { ...entry, id, conversation, resolvedContent: prepared.scan.resolvedContent }
+  })
 }
 
 function newSpanId(): string {

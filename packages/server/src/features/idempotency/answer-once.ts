@@ -3,19 +3,22 @@ import type { Needs, Stores } from '../deps.ts'
 import { isStored, readResponse, writeResponse } from './idempotency-key.ts'
 import type { Claim, ResponseSubject, StoredResponse } from './ports.ts'
 
-type TransactionDeps = Needs<'transaction' | 'liveCache' | 'externalLogs' | 'logger'>
-type OnceDeps = Needs<'stores' | 'secrets' | 'runs' | 'idempotency'> & TransactionDeps
+type OnceDeps = Needs<'stores' | 'transaction' | 'singleWrite' | 'secrets' | 'runs' | 'idempotency' | 'logger'>
 
-interface AnswerOnceInput {
+/** A response, and the project or conversation that it belongs to, if the claim does not name it. */
+export interface Answer<B> extends ResponseSubject {
+  response: StoredResponse<B>
+}
+
+interface AnswerOnceInput<D, W, B> {
   claim: Claim
-  /** Returns the project or conversation that the response belongs to. Needed if the claim does not name it. */
-  subjectOf?(): ResponseSubject
   /**
-   * Executes the request. `workInTransaction` stores the returned response in the same transaction, so that a crash
-   * keeps either both or neither. At most one transaction may succeed. Nothing is awaited after this transaction,
-   * because it stays open until the response is stored.
+   * Executes the request. Its one transaction also stores the response, so that a crash keeps either both or neither.
+   * Returns what the callback of the transaction returned.
    */
-  work(own: TransactionDeps): Promise<StoredResponse>
+  work(own: D): Promise<W>
+  /** Must be pure, because it is called within the transaction. */
+  answerOf(written: W): Answer<B>
   failure(error: unknown): StoredResponse
 }
 
@@ -24,7 +27,10 @@ interface AnswerOnceInput {
  * `idempotency-unreadable` if the key of a sealed response is lost. UnprocessableEntityError for another body. Errors of
  * `work`.
  */
-export async function answerOnce(deps: OnceDeps, input: AnswerOnceInput): Promise<StoredResponse> {
+export async function answerOnce<D extends OnceDeps, W, B>(
+  deps: D,
+  input: AnswerOnceInput<D, W, B>,
+): Promise<Answer<B> | { earlier: StoredResponse }> {
   const { id, requestHash } = input.claim
   const { claimsInWork } = deps.idempotency
   const inWork = claimsInWork.get(id)
@@ -32,7 +38,8 @@ export async function answerOnce(deps: OnceDeps, input: AnswerOnceInput): Promis
   // Sets the entry before the first await, because a record of this process without an entry counts as abandoned.
   claimsInWork.set(id, requestHash)
   try {
-    return (await findEarlier(deps, input.claim)) ?? (await workOnce(deps, input))
+    const earlier = await findEarlier(deps, input.claim)
+    return earlier ? { earlier } : await workOnce(deps, input)
   } finally {
     claimsInWork.delete(id)
   }
@@ -58,68 +65,39 @@ function inProgress() {
   return refuse('idempotency-in-progress', { retryAfter: 1 })
 }
 
-async function workOnce(deps: OnceDeps, { claim, work, failure, subjectOf }: AnswerOnceInput): Promise<StoredResponse> {
+async function workOnce<D extends OnceDeps, W, B>(
+  deps: D,
+  { claim, work, answerOf, failure }: AnswerOnceInput<D, W, B>,
+): Promise<Answer<B>> {
   const ownerId = deps.runs.settings.instanceId
-  const store = ({ idempotency }: Pick<Stores, 'idempotency'>, response: StoredResponse, subject?: ResponseSubject) =>
+  const store = ({ idempotency }: Stores, { response, ...subject }: Answer<unknown>) =>
     idempotency.complete(claim.id, ownerId, { ...subject, text: writeResponse(deps, claim, response) })
-  try {
-    return await workInTransaction(deps, work, async (stores, response) => {
-      // Another process has taken over the record. The error rolls the transaction back.
-      if (!(await store(stores, response, subjectOf?.()))) throw inProgress()
+  const keep = async (stores: Stores, answer: Answer<B>) => {
+    // Another process has taken over the record. In a transaction, the error rolls back the work.
+    if (!(await store(stores, answer))) throw inProgress()
+  }
+  let isKept = false
+  const transaction: OnceDeps['transaction'] = async (write) => {
+    const result = await deps.transaction(async (stores) => {
+      const written = await write(stores)
+      // `work` returns the same value.
+      await keep(stores, answerOf(written as unknown as W))
+      return written
     })
+    isKept = true
+    return result
+  }
+  try {
+    const answer = answerOf(await work({ ...deps, transaction, singleWrite: transaction }))
+    if (!isKept) await keep(deps.stores, answer)
+    return answer
   } catch (error) {
     const response = failure(error)
     const { idempotency } = deps.stores
     // A failure here must not change the caller's response. The next request takes over an unfinished record.
-    await (isStored(response) ? store(deps.stores, response) : idempotency.release(claim.id, ownerId)).catch(() =>
+    await (isStored(response) ? store(deps.stores, { response }) : idempotency.release(claim.id, ownerId)).catch(() =>
       deps.logger.warn('idempotency.answer-not-kept'),
     )
     throw error
-  }
-}
-
-/** Commits the writes of `work` together with its response. If `work` or `store` throws, nothing is committed. */
-async function workInTransaction(
-  deps: OnceDeps,
-  work: AnswerOnceInput['work'],
-  store: (stores: Stores, response: StoredResponse) => Promise<void>,
-): Promise<StoredResponse> {
-  const held: { commit?: Promise<void> } = {}
-  const lines: (() => void)[] = []
-  const scopes = new Set<string>()
-  const transaction: TransactionDeps['transaction'] = (write) =>
-    new Promise((handOut, refuseWrite) => {
-      if (held.commit) throw new Error('A response is stored with one transaction')
-      let isHandedOut = false
-      held.commit = deps.transaction(async (stores) => {
-        handOut(await write(stores))
-        isHandedOut = true
-        await store(stores, await responding)
-      })
-      held.commit.catch((reason: unknown) => {
-        if (!isHandedOut) delete held.commit
-        refuseWrite(reason)
-      })
-    })
-  // `work` logs and drops caches after its transaction, so both are deferred until the real commit.
-  const responding = work({
-    transaction,
-    liveCache: { ...deps.liveCache, drop: async (scope) => void scopes.add(scope) },
-    externalLogs: {
-      create: (conversation, entry) => transaction((stores) => stores.externalLogs.create(conversation, entry)),
-    },
-    logger: { ...deps.logger, info: (event, fields) => void lines.push(() => deps.logger.info(event, fields)) },
-  })
-  try {
-    const response = await responding
-    await (held.commit ?? store(deps.stores, response))
-    for (const line of lines) line()
-    return response
-  } catch (error) {
-    await held.commit?.catch(() => undefined)
-    throw error
-  } finally {
-    // Drops the caches after a failure too: if the connection broke during the commit, the outcome is unknown.
-    for (const scope of scopes) await deps.liveCache.drop(scope)
   }
 }

@@ -14,10 +14,10 @@ export interface Claim extends ResponseSubject {
   isSecret?: boolean
 }
 
-export interface StoredResponse {
+export interface StoredResponse<B = unknown> {
   status: number
   headers: Record<string, string>
-  body: unknown
+  body: B
 }
 
 export interface ClaimedRun {

@@ -4,11 +4,16 @@ import type { Caller } from '../../shared/caller.ts'
 import type { Needs, Stores } from '../deps.ts'
 import type { Project, Version } from './project.ts'
 
+export interface CreatedProject {
+  project: Project
+  version: Version
+}
+
 /** @throws AppError ForbiddenError for a key that is restricted to one project. */
 export async function createProject(
   deps: Needs<'transaction' | 'clock'>,
   { caller, ...input }: CreateProjectBody & { caller: Caller },
-): ReturnType<typeof addProject> {
+): Promise<CreatedProject> {
   if (caller.projectId !== null) throw refuse('restricted-key')
   const { workspaceId, author } = caller
   const at = deps.clock.now()
@@ -19,7 +24,7 @@ export async function createProject(
 export async function addProject(
   stores: Pick<Stores, 'projects' | 'versions'>,
   input: CreateProjectBody & { workspaceId: number; authorId: number; at: Date },
-): Promise<{ project: Project; version: Version }> {
+): Promise<CreatedProject> {
   const { workspaceId, authorId, at, name } = input
   const project = await stores.projects.create(workspaceId, {
     name,

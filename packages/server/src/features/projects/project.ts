@@ -29,6 +29,15 @@ export interface Version {
   mergedAt: Date | null
   createdAt: Date
   updatedAt: Date
+  /** Set for a deleted draft, which only a list with `deleted` and its restoration find. */
+  deletedAt: Date | null
+}
+
+/** A deleted draft can be restored for this time. Then its rows are purged. */
+export const restorableDays = 30
+
+export function restorableSince(now: Date): Date {
+  return new Date(now.getTime() - restorableDays * 86_400_000)
 }
 
 /** An edit of a merged version in place, by `force`. */

@@ -89,10 +89,17 @@ async function checkFields(
   }
   checkConfiguration(configuration)
   let isPlainHttp = false
-  for (const address of [url, configuration['baseUrl']]) {
+  for (const [path, address] of [
+    ['url', url],
+    ['configuration.baseUrl', configuration['baseUrl']],
+  ] as const) {
     if (typeof address !== 'string') continue
     const reach = await deps.providers.addressGuard.assertOutboundAddress(address)
-    isPlainHttp ||= reach === 'public' && new URL(address).protocol === 'http:'
+    const { protocol, pathname } = new URL(address)
+    // Examples for curl contain the operation. A call appends it, so every call would fail with 404.
+    const operation = /\/(chat\/completions|completions|responses|messages)\/*$/.exec(pathname)?.[1]
+    if (operation) throw refused(path, `must be the base address, without /${operation}`)
+    isPlainHttp ||= reach === 'public' && protocol === 'http:'
   }
   return isPlainHttp
 }

@@ -1,23 +1,71 @@
 import type { CreateVersionBody } from '@stet/contract/vocabulary'
 import type { Caller } from '../../shared/caller.ts'
-import type { Needs } from '../deps.ts'
-import { changeProject } from '../documents/change-project.ts'
-import type { Version } from '../projects/project.ts'
+import type { Needs, Stores } from '../deps.ts'
+import { changeProject, type ProjectWriter } from '../documents/change-project.ts'
+import { shownIn } from '../documents/overlay.ts'
+import type { RecordedVersion, Version } from '../projects/project.ts'
+import { noDraft, type PlannedDraft } from './drafts/compile-draft.ts'
+import { publishPlanned } from './publish-version.ts'
+import { type Push, planPush, readChanges, writePlan } from './push-changes.ts'
+import { withRecord } from './read-versions.ts'
 
-/** Creates a new draft over live. */
+type CreateVersionInput = CreateVersionBody & { caller: Caller; projectId: number; signal?: AbortSignal }
+
+/**
+ * Creates a draft over live, or takes the newest one with the name. Fills and publishes it in the same transaction.
+ * @throws AppError as `pushChanges` and `publishVersion`; ConflictError if `replace` would drop others' changes.
+ */
 export async function createVersion(
-  deps: Needs<'transaction' | 'liveCache' | 'clock' | 'logger'>,
-  input: CreateVersionBody & { caller: Caller; projectId: number },
-): Promise<Version> {
+  deps: Needs<'stores' | 'transaction' | 'liveCache' | 'templates' | 'clock' | 'logger'>,
+  input: CreateVersionInput,
+): Promise<RecordedVersion> {
+  const push = { changes: readChanges(input.changes ?? []), replaces: input.replace === true }
+  const { publish, caller, projectId, signal } = input
+  if (publish) {
+    return publishPlanned(
+      deps,
+      { ...publish, caller, projectId, ...(signal && { signal }) },
+      {
+        plan: (stores) => planDraft(stores, input, push, deps.clock.now()),
+        write: (writer) => writeDraft(writer, input, push),
+      },
+    )
+  }
+  return changeProject(deps, input, async (writer) =>
+    withRecord(writer.stores, caller.workspaceId, await writeDraft(writer, input, push)),
+  )
+}
+
+async function writeDraft(writer: ProjectWriter, input: CreateVersionInput, push: Push): Promise<Version> {
+  const { stores, project, at, touch } = writer
   const { workspaceId, author } = input.caller
-  return changeProject(deps, input, async ({ stores, project, at, touch }) => {
-    const version = await stores.versions.create(workspaceId, project.id, {
+  const reused = await findReused(stores, input)
+  const draft =
+    reused ??
+    (await stores.versions.create(workspaceId, project.id, {
       title: input.name,
       authorId: author.id,
       parentVersionUuid: project.liveVersionUuid,
       at,
-    })
-    await touch(version)
-    return version
-  })
+    }))
+  const plan = await planPush(stores, draft, { ...push, caller: input.caller, at })
+  const isWritten = await writePlan(stores, workspaceId, draft, plan)
+  if (reused && !isWritten) return draft
+  await touch(draft)
+  return { ...draft, updatedAt: at }
+}
+
+async function findReused({ versions }: Stores, input: CreateVersionInput): Promise<Version | null> {
+  return input.reuse ? versions.findDraftOptional(input.caller.workspaceId, input.projectId, input.name) : null
+}
+
+/** Returns what `writeDraft` would write. */
+async function planDraft(stores: Stores, input: CreateVersionInput, push: Push, at: Date): Promise<PlannedDraft> {
+  const none = noDraft(input.projectId)
+  const draft = (await findReused(stores, input)) ?? none
+  const { slots } = await planPush(stores, draft, { ...push, caller: input.caller, at })
+  const written = new Map(slots.map((slot) => [slot.path, shownIn(slot)]))
+  if (push.replaces) return { set: none, slots, written }
+  const others = await stores.documents.listSlotHeads(input.caller.workspaceId, draft)
+  return { set: draft, slots: [...others.filter(({ path }) => !written.has(path)), ...slots], written }
 }

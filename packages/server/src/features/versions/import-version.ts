@@ -64,7 +64,7 @@ async function describe(
   await touch(draft)
   const createdAt = new Date(input.createdAt)
   const history = { uuid, title, description: description ?? null, authorId: author.id, createdAt }
-  const version = await stores.versions.rewrite(workspaceId, draft.projectId, draft.id, history)
+  const version = await stores.versions.update(workspaceId, draft.projectId, draft.id, history)
   audit('audit.version-imported', { workspaceId, versionUuid: uuid, by: apiKeyId })
   return version
 }

@@ -11,13 +11,24 @@ export type Publication = Pick<Version, 'title' | 'description'> & {
   publishedBy: number | null
 }
 
-export type VersionHistory = Pick<Version, 'uuid' | 'title' | 'description' | 'createdAt'> & { authorId: number }
+export type VersionChange = Partial<
+  Pick<Version, 'uuid' | 'title' | 'description' | 'createdAt' | 'deletedAt'> & { authorId: number }
+>
+
+export interface VersionFilter {
+  status?: VersionStatus | undefined
+  /** Also lists the drafts that were deleted after this time. */
+  deletedAfter?: Date | undefined
+}
 
 /** Writers must lock the project's row first (`ProjectStore.lock`). No method here takes that lock. */
 export interface VersionStore {
   /** Lists drafts first, newest first. Merged versions follow by descending number. */
-  list(workspaceId: number, projectId: number, status?: VersionStatus): Promise<Version[]>
+  list(workspaceId: number, projectId: number, filter?: VersionFilter): Promise<Version[]>
   findOptional(workspaceId: number, projectId: number, uuid: string): Promise<Version | null>
+  findDeletedOptional(workspaceId: number, projectId: number, uuid: string): Promise<Version | null>
+  /** Returns the newest draft with exactly this title. */
+  findDraftOptional(workspaceId: number, projectId: number, title: string): Promise<Version | null>
   findLiveOptional(workspaceId: number, projectId: number): Promise<Version | null>
   findNumberOptional(workspaceId: number, projectId: number, number: number): Promise<Version | null>
   /** Returns the records by version id. One statement for all versions. */
@@ -33,6 +44,6 @@ export interface VersionStore {
    * new uuid first.
    */
   freeUuid(uuid: string): Promise<boolean>
-  rewrite(workspaceId: number, projectId: number, id: number, history: VersionHistory): Promise<Version>
+  update(workspaceId: number, projectId: number, id: number, change: VersionChange): Promise<Version>
   touch(workspaceId: number, projectId: number, id: number, at: Date): Promise<void>
 }

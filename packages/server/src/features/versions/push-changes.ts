@@ -1,13 +1,21 @@
 import { randomUUID } from 'node:crypto'
 import type { Change, PushResult as PushBody } from '@stet/contract/vocabulary'
 import { issueAt, refuse } from '../../shared/app-error.ts'
-import type { Needs } from '../deps.ts'
+import type { Author, Caller } from '../../shared/caller.ts'
+import type { Needs, Stores } from '../deps.ts'
 import { changeProject } from '../documents/change-project.ts'
 import { hashContent } from '../documents/check-document.ts'
+import type { DocumentText, TextHead } from '../documents/document.ts'
 import { assertCreatablePath, normalizeDocumentPath } from '../documents/document-path.ts'
-import { assertCurrent, type CurrentWrites, type MergingWrite, writeMerged } from '../documents/merge/write-merged.ts'
-import { deleteText, hashesOf, type Revision, shownIn, writeText } from '../documents/overlay.ts'
-import type { DraftWrite, Slot } from '../documents/ports.ts'
+import {
+  assertCurrent,
+  type CurrentWrites,
+  type MergingWrite,
+  mergedTexts,
+  writeMerged,
+} from '../documents/merge/write-merged.ts'
+import { deleteText, hashesOf, isChange, type Revision, shownIn, writeText } from '../documents/overlay.ts'
+import type { DraftWrite, Slot, SlotOf, VersionSet } from '../documents/ports.ts'
 import { assertHashes } from '../documents/preconditions.ts'
 import { findVersionRow, type VersionAddress } from '../documents/version-ref.ts'
 
@@ -21,36 +29,23 @@ export async function pushChanges(
   deps: Pushes,
   input: VersionAddress & { changes: readonly Change[]; merge?: boolean },
 ): Promise<PushResult> {
-  const changes = readChanges(input.changes)
-  if (!input.merge) return applyChanges(deps, input, changes)
-  return writeMerged(deps, input, [...changes].map(mergingWrite), async (current) => {
-    const result = await applyChanges(deps, input, withCurrent(changes, current), current)
-    const merged = [...current.values()].flatMap(({ path, content, isMerged }) =>
-      isMerged && content !== null ? [{ path, content, contentHash: hashContent(content) }] : [],
-    )
-    return merged.length === 0 ? result : { ...result, merged }
-  })
+  const push = { changes: readChanges(input.changes), replaces: false }
+  if (!input.merge) return writePush(deps, input, push)
+  return writeMerged(deps, input, [...push.changes].map(mergingWrite), (current) =>
+    writePush(deps, input, { ...push, changes: withCurrent(push.changes, current), current }),
+  )
 }
 
-async function applyChanges(
-  deps: Pushes,
-  input: VersionAddress,
-  changes: ReadonlyMap<string, Change>,
-  current?: CurrentWrites,
-): Promise<PushResult> {
-  const { workspaceId, author } = input.caller
-  return changeProject(deps, input, async ({ stores, at, touch }) => {
-    const version = await findVersionRow(stores, input)
+function writePush(deps: Pushes, input: VersionAddress, push: Push): Promise<PushResult> {
+  return changeProject(deps, input, async (writer) => {
+    const version = await findVersionRow(writer.stores, input)
     if (version.number !== null) throw refuse('merged-version')
-    const slots = await stores.documents.listSlots(workspaceId, version, [...changes.keys()])
-    if (current) assertCurrent(current, slots)
-    const plan = planChanges(changes, new Map(slots.map((slot) => [slot.path, slot])), { at, by: author })
-    if (plan.writes.length > 0) {
-      await stores.documents.saveDraft(workspaceId, version, plan.writes)
-      await touch(version)
-    }
+    const plan = await planPush(writer.stores, version, { ...push, at: writer.at, caller: input.caller })
+    if (await writePlan(writer.stores, input.caller.workspaceId, version, plan)) await writer.touch(version)
     const { added, modified, deleted } = plan
-    return { versionUuid: version.uuid, documentsProcessed: changes.size, added, modified, deleted }
+    const merged = mergedTexts(push.current)
+    const counts = { documentsProcessed: push.changes.size, added, modified, deleted }
+    return { versionUuid: version.uuid, ...counts, ...(merged.length > 0 && { merged }) }
   })
 }
 
@@ -60,16 +55,63 @@ function mergingWrite([path, { status, content, baseHash = '', base }]: [string,
 
 function withCurrent(changes: ReadonlyMap<string, Change>, current: CurrentWrites): Map<string, Change> {
   const replaced = [...changes].map(([path, change]): [string, Change] => {
-    const { content, baseHash } = current.get(path) ?? change
-    return [
-      path,
-      { ...change, ...(typeof content === 'string' && { content }), ...(baseHash !== undefined && { baseHash }) },
-    ]
+    const { content, baseHash = '' } = current.get(path) ?? change
+    return [path, { ...change, ...(typeof content === 'string' && { content }), baseHash }]
   })
   return new Map(replaced)
 }
 
-function readChanges(changes: readonly Change[]): Map<string, Change> {
+export interface Push {
+  changes: ReadonlyMap<string, Change>
+  /** Drops the draft's other changes. Hashes are then compared with live, because a draft's author may not know its texts. */
+  replaces: boolean
+  /** The same changes, if they are merged with newer texts. */
+  current?: CurrentWrites
+}
+
+/**
+ * @param draft may not exist yet: `noDraft` shows live.
+ * @throws AppError ConflictError with all mismatched hashes, or with the other authors' changes that would be dropped.
+ */
+export async function planPush(
+  { documents }: Stores,
+  draft: VersionSet,
+  { caller, at, ...push }: Push & { caller: Caller; at: Date },
+): Promise<Plan> {
+  const { workspaceId, author } = caller
+  const slots = await documents.listSlots(workspaceId, draft, [...push.changes.keys()])
+  if (push.current) assertCurrent(push.current, slots)
+  const plan = planChanges(push, new Map(slots.map((slot) => [slot.path, slot])), { at, by: author })
+  if (!push.replaces) return plan
+  const heads = await documents.listSlotHeads(workspaceId, draft)
+  const after = new Map(plan.slots.map((slot) => [slot.path, slot]))
+  const paths = heads.filter((head) => isOthersChange(head, author) && !isKept(head, after)).map(({ path }) => path)
+  if (paths.length > 0) throw refuse('others-changed', { paths })
+  return { ...plan, dropped: heads.map(({ path }) => path).filter((path) => !after.has(path)) }
+}
+
+function isOthersChange(head: SlotOf<TextHead>, author: Author): boolean {
+  return isChange(head) && head.draft?.updatedBy?.id !== author.id
+}
+
+function isKept(head: SlotOf<TextHead>, after: ReadonlyMap<string, SlotOf<WrittenHead>>): boolean {
+  const slot = after.get(head.path)
+  return slot !== undefined && shownIn(slot)?.contentHash === shownIn(head)?.contentHash
+}
+
+/** Returns whether anything was written. */
+export async function writePlan(
+  { documents }: Stores,
+  workspaceId: number,
+  draft: VersionSet,
+  { writes, dropped }: Plan,
+): Promise<boolean> {
+  if (writes.length > 0) await documents.saveDraft(workspaceId, draft, writes)
+  if (dropped.length > 0) await documents.deleteDraft(workspaceId, draft, dropped)
+  return writes.length + dropped.length > 0
+}
+
+export function readChanges(changes: readonly Change[]): Map<string, Change> {
   const seen = new Set<string>()
   const wanted = new Map<string, Change>()
   for (const change of changes) {
@@ -82,17 +124,25 @@ function readChanges(changes: readonly Change[]): Map<string, Change> {
   return wanted
 }
 
-interface Plan extends Pick<PushResult, 'added' | 'modified' | 'deleted'> {
+type WrittenHead = TextHead & Pick<DocumentText, 'content'>
+
+export interface Plan extends Pick<PushResult, 'added' | 'modified' | 'deleted'> {
   writes: DraftWrite[]
+  /** The paths whose rows the draft loses. */
+  dropped: string[]
+  /** The slots at the pushed paths, after the push. */
+  slots: SlotOf<WrittenHead>[]
 }
 
-function planChanges(changes: ReadonlyMap<string, Change>, slots: ReadonlyMap<string, Slot>, revision: Revision): Plan {
-  const plan: Plan = { writes: [], added: 0, modified: 0, deleted: 0 }
+function planChanges({ changes, replaces }: Push, slots: ReadonlyMap<string, Slot>, revision: Revision): Plan {
+  const plan: Plan = { writes: [], dropped: [], slots: [], added: 0, modified: 0, deleted: 0 }
   const checked = []
   for (const [path, change] of changes) {
     const slot = slots.get(path) ?? { path, draft: null, live: null }
-    checked.push({ path, actual: hashesOf(slot), wanted: change })
-    const write = planChange(slot, change, revision)
+    checked.push({ path, actual: hashesOf(replaces ? { ...slot, draft: null } : slot), wanted: change })
+    const isMerged = change.liveHash !== undefined || (replaces && change.baseHash !== undefined)
+    const write = planChange(slot, change, revision, isMerged)
+    plan.slots.push({ path, draft: write ?? slot.draft, live: slot.live })
     if (write === null) continue
     plan.writes.push(write)
     const before = shownIn(slot)?.contentHash ?? null
@@ -107,8 +157,7 @@ function planChanges(changes: ReadonlyMap<string, Change>, slots: ReadonlyMap<st
   return plan
 }
 
-function planChange(slot: Slot, { status, content, liveHash }: Change, revision: Revision): DraftWrite | null {
-  const isMerged = liveHash !== undefined
+function planChange(slot: Slot, { status, content }: Change, revision: Revision, isMerged: boolean): DraftWrite | null {
   if (status === 'deleted') return deleteText(slot, revision, isMerged)
   if (content === undefined) throw refuse('invalid-body', issueAt('changes', `content is required for ${slot.path}`))
   const { path } = slot

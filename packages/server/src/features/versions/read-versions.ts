@@ -1,20 +1,27 @@
 /** Reads versions with their records: who published them, how much they change, and their forced edits. */
-import type { VersionStatus } from '@stet/contract/vocabulary'
+import type { ListVersionsQuery } from '@stet/contract/vocabulary'
 import type { Caller } from '../../shared/caller.ts'
-import type { Needs } from '../deps.ts'
+import type { Needs, Stores } from '../deps.ts'
 import { findProject, projectScope, resolveVersion, type VersionAddress } from '../documents/version-ref.ts'
-import { NEW_DRAFT, type RecordedVersion, type Version } from '../projects/project.ts'
+import {
+  NEW_DRAFT,
+  type RecordedVersion,
+  restorableSince,
+  type Version,
+  type VersionRecord,
+} from '../projects/project.ts'
 
 type Reads = Needs<'stores' | 'liveCache'>
 
 /** Lists drafts first, newest first, then merged versions. @throws AppError NotFoundError */
 export async function listVersions(
-  deps: Reads,
-  input: { caller: Caller; projectId: number; status?: VersionStatus },
+  deps: Reads & Needs<'clock'>,
+  { caller, projectId, status, deleted = false }: ListVersionsQuery & { caller: Caller; projectId: number },
 ): Promise<RecordedVersion[]> {
-  const { workspaceId } = input.caller
-  const { id } = await findProject(deps, input.caller, input.projectId)
-  const versions = await deps.stores.versions.list(workspaceId, id, input.status)
+  const { workspaceId } = caller
+  const { id } = await findProject(deps, caller, projectId)
+  const deletedAfter = deleted ? restorableSince(deps.clock.now()) : undefined
+  const versions = await deps.stores.versions.list(workspaceId, id, { status, deletedAfter })
   const records = await deps.stores.versions.listRecords(workspaceId, id, versions)
   return versions.map((version) => ({ ...version, ...(records.get(version.id) ?? NEW_DRAFT) }))
 }
@@ -32,8 +39,17 @@ export async function recordedVersion(
   version: Version,
 ): Promise<RecordedVersion> {
   const record = await deps.liveCache.read(projectScope(projectId), `record:${version.id}`, async () => {
-    const records = await deps.stores.versions.listRecords(caller.workspaceId, projectId, [version])
-    return records.get(version.id) ?? NEW_DRAFT
+    return recordOf(deps.stores, caller.workspaceId, version)
   })
   return { ...version, ...record }
+}
+
+/** Reads from the given stores, which may be a transaction's. */
+export async function withRecord(stores: Stores, workspaceId: number, version: Version): Promise<RecordedVersion> {
+  return { ...version, ...(await recordOf(stores, workspaceId, version)) }
+}
+
+async function recordOf({ versions }: Stores, workspaceId: number, version: Version): Promise<VersionRecord> {
+  const records = await versions.listRecords(workspaceId, version.projectId, [version])
+  return records.get(version.id) ?? NEW_DRAFT
 }

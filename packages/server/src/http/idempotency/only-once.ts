@@ -12,56 +12,45 @@ import type { HttpDeps } from '../http-deps.ts'
 import { matchedRoute } from '../mount.ts'
 import { RawResponse } from '../raw-response.ts'
 
-interface Call<S, B> {
+interface Call<S, W, B> {
   req: Request
   res: Response
   status: S
+  /** Must be pure: with an `Idempotency-Key`, the transaction of the work stores the response. */
+  bodyOf(written: W): B
+  headersOf?(written: W): Record<string, string>
   /**
    * Returns the project or conversation that the response belongs to. Needed if the path does not name it. Purging it
    * also deletes the stored response.
    */
-  created?(body: NoInfer<B>): ResponseSubject
+  subjectOf?(written: W): ResponseSubject
 }
 
-const storedHeaders = ['ETag', 'Cache-Control'] as const
-
-/**
- * @param work may commit one transaction of `own` and must await nothing after it. The response is stored in the same
- * transaction.
- */
-export async function onlyOnce<S extends number, B>(
+/** @param work has at most one transaction, and returns what its callback returned. */
+export async function onlyOnce<S extends number, W, B>(
   deps: HttpDeps,
-  { req, res, status, created }: Call<S, B>,
-  work: (own: HttpDeps) => Promise<B>,
+  { req, res, status, bodyOf, headersOf, subjectOf }: Call<S, W, B>,
+  work: (own: HttpDeps) => Promise<W>,
 ): Promise<{ status: S; body: B | RawResponse }> {
-  const claim = idempotencyClaim(req, res)
-  if (!claim) return { status, body: await work(deps) }
-  const fresh: { body?: B } = {}
-  const answer = await answerOnce(deps, {
-    claim,
-    work: async (own) => {
-      fresh.body = await work({ ...deps, ...own })
-      return { status, headers: storedHeadersOf(res), body: fresh.body }
-    },
-    subjectOf: () => (fresh.body === undefined ? {} : (created?.(fresh.body) ?? {})),
-    failure: (error) => errorResponse(error, contextOf(res).requestId),
+  const answerOf = (written: W) => ({
+    ...subjectOf?.(written),
+    response: { status, headers: headersOf?.(written) ?? {}, body: bodyOf(written) },
   })
-  return { status, body: fresh.body ?? new RawResponse((response) => replay(response, answer)) }
+  const failure = (error: unknown) => errorResponse(error, contextOf(res).requestId)
+  const claim = idempotencyClaim(req, res)
+  const answer = claim ? await answerOnce(deps, { claim, work, answerOf, failure }) : answerOf(await work(deps))
+  if ('earlier' in answer) return { status, body: new RawResponse((response) => replay(response, answer.earlier)) }
+  res.set(answer.response.headers)
+  return { status, body: answer.response.body }
 }
 
 function markReplayed(res: Response): void {
   res.setHeader('Idempotency-Replayed', 'true')
 }
 
-function storedHeadersOf(res: Response): Record<string, string> {
-  const given = storedHeaders.filter((name) => res.hasHeader(name))
-  return Object.fromEntries(given.map((name) => [name, String(res.getHeader(name))]))
-}
-
 function replay(res: Response, { status, headers, body }: StoredResponse): void {
   markReplayed(res)
-  for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
-  res.status(status).json(body)
+  res.set(headers).status(status).json(body)
 }
 
 /**
@@ -93,11 +82,11 @@ export function idempotencyClaim(req: Request, res: Response): Claim | undefined
     key: String(key),
     body: req.body,
     isSecret: matchedRoute(req).metadata.answersSecret === true,
-    ...subjectOf(req),
+    ...addressedBy(req),
   })
 }
 
-function subjectOf({ params }: Request): ResponseSubject {
+function addressedBy({ params }: Request): ResponseSubject {
   const projectId = Number(params['projectId'])
   const conversationUuid = readUuid(String(params['conversationUuid']))
   return {

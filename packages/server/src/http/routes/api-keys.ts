@@ -1,4 +1,5 @@
 import type { contract } from '@stet/contract'
+import type { IssuedApiKey } from '../../features/access/api-key.ts'
 import { issueApiKey } from '../../features/access/issue-api-key.ts'
 import { revokeApiKey } from '../../features/access/revoke-api-key.ts'
 import { rotateApiKey } from '../../features/access/rotate-api-key.ts'
@@ -34,17 +35,14 @@ export function apiKeyRoutes(deps: HttpDeps): Routes<typeof contract.apiKeys> {
       return { status: 200, body: keys.map(apiKeyBody) }
     },
     create: async ({ body, req, res }) =>
-      onlyOnce(deps, { req, res, status: 201, created: restrictedTo }, async (own) => {
+      onlyOnce(deps, { req, res, status: 201, ...ofNewKey }, (own) => {
         const expiresAt = body.expiresAt === undefined ? undefined : new Date(body.expiresAt)
-        const { apiKey, key } = await issueApiKey(own, { ...body, caller: callerOf(res), expiresAt })
-        return { ...apiKeyBody(apiKey), key }
+        return issueApiKey(own, { ...body, caller: callerOf(res), expiresAt })
       }),
     rotate: async ({ params, body, req, res }) =>
-      onlyOnce(deps, { req, res, status: 201, created: restrictedTo }, async (own) => {
-        const id = pathId(params.id, 'unknown-api-key')
-        const { apiKey, key } = await rotateApiKey(own, { ...body, caller: callerOf(res), id })
-        return { ...apiKeyBody(apiKey), key }
-      }),
+      onlyOnce(deps, { req, res, status: 201, ...ofNewKey }, (own) =>
+        rotateApiKey(own, { ...body, caller: callerOf(res), id: pathId(params.id, 'unknown-api-key') }),
+      ),
     revoke: async ({ params, res }) => {
       const apiKey = await revokeApiKey(deps, { caller: callerOf(res), id: pathId(params.id, 'unknown-api-key') })
       return { status: 200, body: apiKeyBody(apiKey) }
@@ -52,6 +50,7 @@ export function apiKeyRoutes(deps: HttpDeps): Routes<typeof contract.apiKeys> {
   }
 }
 
-function restrictedTo({ projectId }: { projectId: number | null }) {
-  return projectId === null ? {} : { projectId }
+const ofNewKey = {
+  bodyOf: ({ apiKey, key }: IssuedApiKey) => ({ ...apiKeyBody(apiKey), key }),
+  subjectOf: ({ apiKey: { projectId } }: IssuedApiKey) => (projectId === null ? {} : { projectId }),
 }

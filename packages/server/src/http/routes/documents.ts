@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto'
 import type { contract } from '@stet/contract'
-import type { Document as DocumentBody } from '@stet/contract/vocabulary'
 import type { Request, Response } from 'express'
 import { checkPrompt } from '../../features/checks/check-prompt.ts'
 import type { Document } from '../../features/documents/document.ts'
@@ -49,18 +48,17 @@ export function documentRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<typ
     get: async ({ params, req, res }) => {
       const address = addressOf(params, res)
       const document = await readDocument(deps, { ...address, path: params.path })
-      const body = tagged(res, document, await bodyFor(deps, address))
+      const kindOf = await providerKinds(deps, address)
+      res.set(cacheHeaders(document))
+      const body = documentBody(document, kindOf(document.config))
       const isKnown = matchesEtag(req.headers['if-none-match'], etagOf(document))
       return { status: 200, body: isKnown ? new RawResponse((to) => void to.writeHead(304).end()) : body }
     },
     getOrCreate: creating(deps, getOrCreateDocument),
     createOrUpdate: async ({ params, body, req, res }) =>
-      onlyOnce(deps, { req, res, status: 200 }, async (own) => {
-        const address = addressOf(params, res)
+      saveOnce(deps, { params, req, res }, (own, address) => {
         const { prompt: content, ...rest } = body
-        const bodyOf = await bodyFor(own, address)
-        const document = await createOrUpdateDocument(own, { ...rest, content, ...preconditions(req), ...address })
-        return tagged(res, document, bodyOf)
+        return createOrUpdateDocument(own, { ...rest, content, ...preconditions(req), ...address })
       }),
     delete: async ({ params, req, res }) => {
       const { ifMatch } = preconditions(req)
@@ -81,36 +79,38 @@ export function documentRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<typ
   }
 }
 
-interface CreateCall {
+interface SaveCall {
   params: { projectId: string; versionUuid: string }
-  body: { path: string; prompt: string }
   req: Request
   res: Response
 }
 
 function creating(deps: HttpDeps, create: typeof createDocument) {
-  return async ({ params, body, req, res }: CreateCall) =>
-    onlyOnce(deps, { req, res, status: 200 }, async (own) => {
-      const address = addressOf(params, res)
-      const bodyOf = await bodyFor(own, address)
-      return tagged(res, await create(own, { ...address, path: body.path, content: body.prompt }), bodyOf)
-    })
+  return async ({ body, ...call }: SaveCall & { body: { path: string; prompt: string } }) =>
+    saveOnce(deps, call, (own, address) => create(own, { ...address, path: body.path, content: body.prompt }))
+}
+
+function saveOnce(
+  deps: HttpDeps,
+  { params, req, res }: SaveCall,
+  save: (own: HttpDeps, address: Address) => Promise<Document>,
+) {
+  let kindOf: Awaited<ReturnType<typeof providerKinds>>
+  const bodyOf = (document: Document) => documentBody(document, kindOf(document.config))
+  return onlyOnce(deps, { req, res, status: 200, bodyOf, headersOf: cacheHeaders }, async (own) => {
+    const address = addressOf(params, res)
+    // Read before the write, because the body is built within the transaction.
+    kindOf = await providerKinds(own, address)
+    return save(own, address)
+  })
 }
 
 function addressOf(params: { projectId: string; versionUuid: string }, res: Response) {
   return { caller: callerOf(res), ...versionAddress(params), signal: whileOpen(res) }
 }
 
-function tagged(res: Response, document: Document, bodyOf: (document: Document) => DocumentBody): DocumentBody {
-  res.setHeader('ETag', etagOf(document))
-  res.setHeader('Cache-Control', 'private, no-cache')
-  return bodyOf(document)
-}
-
-/** Reads the data for response bodies before the write, because `onlyOnce` allows no await after the write. */
-async function bodyFor(deps: HttpDeps, address: Address): Promise<(document: Document) => DocumentBody> {
-  const kindOf = await providerKinds(deps, address)
-  return (document) => documentBody(document, kindOf(document.config))
+function cacheHeaders(document: Document) {
+  return { ETag: etagOf(document), 'Cache-Control': 'private, no-cache' }
 }
 
 /** Returns a function that finds the type of the provider key for a configuration. */

@@ -2,6 +2,7 @@ import type { contract } from '@stet/contract'
 import { findConversation } from '../../features/conversations/find-conversation.ts'
 import { annotate } from '../../features/evaluations/annotate.ts'
 import { createEvaluation } from '../../features/evaluations/create-evaluation.ts'
+import type { Evaluation } from '../../features/evaluations/evaluation.ts'
 import { findEvaluation, listEvaluations } from '../../features/evaluations/find-evaluation.ts'
 import { annotationBody, evaluationBody } from '../../wire/evaluation.ts'
 import { callerOf } from '../auth/request-context.ts'
@@ -15,9 +16,9 @@ import { sizedBody } from '../raw-response.ts'
 export function evaluationRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<typeof contract.evaluations> {
   return {
     create: async ({ body, req, res }) => {
-      const created = ({ projectId }: { projectId: number }) => ({ projectId })
-      return onlyOnce(deps, { req, res, status: 201, created }, async (own) =>
-        evaluationBody(await createEvaluation(own, { ...body, caller: callerOf(res) })),
+      const subjectOf = ({ projectId }: Evaluation) => ({ projectId })
+      return onlyOnce(deps, { req, res, status: 201, bodyOf: evaluationBody, subjectOf }, (own) =>
+        createEvaluation(own, { ...body, caller: callerOf(res) }),
       )
     },
     list: async ({ query: { projectId, ...query }, res }) => {
@@ -32,9 +33,9 @@ export function evaluationRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<t
       return { status: 200, body: evaluationBody(evaluation) }
     },
     annotate: async ({ params, body: { versionUuid, ...body }, req, res }) =>
-      onlyOnce(deps, { req, res, status: 201 }, async (own) => {
+      onlyOnce(deps, { req, res, status: 201, bodyOf: annotationBody }, (own) => {
         const version = versionUuid === undefined ? {} : { versionRef: versionUuid }
-        return annotationBody(await annotate(own, { ...params, ...body, ...version, caller: callerOf(res) }))
+        return annotate(own, { ...params, ...body, ...version, caller: callerOf(res) })
       }),
     annotations: async ({ params, res }) => {
       const caller = callerOf(res)

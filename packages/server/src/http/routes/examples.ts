@@ -23,10 +23,9 @@ export function exampleRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<type
       return { status: 200, body: sizedBody(unread, res, examples.map(exampleBody)) }
     },
     create: async ({ params, body, req, res }) =>
-      onlyOnce(deps, { req, res, status: 201 }, async (own) => {
-        const projectId = pathId(params.projectId, 'unknown-project')
-        return exampleBody(await createExample(own, { ...body, caller: callerOf(res), projectId }))
-      }),
+      onlyOnce(deps, { req, res, status: 201, bodyOf: exampleBody }, (own) =>
+        createExample(own, { ...body, caller: callerOf(res), projectId: pathId(params.projectId, 'unknown-project') }),
+      ),
     update: async ({ params: { exampleUuid, ...params }, body, res }) => {
       const projectId = pathId(params.projectId, 'unknown-project')
       const example = await updateExample(deps, { ...body, caller: callerOf(res), projectId, exampleUuid })

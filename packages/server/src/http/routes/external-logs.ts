@@ -1,4 +1,5 @@
 import type { contract } from '@stet/contract'
+import type { ExternalLog } from '../../features/external-logs/ports.ts'
 import { recordExternalLog } from '../../features/external-logs/record-external-log.ts'
 import { externalLogBody } from '../../wire/external-log.ts'
 import { callerOf, whileOpen } from '../auth/request-context.ts'
@@ -10,17 +11,16 @@ import type { Routes } from '../mount.ts'
 export function externalLogRoutes(deps: HttpDeps): Routes<typeof contract.logs> {
   return {
     create: async ({ params, body: { duration, ...body }, req, res }) => {
-      const created = ({ uuid }: { uuid: string }) => ({ conversationUuid: uuid })
-      return onlyOnce(deps, { req, res, status: 200, created }, async (own) => {
-        const log = await recordExternalLog(own, {
+      const subjectOf = ({ conversation }: ExternalLog) => ({ conversationUuid: conversation.uuid })
+      return onlyOnce(deps, { req, res, status: 200, bodyOf: externalLogBody, subjectOf }, (own) =>
+        recordExternalLog(own, {
           caller: callerOf(res),
           ...versionAddress(params),
           signal: whileOpen(res),
           ...body,
           ...(duration === undefined ? {} : { durationMs: duration }),
-        })
-        return externalLogBody(log)
-      })
+        }),
+      )
     },
   }
 }

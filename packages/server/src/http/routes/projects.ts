@@ -1,9 +1,8 @@
 import type { contract } from '@stet/contract'
 import { deleteProject } from '../../features/conversations/deletion/delete-project.ts'
-import { createProject } from '../../features/projects/create-project.ts'
-import { NEW_DRAFT } from '../../features/projects/project.ts'
+import { type CreatedProject, createProject } from '../../features/projects/create-project.ts'
 import { updateProject } from '../../features/projects/update-project.ts'
-import { projectBody, versionBody } from '../../wire/project.ts'
+import { createdProjectBody, projectBody } from '../../wire/project.ts'
 import { callerOf } from '../auth/request-context.ts'
 import { pathId } from '../body/address.ts'
 import type { HttpDeps } from '../http-deps.ts'
@@ -18,11 +17,10 @@ export function projectRoutes(deps: HttpDeps): Routes<typeof contract.projects> 
       return { status: 200, body: projects.map(projectBody) }
     },
     create: async ({ body, req, res }) => {
-      const created = ({ project }: { project: { id: number } }) => ({ projectId: project.id })
-      return onlyOnce(deps, { req, res, status: 201, created }, async (own) => {
-        const { project, version } = await createProject(own, { ...body, caller: callerOf(res) })
-        return { project: projectBody(project), version: versionBody({ ...version, ...NEW_DRAFT }) }
-      })
+      const subjectOf = ({ project }: CreatedProject) => ({ projectId: project.id })
+      return onlyOnce(deps, { req, res, status: 201, bodyOf: createdProjectBody, subjectOf }, (own) =>
+        createProject(own, { ...body, caller: callerOf(res) }),
+      )
     },
     update: async ({ params, body, res }) => {
       const projectId = pathId(params.projectId, 'unknown-project')

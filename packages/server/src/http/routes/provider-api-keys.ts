@@ -17,9 +17,9 @@ export function providerKeyRoutes(deps: HttpDeps): Routes<typeof contract.provid
       return { status: 200, body: keys.map(providerKeyBody) }
     },
     create: async ({ body, req, res }) =>
-      onlyOnce(deps, { req, res, status: 201 }, async (own) => {
+      onlyOnce(deps, { req, res, status: 201, bodyOf: providerKeyBody }, (own) => {
         const { workspaceId, apiKeyId } = callerOf(res)
-        return providerKeyBody(await createProviderKey(own, { ...body, workspaceId, apiKeyId }))
+        return createProviderKey(own, { ...body, workspaceId, apiKeyId })
       }),
     get: async ({ params, res }) => {
       const key = await deps.stores.providerKeys.findOptional(callerOf(res).workspaceId, entryId(params.id))

@@ -1,15 +1,17 @@
 import type { contract } from '@stet/contract'
-import type { VersionDiff } from '@stet/contract/vocabulary'
-import { NEW_DRAFT } from '../../features/projects/project.ts'
+import type { RevertResult, UpdateResult, VersionDiff } from '@stet/contract/vocabulary'
+import { requireScope } from '../../features/access/api-key.ts'
 import { createVersion } from '../../features/versions/create-version.ts'
 import { diffVersions } from '../../features/versions/diff-versions.ts'
+import { deleteDraft, restoreDraft } from '../../features/versions/drafts/delete-draft.ts'
+import { updateDraft } from '../../features/versions/drafts/update-draft.ts'
+import { updateFromEnvironment } from '../../features/versions/drafts/update-from-environment.ts'
 import { importVersion } from '../../features/versions/import-version.ts'
 import { publishVersion } from '../../features/versions/publish-version.ts'
 import { pushChanges } from '../../features/versions/push-changes.ts'
 import { readTree } from '../../features/versions/read-tree.ts'
 import { listVersions, readVersion } from '../../features/versions/read-versions.ts'
 import { revertDraft } from '../../features/versions/revert-draft.ts'
-import { updateFromEnvironment } from '../../features/versions/update-from-environment.ts'
 import { pushBody, versionBody } from '../../wire/project.ts'
 import { treeItemBody } from '../../wire/tree.ts'
 import { callerOf, whileOpen } from '../auth/request-context.ts'
@@ -28,28 +30,38 @@ export function versionRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<type
       return { status: 200, body: versions.map(versionBody) }
     },
     create: async ({ params, body, req, res }) =>
-      onlyOnce(deps, { req, res, status: 200 }, async (own) => {
+      onlyOnce(deps, { req, res, status: 200, bodyOf: versionBody }, (own) => {
+        const caller = callerOf(res)
+        if (body.publish) requireScope(caller, ['publish'])
         const projectId = pathId(params.projectId, 'unknown-project')
-        const draft = await createVersion(own, { ...body, caller: callerOf(res), projectId })
-        return versionBody({ ...draft, ...NEW_DRAFT })
+        return createVersion(own, { ...body, caller, projectId, signal: whileOpen(res) })
       }),
     get: async ({ params, res }) => {
       const version = await readVersion(deps, { caller: callerOf(res), ...versionAddress(params) })
       return { status: 200, body: versionBody(version) }
     },
+    update: async ({ params, body, res }) => {
+      const version = await updateDraft(deps, { ...body, caller: callerOf(res), ...versionAddress(params) })
+      return { status: 200, body: versionBody(version) }
+    },
+    delete: async ({ params, res }) => {
+      const version = await deleteDraft(deps, { caller: callerOf(res), ...versionAddress(params) })
+      return { status: 200, body: versionBody(version) }
+    },
+    restore: async ({ params, res }) => {
+      const version = await restoreDraft(deps, { caller: callerOf(res), ...versionAddress(params) })
+      return { status: 200, body: versionBody(version) }
+    },
     publish: async ({ params, body, req, res }) =>
-      onlyOnce(deps, { req, res, status: 200 }, async (own) => {
-        const address = { caller: callerOf(res), ...versionAddress(params), signal: whileOpen(res) }
-        return versionBody(await publishVersion(own, { ...body, ...address }))
-      }),
+      onlyOnce(deps, { req, res, status: 200, bodyOf: versionBody }, (own) =>
+        publishVersion(own, { ...body, caller: callerOf(res), ...versionAddress(params), signal: whileOpen(res) }),
+      ),
     push: async ({ params, body, req, res }) =>
-      onlyOnce(deps, { req, res, status: 200 }, async (own) =>
-        pushBody(
-          await pushChanges(own, { ...body, caller: callerOf(res), ...versionAddress(params), signal: whileOpen(res) }),
-        ),
+      onlyOnce(deps, { req, res, status: 200, bodyOf: pushBody }, (own) =>
+        pushChanges(own, { ...body, caller: callerOf(res), ...versionAddress(params), signal: whileOpen(res) }),
       ),
     updateFromEnvironment: async ({ params, body, req, res }) =>
-      onlyOnce(deps, { req, res, status: 200 }, (own) =>
+      onlyOnce(deps, { req, res, status: 200, bodyOf: (updated: UpdateResult) => updated }, (own) =>
         updateFromEnvironment(own, {
           ...body,
           caller: callerOf(res),
@@ -58,12 +70,12 @@ export function versionRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<type
         }),
       ),
     revert: async ({ params, body, req, res }) =>
-      onlyOnce(deps, { req, res, status: 200 }, (own) =>
+      onlyOnce(deps, { req, res, status: 200, bodyOf: (reverted: RevertResult) => reverted }, (own) =>
         revertDraft(own, { ...body, caller: callerOf(res), ...versionAddress(params) }),
       ),
     import: async ({ params, body, req, res }) =>
-      onlyOnce(deps, { req, res, status: 200 }, async (own) =>
-        versionBody(await importVersion(own, { ...body, caller: callerOf(res), ...versionAddress(params) })),
+      onlyOnce(deps, { req, res, status: 200, bodyOf: versionBody }, (own) =>
+        importVersion(own, { ...body, caller: callerOf(res), ...versionAddress(params) }),
       ),
     tree: async ({ params, res }) => {
       const { version, items } = await readTree(deps, { caller: callerOf(res), ...versionAddress(params) })

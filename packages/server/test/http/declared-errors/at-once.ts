@@ -89,14 +89,12 @@ async function callWhileEvaluating(routes: readonly WalkedRoute[]): Promise<ApiA
   const answers = await Promise.all(
     routes.map((route) => {
       const path = fill(route.path, { ...address, path: 'three' })
-      const body = {
-        path: route.name === 'documents.create' ? 'new' : 'two',
-        prompt: `New${long}`,
-        messages: [],
-        ...(route.path.endsWith('/push') || route.path.endsWith('/publish') ? { merge: true } : {}),
-        changes: [change(bottom)],
-        items: [{ path: 'merged', prompt: bottom, baseHash: hash('sha256', base) }],
-      }
+      const document = { path: route.name === 'documents.create' ? 'new' : 'two', prompt: `New${long}`, messages: [] }
+      const added = { path: 'new', content: `New${long}`, status: 'added' }
+      const isCreation = route.name === 'versions.create'
+      const version = { name: 'new', changes: [isCreation ? added : change(bottom)], publish: {} }
+      const items = [{ path: 'merged', prompt: bottom, baseHash: hash('sha256', base) }]
+      const body = { ...document, ...version, items, ...(/push|publish/.test(route.path) && { merge: true }) }
       return httpCall(route.method, `${server.url}/api/v3${path}`, {
         headers: { authorization: `Bearer ${key}` },
         ...(route.method === 'GET' ? {} : { body }),

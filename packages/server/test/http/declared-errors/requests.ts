@@ -43,6 +43,9 @@ export const successes: Record<string, Success> = {
   'versions.list': async (world) => ({ ids: await inProject(world) }),
   'versions.create': async (world) => ({ ids: await inProject(world), body: { name: newName() } }),
   'versions.get': async (world) => ({ ids: await inDraft(world) }),
+  'versions.update': async (world) => ({ ids: await inDraft(world), body: { name: newName() } }),
+  'versions.delete': async (world) => ({ ids: await inDraft(world) }),
+  'versions.restore': async (world) => ({ ids: await inDraft(world) }),
   'versions.publish': async (world) => ({ ids: await inDraft(world), body: {} }),
   'versions.push': async (world) => ({
     ids: await inDraft(world),

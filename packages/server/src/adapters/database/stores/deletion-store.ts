@@ -4,12 +4,14 @@ import type { SqlSession } from '@stet/embedded-postgres/sql-session'
 import {
   type ConversationTable,
   type DeletionStore,
+  type DraftTable,
   type ErasureRequest,
   type ProjectTable,
   type PurgedRows,
   purgeBatch,
   type SweepPlace,
 } from '../../../features/conversations/deletion/ports.ts'
+import { restorableDays } from '../../../features/projects/project.ts'
 import { erasedAnswer } from './idempotency-store.ts'
 
 const { rows: most, largeRows } = purgeBatch
@@ -82,6 +84,16 @@ const belowProject: Record<ProjectTable, string> = {
       AND NOT EXISTS (SELECT FROM example e WHERE e.author_id = a.id) LIMIT ${most})`,
 }
 
+/** An hour longer than drafts can be restored, because the clocks of the servers and of the database may differ. */
+const expiredDrafts = `SELECT id FROM version
+  WHERE deleted_at < now() - interval '${restorableDays} days 1 hour' ORDER BY deleted_at LIMIT ${largeRows}`
+
+/** $1 = ids of drafts. */
+const belowDrafts: Record<DraftTable, string> = {
+  document: batchOf('document', 'version_id = ANY($1::int[])'),
+  version: 'DELETE FROM version WHERE id = ANY($1::int[])',
+}
+
 export function postgresDeletionStore(session: SqlSession): DeletionStore {
   const list = async <Row>(sql: string, params: readonly unknown[] = []) =>
     (await session.query(sql, params)).rows as Row[]
@@ -150,6 +162,8 @@ export function postgresDeletionStore(session: SqlSession): DeletionStore {
       return (await list('SELECT 1 FROM conversation WHERE project_id = $1 LIMIT 1', [projectId])).length > 0
     },
     purgeProject: (table, projectId) => purge(belowProject[table], projectId),
+    listExpiredDrafts: async () => (await list<{ id: number }>(expiredDrafts)).map(({ id }) => id),
+    purgeDrafts: (table, ids) => purge(belowDrafts[table], [...ids]),
     async removeProject(projectId) {
       const { affectedRows } = await session.query(
         `DELETE FROM project WHERE id = $1 AND deleted_at < now() - ${lateRuns}

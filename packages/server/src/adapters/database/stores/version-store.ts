@@ -9,23 +9,34 @@ import { withAuthor } from './api-key-store.ts'
 
 const shown = { ...withAuthor, liveOf: { select: { id: true } } } as const satisfies Prisma.VersionInclude
 
+const newestFirst = [{ createdAt: 'desc' }, { id: 'desc' }] satisfies Prisma.VersionOrderByWithRelationInput[]
+
 export function postgresVersionStore(client: DatabaseClient): VersionStore {
   const inProject = (workspaceId: number, projectId: number) => ({ projectId, project: { workspaceId } })
-  const findFirst = async (where: Prisma.VersionWhereInput) => {
-    const row = await client.version.findFirst({ where, include: shown })
+  const findFirst = async (where: Prisma.VersionWhereInput, orderBy?: typeof newestFirst) => {
+    const row = await client.version.findFirst({ where, include: shown, ...(orderBy && { orderBy }) })
     return row && toVersion(row)
   }
   return {
-    async list(workspaceId, projectId, status) {
+    async list(workspaceId, projectId, { status, deletedAfter } = {}) {
       const number = { draft: { equals: null }, merged: { not: null } }
       const rows = await client.version.findMany({
-        where: { ...inProject(workspaceId, projectId), ...(status && { number: number[status] }) },
+        where: {
+          ...inProject(workspaceId, projectId),
+          ...(status && { number: number[status] }),
+          OR: [{ deletedAt: null }, ...(deletedAfter ? [{ deletedAt: { gt: deletedAfter } }] : [])],
+        },
         include: shown,
-        orderBy: [{ number: { sort: 'desc', nulls: 'first' } }, { createdAt: 'desc' }, { id: 'desc' }],
+        orderBy: [{ number: { sort: 'desc', nulls: 'first' } }, ...newestFirst],
       })
       return rows.map(toVersion)
     },
-    findOptional: (workspaceId, projectId, uuid) => findFirst({ ...inProject(workspaceId, projectId), uuid }),
+    findOptional: (workspaceId, projectId, uuid) =>
+      findFirst({ ...inProject(workspaceId, projectId), uuid, deletedAt: null }),
+    findDeletedOptional: (workspaceId, projectId, uuid) =>
+      findFirst({ ...inProject(workspaceId, projectId), uuid, deletedAt: { not: null } }),
+    findDraftOptional: (workspaceId, projectId, title) =>
+      findFirst({ ...inProject(workspaceId, projectId), title, number: null, deletedAt: null }, newestFirst),
     findLiveOptional: (workspaceId, projectId) => findFirst({ liveOf: { id: projectId, workspaceId } }),
     findNumberOptional: (workspaceId, projectId, number) => findFirst({ ...inProject(workspaceId, projectId), number }),
     listRecords: listRecords(client),
@@ -66,9 +77,9 @@ export function postgresVersionStore(client: DatabaseClient): VersionStore {
       await client.version.updateMany({ where: { id: version.id }, data: { uuid: randomUUID() } })
       return true
     },
-    async rewrite(workspaceId, projectId, id, { authorId, ...history }) {
+    async update(workspaceId, projectId, id, change) {
       const where = { ...inProject(workspaceId, projectId), id }
-      await client.version.updateMany({ where, data: { ...history, authorId } })
+      await client.version.updateMany({ where, data: change })
       const version = await findFirst(where)
       if (!version) throw refuse('unknown-version')
       return version

@@ -46,6 +46,10 @@ export const projectTables = [
 ] as const
 export type ProjectTable = (typeof projectTables)[number]
 
+/** Tables with a draft's rows, in purge order. */
+export const draftTables = ['document', 'version'] as const
+export type DraftTable = (typeof draftTables)[number]
+
 export interface PurgedRows {
   count: number
   /** Run uuids and API key hashes whose cached data must be dropped. */
@@ -77,6 +81,9 @@ export interface DeletionStore {
   listActiveRuns(projectId: number): Promise<{ workspaceId: number; runUuid: string }[]>
   hasConversations(projectId: number): Promise<boolean>
   purgeProject(table: ProjectTable, projectId: number): Promise<PurgedRows>
+  /** Lists one batch of deleted drafts that can no longer be restored. */
+  listExpiredDrafts(): Promise<number[]>
+  purgeDrafts(table: DraftTable, ids: readonly number[]): Promise<PurgedRows>
   /** Removes a deleted project's row after a delay, once no conversation is left. Returns false until then. */
   removeProject(projectId: number): Promise<boolean>
 }

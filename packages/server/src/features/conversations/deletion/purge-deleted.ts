@@ -1,4 +1,4 @@
-/** Purges hidden conversations and deleted projects. If the process dies, the next process continues the purge. */
+/** Purges hidden conversations, deleted projects and deleted drafts. If the process dies, the next process continues the purge. */
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Repeated, repeat } from '../../../shared/clock.ts'
@@ -6,7 +6,14 @@ import { keyScope } from '../../access/api-key.ts'
 import type { Needs } from '../../deps.ts'
 import { deletedProjects, deletedProjectsScope } from '../../documents/version-ref.ts'
 import { finishErasures } from './delete-conversations.ts'
-import { conversationTables, type DeletionWork, type PurgedRows, projectTables, purgeBatch } from './ports.ts'
+import {
+  conversationTables,
+  type DeletionWork,
+  draftTables,
+  type PurgedRows,
+  projectTables,
+  purgeBatch,
+} from './ports.ts'
 
 export type PurgeDeps = Needs<'deletions' | 'runs' | 'stores' | 'liveCache' | 'logger'>
 
@@ -29,6 +36,15 @@ async function purgeOnce(deps: PurgeDeps, signal: AbortSignal): Promise<void> {
   await finishErasures(deps)
   await purgeHidden(deps, signal)
   for (const projectId of await deletedProjects(deps)) await purgeProject(deps, projectId, signal)
+  await purgeDrafts(deps, signal)
+}
+
+async function purgeDrafts({ deletions }: PurgeDeps, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    const ids = await deletions.store.listExpiredDrafts()
+    if (ids.length === 0) return
+    for (const table of draftTables) await purgeTable(signal, () => deletions.store.purgeDrafts(table, ids))
+  }
 }
 
 async function purgeHidden(deps: PurgeDeps, signal: AbortSignal): Promise<void> {

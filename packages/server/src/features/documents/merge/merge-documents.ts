@@ -1,7 +1,7 @@
 /** Merges texts with those of a version, for a client that keeps prompts elsewhere. Writes nothing. */
 import type { MergeDocumentsBody, MergedDocument } from '@stet/contract/vocabulary'
 import type { Needs } from '../../deps.ts'
-import { hashContent, loadFromVersion, loadWith } from '../check-document.ts'
+import { byPath, hashContent, loadFromVersion, loadWith } from '../check-document.ts'
 import { normalizeDocumentPath } from '../document-path.ts'
 import { ownerOf, resolveVersion, type VersionAddress } from '../version-ref.ts'
 import { assertBase, textMerger } from './merge-text.ts'
@@ -21,7 +21,7 @@ export async function mergeDocuments(
   }))
   for (const item of items) assertBase(item)
   const written = items.map(({ path, mine }) => ({ path, content: mine, contentHash: hashContent(mine) }))
-  const load = loadWith(written, loadFromVersion(deps, workspaceId, version))
+  const load = loadWith(byPath(written), loadFromVersion(deps, workspaceId, version))
   const names = { mine: 'yours', theirs: 'theirs' }
   const merge = textMerger(deps, { owner, projectId: version.projectId, names, load })
   const merged: MergedDocument[] = []

@@ -8,7 +8,7 @@ import { type Merge, type MergeSides, mergeTexts } from '@stet/template/merge'
 import { refuse } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
 import type { EvaluationOwner } from '../../templates/template-engine.ts'
-import { checkText, hashContent, type LoadTexts, loadWith } from '../check-document.ts'
+import { byPath, checkText, hashContent, type LoadTexts, loadWith } from '../check-document.ts'
 import { hashIn } from '../preconditions.ts'
 
 export interface Sides {
@@ -65,7 +65,7 @@ export function textMerger(
     const base = hash === '' ? undefined : (sides.base ?? (await stored()) ?? undefined)
     const compiles = async (content: string): Promise<boolean> => {
       const text = { path, content, contentHash: hashContent(content) }
-      return (await checkText(deps, text, loadWith([text], load), owner)).scan.errors.length === 0
+      return (await checkText(deps, text, loadWith(byPath([text]), load), owner)).scan.errors.length === 0
     }
     const { text, regions } = await mergeTexts({ base, mine, theirs, names }, compiles)
     const isBaseUnknown = hash !== '' && base === undefined

@@ -1,7 +1,7 @@
 /** Writes to a draft with `merge`: if a text has changed since its base, the texts are merged and the write is repeated. */
 import { refuse } from '../../../shared/app-error.ts'
 import type { Needs } from '../../deps.ts'
-import { hashContent, loadFromVersion, loadWith, type SourceText } from '../check-document.ts'
+import { byPath, hashContent, loadFromVersion, loadWith, type SourceText } from '../check-document.ts'
 import { shownIn } from '../overlay.ts'
 import type { Slot } from '../ports.ts'
 import { hashIn } from '../preconditions.ts'
@@ -42,6 +42,17 @@ export function assertCurrent(current: CurrentWrites, slots: readonly Slot[]): v
     return hashIn(baseHash) === (actual ?? '') ? [] : [{ path, theirs, actual }]
   })
   if (stale.length > 0) throw new StaleTexts(stale)
+}
+
+/** Returns the texts that differ from those of the request. */
+export function mergedTexts(current: CurrentWrites = new Map()): SourceText[] {
+  return textsIn([...current.values()].filter(({ isMerged }) => isMerged))
+}
+
+function textsIn(writes: readonly MergingWrite[]): SourceText[] {
+  return writes.flatMap(({ path, content }) =>
+    content === null ? [] : [{ path, content, contentHash: hashContent(content) }],
+  )
 }
 
 type Merges = Needs<'stores' | 'liveCache' | 'templates'>
@@ -88,7 +99,7 @@ async function mergeStale(
   const { version } = await resolveVersion(deps, input)
   const owner = ownerOf(input)
   // A merged text may refer to other texts of the request.
-  const load = loadWith(textsIn(given), loadFromVersion(deps, owner.workspaceId, version))
+  const load = loadWith(byPath(textsIn([...given.values()])), loadFromVersion(deps, owner.workspaceId, version))
   const names = { mine: 'yours', theirs: 'draft' }
   const merge = textMerger(deps, { owner, projectId: version.projectId, names, load })
   const merged = new Map<string, MergingWrite & { isMerged?: true }>()
@@ -102,10 +113,4 @@ async function mergeStale(
   }
   if (conflicts.length > 0) throw refuse('base-changed', { conflicts })
   return merged
-}
-
-function textsIn(writes: ReadonlyMap<string, MergingWrite>): SourceText[] {
-  return [...writes.values()].flatMap(({ path, content }) =>
-    content === null ? [] : [{ path, content, contentHash: hashContent(content) }],
-  )
 }

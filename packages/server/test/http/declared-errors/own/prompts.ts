@@ -1,5 +1,4 @@
 import type { ApiAnswer } from '../../api-call.ts'
-import type { Placeholders } from '../../contract-routes.ts'
 import { importedVersion } from '../requests.ts'
 import { inDraft, inLive, type Scenario, to } from '../scenario.ts'
 import { newName, type World } from '../world.ts'
@@ -8,6 +7,37 @@ const changed = { path: 'contested', status: 'modified', content: 'changed' }
 const mismatched = { path: 'hello', prompt: 'x', base: 'x', baseHash: 'other' }
 
 export const promptCauses: Record<string, Scenario> = {
+  'versions.create invalid-path': (world) => created(world, { changes: [{ ...changed, path: 'no spaces' }] }),
+  'versions.create path-too-long': (world) => created(world, { changes: [{ ...changed, path: 'x'.repeat(10_000) }] }),
+  'versions.create repeated-path': (world) => created(world, { changes: [changed, changed] }),
+  'versions.create base-changed': (world) => created(world, { changes: [{ ...changed, baseHash: 'other' }] }),
+  'versions.create live-text-changed': (world) => created(world, { changes: [{ ...changed, liveHash: 'other' }] }),
+  'versions.create others-changed': async (world) => {
+    const name = newName()
+    const key = await world.keyWith({ name: 'others' })
+    await to('versions.create', world, { ids: inProject(world), body: { name, changes: [changed] }, key })
+    return created(world, { name, reuse: true, replace: true })
+  },
+  'versions.create live-changed': async (world) => {
+    const name = newName()
+    const stale = { changes: [{ ...changed, content: newName() }] }
+    await created(world, { name, ...stale })
+    await created(world, { changes: [{ ...changed, content: newName() }], publish: {} })
+    return created(world, { name, reuse: true, publish: {} })
+  },
+  'versions.create draft-kept-changing': (world) =>
+    whileTextsChange(world, async () => {
+      const name = newName()
+      await created(world, { name, changes: [{ ...changed, path: newName() }] })
+      return () => created(world, { name, reuse: true, publish: {} })
+    }),
+  'versions.create draft-does-not-compile': (world) =>
+    created(world, { changes: [{ ...changed, content: '{{ if }}' }], publish: {} }),
+  'versions.create release-refused': (world) =>
+    created(world, {
+      changes: [{ ...changed, content: '---\ntemperature: hot\n---\nHi' }],
+      publish: { block: ['configuration'] },
+    }),
   'versions.publish not-a-draft': (world) => to('versions.publish', world, { ids: inLive(world), body: {} }),
   'versions.publish live-changed': async (world) => {
     const [one, two] = [await inDraft(world), await inDraft(world)]
@@ -18,16 +48,21 @@ export const promptCauses: Record<string, Scenario> = {
     await to('versions.publish', world, { ids: one, body: {} })
     return to('versions.publish', world, { ids: two, body: {} })
   },
-  'versions.publish draft-kept-changing': async (world) =>
-    callWhileChanging(world, 'versions.publish', await inDraft(world)),
-  'versions.updateFromEnvironment draft-kept-changing': async (world) => {
-    const ids = await inDraft(world)
-    // Equal texts with different hashes conflict, and merge without a base.
-    const { body } = await to('documents.get', world, { ids: { ...ids, path: 'hello' } })
-    for (const prompt of ['x', body['content']])
-      await to('documents.createOrUpdate', world, { ids, body: { path: 'hello', prompt } })
-    return callWhileChanging(world, 'versions.updateFromEnvironment', ids)
-  },
+  'versions.publish draft-kept-changing': (world) =>
+    whileTextsChange(world, async () => {
+      const ids = await inDraft(world)
+      await to('documents.create', world, { ids, body: { path: newName(), prompt: 'x' } })
+      return () => to('versions.publish', world, { ids, body: {} })
+    }),
+  'versions.updateFromEnvironment draft-kept-changing': (world) =>
+    whileTextsChange(world, async () => {
+      const ids = await inDraft(world)
+      // Equal texts with different hashes conflict, and merge without a base.
+      const { body } = await to('documents.get', world, { ids: { ...ids, path: 'hello' } })
+      for (const prompt of ['x', body['content']])
+        await to('documents.createOrUpdate', world, { ids, body: { path: 'hello', prompt } })
+      return () => to('versions.updateFromEnvironment', world, { ids, body: {} })
+    }),
   'versions.publish draft-does-not-compile': async (world) => {
     const ids = await inDraft(world)
     await to('documents.create', world, { ids, body: { path: newName(), prompt: '{{ if }}' } })
@@ -127,9 +162,15 @@ export const promptCauses: Record<string, Scenario> = {
     }),
 }
 
-/** Changes the draft constantly, so that every read returns different texts. */
-async function callWhileChanging(world: World, route: string, ids: Placeholders): Promise<ApiAnswer> {
-  await to('documents.create', world, { ids, body: { path: newName(), prompt: 'x' } })
+const inProject = ({ project }: World) => ({ projectId: String(project.id) })
+
+function created(world: World, body: Record<string, unknown>): Promise<ApiAnswer> {
+  return to('versions.create', world, { ids: inProject(world), body: { name: newName(), ...body } })
+}
+
+/** Changes the prepared draft constantly, so that every read returns different texts. */
+async function whileTextsChange(world: World, prepare: () => Promise<() => Promise<ApiAnswer>>): Promise<ApiAnswer> {
+  const publish = await prepare()
   const { session } = world.bench.server.database
   const { rows } = await session.query(
     `SELECT column_name AS name FROM information_schema.columns WHERE table_name = 'document' AND table_schema = 'public'`,
@@ -139,7 +180,7 @@ async function callWhileChanging(world: World, route: string, ids: Placeholders)
   await session.query('ALTER TABLE document RENAME TO document_kept')
   await session.query(`CREATE VIEW document AS SELECT ${columns.join(', ')} FROM document_kept`)
   try {
-    return await to(route, world, { ids, body: {} })
+    return await publish()
   } finally {
     await session.query('DROP VIEW document')
     await session.query('ALTER TABLE document_kept RENAME TO document')
