@@ -28,6 +28,7 @@ export { Change, ChangeStatus, PushChangesBody, PushResult } from './schemas/cha
 export * from './schemas/console.ts'
 export * from './schemas/conversations.ts'
 export * from './schemas/documents.ts'
+export * from './schemas/environments.ts'
 export * from './schemas/evaluations.ts'
 export * from './schemas/examples.ts'
 export * from './schemas/logs.ts'

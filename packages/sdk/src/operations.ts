@@ -32,18 +32,15 @@ export interface Operation {
   outside: boolean
 }
 
-/** Paths are relative to the API prefix, except for operations with `outside`. */
+/** Paths are relative to the API prefix, except for operations with `outside`. `later-operations.ts` adds the others. */
 // The pure annotation lets bundlers drop the table when no operation is used.
-export const operations = /* @__PURE__ */ readTable()
+export const operations = /* @__PURE__ */ readTable(operationTable)
 
-function readTable(): Record<OperationName, Operation> {
-  let path: string[] = []
-  const read = (line: string) => {
-    const [name, method, tail = '', flag] = line.split(' ')
-    const [shared, ...segments] = tail.split('/')
-    path = [...path.slice(0, Number(shared)), ...segments]
+export function readTable(table: string): Record<OperationName, Operation> {
+  const named = table.split('\n').map((line) => {
+    const [name, method, path, flag] = line.split(' ')
     const retry = method !== 'POST' || (flag ? flag === 'r' : 'keyed')
-    return [name, { method, path: path.join('/'), retry, sendsBody: / P| b$/.test(line), outside: name === 'health' }]
-  }
-  return Object.fromEntries(operationTable.split('\n').map(read)) as Record<OperationName, Operation>
+    return [name, { method, path, retry, sendsBody: / P| b$/.test(line), outside: name === 'health' }]
+  })
+  return Object.fromEntries(named) as Record<OperationName, Operation>
 }

@@ -6,10 +6,16 @@ export interface Runtime {
   now: () => number
 }
 
-/** Returns a version 4 UUID with one fixed variant. `crypto.randomUUID` is missing in pages served over plain HTTP. */
+/** Returns a version 4 UUID. `crypto.randomUUID` is missing in pages served over plain HTTP. */
 export function randomUuid(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(36))
-  return '00000000-0000-4000-8000-000000000000'.replace(/0/g, (_, at: number) => ((bytes[at] ?? 0) & 15).toString(16))
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  // Set the version and variant bits (RFC 9562, section 5.4).
+  const marked = bytes.map((byte, i) => (i === 6 ? (byte & 15) | 64 : i === 8 ? (byte & 63) | 128 : byte))
+  return hexOf(marked).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}
+
+export function hexOf(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
 export const systemRuntime: Runtime = {

@@ -1,6 +1,6 @@
 import { PromptCache } from '../cache/prompt-cache.ts'
 import type { CacheOptions } from '../cache-options.ts'
-import { randomUuid } from '../runtime.ts'
+import { hexOf, randomUuid } from '../runtime.ts'
 import type { Exchange } from '../transport/exchange.ts'
 import { requestHeaders } from '../transport/headers.ts'
 import type { Settings } from '../transport/settings.ts'
@@ -30,6 +30,5 @@ export function cacheOptions(settings: Settings, own: boolean | CacheOptions | u
 /** Returns the hash in hex, or an empty string in pages served over plain HTTP, which cannot hash. */
 export async function sha256(text: string): Promise<string> {
   if (!crypto.subtle) return ''
-  const bytes = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return hexOf(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))))
 }

@@ -240,6 +240,15 @@ describe('a publication with merge', () => {
     expect(await textOf(project.live)).toBe(both)
   })
 
+  it('merges with a forced edit of live, whose old text only its revision has', async () => {
+    const project = await createTestProject(api, { a: base })
+    const draft = await project.newDraft()
+    await put(draft, first)
+    expect((await put(project.live, last, { force: true })).status).toBe(200)
+    expect((await publish(draft, { merge: true })).status).toBe(200)
+    expect(await textOf(project.live)).toBe(both)
+  })
+
   it('refuses overlapping changes and deletions, and publishes nothing', async () => {
     const overlap = await collision(overlapping, first)
     const refused = await publish(overlap.draft, { merge: true })
