@@ -107,6 +107,14 @@ export const expectedHashes = {
     }),
 }
 
+/** Options of every request that makes an environment serve another version. */
+export const moveOptions = {
+  reason: text({ max: LIMITS.reasonLength }).exactOptional().meta({ description: 'Kept in the release.' }),
+  expectedVersionUuid: Uuid.exactOptional().meta({
+    description: 'The version that you expect the environment to serve. 409 if it serves another one.',
+  }),
+}
+
 export const Person = z
   .object({ id: Id, name: z.string(), email: z.string().meta({ description: '`""` if unknown.' }) })
   .meta({
@@ -129,6 +137,10 @@ export const PromptText = z
 
 const projectId = z.string().meta({ description: 'The id of the project, a positive integer.' })
 const versionUuid = z.string().meta({ description: 'The uuid of a version, or `live` for the published one.' })
+const revision = z.string().meta({
+  description:
+    'The uuid of a version, `<uuid>@<revision>` for an earlier state of it, or `live` for the published one.',
+})
 const path = z.string().meta({
   description: 'The path of the prompt. Send slashes as they are or as `%2F`.',
 })
@@ -137,6 +149,9 @@ const path = z.string().meta({
 export const ProjectParams = z.object({ projectId })
 export const VersionParams = z.object({ projectId, versionUuid })
 export const DocumentParams = z.object({ projectId, versionUuid, path })
+/** For routes that read: a version as it was before forced edits. */
+export const RevisionParams = VersionParams.extend({ versionUuid: revision })
+export const RevisionDocumentParams = DocumentParams.extend({ versionUuid: revision })
 export const ConversationParams = z.object({
   conversationUuid: z.string().meta({ description: 'The uuid of the conversation.' }),
 })

@@ -55,6 +55,7 @@ export interface ErrorDetails {
   'live-text-changed': Conflicts
   'others-changed': { paths: string[] }
   'live-changed': LiveConflicts
+  moved: { current: string | null }
   'conversation-busy': RetryAfter
   'name-taken': { name: string }
   'example-name-taken': { name: string }

@@ -55,6 +55,7 @@ export type { RateLimitInfo } from './rate-limit.ts'
 export type { DeepPartial, OutputKind, OutputOf, ParamsOf, PartialObject, PromptPath, ToolsOf } from './registry.ts'
 export type { ApiKeys } from './resources/api-keys.ts'
 export type { Conversations } from './resources/conversations.ts'
+export type { Environments } from './resources/environments.ts'
 export type { Evaluations } from './resources/evaluations.ts'
 export type { Examples } from './resources/examples.ts'
 export type { Logs } from './resources/logs.ts'
@@ -86,6 +87,7 @@ export type {
   ConversationOrigin,
   ConversationSummary,
   DiffSide,
+  Environment,
   ErrorReason,
   Evaluation,
   EvaluationInput,
@@ -112,10 +114,14 @@ export type {
   ProviderModel,
   ProviderTest,
   PushResult,
+  Release,
   ReleaseCheck,
+  ReleasedVersion,
   ReleaseFinding,
+  ReleaseKind,
   RevertResult,
   Role,
+  RollbackResult,
   RunResponse,
   RunResult,
   RunState,

@@ -3,7 +3,8 @@ import { listConsoleRoutes, listRoutes, operatorRoutes, RunEvent, RunResult } fr
 import { sampleOf } from '@stet/contract/samples'
 import { describe, expect, it } from 'vitest'
 import { Stet } from '../src/index.ts'
-import { type OperationName, operations } from '../src/operations.ts'
+import { laterOperations } from '../src/later-operations.ts'
+import { operations as coreOperations, type OperationName } from '../src/operations.ts'
 import { frames, result, runEvents } from './support/sample-run.ts'
 
 interface Schema {
@@ -16,6 +17,8 @@ interface ContractRoute {
   query?: Schema
   responses: Record<number, unknown>
 }
+
+const operations = { ...coreOperations, ...laterOperations }
 
 /** Operations outside the contract and the API prefix. They need no API key. */
 const OUTSIDE = { health: operatorRoutes.health.path }
@@ -102,6 +105,8 @@ const calls: Record<OperationName, (stet: Stet) => unknown> = {
   'versions.tree': (stet) => stet.versions.tree(U),
   'versions.import': (stet) =>
     stet.versions.import(U, { uuid: U, title: 'x', authorName: 'Ada', createdAt: AT, mergedAt: AT }),
+  'environments.releases': (stet) => stet.environments.releases('live', { cursor: '9', limit: 5 }),
+  'environments.rollback': (stet) => stet.environments.rollback('live', { to: 3, reason: 'r', expectedVersionUuid: U }),
   'prompts.list': (stet) => stet.prompts.list({ prefix: 'a/' }),
   'prompts.create': (stet) => stet.prompts.create('a', { prompt: 'x' }),
   'prompts.get': (stet) => stet.prompts.get('a/b'),

@@ -11,6 +11,8 @@ import {
   orRaw,
   Person,
   PromptText,
+  RevisionDocumentParams,
+  RevisionParams,
   Timestamp,
   Uuid,
   VersionParams,
@@ -198,7 +200,7 @@ export const documentRoutes = {
     description:
       'Returns all prompts of the version, ordered by path. 413 if they exceed 64 MB: leave out the resolved texts with ' +
       '`resolved=false`, or read pages with `limit` and `cursor`.',
-    pathParams: VersionParams,
+    pathParams: RevisionParams,
     query: ListDocumentsQuery,
     responses: withErrors({ 200: orRaw(z.array(ListedDocument)) }),
   },
@@ -212,7 +214,7 @@ export const documentRoutes = {
   get: {
     summary: 'Get a prompt',
     description: 'Also returns a prompt that does not compile, with its `errors`.',
-    pathParams: DocumentParams,
+    pathParams: RevisionDocumentParams,
     responses: withErrors({ 200: orRaw(Document), 304: c.noBody() }),
   },
   getOrCreate: {

@@ -6,6 +6,7 @@ import {
   DocumentPath,
   expectedHashes,
   Id,
+  moveOptions,
   Name,
   nameText,
   nullsAbsent,
@@ -13,6 +14,7 @@ import {
   Person,
   ProjectParams,
   PromptText,
+  RevisionParams,
   Timestamp,
   text,
   Uuid,
@@ -21,6 +23,7 @@ import {
 import { withErrors } from '../errors.ts'
 import { flag } from '../query-values.ts'
 import { LIMITS } from '../vocabulary/limits.ts'
+import { ReleaseCheck } from './environments.ts'
 
 const c = initContract()
 
@@ -30,6 +33,7 @@ export const VersionStatus = z.enum(['draft', 'merged']).meta({
 
 export const ForcedEdit = z
   .object({
+    revision: Id.meta({ description: 'The revision that the edit made. `<uuid>@<revision>` reads it.' }),
     path: z.string(),
     author: Person,
     oldHash: ContentHash.nullable().meta({ description: 'Null if the edit added the prompt.' }),
@@ -66,11 +70,22 @@ export const Version = z
     publishedBy: Person.nullable().meta({
       description: 'Null for a draft, an imported version, or a version that an earlier release published.',
     }),
-    changeCount: z.int().nonnegative().meta({
-      description:
-        'The number of prompts that a draft changes against live, or a merged version against the number before it.',
-    }),
+    changeCount: z
+      .int()
+      .nonnegative()
+      .meta({
+        description:
+          'The number of prompts that a draft changes against live, or a merged version against the number before it. ' +
+          'Forced edits count, also for an earlier revision.',
+      }),
     forcedEdits: z.array(ForcedEdit).meta({ description: 'Edits after publication, with `force`, oldest first.' }),
+    revision: z.int().nonnegative().meta({
+      description: '0 as published, and one more for each forced edit. `<uuid>@<revision>` reads an earlier one.',
+    }),
+    baseVersionUuid: Uuid.nullable().meta({
+      description: 'The version that was live when this one was published. Null for a draft, and for the first one.',
+    }),
+    baseRevision: z.int().nonnegative().nullable().meta({ description: 'The revision of `baseVersionUuid`.' }),
   })
   .meta({
     id: 'Version',
@@ -94,22 +109,6 @@ export const UpdateVersionBody = absent({
   example: "{ name: 'Friendlier tone' }",
 })
 
-export const ReleaseCheck = z.enum(['configuration']).meta({
-  description: '`configuration` refuses settings that a run would refuse: the errors in `issues` of the prompts.',
-})
-
-export const ReleaseFinding = z
-  .object({
-    check: ReleaseCheck,
-    code: z.string(),
-    level: z.literal('break'),
-    path: z.string(),
-    line: z.int(),
-    column: z.int(),
-    message: z.string(),
-  })
-  .meta({ id: 'ReleaseFinding', description: 'A finding of a check of a release.' })
-
 export const PublishVersionBody = absent({
   title: nameText({ max: LIMITS.nameLength })
     .exactOptional()
@@ -122,6 +121,7 @@ export const PublishVersionBody = absent({
     .array(ReleaseCheck)
     .exactOptional()
     .meta({ description: 'The checks that refuse the release. Default: none.' }),
+  ...moveOptions,
 }).meta({ id: 'PublishVersionBody', example: "{ title: 'Friendlier tone', description: 'Replies greet by name.' }" })
 
 const ImportedTime = Timestamp.meta({ description: 'A UTC time with milliseconds.' })
@@ -232,7 +232,7 @@ export const RevertResult = z
 export const DiffVersionsQuery = z.object({
   base: z.string().exactOptional().meta({
     description:
-      'The uuid of a version, or `live`. Default: live for a draft, the previous number for a merged version.',
+      'The uuid of a version, `<uuid>@<revision>`, or `live`. Default: live for a draft, the previous number for a merged version.',
   }),
 })
 
@@ -311,8 +311,8 @@ export const versionRoutes = {
   },
   get: {
     summary: 'Get a version',
-    description: 'Takes the uuid of a version, or `live` for the published one.',
-    pathParams: VersionParams,
+    description: 'Takes the uuid of a version, `<uuid>@<revision>`, or `live` for the published one.',
+    pathParams: RevisionParams,
     responses: withErrors({ 200: Version }),
   },
   update: {
@@ -364,7 +364,7 @@ export const versionRoutes = {
   diff: {
     summary: 'Compare two versions',
     description: 'Returns the changes of the version against its base, ordered by path.',
-    pathParams: VersionParams,
+    pathParams: RevisionParams,
     query: DiffVersionsQuery,
     responses: withErrors({ 200: orRaw(VersionDiff) }),
   },
@@ -372,7 +372,7 @@ export const versionRoutes = {
     summary: "List a version's prompts without their texts",
     description:
       'Returns every prompt with its state, ordered by path. A draft also lists the prompts that it deletes from live.',
-    pathParams: VersionParams,
+    pathParams: RevisionParams,
     responses: withErrors({ 200: VersionTree }),
   },
   import: {

@@ -113,6 +113,7 @@ export const ERROR_CAUSES = {
   'unknown-project': { code: 'NotFoundError', status: 404, message: 'Project not found' },
   'unknown-version': { code: 'NotFoundError', status: 404, message: 'Version not found' },
   'nothing-live': { code: 'NotFoundError', status: 404, message: 'The project has no live version yet' },
+  'unknown-environment': { code: 'NotFoundError', status: 404, message: 'Environment not found' },
   'unknown-document': {
     code: 'NotFoundError',
     status: 404,
@@ -180,6 +181,13 @@ export const ERROR_CAUSES = {
     message: 'The live version changed {conflicts.length} prompt(s) that this draft also changes',
     details: ['conflicts'],
   },
+  moved: {
+    code: 'ConflictError',
+    status: 409,
+    message: 'The environment serves another version than expected',
+    details: ['current'],
+  },
+  'nothing-to-return-to': { code: 'ConflictError', status: 409, message: 'There is no such release to return to' },
   'draft-kept-changing': {
     code: 'ConflictError',
     status: 409,
@@ -410,6 +418,7 @@ export type ErrorCause =
   | 'unknown-project'
   | 'unknown-version'
   | 'nothing-live'
+  | 'unknown-environment'
   | 'unknown-document'
   | 'unknown-document-uuid'
   | 'unknown-conversation'
@@ -429,6 +438,8 @@ export type ErrorCause =
   | 'live-text-changed'
   | 'others-changed'
   | 'live-changed'
+  | 'moved'
+  | 'nothing-to-return-to'
   | 'draft-kept-changing'
   | 'conversation-busy'
   | 'project-busy'

@@ -2,6 +2,7 @@
 export const LIMITS = {
   nameLength: 256,
   descriptionLength: 16_384,
+  reasonLength: 1_000,
   customIdentifierLength: 256,
   promptBytes: 262_144,
   toolPayloadBytes: 262_144,

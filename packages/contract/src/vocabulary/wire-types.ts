@@ -416,7 +416,10 @@ export interface DiffSide {
 }
 
 export interface DiffVersionsQuery {
-  /** The uuid of a version, or `live`. Default: live for a draft, the previous number for a merged version. */
+  /**
+   * The uuid of a version, `<uuid>@<revision>`, or `live`. Default: live for a draft, the previous number for a
+   * merged version.
+   */
   base?: string
 }
 
@@ -494,6 +497,21 @@ export interface DocumentParameter {
   type: ParameterType
   required?: boolean
   [key: string]: unknown
+}
+
+/** A name under which applications read one of the versions, such as `live`. */
+export interface Environment {
+  name: string
+  /** What it serves. Null before the first publication. */
+  version: ReleasedVersion | null
+  /** The number of the newest release; 0 if there is none. */
+  seq: number
+  /** The release to which a rollback without `to` returns. Null if there is none. */
+  rollback: {
+    /** The number of the release. Each environment starts at 1. */
+    seq: number
+    version: ReleasedVersion
+  } | null
 }
 
 /** @example { customIdentifier: 'customer-7' } */
@@ -647,6 +665,8 @@ export type FinishReason = (typeof FINISH_REASONS)[number]
 
 /** An edit of a merged version in place. */
 export interface ForcedEdit {
+  /** The revision that the edit made. `<uuid>@<revision>` reads it. */
+  revision: number
   path: string
   author: Person
   /** Null if the edit added the prompt. */
@@ -867,6 +887,13 @@ export interface ListProvidersQuery {
    * needs to be stored.
    */
   modelsOf?: ProviderKind
+}
+
+export interface ListReleasesQuery {
+  /** Default: 25. */
+  limit?: number
+  /** The `nextCursor` of the previous page. */
+  cursor?: string
 }
 
 export interface ListVersionsQuery {
@@ -1241,6 +1268,10 @@ export interface PublishVersionBody {
   force?: boolean
   /** The checks that refuse the release. Default: none. */
   block?: ReleaseCheck[]
+  /** Kept in the release. */
+  reason?: string
+  /** The version that you expect the environment to serve. 409 if it serves another one. */
+  expectedVersionUuid?: string
 }
 
 /**
@@ -1277,6 +1308,27 @@ export interface RedactedReasoningPart {
   [key: string]: unknown
 }
 
+/**
+ * An entry of the history of an environment: what it serves from then on. Releases never change.
+ * @example const { items } = await stet.environments.releases('live')
+const rollbacks = items.filter(({ kind }) => kind === 'rollback')
+ */
+export interface Release {
+  uuid: string
+  environment: string
+  /** The number of the release. Each environment starts at 1. */
+  seq: number
+  kind: ReleaseKind
+  version: ReleasedVersion
+  /** What the environment served before. */
+  from: ReleasedVersion | null
+  /** The `seq` of the release to which a rollback returns. */
+  returnsTo: number | null
+  author: Person
+  reason: string | null
+  createdAt: string
+}
+
 /** `configuration` refuses settings that a run would refuse: the errors in `issues` of the prompts. */
 export const RELEASE_CHECKS = ['configuration'] as const
 export type ReleaseCheck = (typeof RELEASE_CHECKS)[number]
@@ -1290,6 +1342,26 @@ export interface ReleaseFinding {
   line: number
   column: number
   message: string
+}
+
+/** `edit`: a forced edit changed the version that live serves. */
+export const RELEASE_KINDS = ['publish', 'rollback', 'edit'] as const
+export type ReleaseKind = (typeof RELEASE_KINDS)[number]
+
+/** A page of releases, newest first. */
+export interface ReleasePage {
+  items: Release[]
+  /** Null on the last page. */
+  nextCursor: string | null
+}
+
+/** A version at the revision that was served. */
+export interface ReleasedVersion {
+  uuid: string
+  number: number
+  /** 0 as published, and one more for each forced edit. */
+  revision: number
+  title: string
 }
 
 /** The kind of sender: `console` for a session of the console, `api` for an API key. */
@@ -1313,6 +1385,25 @@ export interface RevertVersionBody {
 
 export const ROLES = ['system', 'developer', 'user', 'assistant', 'tool'] as const
 export type Role = (typeof ROLES)[number]
+
+/** @example { to: 12, reason: 'Too many complaints' } */
+export interface RollbackBody {
+  /**
+   * The `seq` of a release, or a version that the environment has served: `<uuid>` as it was served last, or
+   * `<uuid>@<revision>`. Default: the release that `returnsTo` of the newest release names.
+   */
+  to?: number | string
+  /** Kept in the release. */
+  reason?: string
+  /** The version that you expect the environment to serve. 409 if it serves another one. */
+  expectedVersionUuid?: string
+}
+
+export interface RollbackResult {
+  environment: Environment
+  /** Null if the environment already served the target. */
+  release: Release | null
+}
 
 /** @example { overlapSeconds: 3600 } */
 export interface RotateApiKeyBody {
@@ -1692,10 +1783,19 @@ export interface Version {
   updatedAt: string
   /** Null for a draft, an imported version, or a version that an earlier release published. */
   publishedBy: Person | null
-  /** The number of prompts that a draft changes against live, or a merged version against the number before it. */
+  /**
+   * The number of prompts that a draft changes against live, or a merged version against the number before it.
+   * Forced edits count, also for an earlier revision.
+   */
   changeCount: number
   /** Edits after publication, with `force`, oldest first. */
   forcedEdits: ForcedEdit[]
+  /** 0 as published, and one more for each forced edit. `<uuid>@<revision>` reads an earlier one. */
+  revision: number
+  /** The version that was live when this one was published. Null for a draft, and for the first one. */
+  baseVersionUuid: string | null
+  /** The revision of `baseVersionUuid`. */
+  baseRevision: number | null
 }
 
 /** Changes are ordered by path. */
@@ -1751,6 +1851,10 @@ export interface RouteTypes {
     diff: { query: DiffVersionsQuery; result: VersionDiff }
     tree: { result: VersionTree }
     import: { body: ImportVersionBody; result: Version }
+  }
+  environments: {
+    releases: { query: ListReleasesQuery; result: ReleasePage }
+    rollback: { body: RollbackBody; result: RollbackResult }
   }
   documents: {
     list: { query: ListDocumentsQuery; result: ListedDocument[] }

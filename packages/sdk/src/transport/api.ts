@@ -54,6 +54,7 @@ export class Api {
     options: RequestOptions,
     timeoutMs?: number,
   ): Promise<Outcome<T>> {
+    if (!operations[name]) Object.assign(operations, (await import('../later-operations.ts')).laterOperations)
     return this.#parsed(this.exchange(name, fields, options, timeoutMs))
   }
 

@@ -47,6 +47,7 @@ function queryNames(query: unknown): string[] {
 export interface Placeholders {
   projectId?: string
   versionUuid?: string
+  environment?: string
   path?: string
   conversationUuid?: string
   evaluationUuid?: string
@@ -57,6 +58,7 @@ export interface Placeholders {
 const unknown: Required<Placeholders> = {
   projectId: '2000000000',
   versionUuid: '00000000-0000-4000-8000-000000000000',
+  environment: 'unknown',
   path: 'unknown',
   conversationUuid: '00000000-0000-4000-8000-000000000000',
   evaluationUuid: '00000000-0000-4000-8000-000000000000',

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { AppError, refuse } from '../../shared/app-error.ts'
 import type { Needs } from '../deps.ts'
 import type { Version } from '../projects/project.ts'
+import { addRelease } from '../projects/release.ts'
 import { changeProject, type ProjectWriter } from './change-project.ts'
 import { checkText, describeChecked, hashContent, loadFromVersion, loadWith } from './check-document.ts'
 import type { Document, DocumentText } from './document.ts'
@@ -131,12 +132,24 @@ async function forceText(
   assertPreconditions(path, { shown: oldHash, live: null }, input)
   const text = newText(writer, input, path)
   if (oldHash === text.contentHash) return readBack(writer, workspaceId, version, path)
-  await documents.replaceMerged(workspaceId, version, editMerged(old, version, text))
-  const hashes = { oldHash, newHash: text.contentHash }
-  await documents.recordForcedEdit(workspaceId, version, { path, authorId: author.id, ...hashes, at: writer.at })
+  const head = await writer.stores.versions.findHeadOptional(workspaceId, version.projectId)
+  await documents.replaceMerged(
+    workspaceId,
+    version,
+    editMerged(old, { ...version, isHead: head?.id === version.id }, text),
+  )
+  const { uuid: versionUuid } = version
+  const written = await readBack(writer, workspaceId, version, path)
+  const edited = { ...version, revision: version.revision + 1 }
+  const { at, project } = writer
+  const edit = { revision: edited.revision, old, text: written, authorId: author.id, at }
+  await documents.recordForcedEdit(workspaceId, version, edit)
+  if (version.isLive)
+    await addRelease(writer.stores, { caller: input.caller, project, version: edited, kind: 'edit', at })
   await writer.touch(version)
-  writer.audit('audit.force-edit', { workspaceId, versionUuid: version.uuid, path, ...hashes, by: apiKeyId })
-  return readBack(writer, workspaceId, version, path)
+  const hashes = { oldHash, newHash: text.contentHash }
+  writer.audit('audit.force-edit', { workspaceId, versionUuid, path, ...hashes, by: apiKeyId })
+  return written
 }
 
 function newText({ at }: ProjectWriter, { content, caller }: DocumentInput, path: string): NewText {

@@ -10,7 +10,7 @@ import { changeProject, type ProjectWriter } from '../documents/change-project.t
 import type { TextHead } from '../documents/document.ts'
 import { isChange, isConflict } from '../documents/overlay.ts'
 import type { SlotOf } from '../documents/ports.ts'
-import { findProject, findVersionRow, ownerOf, type VersionAddress } from '../documents/version-ref.ts'
+import { assertServed, findProject, findVersionRow, ownerOf, type VersionAddress } from '../documents/version-ref.ts'
 import type { RecordedVersion, Version } from '../projects/project.ts'
 import {
   assertConfigured,
@@ -86,8 +86,9 @@ async function publishCompiled(
   draft: Version,
   compiled: CompiledDraft,
 ): Promise<RecordedVersion> {
-  const { stores, at } = writer
+  const { stores, at, project } = writer
   const { workspaceId, author } = input.caller
+  assertServed(project, input.expectedVersionUuid)
   const slots = await stores.documents.listSlotHeads(workspaceId, draft)
   if (!input.force) assertNoConflict(slots)
   const changes = slots.filter(isChange)
@@ -99,7 +100,8 @@ async function publishCompiled(
     at,
     publishedBy: author.id,
   }
-  const version = await mergeDraft(writer, { caller: input.caller, draft, slots, changes, publication })
+  const { caller, reason } = input
+  const version = await mergeDraft(writer, { caller, draft, slots, changes, publication, reason })
   await stores.projects.touch(workspaceId, draft.projectId, at)
   const { uuid: versionUuid, number } = version
   writer.audit('audit.publish', {
@@ -109,7 +111,7 @@ async function publishCompiled(
     force: input.force === true,
     by: input.caller.apiKeyId,
   })
-  return { ...version, publishedBy: author, changeCount: changes.length, forcedEdits: [] }
+  return { ...version, publishedBy: author, forcedEdits: [] }
 }
 
 /** @throws AppError BadRequestError, the same for merged, `live`, unknown, malformed and foreign versions. */

@@ -1,7 +1,7 @@
 /** A successful request for every route of the contract. A new route without one fails the walk. */
 import { readsBody } from '@stet/contract'
 import { type ApiAnswer, httpCall } from '../api-call.ts'
-import { fill, type Placeholders, validQuery, type WalkedRoute } from '../contract-routes.ts'
+import { contractRoutes, fill, type Placeholders, validQuery, type WalkedRoute } from '../contract-routes.ts'
 import { newName, openToolCall, type World } from './world.ts'
 
 /** The routes of the console refuse a request without a key that lacks it. Other routes ignore it beside a key. */
@@ -55,6 +55,12 @@ export const successes: Record<string, Success> = {
   'versions.diff': async (world) => ({ ids: await inDraft(world) }),
   'versions.tree': async (world) => ({ ids: await inDraft(world) }),
   'versions.import': async (world) => ({ ids: await inDraft(world), body: importedVersion() }),
+  'environments.releases': async ({ project }) => ({ ids: { projectId: String(project.id), environment: 'live' } }),
+  'environments.rollback': async (world) => {
+    const publish = contractRoutes.find(({ name }) => name === 'versions.publish') as WalkedRoute
+    for (let made = 0; made < 2; made += 1) await send(world, publish, { ids: await inDraft(world), body: {} })
+    return { ids: { projectId: String(world.project.id), environment: 'live' }, body: {} }
+  },
   'documents.list': async (world) => ({ ids: await inLive(world) }),
   'documents.create': async (world) => ({ ids: await inDraft(world), body: { path: newName() } }),
   'documents.get': async (world) => ({ ids: { ...(await inDraft(world)), path: 'hello' } }),

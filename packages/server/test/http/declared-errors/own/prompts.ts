@@ -3,6 +3,7 @@ import { importedVersion } from '../requests.ts'
 import { inDraft, inLive, type Scenario, to } from '../scenario.ts'
 import { newName, type World } from '../world.ts'
 
+const live = ({ id }: { id: number }) => ({ projectId: String(id), environment: 'live' })
 const changed = { path: 'contested', status: 'modified', content: 'changed' }
 
 export const promptCauses: Record<string, Scenario> = {
@@ -30,6 +31,7 @@ export const promptCauses: Record<string, Scenario> = {
       await created(world, { name, changes: [{ ...changed, path: newName() }] })
       return () => created(world, { name, reuse: true, publish: {} })
     }),
+  'versions.create moved': (world) => created(world, { publish: { expectedVersionUuid: world.brokenDraft } }),
   'versions.create draft-does-not-compile': (world) =>
     created(world, { changes: [{ ...changed, content: '{{ if }}' }], publish: {} }),
   'versions.create release-refused': (world) =>
@@ -47,6 +49,14 @@ export const promptCauses: Record<string, Scenario> = {
     await to('versions.publish', world, { ids: one, body: {} })
     return to('versions.publish', world, { ids: two, body: {} })
   },
+  'versions.publish moved': async (world) => {
+    const ids = await inDraft(world)
+    return to('versions.publish', world, { ids, body: { expectedVersionUuid: ids.versionUuid } })
+  },
+  'environments.rollback moved': (world) =>
+    to('environments.rollback', world, { ids: live(world.project), body: { expectedVersionUuid: world.brokenDraft } }),
+  'environments.rollback nothing-to-return-to': (world) =>
+    to('environments.rollback', world, { ids: live(world.unpublished), body: {} }),
   'versions.publish draft-kept-changing': (world) =>
     whileTextsChange(world, async () => {
       const ids = await inDraft(world)
