@@ -212,6 +212,7 @@ module.exports = {
     featureMayImport('providers', []),
     featureMayImport('documents', []),
     featureMayImport('versions', ['documents']),
+    featureMayImport('releases', ['versions', 'documents']),
     featureMayImport('runs', ['documents', 'providers']),
     ...floorsOfRuns.slice(0, -1).map((floor, place) => ({
       name: `runs-${floor.replace(/\W.*/, '')}-imports-no-floor-above`,

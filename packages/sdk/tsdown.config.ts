@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'tsdown'
 import { bundledLicenses } from '../../scripts/build/bundled-licenses.ts'
+import { laterTable } from './src/later-table.ts'
 import { operationTable } from './src/operation-table.ts'
 
 const DISPOSABLE = '/// <reference lib="esnext.disposable" />'
@@ -18,13 +19,16 @@ const sharedRegistry = {
   },
 }
 
-/** Replaces the computed table by its text, so that no package contains the fields that only the server reads. */
+/** Replaces the computed tables by their texts, so that no package contains the fields that only the server reads. */
 export const writtenTable = {
   name: 'written-table',
   transform: {
     order: 'pre' as const,
-    filter: { id: /sdk\/src\/operation-table\.ts$/ },
-    handler: () => `export const operationTable = ${JSON.stringify(operationTable)}`,
+    filter: { id: /sdk\/src\/(operation|later)-table\.ts$/ },
+    handler: (_code: string, id: string) =>
+      id.endsWith('/later-table.ts')
+        ? `export const laterTable = ${JSON.stringify(laterTable)}`
+        : `export const operationTable = ${JSON.stringify(operationTable)}`,
   },
 }
 

@@ -18,6 +18,7 @@ const TAGS: Record<Route['router'], string> = {
   apiKeys: 'API keys',
   projects: 'Projects',
   versions: 'Versions',
+  environments: 'Environments',
   documents: 'Prompts',
   runs: 'Runs',
   conversations: 'Conversations',

@@ -55,6 +55,7 @@ const ofIdempotency = [
 const ofParameter: Readonly<Record<string, readonly ErrorCause[]>> = {
   projectId: ['unknown-project'],
   versionUuid: ['unknown-version', 'nothing-live'],
+  environment: ['unknown-environment'],
   path: ['unknown-document'],
   conversationUuid: ['unknown-conversation'],
   evaluationUuid: ['unknown-evaluation'],

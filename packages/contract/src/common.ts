@@ -89,6 +89,13 @@ export const Uuid = z.guid().meta({ format: 'uuid', pattern: undefined })
 /** UTC with milliseconds: `2026-01-02T03:04:05.678Z`. */
 export const Timestamp = z.iso.datetime({ precision: 3 }).meta({ pattern: undefined })
 
+/** At most 256 KiB of UTF-8. The server stores the text exactly as sent. */
+export const PromptText = z
+  .string()
+  .refine((value) => value.length * 3 <= LIMITS.promptBytes || utf8Bytes(value) <= LIMITS.promptBytes, {
+    error: `must have at most ${LIMITS.promptBytes} bytes in UTF-8`,
+  })
+
 /** SHA-256 in lower-case hex. */
 export const ContentHash = z.string().regex(/^[0-9a-f]{64}$/)
 
@@ -107,6 +114,33 @@ export const expectedHashes = {
     }),
 }
 
+/** The text that a merge starts from. */
+export const baseText = {
+  base: PromptText.exactOptional().meta({
+    description:
+      'With `merge`: the text that has the hash `baseHash`. Default: the text with this hash that the project has stored ' +
+      'at the path.',
+  }),
+}
+
+/** A merge has no base without the hash. */
+export function requireBaseHash(
+  context: z.core.$RefinementCtx,
+  { baseHash }: { baseHash?: string },
+  path: PropertyKey[] = [],
+): void {
+  if (baseHash !== undefined) return
+  context.addIssue({ code: 'custom', path: [...path, 'baseHash'], message: 'is required with `merge`' })
+}
+
+/** Options of every request that makes an environment serve another version. */
+export const moveOptions = {
+  reason: text({ max: LIMITS.reasonLength }).exactOptional().meta({ description: 'Kept in the release.' }),
+  expectedVersionUuid: Uuid.exactOptional().meta({
+    description: 'The version that you expect the environment to serve. 409 if it serves another one.',
+  }),
+}
+
 export const Person = z
   .object({ id: Id, name: z.string(), email: z.string().meta({ description: '`""` if unknown.' }) })
   .meta({
@@ -120,15 +154,12 @@ export const JsonObject = z.record(z.string(), z.unknown())
 /** A prompt's path: `folder/name`. The server ignores leading slashes and one trailing slash. */
 export const DocumentPath = z.string()
 
-/** At most 256 KiB of UTF-8. The server stores the text exactly as sent. */
-export const PromptText = z
-  .string()
-  .refine((value) => value.length * 3 <= LIMITS.promptBytes || utf8Bytes(value) <= LIMITS.promptBytes, {
-    error: `must have at most ${LIMITS.promptBytes} bytes in UTF-8`,
-  })
-
 const projectId = z.string().meta({ description: 'The id of the project, a positive integer.' })
 const versionUuid = z.string().meta({ description: 'The uuid of a version, or `live` for the published one.' })
+const revision = z.string().meta({
+  description:
+    'The uuid of a version, `<uuid>@<revision>` for an earlier state of it, or `live` for the published one.',
+})
 const path = z.string().meta({
   description: 'The path of the prompt. Send slashes as they are or as `%2F`.',
 })
@@ -137,6 +168,9 @@ const path = z.string().meta({
 export const ProjectParams = z.object({ projectId })
 export const VersionParams = z.object({ projectId, versionUuid })
 export const DocumentParams = z.object({ projectId, versionUuid, path })
+/** For routes that read: a version as it was before forced edits. */
+export const RevisionParams = VersionParams.extend({ versionUuid: revision })
+export const RevisionDocumentParams = DocumentParams.extend({ versionUuid: revision })
 export const ConversationParams = z.object({
   conversationUuid: z.string().meta({ description: 'The uuid of the conversation.' }),
 })

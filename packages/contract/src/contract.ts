@@ -7,6 +7,7 @@ import { apiKeyRoutes } from './schemas/api-keys.ts'
 import { consoleRouteShapes } from './schemas/console.ts'
 import { conversationRoutes } from './schemas/conversations.ts'
 import { documentRoutes } from './schemas/documents.ts'
+import { environmentRoutes } from './schemas/environments.ts'
 import { evaluationRoutes } from './schemas/evaluations.ts'
 import { exampleRoutes } from './schemas/examples.ts'
 import { logRoutes } from './schemas/logs.ts'
@@ -22,6 +23,7 @@ export const contract = initContract().router({
   apiKeys: join(routes.apiKeys, apiKeyRoutes),
   projects: join(routes.projects, projectRoutes),
   versions: join(routes.versions, versionRoutes),
+  environments: join(routes.environments, environmentRoutes),
   documents: join(routes.documents, documentRoutes),
   runs: join(routes.runs, runRoutes),
   conversations: join(routes.conversations, conversationRoutes),

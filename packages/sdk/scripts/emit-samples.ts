@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
+import { laterOperations } from '../src/later-operations.ts'
 import { operations } from '../src/operations.ts'
 
 const target = fileURLToPath(new URL('../../contract/samples/sdk/calls.json', import.meta.url))
@@ -9,7 +10,7 @@ const source = fileURLToPath(new URL('../src/', import.meta.url))
 const resources = readdirSync(`${source}resources`).map((name) => `${source}resources/${name}`)
 const examples = new Map([`${source}client.ts`, ...resources].flatMap(examplesOf))
 
-const calls = Object.entries(operations)
+const calls = Object.entries({ ...operations, ...laterOperations })
   .filter(([, { outside }]) => !outside)
   .map(([name, { method, path }]): [string, string] => [`${method} ${path}`, exampleOf(name)])
 const rendered = `${JSON.stringify(Object.fromEntries(calls), null, 2)}\n`

@@ -3,6 +3,7 @@ import type { RequestOptions, StetOptions } from './options.ts'
 import type { PromptRegistry } from './prompt-registry.ts'
 import { ApiKeys } from './resources/api-keys.ts'
 import { Conversations } from './resources/conversations.ts'
+import { Environments } from './resources/environments.ts'
 import { Evaluations } from './resources/evaluations.ts'
 import { Examples } from './resources/examples.ts'
 import { Logs } from './resources/logs.ts'
@@ -32,6 +33,7 @@ export class Stet<R = PromptRegistry> {
   readonly baseUrl: string
   readonly prompts: Prompts<R>
   readonly versions: Versions
+  readonly environments: Environments
   readonly runs: Runs
   readonly conversations: Conversations
   readonly evaluations: Evaluations
@@ -52,6 +54,7 @@ export class Stet<R = PromptRegistry> {
     this.baseUrl = api.settings.baseUrl
     this.prompts = new Prompts<R>(api)
     this.versions = new Versions(api)
+    this.environments = new Environments(api)
     this.runs = new Runs(api)
     this.evaluations = new Evaluations(api)
     this.conversations = new Conversations(api, this.prompts, this.runs, this.evaluations)

@@ -55,6 +55,7 @@ export type { RateLimitInfo } from './rate-limit.ts'
 export type { DeepPartial, OutputKind, OutputOf, ParamsOf, PartialObject, PromptPath, ToolsOf } from './registry.ts'
 export type { ApiKeys } from './resources/api-keys.ts'
 export type { Conversations } from './resources/conversations.ts'
+export type { Environments } from './resources/environments.ts'
 export type { Evaluations } from './resources/evaluations.ts'
 export type { Examples } from './resources/examples.ts'
 export type { Logs } from './resources/logs.ts'
@@ -86,6 +87,7 @@ export type {
   ConversationOrigin,
   ConversationSummary,
   DiffSide,
+  Environment,
   ErrorReason,
   Evaluation,
   EvaluationInput,
@@ -96,10 +98,13 @@ export type {
   Health,
   KeyPlan,
   KeyScope,
+  LiveConflict,
   LocatedIssue,
   LogEntry,
   LogSource,
   Me,
+  MergedPrompt,
+  MergeRegion,
   Message,
   Person,
   Project,
@@ -112,10 +117,14 @@ export type {
   ProviderModel,
   ProviderTest,
   PushResult,
+  Release,
   ReleaseCheck,
+  ReleasedVersion,
   ReleaseFinding,
+  ReleaseKind,
   RevertResult,
   Role,
+  RollbackResult,
   RunResponse,
   RunResult,
   RunState,
@@ -123,6 +132,7 @@ export type {
   ToolCall,
   TreeItem,
   UnresolvedPrompt,
+  UpdateResult,
   Usage,
   Version,
   VersionDiff,

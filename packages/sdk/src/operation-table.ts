@@ -15,10 +15,19 @@ export const single = {
  * the flag `r` (always) or `n` (never). The flag `b` is for a DELETE with a body. The build replaces this module by the
  * text, which is half as large as the contract's table.
  */
-export const operationTable: string = [...Object.entries(routes).flatMap(linesOf), 'health GET /health']
-  // The compressed text is shortest in this order.
-  .sort((one, other) => (pathIn(one) < pathIn(other) ? -1 : 1))
-  .join('\n')
+export const operationTable: string = linesWhere(true)
+
+/** @param inCore false for the operations that most programs never call: `later-operations.ts` loads them. */
+export function linesWhere(inCore: boolean): string {
+  const all = [...Object.entries(routes).flatMap(linesOf), 'health GET /health']
+  return (
+    all
+      .filter((line) => /^(prompts|runs|conversations)\./.test(line) === inCore)
+      // The compressed text is shortest in this order.
+      .sort((one, other) => (pathIn(one) < pathIn(other) ? -1 : 1))
+      .join('\n')
+  )
+}
 
 function pathIn(line: string): string {
   return line.split(' ')[2] ?? ''

@@ -32,12 +32,12 @@ export interface Operation {
   outside: boolean
 }
 
-/** Paths are relative to the API prefix, except for operations with `outside`. */
+/** Paths are relative to the API prefix, except for operations with `outside`. `later-operations.ts` adds the others. */
 // The pure annotation lets bundlers drop the table when no operation is used.
-export const operations = /* @__PURE__ */ readTable()
+export const operations = /* @__PURE__ */ readTable(operationTable)
 
-function readTable(): Record<OperationName, Operation> {
-  const named = operationTable.split('\n').map((line) => {
+export function readTable(table: string): Record<OperationName, Operation> {
+  const named = table.split('\n').map((line) => {
     const [name, method, path, flag] = line.split(' ')
     const retry = method !== 'POST' || (flag ? flag === 'r' : 'keyed')
     return [name, { method, path, retry, sendsBody: / P| b$/.test(line), outside: name === 'health' }]

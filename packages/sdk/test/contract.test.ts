@@ -3,7 +3,8 @@ import { listConsoleRoutes, listRoutes, operatorRoutes, RunEvent, RunResult } fr
 import { sampleOf } from '@stet/contract/samples'
 import { describe, expect, it } from 'vitest'
 import { Stet } from '../src/index.ts'
-import { type OperationName, operations } from '../src/operations.ts'
+import { laterOperations } from '../src/later-operations.ts'
+import { operations as coreOperations, type OperationName } from '../src/operations.ts'
 import { frames, result, runEvents } from './support/sample-run.ts'
 
 interface Schema {
@@ -16,6 +17,8 @@ interface ContractRoute {
   query?: Schema
   responses: Record<number, unknown>
 }
+
+const operations = { ...coreOperations, ...laterOperations }
 
 /** Operations outside the contract and the API prefix. They need no API key. */
 const OUTSIDE = { health: operatorRoutes.health.path }
@@ -55,7 +58,8 @@ describe('routes', () => {
   it.each(Object.entries(operations))('%s is retried only if repeating it is safe', (name, route) => {
     const { retry } = route
     // A repeated tool result is ignored, because the first one counts. A draft is restored once. The others only read.
-    const isHarmless = ['runs.toolResult', 'versions.restore', 'runs.attach', 'prompts.check'].includes(name)
+    const reads = ['runs.attach', 'prompts.check', 'prompts.merge']
+    const isHarmless = ['runs.toolResult', 'versions.restore', ...reads].includes(name)
     if (route.method !== 'POST' || isHarmless) return expect(retry).toBe(true)
     const { idempotent } = routeOf(name as InContract)?.metadata ?? {}
     expect(retry).toBe(idempotent === true ? 'keyed' : false)
@@ -91,17 +95,20 @@ const calls: Record<OperationName, (stet: Stet) => unknown> = {
   'versions.update': (stet) => stet.versions.update(U, { name: 'x', description: 'd' }),
   'versions.delete': (stet) => stet.versions.delete(U),
   'versions.restore': (stet) => stet.versions.restore(U),
-  'versions.publish': (stet) => stet.versions.publish(U, { title: 't', description: 'd', force: true }),
+  'versions.publish': (stet) => stet.versions.publish(U, { title: 't', description: 'd', force: true, merge: true }),
   'versions.push': (stet) =>
     stet.versions.push(U, [
       { path: 'a', status: 'added', content: 'x', contentHash: HASH, baseHash: '', liveHash: '' },
       { path: 'b', status: 'deleted', baseHash: HASH, liveHash: HASH },
     ]),
+  'versions.updateFromEnvironment': (stet) => stet.versions.updateFromEnvironment(U, { paths: ['a'] }),
   'versions.revert': (stet) => stet.versions.revert(U, { paths: ['a'] }),
   'versions.diff': (stet) => stet.versions.diff(U, { base: 'live' }),
   'versions.tree': (stet) => stet.versions.tree(U),
   'versions.import': (stet) =>
     stet.versions.import(U, { uuid: U, title: 'x', authorName: 'Ada', createdAt: AT, mergedAt: AT }),
+  'environments.releases': (stet) => stet.environments.releases('live', { cursor: '9', limit: 5 }),
+  'environments.rollback': (stet) => stet.environments.rollback('live', { to: 3, reason: 'r', expectedVersionUuid: U }),
   'prompts.list': (stet) => stet.prompts.list({ prefix: 'a/' }),
   'prompts.create': (stet) => stet.prompts.create('a', { prompt: 'x' }),
   'prompts.get': (stet) => stet.prompts.get('a/b'),
@@ -109,6 +116,7 @@ const calls: Record<OperationName, (stet: Stet) => unknown> = {
   'prompts.createOrUpdate': (stet) =>
     stet.prompts.createOrUpdate('a', { prompt: 'x', force: true, baseHash: HASH, liveHash: HASH }),
   'prompts.check': (stet) => stet.prompts.check('a/b', { prompt: 'Hello', parameters: { a: 1 } }),
+  'prompts.merge': (stet) => stet.prompts.merge([{ path: 'a', prompt: 'x', baseHash: HASH, base: 'y' }]),
   'prompts.delete': (stet) => stet.prompts.delete('a/b'),
   'prompts.run': (stet) =>
     stet.prompts.run('a', {

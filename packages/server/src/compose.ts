@@ -22,6 +22,7 @@ import { postgresExternalLogStore, transactionExternalLogStore } from './adapter
 import { postgresIdempotencyStore, postgresIdempotencyUpkeep } from './adapters/database/stores/idempotency-store.ts'
 import { postgresProjectStore } from './adapters/database/stores/project-store.ts'
 import { postgresProviderKeyStore } from './adapters/database/stores/provider-key-store.ts'
+import { postgresReleaseStore } from './adapters/database/stores/release-store.ts'
 import { postgresLeaseStore, postgresRunStore } from './adapters/database/stores/run-store.ts'
 import {
   postgresInstallationStore,
@@ -90,6 +91,7 @@ export function storesFor(client: DatabaseClient): Stores {
     apiKeys: postgresApiKeyStore(client),
     projects: postgresProjectStore(client),
     versions: postgresVersionStore(client),
+    releases: postgresReleaseStore(client),
     documents: postgresDocumentStore(client),
     providerKeys: postgresProviderKeyStore(client),
     conversations: postgresConversationStore(client),

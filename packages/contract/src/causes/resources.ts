@@ -30,6 +30,12 @@ export const RESOURCE_CAUSES = {
     when: '`live` was asked for in a project that never published',
     next: 'Publish a draft first.',
   },
+  'unknown-environment': {
+    code: 'NotFoundError',
+    message: 'Environment not found',
+    when: 'the environment is unknown',
+    next: 'Use `live`.',
+  },
   'unknown-document': {
     code: 'NotFoundError',
     message: 'Document not found at path: {path}',
@@ -129,7 +135,9 @@ export const RESOURCE_CAUSES = {
     message: '{conflicts.length} prompt(s) changed since the given hash, first {conflicts.0.path}',
     details: ['conflicts'],
     when: 'the prompt has changed since `baseHash`',
-    next: 'Read the prompts in `details.conflicts` again, merge, and send the new hashes.',
+    next:
+      'Send the write with `merge: true`. Where it conflicts, edit `merged` in `details.conflicts`, and send it with ' +
+      '`actual` as `baseHash`.',
   },
   'live-text-changed': {
     code: 'ConflictError',
@@ -150,7 +158,20 @@ export const RESOURCE_CAUSES = {
     message: 'The live version changed {conflicts.length} prompt(s) that this draft also changes',
     details: ['conflicts'],
     when: 'live changed a prompt that the draft also changes',
-    next: "Merge live's texts into the draft (`details.conflicts`), or publish with `force`.",
+    next: "Publish with `merge: true`, merge live's texts into the draft (`details.conflicts`), or publish with `force`.",
+  },
+  moved: {
+    code: 'ConflictError',
+    message: 'The environment serves another version than expected',
+    details: ['current'],
+    when: 'the environment does not serve `expectedVersionUuid`',
+    next: 'Look at `details.current`, the uuid of the version that it serves or null, and decide again.',
+  },
+  'nothing-to-return-to': {
+    code: 'ConflictError',
+    message: 'There is no such release to return to',
+    when: 'the environment has no earlier release, or has never served `to`',
+    next: 'List the releases of the environment.',
   },
   'draft-kept-changing': {
     code: 'ConflictError',

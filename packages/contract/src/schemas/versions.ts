@@ -4,15 +4,14 @@ import {
   absent,
   ContentHash,
   DocumentPath,
-  expectedHashes,
   Id,
+  moveOptions,
   Name,
   nameText,
-  nullsAbsent,
   orRaw,
   Person,
   ProjectParams,
-  PromptText,
+  RevisionParams,
   Timestamp,
   text,
   Uuid,
@@ -21,6 +20,9 @@ import {
 import { withErrors } from '../errors.ts'
 import { flag } from '../query-values.ts'
 import { LIMITS } from '../vocabulary/limits.ts'
+import { Changes, PushChangesBody, PushResult } from './changes.ts'
+import { ReleaseCheck } from './environments.ts'
+import { UpdateFromEnvironmentBody, UpdateResult } from './merges.ts'
 
 const c = initContract()
 
@@ -30,6 +32,7 @@ export const VersionStatus = z.enum(['draft', 'merged']).meta({
 
 export const ForcedEdit = z
   .object({
+    revision: Id.meta({ description: 'The revision that the edit made. `<uuid>@<revision>` reads it.' }),
     path: z.string(),
     author: Person,
     oldHash: ContentHash.nullable().meta({ description: 'Null if the edit added the prompt.' }),
@@ -66,11 +69,22 @@ export const Version = z
     publishedBy: Person.nullable().meta({
       description: 'Null for a draft, an imported version, or a version that an earlier release published.',
     }),
-    changeCount: z.int().nonnegative().meta({
-      description:
-        'The number of prompts that a draft changes against live, or a merged version against the number before it.',
-    }),
+    changeCount: z
+      .int()
+      .nonnegative()
+      .meta({
+        description:
+          'The number of prompts that a draft changes against live, or a merged version against the number before it. ' +
+          'Forced edits count, also for an earlier revision.',
+      }),
     forcedEdits: z.array(ForcedEdit).meta({ description: 'Edits after publication, with `force`, oldest first.' }),
+    revision: z.int().nonnegative().meta({
+      description: '0 as published, and one more for each forced edit. `<uuid>@<revision>` reads an earlier one.',
+    }),
+    baseVersionUuid: Uuid.nullable().meta({
+      description: 'The version that was live when this one was published. Null for a draft, and for the first one.',
+    }),
+    baseRevision: z.int().nonnegative().nullable().meta({ description: 'The revision of `baseVersionUuid`.' }),
   })
   .meta({
     id: 'Version',
@@ -94,22 +108,6 @@ export const UpdateVersionBody = absent({
   example: "{ name: 'Friendlier tone' }",
 })
 
-export const ReleaseCheck = z.enum(['configuration']).meta({
-  description: '`configuration` refuses settings that a run would refuse: the errors in `issues` of the prompts.',
-})
-
-export const ReleaseFinding = z
-  .object({
-    check: ReleaseCheck,
-    code: z.string(),
-    level: z.literal('break'),
-    path: z.string(),
-    line: z.int(),
-    column: z.int(),
-    message: z.string(),
-  })
-  .meta({ id: 'ReleaseFinding', description: 'A finding of a check of a release.' })
-
 export const PublishVersionBody = absent({
   title: nameText({ max: LIMITS.nameLength })
     .exactOptional()
@@ -118,10 +116,19 @@ export const PublishVersionBody = absent({
   force: z.boolean().default(false).meta({
     description: "Publishes even if live has changed the same prompts. The draft's texts overwrite those of live.",
   }),
+  merge: z
+    .boolean()
+    .default(false)
+    .meta({
+      description:
+        'If live has changed the same prompts, merges the texts by line and publishes the result. 409 only if the changes ' +
+        'overlap.',
+    }),
   block: z
     .array(ReleaseCheck)
     .exactOptional()
     .meta({ description: 'The checks that refuse the release. Default: none.' }),
+  ...moveOptions,
 }).meta({ id: 'PublishVersionBody', example: "{ title: 'Friendlier tone', description: 'Replies greet by name.' }" })
 
 const ImportedTime = Timestamp.meta({ description: 'A UTC time with milliseconds.' })
@@ -143,40 +150,6 @@ export const ImportVersionBody = absent({
     'The history of a version of another project. With `mergedAt` the draft becomes live, otherwise it stays a draft.',
   example:
     "{ title: 'Friendlier tone', authorName: 'Ada', createdAt: '2026-01-02T03:04:05.678Z', mergedAt: '2026-01-03T08:30:00.000Z' }",
-})
-
-export const ChangeStatus = z
-  .enum(['added', 'modified', 'deleted', 'unchanged'])
-  .meta({ description: '`added` and `modified` both create or replace the prompt. The server skips `unchanged`.' })
-
-const changeShape = {
-  path: DocumentPath,
-  status: ChangeStatus,
-  content: z.string().exactOptional().meta({ description: 'Required for `added` and `modified`. May be `""`.' }),
-  contentHash: z.string().exactOptional().meta({ description: 'Accepted and ignored.' }),
-  ...expectedHashes,
-}
-
-export const Change = nullsAbsent(
-  z.object(changeShape).superRefine((change, context) => {
-    if (change.status !== 'added' && change.status !== 'modified') return
-    const content = PromptText.safeParse(change.content)
-    for (const issue of content.error?.issues ?? []) {
-      context.addIssue({ code: 'custom', path: ['content'], message: issue.message })
-    }
-  }),
-).meta({
-  id: 'Change',
-  description: 'One change of a push. `added` and `modified` require `content`.',
-  example: "{ path: 'support/reply', status: 'modified', content: 'Hello {{ name }}' }",
-})
-
-const Changes = z.array(Change).max(LIMITS.changes).meta({ description: 'One entry per path. May be empty.' })
-
-export const PushChangesBody = absent({ changes: Changes }).meta({
-  id: 'PushChangesBody',
-  description: 'The changes of a push. The server applies all of them or none.',
-  example: "{ changes: [{ path: 'support/reply', status: 'added', content: 'Hello' }] }",
 })
 
 export const CreateVersionBody = absent({
@@ -202,17 +175,6 @@ export const CreateVersionBody = absent({
   example: "{ name: 'Friendlier tone' }",
 })
 
-export const PushResult = z
-  .object({
-    commitUuid: Uuid,
-    versionUuid: Uuid.meta({ description: 'The same as `commitUuid`.' }),
-    documentsProcessed: z.int().nonnegative(),
-    added: z.int().nonnegative(),
-    modified: z.int().nonnegative(),
-    deleted: z.int().nonnegative(),
-  })
-  .meta({ id: 'PushResult' })
-
 export const RevertVersionBody = absent({
   paths: z.array(DocumentPath).min(1).max(LIMITS.changes).exactOptional(),
 }).meta({ id: 'RevertVersionBody', description: 'Without `paths`, the revert drops all changes of the draft.' })
@@ -232,7 +194,7 @@ export const RevertResult = z
 export const DiffVersionsQuery = z.object({
   base: z.string().exactOptional().meta({
     description:
-      'The uuid of a version, or `live`. Default: live for a draft, the previous number for a merged version.',
+      'The uuid of a version, `<uuid>@<revision>`, or `live`. Default: live for a draft, the previous number for a merged version.',
   }),
 })
 
@@ -311,8 +273,8 @@ export const versionRoutes = {
   },
   get: {
     summary: 'Get a version',
-    description: 'Takes the uuid of a version, or `live` for the published one.',
-    pathParams: VersionParams,
+    description: 'Takes the uuid of a version, `<uuid>@<revision>`, or `live` for the published one.',
+    pathParams: RevisionParams,
     responses: withErrors({ 200: Version }),
   },
   update: {
@@ -341,7 +303,8 @@ export const versionRoutes = {
     summary: 'Publish a draft',
     description:
       'Applies the changes of the draft to live, gives it the next number and makes it live, in one step. 409 if live ' +
-      'changed a path that the draft also changes: a push with `liveHash` resolves it, `force` overrides it. 422 if a ' +
+      'changed a path that the draft also changes: `merge` resolves it if the changes do not overlap, a push with ' +
+      '`liveHash` in any case, `force` overrides it. 422 if a ' +
       'prompt does not compile. 400 if the version is not a draft.',
     pathParams: VersionParams,
     body: PublishVersionBody,
@@ -349,10 +312,21 @@ export const versionRoutes = {
   },
   push: {
     summary: 'Push changes to a draft',
-    description: 'Applies all changes or none. 409 if a `baseHash` or `liveHash` is out of date.',
+    description:
+      'Applies all changes or none. 409 if a `baseHash` or `liveHash` is out of date. With `merge`, 409 only if the ' +
+      'changes overlap.',
     pathParams: VersionParams,
     body: PushChangesBody,
     responses: withErrors({ 200: orRaw(PushResult) }),
+  },
+  updateFromEnvironment: {
+    summary: "Merge live's changes into a draft",
+    description:
+      'Merges by line each prompt that live has changed since the draft changed it. Clean results are written, and ' +
+      'publishing finds no conflict there. The others are listed.',
+    pathParams: VersionParams,
+    body: UpdateFromEnvironmentBody,
+    responses: withErrors({ 200: orRaw(UpdateResult) }),
   },
   revert: {
     summary: 'Revert changes of a draft',
@@ -364,7 +338,7 @@ export const versionRoutes = {
   diff: {
     summary: 'Compare two versions',
     description: 'Returns the changes of the version against its base, ordered by path.',
-    pathParams: VersionParams,
+    pathParams: RevisionParams,
     query: DiffVersionsQuery,
     responses: withErrors({ 200: orRaw(VersionDiff) }),
   },
@@ -372,7 +346,7 @@ export const versionRoutes = {
     summary: "List a version's prompts without their texts",
     description:
       'Returns every prompt with its state, ordered by path. A draft also lists the prompts that it deletes from live.',
-    pathParams: VersionParams,
+    pathParams: RevisionParams,
     responses: withErrors({ 200: VersionTree }),
   },
   import: {

@@ -63,6 +63,12 @@ export const ERROR_CAUSES = {
     status: 400,
     message: 'Cannot modify a merged commit; use force=true to allow it',
   },
+  'base-mismatch': {
+    code: 'BadRequestError',
+    status: 400,
+    message: 'The text in `base` does not have the hash in `baseHash`: {path}',
+    details: ['path'],
+  },
   'live-hash-of-merged': {
     code: 'BadRequestError',
     status: 400,
@@ -113,6 +119,7 @@ export const ERROR_CAUSES = {
   'unknown-project': { code: 'NotFoundError', status: 404, message: 'Project not found' },
   'unknown-version': { code: 'NotFoundError', status: 404, message: 'Version not found' },
   'nothing-live': { code: 'NotFoundError', status: 404, message: 'The project has no live version yet' },
+  'unknown-environment': { code: 'NotFoundError', status: 404, message: 'Environment not found' },
   'unknown-document': {
     code: 'NotFoundError',
     status: 404,
@@ -180,6 +187,13 @@ export const ERROR_CAUSES = {
     message: 'The live version changed {conflicts.length} prompt(s) that this draft also changes',
     details: ['conflicts'],
   },
+  moved: {
+    code: 'ConflictError',
+    status: 409,
+    message: 'The environment serves another version than expected',
+    details: ['current'],
+  },
+  'nothing-to-return-to': { code: 'ConflictError', status: 409, message: 'There is no such release to return to' },
   'draft-kept-changing': {
     code: 'ConflictError',
     status: 409,
@@ -392,6 +406,7 @@ export type ErrorCause =
   | 'repeated-path'
   | 'merged-version'
   | 'merged-without-force'
+  | 'base-mismatch'
   | 'live-hash-of-merged'
   | 'not-a-draft'
   | 'messages-with-steps'
@@ -410,6 +425,7 @@ export type ErrorCause =
   | 'unknown-project'
   | 'unknown-version'
   | 'nothing-live'
+  | 'unknown-environment'
   | 'unknown-document'
   | 'unknown-document-uuid'
   | 'unknown-conversation'
@@ -429,6 +445,8 @@ export type ErrorCause =
   | 'live-text-changed'
   | 'others-changed'
   | 'live-changed'
+  | 'moved'
+  | 'nothing-to-return-to'
   | 'draft-kept-changing'
   | 'conversation-busy'
   | 'project-busy'

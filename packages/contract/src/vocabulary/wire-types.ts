@@ -78,6 +78,11 @@ export interface Change {
    * prompt. It becomes the base of the change, so publishing finds no conflict.
    */
   liveHash?: string
+  /**
+   * With `merge`: the text that has the hash `baseHash`. Default: the text with this hash that the project has
+   * stored at the path.
+   */
+  base?: string
 }
 
 /** `added` and `modified` both create or replace the prompt. The server skips `unchanged`. */
@@ -304,6 +309,16 @@ export interface CreateOrUpdateDocumentBody {
    * prompt. It becomes the base of the change, so publishing finds no conflict.
    */
   liveHash?: string
+  /**
+   * With `merge`: the text that has the hash `baseHash`. Default: the text with this hash that the project has
+   * stored at the path.
+   */
+  base?: string
+  /**
+   * In a draft: if the prompt has changed since `baseHash`, merges the two texts by line instead of refusing the
+   * write. 409 only if the changes overlap. Requires `baseHash`. Default: `false`.
+   */
+  merge?: boolean
 }
 
 /** @example { name: 'Support', defaultProvider: 'openai', defaultModel: 'gpt-6-luna', retentionDays: 90 } */
@@ -416,7 +431,10 @@ export interface DiffSide {
 }
 
 export interface DiffVersionsQuery {
-  /** The uuid of a version, or `live`. Default: live for a draft, the previous number for a merged version. */
+  /**
+   * The uuid of a version, `<uuid>@<revision>`, or `live`. Default: live for a draft, the previous number for a
+   * merged version.
+   */
   base?: string
 }
 
@@ -456,6 +474,8 @@ export interface Document {
   deletedAt: string | null
   /** The author of the last change. Null if an earlier release stored it. */
   updatedBy: Person | null
+  /** Only after a write with `merge`: the text was merged with a newer one, and `content` is the result. */
+  merged?: true
 }
 
 /** @example const compiles = check.errors.length === 0 */
@@ -494,6 +514,21 @@ export interface DocumentParameter {
   type: ParameterType
   required?: boolean
   [key: string]: unknown
+}
+
+/** A name under which applications read one of the versions, such as `live`. */
+export interface Environment {
+  name: string
+  /** What it serves. Null before the first publication. */
+  version: ReleasedVersion | null
+  /** The number of the newest release; 0 if there is none. */
+  seq: number
+  /** The release to which a rollback without `to` returns. Null if there is none. */
+  rollback: {
+    /** The number of the release. Each environment starts at 1. */
+    seq: number
+    version: ReleasedVersion
+  } | null
 }
 
 /** @example { customIdentifier: 'customer-7' } */
@@ -647,6 +682,8 @@ export type FinishReason = (typeof FINISH_REASONS)[number]
 
 /** An edit of a merged version in place. */
 export interface ForcedEdit {
+  /** The revision that the edit made. `<uuid>@<revision>` reads it. */
+  revision: number
   path: string
   author: Person
   /** Null if the edit added the prompt. */
@@ -869,6 +906,13 @@ export interface ListProvidersQuery {
   modelsOf?: ProviderKind
 }
 
+export interface ListReleasesQuery {
+  /** Default: 25. */
+  limit?: number
+  /** The `nextCursor` of the previous page. */
+  cursor?: string
+}
+
 export interface ListVersionsQuery {
   status?: VersionStatus
   /** Also lists deleted drafts that can still be restored. Default: `false`. */
@@ -911,6 +955,26 @@ export interface ListedDocument {
   deletedAt: string | null
   /** The author of the last change. Null if an earlier release stored it. */
   updatedBy: Person | null
+  /** Only after a write with `merge`: the text was merged with a newer one, and `content` is the result. */
+  merged?: true
+}
+
+/** A prompt that the draft and live have changed in the same lines. */
+export interface LiveConflict {
+  path: string
+  documentUuid: string
+  /** The live text that the change of the draft is based on. Null if there was none. */
+  baseHash: string | null
+  /** Null if live has deleted the prompt. */
+  liveHash: string | null
+  /** Null if the draft deletes the prompt. */
+  draftHash: string | null
+  /** Both texts with conflict markers. Null over 64 KB, or if one side deleted the prompt. */
+  merged: string | null
+  /** The conflicts in `merged`. */
+  regions: MergeRegion[]
+  /** The text with `baseHash` is no longer stored, so every difference is a conflict. */
+  baseUnknown?: true
 }
 
 /** A compile issue with its prompt. `path` may name a referenced prompt. */
@@ -965,6 +1029,48 @@ export interface Me {
   }
   /** Features of this server beyond the first release. */
   features: string[]
+}
+
+/** @example { items: [{ path: 'support/reply', prompt: 'Hello {{ name }}', baseHash: contentHash }] } */
+export interface MergeDocumentsBody {
+  items: {
+    path: string
+    /** Your text. */
+    prompt: string
+    /** The `contentHash` of the text that yours is based on; `""` if there was none. */
+    baseHash: string
+    /**
+     * The text that has the hash `baseHash`. Default: the text with this hash that the project has stored at the
+     * path.
+     */
+    base?: string
+  }[]
+}
+
+/** A conflict in a merged text. */
+export interface MergeRegion {
+  /** The line of the first marker. Lines start at 1. */
+  line: number
+  /** The number of lines, markers included. */
+  lines: number
+}
+
+/** @example const isClean = merged.conflicts.length === 0 */
+export interface MergedDocument {
+  path: string
+  /** The merged text. Contains git's conflict markers at each place in `conflicts`. */
+  content: string
+  /** The hash of `content`. */
+  contentHash: string
+  /** The hash of the version's text; the `baseHash` of the next write. Null if there is none. */
+  theirsHash: string | null
+  /**
+   * Empty if the merge is clean. If the version no longer has the prompt, the whole text is one conflict without
+   * markers.
+   */
+  conflicts: MergeRegion[]
+  /** The text with `baseHash` was not found, so every difference is a conflict. */
+  baseUnknown?: true
 }
 
 /**
@@ -1239,8 +1345,17 @@ export interface PublishVersionBody {
    * `false`.
    */
   force?: boolean
+  /**
+   * If live has changed the same prompts, merges the texts by line and publishes the result. 409 only if the
+   * changes overlap. Default: `false`.
+   */
+  merge?: boolean
   /** The checks that refuse the release. Default: none. */
   block?: ReleaseCheck[]
+  /** Kept in the release. */
+  reason?: string
+  /** The version that you expect the environment to serve. 409 if it serves another one. */
+  expectedVersionUuid?: string
 }
 
 /**
@@ -1250,6 +1365,11 @@ export interface PublishVersionBody {
 export interface PushChangesBody {
   /** One entry per path. May be empty. */
   changes: Change[]
+  /**
+   * Merges a change by line if its prompt has changed since `baseHash`. 409 only if the changes overlap. Requires
+   * `baseHash` in each change. Default: `false`.
+   */
+  merge?: boolean
 }
 
 export interface PushResult {
@@ -1260,6 +1380,12 @@ export interface PushResult {
   added: number
   modified: number
   deleted: number
+  /** Only after a push with `merge`: the texts that were merged with newer ones. */
+  merged?: {
+    path: string
+    content: string
+    contentHash: string
+  }[]
 }
 
 /** @example { type: 'reasoning', text: 'The customer asks for a refund.' } */
@@ -1277,6 +1403,27 @@ export interface RedactedReasoningPart {
   [key: string]: unknown
 }
 
+/**
+ * An entry of the history of an environment: what it serves from then on. Releases never change.
+ * @example const { items } = await stet.environments.releases('live')
+const rollbacks = items.filter(({ kind }) => kind === 'rollback')
+ */
+export interface Release {
+  uuid: string
+  environment: string
+  /** The number of the release. Each environment starts at 1. */
+  seq: number
+  kind: ReleaseKind
+  version: ReleasedVersion
+  /** What the environment served before. */
+  from: ReleasedVersion | null
+  /** The `seq` of the release to which a rollback returns. */
+  returnsTo: number | null
+  author: Person
+  reason: string | null
+  createdAt: string
+}
+
 /** `configuration` refuses settings that a run would refuse: the errors in `issues` of the prompts. */
 export const RELEASE_CHECKS = ['configuration'] as const
 export type ReleaseCheck = (typeof RELEASE_CHECKS)[number]
@@ -1290,6 +1437,26 @@ export interface ReleaseFinding {
   line: number
   column: number
   message: string
+}
+
+/** `edit`: a forced edit changed the version that live serves. */
+export const RELEASE_KINDS = ['publish', 'rollback', 'edit'] as const
+export type ReleaseKind = (typeof RELEASE_KINDS)[number]
+
+/** A page of releases, newest first. */
+export interface ReleasePage {
+  items: Release[]
+  /** Null on the last page. */
+  nextCursor: string | null
+}
+
+/** A version at the revision that was served. */
+export interface ReleasedVersion {
+  uuid: string
+  number: number
+  /** 0 as published, and one more for each forced edit. */
+  revision: number
+  title: string
 }
 
 /** The kind of sender: `console` for a session of the console, `api` for an API key. */
@@ -1313,6 +1480,25 @@ export interface RevertVersionBody {
 
 export const ROLES = ['system', 'developer', 'user', 'assistant', 'tool'] as const
 export type Role = (typeof ROLES)[number]
+
+/** @example { to: 12, reason: 'Too many complaints' } */
+export interface RollbackBody {
+  /**
+   * The `seq` of a release, or a version that the environment has served: `<uuid>` as it was served last, or
+   * `<uuid>@<revision>`. Default: the release that `returnsTo` of the newest release names.
+   */
+  to?: number | string
+  /** Kept in the release. */
+  reason?: string
+  /** The version that you expect the environment to serve. 409 if it serves another one. */
+  expectedVersionUuid?: string
+}
+
+export interface RollbackResult {
+  environment: Environment
+  /** Null if the environment already served the target. */
+  release: Release | null
+}
 
 /** @example { overlapSeconds: 3600 } */
 export interface RotateApiKeyBody {
@@ -1607,6 +1793,11 @@ export interface UpdateExampleBody {
   messages?: MessageInput[]
 }
 
+export interface UpdateFromEnvironmentBody {
+  /** The prompts to merge. Default: all that live has changed. */
+  paths?: string[]
+}
+
 /**
  * Changes a project. Absent fields stay unchanged.
  * @example { defaultModel: '' } // clears the default
@@ -1632,6 +1823,17 @@ export interface UpdateProviderKeyBody {
   /** `""` clears it. */
   defaultModel?: string
   configuration?: Record<string, unknown>
+}
+
+export interface UpdateResult {
+  versionUuid: string
+  /** The prompts whose text in the draft now contains live's changes. */
+  updated: {
+    path: string
+    contentHash: string
+  }[]
+  /** The prompts that were not changed. */
+  conflicts: LiveConflict[]
 }
 
 /**
@@ -1692,10 +1894,19 @@ export interface Version {
   updatedAt: string
   /** Null for a draft, an imported version, or a version that an earlier release published. */
   publishedBy: Person | null
-  /** The number of prompts that a draft changes against live, or a merged version against the number before it. */
+  /**
+   * The number of prompts that a draft changes against live, or a merged version against the number before it.
+   * Forced edits count, also for an earlier revision.
+   */
   changeCount: number
   /** Edits after publication, with `force`, oldest first. */
   forcedEdits: ForcedEdit[]
+  /** 0 as published, and one more for each forced edit. `<uuid>@<revision>` reads an earlier one. */
+  revision: number
+  /** The version that was live when this one was published. Null for a draft, and for the first one. */
+  baseVersionUuid: string | null
+  /** The revision of `baseVersionUuid`. */
+  baseRevision: number | null
 }
 
 /** Changes are ordered by path. */
@@ -1747,10 +1958,15 @@ export interface RouteTypes {
     restore: { result: Version }
     publish: { body: PublishVersionBody; result: Version }
     push: { body: PushChangesBody; result: PushResult }
+    updateFromEnvironment: { body: UpdateFromEnvironmentBody; result: UpdateResult }
     revert: { body: RevertVersionBody; result: RevertResult }
     diff: { query: DiffVersionsQuery; result: VersionDiff }
     tree: { result: VersionTree }
     import: { body: ImportVersionBody; result: Version }
+  }
+  environments: {
+    releases: { query: ListReleasesQuery; result: ReleasePage }
+    rollback: { body: RollbackBody; result: RollbackResult }
   }
   documents: {
     list: { query: ListDocumentsQuery; result: ListedDocument[] }
@@ -1760,6 +1976,7 @@ export interface RouteTypes {
     createOrUpdate: { body: CreateOrUpdateDocumentBody; result: Document }
     delete: { result: DeletedDocument }
     check: { body: CheckDocumentBody; result: DocumentCheck }
+    merge: { body: MergeDocumentsBody; result: MergedDocument[] }
   }
   runs: {
     run: { body: RunDocumentBody; result: RunResult | BackgroundRun }

@@ -14,7 +14,7 @@ export async function dropWritten(
 ): Promise<void> {
   const { logger } = settings
   const options = cacheOptions(settings, true)
-  const [, versions, addressed] = /^(.*\/versions)(?:\/([^/]+))?/.exec(exchange.url) ?? []
+  const [, project, addressed] = /^(.*)\/(?:versions|environments)(?:\/([^/]+))?/.exec(exchange.url) ?? []
   const { force, publish } = (exchange.body as { force?: boolean; publish?: object } | undefined) ?? {}
   const answer = await outcome.catch(() => undefined)
   const { versionUuid, uuid } = (answer?.data ?? {}) as { versionUuid?: string; uuid?: string }
@@ -24,7 +24,8 @@ export async function dropWritten(
   try {
     const prefix = await keyPrefix(settings, exchange)
     for (const version of reached) {
-      if (version) await cacheOf(settings, options).drop(`${prefix}${versions}/${version}/`, { options, logger })
+      if (version)
+        await cacheOf(settings, options).drop(`${prefix}${project}/versions/${version}/`, { options, logger })
     }
   } catch (error) {
     // A cache failure must not change the outcome of the write.

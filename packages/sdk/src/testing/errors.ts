@@ -55,6 +55,7 @@ const TYPES: Record<number, typeof ApiError> = {
 const USUAL: Record<string, unknown> = {
   issues: [{ path: 'body', message: 'Invalid input' }],
   path: 'support/reply',
+  paths: ['support/reply'],
   suggestions: [],
   limit: 10,
   retryAfter: 1,
@@ -62,6 +63,7 @@ const USUAL: Record<string, unknown> = {
   required: 'run',
   method: 'PATCH',
   allow: ['GET'],
+  current: null,
   conflicts: [{ path: 'support/reply', expected: 'a', actual: 'b' }],
   name: 'openai',
   unit: 'examples',

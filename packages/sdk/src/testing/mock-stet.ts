@@ -1,4 +1,5 @@
 import { ConfigurationError, type PromptRegistry, Stet, type StetOptions } from '../index.ts'
+import { laterOperations } from '../later-operations.ts'
 import { operations } from '../operations.ts'
 import { type MockCall, type MockReply, respond } from './mock-reply.ts'
 
@@ -74,7 +75,7 @@ function emptyOf(operation: string): MockReply {
   return operation.startsWith('prompts.') ? '' : {}
 }
 
-const routes = Object.entries(operations).map(([operation, { method, path }]) => {
+const routes = Object.entries({ ...operations, ...laterOperations }).map(([operation, { method, path }]) => {
   const pattern = path.replace(/:(\w+)/g, (_, name) => (name === 'path' ? '(?<path>.+)' : '[^/]+'))
   return { operation, method, pattern: new RegExp(`^${pattern}$`), isLiteral: !path.endsWith(':path') }
 })

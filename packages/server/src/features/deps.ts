@@ -11,6 +11,7 @@ import type { ExampleStore } from './examples/example.ts'
 import type { ExternalLogStore } from './external-logs/ports.ts'
 import type { IdempotencyDeps, IdempotencyStore } from './idempotency/ports.ts'
 import type { ProjectStore } from './projects/project.ts'
+import type { ReleaseStore } from './projects/release.ts'
 import type { ProviderDeps, ProviderKeyStore, SecretBox } from './providers/ports.ts'
 import type { RunDeps } from './runs/run-deps.ts'
 import type { InstallationStore, SessionStore, SignInLinkStore } from './sessions/ports.ts'
@@ -23,6 +24,7 @@ export interface Stores {
   apiKeys: ApiKeyStore
   projects: ProjectStore
   versions: VersionStore
+  releases: ReleaseStore
   documents: DocumentStore
   providerKeys: ProviderKeyStore
   conversations: ConversationStore

@@ -19,6 +19,7 @@ import { apiKeyRoutes } from './routes/api-keys.ts'
 import { consoleRoutes } from './routes/console.ts'
 import { conversationRoutes } from './routes/conversations.ts'
 import { documentRoutes } from './routes/documents.ts'
+import { environmentRoutes } from './routes/environments.ts'
 import { evaluationRoutes } from './routes/evaluations.ts'
 import { exampleRoutes } from './routes/examples.ts'
 import { externalLogRoutes } from './routes/external-logs.ts'
@@ -85,6 +86,7 @@ function api(deps: HttpDeps, unread: UnreadBudget): Router {
     apiKeys: apiKeyRoutes(deps),
     projects: projectRoutes(deps),
     versions: versionRoutes(deps, unread),
+    environments: environmentRoutes(deps),
     documents: documentRoutes(deps, unread),
     runs: runRoutes(deps, unread),
     conversations: conversationRoutes(deps, unread),

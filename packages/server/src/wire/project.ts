@@ -43,9 +43,12 @@ export function versionBody(version: RecordedVersion): VersionBody {
     updatedAt: version.updatedAt.toISOString(),
     publishedBy: version.publishedBy && personBody(version.publishedBy),
     changeCount: version.changeCount,
-    forcedEdits: version.forcedEdits.map(({ path, author, oldHash, newHash, createdAt }) => {
-      return { path, author: personBody(author), oldHash, newHash, createdAt: createdAt.toISOString() }
+    forcedEdits: version.forcedEdits.map(({ revision, path, author, oldHash, newHash, createdAt }) => {
+      return { revision, path, author: personBody(author), oldHash, newHash, createdAt: createdAt.toISOString() }
     }),
+    revision: version.revision,
+    baseVersionUuid: version.baseVersionUuid,
+    baseRevision: version.baseRevision,
   }
 }
 

@@ -47,6 +47,7 @@ function queryNames(query: unknown): string[] {
 export interface Placeholders {
   projectId?: string
   versionUuid?: string
+  environment?: string
   path?: string
   conversationUuid?: string
   evaluationUuid?: string
@@ -57,6 +58,7 @@ export interface Placeholders {
 const unknown: Required<Placeholders> = {
   projectId: '2000000000',
   versionUuid: '00000000-0000-4000-8000-000000000000',
+  environment: 'unknown',
   path: 'unknown',
   conversationUuid: '00000000-0000-4000-8000-000000000000',
   evaluationUuid: '00000000-0000-4000-8000-000000000000',
@@ -83,6 +85,7 @@ export const validBody: Record<string, Record<string, unknown>> = {
   'documents.getOrCreate': { path: 'a' },
   'documents.createOrUpdate': { path: 'a', prompt: 'x' },
   'documents.check': { path: 'a' },
+  'documents.merge': { items: [{ path: 'a', prompt: 'x', baseHash: '' }] },
   'runs.run': { path: 'a' },
   'tools.result': { toolCallId: 'call_unknown' },
   'runs.chat': { messages: [{ role: 'user', content: 'x' }] },

@@ -24,6 +24,10 @@ const erase = (identifier: string, more = '') =>
 const remove = (uuid: string) => bench.api('DELETE', `/conversations/${uuid}`)
 const sql = async (text: string, params: unknown[] = []) =>
   (await bench.server.database.session.query(text, params)).rows
+const insertOnly = [
+  ['release', 'project_id = $1'],
+  ['forced_edit', 'version_id IN (SELECT id FROM version WHERE project_id = $1)'],
+] as const
 const untilPurged = (text: string) => expect.poll(() => tablesHolding(bench.server, text)).toEqual([])
 
 /** Creates a conversation with rows in every table: run, chat, tool call, annotation and stored responses. */
@@ -234,7 +238,15 @@ describe('DELETE /projects/{id}', () => {
     const keyed = { body: { path: 'keyed', prompt: name, force: true }, headers: { 'idempotency-key': `doc-${name}` } }
     const write = () => api('POST', `${project.live}/documents/create-or-update`, keyed)
     expect((await write()).status).toBe(200)
+    const rollback = { body: { reason: name } }
+    expect((await restricted('POST', `/projects/${project.id}/environments/live/rollback`, rollback)).status).toBe(200)
     expect((await restricted('GET', `${project.live}/documents/secret`)).status).toBe(200)
+    // Only the purge of the project may delete these rows.
+    for (const [table, filter] of insertOnly) {
+      for (const change of [`UPDATE ${table} SET id = id`, `DELETE FROM ${table}`]) {
+        await expect(sql(`${change} WHERE ${filter}`, [project.id])).rejects.toThrow(`${table} is insert-only`)
+      }
+    }
 
     expect(await deleteProject(project.id)).toMatchObject({ status: 200, body: { id: project.id } })
     expect((await restricted('GET', '/me')).status).toBe(401)
@@ -264,7 +276,15 @@ describe('DELETE /projects/{id}', () => {
     await untilPurged(name)
     await untilPurged(uuid)
     const { store } = server.deps.deletions
-    for (const table of ['version', 'document', 'evaluation', 'example', 'api_key', 'conversation'] as const) {
+    for (const table of [
+      'version',
+      'release',
+      'document',
+      'evaluation',
+      'example',
+      'api_key',
+      'conversation',
+    ] as const) {
       expect(await sql(`SELECT 1 FROM ${table} WHERE project_id = $1`, [project.id])).toEqual([])
     }
     // The project's row has no text left. It is kept for runs that were starting meanwhile.

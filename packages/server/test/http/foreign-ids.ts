@@ -77,8 +77,9 @@ export function foreignReferences(api: Api, sides: Sides): ForeignReference[] {
 
 function pathReferences(api: Api, { own, foreign }: Sides): ForeignReference[] {
   return contractRoutes.flatMap((route) => {
-    // A path is unique only within its version, so it never identifies another tenant's prompt.
-    const names = [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => name).filter((name) => name !== 'path')
+    // A path is unique only within its version, and an environment within its project.
+    const inOwner = ['path', 'environment']
+    const names = [...route.path.matchAll(/:(\w+)/g)].flatMap(([, name = '']) => (inOwner.includes(name) ? [] : name))
     const sets = [...names.map((name) => [name]), ...(names.length > 1 ? [names] : [])]
     return sets.map((set) => ({
       name: `${route.name} ${set.join(' and ')}`,
@@ -103,6 +104,7 @@ function placeholders({ path }: WalkedRoute, holdings: Holdings): Required<Place
     evaluationUuid,
     exampleUuid,
     id: String(id),
+    environment: 'live',
     path: 'a',
   }
 }

@@ -24,6 +24,7 @@ const consuming = new Set([
   'apiKeys.revoke',
   'providerApiKeys.delete',
   'versions.publish',
+  'environments.rollback',
   'documents.delete',
   'conversations.delete',
   'examples.delete',
@@ -32,7 +33,7 @@ const consuming = new Set([
   'console.endSession',
 ])
 /** These have a tenant of their own, because their rows would make every list long. */
-const leavesMuch = new Set(['apiKeys.rotate', 'apiKeys.revoke', 'versions.publish'])
+const leavesMuch = new Set(['apiKeys.rotate', 'apiKeys.revoke', 'versions.publish', 'environments.rollback'])
 
 const known = Symbol('an id that exists')
 const orKnown = (others: fc.Arbitrary<string>) =>
@@ -42,6 +43,7 @@ const rowIds = fc.constantFrom('0', '-1', 'x', '\u0000', '2147483647', '21474836
 const idsOf: Record<keyof Placeholders, fc.Arbitrary<string | typeof known>> = {
   projectId: orKnown(hostileText),
   versionUuid: orKnown(hostileText),
+  environment: orKnown(hostileText),
   path: orKnown(hostileText),
   conversationUuid: orKnown(hostileText),
   evaluationUuid: orKnown(hostileText),

@@ -1,6 +1,7 @@
-import { Version } from '@stet/contract'
+import { ReleasePage, RollbackResult, Version } from '@stet/contract'
 import { beforeAll, expect, it } from 'vitest'
 import { apiCaller } from './api-call.ts'
+import { refusalOf } from './refusal-of.ts'
 import { type Api, createTestProject, issueKey } from './scenario.ts'
 import { sharedServer } from './shared-server.ts'
 
@@ -81,4 +82,115 @@ it('does not name a publisher for imported versions and for publications of earl
   const imported = await api('POST', `${draft}/import`, { body: { ...history, mergedAt } })
   expect(imported.body).toMatchObject({ publishedBy: null, changeCount: 1, forcedEdits: [] })
   expect(imported.body).toEqual(await read(draft))
+})
+
+it('reads a merged version as it was before forced edits, and only reads it', async () => {
+  const project = await createTestProject(ada, { a: 'one <prompt path="b" />', b: '1' })
+  const { draft } = project
+  const [text, published] = [await api('GET', `${draft}/documents/a`), await read(draft)]
+  await put(leo, draft, 'b', '2', true)
+  await put(leo, draft, 'c', 'new', true)
+  await put(ada, draft, 'a', 'two', true)
+  const [first, last] = [`${draft}@0`, `${draft}@3`]
+  expect(await read(draft)).toMatchObject({
+    revision: 3,
+    isLive: true,
+    forcedEdits: [{ revision: 1 }, { path: 'c' }, {}],
+  })
+  expect(await read(first)).toEqual({ ...published, isLive: false, changeCount: 3 })
+  expect(await read(last)).toEqual(await read(draft))
+  expect(await read(`${draft}@1`)).toMatchObject({ revision: 1, forcedEdits: [{ path: 'b', revision: 1 }] })
+
+  // The text with its reference, author and times is the one from before.
+  const { body, headers } = await api('GET', `${first}/documents/a`)
+  expect(body).toEqual({ ...text.body, id: body['id'] })
+  expect(headers.get('etag')).toBe(text.headers.get('etag'))
+  expect((await api('GET', `${draft}/documents/a`)).body).toMatchObject({ content: 'two', updatedBy: { name: 'Ada' } })
+  expect((await api('GET', `${draft}@1/documents/b`)).body).toMatchObject({ content: '2', updatedBy: { name: 'Leo' } })
+  const listed = (await api('GET', `${first}/documents`)).body as unknown as { path: string; content: string }[]
+  expect(listed.map(({ path, content }) => [path, content])).toEqual([
+    ['a', 'one <prompt path="b" />'],
+    ['b', '1'],
+  ])
+  const page = await api('GET', `${draft}@1/documents?prefix=b&resolved=false`)
+  expect(page.body).toMatchObject([{ path: 'b', content: '2' }])
+  const tree = await api('GET', `${draft}@2/tree`)
+  expect(tree.body).toMatchObject({ version: { revision: 2 }, items: [{ path: 'a' }, { path: 'b' }, { path: 'c' }] })
+  const uuid = draft.split('/').at(-1)
+  const { body: diff } = await api('GET', `${draft}@2/diff?base=${uuid}@0`)
+  expect(diff).toMatchObject({
+    base: uuid,
+    head: uuid,
+    changes: [{ path: 'b', after: { content: '2' } }, { path: 'c' }],
+  })
+
+  const open = await project.newDraft()
+  const unknown: [method: string, path: string, body?: object][] = [
+    ['GET', `${draft}@4`],
+    ['GET', `${draft}@-1`],
+    ['GET', `${draft}@`],
+    ['GET', `${draft}@0@0`],
+    ['GET', `${project.live}@0`],
+    ['GET', `${open}@0`],
+    ['GET', `${draft}/diff?base=${uuid}@4`],
+    ['POST', `${first}/push`, { changes: [] }],
+    ['POST', `${first}/documents/create-or-update`, { path: 'a', prompt: 'x', force: true }],
+    ['POST', `${first}/documents/check`, { path: 'a' }],
+    ['POST', `${first}/documents/run`, { path: 'a' }],
+    ['POST', `${first}/documents/logs`, { path: 'a', messages: [] }],
+    ['DELETE', `${first}/documents/a`],
+  ]
+  for (const [method, path, sent] of unknown) {
+    const answer = await api(method, path, { body: sent })
+    expect({ path, ...refusalOf(answer) }).toEqual({ path, status: 404, reason: 'unknown-version' })
+  }
+})
+
+it('rolls back to texts that were edited by force, and names who did what', async () => {
+  const project = await createTestProject(ada, { a: '1', b: '1' })
+  const environment = `/projects/${project.id}/environments/LIVE`
+  const rollBack = async (body: object, caller = ada) => {
+    const answer = await caller('POST', `${environment}/rollback`, { body })
+    expect(answer.status, answer.text).toBe(200)
+    return RollbackResult.parse(answer.body)
+  }
+  const first = await read(project.live)
+  const before = (await api('GET', `${project.live}/documents/a`)).body
+  await put(leo, project.live, 'a', 'forced', true)
+  const { environment: live, release } = await rollBack({ reason: 'Wrong fix', expectedVersionUuid: first.uuid })
+  expect(release).toMatchObject({
+    ...{ environment: 'live', seq: 3, kind: 'rollback', returnsTo: null, author: { name: 'Ada' }, reason: 'Wrong fix' },
+    from: { uuid: first.uuid, number: 1, revision: 1 },
+    version: { number: 2, revision: 0, title: 'rollback to v1' },
+  })
+  expect(live).toEqual({ name: 'live', version: release?.version, seq: 3, rollback: null })
+  const restored = await read(project.live)
+  expect(restored).toMatchObject({ version: 2, baseVersionUuid: first.uuid, baseRevision: 0, changeCount: 1 })
+  expect(restored).toMatchObject({
+    description: 'Wrong fix',
+    publishedBy: { name: 'Ada' },
+    parentCommitUuid: first.uuid,
+  })
+  const { content, contentHash, documentUuid, updatedAt, updatedBy } = before as Record<string, unknown>
+  const text = { content, contentHash, documentUuid, updatedAt, updatedBy }
+  expect((await api('GET', `${project.live}/documents/a`)).body).toMatchObject(text)
+  expect((await api('GET', `${project.live.replace('live', first.uuid)}/documents/a`)).body).toMatchObject({
+    content: 'forced',
+  })
+
+  // An edit of a version that live does not serve is no release.
+  await put(leo, project.draft, 'b', 'forced', true)
+  expect(await rollBack({ to: `${first.uuid}@1` }, leo)).toMatchObject({ release: { version: { number: 3 }, seq: 4 } })
+  expect(await rollBack({ to: 4 })).toMatchObject({ release: null, environment: { seq: 4, rollback: { seq: 1 } } })
+  const nowhere = await ada('POST', `${environment}/rollback`, { body: { to: `${first.uuid}@2` } })
+  expect(refusalOf(nowhere)).toEqual({ status: 409, reason: 'nothing-to-return-to' })
+  const newest = await api('GET', `${environment}/releases?limit=3`)
+  const { items, nextCursor } = ReleasePage.parse(newest.body)
+  expect(items.map(({ seq, kind, author }) => [seq, kind, author.name])).toEqual([
+    [4, 'rollback', 'Leo'],
+    [3, 'rollback', 'Ada'],
+    [2, 'edit', 'Leo'],
+  ])
+  const oldest = await api('GET', `${environment}/releases?cursor=${nextCursor}`)
+  expect(oldest.body).toMatchObject({ items: [{ seq: 1, kind: 'publish', from: null }], nextCursor: null })
 })

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { count, report, seed, timeFor } from '../support/counts.ts'
+import { seededRandom } from '../support/random.ts'
+import { playHistory } from './release-model.ts'
 import { type Bench, failure, newBench, openWorkbench, type Workbench } from './workbench.ts'
 
 let workbench: Workbench
@@ -198,5 +201,41 @@ describe('forced edit of a merged version', () => {
       { a: '3', b: 'hot fix' },
     ])
     await expect(bench.publish(mine)).rejects.toEqual(failure('live-changed'))
+  })
+})
+
+describe('releases', () => {
+  const histories = count(6, 2_000)
+  it('equal full copies after random histories', { timeout: timeFor(histories, 5_000) }, async () => {
+    for (let history = 0; history < histories; history += 1) {
+      const random = seededRandom(seed + history)
+      await playHistory(await newBench(workbench), 14, random).catch((error: unknown) => {
+        throw new Error(`seed ${seed + history}`, { cause: error })
+      })
+    }
+    report('releases', { histories })
+  })
+
+  it('roll back many prompts with a constant number of statements', async () => {
+    const statements: number[] = []
+    for (const prompts of [1, 100]) {
+      const texts = (content: string) =>
+        Object.fromEntries(Array.from({ length: prompts }, (_, index) => [`p/${index}`, content]))
+      const bench = await published(texts('1'))
+      const draft = await bench.newDraft()
+      await bench.push(
+        draft,
+        Object.entries(texts('2')).map(([path, content]) => ({ path, status: 'modified', content })),
+      )
+      await bench.publish(draft)
+      await bench.put(bench.draft, 'p/0', 'forced', { force: true })
+      const before = workbench.statementCount()
+      // The text of the first version was edited since, so all texts become those of a new one.
+      expect((await bench.rollBack()).release?.version.number).toBe(3)
+      statements.push(workbench.statementCount() - before)
+      expect(await bench.texts('live')).toEqual(texts('1'))
+    }
+    expect(statements[0]).toBe(statements[1])
+    expect(statements[0]).toBeLessThanOrEqual(10)
   })
 })

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Change, ReleaseCheck, VersionDiff } from '@stet/contract/vocabulary'
+import type { Change, ReleaseCheck, RollbackBody, VersionDiff } from '@stet/contract/vocabulary'
 import { expect } from 'vitest'
 import { openDatabase } from '../../src/adapters/database/database.ts'
 import { createEvaluator } from '../../src/adapters/evaluation/evaluator.ts'
@@ -8,8 +8,11 @@ import { storesFor } from '../../src/compose.ts'
 import type { Needs, Stores } from '../../src/features/deps.ts'
 import { listDocuments, readDocument } from '../../src/features/documents/read-document.ts'
 import { createDocument, createOrUpdateDocument, deleteDocument } from '../../src/features/documents/save-document.ts'
+import { readVersionRef } from '../../src/features/documents/version-ref.ts'
 import { createProject } from '../../src/features/projects/create-project.ts'
 import type { Version } from '../../src/features/projects/project.ts'
+import type { Release } from '../../src/features/projects/release.ts'
+import { rollBack } from '../../src/features/releases/roll-back.ts'
 import { createVersion } from '../../src/features/versions/create-version.ts'
 import { diffVersions } from '../../src/features/versions/diff-versions.ts'
 import { publishVersion } from '../../src/features/versions/publish-version.ts'
@@ -115,6 +118,9 @@ export interface Bench {
   push(ref: Ref, changes: readonly Change[]): ReturnType<typeof pushChanges>
   revert(ref: Ref, paths?: readonly string[]): ReturnType<typeof revertDraft>
   diff(ref: Ref, base?: Ref): Promise<VersionDiff>
+  rollBack(more?: RollbackBody): ReturnType<typeof rollBack>
+  /** Newest first. */
+  releases(): Promise<Release[]>
 }
 
 export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
@@ -129,7 +135,7 @@ type PutOptions = { force?: boolean; baseHash?: string; liveHash?: string; ifMat
 export async function newBench({ deps, caller }: Pick<Workbench, 'deps' | 'caller'>): Promise<Bench> {
   const { project, version: draft } = await createProject(deps, { caller, name: 'bench' })
   const projectId = project.id
-  const at = (ref: Ref) => ({ caller, projectId, versionRef: ref === 'live' ? ref : ref.uuid })
+  const at = (ref: Ref) => ({ caller, projectId, ...(ref === 'live' ? { versionRef: ref } : readVersionRef(ref.uuid)) })
   return {
     projectId,
     draft,
@@ -145,10 +151,12 @@ export async function newBench({ deps, caller }: Pick<Workbench, 'deps' | 'calle
     push: (ref, changes) => pushChanges(deps, { ...at(ref), changes }),
     revert: (ref, paths) => revertDraft(deps, { ...at(ref), ...(paths && { paths: [...paths] }) }),
     async diff(ref, base) {
-      const other = base && { base: base === 'live' ? base : base.uuid }
+      const other = base && { base: at(base) }
       const { changes, ...versions } = await diffVersions(deps, { ...at(ref), ...other })
       return { ...versions, changes: await all(changes()) }
     },
+    rollBack: (more = {}) => rollBack(deps, { caller, projectId, environment: 'live', ...more }),
+    releases: async () => (await deps.stores.releases.list(caller.workspaceId, projectId, { limit: 1_000 })).items,
   }
 }
 

@@ -69,6 +69,9 @@ CREATE TABLE "version" (
     "updated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "published_by" INTEGER,
     "deleted_at" TIMESTAMPTZ(3),
+    "revision" INTEGER NOT NULL DEFAULT 0,
+    "base_version_id" INTEGER,
+    "base_revision" INTEGER,
 
     CONSTRAINT "version_pkey" PRIMARY KEY ("id")
 );
@@ -98,13 +101,39 @@ CREATE TABLE "document" (
 CREATE TABLE "forced_edit" (
     "id" SERIAL NOT NULL,
     "version_id" INTEGER NOT NULL,
+    "revision" INTEGER NOT NULL,
     "path" TEXT NOT NULL,
+    "document_uuid" UUID NOT NULL,
     "author_id" INTEGER NOT NULL,
+    "old_content" TEXT,
     "old_hash" TEXT,
+    "old_author_id" INTEGER,
+    "old_updated_at" TIMESTAMPTZ(3),
+    "new_content" TEXT NOT NULL,
     "new_hash" TEXT NOT NULL,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
     CONSTRAINT "forced_edit_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
+CREATE TABLE "release" (
+    "id" SERIAL NOT NULL,
+    "uuid" UUID NOT NULL,
+    "project_id" INTEGER NOT NULL,
+    "seq" INTEGER NOT NULL,
+    "kind" TEXT NOT NULL,
+    "version_id" INTEGER NOT NULL,
+    "revision" INTEGER NOT NULL,
+    "from_version_id" INTEGER,
+    "from_revision" INTEGER,
+    "returns_to" INTEGER,
+    "author_id" INTEGER NOT NULL,
+    "api_key_id" INTEGER NOT NULL,
+    "reason" TEXT,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "release_pkey" PRIMARY KEY ("id")
 );
 
 -- CreateTable
@@ -354,6 +383,9 @@ CREATE INDEX "version_project_id_created_at_idx" ON "version"("project_id", "cre
 CREATE INDEX "version_author_id_idx" ON "version"("author_id");
 
 -- CreateIndex
+CREATE INDEX "version_base_version_id_idx" ON "version"("base_version_id");
+
+-- CreateIndex
 CREATE INDEX "version_deleted_at_idx" ON "version"("deleted_at") WHERE (deleted_at IS NOT NULL);
 
 -- CreateIndex
@@ -369,7 +401,22 @@ CREATE UNIQUE INDEX "document_version_id_path_valid_from_key" ON "document"("ver
 CREATE UNIQUE INDEX "document_project_id_path_valid_to_key" ON "document"("project_id", "path", "valid_to");
 
 -- CreateIndex
-CREATE INDEX "forced_edit_version_id_idx" ON "forced_edit"("version_id");
+CREATE UNIQUE INDEX "release_uuid_key" ON "release"("uuid");
+
+-- CreateIndex
+CREATE INDEX "release_version_id_idx" ON "release"("version_id");
+
+-- CreateIndex
+CREATE INDEX "release_from_version_id_idx" ON "release"("from_version_id");
+
+-- CreateIndex
+CREATE INDEX "release_author_id_idx" ON "release"("author_id");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "release_project_id_seq_key" ON "release"("project_id", "seq");
+
+-- CreateIndex
+CREATE UNIQUE INDEX "forced_edit_version_id_revision_key" ON "forced_edit"("version_id", "revision");
 
 -- CreateIndex
 CREATE UNIQUE INDEX "provider_key_workspace_id_name_key_key" ON "provider_key"("workspace_id", "name_key");
@@ -492,6 +539,9 @@ ALTER TABLE "version" ADD CONSTRAINT "version_project_id_fkey" FOREIGN KEY ("pro
 ALTER TABLE "version" ADD CONSTRAINT "version_author_id_fkey" FOREIGN KEY ("author_id") REFERENCES "author"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
 -- AddForeignKey
+ALTER TABLE "version" ADD CONSTRAINT "version_base_version_id_fkey" FOREIGN KEY ("base_version_id") REFERENCES "version"("id") ON DELETE SET NULL ON UPDATE CASCADE;
+
+-- AddForeignKey
 ALTER TABLE "document" ADD CONSTRAINT "document_project_id_fkey" FOREIGN KEY ("project_id") REFERENCES "project"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
 -- AddForeignKey
@@ -499,6 +549,18 @@ ALTER TABLE "document" ADD CONSTRAINT "document_version_id_fkey" FOREIGN KEY ("v
 
 -- AddForeignKey
 ALTER TABLE "forced_edit" ADD CONSTRAINT "forced_edit_version_id_fkey" FOREIGN KEY ("version_id") REFERENCES "version"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "release" ADD CONSTRAINT "release_project_id_fkey" FOREIGN KEY ("project_id") REFERENCES "project"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "release" ADD CONSTRAINT "release_version_id_fkey" FOREIGN KEY ("version_id") REFERENCES "version"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "release" ADD CONSTRAINT "release_from_version_id_fkey" FOREIGN KEY ("from_version_id") REFERENCES "version"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+
+-- AddForeignKey
+ALTER TABLE "release" ADD CONSTRAINT "release_author_id_fkey" FOREIGN KEY ("author_id") REFERENCES "author"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
 -- AddForeignKey
 ALTER TABLE "provider_key" ADD CONSTRAINT "provider_key_workspace_id_fkey" FOREIGN KEY ("workspace_id") REFERENCES "workspace"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
@@ -542,3 +604,26 @@ EXCEPTION WHEN feature_not_supported THEN
     EXECUTE 'ALTER TABLE "conversation" ALTER COLUMN "messages" SET STORAGE EXTERNAL';
 END
 $$;
+
+-- Releases and forced edits are insert-only. Only the purge of their project passes.
+CREATE FUNCTION "refuse_change"() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    owner INTEGER;
+BEGIN
+    IF TG_OP = 'DELETE' THEN
+        IF TG_TABLE_NAME = 'forced_edit' THEN
+            SELECT v."project_id" INTO owner FROM "version" v WHERE v."id" = OLD."version_id";
+        ELSE
+            owner := OLD."project_id";
+        END IF;
+        IF NOT EXISTS (SELECT FROM "project" p WHERE p."id" = owner AND p."deleted_at" IS NULL) THEN
+            RETURN OLD;
+        END IF;
+    END IF;
+    RAISE EXCEPTION '% is insert-only', TG_TABLE_NAME USING ERRCODE = '23001';
+END
+$$;
+
+CREATE TRIGGER "insert_only" BEFORE UPDATE OR DELETE ON "release" FOR EACH ROW EXECUTE FUNCTION "refuse_change"();
+
+CREATE TRIGGER "insert_only" BEFORE UPDATE OR DELETE ON "forced_edit" FOR EACH ROW EXECUTE FUNCTION "refuse_change"();

@@ -139,14 +139,14 @@ describe('editMerged', () => {
     const { updatedBy, ...old } = text('old')
     return { ...old, authorId: updatedBy.id, id: 7, validFrom: from, validTo: to }
   }
-  const spans = (from: number, to: number, number: number, isLive: boolean) => {
-    const { old, pieces } = editMerged(row(from, to), { id: 9, number, isLive }, wrote('new'))
+  const spans = (from: number, to: number, number: number, isHead: boolean) => {
+    const { old, pieces } = editMerged(row(from, to), { id: 9, number, isHead }, wrote('new'))
     for (const { content, authorId } of pieces) expect(authorId).toBe(content === 'new' ? leo.id : ada.id)
     return { end: old?.end, pieces: pieces.map((piece) => [piece.content, piece.validFrom, piece.validTo]) }
   }
   it.each([
-    ['the live version', 2, openEnd, 5, true, 5, [['new', 5, openEnd]]],
-    ['the live version that introduced the text', 5, openEnd, 5, true, null, [['new', 5, openEnd]]],
+    ['the highest number', 2, openEnd, 5, true, 5, [['new', 5, openEnd]]],
+    ['the highest number, which introduced the text', 5, openEnd, 5, true, null, [['new', 5, openEnd]]],
     [
       'a version in the middle',
       2,
@@ -173,11 +173,11 @@ describe('editMerged', () => {
     ],
     ['the last version with a text', 2, 6, 5, false, 5, [['new', 5, 6]]],
     ['the only version with a text', 5, 6, 5, false, null, [['new', 5, 6]]],
-  ])('splits the range of %s', (_name, from, to, number, isLive, end, pieces) => {
-    expect(spans(from, to, number, isLive)).toEqual({ end, pieces })
+  ])('splits the range of %s', (_name, from, to, number, isHead, end, pieces) => {
+    expect(spans(from, to, number, isHead)).toEqual({ end, pieces })
   })
   it('adds a new text to one version only', () => {
-    const added = editMerged(null, { id: 9, number: 3, isLive: false }, wrote('new'))
+    const added = editMerged(null, { id: 9, number: 3, isHead: false }, wrote('new'))
     expect(added).toMatchObject({
       old: null,
       pieces: [{ validFrom: 3, validTo: 4, documentUuid: 'u-new', versionId: 9 }],

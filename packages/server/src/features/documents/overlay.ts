@@ -3,7 +3,7 @@ import type { DocumentText } from './document.ts'
 import type { DraftWrite, MergedReplacement, MergedText, Slot, SlotOf } from './ports.ts'
 import type { ActualHashes } from './preconditions.ts'
 
-/** The `validTo` of live's rows. This value is greater than any version number. */
+/** The `validTo` of the rows of the highest number. This value is greater than any version number. */
 export const openEnd = 2_147_483_647
 
 /** Returns the text that the draft shows at the path. Returns null if there is no document. */
@@ -71,15 +71,15 @@ function withBase({ draft }: Slot, baseHash: string | null): DraftWrite | null {
 }
 
 /**
- * Computes the rows after an edit of the merged set `version.number`. An edit of the live set stays valid until the
+ * Computes the rows after an edit of the merged set `version.number`. An edit of the highest number stays valid until the
  * path's next publication. An edit of an older set applies only to that set, and later sets keep the old text.
  */
 export function editMerged(
   old: MergedText | null,
-  version: { id: number; number: number; isLive: boolean },
+  version: { id: number; number: number; isHead: boolean },
   text: NewText,
 ): MergedReplacement {
-  const end = version.isLive ? openEnd : version.number + 1
+  const end = version.isHead ? openEnd : version.number + 1
   const range = { versionId: version.id, validFrom: version.number, validTo: end }
   const edited = { ...rewritten(old, text), ...range, authorId: text.by.id }
   if (old === null) return { old: null, pieces: [edited] }

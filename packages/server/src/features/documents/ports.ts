@@ -1,8 +1,8 @@
 import type { Version } from '../projects/project.ts'
 import type { DocumentText, TextHead } from './document.ts'
 
-/** Identifies a version's texts: a draft over live (`number` is null), or a numbered merged set. */
-export type VersionSet = Pick<Version, 'id' | 'projectId' | 'number'>
+/** Identifies a version's texts: a draft over live (`number` is null), or a numbered merged set, perhaps as of a revision. */
+export type VersionSet = Pick<Version, 'id' | 'projectId' | 'number' | 'asOf'>
 
 interface DraftState {
   /** The hash of live's text at the draft's first change or last merge. Null if live had no document. */
@@ -74,6 +74,8 @@ export interface DocumentStore {
   listDifferingPaths(workspaceId: number, one: VersionSet, other: VersionSet): Promise<string[]>
   listPaths(workspaceId: number, set: VersionSet, limit: number): Promise<string[]>
   findOptional(workspaceId: number, set: VersionSet, path: string): Promise<DocumentText | null>
+  /** Returns the text with this hash that any version, earlier revision or draft has at the path. */
+  findContentOptional(workspaceId: number, projectId: number, path: string, contentHash: string): Promise<string | null>
   /** True if any version of the project has or had the document. */
   knowsDocument(workspaceId: number, projectId: number, documentUuid: string): Promise<boolean>
   /** Lists the slots at the paths, in path order. Default: every path for which the draft has a row. */
@@ -87,17 +89,24 @@ export interface DocumentStore {
   listHeads(workspaceId: number, set: VersionSet): Promise<SlotOf<TextHead>[]>
   saveDraft(workspaceId: number, draft: VersionSet, writes: readonly DraftWrite[]): Promise<void>
   deleteDraft(workspaceId: number, draft: VersionSet, paths: readonly string[]): Promise<void>
-  /** Ends live's rows at `paths`. Then the draft's rows, except soft deletes, become merged texts from `number` on. */
+  /**
+   * The draft's rows, except soft deletes, become merged texts from `number` on, and end the rows of the number before at
+   * `paths`. All other paths keep the texts of the number before.
+   */
   publishDraft(workspaceId: number, draft: VersionSet, number: number, paths: readonly string[]): Promise<void>
+  /** Makes the texts of `set` those of the new `number`, except at the paths, which keep the texts of the number before. */
+  copySet(workspaceId: number, set: VersionSet, number: number, exceptPaths: readonly string[]): Promise<void>
   findMergedOptional(workspaceId: number, set: VersionSet, number: number, path: string): Promise<MergedText | null>
   replaceMerged(workspaceId: number, set: VersionSet, replacement: MergedReplacement): Promise<void>
+  /** Stores the edit and sets the version's revision to the one that the edit made. */
   recordForcedEdit(workspaceId: number, set: VersionSet, edit: ForcedEdit): Promise<void>
 }
 
 export interface ForcedEdit {
-  path: string
+  revision: number
+  /** Null if the edit added the prompt. */
+  old: Pick<MergedText, 'content' | 'contentHash' | 'authorId' | 'updatedAt'> | null
+  text: Pick<DocumentText, 'path' | 'documentUuid' | 'content' | 'contentHash'>
   authorId: number
-  oldHash: string | null
-  newHash: string
   at: Date
 }

@@ -121,14 +121,14 @@ export async function preparePrompt(deps: Reads, input: PromptAddress): Promise<
 
 /** Returns null for a path without a document. @throws AppError NotFoundError for the project or the version. */
 export async function findPrompt(deps: Reads, input: PromptAddress): Promise<PreparedPrompt | null> {
-  const { caller, projectId, versionRef } = input
+  const { caller, projectId, versionRef, revision } = input
   assertVisible(caller, projectId)
   const path = normalizeDocumentPath(input.path)
   if (!isCreatablePath(path)) {
     await resolveVersion(deps, input)
     return null
   }
-  const key = `prompt:${caller.workspaceId}:${versionRef.toLowerCase()}:${path}`
+  const key = `prompt:${revision ?? ''}:${caller.workspaceId}:${versionRef.toLowerCase()}:${path}`
   for (;;) {
     let isOwn = false
     try {

@@ -10,6 +10,8 @@ export interface VersionAddress {
   projectId: number
   /** A uuid or `live`, in any letter case. */
   versionRef: string
+  /** Reads a merged version as it was at this revision. Only reads set it. */
+  revision?: number | undefined
   signal?: AbortSignal | undefined
   isRun?: boolean
 }
@@ -35,13 +37,20 @@ export async function findProject(
 
 export async function resolveVersion(
   deps: Needs<'stores' | 'liveCache'>,
-  { caller, projectId, versionRef }: ReadableVersion,
+  { caller, projectId, versionRef, revision }: ReadableVersion,
 ): Promise<{ project: Project; version: Version }> {
   const project = await findProject(deps, caller, projectId)
   const version = await deps.liveCache.read(projectScope(projectId), `version:${versionRef.toLowerCase()}`, () =>
     findVersionRow(deps.stores, { caller, projectId, versionRef }),
   )
-  return { project, version }
+  return { project, version: revision === undefined ? version : atRevision(version, revision) }
+}
+
+/** @throws AppError NotFoundError for a draft, and for a revision that the version does not have. */
+function atRevision(version: Version, revision: number): Version {
+  if (version.number === null || revision > version.revision) throw refuse('unknown-version')
+  const isLive = version.isLive && revision === version.revision
+  return { ...version, isLive, revision, asOf: revision }
 }
 
 /** Reads from the given stores, which may be a transaction's. @throws AppError NotFoundError. */
@@ -60,6 +69,12 @@ export async function findVersionRow(
   return version
 }
 
+/** @throws AppError ConflictError if live is no longer the version that the caller expects. */
+export function assertServed({ liveVersionUuid }: Project, expected: string | undefined): void {
+  if (expected === undefined || expected.toLowerCase() === liveVersionUuid) return
+  throw refuse('moved', { current: liveVersionUuid })
+}
+
 /** @throws AppError NotFoundError for an invalid id, or for a key that is restricted to another project. */
 export function assertVisible(caller: Reader, projectId: number): void {
   const isPossible = Number.isInteger(projectId) && projectId > 0 && projectId <= largestId
@@ -69,6 +84,13 @@ export function assertVisible(caller: Reader, projectId: number): void {
 export function ownerOf({ caller, signal, isRun }: Omit<ReadableVersion, 'projectId' | 'versionRef'>): EvaluationOwner {
   const { workspaceId, apiKeyId } = caller
   return { workspaceId, apiKeyId, signal, isRun }
+}
+
+/** Splits `<uuid>@<revision>`. Any other text with an `@` stays whole, and then names no version. */
+export function readVersionRef(text: string): Pick<VersionAddress, 'versionRef' | 'revision'> {
+  const [, versionRef, revision] = /^([^@]+)@(0|[1-9]\d{0,8})$/.exec(text) ?? []
+  const uuid = versionRef && readUuid(versionRef)
+  return uuid ? { versionRef: uuid, revision: Number(revision) } : { versionRef: text }
 }
 
 /** The cache scope that every change of the project, its versions or its documents drops. */

@@ -25,10 +25,17 @@ export interface Version {
   author: Author
   number: number | null
   parentVersionUuid: string | null
+  /** The number of the forced edits so far. */
+  revision: number
+  /** The version and revision whose set the publication changed. Null for a draft, and if nothing was live. */
+  baseVersionUuid: string | null
+  baseRevision: number | null
   isLive: boolean
   mergedAt: Date | null
   createdAt: Date
   updatedAt: Date
+  /** Set if the address named a revision: the texts are those of this revision, whatever edits follow. */
+  asOf?: number
   /** Set for a deleted draft, which only a list with `deleted` and its restoration find. */
   deletedAt: Date | null
 }
@@ -42,6 +49,8 @@ export function restorableSince(now: Date): Date {
 
 /** An edit of a merged version in place, by `force`. */
 export interface ForcedEdit {
+  /** The revision that the edit made. */
+  revision: number
   path: string
   author: Author
   oldHash: string | null

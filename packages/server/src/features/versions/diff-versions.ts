@@ -1,4 +1,4 @@
-import type { DiffSide, DiffVersionsQuery, VersionDiff } from '@stet/contract/vocabulary'
+import type { DiffSide, VersionDiff } from '@stet/contract/vocabulary'
 import type { Needs, Stores } from '../deps.ts'
 import type { DocumentText } from '../documents/document.ts'
 import { comparePaths } from '../documents/document-path.ts'
@@ -8,7 +8,7 @@ import { resolveVersion, type VersionAddress } from '../documents/version-ref.ts
 import type { Version } from '../projects/project.ts'
 
 type DiffChange = VersionDiff['changes'][number]
-type DiffVersionsInput = VersionAddress & DiffVersionsQuery
+type DiffVersionsInput = VersionAddress & { base?: Pick<VersionAddress, 'versionRef' | 'revision'> | undefined }
 type Reads = Needs<'stores' | 'liveCache'>
 
 export interface Comparison {
@@ -67,7 +67,7 @@ async function* pairsOf(
 
 async function findBase(deps: Reads, input: DiffVersionsInput, head: Version): Promise<Version | null> {
   const { caller, projectId, base } = input
-  if (base !== undefined) return (await resolveVersion(deps, { caller, projectId, versionRef: base })).version
+  if (base !== undefined) return (await resolveVersion(deps, { caller, projectId, ...base })).version
   if (head.number === null) return deps.stores.versions.findLiveOptional(caller.workspaceId, projectId)
   return deps.stores.versions.findNumberOptional(caller.workspaceId, projectId, head.number - 1)
 }

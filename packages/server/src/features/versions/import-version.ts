@@ -43,14 +43,7 @@ async function merge(
   const slots = await writer.stores.documents.listSlotHeads(caller.workspaceId, draft)
   const changes = slots.filter(isChange)
   const publication = { title, description: description ?? null, at, publishedBy: null }
-  await mergeDraft(writer, {
-    caller,
-    draft,
-    slots,
-    changes,
-    publication,
-  })
-  return changes.length
+  return (await mergeDraft(writer, { caller, draft, slots, changes, publication })).changeCount
 }
 
 async function describe(

@@ -2,6 +2,7 @@ import type { Caller } from '../../shared/caller.ts'
 import type { ProjectWriter } from '../documents/change-project.ts'
 import type { Slot } from '../documents/ports.ts'
 import type { Version } from '../projects/project.ts'
+import { addRelease } from '../projects/release.ts'
 import type { Publication } from './ports.ts'
 
 interface MergeInput {
@@ -10,20 +11,30 @@ interface MergeInput {
   slots: readonly Pick<Slot, 'path'>[]
   /** The slots that change live. */
   changes: readonly Pick<Slot, 'path'>[]
-  publication: Omit<Publication, 'number'>
+  publication: Omit<Publication, 'number' | 'base'>
+  reason?: string | undefined
 }
 
-/** Makes a draft live under the next number. */
-export async function mergeDraft({ stores }: ProjectWriter, input: MergeInput): Promise<Version & { number: number }> {
-  const { draft, slots, changes, publication } = input
-  const { workspaceId } = input.caller
+export type MergedVersion = Version & { number: number; changeCount: number }
+
+/** Makes a draft live under the number after the highest one. */
+export async function mergeDraft({ stores, project, at }: ProjectWriter, input: MergeInput): Promise<MergedVersion> {
+  const { caller, draft, slots, changes, publication, reason } = input
+  const { workspaceId } = caller
   const paths = changes.map(({ path }) => path)
   const changed = new Set(paths)
   const equal = slots.map(({ path }) => path).filter((path) => !changed.has(path))
-  const live = await stores.versions.findLiveOptional(workspaceId, draft.projectId)
-  const number = (live?.number ?? 0) + 1
+  const head = await stores.versions.findHeadOptional(workspaceId, project.id)
+  const base = head?.isLive ? head : await stores.versions.findLiveOptional(workspaceId, project.id)
+  const number = (head?.number ?? 0) + 1
   await stores.documents.deleteDraft(workspaceId, draft, equal)
+  // The rows with an open end are those of the highest number, not of live.
+  if (base && base.id !== head?.id) await stores.documents.copySet(workspaceId, base, number, paths)
   await stores.documents.publishDraft(workspaceId, draft, number, paths)
-  const version = await stores.versions.publish(workspaceId, draft.projectId, draft.id, { ...publication, number })
-  return { ...version, number }
+  const published = await stores.versions.publish(workspaceId, project.id, draft.id, { ...publication, number, base })
+  const version = { ...published, number }
+  await addRelease(stores, { caller, project, version, kind: 'publish', at, reason })
+  if (base?.id === head?.id) return { ...version, changeCount: changes.length }
+  const records = await stores.versions.listRecords(workspaceId, project.id, [version])
+  return { ...version, changeCount: records.get(version.id)?.changeCount ?? changes.length }
 }

@@ -1,7 +1,8 @@
-/** Stores versions. A project's live version has the highest number. */
+/** Stores versions. After a rollback, the highest number need not be live. */
 
 import type { VersionStatus } from '@stet/contract/vocabulary'
 import type { Version, VersionRecord } from '../projects/project.ts'
+import type { ReleasedVersion } from '../projects/release.ts'
 
 type NewVersion = Pick<Version, 'title' | 'parentVersionUuid'> & { authorId: number; at: Date }
 export type Publication = Pick<Version, 'title' | 'description'> & {
@@ -9,7 +10,12 @@ export type Publication = Pick<Version, 'title' | 'description'> & {
   at: Date
   /** The id of the author. Null for an import, whose publisher is unknown. */
   publishedBy: number | null
+  /** What the publication changed. Null if nothing was live. */
+  base: Pick<Version, 'id' | 'revision'> | null
 }
+
+export type NewMergedVersion = NewVersion &
+  Pick<Publication, 'description'> & { base: Pick<Version, 'id' | 'revision'> }
 
 export type VersionChange = Partial<
   Pick<Version, 'uuid' | 'title' | 'description' | 'createdAt' | 'deletedAt'> & { authorId: number }
@@ -30,6 +36,8 @@ export interface VersionStore {
   /** Returns the newest draft with exactly this title. */
   findDraftOptional(workspaceId: number, projectId: number, title: string): Promise<Version | null>
   findLiveOptional(workspaceId: number, projectId: number): Promise<Version | null>
+  /** Returns the version with the highest number. */
+  findHeadOptional(workspaceId: number, projectId: number): Promise<Version | null>
   findNumberOptional(workspaceId: number, projectId: number, number: number): Promise<Version | null>
   /** Returns the records by version id. One statement for all versions. */
   listRecords(
@@ -38,7 +46,12 @@ export interface VersionStore {
     versions: readonly Pick<Version, 'id' | 'number'>[],
   ): Promise<Map<number, VersionRecord>>
   create(workspaceId: number, projectId: number, input: NewVersion): Promise<Version>
+  /** Creates a merged version under the next number, which is not live yet. Its texts follow by `DocumentStore.copySet`. */
+  createMerged(workspaceId: number, projectId: number, input: NewMergedVersion): Promise<ReleasedVersion>
+  /** Gives a draft its number and makes it live. */
   publish(workspaceId: number, projectId: number, id: number, publication: Publication): Promise<Version>
+  /** Makes a merged version live again. */
+  serve(workspaceId: number, projectId: number, id: number, at: Date): Promise<void>
   /**
    * Returns whether no version on the server has the uuid. A version of a deleted project that is not purged yet gets a
    * new uuid first.

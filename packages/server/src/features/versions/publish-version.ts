@@ -10,7 +10,7 @@ import { changeProject, type ProjectWriter } from '../documents/change-project.t
 import type { TextHead } from '../documents/document.ts'
 import { isChange, isConflict } from '../documents/overlay.ts'
 import type { SlotOf } from '../documents/ports.ts'
-import { findProject, findVersionRow, ownerOf, type VersionAddress } from '../documents/version-ref.ts'
+import { assertServed, findProject, findVersionRow, ownerOf, type VersionAddress } from '../documents/version-ref.ts'
 import type { RecordedVersion, Version } from '../projects/project.ts'
 import {
   assertConfigured,
@@ -20,6 +20,15 @@ import {
   hashesIn,
   type PlannedDraft,
 } from './drafts/compile-draft.ts'
+import {
+  ChangedMeanwhile,
+  hashesOfConflict,
+  type LiveMerges,
+  mergeWithLive,
+  noMerges,
+  withMerges,
+  writeMerges,
+} from './drafts/merge-with-live.ts'
 import { mergeDraft } from './merge-draft.ts'
 
 type PublishVersionInput = VersionAddress & PublishVersionBody
@@ -63,13 +72,16 @@ export async function publishPlanned(
   await findProject(deps, input.caller, input.projectId)
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const planned = await plan(deps.stores)
-    if (!input.force) assertNoConflict(planned.slots)
-    const compiled = await compileDraft(deps, ownerOf(input), planned)
+    const merges = input.merge ? await mergeWithLive(deps, ownerOf(input), planned) : noMerges
+    if (!input.force) assertNoConflict(planned.slots, merges)
+    const compiled = await compileDraft(deps, ownerOf(input), withMerges(planned, merges))
     if (input.block?.includes('configuration')) assertConfigured(compiled.changed)
     try {
-      return await changeProject(deps, input, async (writer) =>
-        publishCompiled(writer, input, await write(writer), compiled),
-      )
+      return await changeProject(deps, input, async (writer) => {
+        const draft = await write(writer)
+        await writeMerges(writer, input.caller, draft, merges)
+        return publishCompiled(writer, input, draft, compiled)
+      })
     } catch (error) {
       if (!(error instanceof ChangedMeanwhile)) throw error
     }
@@ -77,18 +89,18 @@ export async function publishPlanned(
   throw refuse('draft-kept-changing')
 }
 
-/** Rolls back a transaction that would publish uncompiled texts. */
-class ChangedMeanwhile extends Error {}
-
 async function publishCompiled(
   writer: ProjectWriter,
   input: Omit<PublishVersionInput, 'versionRef'>,
   draft: Version,
   compiled: CompiledDraft,
 ): Promise<RecordedVersion> {
-  const { stores, at } = writer
+  const { stores, at, project } = writer
   const { workspaceId, author } = input.caller
+  assertServed(project, input.expectedVersionUuid)
   const slots = await stores.documents.listSlotHeads(workspaceId, draft)
+  // A conflict with a text of live that is newer than the merges may merge too.
+  if (input.merge && !input.force && slots.some(isConflict)) throw new ChangedMeanwhile()
   if (!input.force) assertNoConflict(slots)
   const changes = slots.filter(isChange)
   const texts = await stores.documents.list(workspaceId, draft, { paths: compiled.paths, orReferring: true })
@@ -99,7 +111,8 @@ async function publishCompiled(
     at,
     publishedBy: author.id,
   }
-  const version = await mergeDraft(writer, { caller: input.caller, draft, slots, changes, publication })
+  const { caller, reason } = input
+  const version = await mergeDraft(writer, { caller, draft, slots, changes, publication, reason })
   await stores.projects.touch(workspaceId, draft.projectId, at)
   const { uuid: versionUuid, number } = version
   writer.audit('audit.publish', {
@@ -109,7 +122,7 @@ async function publishCompiled(
     force: input.force === true,
     by: input.caller.apiKeyId,
   })
-  return { ...version, publishedBy: author, changeCount: changes.length, forcedEdits: [] }
+  return { ...version, publishedBy: author, forcedEdits: [] }
 }
 
 /** @throws AppError BadRequestError, the same for merged, `live`, unknown, malformed and foreign versions. */
@@ -122,13 +135,10 @@ async function findDraft(stores: Stores, input: PublishVersionInput): Promise<Ve
   return version
 }
 
-function assertNoConflict(slots: readonly SlotOf<TextHead>[]): void {
-  const conflicts = slots.filter(isConflict).map(({ path, draft, live }) => ({
-    path,
-    documentUuid: live?.documentUuid ?? draft?.documentUuid,
-    baseHash: draft?.baseHash ?? null,
-    liveHash: live?.contentHash ?? null,
-    draftHash: draft && draft.deletedAt === null ? draft.contentHash : null,
-  }))
-  if (conflicts.length > 0) throw refuse('live-changed', { conflicts })
+/** @throws AppError ConflictError for conflicts that are not merged. */
+function assertNoConflict(slots: readonly SlotOf<TextHead>[], { clean, conflicts }: LiveMerges = noMerges): void {
+  const found = slots
+    .filter((slot) => isConflict(slot) && !clean.has(slot.path))
+    .map((slot) => conflicts.get(slot.path) ?? hashesOfConflict(slot))
+  if (found.length > 0) throw refuse('live-changed', { conflicts: found })
 }

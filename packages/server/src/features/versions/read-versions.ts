@@ -41,7 +41,11 @@ export async function recordedVersion(
   const record = await deps.liveCache.read(projectScope(projectId), `record:${version.id}`, async () => {
     return recordOf(deps.stores, caller.workspaceId, version)
   })
-  return { ...version, ...record }
+  const { asOf } = version
+  if (asOf === undefined) return { ...version, ...record }
+  const forcedEdits = record.forcedEdits.filter(({ revision }) => revision <= asOf)
+  const updatedAt = forcedEdits.at(-1)?.createdAt ?? version.mergedAt ?? version.updatedAt
+  return { ...version, ...record, forcedEdits, updatedAt }
 }
 
 /** Reads from the given stores, which may be a transaction's. */

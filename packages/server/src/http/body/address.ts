@@ -1,11 +1,11 @@
 import type { Request } from 'express'
 import { normalizeDocumentPath } from '../../features/documents/document-path.ts'
-import { largestId } from '../../features/documents/version-ref.ts'
+import { largestId, readVersionRef } from '../../features/documents/version-ref.ts'
 import { refuse } from '../../shared/app-error.ts'
 import { refuseText } from '../../shared/text-guards.ts'
 
 const documentsAddress = /^(\/projects\/[^/]+\/versions\/[^/]+\/documents)(?:\/(.*))?$/
-const postWords = new Set(['run', 'logs', 'get-or-create', 'create-or-update', 'check'])
+const postWords = new Set(['run', 'logs', 'get-or-create', 'create-or-update', 'check', 'merge'])
 
 /**
  * Encodes a document path, which may contain slashes, as the single segment that a route can match.
@@ -60,6 +60,11 @@ export function pathId(text: string, unknown: UnknownId): number {
 
 export function versionAddress(params: { projectId: string; versionUuid: string }) {
   return { projectId: pathId(params.projectId, 'unknown-project'), versionRef: params.versionUuid }
+}
+
+/** For routes that read: a version also has earlier revisions. */
+export function revisionAddress(params: { projectId: string; versionUuid: string }) {
+  return { projectId: pathId(params.projectId, 'unknown-project'), ...readVersionRef(params.versionUuid) }
 }
 
 export function preconditions(req: Request) {

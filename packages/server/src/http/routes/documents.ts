@@ -3,6 +3,7 @@ import type { contract } from '@stet/contract'
 import type { Request, Response } from 'express'
 import { checkPrompt } from '../../features/checks/check-prompt.ts'
 import type { Document } from '../../features/documents/document.ts'
+import { mergeDocuments } from '../../features/documents/merge/merge-documents.ts'
 import { listDocuments, listUnresolved, readDocument } from '../../features/documents/read-document.ts'
 import {
   createDocument,
@@ -18,7 +19,7 @@ import { checkBody } from '../../wire/check.ts'
 import { documentBody, unresolvedBody } from '../../wire/document.ts'
 import { clientBody } from '../../wire/legacy-clients.ts'
 import { callerOf, contextOf, whileOpen } from '../auth/request-context.ts'
-import { preconditions, versionAddress } from '../body/address.ts'
+import { preconditions, revisionAddress, versionAddress } from '../body/address.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { onlyOnce } from '../idempotency/only-once.ts'
 import type { Routes } from '../mount.ts'
@@ -32,7 +33,7 @@ const mostListBytes = 67_108_864
 export function documentRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<typeof contract.documents> {
   return {
     list: async ({ params, query: { resolved = true, ...page }, res }) => {
-      const address = addressOf(params, res)
+      const address = { ...addressOf(params, res), ...revisionAddress(params) }
       const { apiKeyId } = address.caller
       const kindOf = await providerKinds(deps, address)
       const input = { ...page, ...address }
@@ -45,7 +46,7 @@ export function documentRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<typ
     },
     create: creating(deps, createDocument),
     get: async ({ params, req, res }) => {
-      const address = addressOf(params, res)
+      const address = { ...addressOf(params, res), ...revisionAddress(params) }
       const document = await readDocument(deps, { ...address, path: params.path })
       const kindOf = await providerKinds(deps, address)
       res.set(cacheHeaders(document))
@@ -65,6 +66,9 @@ export function documentRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<typ
       const input = { ...address, path: params.path, ...(ifMatch === undefined ? {} : { ifMatch }) }
       const { documentUuid, path } = await deleteDocument(deps, input)
       return { status: 200, body: { documentUuid, path } }
+    },
+    merge: async ({ params, body, res }) => {
+      return { status: 200, body: await mergeDocuments(deps, { ...body, ...addressOf(params, res) }) }
     },
     check: async ({ params, body, res }) => {
       const address = addressOf(params, res)

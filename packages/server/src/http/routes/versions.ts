@@ -1,10 +1,12 @@
 import type { contract } from '@stet/contract'
-import type { RevertResult, VersionDiff } from '@stet/contract/vocabulary'
+import type { RevertResult, UpdateResult, VersionDiff } from '@stet/contract/vocabulary'
 import { requireScope } from '../../features/access/api-key.ts'
+import { readVersionRef } from '../../features/documents/version-ref.ts'
 import { createVersion } from '../../features/versions/create-version.ts'
 import { diffVersions } from '../../features/versions/diff-versions.ts'
 import { deleteDraft, restoreDraft } from '../../features/versions/drafts/delete-draft.ts'
 import { updateDraft } from '../../features/versions/drafts/update-draft.ts'
+import { updateFromEnvironment } from '../../features/versions/drafts/update-from-environment.ts'
 import { importVersion } from '../../features/versions/import-version.ts'
 import { publishVersion } from '../../features/versions/publish-version.ts'
 import { pushChanges } from '../../features/versions/push-changes.ts'
@@ -14,7 +16,7 @@ import { revertDraft } from '../../features/versions/revert-draft.ts'
 import { pushBody, versionBody } from '../../wire/project.ts'
 import { treeItemBody } from '../../wire/tree.ts'
 import { callerOf, whileOpen } from '../auth/request-context.ts'
-import { pathId, versionAddress } from '../body/address.ts'
+import { pathId, revisionAddress, versionAddress } from '../body/address.ts'
 import type { HttpDeps } from '../http-deps.ts'
 import { onlyOnce } from '../idempotency/only-once.ts'
 import type { Routes } from '../mount.ts'
@@ -36,7 +38,7 @@ export function versionRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<type
         return createVersion(own, { ...body, caller, projectId, signal: whileOpen(res) })
       }),
     get: async ({ params, res }) => {
-      const version = await readVersion(deps, { caller: callerOf(res), ...versionAddress(params) })
+      const version = await readVersion(deps, { caller: callerOf(res), ...revisionAddress(params) })
       return { status: 200, body: versionBody(version) }
     },
     update: async ({ params, body, res }) => {
@@ -57,7 +59,16 @@ export function versionRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<type
       ),
     push: async ({ params, body, req, res }) =>
       onlyOnce(deps, { req, res, status: 200, bodyOf: pushBody }, (own) =>
-        pushChanges(own, { ...body, caller: callerOf(res), ...versionAddress(params) }),
+        pushChanges(own, { ...body, caller: callerOf(res), ...versionAddress(params), signal: whileOpen(res) }),
+      ),
+    updateFromEnvironment: async ({ params, body, req, res }) =>
+      onlyOnce(deps, { req, res, status: 200, bodyOf: (updated: UpdateResult) => updated }, (own) =>
+        updateFromEnvironment(own, {
+          ...body,
+          caller: callerOf(res),
+          ...versionAddress(params),
+          signal: whileOpen(res),
+        }),
       ),
     revert: async ({ params, body, req, res }) =>
       onlyOnce(deps, { req, res, status: 200, bodyOf: (reverted: RevertResult) => reverted }, (own) =>
@@ -68,12 +79,13 @@ export function versionRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<type
         importVersion(own, { ...body, caller: callerOf(res), ...versionAddress(params) }),
       ),
     tree: async ({ params, res }) => {
-      const { version, items } = await readTree(deps, { caller: callerOf(res), ...versionAddress(params) })
+      const { version, items } = await readTree(deps, { caller: callerOf(res), ...revisionAddress(params) })
       return { status: 200, body: { version: versionBody(version), items: items.map(treeItemBody) } }
     },
     diff: async ({ params, query, res }) => {
       const caller = callerOf(res)
-      const { base, head, changes } = await diffVersions(deps, { ...query, caller, ...versionAddress(params) })
+      const against = query.base === undefined ? {} : { base: readVersionRef(query.base) }
+      const { base, head, changes } = await diffVersions(deps, { ...against, caller, ...revisionAddress(params) })
       const list = { items: changes, bodyOf: (all: VersionDiff['changes']) => ({ base, head, changes: all }) }
       return { status: 200, body: await itemList(unread, { res, apiKeyId: caller.apiKeyId }, list) }
     },

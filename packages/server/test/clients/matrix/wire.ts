@@ -75,8 +75,18 @@ export const Version = z.strictObject({
   publishedBy: person.nullable(),
   changeCount: z.int(),
   forcedEdits: z.array(
-    z.strictObject({ path: z.string(), author: person, oldHash: hash.nullable(), newHash: hash, createdAt: timestamp }),
+    z.strictObject({
+      revision: z.int(),
+      path: z.string(),
+      author: person,
+      oldHash: hash.nullable(),
+      newHash: hash,
+      createdAt: timestamp,
+    }),
   ),
+  revision: z.int(),
+  baseVersionUuid: uuid.nullable(),
+  baseRevision: z.int().nullable(),
 })
 
 export const Project = z.strictObject({

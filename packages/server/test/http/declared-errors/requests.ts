@@ -1,7 +1,7 @@
 /** A successful request for every route of the contract. A new route without one fails the walk. */
 import { readsBody } from '@stet/contract'
 import { type ApiAnswer, httpCall } from '../api-call.ts'
-import { fill, type Placeholders, validQuery, type WalkedRoute } from '../contract-routes.ts'
+import { contractRoutes, fill, type Placeholders, validQuery, type WalkedRoute } from '../contract-routes.ts'
 import { newName, openToolCall, type World } from './world.ts'
 
 /** The routes of the console refuse a request without a key that lacks it. Other routes ignore it beside a key. */
@@ -51,16 +51,27 @@ export const successes: Record<string, Success> = {
     ids: await inDraft(world),
     body: { changes: [{ path: newName(), status: 'added', content: 'x' }] },
   }),
+  'versions.updateFromEnvironment': async (world) => ({ ids: await inDraft(world) }),
   'versions.revert': async (world) => ({ ids: await inDraft(world), body: {} }),
   'versions.diff': async (world) => ({ ids: await inDraft(world) }),
   'versions.tree': async (world) => ({ ids: await inDraft(world) }),
   'versions.import': async (world) => ({ ids: await inDraft(world), body: importedVersion() }),
+  'environments.releases': async ({ project }) => ({ ids: { projectId: String(project.id), environment: 'live' } }),
+  'environments.rollback': async (world) => {
+    const publish = contractRoutes.find(({ name }) => name === 'versions.publish') as WalkedRoute
+    for (let made = 0; made < 2; made += 1) await send(world, publish, { ids: await inDraft(world), body: {} })
+    return { ids: { projectId: String(world.project.id), environment: 'live' }, body: {} }
+  },
   'documents.list': async (world) => ({ ids: await inLive(world) }),
   'documents.create': async (world) => ({ ids: await inDraft(world), body: { path: newName() } }),
   'documents.get': async (world) => ({ ids: { ...(await inDraft(world)), path: 'hello' } }),
   'documents.getOrCreate': async (world) => ({ ids: await inDraft(world), body: { path: newName() } }),
   'documents.createOrUpdate': async (world) => ({ ids: await inDraft(world), body: { path: newName(), prompt: 'x' } }),
   'documents.delete': async (world) => ({ ids: { ...(await inDraft(world)), path: 'hello' } }),
+  'documents.merge': async (world) => ({
+    ids: await inDraft(world),
+    body: { items: [{ path: 'hello', prompt: 'x', baseHash: '' }] },
+  }),
   'documents.check': async (world) => ({ ids: await inDraft(world), body: { path: 'hello' } }),
   'runs.run': async (world) => ({ ids: await inLive(world), body: { path: 'hello', parameters: { name: 'Ada' } } }),
   'runs.chat': async (world) => {

@@ -15,6 +15,8 @@ export const unknownIds: Partial<Record<ErrorCause, Scenario>> = {
       ids: { projectId: String(world.unpublished.id), versionUuid: 'live' },
       body: body(route),
     }),
+  'unknown-environment': (world, route) =>
+    send(world, route, { ids: { projectId: String(world.project.id) }, body: body(route) }),
   'unknown-document': async (world, route) => send(world, route, { ids: await inDraft(world), body: body(route) }),
   'unknown-conversation': (world, route) => send(world, route, { body: body(route) }),
   'unknown-evaluation': ({ conversationUuid, ...world }, route) =>

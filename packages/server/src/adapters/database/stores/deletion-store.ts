@@ -74,13 +74,15 @@ const belowProject: Record<ProjectTable, string> = {
   example: `DELETE FROM example WHERE id IN (SELECT id FROM example WHERE project_id = $1 LIMIT ${largeRows})`,
   forced_edit: `DELETE FROM forced_edit WHERE id IN (SELECT f.id FROM version v JOIN forced_edit f ON f.version_id = v.id
     WHERE v.project_id = $1 LIMIT ${most})`,
+  release: batchOf('release', 'project_id = $1'),
   document: batchOf('document', 'project_id = $1'),
   version: batchOf('version', 'project_id = $1'),
   api_key: `${batchOf('api_key', 'project_id = $1')} RETURNING hash AS key`,
-  // An author's name comes from a key. An author is deleted after its last key, version and example.
+  // An author's name comes from a key. An author is deleted after its last key, version, release and example.
   author: `DELETE FROM author WHERE id IN (SELECT a.id FROM project p JOIN author a ON a.workspace_id = p.workspace_id
     WHERE p.id = $1 AND NOT EXISTS (SELECT FROM api_key k WHERE k.author_id = a.id)
       AND NOT EXISTS (SELECT FROM version v WHERE v.author_id = a.id)
+      AND NOT EXISTS (SELECT FROM release r WHERE r.author_id = a.id)
       AND NOT EXISTS (SELECT FROM example e WHERE e.author_id = a.id) LIMIT ${most})`,
 }
 

@@ -29,21 +29,46 @@ const slotColumns = Prisma.sql`
 
 const nameColumns = Prisma.sql`d.path, d.document_uuid::text AS "documentUuid", d.content_hash AS "contentHash"`
 
-// Intervals of one path never overlap, so at most one row per path matches.
-const merged = (projectId: number, number: number) =>
+/** The number of the version that live serves; 0 if none. The database computes it once in a statement. */
+const liveNumber = (projectId: number) => Prisma.sql`
+  coalesce((SELECT l.number FROM project p JOIN version l ON l.id = p.live_version_id WHERE p.id = ${projectId}), 0)`
+
+/** Intervals of one path never overlap, so at most one row per path matches. */
+const merged = (projectId: number, number: number | Prisma.Sql) =>
   Prisma.sql`d.project_id = ${projectId} AND d.valid_from > 0 AND d.valid_from <= ${number} AND d.valid_to > ${number}`
+
+/** The rows that live serves. */
+export const served = (projectId: number) => merged(projectId, liveNumber(projectId))
 
 const ofDraft = (id: number) => Prisma.sql`d.version_id = ${id} AND d.valid_from = 0`
 
 /** A draft shows its own rows, plus the live version's rows at all other paths. Its deleted rows hide live rows. */
 function shownRows(set: VersionSet, filter: Prisma.Sql): Prisma.Sql {
+  if (set.asOf !== undefined) return rowsAsOf(set, filter)
   if (set.number !== null)
     return Prisma.sql`SELECT d.* FROM document d WHERE ${merged(set.projectId, set.number)} ${filter}`
   return Prisma.sql`
     SELECT d.* FROM document d WHERE ${ofDraft(set.id)} AND d.deleted_at IS NULL ${filter}
     UNION ALL
-    SELECT d.* FROM document d WHERE d.project_id = ${set.projectId} AND d.valid_to = ${openEnd} ${filter}
+    SELECT d.* FROM document d WHERE ${served(set.projectId)} ${filter}
       AND NOT EXISTS (SELECT 1 FROM document o WHERE o.version_id = ${set.id} AND o.valid_from = 0 AND o.path = d.path)`
+}
+
+/** The current set with the later edits undone: at each edited path, the text that the first of them replaced. */
+function rowsAsOf({ id, projectId, number, asOf }: VersionSet, filter: Prisma.Sql): Prisma.Sql {
+  const set = merged(projectId, Number(number))
+  const later = Prisma.sql`e.version_id = ${id} AND e.revision > ${asOf}`
+  // A forced edit never deletes, so each edited path has a row, which lends its identity.
+  return Prisma.sql`
+    SELECT d.* FROM document d WHERE ${set} ${filter} AND NOT EXISTS (SELECT FROM forced_edit e WHERE ${later} AND e.path = d.path)
+    UNION ALL
+    SELECT d.* FROM (
+      SELECT o.* FROM (SELECT DISTINCT ON (e.path) e.* FROM forced_edit e WHERE ${later} ORDER BY e.path, e.revision) e
+        JOIN document d ON d.path = e.path
+        CROSS JOIN LATERAL jsonb_populate_record(d, jsonb_build_object('content', e.old_content, 'content_hash', e.old_hash,
+          'author_id', e.old_author_id, 'updated_at', e.old_updated_at, 'refers', strpos(e.old_content, '<prompt') > 0)) o
+      WHERE ${set} AND e.old_hash IS NOT NULL) d
+    WHERE true ${filter}`
 }
 
 const mergedText = {
@@ -83,22 +108,7 @@ export function postgresDocumentStore(client: DatabaseClient): DocumentStore {
       listShown(client, workspaceId, set, Prisma.sql`AND d.path = ANY(${paths}::text[])`),
     listNames: (workspaceId, set, paths) =>
       listColumns(client, nameColumns, workspaceId, set, Prisma.sql`AND d.path = ANY(${paths}::text[])`),
-    async listDifferingPaths(workspaceId, one, other) {
-      // A draft overlays the live version, so it counts as higher than every version number.
-      const [first, second] = [one.number ?? openEnd - 1, other.number ?? openEnd - 1]
-      const [after, until] = [Math.min(first, second), Math.max(first, second)]
-      const drafts = [one, other].flatMap(({ id, number }) => (number === null ? [id] : []))
-      const between = { gt: after, lte: until }
-      const rows = await client.document.findMany({
-        where: {
-          ...inProject(workspaceId, one),
-          OR: [{ versionId: { in: drafts }, validFrom: 0 }, { validFrom: between }, { validTo: between }],
-        },
-        select: { path: true },
-        distinct: 'path',
-      })
-      return rows.map((row) => row.path)
-    },
+    listDifferingPaths: listDifferingPaths(client),
     async listPaths(workspaceId, set, limit) {
       const rows = await client.$queryRaw<{ path: string }[]>`
         SELECT d.path FROM (${shownRows(set, Prisma.empty)}) d WHERE ${ownedBy(workspaceId, set.projectId)} LIMIT ${limit}`
@@ -115,6 +125,15 @@ export function postgresDocumentStore(client: DatabaseClient): DocumentStore {
       })
       return row && toMergedText(row)
     },
+    async findContentOptional(workspaceId, projectId, path, contentHash) {
+      const project = { workspaceId }
+      const where = { projectId, path, contentHash, project }
+      const row = await client.document.findFirst({ where, select: { content: true } })
+      if (row) return row.content
+      const edited = { path, oldHash: contentHash, version: { projectId, project } }
+      const edit = await client.forcedEdit.findFirst({ where: edited, select: { oldContent: true } })
+      return edit?.oldContent ?? null
+    },
     async knowsDocument(workspaceId, projectId, documentUuid) {
       const where = { projectId, documentUuid, project: { workspaceId } }
       return (await client.document.findFirst({ where, select: { id: true } })) !== null
@@ -128,6 +147,7 @@ export function postgresDocumentStore(client: DatabaseClient): DocumentStore {
       await client.document.deleteMany({ where })
     },
     publishDraft: publishDraft(client),
+    copySet: copySet(client),
     async replaceMerged(workspaceId, set, { old, pieces }) {
       const own = inProject(workspaceId, set)
       if (old?.end === null) await client.document.deleteMany({ where: { id: old.id, ...own } })
@@ -138,9 +158,20 @@ export function postgresDocumentStore(client: DatabaseClient): DocumentStore {
         select: { id: true },
       })
     },
-    async recordForcedEdit(workspaceId, set, { at, ...edit }) {
-      const version = { connect: { id: set.id, ...inProject(workspaceId, set) } }
-      await client.forcedEdit.create({ data: { ...edit, createdAt: at, version }, select: { id: true } })
+    async recordForcedEdit(workspaceId, set, { revision, old, text, authorId, at }) {
+      const { path, documentUuid, content: newContent, contentHash: newHash } = text
+      const replaced = old && {
+        oldContent: old.content,
+        oldHash: old.contentHash,
+        oldAuthorId: old.authorId,
+        oldUpdatedAt: old.updatedAt,
+      }
+      const edit = { revision, path, documentUuid, ...replaced, newContent, newHash, authorId, createdAt: at }
+      await client.version.update({
+        where: { id: set.id, ...inProject(workspaceId, set) },
+        data: { revision, forcedEdits: { create: edit } },
+        select: { id: true },
+      })
     },
   }
 }
@@ -192,7 +223,7 @@ function slotRows(draft: VersionSet, paths?: readonly string[]): Prisma.Sql {
     : Prisma.sql`SELECT d.* FROM document o JOIN document d ON d.path = o.path WHERE o.version_id = ${draft.id} AND o.valid_from = 0`
   const filter = paths ? Prisma.sql`AND d.path = ANY(${paths}::text[])` : Prisma.empty
   return Prisma.sql`SELECT d.* FROM document d WHERE ${ofDraft(draft.id)} ${filter}
-    UNION ALL ${live} AND d.project_id = ${draft.projectId} AND d.valid_to = ${openEnd}`
+    UNION ALL ${live} AND ${served(draft.projectId)}`
 }
 
 function listSlotHeads(client: DatabaseClient): DocumentStore['listSlotHeads'] {
@@ -201,7 +232,7 @@ function listSlotHeads(client: DatabaseClient): DocumentStore['listSlotHeads'] {
 
 function listHeads(client: DatabaseClient): DocumentStore['listHeads'] {
   return async (workspaceId, set) => {
-    const live = Prisma.sql`SELECT d.* FROM document d WHERE d.project_id = ${set.projectId} AND d.valid_to = ${openEnd}`
+    const live = Prisma.sql`SELECT d.* FROM document d WHERE ${served(set.projectId)}`
     const rows =
       set.number === null
         ? Prisma.sql`SELECT d.* FROM document d WHERE ${ofDraft(set.id)} UNION ALL ${live}`
@@ -234,12 +265,11 @@ function saveDraft(client: DatabaseClient): DocumentStore['saveDraft'] {
 function publishDraft(client: DatabaseClient): DocumentStore['publishDraft'] {
   return async (workspaceId, draft, number, paths) => {
     const own = inProject(workspaceId, draft)
-    // Gives the draft's rows the live rows' document ids. Then closes the live rows to make room for the draft's.
+    // Gives the draft's rows the live rows' document ids. Then closes the open rows to make room for the draft's.
     await client.$executeRaw`
-      UPDATE document d SET document_uuid = coalesce(
-        (SELECT l.document_uuid FROM document l
-         WHERE l.project_id = ${draft.projectId} AND l.valid_to = ${openEnd} AND l.path = d.path), d.document_uuid)
-      WHERE ${ofDraft(draft.id)} AND ${ownedBy(workspaceId, draft.projectId)}`
+      UPDATE document r SET document_uuid = coalesce(
+        (SELECT d.document_uuid FROM document d WHERE ${served(draft.projectId)} AND d.path = r.path), r.document_uuid)
+      WHERE r.version_id = ${draft.id} AND r.valid_from = 0 AND ${ownedBy(workspaceId, draft.projectId)}`
     await client.document.updateMany({
       where: { ...own, validTo: openEnd, path: { in: [...paths] } },
       data: { validTo: number },
@@ -248,6 +278,58 @@ function publishDraft(client: DatabaseClient): DocumentStore['publishDraft'] {
       where: { ...own, versionId: draft.id, validFrom: 0, deletedAt: null },
       data: { validFrom: number, validTo: openEnd },
     })
+  }
+}
+
+function copySet(client: DatabaseClient): DocumentStore['copySet'] {
+  return async (workspaceId, set, number, exceptPaths) => {
+    const texts = Prisma.sql`(${shownRows(set, Prisma.sql`AND d.path <> ALL(${exceptPaths}::text[])`)})`
+    await client.$executeRaw`
+      UPDATE document h SET valid_to = ${number}
+      WHERE h.project_id = ${set.projectId} AND h.valid_to = ${openEnd} AND ${ownedBy(workspaceId, set.projectId)}
+        AND h.path <> ALL(${exceptPaths}::text[]) AND (h.path, h.content_hash, h.document_uuid) NOT IN
+          (SELECT t.path, t.content_hash, t.document_uuid FROM ${texts} t)`
+    await client.$executeRaw`
+      INSERT INTO document (document_uuid, project_id, version_id, path, content, content_hash, valid_from, valid_to, author_id,
+        created_at, updated_at)
+      SELECT t.document_uuid, t.project_id, t.version_id, t.path, t.content, t.content_hash, ${number}, ${openEnd}, t.author_id,
+        t.created_at, t.updated_at
+      FROM ${texts} t WHERE ${ownedBy(workspaceId, set.projectId)} AND NOT EXISTS
+        (SELECT FROM document h WHERE h.project_id = t.project_id AND h.valid_to = ${openEnd} AND h.path = t.path)`
+  }
+}
+
+function listDifferingPaths(client: DatabaseClient): DocumentStore['listDifferingPaths'] {
+  return async (workspaceId, one, other) => {
+    const numbers = await Promise.all([one, other].map(({ number }) => number ?? liveNumberOf(workspaceId, one)))
+    const between = { gt: Math.min(...numbers), lte: Math.max(...numbers) }
+    const drafts = [one, other].flatMap(({ id, number }) => (number === null ? [id] : []))
+    const rows = await client.document.findMany({
+      where: {
+        ...inProject(workspaceId, one),
+        OR: [{ versionId: { in: drafts }, validFrom: 0 }, { validFrom: between }, { validTo: between }],
+      },
+      select: { path: true },
+      distinct: 'path',
+    })
+    const undone = [one, other].flatMap(({ id, asOf }) =>
+      asOf === undefined ? [] : { versionId: id, revision: { gt: asOf } },
+    )
+    const version = inProject(workspaceId, one)
+    const edits =
+      undone.length === 0
+        ? []
+        : await client.forcedEdit.findMany({ where: { OR: undone, version }, select: { path: true } })
+    return [...new Set([...rows, ...edits].map(({ path }) => path))]
+  }
+
+  /** A draft overlays live. */
+  async function liveNumberOf(workspaceId: number, set: VersionSet): Promise<number> {
+    const live = await client.version.findFirst({
+      where: { liveOf: { id: set.projectId, workspaceId } },
+      select: { number: true },
+    })
+    return live?.number ?? 0
   }
 }
 

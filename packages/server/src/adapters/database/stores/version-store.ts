@@ -1,22 +1,34 @@
 import { randomUUID } from 'node:crypto'
 import { Prisma } from '../../../../generated/prisma/client.ts'
-import { openEnd } from '../../../features/documents/overlay.ts'
 import type { ForcedEdit, Version, VersionRecord } from '../../../features/projects/project.ts'
 import type { VersionStore } from '../../../features/versions/ports.ts'
 import { refuse } from '../../../shared/app-error.ts'
 import type { DatabaseClient } from '../database.ts'
 import { withAuthor } from './api-key-store.ts'
+import { served } from './document-store.ts'
 
-const shown = { ...withAuthor, liveOf: { select: { id: true } } } as const satisfies Prisma.VersionInclude
+const shown = {
+  ...withAuthor,
+  liveOf: { select: { id: true } },
+  base: { select: { uuid: true } },
+} as const satisfies Prisma.VersionInclude
+
+const inProject = (workspaceId: number, projectId: number) => ({ projectId, project: { workspaceId } })
 
 const newestFirst = [{ createdAt: 'desc' }, { id: 'desc' }] satisfies Prisma.VersionOrderByWithRelationInput[]
 
+async function findVersion(
+  client: DatabaseClient,
+  where: Prisma.VersionWhereInput,
+  orderBy: Prisma.VersionOrderByWithRelationInput[] = [],
+): Promise<Version | null> {
+  const row = await client.version.findFirst({ where, include: shown, orderBy })
+  return row && toVersion(row)
+}
+
 export function postgresVersionStore(client: DatabaseClient): VersionStore {
-  const inProject = (workspaceId: number, projectId: number) => ({ projectId, project: { workspaceId } })
-  const findFirst = async (where: Prisma.VersionWhereInput, orderBy?: typeof newestFirst) => {
-    const row = await client.version.findFirst({ where, include: shown, ...(orderBy && { orderBy }) })
-    return row && toVersion(row)
-  }
+  const findFirst = (...search: [Prisma.VersionWhereInput, Prisma.VersionOrderByWithRelationInput[]?]) =>
+    findVersion(client, ...search)
   return {
     async list(workspaceId, projectId, { status, deletedAfter } = {}) {
       const number = { draft: { equals: null }, merged: { not: null } }
@@ -38,6 +50,8 @@ export function postgresVersionStore(client: DatabaseClient): VersionStore {
     findDraftOptional: (workspaceId, projectId, title) =>
       findFirst({ ...inProject(workspaceId, projectId), title, number: null, deletedAt: null }, newestFirst),
     findLiveOptional: (workspaceId, projectId) => findFirst({ liveOf: { id: projectId, workspaceId } }),
+    findHeadOptional: (workspaceId, projectId) =>
+      findFirst({ ...inProject(workspaceId, projectId), number: { not: null } }, [{ number: 'desc' }]),
     findNumberOptional: (workspaceId, projectId, number) => findFirst({ ...inProject(workspaceId, projectId), number }),
     listRecords: listRecords(client),
     async create(workspaceId, projectId, { title, authorId, parentVersionUuid, at }) {
@@ -55,17 +69,11 @@ export function postgresVersionStore(client: DatabaseClient): VersionStore {
       })
       return toVersion(row)
     },
-    async publish(workspaceId, projectId, id, { number, title, description, at, publishedBy }) {
-      // `number: null` matches only a draft. A unique constraint rejects a used number.
-      const { count } = await client.version.updateMany({
-        where: { ...inProject(workspaceId, projectId), id, number: null },
-        data: { number, title, description, publishedBy, mergedAt: at, updatedAt: at },
-      })
-      if (count !== 1) throw new Error('Only a draft can be published')
-      await client.project.updateMany({ where: { id: projectId, workspaceId }, data: { liveVersionId: id } })
-      const version = await findFirst({ id })
-      if (!version) throw refuse('unknown-version')
-      return version
+    createMerged: createMerged(client),
+    publish: publish(client),
+    async serve(workspaceId, projectId, id, at) {
+      const where = { id: projectId, workspaceId }
+      await client.project.updateMany({ where, data: { liveVersionId: id, lastEditedAt: at } })
     },
     async freeUuid(uuid) {
       const version = await client.version.findUnique({
@@ -91,13 +99,47 @@ export function postgresVersionStore(client: DatabaseClient): VersionStore {
   }
 }
 
+function publish(client: DatabaseClient): VersionStore['publish'] {
+  return async (workspaceId, projectId, id, { number, title, description, at, publishedBy, base }) => {
+    // `number: null` matches only a draft. A unique constraint rejects a used number.
+    const { count } = await client.version.updateMany({
+      where: { ...inProject(workspaceId, projectId), id, number: null },
+      data: {
+        ...{ number, title, description, publishedBy, mergedAt: at, updatedAt: at },
+        ...{ baseVersionId: base?.id ?? null, baseRevision: base?.revision ?? null },
+      },
+    })
+    if (count !== 1) throw new Error('Only a draft can be published')
+    await client.project.updateMany({ where: { id: projectId, workspaceId }, data: { liveVersionId: id } })
+    const version = await findVersion(client, { id })
+    if (!version) throw refuse('unknown-version')
+    return version
+  }
+}
+
+function createMerged(client: DatabaseClient): VersionStore['createMerged'] {
+  return async (workspaceId, projectId, { title, description, authorId, parentVersionUuid, base, at }) => {
+    const uuid = randomUUID()
+    const [row] = await client.$queryRaw<{ id: number; number: number }[]>`
+      INSERT INTO version (uuid, project_id, author_id, title, description, parent_version_uuid, number, merged_at, published_by,
+        base_version_id, base_revision, created_at, updated_at)
+      SELECT ${uuid}::uuid, p.id, ${authorId}, ${title}, ${description}, ${parentVersionUuid}::uuid,
+        (SELECT coalesce(max(v.number), 0) + 1 FROM version v WHERE v.project_id = p.id), ${at}, ${authorId},
+        ${base.id}, ${base.revision}, ${at}, ${at}
+      FROM project p WHERE p.id = ${projectId} AND p.workspace_id = ${workspaceId}
+      RETURNING id, number`
+    if (!row) throw refuse('unknown-project')
+    return { ...row, uuid, title, revision: 0 }
+  }
+}
+
 /** The draft's rows that differ from live. */
-const draftChanges = (ids: readonly number[]) => Prisma.sql`
-  SELECT d.version_id AS id, count(*) FROM document d
-  WHERE d.version_id = ANY(${ids}::int[]) AND d.valid_from = 0
-    AND CASE WHEN d.deleted_at IS NULL THEN d.content_hash END IS DISTINCT FROM
-      (SELECT l.content_hash FROM document l WHERE l.project_id = d.project_id AND l.path = d.path AND l.valid_to = ${openEnd})
-  GROUP BY d.version_id`
+const draftChanges = (projectId: number, ids: readonly number[]) => Prisma.sql`
+  SELECT r.version_id AS id, count(*) FROM document r
+  WHERE r.version_id = ANY(${ids}::int[]) AND r.valid_from = 0
+    AND CASE WHEN r.deleted_at IS NULL THEN r.content_hash END IS DISTINCT FROM
+      (SELECT d.content_hash FROM document d WHERE ${served(projectId)} AND d.path = r.path)
+  GROUP BY r.version_id`
 
 /**
  * Per number, the paths at which a text begins or ends, unless one text replaces an equal one. The given numbers limit
@@ -128,10 +170,10 @@ function listRecords(client: DatabaseClient): VersionStore['listRecords'] {
     const numbers = versions.flatMap(({ number }) => number ?? [])
     // Materialized, because the planner may otherwise count the changes again for each version.
     const rows = await client.$queryRaw<RecordRow[]>`
-      WITH d AS MATERIALIZED (${draftChanges(drafts)}), m AS MATERIALIZED (${mergedChanges(projectId, numbers)})
+      WITH d AS MATERIALIZED (${draftChanges(projectId, drafts)}), m AS MATERIALIZED (${mergedChanges(projectId, numbers)})
       SELECT v.id, coalesce(d.count, m.count, 0)::int AS "changeCount",
         (SELECT ${person} FROM author a WHERE a.id = v.published_by) AS "publishedBy",
-        (SELECT coalesce(jsonb_agg(jsonb_build_object('path', f.path, 'author', ${person}, 'oldHash', f.old_hash,
+        (SELECT coalesce(jsonb_agg(jsonb_build_object('revision', f.revision, 'path', f.path, 'author', ${person}, 'oldHash', f.old_hash,
            'newHash', f.new_hash, 'ms', floor(extract(epoch FROM f.created_at) * 1000)) ORDER BY f.id), '[]')
          FROM forced_edit f JOIN author a ON a.id = f.author_id WHERE f.version_id = v.id) AS "forcedEdits"
       FROM version v JOIN project p ON p.id = v.project_id
@@ -150,7 +192,9 @@ function toVersion({
   authorId: _authorId,
   publishedBy: _publishedBy,
   liveOf,
+  base,
+  baseVersionId: _baseVersionId,
   ...row
 }: Prisma.VersionGetPayload<{ include: typeof shown }>): Version {
-  return { ...row, isLive: liveOf !== null }
+  return { ...row, baseVersionUuid: base?.uuid ?? null, isLive: liveOf !== null }
 }

@@ -32,13 +32,14 @@ export type ConversationTable = (typeof conversationTables)[number]
 
 /**
  * Tables with a project's other rows, in purge order. They are purged after the project's conversations. Authors come
- * last, because API keys, versions and examples refer to them.
+ * last, because API keys, versions, releases and examples refer to them.
  */
 export const projectTables = [
   'idempotency_record',
   'evaluation',
   'example',
   'forced_edit',
+  'release',
   'document',
   'version',
   'api_key',

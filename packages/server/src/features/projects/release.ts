@@ -1,0 +1,87 @@
+/** The history of live. Each release says what live serves from then on, and where a rollback returns to. */
+import { randomUUID } from 'node:crypto'
+import type { ReleaseKind } from '@stet/contract/vocabulary'
+import type { Author, Caller } from '../../shared/caller.ts'
+import type { Project, Version } from './project.ts'
+
+/** A version with the revision that live served. */
+export type ReleasedVersion = Pick<Version, 'id' | 'uuid' | 'title' | 'revision'> & { number: number }
+
+export interface Release {
+  uuid: string
+  /** Dense from 1 per project. */
+  seq: number
+  kind: ReleaseKind
+  version: ReleasedVersion
+  /** What live served before. Null for the first release. */
+  from: ReleasedVersion | null
+  /** True if no forced edit has changed the version since. */
+  isCurrent: boolean
+  /** The `seq` of the release to which a rollback returns. Null if there is none. */
+  returnsTo: number | null
+  author: Author
+  reason: string | null
+  createdAt: Date
+}
+
+export interface ReleasePlace {
+  limit?: number
+  /** The `nextCursor` of the page before. */
+  cursor?: string
+}
+
+export interface ReleasePage {
+  items: Release[]
+  nextCursor: string | null
+}
+
+/** Releases are never changed. Writers must lock the project's row first (`ProjectStore.lock`). */
+export interface ReleaseStore {
+  /** Lists a page by descending `seq`. */
+  list(workspaceId: number, projectId: number, page: ReleasePlace): Promise<ReleasePage>
+  findLatestOptional(workspaceId: number, projectId: number): Promise<Release | null>
+  findOptional(workspaceId: number, projectId: number, seq: number): Promise<Release | null>
+  /** Returns the newest release of the version, or of the version at the revision. */
+  findOfVersionOptional(
+    workspaceId: number,
+    projectId: number,
+    version: { uuid: string; revision?: number | undefined },
+  ): Promise<Release | null>
+  save(workspaceId: number, projectId: number, release: Release & { apiKeyId: number }): Promise<void>
+}
+
+interface AddedRelease extends Pick<Release, 'kind'> {
+  caller: Caller
+  project: Pick<Project, 'id'>
+  version: Pick<ReleasedVersion, 'id' | 'uuid' | 'number' | 'title' | 'revision'>
+  at: Date
+  reason?: string | undefined
+  /** The release before this one, if the caller has read it. */
+  latest?: Release
+  /** The way back that a rollback takes over. Default: a rollback returns to the release before this one. */
+  restored?: Pick<Release, 'returnsTo'>
+}
+
+/** Must follow the move or the edit in the same transaction. */
+export async function addRelease(
+  { releases }: { releases: ReleaseStore },
+  { caller, project, version, kind, at, reason, restored, ...known }: AddedRelease,
+): Promise<Release> {
+  const { workspaceId, author, apiKeyId } = caller
+  const latest = known.latest ?? (await releases.findLatestOptional(workspaceId, project.id))
+  const { id, uuid, number, title, revision } = version
+  const release: Release = {
+    uuid: randomUUID(),
+    seq: (latest?.seq ?? 0) + 1,
+    kind,
+    version: { id, uuid, number, title, revision },
+    from: latest?.version ?? null,
+    isCurrent: true,
+    returnsTo: restored ? restored.returnsTo : (latest?.seq ?? null),
+    author,
+    reason: reason || null,
+    createdAt: at,
+  }
+  await releases.save(workspaceId, project.id, { ...release, apiKeyId })
+  return release
+}
