@@ -53,7 +53,7 @@ export function KnownVersion() {
   return (
     <Alone
       title={deleted ? 'Deleted draft' : 'No such version'}
-      heading={deleted ? `The draft ${deleted.title} was deleted` : 'This project has no version at this address'}
+      heading={deleted ? `The draft “${deleted.title}” was deleted` : 'This project has no version at this address'}
     >
       {deleted && <RestoreDraft draft={deleted} />}
       <Link to="/p/$project/v/$version/prompts" params={{ project, version: 'live' }} className={buttonClass()}>
