@@ -3,8 +3,8 @@ import { getRouteApi, Link, Outlet } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { buttonClass } from '../../ui/button.tsx'
 import { useHoldsText } from '../unsaved.ts'
-import { RestoreDraft } from './deleted-draft.tsx'
 import css from './frame.module.css'
+import { RestoreDraft } from './lines/deleted-draft.tsx'
 import { projectIdOf, useDeletedDraft, useIsUnknownProject, useIsUnknownVersion } from './place.ts'
 
 const projectRoute = getRouteApi('/shell/p/$project')

@@ -5,7 +5,7 @@ import { counted } from '../../../ui/time.tsx'
 import { say } from '../../../ui/toast.tsx'
 import { noticeSignedOut, queryClient, stet } from '../../session.ts'
 import { saveAll } from '../../unsaved.ts'
-import { restoreDraft } from '../deleted-draft.tsx'
+import { restoreDraft } from '../lines/deleted-draft.tsx'
 import { useOpenDraft } from '../place.ts'
 
 export default function DeleteDraft({ onClose }: { onClose: () => void }) {

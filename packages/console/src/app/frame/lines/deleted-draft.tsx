@@ -2,12 +2,12 @@
 import type { Version } from '@stet/sdk'
 import { useMutation } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { Button } from '../../ui/button.tsx'
-import { Notice } from '../../ui/states.tsx'
-import { Failure } from '../failure.tsx'
-import { queryClient, stet, useBlocked } from '../session.ts'
-import { saveAll, useHoldsText } from '../unsaved.ts'
-import { useDeletedDraft, useIsUnknownVersion, useProjectId } from './place.ts'
+import { Button } from '../../../ui/button.tsx'
+import { Notice } from '../../../ui/states.tsx'
+import { Failure } from '../../failure.tsx'
+import { queryClient, stet, useBlocked } from '../../session.ts'
+import { saveAll, useHoldsText } from '../../unsaved.ts'
+import { useDeletedDraft, useIsUnknownVersion, useProjectId } from '../place.ts'
 
 /** Restores the draft, and saves what was typed in it since. */
 export async function restoreDraft({ projectId, uuid }: Pick<Version, 'projectId' | 'uuid'>): Promise<void> {
