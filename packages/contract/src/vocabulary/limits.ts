@@ -10,6 +10,7 @@ export const LIMITS = {
   toolNames: 128,
   toolNameLength: 128,
   changes: 1_000,
+  merges: 20,
   rateLimit: 100_000,
   metadataBytes: 16_384,
   /** Bounds the absolute value of ratings. Sums of numbers near the largest double would overflow. */
