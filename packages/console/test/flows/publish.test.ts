@@ -215,6 +215,17 @@ test('the history shows revisions and rollbacks; a rollback is refused if live h
   expect(await isLive(fourth).count()).toBe(1)
   expect(await liveText('farewell')).toBe('As it is')
 
+  // Live does not serve the first version, so no release has this edit.
+  const versions = await server.read<{ uuid: string; version: number | null }[]>(
+    `/projects/${server.project.id}/versions`,
+  )
+  const { uuid } = versions.find(({ version }) => `v${version}` === first) ?? {}
+  const past = `/projects/${server.project.id}/versions/${uuid}/documents/create-or-update`
+  expect((await server.api('POST', past, { body: edit, key })).status).toBe(200)
+  await page.reload()
+  await rowOf(`${first}.1`).getByRole('link').click()
+  await page.getByRole('button', { name: /never served/, disabled: true }).waitFor()
+
   // The rollbacks are behind the first page of releases.
   const bodies = Array.from({ length: 100 }, (_, number) => ({ path: 'old', prompt: `Old ${number}`, force: true }))
   for (const body of bodies) expect((await server.api('POST', at, { body })).status).toBe(200)
