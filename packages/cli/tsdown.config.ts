@@ -2,6 +2,20 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'tsdown'
 import { bundledLicenses } from '../../scripts/build/bundled-licenses.ts'
 
+// This parser is a single module, so no setting leaves out its printer, nor what its generator adds for options that are
+// off. Nothing uses these.
+const withoutUnused = {
+  name: 'without-unused',
+  transform: {
+    filter: { id: /@handlebars\/parser/ },
+    handler: (code: string) =>
+      code
+        .replace(/^PrintVisitor\.prototype = [\s\S]*?(?=^\/\/#endregion)/m, '')
+        .replaceAll(/^\t{3}(more|reject|less|topState|pushState|stateStackSize): function[\s\S]*?^\t{3}\},$/gm, '')
+        .replaceAll(/(lexer\.options && lexer|this)\.options\.(backtrack_lexer|ranges|flex)/g, 'false'),
+  },
+}
+
 export default defineConfig({
   entry: { main: 'src/main.ts' },
   format: 'esm',
@@ -13,12 +27,12 @@ export default defineConfig({
   // The prompt language is bundled into a separate chunk that only compiling commands load. Most of its size are the
   // parsers of expressions and of YAML (acorn, yaml), which stay dependencies.
   minify: true,
-  plugins: [bundledLicenses(fileURLToPath(new URL('.', import.meta.url)))],
+  plugins: [withoutUnused, bundledLicenses(fileURLToPath(new URL('.', import.meta.url)))],
   deps: {
     onlyBundle: ['@cfworker/json-schema', 'entities', 'diff', 'picomatch', '@handlebars/parser'],
   },
   // The package does not say that its unused kinds of diffs can be left out.
   treeshake: { moduleSideEffects: [{ test: /\/node_modules\/diff\//, sideEffects: false }] },
-  // Without hashes: nothing caches these files, and 400 imports name them.
+  // No hashes: nothing caches these files by name, and the names are part of every import.
   outputOptions: { chunkFileNames: '[name].mjs' },
 })

@@ -38,9 +38,10 @@ const programs = {
       ...adapterUtils,
       ...bullmq,
       /^@opentelemetry\//,
-      // What reads prompts.
+      // What reads and merges prompts.
       '@cfworker/json-schema',
       'acorn',
+      'diff',
       'entities',
       'yaml',
     ],

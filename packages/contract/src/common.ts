@@ -89,6 +89,13 @@ export const Uuid = z.guid().meta({ format: 'uuid', pattern: undefined })
 /** UTC with milliseconds: `2026-01-02T03:04:05.678Z`. */
 export const Timestamp = z.iso.datetime({ precision: 3 }).meta({ pattern: undefined })
 
+/** At most 256 KiB of UTF-8. The server stores the text exactly as sent. */
+export const PromptText = z
+  .string()
+  .refine((value) => value.length * 3 <= LIMITS.promptBytes || utf8Bytes(value) <= LIMITS.promptBytes, {
+    error: `must have at most ${LIMITS.promptBytes} bytes in UTF-8`,
+  })
+
 /** SHA-256 in lower-case hex. */
 export const ContentHash = z.string().regex(/^[0-9a-f]{64}$/)
 
@@ -105,6 +112,25 @@ export const expectedHashes = {
         'In a draft: the `contentHash` of the live text that is merged into this change; `""` if live has no such ' +
         'prompt. It becomes the base of the change, so publishing finds no conflict.',
     }),
+}
+
+/** The text that a merge starts from. */
+export const baseText = {
+  base: PromptText.exactOptional().meta({
+    description:
+      'With `merge`: the text that has the hash `baseHash`. Default: the text with this hash that the project has stored ' +
+      'at the path.',
+  }),
+}
+
+/** A merge has no base without the hash. */
+export function requireBaseHash(
+  context: z.core.$RefinementCtx,
+  { baseHash }: { baseHash?: string },
+  path: PropertyKey[] = [],
+): void {
+  if (baseHash !== undefined) return
+  context.addIssue({ code: 'custom', path: [...path, 'baseHash'], message: 'is required with `merge`' })
 }
 
 /** Options of every request that makes an environment serve another version. */
@@ -127,13 +153,6 @@ export const JsonObject = z.record(z.string(), z.unknown())
 
 /** A prompt's path: `folder/name`. The server ignores leading slashes and one trailing slash. */
 export const DocumentPath = z.string()
-
-/** At most 256 KiB of UTF-8. The server stores the text exactly as sent. */
-export const PromptText = z
-  .string()
-  .refine((value) => value.length * 3 <= LIMITS.promptBytes || utf8Bytes(value) <= LIMITS.promptBytes, {
-    error: `must have at most ${LIMITS.promptBytes} bytes in UTF-8`,
-  })
 
 const projectId = z.string().meta({ description: 'The id of the project, a positive integer.' })
 const versionUuid = z.string().meta({ description: 'The uuid of a version, or `live` for the published one.' })

@@ -149,5 +149,5 @@ test('absent fields get their defaults', () => {
     background: false,
   })
   expect(CreateDocumentBody.parse({ path: 'a' })).toEqual({ path: 'a', prompt: '' })
-  expect(PublishVersionBody.parse({})).toEqual({ force: false })
+  expect(PublishVersionBody.parse({})).toEqual({ force: false, merge: false })
 })

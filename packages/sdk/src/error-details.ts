@@ -1,4 +1,4 @@
-import type { CompileIssue, KeyScope, ReleaseCheck, ReleaseFinding } from './types.ts'
+import type { CompileIssue, KeyScope, LiveConflict, ReleaseCheck, ReleaseFinding } from './types.ts'
 
 interface Issues {
   issues: { path: string; message: string }[]
@@ -13,19 +13,14 @@ interface RetryAfter {
   /** Seconds. */
   retryAfter: number
 }
-/** The hash that the call expected, and the actual one. */
+/** The hash that the call expected, and the actual one. The other keys are those of a call with `merge`. */
 interface Conflicts {
-  conflicts: { path: string; expected: string; actual: string | null }[]
+  conflicts: ({ path: string; expected: string; actual: string | null } & Partial<Merged>)[]
 }
 interface LiveConflicts {
-  conflicts: {
-    path: string
-    documentUuid: string
-    baseHash: string | null
-    liveHash: string | null
-    draftHash: string | null
-  }[]
+  conflicts: (Omit<LiveConflict, keyof Merged> & Partial<Merged>)[]
 }
+type Merged = Pick<LiveConflict, 'merged' | 'regions' | 'baseUnknown'>
 interface Parameters {
   missing: string[]
   invalid: { name: string; expected: string }[]
@@ -44,6 +39,7 @@ export interface ErrorDetails {
   'invalid-path': Path
   'path-too-long': Limit
   'repeated-path': Path
+  'base-mismatch': Path
   'unknown-tool-call': { toolCallId: string }
   'missing-scope': { required: KeyScope }
   'missing-publish-scope': { required: KeyScope }

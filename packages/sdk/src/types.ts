@@ -20,9 +20,12 @@ import type {
   Health,
   KeyPlan,
   KeyScope,
+  LiveConflict,
   LocatedIssue,
   LogEntry as LogEntryBody,
   Me as MeBody,
+  MergedDocument,
+  MergeRegion,
   MessageInput,
   MessagePart,
   Person,
@@ -47,6 +50,7 @@ import type {
   TextResponse,
   ToolCall,
   TreeItem,
+  UpdateResult,
   Usage,
   Version as VersionBody,
   VersionDiff,
@@ -70,7 +74,9 @@ export type {
   Health,
   KeyPlan,
   KeyScope,
+  LiveConflict,
   LocatedIssue,
+  MergeRegion,
   Person,
   Project,
   PromptIssue,
@@ -88,6 +94,7 @@ export type {
   StopResult,
   ToolCall,
   TreeItem,
+  UpdateResult,
   Usage,
   VersionDiff,
 }
@@ -116,6 +123,9 @@ export interface Prompt extends Omit<Document, 'config' | 'provider'> {
 
 /** A prompt of a list that was requested with `resolved: false`. */
 export type UnresolvedPrompt = Omit<Prompt, 'resolvedContent'>
+
+/** A text that was merged with that of a version. */
+export type MergedPrompt = MergedDocument
 
 /** The result of compiling a prompt, with the messages of its first step. */
 export interface PromptCheck

@@ -58,7 +58,8 @@ describe('routes', () => {
   it.each(Object.entries(operations))('%s is retried only if repeating it is safe', (name, route) => {
     const { retry } = route
     // A repeated tool result is ignored, because the first one counts. A draft is restored once. The others only read.
-    const isHarmless = ['runs.toolResult', 'versions.restore', 'runs.attach', 'prompts.check'].includes(name)
+    const reads = ['runs.attach', 'prompts.check', 'prompts.merge']
+    const isHarmless = ['runs.toolResult', 'versions.restore', ...reads].includes(name)
     if (route.method !== 'POST' || isHarmless) return expect(retry).toBe(true)
     const { idempotent } = routeOf(name as InContract)?.metadata ?? {}
     expect(retry).toBe(idempotent === true ? 'keyed' : false)
@@ -94,12 +95,13 @@ const calls: Record<OperationName, (stet: Stet) => unknown> = {
   'versions.update': (stet) => stet.versions.update(U, { name: 'x', description: 'd' }),
   'versions.delete': (stet) => stet.versions.delete(U),
   'versions.restore': (stet) => stet.versions.restore(U),
-  'versions.publish': (stet) => stet.versions.publish(U, { title: 't', description: 'd', force: true }),
+  'versions.publish': (stet) => stet.versions.publish(U, { title: 't', description: 'd', force: true, merge: true }),
   'versions.push': (stet) =>
     stet.versions.push(U, [
       { path: 'a', status: 'added', content: 'x', contentHash: HASH, baseHash: '', liveHash: '' },
       { path: 'b', status: 'deleted', baseHash: HASH, liveHash: HASH },
     ]),
+  'versions.updateFromEnvironment': (stet) => stet.versions.updateFromEnvironment(U, { paths: ['a'] }),
   'versions.revert': (stet) => stet.versions.revert(U, { paths: ['a'] }),
   'versions.diff': (stet) => stet.versions.diff(U, { base: 'live' }),
   'versions.tree': (stet) => stet.versions.tree(U),
@@ -114,6 +116,7 @@ const calls: Record<OperationName, (stet: Stet) => unknown> = {
   'prompts.createOrUpdate': (stet) =>
     stet.prompts.createOrUpdate('a', { prompt: 'x', force: true, baseHash: HASH, liveHash: HASH }),
   'prompts.check': (stet) => stet.prompts.check('a/b', { prompt: 'Hello', parameters: { a: 1 } }),
+  'prompts.merge': (stet) => stet.prompts.merge([{ path: 'a', prompt: 'x', baseHash: HASH, base: 'y' }]),
   'prompts.delete': (stet) => stet.prompts.delete('a/b'),
   'prompts.run': (stet) =>
     stet.prompts.run('a', {

@@ -25,11 +25,11 @@ export const command = defineCommand({
     {
       name: 'release',
       summary:
-        'the number of a release, or a version that live has served, also <version>@<revision>: v12, a uuid or its first 8 digits (the release before)',
+        'number of a release, or what live served: v12, a uuid or its first 8 digits, <version>@<revision> (the one before)',
     },
   ],
   flags: [
-    { long: '--reason', value: '<text>', summary: 'kept in the history of live' },
+    { long: '--reason', value: '<text>', summary: 'kept in the history' },
     { long: '--dry-run', summary: 'only show what would change' },
   ],
   parse: (raw): RollbackInput => ({
@@ -54,12 +54,11 @@ async function rollBack({ ref, reason, isDry }: RollbackInput, ctx: Context): Pr
   const letters = { added: 'A', modified: 'M', deleted: 'D' }
   for (const { path, status, before, after } of changes) {
     ctx.say(`${letters[status]} ${path}  ${formatCount(await countLines(before?.content, after?.content))}`)
-    const names = {
-      beforeName: `live    ${path}  (${nameOf(current)})`,
-      afterName: `target  ${path}  (${nameOf(target)})`,
+    const sides = {
+      ...{ beforeName: `live    ${path}  (${nameOf(current)})`, before: before?.content ?? '' },
+      ...{ afterName: `target  ${path}  (${nameOf(target)})`, after: after?.content ?? '' },
     }
-    const texts = { before: before?.content ?? '', after: after?.content ?? '' }
-    ctx.say((await unifiedDiff({ ...names, ...texts }, ctx.style)).trimEnd())
+    ctx.say((await unifiedDiff(sides, ctx.style)).trimEnd())
   }
   const report = { target, release: null, changes: changes.map(({ path, status }) => ({ path, status })) }
   if (isDry || refOf(target) === refOf(current)) return report

@@ -1,5 +1,5 @@
 import type { ProviderKind } from '@stet/contract/vocabulary'
-import type { TreeItem } from '@stet/sdk'
+import { ApiError, type TreeItem } from '@stet/sdk'
 import { queryOptions } from '@tanstack/react-query'
 import { stet } from './session.ts'
 
@@ -26,6 +26,21 @@ export function versionQuery(projectId: number, versionUuid: string) {
   return queryOptions({
     queryKey: ['project', projectId, 'version', versionUuid],
     queryFn: ({ signal }) => stet.versions.get(versionUuid, { projectId, signal }),
+    // It is asked for when the list has it no longer, so what was read before proves nothing.
+    staleTime: 0,
+  })
+}
+
+/** A deleted draft, as long as it can be restored, otherwise null. */
+export function deletedDraftQuery(projectId: number, versionUuid: string) {
+  return queryOptions({
+    queryKey: ['project', projectId, 'deleted', versionUuid],
+    queryFn: async ({ signal }) => {
+      const drafts = await stet.versions.list({ projectId, status: 'draft', deleted: true, signal })
+      return drafts.find(({ uuid }) => uuid === versionUuid) ?? null
+    },
+    // It may have been restored and deleted again a moment ago.
+    staleTime: 0,
   })
 }
 
@@ -33,7 +48,15 @@ export function versionQuery(projectId: number, versionUuid: string) {
 export function treeQuery(projectId: number, versionUuid: string) {
   return queryOptions({
     queryKey: ['project', projectId, 'tree', versionUuid],
-    queryFn: async ({ signal }) => (await stet.versions.tree(versionUuid, { projectId, signal })).items,
+    queryFn: async ({ signal }) => {
+      try {
+        return (await stet.versions.tree(versionUuid, { projectId, signal })).items
+      } catch (error) {
+        // The only draft of a project was deleted.
+        if (error instanceof ApiError && error.reason === 'nothing-live') return []
+        throw error
+      }
+    },
     refetchInterval: listInterval,
     // Typing on live changes the version. The list stays until that of the draft arrives.
     placeholderData: (items, query) => (query?.queryKey[1] === projectId ? items : undefined),
@@ -45,11 +68,15 @@ export function pathsOf(items: readonly TreeItem[]): string[] {
   return items.filter(({ change }) => change !== 'deleted').map(({ path }) => path)
 }
 
-/** What a version changes: a draft in live, a published version in the one before it. */
-export function diffQuery(projectId: number, versionUuid: string) {
+/**
+ * What a version changes: a draft in live, a published version in `base`.
+ *
+ * @param version a uuid, or `<uuid>@<revision>`, like `base`
+ */
+export function diffQuery(projectId: number, version: string, base?: string) {
   return queryOptions({
-    queryKey: ['project', projectId, 'diff', versionUuid],
-    queryFn: ({ signal }) => stet.versions.diff(versionUuid, { projectId, signal }),
+    queryKey: ['project', projectId, 'diff', version, base],
+    queryFn: ({ signal }) => stet.versions.diff(version, { projectId, ...(base && { base }), signal }),
   })
 }
 

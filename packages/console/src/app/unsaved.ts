@@ -82,18 +82,33 @@ function wipe(): void {
   }
 }
 
-let left: readonly UnsavedPrompt[] = []
+export interface LeftPrompt extends UnsavedPrompt {
+  text: string
+}
+
+let left: readonly LeftPrompt[] = []
 const listeners = new Set<() => void>()
 
 /** Prompts that no screen shows any more, and whose text could not be saved. */
-export function useLeftPrompts(): readonly UnsavedPrompt[] {
+export function useLeftPrompts(): readonly LeftPrompt[] {
   return useSyncExternalStore(subscribe, () => left)
 }
 
-export function setLeftPrompts(next: readonly UnsavedPrompt[]): void {
-  const isSame = next.length === left.length && next.every((prompt, at) => isSamePrompt(prompt, left[at]))
-  if (isSame) return
-  left = next
+/** Whether a screen shows a prompt of the version whose text is not saved. */
+export function useHoldsText(projectId: number, versionUuid: string): boolean {
+  const isShown = (prompt: UnsavedPrompt) => !left.some((other) => isSamePrompt(prompt, other))
+  const isHere = (prompt: UnsavedPrompt) => prompt.projectId === projectId && prompt.versionUuid === versionUuid
+  return useSyncExternalStore(subscribe, () =>
+    [...holders].some((holder) => holder.unsaved().some((prompt) => isHere(prompt) && isShown(prompt))),
+  )
+}
+
+/** The holder calls this whenever the text of a prompt, or its state, has changed. */
+export function noticeTexts(next: readonly LeftPrompt[]): void {
+  const isSame =
+    next.length === left.length &&
+    next.every((prompt, at) => isSamePrompt(prompt, left[at]) && prompt.text === left[at]?.text)
+  if (!isSame) left = next
   for (const listener of listeners) listener()
 }
 

@@ -1,4 +1,4 @@
-import type { Stet, Version } from '@stet/sdk'
+import type { Change, Stet, Version } from '@stet/sdk'
 
 const weekMs = 7 * 24 * 60 * 60 * 1000
 const dayText = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
@@ -8,6 +8,8 @@ export interface DraftForEdit {
   uuid: string
   title: string
   isNew: boolean
+  /** The changes that it was created with. */
+  changes: readonly Change[]
 }
 
 interface Author {
@@ -38,20 +40,22 @@ const pending = new Map<number, Promise<DraftForEdit>>()
  * Returns the draft that a change made on live goes into, and creates it if there is none. Changes in a draft stay
  * there: do not call this for a draft. If the draft is new, the caller reads the project's versions again.
  *
+ * @param changes go into the draft only if this call creates it. If they are refused, no draft is left.
  * @throws ApiError, for example 403 without the key scope `write`
  */
-export function draftForEdit(stet: Stet, projectId: number): Promise<DraftForEdit> {
+export function draftForEdit(stet: Stet, projectId: number, changes: readonly Change[] = []): Promise<DraftForEdit> {
   const running = pending.get(projectId)
-  if (running) return running
-  const started = findOrCreate(stet, projectId).finally(() => pending.delete(projectId))
+  // The changes of the other call may have been refused.
+  if (running) return running.catch(() => draftForEdit(stet, projectId, changes))
+  const started = findOrCreate(stet, projectId, changes).finally(() => pending.delete(projectId))
   pending.set(projectId, started)
   return started
 }
 
-async function findOrCreate(stet: Stet, projectId: number): Promise<DraftForEdit> {
+async function findOrCreate(stet: Stet, projectId: number, changes: readonly Change[]): Promise<DraftForEdit> {
   const [me, drafts] = await Promise.all([stet.me(), stet.versions.list({ projectId, status: 'draft' })])
   const { existing, name } = chooseDraft(drafts, me.apiKey.author, new Date())
-  if (existing) return { uuid: existing.uuid, title: existing.title, isNew: false }
-  const { uuid, title } = await stet.versions.create(name, { projectId })
-  return { uuid, title, isNew: true }
+  if (existing) return { uuid: existing.uuid, title: existing.title, isNew: false, changes: [] }
+  const { uuid, title } = await stet.versions.create(name, { projectId, changes: [...changes] })
+  return { uuid, title, isNew: true, changes }
 }

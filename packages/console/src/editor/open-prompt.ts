@@ -1,5 +1,5 @@
 import type { Prompt } from '@stet/sdk'
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useCallback, useEffect, useSyncExternalStore } from 'react'
 import { versionsQuery } from '../app/queries.ts'
@@ -50,6 +50,7 @@ export function useOpenPrompt({ projectId, versionUuid, path }: PromptPlace): Op
   const snapshot = useSyncExternalStore(buffer?.subscribe ?? subscribeToNothing, () => buffer?.snapshot() ?? null)
   const readOnly = useReadOnly(place, buffer)
   useAddress(place, snapshot)
+  useVersionsAfterRefusal(place, snapshot)
 
   if (error) return { phase: 'failed', error, retry: () => openBuffers.retry(place) }
   if (!buffer || !snapshot) return { phase: 'loading' }
@@ -73,7 +74,7 @@ function useReadOnly({ projectId, versionUuid }: PromptPlace, buffer: PromptBuff
     if (isPublished) buffer?.dispatch({ on: 'published' })
   }, [isPublished, buffer])
   if (blocked) return blocked
-  return isPublished && !version.isLive ? 'an earlier version' : null
+  return isPublished && !version.isLive ? 'published, but not live' : null
 }
 
 /** Follows the text into its draft. */
@@ -88,6 +89,15 @@ function useAddress({ projectId, versionUuid, path }: PromptPlace, snapshot: Buf
       search: (search) => search,
     })
   }, [target, versionUuid, projectId, path, navigate])
+}
+
+/** The draft may have been deleted. Reading the versions at once shows it, before the user types much more. */
+function useVersionsAfterRefusal({ projectId }: PromptPlace, snapshot: BufferSnapshot | null): void {
+  const queries = useQueryClient()
+  const isRefused = snapshot?.status.kind === 'kept' && snapshot.status.problem.kind === 'refused'
+  useEffect(() => {
+    if (isRefused) void queries.invalidateQueries({ queryKey: versionsQuery(projectId).queryKey })
+  }, [isRefused, projectId, queries])
 }
 
 function subscribeToNothing(): () => void {

@@ -104,8 +104,13 @@ test('a rename keeps the text and the examples', async () => {
 
 test('a change on live goes into one draft of its author', async () => {
   const key = await server.newKey(['read', 'write'], { name: 'Ana', email: 'ana@example.com' })
-  const { page } = await browser.open(server, server.promptAddress('hello'), { key })
+  const { page } = await browser.open(server, server.promptAddress('hello'), { key, allow: /status of 409/ })
   await page.getByRole('button', { name: 'New prompt' }).click()
+  await submit(page, 'Create', 'support/reply')
+  await page.getByText('There is already a prompt at support/reply.').waitFor()
+  // A refusal leaves no empty draft behind.
+  const drafts = await server.read<{ authorName: string }[]>(`/projects/${server.project.id}/versions?status=draft`)
+  expect(drafts.filter(({ authorName }) => authorName === 'Ana')).toEqual([])
   await submit(page, 'Create', 'from-live')
   await heading(page, 'from-live')
   const [, draft] = /\/v\/([0-9a-f-]{36})\//.exec(page.url()) ?? []
@@ -322,7 +327,7 @@ test('changing the window and the tab keeps inputs and the editor', async () => 
 test('a project without a live version shows its draft, and a sentence while it is empty', async () => {
   const created = await server.api('POST', '/projects', { body: { name: 'empty' } })
   const { project, version } = created.body as { project: { id: number }; version: { uuid: string } }
-  const { page } = await browser.open(server, `/p/${project.id}`)
+  const { page } = await browser.open(server, `/p/${project.id}`, { allow: /status of 404/ })
   await page.getByText('There are no prompts here yet.').waitFor()
   expect(page.url()).toContain(version.uuid)
   await page.getByRole('region', { name: 'command' }).getByText('stet push').waitFor()
@@ -332,6 +337,10 @@ test('a project without a live version shows its draft, and a sentence while it 
   await page.getByRole('button', { name: 'New prompt' }).filter({ visible: true }).first().click()
   await submit(page, 'Create', 'first')
   await heading(page, 'first')
+  // The project stays usable without any version.
+  await server.api('DELETE', `/projects/${project.id}/versions/${version.uuid}`)
+  await page.goto(server.address(`/p/${project.id}`))
+  await page.getByText('There are no prompts here yet.').filter({ visible: true }).waitFor()
 })
 
 /** The field of the prompt's one parameter. */

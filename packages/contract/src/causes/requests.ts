@@ -114,6 +114,13 @@ export const REQUEST_CAUSES = {
     when: 'the version is merged and `force` is not set',
     next: 'Create a draft and change that, or send `force: true` to edit the merged version in place.',
   },
+  'base-mismatch': {
+    code: 'BadRequestError',
+    message: 'The text in `base` does not have the hash in `baseHash`: {path}',
+    details: ['path'],
+    when: '`base` does not have the hash `baseHash`',
+    next: 'Send the text that you started from with its own hash, or leave out `base`.',
+  },
   'live-hash-of-merged': {
     code: 'BadRequestError',
     message: 'liveHash can only be sent when writing to a draft',

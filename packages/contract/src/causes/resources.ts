@@ -135,7 +135,9 @@ export const RESOURCE_CAUSES = {
     message: '{conflicts.length} prompt(s) changed since the given hash, first {conflicts.0.path}',
     details: ['conflicts'],
     when: 'the prompt has changed since `baseHash`',
-    next: 'Read the prompts in `details.conflicts` again, merge, and send the new hashes.',
+    next:
+      'Send the write with `merge: true`. Where it conflicts, edit `merged` in `details.conflicts`, and send it with ' +
+      '`actual` as `baseHash`.',
   },
   'live-text-changed': {
     code: 'ConflictError',
@@ -156,7 +158,7 @@ export const RESOURCE_CAUSES = {
     message: 'The live version changed {conflicts.length} prompt(s) that this draft also changes',
     details: ['conflicts'],
     when: 'live changed a prompt that the draft also changes',
-    next: "Merge live's texts into the draft (`details.conflicts`), or publish with `force`.",
+    next: "Publish with `merge: true`, merge live's texts into the draft (`details.conflicts`), or publish with `force`.",
   },
   moved: {
     code: 'ConflictError',

@@ -2,23 +2,27 @@ import { initContract } from '@ts-rest/core'
 import { z } from 'zod'
 import {
   absent,
+  baseText,
   ContentHash,
   DocumentParams,
   DocumentPath,
   expectedHashes,
   Id,
   JsonObject,
+  nullsAbsent,
   orRaw,
   Person,
   PromptText,
   RevisionDocumentParams,
   RevisionParams,
+  requireBaseHash,
   Timestamp,
   Uuid,
   VersionParams,
 } from '../common.ts'
 import { withErrors } from '../errors.ts'
 import { flag, pageSize } from '../query-values.ts'
+import { MergeDocumentsBody, MergedDocument } from './merges.ts'
 import { Message } from './messages.ts'
 import { ProviderKind } from './provider-api-keys.ts'
 
@@ -112,6 +116,10 @@ export const Document = z
     updatedBy: Person.nullable().meta({
       description: 'The author of the last change. Null if an earlier release stored it.',
     }),
+    merged: z.literal(true).exactOptional().meta({
+      description:
+        'Only after a write with `merge`: the text was merged with a newer one, and `content` is the result.',
+    }),
   })
   .meta({ id: 'Document', example: 'const compiles = document.errors.length === 0' })
 
@@ -145,14 +153,29 @@ export const GetOrCreateDocumentBody = absent({ path: DocumentPath, prompt: Prom
   example: "{ path: 'support/reply' }",
 })
 
-export const CreateOrUpdateDocumentBody = absent({
-  path: DocumentPath,
-  prompt: PromptText,
-  force: z.boolean().default(false).meta({
-    description: 'Allows changes to a merged version. This also requires the key scope `publish`.',
-  }),
-  ...expectedHashes,
-}).meta({
+export const CreateOrUpdateDocumentBody = nullsAbsent(
+  z
+    .object({
+      path: DocumentPath,
+      prompt: PromptText,
+      force: z.boolean().default(false).meta({
+        description: 'Allows changes to a merged version. This also requires the key scope `publish`.',
+      }),
+      ...expectedHashes,
+      ...baseText,
+      merge: z
+        .boolean()
+        .default(false)
+        .meta({
+          description:
+            'In a draft: if the prompt has changed since `baseHash`, merges the two texts by line instead of refusing the ' +
+            'write. 409 only if the changes overlap. Requires `baseHash`.',
+        }),
+    })
+    .superRefine((body, context) => {
+      if (body.merge) requireBaseHash(context, body)
+    }),
+).meta({
   id: 'CreateOrUpdateDocumentBody',
   example: "{ path: 'support/reply', prompt: 'Hello {{ name }}', baseHash: '' } // only if it does not exist yet",
 })
@@ -228,7 +251,7 @@ export const documentRoutes = {
     summary: 'Create a prompt or replace its text',
     description:
       'A draft may contain a text that does not compile. A merged version needs `force`. Writing the same text again ' +
-      'changes nothing.',
+      'changes nothing. With `merge`, changes of other lines are merged.',
     pathParams: VersionParams,
     body: CreateOrUpdateDocumentBody,
     responses: withErrors({ 200: orRaw(Document) }),
@@ -247,5 +270,14 @@ export const documentRoutes = {
     pathParams: VersionParams,
     body: CheckDocumentBody,
     responses: withErrors({ 200: DocumentCheck }),
+  },
+  merge: {
+    summary: 'Merge texts with those of a version',
+    description:
+      'Merges each text by line with the text of the version at its path. Stores nothing. The changes of both sides are ' +
+      'in the result; where they overlap, it has conflict markers.',
+    pathParams: VersionParams,
+    body: MergeDocumentsBody,
+    responses: withErrors({ 200: z.array(MergedDocument) }),
   },
 } as const

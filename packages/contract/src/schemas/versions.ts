@@ -4,16 +4,13 @@ import {
   absent,
   ContentHash,
   DocumentPath,
-  expectedHashes,
   Id,
   moveOptions,
   Name,
   nameText,
-  nullsAbsent,
   orRaw,
   Person,
   ProjectParams,
-  PromptText,
   RevisionParams,
   Timestamp,
   text,
@@ -23,8 +20,10 @@ import {
 import { withErrors } from '../errors.ts'
 import { flag } from '../query-values.ts'
 import { LIMITS } from '../vocabulary/limits.ts'
+import { Changes, PushChangesBody, PushResult } from './changes.ts'
 import { ReleaseCheck } from './environments.ts'
 import { ImportVersionBody } from './import-version.ts'
+import { UpdateFromEnvironmentBody, UpdateResult } from './merges.ts'
 
 const c = initContract()
 
@@ -118,46 +117,20 @@ export const PublishVersionBody = absent({
   force: z.boolean().default(false).meta({
     description: "Publishes even if live has changed the same prompts. The draft's texts overwrite those of live.",
   }),
+  merge: z
+    .boolean()
+    .default(false)
+    .meta({
+      description:
+        'If live has changed the same prompts, merges the texts by line and publishes the result. 409 only if the changes ' +
+        'overlap.',
+    }),
   block: z
     .array(ReleaseCheck)
     .exactOptional()
     .meta({ description: 'The checks that refuse the release. Default: none.' }),
   ...moveOptions,
 }).meta({ id: 'PublishVersionBody', example: "{ title: 'Friendlier tone', description: 'Replies greet by name.' }" })
-
-export const ChangeStatus = z
-  .enum(['added', 'modified', 'deleted', 'unchanged'])
-  .meta({ description: '`added` and `modified` both create or replace the prompt. The server skips `unchanged`.' })
-
-const changeShape = {
-  path: DocumentPath,
-  status: ChangeStatus,
-  content: z.string().exactOptional().meta({ description: 'Required for `added` and `modified`. May be `""`.' }),
-  contentHash: z.string().exactOptional().meta({ description: 'Accepted and ignored.' }),
-  ...expectedHashes,
-}
-
-export const Change = nullsAbsent(
-  z.object(changeShape).superRefine((change, context) => {
-    if (change.status !== 'added' && change.status !== 'modified') return
-    const content = PromptText.safeParse(change.content)
-    for (const issue of content.error?.issues ?? []) {
-      context.addIssue({ code: 'custom', path: ['content'], message: issue.message })
-    }
-  }),
-).meta({
-  id: 'Change',
-  description: 'One change of a push. `added` and `modified` require `content`.',
-  example: "{ path: 'support/reply', status: 'modified', content: 'Hello {{ name }}' }",
-})
-
-const Changes = z.array(Change).max(LIMITS.changes).meta({ description: 'One entry per path. May be empty.' })
-
-export const PushChangesBody = absent({ changes: Changes }).meta({
-  id: 'PushChangesBody',
-  description: 'The changes of a push. The server applies all of them or none.',
-  example: "{ changes: [{ path: 'support/reply', status: 'added', content: 'Hello' }] }",
-})
 
 export const CreateVersionBody = absent({
   name: Name,
@@ -181,17 +154,6 @@ export const CreateVersionBody = absent({
   description: 'The server does all of it or nothing.',
   example: "{ name: 'Friendlier tone' }",
 })
-
-export const PushResult = z
-  .object({
-    commitUuid: Uuid,
-    versionUuid: Uuid.meta({ description: 'The same as `commitUuid`.' }),
-    documentsProcessed: z.int().nonnegative(),
-    added: z.int().nonnegative(),
-    modified: z.int().nonnegative(),
-    deleted: z.int().nonnegative(),
-  })
-  .meta({ id: 'PushResult' })
 
 export const RevertVersionBody = absent({
   paths: z.array(DocumentPath).min(1).max(LIMITS.changes).exactOptional(),
@@ -321,7 +283,8 @@ export const versionRoutes = {
     summary: 'Publish a draft',
     description:
       'Applies the changes of the draft to live, gives it the next number and makes it live, in one step. 409 if live ' +
-      'changed a path that the draft also changes: a push with `liveHash` resolves it, `force` overrides it. 422 if a ' +
+      'changed a path that the draft also changes: `merge` resolves it if the changes do not overlap, a push with ' +
+      '`liveHash` in any case, `force` overrides it. 422 if a ' +
       'prompt does not compile. 400 if the version is not a draft.',
     pathParams: VersionParams,
     body: PublishVersionBody,
@@ -329,10 +292,21 @@ export const versionRoutes = {
   },
   push: {
     summary: 'Push changes to a draft',
-    description: 'Applies all changes or none. 409 if a `baseHash` or `liveHash` is out of date.',
+    description:
+      'Applies all changes or none. 409 if a `baseHash` or `liveHash` is out of date. With `merge`, 409 only if the ' +
+      'changes overlap.',
     pathParams: VersionParams,
     body: PushChangesBody,
     responses: withErrors({ 200: orRaw(PushResult) }),
+  },
+  updateFromEnvironment: {
+    summary: "Merge live's changes into a draft",
+    description:
+      'Merges by line each prompt that live has changed since the draft changed it. Clean results are written, and ' +
+      'publishing finds no conflict there. The others are listed.',
+    pathParams: VersionParams,
+    body: UpdateFromEnvironmentBody,
+    responses: withErrors({ 200: orRaw(UpdateResult) }),
   },
   revert: {
     summary: 'Revert changes of a draft',

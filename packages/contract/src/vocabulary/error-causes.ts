@@ -63,6 +63,12 @@ export const ERROR_CAUSES = {
     status: 400,
     message: 'Cannot modify a merged commit; use force=true to allow it',
   },
+  'base-mismatch': {
+    code: 'BadRequestError',
+    status: 400,
+    message: 'The text in `base` does not have the hash in `baseHash`: {path}',
+    details: ['path'],
+  },
   'live-hash-of-merged': {
     code: 'BadRequestError',
     status: 400,
@@ -400,6 +406,7 @@ export type ErrorCause =
   | 'repeated-path'
   | 'merged-version'
   | 'merged-without-force'
+  | 'base-mismatch'
   | 'live-hash-of-merged'
   | 'not-a-draft'
   | 'messages-with-steps'

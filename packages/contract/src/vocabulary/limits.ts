@@ -12,6 +12,7 @@ export const LIMITS = {
   changes: 1_000,
   /** Each takes several statements in one transaction. */
   importedRevisions: 100,
+  merges: 20,
   rateLimit: 100_000,
   metadataBytes: 16_384,
   /** Bounds the absolute value of ratings. Sums of numbers near the largest double would overflow. */

@@ -78,6 +78,11 @@ export interface Change {
    * prompt. It becomes the base of the change, so publishing finds no conflict.
    */
   liveHash?: string
+  /**
+   * With `merge`: the text that has the hash `baseHash`. Default: the text with this hash that the project has
+   * stored at the path.
+   */
+  base?: string
 }
 
 /** `added` and `modified` both create or replace the prompt. The server skips `unchanged`. */
@@ -304,6 +309,16 @@ export interface CreateOrUpdateDocumentBody {
    * prompt. It becomes the base of the change, so publishing finds no conflict.
    */
   liveHash?: string
+  /**
+   * With `merge`: the text that has the hash `baseHash`. Default: the text with this hash that the project has
+   * stored at the path.
+   */
+  base?: string
+  /**
+   * In a draft: if the prompt has changed since `baseHash`, merges the two texts by line instead of refusing the
+   * write. 409 only if the changes overlap. Requires `baseHash`. Default: `false`.
+   */
+  merge?: boolean
 }
 
 /** @example { name: 'Support', defaultProvider: 'openai', defaultModel: 'gpt-6-luna', retentionDays: 90 } */
@@ -459,6 +474,8 @@ export interface Document {
   deletedAt: string | null
   /** The author of the last change. Null if an earlier release stored it. */
   updatedBy: Person | null
+  /** Only after a write with `merge`: the text was merged with a newer one, and `content` is the result. */
+  merged?: true
 }
 
 /** @example const compiles = check.errors.length === 0 */
@@ -958,6 +975,26 @@ export interface ListedDocument {
   deletedAt: string | null
   /** The author of the last change. Null if an earlier release stored it. */
   updatedBy: Person | null
+  /** Only after a write with `merge`: the text was merged with a newer one, and `content` is the result. */
+  merged?: true
+}
+
+/** A prompt that the draft and live have changed in the same lines. */
+export interface LiveConflict {
+  path: string
+  documentUuid: string
+  /** The live text that the change of the draft is based on. Null if there was none. */
+  baseHash: string | null
+  /** Null if live has deleted the prompt. */
+  liveHash: string | null
+  /** Null if the draft deletes the prompt. */
+  draftHash: string | null
+  /** Both texts with conflict markers. Null over 64 KB, or if one side deleted the prompt. */
+  merged: string | null
+  /** The conflicts in `merged`. */
+  regions: MergeRegion[]
+  /** The text with `baseHash` is no longer stored, so every difference is a conflict. */
+  baseUnknown?: true
 }
 
 /** A compile issue with its prompt. `path` may name a referenced prompt. */
@@ -1012,6 +1049,48 @@ export interface Me {
   }
   /** Features of this server beyond the first release. */
   features: string[]
+}
+
+/** @example { items: [{ path: 'support/reply', prompt: 'Hello {{ name }}', baseHash: contentHash }] } */
+export interface MergeDocumentsBody {
+  items: {
+    path: string
+    /** Your text. */
+    prompt: string
+    /** The `contentHash` of the text that yours is based on; `""` if there was none. */
+    baseHash: string
+    /**
+     * The text that has the hash `baseHash`. Default: the text with this hash that the project has stored at the
+     * path.
+     */
+    base?: string
+  }[]
+}
+
+/** A conflict in a merged text. */
+export interface MergeRegion {
+  /** The line of the first marker. Lines start at 1. */
+  line: number
+  /** The number of lines, markers included. */
+  lines: number
+}
+
+/** @example const isClean = merged.conflicts.length === 0 */
+export interface MergedDocument {
+  path: string
+  /** The merged text. Contains git's conflict markers at each place in `conflicts`. */
+  content: string
+  /** The hash of `content`. */
+  contentHash: string
+  /** The hash of the version's text; the `baseHash` of the next write. Null if there is none. */
+  theirsHash: string | null
+  /**
+   * Empty if the merge is clean. If the version no longer has the prompt, the whole text is one conflict without
+   * markers.
+   */
+  conflicts: MergeRegion[]
+  /** The text with `baseHash` was not found, so every difference is a conflict. */
+  baseUnknown?: true
 }
 
 /**
@@ -1286,6 +1365,11 @@ export interface PublishVersionBody {
    * `false`.
    */
   force?: boolean
+  /**
+   * If live has changed the same prompts, merges the texts by line and publishes the result. 409 only if the
+   * changes overlap. Default: `false`.
+   */
+  merge?: boolean
   /** The checks that refuse the release. Default: none. */
   block?: ReleaseCheck[]
   /** Kept in the release. */
@@ -1301,6 +1385,11 @@ export interface PublishVersionBody {
 export interface PushChangesBody {
   /** One entry per path. May be empty. */
   changes: Change[]
+  /**
+   * Merges a change by line if its prompt has changed since `baseHash`. 409 only if the changes overlap. Requires
+   * `baseHash` in each change. Default: `false`.
+   */
+  merge?: boolean
 }
 
 export interface PushResult {
@@ -1311,6 +1400,12 @@ export interface PushResult {
   added: number
   modified: number
   deleted: number
+  /** Only after a push with `merge`: the texts that were merged with newer ones. */
+  merged?: {
+    path: string
+    content: string
+    contentHash: string
+  }[]
 }
 
 /** @example { type: 'reasoning', text: 'The customer asks for a refund.' } */
@@ -1718,6 +1813,11 @@ export interface UpdateExampleBody {
   messages?: MessageInput[]
 }
 
+export interface UpdateFromEnvironmentBody {
+  /** The prompts to merge. Default: all that live has changed. */
+  paths?: string[]
+}
+
 /**
  * Changes a project. Absent fields stay unchanged.
  * @example { defaultModel: '' } // clears the default
@@ -1743,6 +1843,17 @@ export interface UpdateProviderKeyBody {
   /** `""` clears it. */
   defaultModel?: string
   configuration?: Record<string, unknown>
+}
+
+export interface UpdateResult {
+  versionUuid: string
+  /** The prompts whose text in the draft now contains live's changes. */
+  updated: {
+    path: string
+    contentHash: string
+  }[]
+  /** The prompts that were not changed. */
+  conflicts: LiveConflict[]
 }
 
 /**
@@ -1867,6 +1978,7 @@ export interface RouteTypes {
     restore: { result: Version }
     publish: { body: PublishVersionBody; result: Version }
     push: { body: PushChangesBody; result: PushResult }
+    updateFromEnvironment: { body: UpdateFromEnvironmentBody; result: UpdateResult }
     revert: { body: RevertVersionBody; result: RevertResult }
     diff: { query: DiffVersionsQuery; result: VersionDiff }
     tree: { result: VersionTree }
@@ -1884,6 +1996,7 @@ export interface RouteTypes {
     createOrUpdate: { body: CreateOrUpdateDocumentBody; result: Document }
     delete: { result: DeletedDocument }
     check: { body: CheckDocumentBody; result: DocumentCheck }
+    merge: { body: MergeDocumentsBody; result: MergedDocument[] }
   }
   runs: {
     run: { body: RunDocumentBody; result: RunResult | BackgroundRun }

@@ -5,6 +5,7 @@ import type {
   DeletedDocument,
   GetOrCreateDocumentBody,
   ListDocumentsQuery,
+  MergeDocumentsBody,
 } from '@stet/contract/vocabulary'
 import { ApiPromise } from '../api-promise.ts'
 import type { CacheOptions, PromptFallback } from '../cache-options.ts'
@@ -19,7 +20,15 @@ import type { RunStream } from '../stream/run-stream.ts'
 import { streamRun } from '../stream/stream-run.ts'
 import type { HandlerMap, ToolMap } from '../tool.ts'
 import type { Api } from '../transport/api.ts'
-import type { FetchedPrompt, Message, Prompt, PromptCheck, RunResult, UnresolvedPrompt } from '../types.ts'
+import type {
+  FetchedPrompt,
+  MergedPrompt,
+  Message,
+  Prompt,
+  PromptCheck,
+  RunResult,
+  UnresolvedPrompt,
+} from '../types.ts'
 
 type AnyRunOptions = RunOptions<Nothing, string, OutputKind>
 
@@ -99,8 +108,9 @@ export class Prompts<R = PromptRegistry> {
   }
 
   /**
-   * Writes a prompt. With `baseHash` or `ifMatch`, rejects with ConflictError if the prompt has changed. In a draft,
-   * set `liveHash` to the hash of the live text that you merged in, so that publishing reports no conflict.
+   * Writes a prompt. With `baseHash` or `ifMatch`, rejects with ConflictError if the prompt has changed. With `merge`,
+   * changes of other lines are merged instead. In a draft, set `liveHash` to the hash of the live text that you merged
+   * in, so that publishing reports no conflict.
    *
    * @example
    * const { contentHash } = await stet.prompts.get('support/reply')
@@ -134,6 +144,18 @@ export class Prompts<R = PromptRegistry> {
     o: Scope & RequestOptions & Omit<CheckDocumentBody, 'path'> = {},
   ): ApiPromise<PromptCheck> {
     return this.#api.call('prompts.check', { path }, o)
+  }
+
+  /**
+   * Merges texts by line with those of the version, without storing anything. Where both sides changed the same lines,
+   * the result has conflict markers.
+   *
+   * @example
+   * const { contentHash } = await stet.prompts.get('support/reply')
+   * const [merged] = await stet.prompts.merge([{ path: 'support/reply', prompt: text, baseHash: contentHash }])
+   */
+  merge(items: Readonly<MergeDocumentsBody['items']>, o: Scope & RequestOptions = {}): ApiPromise<MergedPrompt[]> {
+    return this.#api.call('prompts.merge', { items }, o)
   }
 
   /**

@@ -4,13 +4,14 @@ import type {
   ImportVersionBody,
   ListVersionsQuery,
   PublishVersionBody,
+  PushChangesBody,
   UpdateVersionBody,
 } from '@stet/contract/vocabulary'
 import type { ApiPromise } from '../api-promise.ts'
 import type { InProject } from '../options.ts'
 import { writePrompts } from '../prompts/write-prompts.ts'
 import type { Api } from '../transport/api.ts'
-import type { Change, PushResult, RevertResult, Version, VersionDiff, VersionTree } from '../types.ts'
+import type { Change, PushResult, RevertResult, UpdateResult, Version, VersionDiff, VersionTree } from '../types.ts'
 
 /**
  * A project's versions: drafts, which you can change, and merged versions, one of which is live.
@@ -87,7 +88,7 @@ export class Versions {
 
   /**
    * Makes a draft the live version. Rejects with ConflictError if the live version changed the same prompts. In this
-   * case, push the merged texts with `liveHash`, or publish with `force`.
+   * case, publish with `merge`, push the merged texts with `liveHash`, or publish with `force`.
    *
    * @example const { version } = await stet.versions.publish(draft.uuid, { description: 'Warmer tone' })
    */
@@ -96,7 +97,8 @@ export class Versions {
   }
 
   /**
-   * Applies changes to a draft atomically. An outdated `baseHash` or `liveHash` rejects with ConflictError.
+   * Applies changes to a draft atomically. An outdated `baseHash` or `liveHash` rejects with ConflictError. With `merge`,
+   * the server merges by line, and rejects only overlapping changes.
    *
    * @example
    * const { contentHash } = await stet.prompts.get('support/reply')
@@ -105,8 +107,24 @@ export class Versions {
    *   { path: 'support/old', status: 'deleted' },
    * ])
    */
-  push(versionUuid: string, changes: readonly Change[], o: InProject = {}): ApiPromise<PushResult> {
-    return writePrompts(this.#api, 'versions.push', { versionUuid, changes: [...changes] }, o)
+  push(
+    versionUuid: string,
+    changes: readonly Change[],
+    o: InProject & Pick<PushChangesBody, 'merge'> = {},
+  ): ApiPromise<PushResult> {
+    return writePrompts(this.#api, 'versions.push', { versionUuid, changes }, o)
+  }
+
+  /**
+   * Merges live's changes into a draft by line. Prompts whose changes overlap are not changed, and listed in `conflicts`.
+   *
+   * @example const { updated, conflicts } = await stet.versions.updateFromEnvironment(draft.uuid)
+   */
+  updateFromEnvironment(
+    versionUuid: string,
+    o: InProject & { paths?: readonly string[] } = {},
+  ): ApiPromise<UpdateResult> {
+    return writePrompts(this.#api, 'versions.updateFromEnvironment', { versionUuid }, o)
   }
 
   /**

@@ -25,8 +25,10 @@ type Required<T> = { [F in keyof T]-?: Nothing extends Pick<T, F> ? never : F }[
  * `O` lacks. Undefined fields are not sent.
  */
 export type Fields<K extends OperationName, O> = Partial<Record<ParamName<OperationPaths[K]>, string | number>> & {
-  [F in Exclude<Required<Sent<K>>, keyof O>]: Sent<K>[F]
-} & { [F in keyof Sent<K>]?: Sent<K>[F] | undefined }
+  [F in Exclude<Required<Sent<K>>, keyof O>]: ReadonlyList<Sent<K>[F]>
+} & { [F in keyof Sent<K>]?: ReadonlyList<Sent<K>[F]> | undefined }
+
+type ReadonlyList<T> = T extends readonly (infer Item)[] ? readonly Item[] : T
 
 export class Api {
   constructor(readonly settings: Settings) {}

@@ -7,8 +7,9 @@ import { providerKind } from './legacy-clients.ts'
 /** @param kind the type of the document's provider key; undefined if the document has no provider key. */
 export function documentBody(document: Document, kind: string | undefined): DocumentBody {
   const { id, documentUuid, uuid, path, content, ...rest } = unresolvedBody(document, kind)
+  const { resolvedContent, merged } = document
   // The order of the schema, so that a replayed response has the bytes of the first one.
-  return { id, documentUuid, uuid, path, content, resolvedContent: document.resolvedContent, ...rest }
+  return { id, documentUuid, uuid, path, content, resolvedContent, ...rest, ...(merged && { merged }) }
 }
 
 /** @param kind as for `documentBody`. */

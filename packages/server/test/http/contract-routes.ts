@@ -85,6 +85,7 @@ export const validBody: Record<string, Record<string, unknown>> = {
   'documents.getOrCreate': { path: 'a' },
   'documents.createOrUpdate': { path: 'a', prompt: 'x' },
   'documents.check': { path: 'a' },
+  'documents.merge': { items: [{ path: 'a', prompt: 'x', baseHash: '' }] },
   'runs.run': { path: 'a' },
   'tools.result': { toolCallId: 'call_unknown' },
   'runs.chat': { messages: [{ role: 'user', content: 'x' }] },

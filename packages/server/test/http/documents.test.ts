@@ -117,14 +117,14 @@ describe('document response', () => {
 
 describe('document paths in URLs', () => {
   beforeEach(async () => {
-    const paths = ['a', 'a/b/c', 'run', 'logs', 'get-or-create', 'check', '\u00e9']
+    const paths = ['a', 'a/b/c', 'run', 'logs', 'get-or-create', 'check', 'merge', '\u00e9']
     const changes = paths.map((path) => ({ path, content: path, status: 'added' }))
     expect((await api('POST', `${project.draft}/push`, { body: { changes } })).status).toBe(200)
   })
 
   it('may be names of POST actions, which no other word after documents is', async () => {
     const documents = `${project.draft}/documents`
-    for (const path of ['a%2Fb%2Fc', 'run', 'logs', 'get-or-create', 'check', 'e%CC%81']) {
+    for (const path of ['a%2Fb%2Fc', 'run', 'logs', 'get-or-create', 'check', 'merge', 'e%CC%81']) {
       const { body } = await api('GET', `${documents}/${path}`)
       expect(body['path']).toBe(decodeURIComponent(path).normalize())
     }
@@ -156,7 +156,7 @@ describe('document paths in URLs', () => {
 
   it('are listed by prefix', async () => {
     for (const [prefix, paths] of [
-      ['', ['a', 'a/b/c', 'check', 'get-or-create', 'logs', 'run', '\u00e9']],
+      ['', ['a', 'a/b/c', 'check', 'get-or-create', 'logs', 'merge', 'run', '\u00e9']],
       ['a', ['a', 'a/b/c']],
       ['a/', ['a/b/c']],
       ['/a', ['a', 'a/b/c']],

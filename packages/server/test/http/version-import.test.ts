@@ -91,9 +91,9 @@ describe('the import of a version', () => {
     expect(imported.status, imported.text).toBe(200)
     const { forcedEdits, ...version } = Version.parse(imported.body)
     expect(version).toMatchObject({ title: 'Second', version: 2, revision: 3, isLive: false })
-    expect(forcedEdits.map(({ revision, path, author, createdAt }) => [revision, path, author.name, createdAt])).toEqual(
-      revisions.map(({ path, authorName, createdAt }, index) => [index + 1, path, authorName, createdAt]),
-    )
+    expect(
+      forcedEdits.map(({ revision, path, author, createdAt }) => [revision, path, author.name, createdAt]),
+    ).toEqual(revisions.map(({ path, authorName, createdAt }, index) => [index + 1, path, authorName, createdAt]))
     expect((await api('GET', ofFirst)).body).toEqual(imported.body)
     const was = { kept: 'kept', edited: 'two' }
     const states = [was, { ...was, edited: 'three' }, { ...was, edited: 'three', new: 'new' }, { ...was, new: 'new' }]

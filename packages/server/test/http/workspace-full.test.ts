@@ -88,7 +88,13 @@ it('names every route that stores', () => {
   const refusing = contractRoutes.filter(({ causes }) => causes.includes('workspace-full')).map(({ name }) => name)
   expect(refusing).toEqual([
     ...['apiKeys.create', 'projects.create', 'versions.create', 'versions.publish', 'versions.push'],
-    ...['versions.import', 'documents.create', 'documents.getOrCreate', 'documents.createOrUpdate'],
+    ...[
+      'versions.updateFromEnvironment',
+      'versions.import',
+      'documents.create',
+      'documents.getOrCreate',
+      'documents.createOrUpdate',
+    ],
     ...['runs.run', 'runs.chat', 'evaluations.create', 'evaluations.annotate', 'examples.create', 'examples.update'],
     ...['logs.create', 'providerApiKeys.create'],
   ])

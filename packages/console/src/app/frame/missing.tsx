@@ -2,8 +2,10 @@
 import { getRouteApi, Link, Outlet } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { buttonClass } from '../../ui/button.tsx'
+import { useHoldsText } from '../unsaved.ts'
 import css from './frame.module.css'
-import { projectIdOf, useIsUnknownProject, useIsUnknownVersion } from './place.ts'
+import { RestoreDraft } from './lines/deleted-draft.tsx'
+import { projectIdOf, useDeletedDraft, useIsUnknownProject, useIsUnknownVersion } from './place.ts'
 
 const projectRoute = getRouteApi('/shell/p/$project')
 const versionRoute = getRouteApi('/shell/p/$project/v/$version')
@@ -40,12 +42,20 @@ export function KnownProject() {
   )
 }
 
-/** The screens of a version, if the version exists. */
+/** The screens of a version, if the version exists, or while one of them has text that is not saved. */
 export function KnownVersion() {
   const { project, version } = versionRoute.useParams()
-  if (!useIsUnknownVersion(Number(project), version)) return <Outlet />
+  const isUnknown = useIsUnknownVersion(Number(project), version)
+  const { data: deleted, isFetching } = useDeletedDraft(Number(project), version, isUnknown)
+  const holdsText = useHoldsText(Number(project), version)
+  if (!isUnknown || holdsText) return <Outlet />
+  if (!deleted && isFetching) return null
   return (
-    <Alone title="No such version" heading="This project has no version at this address">
+    <Alone
+      title={deleted ? 'Deleted draft' : 'No such version'}
+      heading={deleted ? `The draft “${deleted.title}” was deleted` : 'This project has no version at this address'}
+    >
+      {deleted && <RestoreDraft draft={deleted} />}
       <Link to="/p/$project/v/$version/prompts" params={{ project, version: 'live' }} className={buttonClass()}>
         Open the live version
       </Link>

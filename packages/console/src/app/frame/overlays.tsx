@@ -3,12 +3,14 @@ import { LoadBoundary } from '../../ui/deferred.tsx'
 import { useSignedOut } from '../session.ts'
 
 /** The parts that cover the screen. They are loaded when they are first used. */
-export type Overlay = 'palette' | 'keys' | 'new-project' | 'new-draft'
+export type Overlay = 'palette' | 'keys' | 'new-project' | 'new-draft' | 'rename-draft' | 'delete-draft'
 
 const Palette = lazy(() => import('../palette.tsx'))
 const KeyList = lazy(() => import('./dialogs/key-list.tsx'))
 const NewProject = lazy(() => import('./dialogs/new-project.tsx'))
 const NewDraft = lazy(() => import('./dialogs/new-draft.tsx'))
+const RenameDraft = lazy(() => import('./dialogs/rename-draft.tsx'))
+const DeleteDraft = lazy(() => import('./dialogs/delete-draft.tsx'))
 const SignInSheet = lazy(() => import('./dialogs/sign-in-sheet.tsx'))
 const Toasts = lazy(() => import('../../ui/toast.tsx').then(({ Toasts }) => ({ default: Toasts })))
 
@@ -33,6 +35,8 @@ export function Overlays() {
           {shown === 'keys' && <KeyList onClose={close} />}
           {shown === 'new-project' && <NewProject onClose={close} />}
           {shown === 'new-draft' && <NewDraft onClose={close} />}
+          {shown === 'rename-draft' && <RenameDraft onClose={close} />}
+          {shown === 'delete-draft' && <DeleteDraft onClose={close} />}
         </Suspense>
       </LoadBoundary>
       <LoadBoundary fallback={null}>

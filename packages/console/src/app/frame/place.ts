@@ -1,8 +1,8 @@
-import { ApiError } from '@stet/sdk'
+import { ApiError, type Version } from '@stet/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { usePreferences } from '../preferences.ts'
-import { versionQuery, versionsQuery } from '../queries.ts'
+import { deletedDraftQuery, versionQuery, versionsQuery } from '../queries.ts'
 
 /** The project of the address, or the one that was open last. Null if there is neither. */
 export function useProjectId(): number | null {
@@ -28,6 +28,19 @@ export function useIsUnknownVersion(projectId: number, version: string): boolean
   const isListed = version === 'live' || !data || data.some(({ uuid }) => uuid === version)
   const { error } = useQuery({ ...versionQuery(projectId, version), enabled: !isListed })
   return !isListed && isMissing(error)
+}
+
+/** The draft of an unknown version's address, if it was deleted and can be restored. */
+export function useDeletedDraft(projectId: number, version: string, isUnknown: boolean) {
+  return useQuery({ ...deletedDraftQuery(projectId, version), enabled: isUnknown })
+}
+
+/** The draft of the address. */
+export function useOpenDraft(): Version | undefined {
+  const projectId = useProjectId()
+  const { version } = useParams({ strict: false })
+  const { data } = useQuery({ ...versionsQuery(projectId ?? 0), enabled: projectId !== null })
+  return data?.find(({ uuid, status }) => uuid === version && status === 'draft')
 }
 
 function isMissing(error: unknown): boolean {

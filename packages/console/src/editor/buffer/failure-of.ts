@@ -19,7 +19,8 @@ export function problemOf(error: unknown): Problem {
   if (error.status === 429 || error.errorCode === 'ServiceUnavailableError')
     return { kind: 'busy', retryMs: retryMsOf(error) }
   if (error.status >= 500 || error.status === 408) return { kind: 'offline' }
-  return { kind: 'refused', message: messageOf(error) }
+  const message = error.reason === 'unknown-version' ? 'the draft was deleted' : messageOf(error)
+  return { kind: 'refused', message }
 }
 
 function retryMsOf({ headers }: ApiError): number {

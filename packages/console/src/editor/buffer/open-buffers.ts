@@ -1,6 +1,6 @@
 import { isOutage, noticeOutage, onOutageEnd } from '../../app/frame/lines/connection.ts'
 import { noticeSignedOut, onResume, stet } from '../../app/session.ts'
-import { registerTexts, setLeftPrompts } from '../../app/unsaved.ts'
+import { noticeTexts, registerTexts } from '../../app/unsaved.ts'
 import { isUnsaved } from '../autosave.ts'
 import { PromptBuffer } from './prompt-buffer.ts'
 import type { PromptPlace } from './unsaved-copy.ts'
@@ -176,6 +176,7 @@ function buffersOf(some: readonly Entry[]): PromptBuffer[] {
 
 function noticeChange(): void {
   const left = buffersOf([...entries.values()].filter(({ users }) => users === 0))
-  setLeftPrompts(left.filter(({ state }) => state.problem ?? state.conflict).map(({ place }) => place))
+  const stuck = left.filter(({ state }) => state.problem ?? state.conflict)
+  noticeTexts(stuck.map(({ place, state }) => ({ ...place, text: state.text })))
   for (const watcher of watchers) watcher()
 }

@@ -1,3 +1,4 @@
+import type { Version } from '@stet/sdk'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -50,7 +51,7 @@ export function ChangesPage() {
   )
 }
 
-function DraftChanges({ projectId, draft }: { projectId: number; draft: { uuid: string; title: string } }) {
+function DraftChanges({ projectId, draft }: { projectId: number; draft: Version }) {
   const { data } = useSuspenseQuery({ ...diffQuery(projectId, draft.uuid), refetchInterval: listInterval })
   const { prompt, view } = route.useSearch()
   const navigate = route.useNavigate()

@@ -17,7 +17,7 @@ import css from './page.module.css'
 
 interface PublishProps {
   projectId: number
-  draft: Pick<Version, 'uuid' | 'title'>
+  draft: Version
   changes: readonly PromptChange[]
   open: boolean
   onClose: () => void
@@ -27,8 +27,9 @@ const forceWord = 'overwrite'
 
 /** Names a draft and makes it live. What stops it is shown here, each with its way out. */
 export function PublishDialog({ projectId, draft, changes, open, onClose }: PublishProps) {
-  const [title, setTitle] = useState(draft.title)
-  const [description, setDescription] = useState('')
+  const [typed, setTyped] = useState<{ title?: string; description?: string }>({})
+  const title = typed.title ?? draft.title
+  const description = typed.description ?? draft.description ?? ''
   const [resolving, setResolving] = useState<Conflict | null>(null)
   const publish = usePublish(projectId, draft.uuid, onClose)
   const close = () => {
@@ -53,12 +54,17 @@ export function PublishDialog({ projectId, draft, changes, open, onClose }: Publ
         onSubmit={() => publish.mutate({ title, description })}
         onClose={close}
       >
-        <TextField label="Title" value={title} maxLength={256} onChange={({ target }) => setTitle(target.value)} />
+        <TextField
+          label="Title"
+          value={title}
+          maxLength={256}
+          onChange={({ target }) => setTyped({ ...typed, title: target.value })}
+        />
         <TextAreaField
           label="Release notes"
           note="optional"
           value={description}
-          onChange={({ target }) => setDescription(target.value)}
+          onChange={({ target }) => setTyped({ ...typed, description: target.value })}
         />
         <PublishChecks
           projectId={projectId}

@@ -100,7 +100,7 @@ function usePlace(projectId: number, version: string): EditPlace & { isKnown: bo
     isLive: version === 'live' || found?.isLive === true,
     isDraft: found?.status === 'draft',
     // A project without a live version answers 404 for `live`. If the versions cannot be read, the tree shows the error.
-    isKnown: version !== 'live' || found !== undefined || versions.isError,
+    isKnown: version !== 'live' || found !== undefined || versions.isError || versions.data?.length === 0,
   }
 }
 

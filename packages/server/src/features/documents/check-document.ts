@@ -107,6 +107,10 @@ export function loadWith(written: ReadonlyMap<string, SourceText | null>, load: 
   }
 }
 
+export function byPath(texts: readonly SourceText[]): Map<string, SourceText> {
+  return new Map(texts.map((text) => [text.path, text]))
+}
+
 export function describeChecked(version: Version, { text, scan }: Pick<CheckedText, 'text' | 'scan'>): Document {
   return { ...describeKnown(version, text, scan), resolvedContent: scan.resolvedContent }
 }

@@ -24,6 +24,8 @@ export type TextHead = Pick<DocumentText, 'documentUuid' | 'path' | 'contentHash
 
 export interface Document extends UnresolvedDocument {
   resolvedContent: string
+  /** Set by a write that merged its text with a newer one. */
+  merged?: true
 }
 
 export interface UnresolvedDocument extends DocumentText {

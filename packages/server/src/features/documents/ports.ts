@@ -74,6 +74,8 @@ export interface DocumentStore {
   listDifferingPaths(workspaceId: number, one: VersionSet, other: VersionSet): Promise<string[]>
   listPaths(workspaceId: number, set: VersionSet, limit: number): Promise<string[]>
   findOptional(workspaceId: number, set: VersionSet, path: string): Promise<DocumentText | null>
+  /** Returns the text with this hash that any version, earlier revision or draft has at the path. */
+  findContentOptional(workspaceId: number, projectId: number, path: string, contentHash: string): Promise<string | null>
   /** True if any version of the project has or had the document. */
   knowsDocument(workspaceId: number, projectId: number, documentUuid: string): Promise<boolean>
   /** Lists the slots at the paths, in path order. Default: every path for which the draft has a row. */

@@ -41,7 +41,7 @@ function differs(expected: string | undefined, actual: string | null): expected 
 }
 
 // An ETag may end with a hash of the resolved content. It is dropped, because a write replaces only the text.
-function hashIn(tag: string): string {
+export function hashIn(tag: string): string {
   return tag.slice(0, 64)
 }
 

@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { AppError, refuse } from '../../shared/app-error.ts'
+import type { Caller } from '../../shared/caller.ts'
 import type { Needs } from '../deps.ts'
 import type { Version } from '../projects/project.ts'
+import { addRelease } from '../projects/release.ts'
 import { changeProject, type ProjectWriter } from './change-project.ts'
 import { checkText, describeChecked, hashContent, loadFromVersion, loadWith } from './check-document.ts'
 import type { Document, DocumentText } from './document.ts'
 import { assertCreatablePath, normalizeDocumentPath } from './document-path.ts'
-import { editVersion, type MergedVersion } from './edit-version.ts'
-import { deleteText, hashesOf, type NewText, shownIn, writeText } from './overlay.ts'
-import type { Slot } from './ports.ts'
+import { assertCurrent, type CurrentWrites, mergedTexts, writeMerged } from './merge/write-merged.ts'
+import { deleteText, editMerged, hashesOf, type NewText, shownIn, writeText } from './overlay.ts'
+import type { MergedText, Slot } from './ports.ts'
 import { assertPreconditions, type Preconditions } from './preconditions.ts'
 import { documentNotFound, findPrompt } from './read-document.ts'
 import { findVersionRow, ownerOf, resolveVersion, type VersionAddress } from './version-ref.ts'
@@ -23,6 +25,10 @@ export interface DocumentInput extends VersionAddress {
 export interface CreateOrUpdateInput extends DocumentInput, Preconditions {
   /** Allows an in-place edit of a merged version. */
   force: boolean
+  /** In a draft: merges the text if the document has changed since `baseHash`, instead of refusing the write. */
+  merge?: boolean
+  /** The text with the hash `baseHash`. */
+  base?: string
 }
 
 /** @throws AppError BadRequestError for the path or a merged version, NotFoundError, ConflictError for a taken path. */
@@ -52,22 +58,41 @@ export async function getOrCreateDocument(deps: Writes, input: DocumentInput): P
 
 /**
  * Without preconditions, the last write wins.
- * @throws AppError BadRequestError for the path, a merged version without force, or a merged version with `liveHash`;
- * ForbiddenError for force without the key scope `publish`; NotFoundError, PreconditionFailedError, ConflictError.
+ * @throws AppError BadRequestError for the path, a merged version without force, a merged version with `liveHash`, or a
+ * wrong `base`; ForbiddenError for force without the key scope `publish`; NotFoundError, PreconditionFailedError,
+ * ConflictError.
  */
 export async function createOrUpdateDocument(deps: Writes, input: CreateOrUpdateInput): Promise<Document> {
-  return saveDocument(deps, input, async (writer, version, path) => {
-    if (version.number !== null) return forceText(writer, input, { ...version, number: version.number }, path)
-    const slot = await findSlot(writer, input, version, path)
-    assertPreconditions(path, hashesOf(slot), input)
-    return writeDraft(writer, input, version, slot, input.liveHash !== undefined)
+  const { merge, baseHash, base, content } = input
+  if (!merge || baseHash === undefined) return updateDocument(deps, input)
+  const path = normalizeDocumentPath(input.path)
+  return writeMerged(deps, input, [{ path, content, baseHash, base }], (current) => {
+    const { content: text, baseHash: replaced } = current.get(path) ?? { content, baseHash }
+    return updateDocument(deps, { ...input, content: text ?? content, baseHash: replaced }, current)
   })
+}
+
+function updateDocument(deps: Writes, input: CreateOrUpdateInput, current?: CurrentWrites): Promise<Document> {
+  const isMerged = mergedTexts(current).length > 0
+  return saveDocument(
+    deps,
+    input,
+    async (writer, version, path) => {
+      if (version.number !== null) return forceText(writer, input, { ...version, number: version.number }, path)
+      const slot = await findSlot(writer, input, version, path)
+      if (current) assertCurrent(current, [slot])
+      assertPreconditions(path, hashesOf(slot), input)
+      return writeDraft(writer, input, version, slot, input.liveHash !== undefined)
+    },
+    isMerged,
+  )
 }
 
 async function saveDocument(
   deps: Writes,
   input: DocumentInput,
   write: (writer: ProjectWriter, version: Version, path: string) => Promise<DocumentText>,
+  isMerged = false,
 ): Promise<Document> {
   const path = normalizeDocumentPath(input.path)
   assertCreatablePath(path)
@@ -78,7 +103,8 @@ async function saveDocument(
   const { scan } = await checkText(deps, written, load, ownerOf(input))
   return changeProject(deps, input, async (writer) => {
     const version = await findVersionRow(writer.stores, input)
-    return describeChecked(version, { text: await write(writer, version, path), scan })
+    const document = describeChecked(version, { text: await write(writer, version, path), scan })
+    return isMerged ? { ...document, merged: true } : document
   })
 }
 
@@ -137,6 +163,38 @@ async function forceText(
     writer.audit('audit.force-edit', { workspaceId, versionUuid: version.uuid, path, ...hashes, by: apiKeyId })
   }
   return readBack(writer, workspaceId, version, path)
+}
+
+export type MergedVersion = Version & { number: number }
+
+interface EditVersionInput {
+  caller: Caller
+  version: MergedVersion
+  /** The text that the edit replaces. Null if the version has no such prompt. */
+  old: MergedText | null
+  text: NewText
+}
+
+/**
+ * Edits a merged version in place. The replaced text stays readable as a revision. If live serves the version, the edit
+ * is a release too. Returns the version at its new revision.
+ */
+export async function editVersion(
+  { stores, project, at }: ProjectWriter,
+  { caller, version, old, text }: EditVersionInput,
+): Promise<MergedVersion> {
+  const { workspaceId } = caller
+  const head = await stores.versions.findHeadOptional(workspaceId, project.id)
+  const replacement = editMerged(old, { ...version, isHead: head?.id === version.id }, text)
+  await stores.documents.replaceMerged(workspaceId, version, replacement)
+  const edited = { ...version, revision: version.revision + 1 }
+  const documentUuid = old?.documentUuid ?? text.documentUuid
+  await stores.documents.recordForcedEdit(workspaceId, version, {
+    ...{ revision: edited.revision, old, text: { ...text, documentUuid } },
+    ...{ authorId: text.by.id, at: text.at },
+  })
+  if (version.isLive) await addRelease(stores, { caller, project, version: edited, kind: 'edit', at })
+  return edited
 }
 
 function newText({ at }: ProjectWriter, { content, caller }: DocumentInput, path: string): NewText {

@@ -6,8 +6,8 @@ import type { Needs, Stores } from '../deps.ts'
 import { changeProject, type ProjectWriter } from '../documents/change-project.ts'
 import { hashContent } from '../documents/check-document.ts'
 import { assertCreatablePath, normalizeDocumentPath } from '../documents/document-path.ts'
-import { editVersion, type MergedVersion } from '../documents/edit-version.ts'
 import { isChange } from '../documents/overlay.ts'
+import { editVersion, type MergedVersion } from '../documents/save-document.ts'
 import { findVersionRow, type VersionAddress } from '../documents/version-ref.ts'
 import { NEW_DRAFT, type RecordedVersion, type Version } from '../projects/project.ts'
 import { mergeDraft } from './merge-draft.ts'
@@ -79,12 +79,7 @@ async function replay(
 }
 
 /** Returns the number of changes. */
-async function merge(
-  writer: ProjectWriter,
-  input: ImportVersionInput,
-  draft: Version,
-  at: Date,
-): Promise<number> {
+async function merge(writer: ProjectWriter, input: ImportVersionInput, draft: Version, at: Date): Promise<number> {
   const { caller, title, description } = input
   const slots = await writer.stores.documents.listSlotHeads(caller.workspaceId, draft)
   const changes = slots.filter(isChange)

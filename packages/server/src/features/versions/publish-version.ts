@@ -20,6 +20,15 @@ import {
   hashesIn,
   type PlannedDraft,
 } from './drafts/compile-draft.ts'
+import {
+  ChangedMeanwhile,
+  hashesOfConflict,
+  type LiveMerges,
+  mergeWithLive,
+  noMerges,
+  withMerges,
+  writeMerges,
+} from './drafts/merge-with-live.ts'
 import { mergeDraft } from './merge-draft.ts'
 
 type PublishVersionInput = VersionAddress & PublishVersionBody
@@ -63,22 +72,22 @@ export async function publishPlanned(
   await findProject(deps, input.caller, input.projectId)
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const planned = await plan(deps.stores)
-    if (!input.force) assertNoConflict(planned.slots)
-    const compiled = await compileDraft(deps, ownerOf(input), planned)
+    const merges = input.merge ? await mergeWithLive(deps, ownerOf(input), planned) : noMerges
+    if (!input.force) assertNoConflict(planned.slots, merges)
+    const compiled = await compileDraft(deps, ownerOf(input), withMerges(planned, merges))
     if (input.block?.includes('configuration')) assertConfigured(compiled.changed)
     try {
-      return await changeProject(deps, input, async (writer) =>
-        publishCompiled(writer, input, await write(writer), compiled),
-      )
+      return await changeProject(deps, input, async (writer) => {
+        const draft = await write(writer)
+        await writeMerges(writer, input.caller, draft, merges)
+        return publishCompiled(writer, input, draft, compiled)
+      })
     } catch (error) {
       if (!(error instanceof ChangedMeanwhile)) throw error
     }
   }
   throw refuse('draft-kept-changing')
 }
-
-/** Rolls back a transaction that would publish uncompiled texts. */
-class ChangedMeanwhile extends Error {}
 
 async function publishCompiled(
   writer: ProjectWriter,
@@ -90,6 +99,8 @@ async function publishCompiled(
   const { workspaceId, author } = input.caller
   assertServed(project, input.expectedVersionUuid)
   const slots = await stores.documents.listSlotHeads(workspaceId, draft)
+  // A conflict with a text of live that is newer than the merges may merge too.
+  if (input.merge && !input.force && slots.some(isConflict)) throw new ChangedMeanwhile()
   if (!input.force) assertNoConflict(slots)
   const changes = slots.filter(isChange)
   const texts = await stores.documents.list(workspaceId, draft, { paths: compiled.paths, orReferring: true })
@@ -124,13 +135,10 @@ async function findDraft(stores: Stores, input: PublishVersionInput): Promise<Ve
   return version
 }
 
-function assertNoConflict(slots: readonly SlotOf<TextHead>[]): void {
-  const conflicts = slots.filter(isConflict).map(({ path, draft, live }) => ({
-    path,
-    documentUuid: live?.documentUuid ?? draft?.documentUuid,
-    baseHash: draft?.baseHash ?? null,
-    liveHash: live?.contentHash ?? null,
-    draftHash: draft && draft.deletedAt === null ? draft.contentHash : null,
-  }))
-  if (conflicts.length > 0) throw refuse('live-changed', { conflicts })
+/** @throws AppError ConflictError for conflicts that are not merged. */
+function assertNoConflict(slots: readonly SlotOf<TextHead>[], { clean, conflicts }: LiveMerges = noMerges): void {
+  const found = slots
+    .filter((slot) => isConflict(slot) && !clean.has(slot.path))
+    .map((slot) => conflicts.get(slot.path) ?? hashesOfConflict(slot))
+  if (found.length > 0) throw refuse('live-changed', { conflicts: found })
 }

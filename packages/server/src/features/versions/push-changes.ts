@@ -7,6 +7,13 @@ import { changeProject } from '../documents/change-project.ts'
 import { hashContent } from '../documents/check-document.ts'
 import type { DocumentText, TextHead } from '../documents/document.ts'
 import { assertCreatablePath, normalizeDocumentPath } from '../documents/document-path.ts'
+import {
+  assertCurrent,
+  type CurrentWrites,
+  type MergingWrite,
+  mergedTexts,
+  writeMerged,
+} from '../documents/merge/write-merged.ts'
 import { deleteText, hashesOf, isChange, type Revision, shownIn, writeText } from '../documents/overlay.ts'
 import type { DraftWrite, Slot, SlotOf, VersionSet } from '../documents/ports.ts'
 import { assertHashes } from '../documents/preconditions.ts'
@@ -15,26 +22,51 @@ import { findVersionRow, type VersionAddress } from '../documents/version-ref.ts
 /** `documentsProcessed` counts the changes that are not `unchanged`, the other numbers the changed texts. */
 export type PushResult = Omit<PushBody, 'commitUuid'>
 
+type Pushes = Needs<'stores' | 'transaction' | 'liveCache' | 'templates' | 'clock' | 'logger'>
+
 /** @throws AppError BadRequestError, NotFoundError, ConflictError with all mismatched `baseHash` and `liveHash`. */
 export async function pushChanges(
-  deps: Needs<'transaction' | 'liveCache' | 'clock' | 'logger'>,
-  input: VersionAddress & { changes: readonly Change[] },
+  deps: Pushes,
+  input: VersionAddress & { changes: readonly Change[]; merge?: boolean },
 ): Promise<PushResult> {
   const push = { changes: readChanges(input.changes), replaces: false }
+  if (!input.merge) return writePush(deps, input, push)
+  return writeMerged(deps, input, [...push.changes].map(mergingWrite), (current) =>
+    writePush(deps, input, { ...push, changes: withCurrent(push.changes, current), current }),
+  )
+}
+
+function writePush(deps: Pushes, input: VersionAddress, push: Push): Promise<PushResult> {
   return changeProject(deps, input, async (writer) => {
     const version = await findVersionRow(writer.stores, input)
     if (version.number !== null) throw refuse('merged-version')
     const plan = await planPush(writer.stores, version, { ...push, at: writer.at, caller: input.caller })
     if (await writePlan(writer.stores, input.caller.workspaceId, version, plan)) await writer.touch(version)
     const { added, modified, deleted } = plan
-    return { versionUuid: version.uuid, documentsProcessed: push.changes.size, added, modified, deleted }
+    const merged = mergedTexts(push.current)
+    const counts = { documentsProcessed: push.changes.size, added, modified, deleted }
+    return { versionUuid: version.uuid, ...counts, ...(merged.length > 0 && { merged }) }
   })
+}
+
+function mergingWrite([path, { status, content, baseHash = '', base }]: [string, Change]): MergingWrite {
+  return { path, content: status === 'deleted' ? null : (content ?? null), baseHash, base }
+}
+
+function withCurrent(changes: ReadonlyMap<string, Change>, current: CurrentWrites): Map<string, Change> {
+  const replaced = [...changes].map(([path, change]): [string, Change] => {
+    const { content, baseHash = '' } = current.get(path) ?? change
+    return [path, { ...change, ...(typeof content === 'string' && { content }), baseHash }]
+  })
+  return new Map(replaced)
 }
 
 export interface Push {
   changes: ReadonlyMap<string, Change>
   /** Drops the draft's other changes. Hashes are then compared with live, because a draft's author may not know its texts. */
   replaces: boolean
+  /** The same changes, if they are merged with newer texts. */
+  current?: CurrentWrites
 }
 
 /**
@@ -48,6 +80,7 @@ export async function planPush(
 ): Promise<Plan> {
   const { workspaceId, author } = caller
   const slots = await documents.listSlots(workspaceId, draft, [...push.changes.keys()])
+  if (push.current) assertCurrent(push.current, slots)
   const plan = planChanges(push, new Map(slots.map((slot) => [slot.path, slot])), { at, by: author })
   if (!push.replaces) return plan
   const heads = await documents.listSlotHeads(workspaceId, draft)

@@ -3,6 +3,7 @@ import type { contract } from '@stet/contract'
 import type { Request, Response } from 'express'
 import { checkPrompt } from '../../features/checks/check-prompt.ts'
 import type { Document } from '../../features/documents/document.ts'
+import { mergeDocuments } from '../../features/documents/merge/merge-documents.ts'
 import { listDocuments, listUnresolved, readDocument } from '../../features/documents/read-document.ts'
 import {
   createDocument,
@@ -65,6 +66,9 @@ export function documentRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<typ
       const input = { ...address, path: params.path, ...(ifMatch === undefined ? {} : { ifMatch }) }
       const { documentUuid, path } = await deleteDocument(deps, input)
       return { status: 200, body: { documentUuid, path } }
+    },
+    merge: async ({ params, body, res }) => {
+      return { status: 200, body: await mergeDocuments(deps, { ...body, ...addressOf(params, res) }) }
     },
     check: async ({ params, body, res }) => {
       const address = addressOf(params, res)

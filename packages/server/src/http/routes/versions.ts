@@ -1,11 +1,12 @@
 import type { contract } from '@stet/contract'
-import type { RevertResult, VersionDiff } from '@stet/contract/vocabulary'
+import type { RevertResult, UpdateResult, VersionDiff } from '@stet/contract/vocabulary'
 import { requireScope } from '../../features/access/api-key.ts'
 import { readVersionRef } from '../../features/documents/version-ref.ts'
 import { createVersion } from '../../features/versions/create-version.ts'
 import { diffVersions } from '../../features/versions/diff-versions.ts'
 import { deleteDraft, restoreDraft } from '../../features/versions/drafts/delete-draft.ts'
 import { updateDraft } from '../../features/versions/drafts/update-draft.ts'
+import { updateFromEnvironment } from '../../features/versions/drafts/update-from-environment.ts'
 import { importVersion } from '../../features/versions/import-version.ts'
 import { publishVersion } from '../../features/versions/publish-version.ts'
 import { pushChanges } from '../../features/versions/push-changes.ts'
@@ -58,7 +59,16 @@ export function versionRoutes(deps: HttpDeps, unread: UnreadBudget): Routes<type
       ),
     push: async ({ params, body, req, res }) =>
       onlyOnce(deps, { req, res, status: 200, bodyOf: pushBody }, (own) =>
-        pushChanges(own, { ...body, caller: callerOf(res), ...versionAddress(params) }),
+        pushChanges(own, { ...body, caller: callerOf(res), ...versionAddress(params), signal: whileOpen(res) }),
+      ),
+    updateFromEnvironment: async ({ params, body, req, res }) =>
+      onlyOnce(deps, { req, res, status: 200, bodyOf: (updated: UpdateResult) => updated }, (own) =>
+        updateFromEnvironment(own, {
+          ...body,
+          caller: callerOf(res),
+          ...versionAddress(params),
+          signal: whileOpen(res),
+        }),
       ),
     revert: async ({ params, body, req, res }) =>
       onlyOnce(deps, { req, res, status: 200, bodyOf: (reverted: RevertResult) => reverted }, (own) =>

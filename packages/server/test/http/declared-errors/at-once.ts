@@ -1,4 +1,5 @@
 /** Causes that affect the whole server, so that every route reports them. */
+import { hash } from 'node:crypto'
 import type { ErrorCause } from '@stet/contract'
 import { generateApiKey } from '../../../src/features/access/api-key.ts'
 import { keepEvaluating } from '../../templates/support/keep-evaluating.ts'
@@ -69,10 +70,15 @@ async function callWithoutTables(routes: readonly WalkedRoute[], { world }: Serv
 
 async function callWhileEvaluating(routes: readonly WalkedRoute[]): Promise<ApiAnswer[]> {
   const { server, api } = await openServer({ STET_MAX_EVALUATIONS_PER_KEY: '1' })
-  const project = await createTestProject(api, { live: 'x' })
-  const draft = await project.newDraft()
   // A push does not compile, so reading these texts needs an evaluation. They are too long for the server's own thread.
   const long = ' {{ a.b }}'.padEnd(20_000, 'x')
+  const [base, top, bottom] = [`1\n\n${long}\n\n1`, `2\n\n${long}\n\n1`, `1\n\n${long}\n\n2`]
+  const project = await createTestProject(api, { live: 'x', merged: base })
+  const [draft, other] = [await project.newDraft(), await project.newDraft()]
+  const change = (content: string) => ({ path: 'merged', status: 'modified', content, baseHash: hash('sha256', base) })
+  await api('POST', `${draft}/push`, { body: { changes: [change(top)] } })
+  await api('POST', `${other}/push`, { body: { changes: [change(bottom)] } })
+  await api('POST', `${other}/publish`)
   const changes = ['one', 'two', 'three'].map((path) => ({ path, content: path + long, status: 'added' }))
   await api('POST', `${draft}/push`, { body: { changes } })
   const key = await issueKey(api, { scopes: ['admin'] })
@@ -84,8 +90,11 @@ async function callWhileEvaluating(routes: readonly WalkedRoute[]): Promise<ApiA
     routes.map((route) => {
       const path = fill(route.path, { ...address, path: 'three' })
       const document = { path: route.name === 'documents.create' ? 'new' : 'two', prompt: `New${long}`, messages: [] }
-      const version = { name: 'new', changes: [{ path: 'new', content: `New${long}`, status: 'added' }], publish: {} }
-      const body = { ...document, ...version }
+      const added = { path: 'new', content: `New${long}`, status: 'added' }
+      const isCreation = route.name === 'versions.create'
+      const version = { name: 'new', changes: [isCreation ? added : change(bottom)], publish: {} }
+      const items = [{ path: 'merged', prompt: bottom, baseHash: hash('sha256', base) }]
+      const body = { ...document, ...version, items, ...(/push|publish/.test(route.path) && { merge: true }) }
       return httpCall(route.method, `${server.url}/api/v3${path}`, {
         headers: { authorization: `Bearer ${key}` },
         ...(route.method === 'GET' ? {} : { body }),

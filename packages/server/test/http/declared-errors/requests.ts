@@ -51,6 +51,7 @@ export const successes: Record<string, Success> = {
     ids: await inDraft(world),
     body: { changes: [{ path: newName(), status: 'added', content: 'x' }] },
   }),
+  'versions.updateFromEnvironment': async (world) => ({ ids: await inDraft(world) }),
   'versions.revert': async (world) => ({ ids: await inDraft(world), body: {} }),
   'versions.diff': async (world) => ({ ids: await inDraft(world) }),
   'versions.tree': async (world) => ({ ids: await inDraft(world) }),
@@ -67,6 +68,10 @@ export const successes: Record<string, Success> = {
   'documents.getOrCreate': async (world) => ({ ids: await inDraft(world), body: { path: newName() } }),
   'documents.createOrUpdate': async (world) => ({ ids: await inDraft(world), body: { path: newName(), prompt: 'x' } }),
   'documents.delete': async (world) => ({ ids: { ...(await inDraft(world)), path: 'hello' } }),
+  'documents.merge': async (world) => ({
+    ids: await inDraft(world),
+    body: { items: [{ path: 'hello', prompt: 'x', baseHash: '' }] },
+  }),
   'documents.check': async (world) => ({ ids: await inDraft(world), body: { path: 'hello' } }),
   'runs.run': async (world) => ({ ids: await inLive(world), body: { path: 'hello', parameters: { name: 'Ada' } } }),
   'runs.chat': async (world) => {

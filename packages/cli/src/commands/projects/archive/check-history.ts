@@ -52,7 +52,7 @@ function checkChanges({ number, changes, revisions }: ArchivedVersion, live: Rea
   if (number === null && revisions) throw new Refused(`${place} has revisions`)
   const seen = new Set<string>()
   for (const { path, status } of changes) {
-    if (!isPromptPath(path)) throw new Refused(`${place} has an invalid path: ${JSON.stringify(path)}`)
+    checkPath(place, path)
     if (seen.has(path)) throw new Refused(`${place} changes ${path} twice`)
     seen.add(path)
     if ((status === 'added') === live.has(path))
@@ -64,10 +64,14 @@ function checkRevisions({ number, revisions = [] }: ArchivedVersion, published: 
   const state = new Map(published)
   for (const [index, edit] of revisions.entries()) {
     const { path, oldHash, hash } = edit
-    if (!isPromptPath(path)) throw new Refused(`version ${number} has an invalid path: ${JSON.stringify(path)}`)
+    checkPath(`version ${number}`, path)
     const old = state.get(path) ?? null
     if (edit.revision !== index + 1 || old !== oldHash || old === hash)
       throw new Refused(`revision ${edit.revision} of version ${number} does not follow the one before it`)
     state.set(path, hash)
   }
+}
+
+function checkPath(place: string, path: string): void {
+  if (!isPromptPath(path)) throw new Refused(`${place} has an invalid path: ${JSON.stringify(path)}`)
 }

@@ -91,11 +91,7 @@ async function continueIn(
   if (!isPrefix || (next && !next.isLive && next.revision > 0)) {
     const hint =
       kind.unfinishedName === undefined ? 'import into a new project' : `run stet projects delete ${projectId}`
-    throw new CliError(
-      'conflict',
-      `Project ${projectId} "${name}" has versions, edits or rollbacks that are not in the archive`,
-      { hint },
-    )
+    throw new CliError('conflict', `Project ${projectId} "${name}" has a history that is not in the archive`, { hint })
   }
   const numberOf = new Map(merged.map(({ uuid, version }) => [uuid, version]))
   const drafts = versions.filter(({ version }) => version === null)

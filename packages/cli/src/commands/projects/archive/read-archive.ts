@@ -21,6 +21,8 @@ import {
   valuesIn,
 } from './project-archive.ts'
 
+const hint = 'make the archive again with stet projects export'
+
 /** Reads and verifies an archive. @throws CliError that says what is wrong with the file */
 export async function readArchive(file: string): Promise<ProjectArchive> {
   try {
@@ -30,9 +32,7 @@ export async function readArchive(file: string): Promise<ProjectArchive> {
     return archive
   } catch (error) {
     if (!(error instanceof Refused)) throw error
-    throw new CliError('invalid', `${file} is not a valid project archive: ${error.message}`, {
-      hint: 'make the archive again with stet projects export',
-    })
+    throw new CliError('invalid', `${file} is not a valid project archive: ${error.message}`, { hint })
   }
 }
 
@@ -177,9 +177,7 @@ async function* unpacked(file: string): AsyncGenerator<Buffer> {
     }
   } catch (error) {
     if (error instanceof CliError || error instanceof Refused) throw error
-    throw new CliError('invalid', `${file} is truncated, damaged or not a project archive`, {
-      hint: 'make the archive again with stet projects export',
-    })
+    throw new CliError('invalid', `${file} is truncated, damaged or not a project archive`, { hint })
   }
 }
 

@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { FormDialog } from '../../../ui/dialog.tsx'
 import { TextField } from '../../../ui/field.tsx'
 import { messageOf } from '../../failure.tsx'
@@ -11,18 +11,20 @@ interface NameDialogProps {
   initial?: string
   onClose: () => void
   /** A rejection is shown at the field, and the dialog stays open. */
-  onCreate: (name: string) => Promise<unknown>
+  onName: (name: string) => Promise<unknown>
+  /** Further fields. */
+  children?: ReactNode
 }
 
-/** Asks for the name of something new. */
-export function NameDialog({ title, text, action, initial = '', onClose, onCreate }: NameDialogProps) {
+/** Asks for a name. */
+export function NameDialog({ title, text, action, initial = '', onClose, onName, children }: NameDialogProps) {
   const [name, setName] = useState(initial)
   const [state, setState] = useState<'idle' | 'busy' | { problem: string }>('idle')
   const submit = async () => {
     if (!name.trim()) return setState({ problem: 'Enter a name' })
     setState('busy')
     try {
-      await onCreate(name.trim())
+      await onName(name.trim())
       onClose()
     } catch (error) {
       setState({ problem: messageOf(error) })
@@ -37,6 +39,7 @@ export function NameDialog({ title, text, action, initial = '', onClose, onCreat
         problem={typeof state === 'object' && state.problem}
         onChange={(event) => setName(event.target.value)}
       />
+      {children}
     </FormDialog>
   )
 }

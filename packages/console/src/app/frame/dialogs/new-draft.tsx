@@ -20,7 +20,7 @@ export default function NewDraft({ onClose }: { onClose: () => void }) {
       action="Create draft"
       initial={`${author.name} · ${day.format(new Date())}`}
       onClose={onClose}
-      onCreate={async (name) => {
+      onName={async (name) => {
         const { uuid } = await stet.versions.create(name, { projectId })
         await queryClient.invalidateQueries({ queryKey: versionsQuery(projectId).queryKey })
         await navigate({ to: '/p/$project/v/$version/prompts', params: { project: String(projectId), version: uuid } })

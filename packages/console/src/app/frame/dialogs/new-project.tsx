@@ -13,7 +13,7 @@ export default function NewProject({ onClose }: { onClose: () => void }) {
       text="A project has its own prompts, drafts and live version. Programs name it by its id."
       action="Create project"
       onClose={onClose}
-      onCreate={async (name) => {
+      onName={async (name) => {
         const { project, version } = await stet.projects.create(name)
         await queryClient.invalidateQueries({ queryKey: projectsQuery.queryKey })
         await navigate({

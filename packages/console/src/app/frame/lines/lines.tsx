@@ -2,11 +2,13 @@ import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEffect, useEffectEvent, useState } from 'react'
 import { Button, buttonClass } from '../../../ui/button.tsx'
+import { CopyButton } from '../../../ui/copy.tsx'
 import { Notice } from '../../../ui/states.tsx'
 import { base, sessionQuery } from '../../session.ts'
 import { useLeftPrompts } from '../../unsaved.ts'
 import css from '../frame.module.css'
 import { type Outage, planNextAttempt, useOutage } from './connection.ts'
+import { DeletedDraftLine } from './deleted-draft.tsx'
 import { reload, useStale } from './upgrade.ts'
 
 /** What concerns the whole page: an updated server, a server that does not answer, a connection that others can read. */
@@ -21,6 +23,7 @@ export function Lines() {
         </Notice>
       )}
       {outage && <OutageLine outage={outage} />}
+      <DeletedDraftLine />
       <LeftPrompts />
       <UnencryptedLine />
     </div>
@@ -29,18 +32,21 @@ export function Lines() {
 
 /** Prompts that the user has left before their text could be saved. */
 function LeftPrompts() {
-  return useLeftPrompts().map(({ projectId, versionUuid, path }) => (
+  return useLeftPrompts().map(({ projectId, versionUuid, path, text }) => (
     <Notice
       key={`${projectId} ${versionUuid} ${path}`}
       tone="amber"
       actions={
-        <Link
-          to="/p/$project/v/$version/prompts/$"
-          params={{ project: String(projectId), version: versionUuid, _splat: path }}
-          className={buttonClass()}
-        >
-          Open
-        </Link>
+        <>
+          <CopyButton text={text} label="Copy it" />
+          <Link
+            to="/p/$project/v/$version/prompts/$"
+            params={{ project: String(projectId), version: versionUuid, _splat: path }}
+            className={buttonClass()}
+          >
+            Open
+          </Link>
+        </>
       }
     >
       {path} is not saved

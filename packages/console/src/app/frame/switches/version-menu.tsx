@@ -70,6 +70,16 @@ export default function VersionMenu({ trigger, projectId, version }: VersionMenu
       <MenuItem blocked={needsWrite} onSelect={() => openOverlay('new-draft')}>
         New draft…
       </MenuItem>
+      {drafts.some(({ uuid }) => uuid === version) && (
+        <>
+          <MenuItem blocked={needsWrite} onSelect={() => openOverlay('rename-draft')}>
+            Rename draft…
+          </MenuItem>
+          <MenuItem danger blocked={needsWrite} onSelect={() => openOverlay('delete-draft')}>
+            Delete draft…
+          </MenuItem>
+        </>
+      )}
     </Menu>
   )
 }

@@ -25,7 +25,8 @@ export interface Edited {
  * @throws ConflictError if the path has a prompt, BadRequestError if the path is not valid
  */
 export function createPrompt(place: EditPlace, path: string, content: string): Promise<Edited> {
-  return edited(place, (versionUuid) => push(place, versionUuid, [{ path, status: 'added', content, baseHash: '' }]))
+  const changes: Change[] = [{ path, status: 'added', content, baseHash: '' }]
+  return edited(place, (versionUuid) => push(place, versionUuid, changes), changes)
 }
 
 /**
@@ -104,11 +105,17 @@ function bufferOf({ projectId, versionUuid }: EditPlace, path: string) {
   return openBuffers.get({ projectId, versionUuid, path }).buffer
 }
 
-async function edited(place: EditPlace, change: (versionUuid: string) => Promise<unknown>): Promise<Edited> {
+/** @param changes what `change` does, if no text has to be read for it. A new draft is created with them. */
+async function edited(
+  place: EditPlace,
+  change: (versionUuid: string) => Promise<unknown>,
+  changes: readonly Change[] = [],
+): Promise<Edited> {
   const { projectId } = place
-  const draft = place.isLive ? await draftForEdit(stet, projectId) : null
+  const draft = place.isLive ? await draftForEdit(stet, projectId, changes) : null
   const versionUuid = draft?.uuid ?? place.versionUuid
-  await change(versionUuid)
+  const isDone = changes.length > 0 && draft?.changes === changes
+  if (!isDone) await change(versionUuid)
   await Promise.all([
     queryClient.fetchQuery({ ...treeQuery(projectId, versionUuid), staleTime: 0 }),
     queryClient.invalidateQueries({ queryKey: versionsQuery(projectId).queryKey }),

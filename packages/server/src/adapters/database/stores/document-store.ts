@@ -125,6 +125,15 @@ export function postgresDocumentStore(client: DatabaseClient): DocumentStore {
       })
       return row && toMergedText(row)
     },
+    async findContentOptional(workspaceId, projectId, path, contentHash) {
+      const project = { workspaceId }
+      const where = { projectId, path, contentHash, project }
+      const row = await client.document.findFirst({ where, select: { content: true } })
+      if (row) return row.content
+      const edited = { path, oldHash: contentHash, version: { projectId, project } }
+      const edit = await client.forcedEdit.findFirst({ where: edited, select: { oldContent: true } })
+      return edit?.oldContent ?? null
+    },
     async knowsDocument(workspaceId, projectId, documentUuid) {
       const where = { projectId, documentUuid, project: { workspaceId } }
       return (await client.document.findFirst({ where, select: { id: true } })) !== null

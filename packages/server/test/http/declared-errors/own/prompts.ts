@@ -9,6 +9,7 @@ const importedEdit = (path: string) => {
   return { ...importedVersion(), mergedAt: edit.createdAt, revisions: [{ ...edit, path, prompt: 'x' }] }
 }
 const changed = { path: 'contested', status: 'modified', content: 'changed' }
+const mismatched = { path: 'hello', prompt: 'x', base: 'x', baseHash: 'other' }
 
 export const promptCauses: Record<string, Scenario> = {
   'versions.create invalid-path': (world) => created(world, { changes: [{ ...changed, path: 'no spaces' }] }),
@@ -67,6 +68,15 @@ export const promptCauses: Record<string, Scenario> = {
       await to('documents.create', world, { ids, body: { path: newName(), prompt: 'x' } })
       return () => to('versions.publish', world, { ids, body: {} })
     }),
+  'versions.updateFromEnvironment draft-kept-changing': (world) =>
+    whileTextsChange(world, async () => {
+      const ids = await inDraft(world)
+      // Equal texts with different hashes conflict, and merge without a base.
+      const { body } = await to('documents.get', world, { ids: { ...ids, path: 'hello' } })
+      for (const prompt of ['x', body['content']])
+        await to('documents.createOrUpdate', world, { ids, body: { path: 'hello', prompt } })
+      return () => to('versions.updateFromEnvironment', world, { ids, body: {} })
+    }),
   'versions.publish draft-does-not-compile': async (world) => {
     const ids = await inDraft(world)
     await to('documents.create', world, { ids, body: { path: newName(), prompt: '{{ if }}' } })
@@ -96,6 +106,11 @@ export const promptCauses: Record<string, Scenario> = {
     to('versions.push', world, { ids: await inDraft(world), body: { changes: [changed, changed] } }),
   'versions.push base-changed': async (world) =>
     to('versions.push', world, { ids: await inDraft(world), body: { changes: [{ ...changed, baseHash: 'other' }] } }),
+  'versions.push base-mismatch': async (world) =>
+    to('versions.push', world, {
+      ids: await inDraft(world),
+      body: { merge: true, changes: [{ ...changed, ...mismatched }] },
+    }),
   'versions.push live-text-changed': async (world) =>
     to('versions.push', world, { ids: await inDraft(world), body: { changes: [{ ...changed, liveHash: 'other' }] } }),
   'documents.list list-too-large': async (world) => {
@@ -116,6 +131,10 @@ export const promptCauses: Record<string, Scenario> = {
       ids: await inDraft(world),
       body: { path: 'hello', prompt: 'x', baseHash: 'other' },
     }),
+  'documents.createOrUpdate base-mismatch': async (world) =>
+    to('documents.createOrUpdate', world, { ids: await inDraft(world), body: { merge: true, ...mismatched } }),
+  'documents.merge base-mismatch': async (world) =>
+    to('documents.merge', world, { ids: await inDraft(world), body: { items: [mismatched] } }),
   'documents.createOrUpdate live-text-changed': async (world) =>
     to('documents.createOrUpdate', world, {
       ids: await inDraft(world),

@@ -1,0 +1,106 @@
+/** What the menu of versions does with the open draft, and what becomes of text typed into a draft that is deleted. */
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { consoleBrowser } from '../support/browser.ts'
+import { editorOf, newDraft, storedPrompt, writePrompt } from '../support/editor-page.ts'
+import { type ConsoleServer, sharedServer } from '../support/server.ts'
+
+const browser = consoleBrowser()
+const allow = /status of 404/
+
+async function opened() {
+  const server = await sharedServer({ 'support/reply': 'Hello' })
+  const draft = await newDraft(server)
+  await writePrompt(server, 'support/reply', { version: draft, prompt: 'Hello from the draft' })
+  const { page } = await browser.open(server, server.promptAddress('support/reply', draft), { allow })
+  const editor = editorOf(page)
+  await editor.ready()
+  return { server, draft, page, editor }
+}
+
+test('a draft is renamed and deleted in its menu, and brought back at once or at its address', async () => {
+  const { server, draft, page, editor } = await opened()
+  await choose(page, 'Rename draft…')
+  const rename = page.getByRole('dialog', { name: 'Rename draft' })
+  expect(await rename.getByLabel('Name').inputValue()).toBe('next')
+  await rename.getByLabel('Name').fill('Warmer tone')
+  await rename.getByLabel('Release notes').fill('Says hello')
+  await rename.getByRole('button', { name: 'Rename' }).click()
+  await page.getByRole('button', { name: 'Version: Warmer tone' }).waitFor()
+  expect(await versionOf(server, draft)).toMatchObject({ title: 'Warmer tone', description: 'Says hello' })
+
+  await page.getByRole('link', { name: /^Changes/ }).click()
+  await page.getByRole('button', { name: /^Publish/ }).click()
+  expect(await page.getByLabel('Title').inputValue()).toBe('Warmer tone')
+  expect(await page.getByLabel('Release notes').inputValue()).toBe('Says hello')
+  await page.getByRole('button', { name: 'Cancel' }).click()
+
+  await page.goBack()
+  await editor.toEnd()
+  await editor.type(', typed last')
+  await choose(page, 'Delete draft…')
+  const question = page.getByRole('alertdialog', { name: 'Delete the draft “Warmer tone”?' })
+  await question.getByText('This draft has 1 change.').waitFor()
+  await question.getByRole('button', { name: 'Delete draft' }).click()
+  await page.getByRole('button', { name: /^Version: Live/ }).waitFor()
+  await page.getByText('Deleted the draft “Warmer tone”').waitFor()
+  expect(await versionOf(server, draft)).toMatchObject({ reason: 'unknown-version' })
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByRole('button', { name: 'Version: Warmer tone' }).waitFor()
+  expect((await storedPrompt(server, 'support/reply', draft)).content).toBe('Hello from the draft, typed last')
+
+  await deleteDraft(server, draft)
+  await page.goto(server.promptAddress('support/reply', draft))
+  await page.getByRole('heading', { level: 1, name: 'The draft “Warmer tone” was deleted' }).waitFor()
+  await page.getByRole('button', { name: 'Restore the draft' }).click()
+  await editor.ready()
+  expect(await editor.lines()).toEqual(['Hello from the draft, typed last'])
+})
+
+test('text typed into a draft that somebody deletes stays in its editor, and is saved once the draft is restored', async () => {
+  const { server, draft, page, editor } = await opened()
+  await editor.toEnd()
+  await deleteDraft(server, draft)
+  await editor.type(' and')
+  await editor.becomes('Not saved, kept here: the draft was deleted')
+  const line = page.getByRole('alert').filter({ hasText: 'The draft “next” was deleted' })
+  await line.waitFor()
+  await editor.type(' more')
+  await line.getByRole('button', { name: 'Restore the draft' }).click()
+  await editor.becomes(/^Saved/)
+  expect((await storedPrompt(server, 'support/reply', draft)).content).toBe('Hello from the draft and more')
+  expect(await line.count()).toBe(0)
+
+  // Elsewhere the text can be copied, and its address leads to the way back.
+  await editor.toEnd()
+  await deleteDraft(server, draft)
+  await editor.type(', kept')
+  await line.waitFor()
+  await page.getByRole('link', { name: 'History' }).click()
+  await page.getByText('support/reply is not saved').waitFor()
+  await page.getByRole('button', { name: 'Copy it' }).click()
+  await page.getByText('Copied').waitFor()
+  // The page itself may not read the clipboard.
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox', { name: 'Find' }).press('Control+v')
+  await page.getByText('Nothing is called “Hello from the draft and more, kept” here.').waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('link', { name: 'Open', exact: true }).click()
+  await page.getByRole('button', { name: 'Restore the draft' }).click()
+  await editor.becomes(/^Saved/)
+  expect((await storedPrompt(server, 'support/reply', draft)).content).toBe('Hello from the draft and more, kept')
+})
+
+async function choose(page: Page, item: string): Promise<void> {
+  await page.getByRole('button', { name: /^Version: / }).click()
+  await page.getByRole('menuitem', { name: item }).click()
+}
+
+function versionOf(server: ConsoleServer, version: string): Promise<Record<string, unknown>> {
+  return server.read(`/projects/${server.project.id}/versions/${version}`)
+}
+
+async function deleteDraft(server: ConsoleServer, draft: string): Promise<void> {
+  const { status } = await server.api('DELETE', `/projects/${server.project.id}/versions/${draft}`)
+  expect(status).toBe(200)
+}

@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import {
+  baseText,
+  ContentHash,
+  DocumentPath,
+  expectedHashes,
+  nullsAbsent,
+  PromptText,
+  requireBaseHash,
+  Uuid,
+} from '../common.ts'
+import { LIMITS } from '../vocabulary/limits.ts'
+
+export const ChangeStatus = z
+  .enum(['added', 'modified', 'deleted', 'unchanged'])
+  .meta({ description: '`added` and `modified` both create or replace the prompt. The server skips `unchanged`.' })
+
+const changeShape = {
+  path: DocumentPath,
+  status: ChangeStatus,
+  content: z.string().exactOptional().meta({ description: 'Required for `added` and `modified`. May be `""`.' }),
+  contentHash: z.string().exactOptional().meta({ description: 'Accepted and ignored.' }),
+  ...expectedHashes,
+  ...baseText,
+}
+
+export const Change = nullsAbsent(
+  z.object(changeShape).superRefine((change, context) => {
+    if (change.status !== 'added' && change.status !== 'modified') return
+    const content = PromptText.safeParse(change.content)
+    for (const issue of content.error?.issues ?? []) {
+      context.addIssue({ code: 'custom', path: ['content'], message: issue.message })
+    }
+  }),
+).meta({
+  id: 'Change',
+  description: 'One change of a push. `added` and `modified` require `content`.',
+  example: "{ path: 'support/reply', status: 'modified', content: 'Hello {{ name }}' }",
+})
+
+export const Changes = z.array(Change).max(LIMITS.changes).meta({ description: 'One entry per path. May be empty.' })
+
+export const PushChangesBody = nullsAbsent(
+  z
+    .object({
+      changes: Changes,
+      merge: z
+        .boolean()
+        .default(false)
+        .meta({
+          description:
+            'Merges a change by line if its prompt has changed since `baseHash`. 409 only if the changes overlap. Requires ' +
+            '`baseHash` in each change.',
+        }),
+    })
+    .superRefine(({ changes, merge }, context) => {
+      if (!merge) return
+      for (const [index, change] of changes.entries()) {
+        if (change.status !== 'unchanged') requireBaseHash(context, change, ['changes', index])
+      }
+    }),
+).meta({
+  id: 'PushChangesBody',
+  description: 'The changes of a push. The server applies all of them or none.',
+  example: "{ changes: [{ path: 'support/reply', status: 'added', content: 'Hello' }] }",
+})
+
+export const PushResult = z
+  .object({
+    commitUuid: Uuid,
+    versionUuid: Uuid.meta({ description: 'The same as `commitUuid`.' }),
+    documentsProcessed: z.int().nonnegative(),
+    added: z.int().nonnegative(),
+    modified: z.int().nonnegative(),
+    deleted: z.int().nonnegative(),
+    merged: z
+      .array(z.object({ path: z.string(), content: z.string(), contentHash: ContentHash }))
+      .exactOptional()
+      .meta({ description: 'Only after a push with `merge`: the texts that were merged with newer ones.' }),
+  })
+  .meta({ id: 'PushResult' })

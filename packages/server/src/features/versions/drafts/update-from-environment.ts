@@ -1,0 +1,52 @@
+/** Merges live's newer texts into a draft, so that publishing finds fewer conflicts. */
+import type { UpdateFromEnvironmentBody, UpdateResult } from '@stet/contract/vocabulary'
+import { refuse } from '../../../shared/app-error.ts'
+import type { Needs } from '../../deps.ts'
+import { changeProject } from '../../documents/change-project.ts'
+import { normalizeDocumentPath } from '../../documents/document-path.ts'
+import { findProject, findVersionRow, ownerOf, type VersionAddress } from '../../documents/version-ref.ts'
+import type { Version } from '../../projects/project.ts'
+import { ChangedMeanwhile, type LiveMerges, mergeWithLive, writeMerges } from './merge-with-live.ts'
+
+type Updates = Needs<'stores' | 'transaction' | 'liveCache' | 'templates' | 'clock' | 'logger'>
+
+// Another attempt follows only if a write changed the texts between merge and lock.
+const maxAttempts = 20
+
+/** @throws AppError BadRequestError for a merged version; NotFoundError; ConflictError for a draft that keeps changing. */
+export async function updateFromEnvironment(
+  deps: Updates,
+  input: VersionAddress & UpdateFromEnvironmentBody,
+): Promise<UpdateResult> {
+  const paths = input.paths && new Set(input.paths.map(normalizeDocumentPath))
+  await findProject(deps, input.caller, input.projectId)
+  for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+    const draft = await findVersionRow(deps.stores, input)
+    if (draft.number !== null) throw refuse('merged-version')
+    const slots = await deps.stores.documents.listSlotHeads(input.caller.workspaceId, draft)
+    const asked = slots.filter(({ path }) => paths?.has(path) ?? true)
+    const merges = await mergeWithLive(deps, ownerOf(input), { set: draft, slots: asked, written: new Map() })
+    if (merges.clean.size === 0) return describeUpdate(draft, merges)
+    try {
+      return await writeUpdate(deps, input, merges)
+    } catch (error) {
+      if (!(error instanceof ChangedMeanwhile)) throw error
+    }
+  }
+  throw refuse('draft-kept-changing')
+}
+
+function writeUpdate(deps: Updates, input: VersionAddress, merges: LiveMerges): Promise<UpdateResult> {
+  return changeProject(deps, input, async (writer) => {
+    const draft = await findVersionRow(writer.stores, input)
+    if (draft.number !== null) throw refuse('merged-version')
+    await writeMerges(writer, input.caller, draft, merges)
+    await writer.touch(draft)
+    return describeUpdate(draft, merges)
+  })
+}
+
+function describeUpdate({ uuid }: Version, { clean, conflicts }: LiveMerges): UpdateResult {
+  const updated = [...clean.values()].map(({ text: { path, contentHash } }) => ({ path, contentHash }))
+  return { versionUuid: uuid, updated, conflicts: [...conflicts.values()] }
+}
