@@ -70,11 +70,13 @@ async function walkCi(address: string): Promise<void> {
   changeReply(repository)
   commit(repository, 'Friendlier tone')
   const head = { repo: { full_name: 'team/prompts' } }
-  const pulled = await runOf(
-    { event_name: 'pull_request', event: { pull_request: { head } }, head_ref: 'tone', ref_name: '1/merge' },
-    'tone',
-  )
+  const pullRequest = (action: string, branch: string) => {
+    const event = { action, pull_request: { head } }
+    return runOf({ event_name: 'pull_request', event, head_ref: 'tone', ref_name: '1/merge' }, branch)
+  }
+  const pulled = await pullRequest('opened', 'tone')
   if (pulled.join() !== 'check,draft') throw new Error(`a pull request ran ${pulled}`)
+  if ((await draftsOf(address, 'tone')) !== 1) throw new Error('a pull request opened no draft')
   if ((await liveReply(address)).includes('friendly')) throw new Error('a pull request changed live')
   await walkGates(document, join(clone, 'ci-tone', 'draft'), { ...at(address), STET_API_KEY: STET_PUBLISH_KEY })
 
@@ -83,6 +85,9 @@ async function walkCi(address: string): Promise<void> {
   const pushed = await runOf({ event_name: 'push', event: {}, ref_name: 'main' }, 'main')
   if (pushed.join() !== 'check,publish') throw new Error(`a push ran ${pushed}`)
   if (!(await liveReply(address)).includes('friendly')) throw new Error('a push to main did not reach live')
+  const closed = await pullRequest('closed', 'main')
+  if (closed.join() !== 'close') throw new Error(`a closed pull request ran ${closed}`)
+  if ((await draftsOf(address, 'tone')) !== 0) throw new Error('a closed pull request left its draft')
   say('docs/ci.md')
 }
 
@@ -116,8 +121,15 @@ function changeReply(repository: string): void {
   writeFileSync(file, readFileSync(file, 'utf8').replace('Never promise', 'Be friendly. Never promise'))
 }
 
-async function liveReply(address: string): Promise<string> {
-  const response = await fetch(`${address}/api/v3/projects/1/versions/live/documents/support/reply`, {
+const liveReply = (address: string): Promise<string> => read(address, 'versions/live/documents/support/reply')
+
+async function draftsOf(address: string, name: string): Promise<number> {
+  const drafts: { title: string }[] = JSON.parse(await read(address, 'versions?status=draft'))
+  return drafts.filter(({ title }) => title === name).length
+}
+
+async function read(address: string, path: string): Promise<string> {
+  const response = await fetch(`${address}/api/v3/projects/1/${path}`, {
     headers: { authorization: `Bearer ${adminKey(clone)}` },
   })
   return response.text()

@@ -32,8 +32,13 @@ export async function runWorkflow(
 ): Promise<string[]> {
   const workflow: Workflow = parse(yaml)
   const ran: string[] = []
+  const skipped: string[] = []
   for (const [name, job] of Object.entries(workflow.jobs)) {
-    if (job.if !== undefined && evaluate(job.if, context) !== true) continue
+    const isWanted = job.if === undefined || evaluate(job.if, context) === true
+    if (!isWanted || skipped.includes(job.needs ?? '')) {
+      skipped.push(name)
+      continue
+    }
     if (job.needs !== undefined && !ran.includes(job.needs)) throw new Error(`${name} runs before ${job.needs}`)
     const checkout = join(folder, name)
     const env = { ...filledIn({ ...workflow.env, ...job.env }, context), ...runnerVariables(context, checkout) }

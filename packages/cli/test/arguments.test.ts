@@ -15,6 +15,10 @@ test.each([
   [['run', 'a', '-p', 'novalue'], 'name=value'],
   [['run', 'a', '-p', '=x'], 'name=value'],
   [['push', '--new', '--draft', 'x'], 'Use --draft or --new, not both'],
+  ...[['a'], ['--new'], ['--publish'], ['--name', 'y'], ['--draft', 'y']].map((more): [string[], string] => [
+    ['push', '--for', 'x', ...more],
+    '--for sends the whole folder',
+  ]),
   [['pull', '--theirs', '--ours'], 'Use --theirs or --ours, not both'],
   [['diff', '--base', '--against', 'live'], 'Use --base or --against, not both'],
   [['versions', 'list', '--status', 'old'], 'draft or merged'],

@@ -19,6 +19,7 @@ interface Made {
   conversation: string
   evaluation: string
   draft: string
+  unused: string
   key: string
   provider: string
   project: { id: number; name: string }
@@ -46,6 +47,7 @@ beforeAll(async () => {
     conversation: (await client.prompts.run('echo', { stream: false, parameters: { text: 'x' } })).uuid,
     evaluation: first?.uuid ?? '',
     draft: draft.uuid,
+    unused: (await client.versions.create('unused')).uuid,
     key: String(key),
     provider: (await client.providerKeys.create({ name: 'stored', provider: 'openai', token })).name,
     project: (await client.projects.create('spare')).project,
@@ -141,6 +143,13 @@ const rows: Record<string, Row> = {
   'versions list': { argv: () => [], keys: 'current versions' },
   'versions show': { argv: () => ['live'], keys: 'changes version' },
   'versions create': { argv: () => ['made'], keys: 'isUsed version' },
+  'versions rename': { argv: ({ unused }) => [unused, 'renamed'], keys: 'version' },
+  'versions delete': {
+    argv: () => ['renamed', '--yes'],
+    keys: 'version',
+    lacking: [[({ draft }) => [draft], '--yes']],
+  },
+  'versions restore': { argv: ({ unused }) => [unused], keys: 'version' },
   // Moves the lock, so it needs one.
   'versions use': { argv: () => ['live', '--force'], keys: 'pull version', lacking: [[() => ['live'], 'stet init']] },
   'conversations list': { argv: () => [], keys: 'conversations' },

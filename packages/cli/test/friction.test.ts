@@ -9,14 +9,14 @@ import { runInProcess } from './support/test-io.ts'
 
 const front = '---\nprovider: demo\nmodel: demo\nparameters:\n  name: { type: text, required: true }\n---\n'
 
-test('push -m names an open draft at its publication; a draft without git is named after the key', async () => {
+test('push -m renames an open draft; a draft without git is named after the key', async () => {
   const [ana, ben] = await pairOf('names')
   await write(ana, 'a', 'a of ana\n')
   const opened = JSON.parse(await succeed(ana, 'push', '--json'))
   expect(opened.version.name).toBe('draft of admin')
   await write(ana, 'b', 'b of ana\n')
   const named = await ana.stet(['push', '-m', 'friendlier tone'])
-  expect(named.stderr).toContain('The draft "draft of admin" will be published as "friendlier tone"')
+  expect(named.stderr).toContain('The draft "draft of admin" is now "friendlier tone"')
   await succeed(ana, 'pull')
   await succeed(ana, 'publish', '--yes')
   const { versions } = JSON.parse(await succeed(ana, 'versions', 'list', '--json'))

@@ -31,7 +31,7 @@ test('it has at most five pinned dependencies and no install scripts', () => {
 test('the entry loads only what --version needs; the rest loads lazily', async () => {
   const entry = await readFile(new URL('../dist/main.mjs', import.meta.url), 'utf8')
   expect(entry).not.toMatch(/^import /m)
-  expect(entry).toMatch(/import\([`"']\.\/program-/)
+  expect(entry).toMatch(/import\([`"']\.\/program\.mjs/)
 })
 
 test('the template engine is in a chunk that only compiling commands load', async () => {

@@ -92,15 +92,17 @@ test('rollback in a project with one version, or none, reports that there is no 
 test('rollback exits 6 if a colleague publishes after the diff was shown', async () => {
   const { person, client, id } = await project()
   await history(client)
-  // The colleague publishes after the rollback opened its draft.
+  // The colleague publishes just before the only request that the rollback makes after the diff.
   proxy.before = async (line) => {
-    if (!line.endsWith('/push')) return
+    if (!(line.startsWith('POST') && line.endsWith('/versions'))) return
     proxy.before = undefined
     await publish(client, [write('tone', 'Be new.\n')])
   }
   const racer = new Person(person.folder, proxy, { STET_API_KEY: server.adminKey, STET_PROJECT_ID: String(id) })
   expect(await racer.stet(['rollback', '--yes'])).toMatchObject({ code: 6 })
   expect(await live(client)).toMatchObject({ tone: 'Be new.\n' })
+  const drafts = await client.versions.list({ status: 'draft' })
+  expect(drafts.filter(({ title }) => title.startsWith('rollback'))).toEqual([])
 })
 
 test('revert drops some or all changes of a draft; files stay until a pull', async () => {

@@ -75,31 +75,31 @@ test('a prompt can be named by its path or its file, as a shell completes it, fr
   expect(Object.keys(JSON.parse(await read(person, 'support/here.json')))).toEqual(['support/reply', 'support/tone'])
 })
 
-test('push --publish of some prompts sends nothing if others changed too, and reports what it sent if live refuses', async () => {
+test('push --publish of some prompts sends nothing if others changed too, and leaves no draft if live refuses', async () => {
   const person = await personWithProject('some of it')
   await write(person, 'support/tone', 'Be kind.\n')
   await write(person, 'support/reply', 'Answer.\n')
   const some = await person.stet(['push', 'support/tone', '--publish', '--yes'])
   expect(some).toMatchObject({ code: 6, stderr: expect.stringMatching(/nothing was sent\n {2}support\/reply\n/) })
-  expect(JSON.parse((await person.stet(['versions', 'list', '--status', 'draft', '--json'])).stdout).versions).toEqual(
-    [],
-  )
+  const drafts = async () =>
+    JSON.parse((await person.stet(['versions', 'list', '--status', 'draft', '--json'])).stdout).versions
+  expect(await drafts()).toEqual([])
   await write(person, 'support/reply', '{{ if')
   const refused = await person.stet(['push', '--publish', '--yes', '--name', 'broken'])
   expect(refused.code).toBe(7)
-  for (const said of [
-    '+ created draft "broken"',
-    '↑ M support/tone',
-    '✔ 2 changes pushed',
-    '✖ The draft does not compile',
-  ]) {
+  for (const said of ['↑ M support/tone', '2 changes · live is v1', '✖ Some prompts do not compile', 'reply:1:6 ']) {
     expect(refused.stderr).toContain(said)
   }
+  await write(person, 'support/reply', '---\ntemperature: hot\n---\nAnswer.\n')
+  expect(await person.stet(['push', '--publish', '--yes'])).toMatchObject({
+    code: 7,
+    stderr: expect.stringContaining('✖ A run would refuse some prompts; nothing was published\n  support/reply:2:1 '),
+  })
+  expect(await person.stet(['push', '--publish'])).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') })
+  expect(await drafts()).toEqual([])
   await write(person, 'support/reply', 'Answer.\n')
   const published = await person.stet(['push', '--publish', '--yes'])
-  expect(published.stderr).toMatch(
-    /pushed in .*\nDraft "broken" \(\w+\): 0 added, 2 changed, 0 deleted · live is v1\n✔ Live is now v2/,
-  )
+  expect(published.stderr).toMatch(/↑ M support\/tone .*\n2 changes · live is v1\n✔ Live is now v2/)
 })
 
 test('push shows what a run would refuse, and publish refuses it', async () => {
@@ -112,7 +112,8 @@ test('push shows what a run would refuse, and publish refuses it', async () => {
   expect(pushed.stderr).toContain('support/reply:3:1 warning: Did you mean `temperature`?')
   expect(await person.stet(['publish', '--yes'])).toMatchObject({
     code: 7,
-    stderr: '✖ A run would refuse prompts of the draft\n  support/reply:2:1 `temperature` must be a number\n',
+    stderr:
+      '✖ A run would refuse some prompts; nothing was published\n  support/reply:2:1 `temperature` must be a number\n',
   })
 })
 

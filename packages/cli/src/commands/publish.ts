@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import type { PromptIssue, Stet, Version, VersionDiff } from '@stet/sdk'
+import type { Change, Stet, Version, VersionDiff } from '@stet/sdk'
 import { defineCommand, hasFlag, textFlag } from '../command.ts'
-import { annotatePrompts, findingsOf } from '../compile/annotations.ts'
+import { annotatePrompts, type Finding, findingsOf } from '../compile/annotations.ts'
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
 import { type Compared, isUnsettled } from '../sync/compare.ts'
@@ -25,7 +25,7 @@ export interface PublishInput {
 export interface PublishReport {
   version: Version
   isPublished: boolean
-  changes: { path: string; status: VersionDiff['changes'][number]['status']; conflict: boolean }[]
+  changes: { path: string; status: Change['status']; conflict: boolean }[]
 }
 
 export const command = defineCommand({
@@ -73,11 +73,10 @@ export async function publishVersion(ctx: Context, input: PublishInput): Promise
   const changes = diff.changes.map(({ path, status, conflict }) => ({ path, status, conflict }))
   if (input.isCheck) return { version, isPublished: false, changes }
   const description = await descriptionOf(input, ctx)
-  const title = input.title ?? workspace?.settings.lock?.version.title
   ctx.say(`${capitalize(describeVersion(version))}: ${countChanges(changes)} · ${await describeLive(client)}`)
   if (!(await ctx.confirm('Publish to live?', '--yes'))) throw new CliError('usage', 'Nothing was published')
   const published = await publishOrRefuse(client, version, ctx, {
-    ...(title !== undefined && { title }),
+    ...(input.title !== undefined && { title: input.title }),
     ...(description !== undefined && { description }),
     ...(input.isForced && { force: true }),
   })
@@ -125,12 +124,6 @@ function refuseDirty({ compared }: Workspace): void {
   })
 }
 
-const wouldBeRefused = 'A run would refuse prompts of the draft'
-
-function lineOf(path: string, { line, column, message }: Pick<PromptIssue, 'line' | 'column' | 'message'>): string {
-  return `${path}:${line}:${column} ${message}`
-}
-
 async function checkDraft(
   client: Stet,
   version: Version,
@@ -144,15 +137,40 @@ async function checkDraft(
     throw await liveConflict(version, paths, ctx)
   }
   const changed = new Set(changes.map(({ path }) => path))
-  const prompts = await listPrompts(client, { versionUuid: version.uuid })
-  const found = prompts
-    .filter(({ path }) => changed.has(path))
-    .map((prompt) => ({ path: prompt.path, found: findingsOf(prompt).filter(({ severity }) => severity === 'error') }))
-  await annotatePrompts(found, ctx)
-  const lines = found.flatMap(({ path, found }) => found.map((issue) => lineOf(path, issue)))
-  if (lines.length === 0) return
-  const isBroken = prompts.some(({ path, errors }) => changed.has(path) && errors.length > 0)
-  throw new CliError('invalid', isBroken ? 'The draft does not compile' : wouldBeRefused, { lines })
+  const prompts = (await listPrompts(client, { versionUuid: version.uuid })).filter(({ path }) => changed.has(path))
+  const found = prompts.map((prompt) => ({
+    path: prompt.path,
+    found: findingsOf(prompt).filter(({ severity }) => severity === 'error'),
+  }))
+  const isBroken = prompts.some(({ errors }) => errors.length > 0)
+  if (found.some((one) => one.found.length > 0)) throw await refusedPrompts(found, isBroken, ctx)
+}
+
+async function refusedPrompts(
+  prompts: readonly { path: string; found: readonly Finding[] }[],
+  isBroken: boolean,
+  ctx: Context,
+): Promise<CliError> {
+  await annotatePrompts(prompts, ctx)
+  const lines = prompts.flatMap(({ path, found }) =>
+    found.map(({ line, column, message }) => `${path}:${line}:${column} ${message}`),
+  )
+  const what = isBroken ? 'Some prompts do not compile' : 'A run would refuse some prompts'
+  return new CliError('invalid', `${what}; nothing was published`, { lines })
+}
+
+/** Explains a refusal because of the prompts, at their lines. Returns any other error unchanged. */
+export async function refusalOf(error: unknown, ctx: Context): Promise<unknown> {
+  const { hasReason } = await import('@stet/sdk')
+  if (hasReason(error, 'draft-does-not-compile')) {
+    const found = error.details.documents.map(({ path, errors }) => ({ path, found: findingsOf({ errors }) }))
+    return refusedPrompts(found, true, ctx)
+  }
+  if (!hasReason(error, 'release-refused')) return error
+  const found = error.details.checks.flatMap(({ findings }) =>
+    findings.map((one) => ({ path: one.path, found: [{ ...one, severity: 'error' as const }] })),
+  )
+  return refusedPrompts(found, false, ctx)
 }
 
 /**
@@ -176,16 +194,12 @@ async function publishOrRefuse(
   ctx: Context,
   options: Parameters<Stet['versions']['publish']>[1],
 ): Promise<Version> {
-  const { ConflictError, hasReason } = await import('@stet/sdk')
+  const { hasReason } = await import('@stet/sdk')
   try {
     return await client.versions.publish(version.uuid, { block: ['configuration'], ...options })
   } catch (error) {
-    if (hasReason(error, 'release-refused')) {
-      const lines = error.details.checks.flatMap(({ findings }) => findings.map((found) => lineOf(found.path, found)))
-      throw new CliError('invalid', wouldBeRefused, { lines })
-    }
-    if (error instanceof ConflictError) throw await liveConflict(version, conflictPaths(error.details), ctx)
-    throw error
+    if (hasReason(error, 'live-changed')) throw await liveConflict(version, conflictPaths(error.details), ctx)
+    throw await refusalOf(error, ctx)
   }
 }
 

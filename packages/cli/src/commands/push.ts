@@ -1,4 +1,4 @@
-import type { Change, CompileIssue, Prompt, PromptIssue, UnresolvedPrompt, Version } from '@stet/sdk'
+import type { Change, CompileIssue, Prompt, PromptIssue, Stet, UnresolvedPrompt, Version } from '@stet/sdk'
 import { defineCommand, hasFlag, textFlag } from '../command.ts'
 import { annotatePrompts, findingsOf } from '../compile/annotations.ts'
 import type { Context } from '../context.ts'
@@ -10,16 +10,26 @@ import { rebaseOnLive } from '../sync/merge/live-merge.ts'
 import { rememberTexts } from '../sync/merge/text-cache.ts'
 import { findCaseClashes } from '../sync/prompt-path.ts'
 import { type Refusal, refuseEmpty } from '../sync/scan.ts'
-import { entriesAfterPush, refuseTooMany, sendToDraft } from '../sync/send.ts'
-import { openWorkspace, saveLock, selectPaths, type Workspace } from '../sync/workspace.ts'
+import { entriesAfterPush, refuseTooMany, sendChanges } from '../sync/send.ts'
+import {
+  compareWith,
+  entriesInStep,
+  entriesOverLive,
+  openWorkspace,
+  saveLock,
+  selectPaths,
+  type Workspace,
+} from '../sync/workspace.ts'
 import { countOf, shortUuid } from '../terminal/output.ts'
 import { countLines, formatCount } from '../ui/diff.ts'
-import { isUnpushed, type PublishReport, publishVersion, sayPublished } from './publish.ts'
+import { isUnpushed, type PublishReport, publishVersion, refusalOf, sayPublished } from './publish.ts'
 
 interface PushInput {
   names: readonly string[]
   name: string | undefined
   draft: string | undefined
+  /** The name of the draft that shall have exactly the folder's changes. */
+  forName: string | undefined
   opensNew: boolean
   deletes: boolean
   isForced: boolean
@@ -43,30 +53,49 @@ interface PushReport {
 
 export const command = defineCommand({
   summary: "Sends changed files to a draft, all or nothing. Never overwrites a colleague's changes.",
-  examples: ['stet push', 'stet push -m "friendlier tone"', 'stet push support/reply --dry-run'],
+  examples: [
+    'stet push',
+    'stet push -m "friendlier tone"',
+    'stet push support/reply --dry-run',
+    'stet push --for "$BRANCH" --yes',
+  ],
   args: [{ name: 'path', summary: 'prompts or folders (all)', isMany: true }],
   flags: [
     {
       long: '--name',
       short: '-m',
       value: '<name>',
-      summary: 'name of the new draft, or of an existing one once it is published',
+      summary: 'name of the draft, also of an existing one',
     },
     { long: '--draft', value: '<ref>', summary: 'send to this draft' },
     { long: '--new', summary: 'open a new draft' },
+    {
+      long: '--for',
+      value: '<name>',
+      summary: 'open the draft of this name, or replace all its changes',
+    },
     { long: '--delete', summary: 'also delete prompts without a file' },
     { long: '--force', summary: 'overwrite conflicts in the draft' },
     { long: '--dry-run', summary: 'only show what would happen' },
-    { long: '--publish', summary: 'publish the draft afterwards' },
+    { long: '--publish', summary: 'publish too, all or nothing if the folder follows no draft' },
   ],
   parse(raw): PushInput {
     const draft = textFlag(raw, 'draft')
+    const name = textFlag(raw, 'name')
+    const forName = textFlag(raw, 'for')
     if (draft !== undefined && hasFlag(raw, 'new')) throw new CliError('usage', 'Use --draft or --new, not both')
+    const isNarrowed = raw.args.length > 0 || (draft ?? name) !== undefined
+    if (forName !== undefined && (isNarrowed || hasFlag(raw, 'new') || hasFlag(raw, 'publish'))) {
+      throw new CliError('usage', '--for sends the whole folder to a draft of its own', {
+        hint: 'omit the paths, --name, --draft, --new and --publish',
+      })
+    }
     return {
       names: raw.args,
-      name: textFlag(raw, 'name'),
+      name,
       draft,
-      opensNew: hasFlag(raw, 'new'),
+      forName,
+      opensNew: hasFlag(raw, 'new') || forName !== undefined,
       deletes: hasFlag(raw, 'delete'),
       isForced: hasFlag(raw, 'force'),
       isDry: hasFlag(raw, 'dryRun'),
@@ -96,32 +125,32 @@ async function push(input: PushInput, ctx: Context): Promise<PushReport> {
   if (input.publishes && !input.isDry) refuseRest(workspace, changes)
   refuseTooMany(changes)
   const overwritten = selected.filter((one) => isUnsettled(one) && changes.some(({ path }) => path === one.path))
-  const target = await chooseTarget(workspace, input, { changes, overwritten }, ctx)
-  if (!input.isDry && changes.length > 0) {
-    await sendToDraft(workspace.client, target.version, changes)
-    const sent = changes.flatMap(({ content }) => (content === undefined ? [] : [content]))
-    await rememberTexts(sent, ctx.io)
-  }
-  const finished = input.isDry ? undefined : await finish(workspace, target, selected, changes, input.name)
+  const described = await Promise.all(changes.map((change) => describeChange(change, selected)))
+  const { version, ...target } = input.isDry
+    ? { version: workspace.version, isNew: false }
+    : await send(workspace, input, { changes, overwritten, described }, ctx)
+  const sentTexts = input.isDry ? [] : changes.flatMap(({ content }) => (content === undefined ? [] : [content]))
+  await rememberTexts(sentTexts, ctx.io)
+  const finished = input.isDry ? undefined : await finish(workspace, { version, ...target }, selected, changes)
   const pushed = finished?.pushed ?? []
   await annotatePrompts(
     pushed.map((prompt) => ({ path: prompt.path, found: findingsOf(prompt) })),
     ctx,
   )
-  const { version } = target
-  const isRenamed =
-    !target.isNew && version.status === 'draft' && input.name !== undefined && input.name !== version.title
-  if (isRenamed && !input.isDry) ctx.say(`The draft "${version.title}" will be published as "${input.name}"`)
   const report: PushReport = {
     version: { uuid: version.uuid, status: version.status, name: version.title },
     isNewDraft: target.isNew,
     isDry: input.isDry,
-    changes: await Promise.all(changes.map((change) => describeChange(change, selected))),
+    changes: described,
     errors: pushed.flatMap(({ path, errors }) => (errors.length > 0 ? [{ path, errors }] : [])),
     issues: pushed.flatMap(({ path, issues = [] }) => (issues.length > 0 ? [{ path, issues }] : [])),
     required: finished?.required ?? [],
     refused: [...workspace.scan.refused, ...clashing],
     durationMs: Math.round(performance.now() - startedMs),
+  }
+  if (target.published) {
+    if (!ctx.flags.json) sayFindings(report, ctx)
+    return { ...report, published: target.published }
   }
   // Only a draft can be published. Without changes, push opens no draft.
   if (!input.publishes || input.isDry || version.status !== 'draft') return report
@@ -136,9 +165,10 @@ async function openForPush(ctx: Context, input: PushInput): Promise<Workspace> {
   const { version } = workspace
   if (version.isLive || (version.status === 'draft' && !input.opensNew)) return workspace
   const versions = await workspace.client.versions.list({ status: 'merged' })
-  if (!versions.some(({ isLive }) => isLive)) return workspace
+  if (!versions.some(({ isLive }) => isLive)) return compareWith({}, { ...workspace, remote: new Map() })
   const overLive = await openWorkspace(ctx, 'live')
-  return version.status === 'draft' ? rebaseOnLive(overLive, version) : overLive
+  if (version.status !== 'draft') return overLive
+  return rebaseOnLive(compareWith(entriesOverLive(overLive.entries), overLive), version)
 }
 
 async function refuseConflicts({ conflicts }: PushPlan, { settings, version }: Workspace): Promise<void> {
@@ -199,42 +229,93 @@ function clashesOf(changes: readonly Change[], deletions: readonly Change[], { r
 interface Target {
   version: Version
   isNew: boolean
+  /** Present if the request that sent the changes also published them. */
+  published?: PublishReport
 }
 
-async function chooseTarget(
-  { client, version, settings }: Workspace,
-  input: PushInput,
-  { changes, overwritten }: { changes: readonly Change[]; overwritten: readonly Compared[] },
-  ctx: Context,
-): Promise<Target> {
+interface Sent {
+  changes: Change[]
+  overwritten: readonly Compared[]
+  described: PushReport['changes']
+}
+
+/** Sends the changes in one request. It also opens, replaces or publishes a draft that this folder does not follow. */
+async function send(workspace: Workspace, input: PushInput, sent: Sent, ctx: Context): Promise<Target> {
+  const { client, version, settings } = workspace
+  const { changes } = sent
   // A published version is never edited, not even with --force.
   const needsDraft = input.opensNew || version.status === 'merged'
-  if (input.isDry || changes.length === 0) return { version, isNew: false }
-  if (needsDraft && input.draft !== undefined) {
+  if (needsDraft && input.draft !== undefined && changes.length > 0) {
     throw new CliError('conflict', `${input.draft} is already published`, { hint: 'run stet push --new' })
   }
-  if (overwritten.length > 0) {
-    const question = [
-      'Overwrite the text of these prompts in the draft?',
-      ...overwritten.map(({ path }) => `  ${path}`),
-    ]
-    if (!(await ctx.confirm(question.join('\n'), '--yes'))) throw new CliError('usage', 'Nothing was sent')
+  await agreeToOverwrite(sent.overwritten, ctx)
+  if (!needsDraft) {
+    if (changes.length > 0) await sendChanges(changes, () => client.versions.push(version.uuid, changes))
+    return { version: await rename(client, version, input.name, ctx), isNew: false }
   }
-  if (!needsDraft) return { version, isNew: false }
-  const draft = await client.versions.create(input.name ?? (await defaultDraftName(settings.root, client)))
-  // Printed immediately: if a later step fails, the draft still exists.
-  ctx.say(`+ created draft "${draft.title}" (${shortUuid(draft.uuid)})`)
+  if (input.forName !== undefined) return sendFor(input.forName, workspace, changes, ctx)
+  if (changes.length === 0) return { version, isNew: false }
+  const name = input.name ?? (await defaultDraftName(settings.root, client))
+  if (input.publishes) return publishAtOnce(name, workspace, sent, ctx)
+  const draft = await sendChanges(changes, () => client.versions.create(name, { changes }))
+  sayDraft('+ created', draft, ctx)
   return { version: draft, isNew: true }
+}
+
+async function agreeToOverwrite(overwritten: readonly Compared[], ctx: Context): Promise<void> {
+  if (overwritten.length === 0) return
+  const question = ['Overwrite the text of these prompts in the draft?', ...overwritten.map(({ path }) => `  ${path}`)]
+  if (!(await ctx.confirm(question.join('\n'), '--yes'))) throw new CliError('usage', 'Nothing was sent')
+}
+
+async function rename(client: Stet, version: Version, name: string | undefined, { say }: Context): Promise<Version> {
+  if (name === undefined || name === version.title) return version
+  const renamed = await client.versions.update(version.uuid, { name })
+  say(`The draft "${version.title}" is now "${renamed.title}"`)
+  return renamed
+}
+
+// Each push replaces the earlier one, so a change that the folder no longer has leaves the draft.
+async function sendFor(name: string, { client, version }: Workspace, changes: Change[], ctx: Context): Promise<Target> {
+  const drafts = await client.versions.list({ status: 'draft' })
+  const open = drafts.find(({ title }) => title === name)
+  if (!open && changes.length === 0) return { version, isNew: false }
+  const draft = await sendChanges(changes, () => client.versions.create(name, { reuse: true, replace: true, changes }))
+  const isNew = draft.uuid !== open?.uuid
+  sayDraft(isNew ? '+ created' : 'Replaced the changes of', draft, ctx)
+  return { version: draft, isNew }
+}
+
+async function publishAtOnce(
+  name: string,
+  { client, version: live }: Workspace,
+  { changes, described }: Sent,
+  ctx: Context,
+): Promise<Target> {
+  sayChanges(described, ctx)
+  ctx.say(`${countOf(changes.length, 'change')} · ${live.isLive ? `live is v${live.version}` : 'nothing is live yet'}`)
+  if (!(await ctx.confirm('Publish to live?', '--yes'))) throw new CliError('usage', 'Nothing was sent')
+  const publish = { block: ['configuration' as const] }
+  const version = await sendChanges(changes, () => client.versions.create(name, { changes, publish })).catch(
+    async (error: unknown) => {
+      throw await refusalOf(error, ctx)
+    },
+  )
+  const published = changes.map(({ path, status }) => ({ path, status, conflict: false }))
+  return { version, isNew: false, published: { version, isPublished: true, changes: published } }
+}
+
+function sayDraft(what: string, { title, uuid }: Version, { say }: Context): void {
+  say(`${what} draft "${title}" (${shortUuid(uuid)})`)
 }
 
 // Saves the lock and returns what push says about the prompts: compile errors, and parameters for the first run. After a
 // change, lists the prompts again to get their ids.
 async function finish(
   workspace: Workspace,
-  { version, isNew }: Target,
+  { version, published }: Target,
   selected: readonly Compared[],
   changes: readonly Change[],
-  name: string | undefined,
 ): Promise<{ pushed: UnresolvedPrompt[]; required: string[] }> {
   const { client, remote, entries, followsLive } = workspace
   const prompts = changes.length > 0 ? await listPrompts(client, { versionUuid: version.uuid }) : [...remote.values()]
@@ -247,10 +328,10 @@ async function finish(
     const there = remote.get(path)
     return there?.commitId === version.id ? undefined : (there?.contentHash ?? '')
   }
-  const next = entriesAfterPush(entries, selected, changes, after, baseInLive)
-  // The API cannot rename a draft, so the lock keeps the name for publishing.
-  const title = isNew || name === version.title ? undefined : name
-  await saveLock(workspace, version, followsLive && !isNew, next, title)
+  const before = published ? entriesInStep(workspace) : entries
+  const next = entriesAfterPush(before, selected, changes, after, baseInLive)
+  const isLive = version.status === 'merged' && (followsLive || published !== undefined)
+  await saveLock(workspace, version, isLive, next)
   const sent = new Set(changes.map(({ path }) => path))
   const pushed = prompts.filter((prompt) => sent.has(prompt.path))
   const first = firstToRun(changes)
@@ -284,16 +365,10 @@ async function describeChange(
 }
 
 function sayPushed(report: PushReport, ctx: Context, publishes = false): void {
-  const { style, say, warn, program } = ctx
+  const { style, say, program } = ctx
   const { version, changes, isDry } = report
-  const letters = { added: 'A', modified: 'M', deleted: 'D', unchanged: ' ' }
-  for (const { path, status, lines } of changes) say(`${style.up} ${letters[status]} ${path}  ${lines}`)
-  for (const { path, errors } of report.errors) {
-    for (const { line, column, message } of errors) warn(`${path}:${line}:${column} ${message}`)
-  }
-  for (const { path, issues } of report.issues) {
-    for (const { severity, line, column, message } of issues) warn(`${path}:${line}:${column} ${severity}: ${message}`)
-  }
+  sayChanges(changes, ctx)
+  sayFindings(report, ctx)
   if (changes.length === 0) say(`${style.ok} Nothing to push`)
   else if (isDry) say(`${countOf(changes.length, 'change')} would be pushed`)
   else {
@@ -301,5 +376,21 @@ function sayPushed(report: PushReport, ctx: Context, publishes = false): void {
     const first = firstToRun(changes)
     if (first && !publishes) say(`  Try it:   ${program} run ${runArguments(first.path, report.required)}`)
     if (version.status === 'draft' && !publishes) say(`  Publish:  ${program} publish`)
+  }
+}
+
+function sayChanges(changes: PushReport['changes'], { style, say }: Context): void {
+  const letters = { added: 'A', modified: 'M', deleted: 'D', unchanged: ' ' }
+  for (const { path, status, lines } of changes) say(`${style.up} ${letters[status]} ${path}  ${lines}`)
+}
+
+function sayFindings({ errors, issues }: PushReport, { warn }: Context): void {
+  for (const { path, errors: found } of errors) {
+    for (const { line, column, message } of found) warn(`${path}:${line}:${column} ${message}`)
+  }
+  for (const { path, issues: found } of issues) {
+    for (const { severity, line, column, message } of found) {
+      warn(`${path}:${line}:${column} ${severity}: ${message}`)
+    }
   }
 }

@@ -3,9 +3,9 @@ import { defineCommand, hasFlag, textFlag } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
 import { listPrompts } from '../sync/list-prompts.ts'
-import { sendToDraft } from '../sync/send.ts'
+import { sendChanges } from '../sync/send.ts'
 import { describeVersion, findVersion } from '../sync/version-ref.ts'
-import { countOf, shortUuid } from '../terminal/output.ts'
+import { countOf } from '../terminal/output.ts'
 import { countLines, formatCount, unifiedDiff } from '../ui/diff.ts'
 
 interface RollbackInput {
@@ -58,12 +58,10 @@ async function rollBack(input: RollbackInput, ctx: Context): Promise<RollbackRep
   if (!(await ctx.confirm(`Publish the contents of ${describeVersion(target)}?`, '--yes'))) {
     throw new CliError('usage', 'Nothing was changed')
   }
-  const draft = await client.versions.create(input.title ?? `rollback to v${target.version}`.slice(0, 256))
-  // Printed immediately: if a later step fails, the draft still exists.
-  ctx.say(`+ created draft "${draft.title}" (${shortUuid(draft.uuid)})`)
   // Each change is based on the text that was just shown, so a concurrent publication causes a conflict.
-  await sendToDraft(client, draft, changes)
-  return { ...report, version: await client.versions.publish(draft.uuid) }
+  const title = input.title ?? `rollback to v${target.version}`.slice(0, 256)
+  const version = await sendChanges(changes, () => client.versions.create(title, { changes, publish: {} }))
+  return { ...report, version }
 }
 
 async function findTarget(client: Stet, live: Version, ref: string | undefined): Promise<Version> {

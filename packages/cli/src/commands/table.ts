@@ -25,6 +25,9 @@ export const commandTable: Readonly<Record<string, TableEntry>> = {
     load: () => import('./versions/show.ts'),
   },
   'versions create': { summary: 'open a draft', load: () => import('./versions/create.ts') },
+  'versions rename': { summary: 'rename a draft', load: () => import('./versions/rename.ts') },
+  'versions delete': { summary: 'delete a draft', load: () => import('./versions/delete.ts') },
+  'versions restore': { summary: 'restore a deleted draft', load: () => import('./versions/restore.ts') },
   'versions use': {
     summary: 'make the folder follow another version',
     load: () => import('./versions/use.ts'),

@@ -6,10 +6,13 @@ import { isOn } from '../io.ts'
 import { promptEnding, promptsDirOf } from '../sync/prompt-path.ts'
 import type { Problem } from './compile-texts.ts'
 
-type Finding = Omit<Problem, 'frame'>
+type Annotation = Omit<Problem, 'frame'>
+
+/** What is wrong with a prompt, and where. */
+export type Finding = Omit<Annotation, 'path' | 'file'>
 
 /** Prints annotations in GitHub Actions only. GitHub shows each one at its line. */
-export function annotate(findings: readonly Finding[], { io }: Pick<Context, 'io'>): void {
+export function annotate(findings: readonly Annotation[], { io }: Pick<Context, 'io'>): void {
   if (!isOn(io.env['GITHUB_ACTIONS'])) return
   // GitHub resolves paths from the checkout's root.
   const root = io.env['GITHUB_WORKSPACE'] || io.cwd
@@ -26,7 +29,7 @@ export function findingsOf({ errors, issues }: Partial<Pick<Prompt, 'errors' | '
 }
 
 export async function annotatePrompts(
-  prompts: readonly { path: string; found: readonly PromptIssue[] }[],
+  prompts: readonly { path: string; found: readonly Finding[] }[],
   ctx: Context,
 ): Promise<void> {
   const folder = promptsDirOf(await ctx.settings())
@@ -35,12 +38,12 @@ export async function annotatePrompts(
     return existsSync(file) ? file : null
   }
   const findings = prompts.flatMap(({ path, found }) =>
-    found.map((issue): Finding => ({ ...issue, path, file: fileOf(path) })),
+    found.map((issue): Annotation => ({ ...issue, path, file: fileOf(path) })),
   )
   annotate(findings, ctx)
 }
 
-function annotationOf({ severity, line, column, code, message }: Finding, file: string): string {
+function annotationOf({ severity, line, column, code, message }: Annotation, file: string): string {
   const data = (text: string): string => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
   const property = (text: string): string => data(text).replaceAll(':', '%3A').replaceAll(',', '%2C')
   return `::${severity} file=${property(file)},line=${line},col=${column},title=${property(code)}::${data(message)}\n`

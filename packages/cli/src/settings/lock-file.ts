@@ -23,8 +23,8 @@ export interface Lock {
   /** Includes the API prefix. */
   baseUrl: string
   projectId: number
-  /** With `ref` live, the folder follows live. `title` is the draft's new name, applied at publication. */
-  version: { uuid: string; status: VersionStatus; name: string; ref?: 'live'; title?: string }
+  /** With `ref` live, the folder follows live. */
+  version: { uuid: string; status: VersionStatus; name: string; ref?: 'live' }
   prompts: Record<string, LockEntry>
   /** Maps ids of imported prompts, by which applications called them, to paths. */
   aliases?: Record<string, string>
@@ -81,7 +81,6 @@ function parseLock(value: Record<string, unknown>, file: string): Lock {
 
 function isVersion(value: unknown): value is Lock['version'] {
   if (!isJsonObject(value) || typeof value['uuid'] !== 'string' || typeof value['name'] !== 'string') return false
-  if (value['title'] !== undefined && typeof value['title'] !== 'string') return false
   return value['status'] === 'draft' || value['status'] === 'merged'
 }
 

@@ -1,4 +1,4 @@
-import type { Change, Stet, Version } from '@stet/sdk'
+import type { Change } from '@stet/sdk'
 import { CliError } from '../exit-code.ts'
 import { isJsonObject } from '../settings/json-file.ts'
 import type { LockEntry } from '../settings/lock-file.ts'
@@ -18,19 +18,26 @@ export function refuseTooMany(changes: readonly Change[]): void {
   })
 }
 
-/** Sends changes to a draft, all or nothing. If the prompts changed on the server, the error names these prompts. */
-export async function sendToDraft(client: Stet, version: Version, changes: readonly Change[]): Promise<void> {
-  const { ApiError, ConflictError } = await import('@stet/sdk')
+/** Makes a request with changes, of which the server does all or nothing. An error names the prompts that are its cause. */
+export async function sendChanges<T>(changes: readonly Change[], send: () => PromiseLike<T>): Promise<T> {
+  const { ApiError, hasReason } = await import('@stet/sdk')
   try {
-    await client.versions.push(version.uuid, changes)
+    return await send()
   } catch (error) {
-    if (error instanceof ConflictError) {
+    if (!(error instanceof ApiError)) throw error
+    const conflicts = conflictPaths(error.details)
+    if (conflicts.length > 0) {
       throw new CliError('conflict', 'A colleague changed the same prompts; nothing was sent', {
-        lines: conflictPaths(error.details),
+        lines: conflicts,
         hint: 'run stet pull, resolve the conflicts, then run stet push',
       })
     }
-    if (!(error instanceof ApiError)) throw error
+    if (hasReason(error, 'others-changed')) {
+      throw new CliError('conflict', 'Others changed these prompts in the draft; nothing was sent', {
+        lines: error.details.paths,
+        hint: 'publish or revert their changes, or choose another name',
+      })
+    }
     if (error.status === 413) {
       throw new CliError('invalid', 'The changes exceed the size limit of a request; nothing was sent', {
         hint: inParts,
@@ -61,12 +68,16 @@ export function entriesAfterPush(
   before: Readonly<Record<string, LockEntry>>,
   compared: readonly Compared[],
   sent: readonly Change[],
-  after: ReadonlyMap<string, { contentHash: string; documentUuid: string }>,
+  after: ReadonlyMap<string, { documentUuid: string }>,
   baseInLive: (path: string) => string | undefined,
 ): Record<string, LockEntry> {
   const entries: Record<string, LockEntry> = { ...before }
   const alike = compared.filter(({ state, mergedLive }) => inStep.has(state) && mergedLive === undefined)
-  for (const { path } of alike) setEntry(entries, path, after.get(path), before[path]?.live)
+  for (const { path, remoteHash, documentUuid } of alike) {
+    // Not the text in `after`, which may be a colleague's that this folder has not seen.
+    const there = remoteHash === undefined ? undefined : { contentHash: remoteHash, documentUuid }
+    setEntry(entries, path, there, before[path]?.live)
+  }
   for (const { path, content, status, liveHash } of sent) {
     // The base is the sent text, so that a colleague's concurrent change appears as a server change.
     const one = compared.find((candidate) => candidate.path === path)

@@ -19,6 +19,30 @@ export async function findVersion(client: Stet, ref: string): Promise<Version> {
   throw new CliError('usage', `Several versions begin with ${ref}`, { lines: matches.map(({ uuid }) => uuid) })
 }
 
+/** Finds drafts by name, uuid, or at least its first 8 digits, and with `isDeleted` those that can be restored. */
+export async function findDrafts(client: Stet, ref: string, isDeleted = false): Promise<Version[]> {
+  const listed = await client.versions.list({ status: 'draft', deleted: isDeleted })
+  const drafts = listed.filter(({ deletedAt }) => (deletedAt !== null) === isDeleted)
+  const exact = drafts.filter(({ title, uuid }) => title === ref || uuid === ref.toLowerCase())
+  if (exact.length > 0 || ref.length < 8) return exact
+  return drafts.filter(({ uuid }) => uuid.startsWith(ref.toLowerCase()))
+}
+
+/** Finds the only draft as `findDrafts` does. */
+export async function findDraft(client: Stet, ref: string, isDeleted = false): Promise<Version> {
+  const found = await findDrafts(client, ref, isDeleted)
+  const [only, ...others] = found
+  if (only && others.length === 0) return only
+  if (!only) {
+    throw new CliError('not_found', `No ${isDeleted ? 'deleted ' : ''}draft has the name or uuid ${ref}`, {
+      hint: 'run stet versions list',
+    })
+  }
+  throw new CliError('usage', `Several drafts match ${ref}: pass the uuid of one`, {
+    lines: found.map(({ uuid }) => uuid),
+  })
+}
+
 export async function findLiveOrNewestDraft(client: Stet): Promise<Version> {
   const versions = await client.versions.list()
   const found = versions.find(({ isLive }) => isLive) ?? versions.find(({ status }) => status === 'draft')

@@ -34,16 +34,18 @@ export async function openWorkspace(ctx: Context, ref?: string): Promise<Workspa
   // Needed even without a configuration, because the default folder may be a symbolic link.
   await refusePathsOutside(settings)
   const client = await ctx.client()
-  const { version, followsLive } = await resolveVersion(ctx, client, settings.lock, ref ?? settings.versionRef?.value)
+  const followed = await resolveVersion(ctx, client, settings.lock, ref ?? settings.versionRef?.value)
+  const { version, followsLive } = followed
   const prompts = await listPrompts(client, { versionUuid: version.uuid })
   const promptsDir = promptsDirOf(settings)
   const scan = await scanProject(settings, ctx.warn)
   for (const { path, reason } of scan.refused) ctx.warn(`Skipped ${path}: ${reason}`)
   const remote = new Map(prompts.map((prompt) => [prompt.path, prompt]))
-  let entries = settings.lock?.prompts ?? {}
+  const lock = settings.lock && { ...settings.lock, prompts: followed.entries ?? settings.lock.prompts }
+  let entries = lock?.prompts ?? {}
   let compared = compareAll(entries, scan, remote)
-  if (mayLackBase(version, settings.lock, compared)) {
-    entries = await entriesSincePublished({ client, version, remote, lock: settings.lock, promptsDir })
+  if (mayLackBase(version, lock, compared)) {
+    entries = await entriesSincePublished({ client, version, remote, lock, promptsDir })
     compared = compareAll(entries, scan, remote)
   }
   return {
@@ -156,18 +158,26 @@ export function entriesInStep({
   return settled
 }
 
-/** Writes the lock for one version with the entries `prompts`. A draft gets the name `newTitle` at publication. */
+/**
+ * Returns the entries of a folder that leaves a draft for live. The folder's changes in the draft build on live's texts,
+ * so a colleague's change of the draft, or its deletion, does not affect them.
+ */
+export function entriesOverLive(entries: Readonly<Record<string, LockEntry>>): Record<string, LockEntry> {
+  const over = Object.entries(entries).map(([path, entry]) => {
+    const { live, documentUuid } = entry
+    return [path, live === undefined ? entry : entryOf(live, documentUuid)] as const
+  })
+  return Object.fromEntries(over.filter(([, { hash }]) => hash !== ''))
+}
+
+/** Writes the lock for one version with the entries `prompts`. */
 export async function saveLock(
   workspace: Pick<Workspace, 'settings'>,
   version: Version,
   followsLive: boolean,
   prompts: Record<string, LockEntry>,
-  newTitle?: string,
 ): Promise<void> {
   const { settings } = workspace
-  const before = settings.lock?.version
-  const isOpen = version.status === 'draft'
-  const title = isOpen ? (newTitle ?? (before?.uuid === version.uuid ? before.title : undefined)) : undefined
   const lock: Lock = {
     baseUrl: settings.baseUrl.value,
     projectId: version.projectId,
@@ -176,7 +186,6 @@ export async function saveLock(
       status: version.status,
       name: version.title,
       ...(followsLive && { ref: 'live' }),
-      ...(title !== undefined && { title }),
     },
     prompts: version.status === 'draft' ? prompts : withoutDraftNotes(prompts),
     ...(settings.lock?.aliases && { aliases: settings.lock.aliases }),
@@ -212,14 +221,22 @@ async function resolveVersion(
   client: Stet,
   lock: Lock | undefined,
   ref: string | undefined,
-): Promise<Pick<Workspace, 'version' | 'followsLive'>> {
+): Promise<Pick<Workspace, 'version' | 'followsLive'> & Partial<Pick<Workspace, 'entries'>>> {
   if (ref !== undefined) return { version: await findVersion(client, ref), followsLive: ref === 'live' }
   if (!lock) {
     const version = await findLiveOrNewestDraft(client)
     return { version, followsLive: version.isLive }
   }
   if (lock.version.ref === 'live') return { version: await client.versions.get('live'), followsLive: true }
-  const version = await client.versions.get(lock.version.uuid)
+  const { NotFoundError } = await import('@stet/sdk')
+  const version = await client.versions.get(lock.version.uuid).catch((error: unknown) => {
+    if (lock.version.status === 'draft' && error instanceof NotFoundError) return undefined
+    throw error
+  })
+  if (!version) {
+    ctx.say(`The draft "${lock.version.name}" was deleted; following live`)
+    return { version: await client.versions.get('live'), followsLive: true, entries: entriesOverLive(lock.prompts) }
+  }
   if (lock.version.status === 'draft' && version.status === 'merged') {
     ctx.say(`The draft "${version.title}" was published; following live`)
     return { version: version.isLive ? version : await client.versions.get('live'), followsLive: true }

@@ -1,0 +1,184 @@
+import { mkdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Stet, Version } from '@stet/sdk'
+import { expect, onTestFinished, test } from 'vitest'
+import { fileOf, pairOf, read, succeed, write } from './support/pair.ts'
+import { startProxy } from './support/proxy.ts'
+import { account, personIn, projectWith, server } from './support/shared-server.ts'
+import type { Person } from './support/stet.ts'
+
+async function clientOf(person: Person): Promise<Stet> {
+  const { projectId } = JSON.parse(await readFile(join(person.folder, 'stet.config.json'), 'utf8'))
+  return account.project(projectId)
+}
+
+const draftsOf = (client: Stet): Promise<Version[]> => client.versions.list({ status: 'draft' })
+
+async function changesOf(client: Stet, { uuid }: Version): Promise<Record<string, string | null>> {
+  const { changes } = await client.versions.diff(uuid)
+  return Object.fromEntries(changes.map(({ path, after }) => [path, after?.content ?? null]))
+}
+
+test('push --for fills one draft with exactly the changes of the folder, at every push', async () => {
+  const [ana] = await pairOf('for')
+  const client = await clientOf(ana)
+  expect(JSON.parse(await succeed(ana, 'push', '--for', 'pr-1', '--json'))).toMatchObject({ changes: [] })
+  expect(await draftsOf(client)).toEqual([])
+
+  await write(ana, 'a', 'a of ana\n')
+  await write(ana, 'c', 'c of ana\n')
+  const first = await ana.stet(['push', '--for', 'pr-1'])
+  expect(first.stderr).toMatch(/^\+ created draft "pr-1" \(\w{8}\)\n/)
+  await rm(fileOf(ana, 'c'))
+  await write(ana, 'a', 'a of ana again\n')
+  await rm(fileOf(ana, 'b'))
+  const again = JSON.parse(await succeed(ana, 'push', '--for', 'pr-1', '--delete', '--json'))
+  const [draft, ...others] = await draftsOf(client)
+  if (!draft) throw new Error('no draft')
+  expect(others).toEqual([])
+  expect(again).toMatchObject({ isNewDraft: false, version: { uuid: draft.uuid, name: 'pr-1' } })
+  expect(await changesOf(client, draft)).toEqual({ a: 'a of ana again\n', b: null })
+
+  // Without changes, the draft loses those of the push before.
+  await write(ana, 'b', 'first b\n')
+  await write(ana, 'a', 'first a\n')
+  expect(JSON.parse(await succeed(ana, 'push', '--for', 'pr-1', '--json')).version.uuid).toBe(draft.uuid)
+  expect(await changesOf(client, draft)).toEqual({})
+})
+
+test('push --for of a folder that follows another draft sends its changes against live', async () => {
+  const [ana] = await pairOf('for from open')
+  const client = await clientOf(ana)
+  await write(ana, 'a', 'a of ana\n')
+  await succeed(ana, 'push', '--name', 'open')
+  await write(ana, 'b', 'b of ana\n')
+  await succeed(ana, 'push', '--for', 'pr-2')
+  const [draft, open] = await draftsOf(client)
+  if (!draft || !open) throw new Error('two drafts expected')
+  expect([draft.title, open.title]).toEqual(['pr-2', 'open'])
+  expect(await changesOf(client, draft)).toEqual({ a: 'a of ana\n', b: 'b of ana\n' })
+  expect(await changesOf(client, open)).toEqual({ a: 'a of ana\n' })
+})
+
+test('push --for before the first publication sends all prompts, also those of the draft that the folder follows', async () => {
+  const [ana] = await pairOf('other project')
+  await write(ana, 'a', 'a\n')
+  const { project } = JSON.parse(await succeed(ana, 'init', '--force', '--create', 'nothing live', '--json'))
+  const client = account.project(project.id)
+  await succeed(ana, 'push')
+  const { version } = JSON.parse(await succeed(ana, 'push', '--for', 'pr-3', '--json'))
+  expect(await changesOf(client, version)).toEqual({ a: 'a\n', b: 'first b\n' })
+})
+
+test('two pushes for one draft at the same time end with the changes of one of them', async () => {
+  const [ana, ben] = await pairOf('for at once')
+  const client = await clientOf(ana)
+  await write(ana, 'a', 'a of ana\n')
+  await write(ben, 'b', 'b of ben\n')
+  await Promise.all([ana, ben].map((person) => succeed(person, 'push', '--for', 'pr-4')))
+  const [draft, ...others] = await draftsOf(client)
+  if (!draft) throw new Error('no draft')
+  expect([draft.title, others]).toEqual(['pr-4', []])
+  expect([{ a: 'a of ana\n' }, { b: 'b of ben\n' }]).toContainEqual(await changesOf(client, draft))
+
+  // Each folder has texts that the other one's push replaced. Live is their base, so both can push again.
+  await write(ana, 'b', 'b of ana\n')
+  await succeed(ana, 'push', '--for', 'pr-4')
+  await write(ben, 'a', 'a of ben\n')
+  await succeed(ben, 'push', '--for', 'pr-4')
+  await write(ana, 'a', 'a of ana again\n')
+  await succeed(ana, 'push', '--for', 'pr-4')
+  expect(await changesOf(client, draft)).toEqual({ a: 'a of ana again\n', b: 'b of ana\n' })
+})
+
+test("a push does not take a colleague's text as base that arrives while it ends", async () => {
+  const proxy = await startProxy(server.address)
+  onTestFinished(() => proxy.stop())
+  const { client, id } = await projectWith({ a: 'first a\n', b: 'first b\n' })
+  const ana = await personIn(id, proxy)
+  await mkdir(join(ana.folder, '.git'))
+  await succeed(ana, 'init')
+  await succeed(ana, 'versions', 'create', 'open', '--use')
+  const [draft] = await draftsOf(client)
+  if (!draft) throw new Error('no draft')
+  await write(ana, 'a', 'a of ana\n')
+  proxy.before = async (line) => {
+    if (!line.startsWith('GET') || !proxy.seen.some((one) => one.endsWith('/push'))) return
+    proxy.before = undefined
+    await client.versions.push(draft.uuid, [{ path: 'b', status: 'modified', content: 'b of ben\n' }])
+  }
+  await succeed(ana, 'push')
+  await write(ana, 'a', 'a of ana again\n')
+  await succeed(ana, 'push')
+  expect(await changesOf(client, draft)).toEqual({ a: 'a of ana again\n', b: 'b of ben\n' })
+})
+
+test("push --for drops no change of another author, and none of live's", async () => {
+  const [ana, ben] = await pairOf('for of two')
+  const client = await clientOf(ana)
+  await write(ana, 'a', 'a of ana\n')
+  await succeed(ana, 'push', '--for', 'pr-5')
+  const [draft] = await draftsOf(client)
+  if (!draft) throw new Error('no draft')
+  const asLeo = { STET_API_KEY: (await account.apiKeys.create({ name: 'Leo', scopes: ['read', 'write'] })).key }
+  await write(ben, 'b', 'b of ben\n')
+  const others = await ben.stet(['push', '--for', 'pr-5', '--json'], '', asLeo)
+  expect(others).toMatchObject({ code: 6, stdout: '' })
+  expect(JSON.parse(others.stderr).error).toMatchObject({ lines: ['a'] })
+  expect(await changesOf(client, draft)).toEqual({ a: 'a of ana\n' })
+
+  await write(ben, 'a', 'a of ben\n')
+  await succeed(ben, 'push', '--publish', '--yes')
+  const stale = await ana.stet(['push', '--for', 'pr-5', '--json'])
+  expect(JSON.parse(stale.stderr).error).toMatchObject({ exitCode: 6, lines: ['a'] })
+})
+
+test('a draft is renamed, deleted and restored by its name or uuid', async () => {
+  const [ana] = await pairOf('names')
+  const client = await clientOf(ana)
+  const { version } = JSON.parse(await succeed(ana, 'versions', 'create', 'tone', '--json'))
+  const twins = [await client.versions.create('twin'), await client.versions.create('twin')]
+  await succeed(ana, 'versions', 'rename', 'tone', 'warm tone')
+  expect(await client.versions.get(version.uuid)).toMatchObject({ title: 'warm tone' })
+
+  const unasked = await ana.stet(['versions', 'delete', 'warm tone'])
+  expect(unasked).toMatchObject({ code: 2, stderr: expect.stringContaining('--yes') })
+  const deleted = await ana.stet(['versions', 'delete', 'warm tone', '--yes'])
+  expect(deleted.stderr).toContain(`stet versions restore ${version.uuid.slice(0, 8)}`)
+  for (const [argv, code] of [
+    [['warm tone', '--yes'], 5],
+    [['warm tone', '--yes', '--if-exists'], 0],
+    [['twin', '--yes'], 2],
+    [['twin', '--yes', '--if-exists'], 2],
+    [['live', '--yes'], 5],
+    [['', '--yes'], 5],
+  ] as const) {
+    expect(await ana.stet(['versions', 'delete', ...argv]), argv.join(' ')).toMatchObject({ code })
+  }
+  await succeed(ana, 'versions', 'delete', twins[0]?.uuid.slice(0, 8) ?? '', '--yes')
+  expect((await draftsOf(client)).map(({ uuid }) => uuid)).toEqual([twins[1]?.uuid])
+  await succeed(ana, 'versions', 'restore', 'warm tone')
+  expect(await ana.stet(['versions', 'restore', 'warm tone'])).toMatchObject({ code: 5 })
+  expect(await client.versions.get(version.uuid)).toMatchObject({ title: 'warm tone', deletedAt: null })
+})
+
+test('a folder whose draft was deleted follows live, and still has its changes', async () => {
+  const [ana, ben] = await pairOf('deleted under it')
+  const client = await clientOf(ana)
+  await write(ana, 'a', 'a of ana\n')
+  await write(ana, 'c', 'c of ana\n')
+  const { version } = JSON.parse(await succeed(ana, 'push', '--for', 'pr-6', '--json'))
+  await succeed(ben, 'versions', 'use', version.uuid, '--pull')
+  await succeed(ben, 'versions', 'delete', 'pr-6', '--yes')
+  expect(await ana.stet(['pull'])).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining('The draft "pr-6" was deleted; following live'),
+  })
+  expect([await read(ana, 'a'), await read(ana, 'c')]).toEqual(['a of ana\n', 'c of ana\n'])
+  await succeed(ana, 'push', '--publish', '--yes')
+  const prompts = await client.prompts.list({ versionUuid: 'live' })
+  expect(prompts.map(({ content }) => content)).toEqual(['a of ana\n', 'first b\n', 'c of ana\n'])
+  // Ben changed nothing, so his files become live's.
+  await succeed(ben, 'pull', '--prune')
+  await succeed(ben, 'status', '--check')
+})
