@@ -82,9 +82,6 @@ test('changes of different lines merge; the others stop a push until they are re
   expect(await read(ana, 'both')).toBe(base.replace('three\n', markers('mine', 'theirs')))
   expect(await read(ana, 'other')).toBe(base.replace('one', 'theirs'))
   expect(await conflicts(ana, 'push')).toContain('both  (conflict markers)')
-  // One deleted marker does not make it a prompt.
-  await write(ana, 'both', (await read(ana, 'both')).replace('<<<<<<< file\n', ''))
-  expect(await conflicts(ana, 'push')).toContain('both  (conflict markers)')
   expect(await conflicts(ana, 'pull')).toContain('C both: the file has conflict markers')
   await write(ana, 'both', base.replace('three', 'mine and theirs'))
   await succeed(ana, 'push', '--publish', '--yes')
@@ -291,11 +288,21 @@ test("a merge with live that a colleague pushed does not count in a file without
   expect(JSON.parse(await succeed(ana, 'push', '--json')).changes).toEqual([])
 })
 
-test('a single separator of a conflict stops a push', async () => {
-  const [ana] = await edited('separator', { a: base.replace('three', 'mine') }, { a: base.replace('three', 'theirs') })
+test('after a merge, a line of seven equal signs is a heading, except between the other two markers', async () => {
+  const heading = base.replace('three', 'Tickets\n=======')
+  const [ana] = await edited(
+    'heading',
+    { a: heading, b: heading },
+    { a: base.replace('three', '3'), b: base.replace('five', '5') },
+  )
   await conflicts(ana, 'pull')
-  await write(ana, 'a', base.replace('three', 'mine\n=======\ntheirs'))
-  expect(await conflicts(ana, 'push')).toContain('a  (conflict markers)')
+  expect(await read(ana, 'a')).toBe(base.replace('three\n', markers('Tickets\n=======', '3')))
+  expect(await conflicts(ana, 'push')).toContain('  a  (conflict markers)')
+  expect(await conflicts(ana, 'push')).not.toContain('  b  ')
+  await write(ana, 'a', heading.replace('Tickets', '3 tickets'))
+  await succeed(ana, 'push', '--publish', '--yes')
+  expect(await liveText(ana, 'a')).toBe(heading.replace('Tickets', '3 tickets'))
+  expect(await liveText(ana, 'b')).toBe(heading.replace('five', '5'))
 })
 
 test('a merge keeps the line ends of the file', async () => {

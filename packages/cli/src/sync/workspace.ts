@@ -101,7 +101,7 @@ function compareAll(
       remoteHash: there?.contentHash,
       documentUuid: there?.documentUuid,
       remoteUpdatedAt: there?.updatedAt,
-      hasMarkers: hasOpenConflict(local?.text ?? '', there?.content ?? '', isMerged || mergedLive !== undefined),
+      hasMarkers: hasOpenConflict(local?.text ?? '', there?.content ?? ''),
       isMerged,
       mergedLive,
     })
