@@ -1,11 +1,14 @@
-import type { Change, CompileIssue, Prompt, PromptIssue, Stet, UnresolvedPrompt, Version } from '@stet/sdk'
+import type { Change, CompileIssue, Prompt, PromptIssue, PushResult, Stet, UnresolvedPrompt, Version } from '@stet/sdk'
 import { defineCommand, hasFlag, textFlag } from '../command.ts'
 import { annotatePrompts, findingsOf } from '../compile/annotations.ts'
 import type { Context } from '../context.ts'
 import { CliError, exitCodes } from '../exit-code.ts'
+import { writeMerged } from '../sync/apply.ts'
 import { type Compared, isUnsettled, type PushPlan, planPush } from '../sync/compare.ts'
 import { defaultDraftName, lacksHistory } from '../sync/git/git.ts'
+import { hashText } from '../sync/hash.ts'
 import { listPrompts } from '../sync/list-prompts.ts'
+import { KnownTexts } from '../sync/merge/known-texts.ts'
 import { rebaseOnLive } from '../sync/merge/live-merge.ts'
 import { rememberTexts } from '../sync/merge/text-cache.ts'
 import { findCaseClashes } from '../sync/prompt-path.ts'
@@ -41,7 +44,7 @@ interface PushReport {
   version: { uuid: string; status: string; name: string }
   isNewDraft: boolean
   isDry: boolean
-  changes: { path: string; status: Change['status']; hash: string | null; lines: string }[]
+  changes: { path: string; status: Change['status']; hash: string | null; lines: string; merged?: true }[]
   errors: { path: string; errors: CompileIssue[] }[]
   issues: { path: string; issues: PromptIssue[] }[]
   /** What the run of the first pushed prompt needs. */
@@ -52,7 +55,7 @@ interface PushReport {
 }
 
 export const command = defineCommand({
-  summary: "Sends changed files to a draft, all or nothing. Never overwrites a colleague's changes.",
+  summary: 'Sends changed files to a draft, all or nothing, and merges them with changes of other lines there.',
   examples: [
     'stet push',
     'stet push -m "friendlier tone"',
@@ -112,7 +115,7 @@ async function push(input: PushInput, ctx: Context): Promise<PushReport> {
   const workspace = await openForPush(ctx, input)
   refuseEmpty(workspace.scan, workspace.settings)
   const selected = selectPaths(workspace.compared, input.names, workspace)
-  const plan = planPush(selected, input.isForced)
+  const plan = planPush(selected, input.isForced ? 'force' : needsDraft(workspace, input) ? 'refuse' : 'merge')
   await refuseConflicts(plan, workspace)
   if (plan.remoteOnly.length > 0) {
     ctx.warn(`Changed on the server only, not touched: ${plan.remoteOnly.map(({ path }) => path).join(', ')}`)
@@ -124,14 +127,22 @@ async function push(input: PushInput, ctx: Context): Promise<PushReport> {
   const changes = [...sendable, ...deletions]
   if (input.publishes && !input.isDry) refuseRest(workspace, changes)
   refuseTooMany(changes)
-  const overwritten = selected.filter((one) => isUnsettled(one) && changes.some(({ path }) => path === one.path))
-  const described = await Promise.all(changes.map((change) => describeChange(change, selected)))
-  const { version, ...target } = input.isDry
+  const overwritten = selected.filter(
+    (one) => input.isForced && isUnsettled(one) && changes.some(({ path }) => path === one.path),
+  )
+  const described = await describeChanges(changes, selected)
+  const {
+    version,
+    merged = [],
+    ...target
+  }: Target = input.isDry
     ? { version: workspace.version, isNew: false }
     : await send(workspace, input, { changes, overwritten, described }, ctx)
-  const sentTexts = input.isDry ? [] : changes.flatMap(({ content }) => (content === undefined ? [] : [content]))
-  await rememberTexts(sentTexts, ctx.io)
-  const finished = input.isDry ? undefined : await finish(workspace, { version, ...target }, selected, changes)
+  const sentTexts = [...changes, ...merged].flatMap(({ content }) => (content === undefined ? [] : [content]))
+  if (!input.isDry) await rememberTexts(sentTexts, ctx.io)
+  const finished = input.isDry
+    ? undefined
+    : await finish(workspace, { version, merged, ...target }, selected, changes, ctx)
   const pushed = finished?.pushed ?? []
   await annotatePrompts(
     pushed.map((prompt) => ({ path: prompt.path, found: findingsOf(prompt) })),
@@ -141,7 +152,7 @@ async function push(input: PushInput, ctx: Context): Promise<PushReport> {
     version: { uuid: version.uuid, status: version.status, name: version.title },
     isNewDraft: target.isNew,
     isDry: input.isDry,
-    changes: described,
+    changes: merged.length > 0 ? await describeChanges(changes, selected, merged) : described,
     errors: pushed.flatMap(({ path, errors }) => (errors.length > 0 ? [{ path, errors }] : [])),
     issues: pushed.flatMap(({ path, issues = [] }) => (issues.length > 0 ? [{ path, issues }] : [])),
     required: finished?.required ?? [],
@@ -157,6 +168,11 @@ async function push(input: PushInput, ctx: Context): Promise<PushReport> {
   // Printed now, because publishing may fail.
   if (!ctx.flags.json) sayPushed(report, ctx, true)
   return { ...report, published: await publishVersion(ctx.reopened(), { ref: version.uuid }) }
+}
+
+// A published version is never edited, not even with --force.
+function needsDraft({ version }: Workspace, { opensNew }: PushInput): boolean {
+  return opensNew || version.status === 'merged'
 }
 
 // Compares the folder with live if the push needs a new draft, because a new draft starts from live.
@@ -229,6 +245,7 @@ function clashesOf(changes: readonly Change[], deletions: readonly Change[], { r
 interface Target {
   version: Version
   isNew: boolean
+  merged?: PushResult['merged']
   /** Present if the request that sent the changes also published them. */
   published?: PublishReport
 }
@@ -243,15 +260,14 @@ interface Sent {
 async function send(workspace: Workspace, input: PushInput, sent: Sent, ctx: Context): Promise<Target> {
   const { client, version, settings } = workspace
   const { changes } = sent
-  // A published version is never edited, not even with --force.
-  const needsDraft = input.opensNew || version.status === 'merged'
-  if (needsDraft && input.draft !== undefined && changes.length > 0) {
+  const opensDraft = needsDraft(workspace, input)
+  if (opensDraft && input.draft !== undefined && changes.length > 0) {
     throw new CliError('conflict', `${input.draft} is already published`, { hint: 'run stet push --new' })
   }
   await agreeToOverwrite(sent.overwritten, ctx)
-  if (!needsDraft) {
-    if (changes.length > 0) await sendChanges(changes, () => client.versions.push(version.uuid, changes))
-    return { version: await rename(client, version, input.name, ctx), isNew: false }
+  if (!opensDraft) {
+    const merged = changes.length > 0 ? await pushTo(version, workspace, changes, !input.isForced, ctx) : []
+    return { version: await rename(client, version, input.name, ctx), isNew: false, merged }
   }
   if (input.forName !== undefined) return sendFor(input.forName, workspace, changes, ctx)
   if (changes.length === 0) return { version, isNew: false }
@@ -260,6 +276,25 @@ async function send(workspace: Workspace, input: PushInput, sent: Sent, ctx: Con
   const draft = await sendChanges(changes, () => client.versions.create(name, { changes }))
   sayDraft('+ created', draft, ctx)
   return { version: draft, isNew: true }
+}
+
+async function pushTo(
+  { uuid }: Version,
+  workspace: Workspace,
+  changes: readonly Change[],
+  merge: boolean,
+  { io }: Context,
+): Promise<PushResult['merged']> {
+  const texts = new KnownTexts(workspace, io)
+  const sent: Change[] = []
+  for (const change of changes) {
+    const { path, baseHash = '' } = change
+    // A draft keeps no earlier texts, so the server may lack the base of a change that it has to merge.
+    const isStale = baseHash !== (workspace.remote.get(path)?.contentHash ?? '')
+    const base = isStale ? await texts.findHere(path, baseHash) : undefined
+    sent.push(base !== undefined && hashText(base) === baseHash ? { ...change, base } : change)
+  }
+  return (await sendChanges(sent, () => workspace.client.versions.push(uuid, sent, { merge }))).merged
 }
 
 async function agreeToOverwrite(overwritten: readonly Compared[], ctx: Context): Promise<void> {
@@ -313,9 +348,10 @@ function sayDraft(what: string, { title, uuid }: Version, { say }: Context): voi
 // change, lists the prompts again to get their ids.
 async function finish(
   workspace: Workspace,
-  { version, published }: Target,
+  { version, published, merged = [] }: Target,
   selected: readonly Compared[],
   changes: readonly Change[],
+  ctx: Context,
 ): Promise<{ pushed: UnresolvedPrompt[]; required: string[] }> {
   const { client, remote, entries, followsLive } = workspace
   const prompts = changes.length > 0 ? await listPrompts(client, { versionUuid: version.uuid }) : [...remote.values()]
@@ -329,7 +365,10 @@ async function finish(
     return there?.commitId === version.id ? undefined : (there?.contentHash ?? '')
   }
   const before = published ? entriesInStep(workspace) : entries
-  const next = entriesAfterPush(before, selected, changes, after, baseInLive)
+  const written = await writeMerged(workspace.promptsDir, selected, merged)
+  const next = entriesAfterPush(before, selected, changes, after, baseInLive, written)
+  const edited = merged.flatMap(({ path }) => (written.has(path) ? [] : [path]))
+  if (edited.length > 0) ctx.warn(`Edited during the push, not merged here: ${edited.join(', ')}`)
   const isLive = version.status === 'merged' && (followsLive || published !== undefined)
   await saveLock(workspace, version, isLive, next)
   const sent = new Set(changes.map(({ path }) => path))
@@ -355,13 +394,20 @@ function runArguments(path: string, required: readonly string[]): string {
   return quoted.join(' ')
 }
 
-async function describeChange(
-  { path, status, content }: Change,
+function describeChanges(
+  changes: readonly Change[],
   selected: readonly Compared[],
-): Promise<PushReport['changes'][number]> {
-  const one = selected.find((candidate) => candidate.path === path)
-  const lines = formatCount(await countLines(one?.remoteText, content))
-  return { path, status, hash: content === undefined ? null : (one?.localHash ?? null), lines }
+  merged: NonNullable<PushResult['merged']> = [],
+): Promise<PushReport['changes']> {
+  const described = changes.map(async ({ path, status, content: sent }) => {
+    const there = merged.find((one) => one.path === path)
+    const content = there?.content ?? sent
+    const one = selected.find((candidate) => candidate.path === path)
+    const lines = formatCount(await countLines(one?.remoteText, content))
+    const hash = content === undefined ? null : hashText(content)
+    return { path, status, hash, lines, ...(there && { merged: true as const }) }
+  })
+  return Promise.all(described)
 }
 
 function sayPushed(report: PushReport, ctx: Context, publishes = false): void {
@@ -381,7 +427,9 @@ function sayPushed(report: PushReport, ctx: Context, publishes = false): void {
 
 function sayChanges(changes: PushReport['changes'], { style, say }: Context): void {
   const letters = { added: 'A', modified: 'M', deleted: 'D', unchanged: ' ' }
-  for (const { path, status, lines } of changes) say(`${style.up} ${letters[status]} ${path}  ${lines}`)
+  for (const { path, status, lines, merged } of changes) {
+    say(`${style.up} ${letters[status]} ${path}  ${lines}${merged ? '  merged' : ''}`)
+  }
 }
 
 function sayFindings({ errors, issues }: PushReport, { warn }: Context): void {

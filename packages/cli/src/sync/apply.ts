@@ -91,6 +91,27 @@ async function changeFile(promptsDir: string, { one, action, text }: PullStep): 
   }
 }
 
+/**
+ * Writes texts that the server merged into the files from which they were sent.
+ * @returns their hashes by path, without the files that were changed or deleted since
+ */
+export async function writeMerged(
+  promptsDir: string,
+  compared: readonly Compared[],
+  merged: readonly { path: string; content: string; contentHash: string }[],
+): Promise<ReadonlyMap<string, string>> {
+  const written = new Map<string, string>()
+  for (const { path, content, contentHash } of merged) {
+    const { localFile = '', localHash = '' } = compared.find((one) => one.path === path) ?? {}
+    const bytes = await readFile(localFile).catch(() => undefined)
+    if (!bytes || !hashBytes(bytes)?.hashes.has(localHash)) continue
+    if (await problemOfFile(promptsDir, { path, localFile })) continue
+    await replaceText(localFile, content)
+    written.set(path, contentHash)
+  }
+  return written
+}
+
 /** Keeps the file's line ends, because merges are made of texts with LF. Deletes the file if `text` is undefined. */
 export async function replaceText(file: string, text: string | undefined): Promise<void> {
   if (text === undefined) return rm(file, { force: true })

@@ -1,9 +1,10 @@
-import type { Change } from '@stet/sdk'
+import type { Change, LiveConflict } from '@stet/sdk'
 import { CliError } from '../exit-code.ts'
 import { isJsonObject } from '../settings/json-file.ts'
 import type { LockEntry } from '../settings/lock-file.ts'
 import { entryOf } from './apply.ts'
 import { type Compared, inStep } from './compare.ts'
+import { hashText } from './hash.ts'
 
 /** The server's limit for one transaction. */
 const maxChanges = 1000
@@ -25,7 +26,7 @@ export async function sendChanges<T>(changes: readonly Change[], send: () => Pro
     return await send()
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    const conflicts = conflictPaths(error.details)
+    const conflicts = conflictLines(error.details)
     if (conflicts.length > 0) {
       throw new CliError('conflict', 'A colleague changed the same prompts; nothing was sent', {
         lines: conflicts,
@@ -70,6 +71,7 @@ export function entriesAfterPush(
   sent: readonly Change[],
   after: ReadonlyMap<string, { documentUuid: string }>,
   baseInLive: (path: string) => string | undefined,
+  merged: ReadonlyMap<string, string>,
 ): Record<string, LockEntry> {
   const entries: Record<string, LockEntry> = { ...before }
   const alike = compared.filter(({ state, mergedLive }) => inStep.has(state) && mergedLive === undefined)
@@ -79,9 +81,9 @@ export function entriesAfterPush(
     setEntry(entries, path, there, before[path]?.live)
   }
   for (const { path, content, status, liveHash } of sent) {
-    // The base is the sent text, so that a colleague's concurrent change appears as a server change.
-    const one = compared.find((candidate) => candidate.path === path)
-    const hash = content === undefined || status === 'deleted' ? undefined : one?.localHash
+    // The base is the text that the file has or continues, so that a colleague's concurrent change appears as a server
+    // change.
+    const hash = content === undefined || status === 'deleted' ? undefined : (merged.get(path) ?? hashText(content))
     setEntry(
       entries,
       path,
@@ -102,10 +104,19 @@ function setEntry(
   else delete entries[path]
 }
 
-/** Returns the distinct prompt paths of a conflict response. */
-export function conflictPaths(details: unknown): string[] {
-  if (typeof details !== 'object' || details === null || !('conflicts' in details)) return []
-  const { conflicts } = details
+/**
+ * Returns the distinct prompts of a conflict response. If the server tried to merge them, their lines are those that a
+ * pull puts between markers.
+ */
+export function conflictLines(details: unknown): string[] {
+  const conflicts: unknown = isJsonObject(details) ? details['conflicts'] : undefined
   if (!Array.isArray(conflicts)) return []
-  return [...new Set(conflicts.map((one: { path?: unknown }) => String(one.path)))]
+  return [
+    ...new Set(
+      conflicts.map(({ path, regions = [] }: Pick<LiveConflict, 'path'> & Partial<LiveConflict>) => {
+        const lines = regions.map((region) => `${region.line}-${region.line + region.lines - 1}`)
+        return lines.length > 0 ? `${path}  lines ${lines.join(', ')}` : path
+      }),
+    ),
+  ]
 }

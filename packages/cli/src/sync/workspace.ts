@@ -94,6 +94,7 @@ function compareAll(
       path,
       // Without a state, the prompt exists nowhere. A push must still send its deletion with live's hash.
       state: state ?? 'both-deleted',
+      baseHash: base,
       localFile: local?.file,
       localText: local?.text,
       localHash: local?.hash,
