@@ -121,7 +121,9 @@ function changeReply(repository: string): void {
   writeFileSync(file, readFileSync(file, 'utf8').replace('Never promise', 'Be friendly. Never promise'))
 }
 
-const liveReply = (address: string): Promise<string> => read(address, 'versions/live/documents/support/reply')
+function liveReply(address: string): Promise<string> {
+  return read(address, 'versions/live/documents/support/reply')
+}
 
 async function draftsOf(address: string, name: string): Promise<number> {
   const drafts: { title: string }[] = JSON.parse(await read(address, 'versions?status=draft'))

@@ -82,7 +82,11 @@ async function sharedEventLog(): Promise<Figures> {
   const reader = follower.log.followElsewhere?.(runUuid, 0, async () => 'active')
   if (!reader) throw new Error('The event log cannot be followed')
   const read = async () => {
-    while (!reader.isAtEnd()) if (reader.take(1_000).length === 0) await reader.changed()
+    for (let taken = 0; taken < events; ) {
+      const { length } = reader.take(1_000)
+      taken += length
+      if (length === 0) await reader.changed()
+    }
   }
   const write = async () => {
     for (let id = 2; id <= events; id += eventsPerTurn) {
@@ -90,15 +94,15 @@ async function sharedEventLog(): Promise<Figures> {
       writer.append([], entries)
       await turn()
     }
-    writer.close()
   }
   // The owner publishes only after the reader's server has asked for the run.
   writer.append([], [{ id: 1, pieces: text }])
   await reader.changed()
   const figures = await measured(events, () => Promise.all([write(), read()]))
   reader.release()
+  writer.close()
   for (const { log, connections } of [owner, follower]) {
-    await log.close()
+    log.close()
     await connections.close()
   }
   return figures
@@ -107,7 +111,7 @@ async function sharedEventLog(): Promise<Figures> {
 function openEventLog(prefix: string) {
   const connections = connectRedis({ url, timeoutMs: 1_000, prefix }, silent)
   const channel = createSignalChannel(connections)
-  const log = createSharedRunEventLog({ connections, channel, codec: eventCodec, maxBytes: 1_000_000, log: silent })
+  const log = createSharedRunEventLog({ connections, channel, codec: eventCodec, maxBytes: 1_000_000 })
   return { connections, channel, log }
 }
 

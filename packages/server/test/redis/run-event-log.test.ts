@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import { createSharedRunEventLog } from '../../src/adapters/redis/event-log/run-event-log.ts'
-import type { RunLogReader } from '../../src/features/runs/ports.ts'
+import type { RunLogReader, RunLogWriter } from '../../src/features/runs/ports.ts'
 import { eventCodec } from '../../src/wire/event-codec.ts'
 import { describeRunEventLog } from '../ports/run-event-log.contract.ts'
 import { faultProxy } from '../support/fault-proxy.ts'
@@ -15,8 +15,8 @@ import {
   providerEntry,
   readAll,
   redisUrl,
+  type StoredEnd,
   shortTimes,
-  silent,
   store,
 } from '../support/shared-logs.ts'
 
@@ -35,7 +35,7 @@ afterAll(() => bench.close())
 
 describeRunEventLog('shared through Redis', () => {
   const { connections, channel } = owner
-  return createSharedRunEventLog({ connections, channel, codec: eventCodec, maxBytes: 1_000_000, log: silent })
+  return createSharedRunEventLog({ connections, channel, codec: eventCodec, maxBytes: 1_000_000 })
 })
 
 const streamsOf = (runUuid: string) => owner.connections.events.exists(`${bench.prefix}:events:${runUuid}`)
@@ -45,6 +45,14 @@ function follow(runUuid: string, afterId: number, stored = activeRun(), server =
   const reader = server.log.followElsewhere?.(runUuid, afterId, stored.find)
   if (!reader) throw new Error('Every run can be followed')
   return reader
+}
+
+/** Ends a run as its owner does: the end is stored before readers see it. */
+async function end(writer: RunLogWriter, id: number, stored: StoredEnd): Promise<void> {
+  const terminal = latitudeEntry(id, 'chain-completed', 0)
+  await store(stored, writer, [terminal])
+  writer.append([], [terminal])
+  writer.close()
 }
 
 /** A run on the owner with the number of its readers. */
@@ -58,7 +66,7 @@ function openRun() {
 it('sends nothing to Redis while no other server follows the run', async () => {
   const { runUuid, open } = openRun()
   const signalled: string[] = []
-  for (const kind of ['stop', 'tool', 'follow', 'present', 'again', 'opened'] as const)
+  for (const kind of ['stop', 'tool', 'follow', 'present', 'opened'] as const)
     follower.channel.on(kind, (id) => signalled.push(id))
   const writer = open()
   writer.append(
@@ -96,12 +104,38 @@ it('counts all readers of other servers as one, and stops publishing when none s
   two.release()
   await expect.poll(() => counts.at(-1)).toBe(0)
   writer.append([], [providerEntry(2)])
-  const later = follow(runUuid, 0, activeRun(), there)
+  expect(await published()).toBe(1)
+  const stored = activeRun()
+  const later = follow(runUuid, 0, stored, there)
   await expect.poll(() => counts.at(-1)).toBeGreaterThan(0)
-  writer.append([], [latitudeEntry(3, 'chain-completed', 0)])
-  writer.close()
+  await expect.poll(published).toBe(2)
+  await end(writer, 3, stored)
   expect(idsIn(await readAll(later))).toEqual([1, 2, 3])
-  expect(await published()).toBeLessThanOrEqual(3)
+  await expect.poll(published).toBe(0)
+})
+
+it('learns of each batch and of the end without looking', async () => {
+  const never = 600_000
+  const times = { signalMs: never, unheardMs: never, watchMs: never, longestWatchMs: never }
+  const patient = await logServers({ urls: [redisUrl, redisUrl], times })
+  onTestFinished(() => patient.close())
+  const [here, there] = patient.servers
+  if (!here || !there) throw new Error('There are two servers')
+  const runUuid = randomUUID()
+  const stored = activeRun()
+  const events = follow(runUuid, 0, stored, there)
+  const onlyEnd = follow(runUuid, Number.MAX_SAFE_INTEGER, stored, there)
+  // The run was queued, so its readers were there before.
+  const counts: number[] = []
+  const writer = here.log.open(runUuid, (count) => counts.push(count), true)
+  await expect.poll(() => counts).toEqual([1])
+  for (const id of [1, 2, 3]) {
+    writer.append([], [providerEntry(id)])
+    while (events.take(1).length === 0) await events.changed()
+  }
+  await end(writer, 4, stored)
+  expect(idsIn(await readAll(events))).toEqual([4])
+  while (!onlyEnd.isAtEnd()) await onlyEnd.changed()
 })
 
 it('keeps a run alive for readers that only wait for its end, and publishes nothing for them', async () => {
@@ -139,16 +173,37 @@ it('deletes the events of a run from Redis and from the memory of its owner', as
   writer.append([], [providerEntry(1)])
   await expect.poll(() => streamsOf(runUuid)).toBe(1)
   writer.close()
-  const { events } = owner.connections
-  const key = `${bench.prefix}:events:${runUuid}`
-  await expect.poll(async () => JSON.stringify(await events.xrevrange(key, '+', '-', 'COUNT', 1))).toContain('endId')
-  await events.persist(key)
+  await expect.poll(() => streamsOf(runUuid)).toBe(0)
+  // As an owner leaves it that was killed.
+  await owner.connections.events.xadd(`${bench.prefix}:events:${runUuid}`, '1-0', 'batch', '{}')
   stored.found = 'deleted'
   follower.log.drop(runUuid)
   await readAll(reader)
   await expect.poll(() => streamsOf(runUuid)).toBe(0)
   // By itself, the owner forgets them after a minute.
   await expect.poll(() => owner.log.follow(runUuid, 0), { timeout: 30_000 }).toBeUndefined()
+})
+
+it('writes a stream again that has lost batches', async () => {
+  const { runUuid, open } = openRun()
+  const writer = open()
+  const key = `${bench.prefix}:events:${runUuid}`
+  const { events } = owner.connections
+  const early = follow(runUuid, 0)
+  for (const id of [1, 2, 3]) {
+    writer.append([], [providerEntry(id)])
+    await expect.poll(() => events.xlen(key)).toBe(id)
+  }
+  // As a replica that takes over may lack it.
+  expect(await events.xdel(key, '2-0')).toBe(1)
+  const late = follow(runUuid, 0)
+  const ids: number[] = []
+  await expect.poll(() => ids.push(...late.take(10).map(({ id }) => id)) && ids).toEqual([1, 2, 3])
+  writer.append([], [providerEntry(4)])
+  await expect.poll(() => early.take(10).at(-1)?.id).toBe(4)
+  await expect.poll(() => late.take(10).at(-1)?.id).toBe(4)
+  for (const reader of [early, late]) reader.release()
+  writer.close()
 })
 
 it('resolves a waiting reader when it is released', async () => {
@@ -203,18 +258,23 @@ it('continues after a time without Redis, and without it from the stored event l
       [],
       range(6, 50).map((id) => providerEntry(id)),
     )
-    const whileAway = readAll(follow(runUuid, 0, stored, there))
-    const rest = readAll(early)
-    if (place === 1) {
-      await store(stored, writer, [latitudeEntry(51, 'chain-completed', 0)])
-      expect(idsIn(await rest)).toEqual(range(6, 51))
-      expect(idsIn(await whileAway)).toEqual(range(1, 51))
+    const late = follow(runUuid, 0, stored, there)
+    const seen = new Map<RunLogReader, number[]>([
+      [early, []],
+      [late, []],
+    ])
+    const idsSeen = () =>
+      [...seen].map(([reader, ids]) => ids.push(...reader.take(100).map(({ id }) => id)) && ids.at(-1))
+    const isAwayUntilEnd = place === 1
+    if (!isAwayUntilEnd) {
+      proxy = await faultProxy(Number(port), proxy.port)
+      await expect.poll(idsSeen, { timeout: 10_000 }).toEqual([50, 50])
     }
-    proxy = await faultProxy(Number(port), proxy.port)
-    writer.append([], [latitudeEntry(51, 'chain-completed', 0)])
-    writer.close()
-    expect(idsIn(await rest)).toEqual(range(6, 51))
-    expect(idsIn(await whileAway)).toEqual(range(1, 51))
+    await end(writer, 51, stored)
+    const rest = await Promise.all([early, late].map((reader) => readAll(reader)))
+    expect(rest.map(idsIn)).toEqual(isAwayUntilEnd ? [range(6, 51), range(1, 51)] : [[51], [51]])
+    expect([...seen.values()]).toEqual(isAwayUntilEnd ? [[], []] : [range(6, 50), range(1, 50)])
+    if (isAwayUntilEnd) proxy = await faultProxy(Number(port), proxy.port)
     await both.close()
   }
   await proxy.close()

@@ -1,7 +1,7 @@
 /** After kill -9 and a restart, everything that clients received must be true, for runs and requests of every kind. */
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { ApiAnswer } from '../http/api-call.ts'
-import { createTestProject } from '../http/scenario.ts'
+import { type Api, createTestProject } from '../http/scenario.ts'
 import { count, timeFor } from '../support/counts.ts'
 import { openTestDatabase } from '../support/database-open.ts'
 import type { FakeReply, FakeRequest } from '../support/fake-provider.ts'
@@ -14,6 +14,8 @@ const runsOfEachKind = count(10, 500)
 const patienceMs = timeFor(5 * runsOfEachKind, 1_000)
 // Six kinds of requests: 12,000 keys in all before a release.
 const keysOfEachKind = count(5, 2_000)
+// Publications of one project follow one another.
+const publications = count(20, 200)
 
 let served: ServedProject
 beforeAll(async () => {
@@ -254,6 +256,40 @@ it(
   processTestMs,
 )
 
+/** A project with requests that each create, fill and publish a draft of two prompts, as `stet push --publish` does. */
+async function publishedProject(api: Api) {
+  const { id, live } = await createTestProject(api, { first: '1' })
+  const versions = `/projects/${id}/versions`
+  const requests = Array.from({ length: publications }, (_, place) => {
+    const changes = ['left', 'right'].map((side) => ({
+      path: `${side}/${place}`,
+      status: 'added',
+      content: `${place}`,
+    }))
+    return {
+      name: `publication-${place}`,
+      path: versions,
+      body: { name: `publication-${place}`, changes, publish: {} },
+    }
+  })
+  const acknowledged = (answers: ReadonlyMap<string, ApiAnswer>): string[] =>
+    requests.map(({ name }) => name).filter((name) => answers.get(name)?.status === 200)
+  /** Expects that each request did everything or nothing. Returns the names of those that published. */
+  const expectWhole = async (answers: ReadonlyMap<string, ApiAnswer>): Promise<string[]> => {
+    const list = async (path: string) => (await api('GET', path)).body as unknown as { title: string; path: string }[]
+    expect(await list(`${versions}?status=draft`)).toEqual([])
+    const names = (await list(`${versions}?status=merged`))
+      .map(({ title }) => title)
+      .filter((one) => one !== 'Initial version')
+    const paths = (await list(`${live}/documents`)).map(({ path }) => path).filter((path) => path !== 'first')
+    const places = names.map((name) => name.replace('publication-', ''))
+    expect(paths.sort()).toEqual(places.flatMap((place) => [`left/${place}`, `right/${place}`]).sort())
+    expect(names).toEqual(expect.arrayContaining(acknowledged(answers)))
+    return names
+  }
+  return { requests, acknowledged, expectWhole }
+}
+
 // Some requests are killed before they are stored, some during their work, some between commit and response.
 it(
   "promise 15: after kill -9 between request and response, a repeated request returns the first request's work",
@@ -262,8 +298,10 @@ it(
     const { live, id: projectId } = project
     const names = (kind: string) => Array.from({ length: keysOfEachKind }, (_, place) => `${kind}-${place}.`)
     const draft = await project.newDraft()
+    const released = await publishedProject(api)
     const bodies = { json: {}, stream: { stream: true }, background: { background: true } }
     const requests = [
+      ...released.requests,
       ...Object.entries(bodies).flatMap(([kind, body]) =>
         names(kind).map((name) => ({
           name,
@@ -288,12 +326,14 @@ it(
       ),
     )
     await fake.waitForRequest(calls + keysOfEachKind)
-    await expect.poll(() => answers.size, { timeout: 90_000 }).toBeGreaterThan(keysOfEachKind)
+    const isUnderWay = () => answers.size > keysOfEachKind && released.acknowledged(answers).length >= publications / 4
+    await expect.poll(isUnderWay, { timeout: 90_000, interval: 5 }).toBe(true)
     await served.kill()
     await Promise.all(sent)
     fake.setDefault({ text: 'After the restart.' })
 
     await served.start()
+    await released.expectWhole(answers)
     const uuids = new Map<string, unknown>()
     for (const request of requests) {
       const earlier = answers.get(request.name)
@@ -310,6 +350,9 @@ it(
       expect(third.headers.get('idempotency-replayed')).toBe('true')
       if ('uuid' in again.body) uuids.set(request.name, again.body['uuid'])
     }
+    // Each repeated request published once, so all publications are live.
+    const published = await released.expectWhole(answers)
+    expect(published.sort()).toEqual(released.requests.map(({ name }) => name).sort())
     for (const name of names('background')) await api('POST', `/conversations/${String(uuids.get(name))}/attach`)
 
     for (const name of [...names('json'), ...names('stream'), ...names('background')]) {

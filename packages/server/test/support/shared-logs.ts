@@ -47,7 +47,7 @@ export async function logServers({ urls, times, ...options }: LogServersOptions)
   const servers = urls.map((url): LogServer => {
     const connections = connectRedis({ url, prefix, timeoutMs: 1_000 }, silent)
     const channel = createSignalChannel(connections)
-    const settings = { codec: eventCodec, maxBytes: 10_000_000, log: silent, ...(times && { times }) }
+    const settings = { codec: eventCodec, maxBytes: 10_000_000, ...(times && { times }) }
     return { connections, channel, log: createSharedRunEventLog({ connections, channel, ...settings }) }
   })
   for (const { channel, connections } of servers) {
@@ -60,7 +60,7 @@ export async function logServers({ urls, times, ...options }: LogServersOptions)
     prefix,
     flush,
     async close() {
-      for (const { log } of servers) await log.close()
+      for (const { log } of servers) log.close()
       for (const { connections } of servers) await connections.close()
       await flush()
     },

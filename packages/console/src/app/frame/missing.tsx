@@ -3,8 +3,8 @@ import { getRouteApi, Link, Outlet } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { buttonClass } from '../../ui/button.tsx'
 import { useHoldsText } from '../unsaved.ts'
-import { RestoreDraft } from './deleted-draft.tsx'
 import css from './frame.module.css'
+import { RestoreDraft } from './lines/deleted-draft.tsx'
 import { projectIdOf, useDeletedDraft, useIsUnknownProject, useIsUnknownVersion } from './place.ts'
 
 const projectRoute = getRouteApi('/shell/p/$project')
@@ -53,7 +53,7 @@ export function KnownVersion() {
   return (
     <Alone
       title={deleted ? 'Deleted draft' : 'No such version'}
-      heading={deleted ? `The draft ${deleted.title} was deleted` : 'This project has no version at this address'}
+      heading={deleted ? `The draft “${deleted.title}” was deleted` : 'This project has no version at this address'}
     >
       {deleted && <RestoreDraft draft={deleted} />}
       <Link to="/p/$project/v/$version/prompts" params={{ project, version: 'live' }} className={buttonClass()}>

@@ -28,7 +28,7 @@ const eventTimeoutMs = 1_000
 const longestRetryMs = 1_000
 
 /** Without an offline queue and retries, a command fails immediately instead of waiting for a reconnect. */
-const failFast = { enableOfflineQueue: false, maxRetriesPerRequest: 0 } as const satisfies ConnectionOptions
+export const failFast = { enableOfflineQueue: false, maxRetriesPerRequest: 0 } as const satisfies ConnectionOptions
 
 const reconnecting = {
   connectTimeout: 2_000,

@@ -28,8 +28,8 @@ export function createRedisAdapters(options: RedisOptions): LiveAdapters {
   const counters = { ...connections, servers: () => servers }
   const liveCache = createSharedLiveCache(connections)
   const queue = createSharedRunQueue({ ...options, connections })
-  const { codec, log, endedLogBytes: maxBytes } = options
-  const eventLog = createSharedRunEventLog({ connections, channel, codec, maxBytes, log })
+  const { codec, endedLogBytes: maxBytes } = options
+  const eventLog = createSharedRunEventLog({ connections, channel, codec, maxBytes })
   const count = async () => {
     // Keeps the last number while Redis is unavailable, because the limits then depend on it.
     servers = await channel.countServers().catch(() => servers)
@@ -50,7 +50,7 @@ export function createRedisAdapters(options: RedisOptions): LiveAdapters {
     eventLog,
     async close() {
       for (const work of upkeep) await work.stop()
-      await eventLog.close()
+      eventLog.close()
       await queue.close()
       await connections.close()
     },

@@ -5,7 +5,7 @@ import { counted } from '../../../ui/time.tsx'
 import { say } from '../../../ui/toast.tsx'
 import { noticeSignedOut, queryClient, stet } from '../../session.ts'
 import { saveAll } from '../../unsaved.ts'
-import { restoreDraft } from '../deleted-draft.tsx'
+import { restoreDraft } from '../lines/deleted-draft.tsx'
 import { useOpenDraft } from '../place.ts'
 
 export default function DeleteDraft({ onClose }: { onClose: () => void }) {
@@ -22,7 +22,7 @@ export default function DeleteDraft({ onClose }: { onClose: () => void }) {
     await stet.versions.delete(uuid, { projectId })
     await show('live')
     await queryClient.invalidateQueries({ queryKey: ['project', projectId] })
-    say(`Deleted the draft ${title}`, { label: 'Undo', onSelect: () => void undo() })
+    say(`Deleted the draft “${title}”`, { label: 'Undo', onSelect: () => void undo() })
   }
   // If it fails, the address of the draft says that it is deleted, and offers to restore it.
   const undo = async () => {
@@ -31,7 +31,7 @@ export default function DeleteDraft({ onClose }: { onClose: () => void }) {
   }
   return (
     <Confirm
-      title={`Delete ${title}?`}
+      title={`Delete the draft “${title}”?`}
       text={`This draft has ${counted(changeCount, 'change')}. For 30 days, it can be restored at its address.`}
       action="Delete draft"
       danger

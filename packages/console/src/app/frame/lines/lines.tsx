@@ -6,9 +6,9 @@ import { CopyButton } from '../../../ui/copy.tsx'
 import { Notice } from '../../../ui/states.tsx'
 import { base, sessionQuery } from '../../session.ts'
 import { useLeftPrompts } from '../../unsaved.ts'
-import { DeletedDraftLine } from '../deleted-draft.tsx'
 import css from '../frame.module.css'
 import { type Outage, planNextAttempt, useOutage } from './connection.ts'
+import { DeletedDraftLine } from './deleted-draft.tsx'
 import { reload, useStale } from './upgrade.ts'
 
 /** What concerns the whole page: an updated server, a server that does not answer, a connection that others can read. */

@@ -14,14 +14,16 @@ export interface RemoteReaderOptions {
 const mostWanted = 16
 
 export class RemoteReader implements RunLogReader {
+  /** The id of the last batch that this reader has seen in the stream. */
+  cursor = beforeStream
+  /** The id of the last event that this reader has received. */
+  lastId: number
+  /** The number of batches to fetch, estimated from the size of the last one. */
+  wanted = 1
   readonly #options: RemoteReaderOptions
   #held: LogEntry[] = []
   #place = 0
   #characters = 0
-  #cursor = beforeStream
-  #lastId: number
-  #wanted = 1
-  #isEnded = false
   #isReleased = false
   #stored: RunLogReader | undefined
   #wake: (() => void) | undefined
@@ -29,54 +31,31 @@ export class RemoteReader implements RunLogReader {
 
   constructor(options: RemoteReaderOptions) {
     this.#options = options
-    this.#lastId = options.afterId
+    this.lastId = options.afterId
   }
 
-  /** The id of the last batch that this reader has seen in the stream. */
-  get cursor(): string {
-    return this.#cursor
-  }
-
-  /** The id of the last event that this reader has received. */
-  get lastId(): number {
-    return this.#lastId
-  }
-
-  /** The number of batches to fetch, estimated from the size of the last one. */
-  get wanted(): number {
-    return this.#wanted
-  }
-
-  /**
-   * Accepts a batch, or returns `full`. Returns `gap` if earlier events are missing, and `ended` if none will follow.
-   */
-  accept(batch: StreamBatch, hasMessages: boolean): 'accepted' | 'ended' | 'full' | 'gap' {
-    if (!this.#isEmpty() && this.#characters + batch.characters > batchCharacters) return 'full'
-    this.#cursor = batch.id
-    this.#wanted = Math.min(mostWanted, Math.max(1, Math.floor(batchCharacters / batch.characters)))
-    const before = this.#held.length
-    if (!hasMessages || !this.#addEntries(batch)) return 'gap'
-    if (batch.endId !== undefined && batch.endId > this.#lastId) return 'gap'
-    this.#isEnded = batch.endId !== undefined
-    if (this.#held.length > before) this.#characters += batch.characters
-    if (this.#held.length > before || this.#isEnded) this.#notify()
-    return this.#isEnded ? 'ended' : 'accepted'
-  }
-
-  /** True if all received events were taken and the event log has not ended. */
-  isWaiting(): boolean {
-    return this.#isEmpty() && !this.#isEnded && !this.#stored && !this.#isReleased
-  }
-
-  /** Reads the stream from its start. Events that were already received are skipped. */
-  restart(): void {
-    this.#cursor = beforeStream
-  }
-
-  /** Ends this reader after the events that it holds. */
-  end(): void {
-    this.#isEnded = true
+  /** Returns false if earlier events are missing. */
+  accept({ id, from, entries, characters }: StreamBatch): boolean {
+    const [first] = entries
+    if (first && from.entries > 0 && first.id > this.lastId + 1) return false
+    this.cursor = id
+    this.wanted = Math.min(mostWanted, Math.max(1, Math.floor(batchCharacters / characters)))
+    const added = entries.filter((entry) => entry.id > this.lastId)
+    if (added.length === 0) return true
+    this.#held.push(...added)
+    this.#characters += characters
+    this.lastId = added.at(-1)?.id ?? this.lastId
     this.#notify()
+    return true
+  }
+
+  isFull(): boolean {
+    return this.#characters >= batchCharacters
+  }
+
+  /** True if all received events were taken, and more may come from the stream. */
+  isWaiting(): boolean {
+    return this.#place >= this.#held.length && !this.#stored && !this.#isReleased
   }
 
   /** Only for a waiting reader: all further events come from `stored`. */
@@ -93,7 +72,7 @@ export class RemoteReader implements RunLogReader {
     if (this.#stored) return this.#stored.take(limit)
     const taken = this.#held.slice(this.#place, this.#place + limit)
     this.#place += taken.length
-    if (taken.length > 0 && this.#isEmpty()) {
+    if (taken.length > 0 && this.#place >= this.#held.length) {
       this.#held = []
       this.#place = 0
       this.#characters = 0
@@ -103,7 +82,7 @@ export class RemoteReader implements RunLogReader {
   }
 
   changed(): Promise<void> {
-    if (this.#isReleased || this.#isEnded || this.#stored || !this.#isEmpty()) return Promise.resolve()
+    if (!this.isWaiting()) return Promise.resolve()
     return new Promise((resolve) => {
       this.#wake = resolve
     })
@@ -114,11 +93,11 @@ export class RemoteReader implements RunLogReader {
   }
 
   isAtEnd(): boolean {
-    return this.#stored ? this.#stored.isAtEnd() : this.#isEnded && this.#isEmpty()
+    return this.#stored?.isAtEnd() ?? false
   }
 
   isCallerAwaited(): boolean {
-    return !this.#stored && !this.#isEnded && this.#options.isCallerAwaited()
+    return !this.#stored && this.#options.isCallerAwaited()
   }
 
   // Bound to the reader, because callers may pass this method on alone.
@@ -130,24 +109,9 @@ export class RemoteReader implements RunLogReader {
     this.#options.onReleased(this)
   }
 
-  #isEmpty(): boolean {
-    return this.#place >= this.#held.length
-  }
-
   #notify(): void {
     this.#wake?.()
     this.#wake = undefined
     this.#listener?.()
-  }
-
-  #addEntries({ from, entries }: StreamBatch): boolean {
-    const [first] = entries
-    if (first && from.entries > 0 && first.id > this.#lastId + 1) return false
-    for (const entry of entries) {
-      if (entry.id <= this.#lastId) continue
-      this.#held.push(entry)
-      this.#lastId = entry.id
-    }
-    return true
   }
 }

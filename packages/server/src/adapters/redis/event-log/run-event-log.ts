@@ -3,70 +3,74 @@
  * while another server follows the run. A follower that gets nothing from Redis finds the end in the database.
  */
 import type { EventCodec, RunEventLog } from '../../../features/runs/ports.ts'
-import type { Logger } from '../../../shared/logger.ts'
 import { createRunEventLog } from '../../in-process/run-event-log.ts'
 import type { RedisConnections } from '../connections.ts'
 import type { SignalChannel } from '../signal-channel.ts'
-import { createEndWatch, type EndWatch } from './end-watch.ts'
-import { EventHub } from './event-hub.ts'
 import { FollowedRun, type FollowTimes } from './followed-run.ts'
-import { createOwnedLogs, streamKey } from './owned-logs.ts'
+import { OwnedRun } from './owned-run.ts'
 
 export interface SharedRunEventLogOptions {
   connections: RedisConnections
   channel: SignalChannel
   codec: EventCodec
   maxBytes: number
-  log: Logger
   times?: Partial<EventLogTimes>
 }
 
 export interface EventLogTimes extends FollowTimes {
-  /** The owner stops publishing if no follower signals for this long. */
+  /** Without a signal from a follower for this long, the run has no readers on other servers. */
   unheardMs: number
 }
 
 export interface SharedRunEventLog extends RunEventLog {
-  close(): Promise<void>
+  close(): void
 }
 
+const kinds = ['follow', 'present'] as const
 const usualTimes: EventLogTimes = { signalMs: 10_000, unheardMs: 25_000, watchMs: 1_000, longestWatchMs: 3_000 }
 
 export function createSharedRunEventLog(options: SharedRunEventLogOptions): SharedRunEventLog {
-  const { connections, channel, codec, log } = options
+  const { connections, channel, codec } = options
   const times = { ...usualTimes, ...options.times }
+  const { events: redis, prefix } = connections
   const local = createRunEventLog(options.maxBytes)
-  const owned = createOwnedLogs({ local, connections, channel, unheardMs: times.unheardMs })
+  const owned = new Map<string, OwnedRun>()
+  /** By kind and run. */
   const followed = new Map<string, FollowedRun>()
-  const endWatches = new Map<string, EndWatch>()
-  const onReconnected = () => {
-    for (const run of followed.values()) run.restart()
-  }
-  const hub = new EventHub({ connections, log, onReconnected })
+  const keyOf = (runUuid: string) => `${prefix}:events:${runUuid}`
 
   const dropHere = (runUuid: string) => {
-    owned.drop(runUuid)
     local.drop(runUuid)
+    // A dead owner may have left it. Without Redis, the stream expires.
+    redis.unlink(keyOf(runUuid)).catch(() => undefined)
   }
+  /** Returns true if the run has ended here, which the follower could not know. */
+  const isEndedHere = (runUuid: string): boolean => {
+    const reader = local.follow(runUuid, Number.MAX_SAFE_INTEGER)
+    reader?.release()
+    return reader !== undefined
+  }
+  const onSignal = (runUuid: string, note: (run: OwnedRun) => void) => {
+    const run = owned.get(runUuid)
+    if (run) note(run)
+    else if (isEndedHere(runUuid)) redis.publish(keyOf(runUuid), 'ended').catch(() => undefined)
+  }
+  channel.on('present', (runUuid) => onSignal(runUuid, (run) => run.notePresence()))
+  channel.on('follow', (runUuid) => onSignal(runUuid, (run) => run.noteFollower()))
   channel.on('drop', dropHere)
   channel.on('opened', (runUuid) => {
-    followed.get(runUuid)?.signal()
-    endWatches.get(runUuid)?.signal()
+    for (const kind of kinds) void followed.get(`${kind} ${runUuid}`)?.look()
   })
 
-  const follow = (runUuid: string): FollowedRun => {
-    const onUnread = () => void followed.delete(runUuid)
-    const key = streamKey(connections.prefix, runUuid)
-    const run = followed.get(runUuid) ?? new FollowedRun({ runUuid, key, hub, channel, codec, times, onUnread })
-    followed.set(runUuid, run)
+  const follow = (kind: (typeof kinds)[number], runUuid: string): FollowedRun => {
+    const name = `${kind} ${runUuid}`
+    const known = followed.get(name)
+    if (known) return known
+    const onUnread = () => void followed.delete(name)
+    const key = keyOf(runUuid)
+    const run = new FollowedRun({ runUuid, kind, key, redis, channel, codec, times, onUnread })
+    followed.set(name, run)
     return run
-  }
-  const watchEnd = (runUuid: string): EndWatch => {
-    const onUnread = () => void endWatches.delete(runUuid)
-    const { signalMs } = times
-    const watch = endWatches.get(runUuid) ?? createEndWatch({ runUuid, channel, signalMs, onUnread })
-    endWatches.set(runUuid, watch)
-    return watch
   }
 
   return {
@@ -75,25 +79,33 @@ export function createSharedRunEventLog(options: SharedRunEventLogOptions): Shar
     forget: () => undefined,
     drop(runUuid) {
       dropHere(runUuid)
-      // The owner has the events in memory, and publishes them again if a follower asks.
       channel.publish('drop', runUuid)
     },
-    open: owned.open,
+    open(runUuid, onListeners, isAwaited) {
+      const run = new OwnedRun({
+        redis,
+        key: keyOf(runUuid),
+        writer: local.open(runUuid, onListeners),
+        represent: () => local.follow(runUuid, Number.MAX_SAFE_INTEGER),
+        unheardMs: times.unheardMs,
+        onClosed: () => void owned.delete(runUuid),
+      })
+      owned.set(runUuid, run)
+      if (isAwaited === true) channel.publish('opened', runUuid)
+      return run
+    },
     follow: (runUuid, afterId) => local.follow(runUuid, afterId),
     followElsewhere(runUuid, afterId, find) {
-      // This reader skips all events, so the owner need not publish them.
-      if (afterId === Number.MAX_SAFE_INTEGER) return watchEnd(runUuid).follow(find)
-      return follow(runUuid).follow(afterId, find)
+      // A reader that skips all events only waits for the end.
+      const kind = afterId === Number.MAX_SAFE_INTEGER ? 'present' : 'follow'
+      return follow(kind, runUuid).follow(afterId, find)
     },
     readerCount() {
-      const remote = [...followed.values(), ...endWatches.values()]
-      return remote.reduce((sum, run) => sum + run.readerCount(), local.readerCount())
+      return [...followed.values()].reduce((sum, run) => sum + run.readerCount(), local.readerCount())
     },
-    async close() {
+    close() {
       for (const run of [...followed.values()]) run.close()
-      for (const watch of [...endWatches.values()]) watch.close()
-      hub.close()
-      await owned.close()
+      for (const run of owned.values()) run.stop()
     },
   }
 }

@@ -2,12 +2,12 @@
 import type { Version } from '@stet/sdk'
 import { useMutation } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { Button } from '../../ui/button.tsx'
-import { Notice } from '../../ui/states.tsx'
-import { Failure } from '../failure.tsx'
-import { queryClient, stet, useBlocked } from '../session.ts'
-import { saveAll, useHoldsText } from '../unsaved.ts'
-import { useDeletedDraft, useIsUnknownVersion, useProjectId } from './place.ts'
+import { Button } from '../../../ui/button.tsx'
+import { Notice } from '../../../ui/states.tsx'
+import { Failure } from '../../failure.tsx'
+import { queryClient, stet, useBlocked } from '../../session.ts'
+import { saveAll, useHoldsText } from '../../unsaved.ts'
+import { useDeletedDraft, useIsUnknownVersion, useProjectId } from '../place.ts'
 
 /** Restores the draft, and saves what was typed in it since. */
 export async function restoreDraft({ projectId, uuid }: Pick<Version, 'projectId' | 'uuid'>): Promise<void> {
@@ -31,15 +31,19 @@ export function RestoreDraft({ draft }: { draft: Version }) {
 
 /** Above a prompt of a deleted draft that stays open because its text is not saved. */
 export function DeletedDraftLine() {
-  const projectId = useProjectId() ?? 0
-  const { version = 'live' } = useParams({ strict: false })
+  const { version } = useParams({ strict: false })
+  const projectId = useProjectId()
+  return version !== undefined && projectId !== null && <Line {...{ projectId, version }} />
+}
+
+function Line({ projectId, version }: { projectId: number; version: string }) {
   const isUnknown = useIsUnknownVersion(projectId, version)
   const { data: draft } = useDeletedDraft(projectId, version, isUnknown)
   const holdsText = useHoldsText(projectId, version)
   if (!draft || !isUnknown || !holdsText) return null
   return (
     <Notice tone="amber" urgent actions={<RestoreDraft draft={draft} />}>
-      The draft {draft.title} was deleted. Your text is not saved until you restore it.
+      The draft “{draft.title}” was deleted. Your text is not saved until the draft is restored.
     </Notice>
   )
 }

@@ -1,0 +1,145 @@
+/**
+ * The event log of a run of this server. While another server follows the run, its events are copied to the Redis Stream of
+ * the run, and a notice on the Pub/Sub channel of the same name announces each batch.
+ */
+import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
+import type { Redis } from 'ioredis'
+import type { LogEntry, RunLogReader, RunLogWriter } from '../../../features/runs/ports.ts'
+import { beforeStream, nextBatch, startOfLog } from './event-batch.ts'
+
+export interface OwnedRunOptions {
+  redis: Redis
+  key: string
+  /** The event log in the memory of this server. */
+  writer: RunLogWriter
+  /** Adds a local reader that represents all readers on other servers. */
+  represent(): RunLogReader | undefined
+  /** Without a signal from a follower for this long, the run has no readers on other servers. */
+  unheardMs: number
+  onClosed(): void
+}
+
+const streamSeconds = 120
+const firstRetryMs = 50
+const longestRetryMs = 1_000
+/** Redis' answer to a batch that has arrived before, although its first attempt failed. */
+const isKnownId = /equal or smaller/
+
+export class OwnedRun implements RunLogWriter {
+  readonly messages: readonly string[]
+  readonly entries: readonly LogEntry[]
+  readonly #options: OwnedRunOptions
+  /** The place up to which the stream has the event log. */
+  #place = startOfLog
+  #latestId = beforeStream
+  #isCallerAwaited = false
+  /** True if a follower has to learn the state of the run, or the stream may be lost. */
+  #isAsked = false
+  #isPublishing = false
+  #followedUntil = Number.NEGATIVE_INFINITY
+  #isStopped = false
+  #presence: RunLogReader | undefined
+  #absence: NodeJS.Timeout | undefined
+
+  constructor(options: OwnedRunOptions) {
+    this.#options = options
+    this.messages = options.writer.messages
+    this.entries = options.writer.entries
+  }
+
+  setCallerAwaited(isAwaited: boolean): void {
+    this.#options.writer.setCallerAwaited(isAwaited)
+    this.#isCallerAwaited = isAwaited
+  }
+
+  append(messages: readonly string[], entries: readonly LogEntry[]): void {
+    this.#options.writer.append(messages, entries)
+    this.#wake()
+  }
+
+  /** Followers read the rest of the event log, with its end, from the database. */
+  close(): void {
+    const { redis, key, writer, onClosed } = this.#options
+    this.stop()
+    writer.close()
+    onClosed()
+    if (!this.#presence) return
+    this.#presence.release()
+    const pipeline = redis.pipeline().unlink(key).publish(key, 'ended')
+    // If this fails, the stream expires, and followers look for the end by themselves.
+    pipeline.exec().catch(() => undefined)
+  }
+
+  /** Publishes nothing more. */
+  stop(): void {
+    this.#isStopped = true
+    clearTimeout(this.#absence)
+  }
+
+  /** Called when a server signals that it has readers that wait for the end of the run. */
+  notePresence(): void {
+    this.#presence ??= this.#options.represent()
+    clearTimeout(this.#absence)
+    this.#absence = setTimeout(() => {
+      this.#presence?.release()
+      this.#presence = undefined
+    }, this.#options.unheardMs).unref()
+  }
+
+  /** Called when a server signals that it has readers of the events. */
+  noteFollower(): void {
+    this.notePresence()
+    this.#followedUntil = performance.now() + this.#options.unheardMs
+    this.#isAsked = true
+    this.#wake()
+  }
+
+  #wake(): void {
+    if (!this.#isPublishing && this.#isFollowed()) void this.#publish()
+  }
+
+  #isFollowed(): boolean {
+    return !this.#isStopped && performance.now() < this.#followedUntil
+  }
+
+  /** The event log is the buffer, so nothing is lost while Redis is unavailable. */
+  async #publish(): Promise<void> {
+    this.#isPublishing = true
+    let retryMs = firstRetryMs
+    for (;;) {
+      // Lets the events of one turn of the event loop share a batch.
+      await turn()
+      if (!this.#isFollowed()) break
+      const batch = nextBatch(this, this.#place)
+      if (!batch && !this.#isAsked) break
+      this.#isAsked = false
+      try {
+        await this.#send(batch)
+        retryMs = firstRetryMs
+      } catch {
+        this.#isAsked = true
+        await pause(retryMs, undefined, { ref: false })
+        retryMs = Math.min(2 * retryMs, longestRetryMs)
+      }
+    }
+    this.#isPublishing = false
+  }
+
+  async #send(batch: ReturnType<typeof nextBatch>): Promise<void> {
+    const { redis, key } = this.#options
+    const pipeline = redis.pipeline()
+    if (batch) {
+      // Only its first batch may create a stream. So a stream has no gaps, and one that was lost is noticed.
+      const condition = this.#place === startOfLog ? [] : ['NOMKSTREAM']
+      pipeline.xadd(key, ...condition, batch.id, 'batch', batch.text)
+    }
+    const latestId = batch?.id ?? this.#latestId
+    pipeline.expire(key, streamSeconds)
+    pipeline.publish(key, `${this.#isCallerAwaited ? 'awaiting' : 'working'} ${latestId}`)
+    const replies = (await pipeline.exec()) ?? []
+    for (const [error] of replies) if (error && !isKnownId.test(error.message)) throw error
+    const [, isKept] = replies.at(-2) ?? []
+    this.#place = isKept === 0 ? startOfLog : (batch?.to ?? this.#place)
+    this.#latestId = isKept === 0 ? beforeStream : latestId
+  }
+}
