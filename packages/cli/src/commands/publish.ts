@@ -40,7 +40,7 @@ export const command = defineCommand({
     { long: '--check', summary: 'only check' },
     { long: '--allow-dirty', summary: 'publish even if files have changes that were not pushed' },
     { long: '--allow-empty', summary: 'publish a draft without changes' },
-    { long: '--merge', summary: 'merge with changes of other lines made to live since the draft was opened' },
+    { long: '--merge', summary: 'merge with changes of other lines in live' },
     { long: '--force', summary: 'overwrite changes made to live since the draft was opened' },
   ],
   parse(raw): PublishInput {
@@ -184,7 +184,7 @@ async function liveConflict(version: Version, lines: string[], ctx: Context, was
   const { lock } = await ctx.settings()
   const isFollowed = lock?.version.uuid === version.uuid
   const follow = isFollowed ? '' : `stet versions use ${version.uuid.slice(0, 8)}, then `
-  const other = wasMerged ? '' : '; or stet publish --merge if the changes are in different lines'
+  const other = wasMerged ? '' : ', or stet publish --merge'
   return new CliError('conflict', 'Live and this draft changed the same prompts', {
     lines,
     hint: `run ${follow}stet pull to merge them, then stet push and stet publish${other}`,

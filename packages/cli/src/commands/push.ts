@@ -1,4 +1,4 @@
-import type { Change, CompileIssue, Prompt, PromptIssue, PushResult, Stet, UnresolvedPrompt, Version } from '@stet/sdk'
+import type { Change, CompileIssue, PromptIssue, PushResult, Stet, UnresolvedPrompt, Version } from '@stet/sdk'
 import { defineCommand, hasFlag, textFlag } from '../command.ts'
 import { annotatePrompts, findingsOf } from '../compile/annotations.ts'
 import type { Context } from '../context.ts'
@@ -8,12 +8,11 @@ import { type Compared, isUnsettled, type PushPlan, planPush } from '../sync/com
 import { defaultDraftName, lacksHistory } from '../sync/git/git.ts'
 import { hashText } from '../sync/hash.ts'
 import { listPrompts } from '../sync/list-prompts.ts'
-import { KnownTexts } from '../sync/merge/known-texts.ts'
 import { rebaseOnLive } from '../sync/merge/live-merge.ts'
 import { rememberTexts } from '../sync/merge/text-cache.ts'
 import { findCaseClashes } from '../sync/prompt-path.ts'
 import { type Refusal, refuseEmpty } from '../sync/scan.ts'
-import { entriesAfterPush, refuseTooMany, sendChanges } from '../sync/send.ts'
+import { entriesAfterPush, pushToDraft, refuseTooMany, sendChanges } from '../sync/send.ts'
 import {
   compareWith,
   entriesInStep,
@@ -25,6 +24,7 @@ import {
 } from '../sync/workspace.ts'
 import { countOf, shortUuid } from '../terminal/output.ts'
 import { countLines, formatCount } from '../ui/diff.ts'
+import { requiredParameters, runArguments } from '../ui/parameters.ts'
 import { isUnpushed, type PublishReport, publishVersion, refusalOf, sayPublished } from './publish.ts'
 
 interface PushInput {
@@ -55,7 +55,7 @@ interface PushReport {
 }
 
 export const command = defineCommand({
-  summary: 'Sends changed files to a draft, all or nothing, and merges them with changes of other lines there.',
+  summary: 'Sends changed files to a draft, all or nothing. Merges changes of other lines.',
   examples: [
     'stet push',
     'stet push -m "friendlier tone"',
@@ -127,23 +127,13 @@ async function push(input: PushInput, ctx: Context): Promise<PushReport> {
   const changes = [...sendable, ...deletions]
   if (input.publishes && !input.isDry) refuseRest(workspace, changes)
   refuseTooMany(changes)
-  const overwritten = selected.filter(
-    (one) => input.isForced && isUnsettled(one) && changes.some(({ path }) => path === one.path),
-  )
-  const described = await describeChanges(changes, selected)
-  const {
-    version,
-    merged = [],
-    ...target
-  }: Target = input.isDry
+  const target: Target = input.isDry
     ? { version: workspace.version, isNew: false }
-    : await send(workspace, input, { changes, overwritten, described }, ctx)
-  const sentTexts = [...changes, ...merged].flatMap(({ content }) => (content === undefined ? [] : [content]))
-  if (!input.isDry) await rememberTexts(sentTexts, ctx.io)
-  const finished = input.isDry
-    ? undefined
-    : await finish(workspace, { version, merged, ...target }, selected, changes, ctx)
-  const pushed = finished?.pushed ?? []
+    : await send(workspace, input, { changes, selected }, ctx)
+  const { version, merged } = target
+  const { pushed, required } = input.isDry
+    ? { pushed: [], required: [] }
+    : await finish(workspace, target, selected, changes, ctx)
   await annotatePrompts(
     pushed.map((prompt) => ({ path: prompt.path, found: findingsOf(prompt) })),
     ctx,
@@ -152,10 +142,10 @@ async function push(input: PushInput, ctx: Context): Promise<PushReport> {
     version: { uuid: version.uuid, status: version.status, name: version.title },
     isNewDraft: target.isNew,
     isDry: input.isDry,
-    changes: merged.length > 0 ? await describeChanges(changes, selected, merged) : described,
+    changes: await describeChanges(changes, selected, merged),
     errors: pushed.flatMap(({ path, errors }) => (errors.length > 0 ? [{ path, errors }] : [])),
     issues: pushed.flatMap(({ path, issues = [] }) => (issues.length > 0 ? [{ path, issues }] : [])),
-    required: finished?.required ?? [],
+    required,
     refused: [...workspace.scan.refused, ...clashing],
     durationMs: Math.round(performance.now() - startedMs),
   }
@@ -179,7 +169,7 @@ function needsDraft({ version }: Workspace, { opensNew }: PushInput): boolean {
 async function openForPush(ctx: Context, input: PushInput): Promise<Workspace> {
   const workspace = await openWorkspace(ctx, input.draft)
   const { version } = workspace
-  if (version.isLive || (version.status === 'draft' && !input.opensNew)) return workspace
+  if (version.isLive || !needsDraft(workspace, input)) return workspace
   const versions = await workspace.client.versions.list({ status: 'merged' })
   if (!versions.some(({ isLive }) => isLive)) return compareWith({}, { ...workspace, remote: new Map() })
   const overLive = await openWorkspace(ctx, 'live')
@@ -189,7 +179,7 @@ async function openForPush(ctx: Context, input: PushInput): Promise<Workspace> {
 
 async function refuseConflicts({ conflicts }: PushPlan, { settings, version }: Workspace): Promise<void> {
   if (conflicts.length === 0) return
-  const lines = conflicts.map(lineOf)
+  const lines = conflicts.map(({ path, hasMarkers }) => (hasMarkers ? `${path}  (conflict markers)` : path))
   if (conflicts.every(({ hasMarkers }) => hasMarkers)) {
     throw new CliError('conflict', 'Files contain conflict markers; nothing was sent', {
       lines,
@@ -201,10 +191,6 @@ async function refuseConflicts({ conflicts }: PushPlan, { settings, version }: W
     ? 'fetch the git history (fetch-depth: 0, without --filter), so that stet finds the version that CI published'
     : 'run stet pull to merge them, then stet push'
   throw new CliError('conflict', 'Both sides changed; nothing was sent', { lines, hint })
-}
-
-function lineOf({ path, hasMarkers }: Compared): string {
-  return hasMarkers ? `${path}  (conflict markers)` : path
 }
 
 // Throws if some changes would not be sent: publishing would refuse these prompts after the push.
@@ -245,15 +231,14 @@ function clashesOf(changes: readonly Change[], deletions: readonly Change[], { r
 interface Target {
   version: Version
   isNew: boolean
-  merged?: PushResult['merged']
+  merged?: PushResult['merged'] | undefined
   /** Present if the request that sent the changes also published them. */
   published?: PublishReport
 }
 
 interface Sent {
   changes: Change[]
-  overwritten: readonly Compared[]
-  described: PushReport['changes']
+  selected: readonly Compared[]
 }
 
 /** Sends the changes in one request. It also opens, replaces or publishes a draft that this folder does not follow. */
@@ -264,9 +249,9 @@ async function send(workspace: Workspace, input: PushInput, sent: Sent, ctx: Con
   if (opensDraft && input.draft !== undefined && changes.length > 0) {
     throw new CliError('conflict', `${input.draft} is already published`, { hint: 'run stet push --new' })
   }
-  await agreeToOverwrite(sent.overwritten, ctx)
+  if (input.isForced) await agreeToOverwrite(sent, ctx)
   if (!opensDraft) {
-    const merged = changes.length > 0 ? await pushTo(version, workspace, changes, !input.isForced, ctx) : []
+    const merged = changes.length > 0 ? await pushToDraft(workspace, changes, !input.isForced, ctx.io) : undefined
     return { version: await rename(client, version, input.name, ctx), isNew: false, merged }
   }
   if (input.forName !== undefined) return sendFor(input.forName, workspace, changes, ctx)
@@ -278,26 +263,8 @@ async function send(workspace: Workspace, input: PushInput, sent: Sent, ctx: Con
   return { version: draft, isNew: true }
 }
 
-async function pushTo(
-  { uuid }: Version,
-  workspace: Workspace,
-  changes: readonly Change[],
-  merge: boolean,
-  { io }: Context,
-): Promise<PushResult['merged']> {
-  const texts = new KnownTexts(workspace, io)
-  const sent: Change[] = []
-  for (const change of changes) {
-    const { path, baseHash = '' } = change
-    // A draft keeps no earlier texts, so the server may lack the base of a change that it has to merge.
-    const isStale = baseHash !== (workspace.remote.get(path)?.contentHash ?? '')
-    const base = isStale ? await texts.findHere(path, baseHash) : undefined
-    sent.push(base !== undefined && hashText(base) === baseHash ? { ...change, base } : change)
-  }
-  return (await sendChanges(sent, () => workspace.client.versions.push(uuid, sent, { merge }))).merged
-}
-
-async function agreeToOverwrite(overwritten: readonly Compared[], ctx: Context): Promise<void> {
+async function agreeToOverwrite({ changes, selected }: Sent, ctx: Context): Promise<void> {
+  const overwritten = selected.filter((one) => isUnsettled(one) && changes.some(({ path }) => path === one.path))
   if (overwritten.length === 0) return
   const question = ['Overwrite the text of these prompts in the draft?', ...overwritten.map(({ path }) => `  ${path}`)]
   if (!(await ctx.confirm(question.join('\n'), '--yes'))) throw new CliError('usage', 'Nothing was sent')
@@ -324,10 +291,10 @@ async function sendFor(name: string, { client, version }: Workspace, changes: Ch
 async function publishAtOnce(
   name: string,
   { client, version: live }: Workspace,
-  { changes, described }: Sent,
+  { changes, selected }: Sent,
   ctx: Context,
 ): Promise<Target> {
-  sayChanges(described, ctx)
+  sayChanges(await describeChanges(changes, selected), ctx)
   ctx.say(`${countOf(changes.length, 'change')} · ${live.isLive ? `live is v${live.version}` : 'nothing is live yet'}`)
   if (!(await ctx.confirm('Publish to live?', '--yes'))) throw new CliError('usage', 'Nothing was sent')
   const publish = { block: ['configuration' as const] }
@@ -354,6 +321,8 @@ async function finish(
   ctx: Context,
 ): Promise<{ pushed: UnresolvedPrompt[]; required: string[] }> {
   const { client, remote, entries, followsLive } = workspace
+  const texts = [...changes, ...merged].flatMap(({ content }) => (content === undefined ? [] : [content]))
+  await rememberTexts(texts, ctx.io)
   const prompts = changes.length > 0 ? await listPrompts(client, { versionUuid: version.uuid }) : [...remote.values()]
   const after = new Map(prompts.map((prompt) => [prompt.path, prompt]))
   const isSameDraft = workspace.settings.lock?.version.uuid === version.uuid
@@ -367,8 +336,8 @@ async function finish(
   const before = published ? entriesInStep(workspace) : entries
   const written = await writeMerged(workspace.promptsDir, selected, merged)
   const next = entriesAfterPush(before, selected, changes, after, baseInLive, written)
-  const edited = merged.flatMap(({ path }) => (written.has(path) ? [] : [path]))
-  if (edited.length > 0) ctx.warn(`Edited during the push, not merged here: ${edited.join(', ')}`)
+  const edited = merged.map(({ path }) => path).filter((path) => !written.has(path))
+  if (edited.length > 0) ctx.warn(`Edited during the push, not merged: ${edited.join(', ')}`)
   const isLive = version.status === 'merged' && (followsLive || published !== undefined)
   await saveLock(workspace, version, isLive, next)
   const sent = new Set(changes.map(({ path }) => path))
@@ -379,19 +348,6 @@ async function finish(
 
 function firstToRun<T extends Pick<Change, 'path' | 'status'>>(changes: readonly T[]): T | undefined {
   return changes.find(({ status }) => status !== 'deleted')
-}
-
-function requiredParameters({ parameters }: Pick<Prompt, 'parameters'>): string[] {
-  return Object.entries(parameters)
-    .filter(([, { required }]) => required === true)
-    .map(([name]) => name)
-}
-
-/** Quoted for a shell if necessary. */
-function runArguments(path: string, required: readonly string[]): string {
-  const parts = [path, ...required.flatMap((name) => ['-p', `${name}=…`])]
-  const quoted = parts.map((part) => (/^[\p{L}\p{N}_./@=…-]+$/u.test(part) ? part : `'${part}'`))
-  return quoted.join(' ')
 }
 
 function describeChanges(

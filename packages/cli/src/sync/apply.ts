@@ -42,11 +42,15 @@ export async function problemOfWrite(promptsDir: string, one: ScannedFile): Prom
 }
 
 // The server's text may be from an earlier step of this pull.
-async function hasNewText({ localFile, localHash, remoteHash }: ScannedFile): Promise<boolean> {
-  const bytes = localFile === undefined ? undefined : await readFile(localFile).catch(() => undefined)
-  if (bytes === undefined) return false
-  const hashes = hashBytes(bytes)?.hashes
-  return ![localHash, remoteHash].some((hash = '') => hashes?.has(hash))
+async function hasNewText({ localFile = '', localHash, remoteHash }: ScannedFile): Promise<boolean> {
+  const hashes = await hashesIn(localFile)
+  return hashes !== undefined && ![localHash, remoteHash].some((hash = '') => hashes.has(hash))
+}
+
+// Empty for a file that is not text, undefined for an absent one.
+async function hashesIn(file: string): Promise<ReadonlySet<string> | undefined> {
+  const bytes = await readFile(file).catch(() => undefined)
+  return bytes && (hashBytes(bytes)?.hashes ?? new Set())
 }
 
 /** Writes only the files. The caller saves the lock file afterwards, so that an interrupted pull can be repeated. */
@@ -103,9 +107,8 @@ export async function writeMerged(
   const written = new Map<string, string>()
   for (const { path, content, contentHash } of merged) {
     const { localFile = '', localHash = '' } = compared.find((one) => one.path === path) ?? {}
-    const bytes = await readFile(localFile).catch(() => undefined)
-    if (!bytes || !hashBytes(bytes)?.hashes.has(localHash)) continue
-    if (await problemOfFile(promptsDir, { path, localFile })) continue
+    const hashes = await hashesIn(localFile)
+    if (!hashes?.has(localHash) || (await problemOfFile(promptsDir, { path, localFile }))) continue
     await replaceText(localFile, content)
     written.set(path, contentHash)
   }
