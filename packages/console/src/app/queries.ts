@@ -68,11 +68,15 @@ export function pathsOf(items: readonly TreeItem[]): string[] {
   return items.filter(({ change }) => change !== 'deleted').map(({ path }) => path)
 }
 
-/** What a version changes: a draft in live, a published version in the one before it. */
-export function diffQuery(projectId: number, versionUuid: string) {
+/**
+ * What a version changes: a draft in live, a published version in `base`.
+ *
+ * @param version a uuid, or `<uuid>@<revision>`, like `base`
+ */
+export function diffQuery(projectId: number, version: string, base?: string) {
   return queryOptions({
-    queryKey: ['project', projectId, 'diff', versionUuid],
-    queryFn: ({ signal }) => stet.versions.diff(versionUuid, { projectId, signal }),
+    queryKey: ['project', projectId, 'diff', version, base],
+    queryFn: ({ signal }) => stet.versions.diff(version, { projectId, ...(base && { base }), signal }),
   })
 }
 

@@ -74,7 +74,7 @@ function useReadOnly({ projectId, versionUuid }: PromptPlace, buffer: PromptBuff
     if (isPublished) buffer?.dispatch({ on: 'published' })
   }, [isPublished, buffer])
   if (blocked) return blocked
-  return isPublished && !version.isLive ? 'an earlier version' : null
+  return isPublished && !version.isLive ? 'published, but not live' : null
 }
 
 /** Follows the text into its draft. */

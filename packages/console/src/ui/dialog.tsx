@@ -59,7 +59,7 @@ function focusFirst(popup: RefObject<HTMLElement | null>): boolean {
   return !first
 }
 
-interface FormDialogProps extends Pick<DialogProps, 'title' | 'text' | 'onClose' | 'children'> {
+interface FormDialogProps extends Pick<DialogProps, 'title' | 'text' | 'wide' | 'onClose' | 'children'> {
   open?: boolean
   /** The verb on the button that sends the form. */
   submit: string

@@ -343,7 +343,7 @@ test('publish-broken: the link of an error leads to its line', async () => {
   expect(await page.locator('[class*="cursor"]').last().textContent()).toMatch(/^[23]:/)
 })
 
-test('rollback: from the list of versions to the new one', async () => {
+test('rollback: from the list of versions to the one that is live again', async () => {
   await publish(await pushed({ 'e/rolled': 'As it is' }))
   const { page } = await browser.open(server, `/p/${server.project.id}/v/live/prompts`)
   const keys = keysOf(page)
@@ -367,7 +367,8 @@ test('rollback: from the list of versions to the new one', async () => {
   await dialog.getByText(/^\d+ prompts?: /).waitFor()
   await keys.tabTo(dialog.getByRole('button', { name: 'Roll back', exact: true }))
   await keys.press('Enter')
-  await page.getByRole('heading', { name: /rollback to v/ }).waitFor()
+  await page.getByRole('link', { name: /^Rolled back to v/ }).waitFor()
+  // The button is gone: the version is live.
   await keys.expectFocus(heading(page))
   expect(await liveText('e/rolled')).toBe('As it was')
 })

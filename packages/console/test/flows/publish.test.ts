@@ -24,10 +24,12 @@ async function push(draft: string, changes: Changes): Promise<void> {
   expect((await server.api('POST', path, { body: { changes } })).status).toBe(200)
 }
 
-/** A colleague publishes these changes. */
-async function published(changes: Changes): Promise<void> {
+/** A colleague publishes these changes. Returns the name of the version. */
+async function published(changes: Changes): Promise<string> {
   const path = `/projects/${server.project.id}/versions/${await draftWith(changes)}/publish`
-  expect((await server.api('POST', path)).status).toBe(200)
+  const { status, body } = await server.api('POST', path)
+  expect(status).toBe(200)
+  return `v${body['version']}`
 }
 
 const liveText = async (path: string) => (await storedPrompt(server, path, 'live')).content
@@ -139,36 +141,101 @@ test('live’s text can be taken instead', async () => {
   expect(await liveText('farewell')).toBe('Bye, theirs again')
 })
 
-test('a publication while the dialog is open stops a roll-back, and the draft stays', async () => {
-  for (const content of ['As it was', 'As it is']) await published([{ path: 'farewell', status: 'modified', content }])
+test('the history shows revisions and rollbacks; a rollback is refused if live has moved, and restores exactly the texts that were shown', async () => {
+  const [first, second] = [
+    await published([{ path: 'farewell', status: 'modified', content: 'As it was' }]),
+    await published([{ path: 'farewell', status: 'modified', content: 'As it is' }]),
+  ]
+  const key = await server.newKey(['read', 'write', 'publish'], { name: 'Bea', email: 'bea@example.com' })
+  const edit = { path: 'farewell', prompt: 'As Bea had it', force: true }
+  const at = `${server.project.live}/documents/create-or-update`
+  expect((await server.api('POST', at, { body: edit, key })).status).toBe(200)
+
   const { page } = await browser.open(server, `/p/${server.project.id}/history`, { allow: /status of 409/ })
-  const row = await page.getByRole('row').nth(2).boundingBox()
-  if (!row) throw new Error('The row of the version before is not shown')
+  const rowOf = (name: string) =>
+    page.getByRole('row', { includeHidden: true }).filter({ has: page.getByText(name, { exact: true }) })
+  const isLive = (name: string) => rowOf(name).getByText('live', { exact: true })
+  const title = page.getByRole('heading', { level: 2, name: /^v\d/ })
+  const names = async () => (await page.locator('tbody a[data-row]').allTextContents()).slice(0, 4)
+  await isLive(`${second}.1`).waitFor()
+  expect((await names()).slice(0, 3)).toEqual([second, `${second}.1`, first])
+  await rowOf(`${second}.1`).getByRole('link').click()
+  await page.getByText(/^farewell was edited with force by Bea/).waitFor()
+  await page.getByText(`1 prompt: 1 changed, compared with ${second}.`).waitFor()
+  expect(await page.getByRole('button', { name: /^Roll back/ }).count()).toBe(0)
+
+  const row = await rowOf(first).boundingBox()
+  if (!row) throw new Error('The row of the first version is not shown')
   // The whole row is the link.
   await page.mouse.click(row.x + row.width - 20, row.y + row.height / 2)
-  const title = page.getByRole('heading', { level: 2, name: /^v\d/ })
-  await title.waitFor()
+  await title.filter({ hasText: `${first} ` }).waitFor()
   await page.locator('.cm-content').first().waitFor()
   // A key that changes the layout leaves the version open.
   await page.keyboard.press('u')
   await page.locator('.cm-mergeView').waitFor()
   expect(await title.count()).toBe(1)
-  await page.getByRole('button', { name: /^Roll back to v\d+$/ }).click()
-  const dialog = page.getByRole('dialog', { name: /^Roll back to v\d+$/ })
-  await dialog.getByText('1 prompt: 1 changed.').waitFor()
-  // The page asks for the versions every 10 s. With the new one, the dialog would show other changes.
-  const listed = Promise.withResolvers<void>()
-  await page.route(/\/versions(\?|$)/, async (route) => {
-    if (route.request().method() === 'GET') await listed.promise
-    await route.continue()
-  })
-  await published([{ path: 'farewell', status: 'modified', content: 'Meanwhile' }])
-  const refused = page.waitForResponse((response) => response.status() === 409)
-  await dialog.getByRole('button', { name: 'Roll back', exact: true }).click()
-  await refused
-  listed.resolve()
-  await dialog.getByText('Live has not changed').waitFor()
+
+  await page.getByRole('button', { name: `Roll back to ${first}` }).click()
+  const dialog = page.getByRole('dialog', { name: `Roll back to ${first}` })
+  await dialog.getByText(`1 prompt: 1 changed, compared with ${second}.1, which is live.`).waitFor()
+  const third = await published([{ path: 'farewell', status: 'modified', content: 'Meanwhile' }])
+  // The page asks for the versions every 10 s. The dialog keeps what the user has read.
+  await isLive(third).waitFor({ state: 'attached' })
+  await dialog.getByText(`compared with ${second}.1, which`).waitFor()
+  const confirm = dialog.getByRole('button', { name: /^Roll back/ })
+  await confirm.click()
+  await dialog.getByText(`Live does not serve ${second}.1 any more: it serves ${third}.`).waitFor()
+  expect(await confirm.getAttribute('aria-disabled')).toBe('true')
   expect(await liveText('farewell')).toBe('Meanwhile')
+
+  await dialog.getByRole('button', { name: 'Compare again' }).click()
+  await dialog.getByText(`1 prompt: 1 changed, compared with ${third}, which is live.`).waitFor()
+  await dialog.getByLabel(/^Reason/).fill('Too many complaints')
+  await page.keyboard.press('Enter')
+  await isLive(first).waitFor()
+  expect(await names()).toEqual([`Rolled back to ${first}`, third, second, `${second}.1`])
+  expect(await rowOf(`Rolled back to ${first}`).textContent()).toContain('Too many complaints')
+  expect(await isLive(third).count()).toBe(0)
+  expect(await liveText('farewell')).toBe('As it was')
+
+  // A version is compared with what live served before it, here the revision, and not with the number before.
+  await rowOf(third).getByRole('link').click()
+  await page.getByText(`1 prompt: 1 changed, compared with ${second}.1.`).waitFor()
+
+  // The second version was edited since, so its first texts become a new one.
+  await rowOf(second).getByRole('link').click()
+  await page.getByRole('button', { name: `Roll back to ${second}` }).click()
+  const again = page.getByRole('dialog', { name: `Roll back to ${second}` })
+  await again.getByText('1 prompt: 1 changed').waitFor()
+  await again.getByRole('button', { name: 'Roll back', exact: true }).click()
+  const fourth = `v${Number(third.slice(1)) + 1}`
+  await title.filter({ hasText: fourth }).waitFor()
+  await page.getByText(`No prompt was changed, compared with ${second}.`).waitFor()
+  expect((await names()).slice(0, 2)).toEqual([`Rolled back to ${second}`, fourth])
+  expect(await isLive(fourth).count()).toBe(1)
+  expect(await liveText('farewell')).toBe('As it is')
+
+  // Live does not serve the first version, so no release has this edit.
+  const versions = await server.read<{ uuid: string; version: number | null }[]>(
+    `/projects/${server.project.id}/versions`,
+  )
+  const { uuid } = versions.find(({ version }) => `v${version}` === first) ?? {}
+  const past = `/projects/${server.project.id}/versions/${uuid}/documents/create-or-update`
+  expect((await server.api('POST', past, { body: edit, key })).status).toBe(200)
+  await page.reload()
+  await rowOf(`${first}.1`).getByRole('link').click()
+  await page.getByRole('button', { name: /never served/, disabled: true }).waitFor()
+
+  // The rollbacks are behind the first page of releases.
+  const bodies = Array.from({ length: 100 }, (_, number) => ({ path: 'old', prompt: `Old ${number}`, force: true }))
+  for (const body of bodies) expect((await server.api('POST', at, { body })).status).toBe(200)
+  await page.reload()
+  await isLive(`${fourth}.100`).waitFor()
+  expect(await page.getByText(/^Rolled back to/).count()).toBe(0)
+  await page.getByRole('button', { name: 'Show earlier rollbacks' }).click()
+  await expect
+    .poll(() => page.getByText(/^Rolled back to/).allTextContents())
+    .toEqual([`Rolled back to ${second}`, `Rolled back to ${first}`])
 })
 
 test('the dialog lists what does not compile before it publishes, with progress', async () => {

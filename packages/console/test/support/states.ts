@@ -40,7 +40,7 @@ temperature: 0.3
 /** The prompts of the installation that is drawn. */
 export const shownPrompts: Record<string, string> = prompts
 
-/** Fills a draft, so that every screen has something to show. Returns its uuid. */
+/** Fills a draft and the history, so that every screen has something to show. Returns the uuid of the draft. */
 export async function fillDraft(server: ConsoleServer): Promise<string> {
   const draft = await server.project.newDraft()
   const reply = prompts['support/reply']
@@ -55,7 +55,20 @@ export async function fillDraft(server: ConsoleServer): Promise<string> {
   ]
   const { status } = await server.api('POST', `${draft}/push`, { body: { changes } })
   if (status !== 200) throw new Error(`The draft was not filled: ${status}`)
+  await editAndRollBack(server)
   return draft.split('/').at(-1) ?? ''
+}
+
+/** Live is edited with force and then has its published texts again, so the history has a revision and a rollback. */
+async function editAndRollBack({ api, project }: ConsoleServer): Promise<void> {
+  const prompt = prompts['marketing/headline'].replace('Five', 'Seven')
+  const edited = await api('POST', `${project.live}/documents/create-or-update`, {
+    body: { path: 'marketing/headline', prompt, force: true },
+  })
+  const body = { reason: 'Five are enough' }
+  const { status } = await api('POST', `/projects/${project.id}/environments/live/rollback`, { body })
+  if (edited.status !== 200 || status !== 200)
+    throw new Error(`The history was not filled: ${edited.status}, ${status}`)
 }
 
 export const screens: readonly ScreenState[] = [

@@ -1,4 +1,3 @@
-import type { Version } from '@stet/sdk'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -9,6 +8,7 @@ import { changeText, LayoutSwitch, VersionDiff } from '../../editor/diff/version
 import { Button } from '../../ui/button.tsx'
 import { Skeleton } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
+import type { TextsRow } from './history-rows.ts'
 import css from './page.module.css'
 import { RollBackDialog } from './roll-back.tsx'
 
@@ -16,48 +16,52 @@ const route = getRouteApi('/shell/p/$project/history')
 
 interface EntryProps {
   projectId: number
-  version: Version
-  published: readonly Version[]
+  row: TextsRow
+  /** Undefined if nothing is live. */
+  live: TextsRow | undefined
 }
 
-/** What a published version changed, who edited it afterwards, and the way back to it. */
-export default function VersionEntry({ projectId, version, published }: EntryProps) {
+/** What a published version or an edit of it changed, and the way back to these texts. */
+export default function HistoryEntry({ projectId, row, live }: EntryProps) {
   const { prompt, view = 'unified' } = route.useSearch()
   const navigate = route.useNavigate()
   const [rollingBack, setRollingBack] = useState(false)
-  const needsWrite = useBlocked('write')
   const needsPublish = useBlocked('publish')
-  const diff = useQuery(diffQuery(projectId, version.uuid))
+  const diff = useQuery(diffQuery(projectId, row.texts, row.base?.texts))
   const choose = (search: { prompt?: string; view?: 'unified' | 'split' }) =>
     navigate({
       to: '/p/$project/history/$entry',
-      params: { project: String(projectId), entry: version.uuid },
+      params: { project: String(projectId), entry: row.entry },
       search: (old) => ({ ...old, ...search }),
       replace: true,
     })
+  const compared = row.base ? `, compared with ${row.base.name}` : ''
   return (
     <section className={css['entry']} aria-labelledby="entry-title">
       <header className={css['head']}>
         <div>
           <h2 id="entry-title" className={css['name']}>
-            v{version.version} {version.title}
+            {row.name} {row.version.title}
           </h2>
-          {version.description && <p className={css['notes']}>{version.description}</p>}
+          <Notes row={row} />
         </div>
-        {!version.isLive && (
-          <Button blocked={needsPublish || needsWrite} onClick={() => setRollingBack(true)}>
-            Roll back to v{version.version}
+        {!row.isLive && live && (
+          <Button
+            blocked={needsPublish || (!row.wasServed && 'live has never served it')}
+            onClick={() => setRollingBack(true)}
+          >
+            Roll back to {row.name}
           </Button>
         )}
       </header>
-      <ForcedEdits edits={version.forcedEdits} />
       {diff.isPending && <Skeleton lines={6} />}
       {diff.error && <Failure error={diff.error} what="The changes could not be loaded" onRetry={diff.refetch} />}
       {diff.data && (
         <>
           <div className={css['head']}>
             <p className={css['faint']}>
-              {diff.data.changes.length ? changeText(diff.data.changes) : 'No prompt was changed.'}
+              {diff.data.changes.length ? changeText(diff.data.changes) : 'No prompt was changed'}
+              {compared}.
             </p>
             {diff.data.changes.length > 0 && (
               <LayoutSwitch layout={view} onChange={(layout) => choose({ view: layout })} />
@@ -72,28 +76,20 @@ export default function VersionEntry({ projectId, version, published }: EntryPro
           />
         </>
       )}
-      {rollingBack && (
-        <RollBackDialog
-          projectId={projectId}
-          target={version}
-          live={published.find(({ isLive }) => isLive)}
-          onClose={() => setRollingBack(false)}
-        />
+      {rollingBack && live && (
+        <RollBackDialog projectId={projectId} target={row} live={live} onClose={() => setRollingBack(false)} />
       )}
     </section>
   )
 }
 
-function ForcedEdits({ edits }: { edits: Version['forcedEdits'] }) {
-  if (edits.length === 0) return null
+/** The release notes of a version, or who edited it with force. */
+function Notes({ row: { edit, version } }: { row: TextsRow }) {
+  if (!edit) return version.description && <p className={css['notes']}>{version.description}</p>
   return (
-    <ul className={css['forced']}>
-      {edits.map(({ path, author, createdAt, newHash }) => (
-        <li key={`${path} ${createdAt} ${newHash}`}>
-          <code>{path}</code> was {newHash === null ? 'deleted' : 'edited'} in place by {author?.name ?? 'somebody'},{' '}
-          <Time at={createdAt} />
-        </li>
-      ))}
-    </ul>
+    <p className={css['notes']}>
+      <code>{edit.path}</code> was {edit.oldHash === null ? 'added' : 'edited'} with force by {edit.author.name},{' '}
+      <Time at={edit.createdAt} />
+    </p>
   )
 }

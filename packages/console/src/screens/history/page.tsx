@@ -1,41 +1,47 @@
-import { useSuspenseQuery } from '@tanstack/react-query'
+import { useSuspenseInfiniteQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { lazy, useRef } from 'react'
 import { versionsQuery } from '../../app/queries.ts'
 import { stepFrom, useRowKeys, useStepKeys } from '../../app/shortcuts.ts'
+import { Button } from '../../ui/button.tsx'
 import { Screen, ScreenTitle } from '../../ui/screen.tsx'
 import { Empty } from '../../ui/states.tsx'
-import { VersionList } from './version-list.tsx'
+import { HistoryList } from './history-list.tsx'
+import { historyRows, type TextsRow } from './history-rows.ts'
+import { releasesQuery } from './queries.ts'
 
-const VersionEntry = lazy(() => import('./entry.tsx'))
+const HistoryEntry = lazy(() => import('./entry.tsx'))
 
 const route = getRouteApi('/shell/p/$project/history')
 const entryRoute = getRouteApi('/shell/p/$project/history/$entry')
 
-/** Every published version of a project, newest first, and what each one changed. */
+/** Everything that live has served, newest first: versions with their revisions, what each changed, and rollbacks. */
 export function HistoryPage() {
   const { project } = route.useParams()
   const projectId = Number(project)
   const { entry } = entryRoute.useParams({ shouldThrow: false }) ?? {}
-  const { data } = useSuspenseQuery(versionsQuery(projectId))
+  const { data: versions } = useSuspenseQuery(versionsQuery(projectId))
+  const releases = useSuspenseInfiniteQuery(releasesQuery(projectId))
   const list = useRef<HTMLDivElement>(null)
   useRowKeys(list, 'History')
-  const published = data.filter(({ status }) => status === 'merged')
-  const shown = published.find(({ uuid }) => uuid === entry)
+  const published = versions.filter(({ status }) => status === 'merged')
+  const rows = historyRows(published, releases.data)
+  const texts = rows.filter((row): row is TextsRow => row.kind !== 'rollback')
+  const shown = texts.find((row) => row.entry === entry)
   const navigate = route.useNavigate()
   useStepKeys('entry', 'History', (step) => {
-    const next = stepFrom(published, shown, step)
+    const next = stepFrom(texts, shown, step)
     if (!next) return
-    list.current?.querySelectorAll<HTMLElement>('[data-row]')[published.indexOf(next)]?.focus()
+    list.current?.querySelectorAll<HTMLElement>('[data-row]')[rows.indexOf(next)]?.focus()
     void navigate({
       to: '/p/$project/history/$entry',
-      params: { project, entry: next.uuid },
+      params: { project, entry: next.entry },
       search: ({ view }) => (view ? { view } : {}),
     })
   })
   return (
     <Screen>
-      <title>{shown ? `v${shown.version} ${shown.title} · stet` : 'History · stet'}</title>
+      <title>{shown ? `${shown.name} ${shown.version.title} · stet` : 'History · stet'}</title>
       <ScreenTitle>History</ScreenTitle>
       {published.length === 0 ? (
         <Empty line="Nothing is live yet.">
@@ -45,10 +51,17 @@ export function HistoryPage() {
         </Empty>
       ) : (
         <div ref={list}>
-          <VersionList project={project} versions={published} current={entry} />
+          <HistoryList project={project} rows={rows} current={shown} />
+          {releases.hasNextPage && (
+            <Button busy={releases.isFetchingNextPage} onClick={() => releases.fetchNextPage()}>
+              Show earlier rollbacks
+            </Button>
+          )}
         </div>
       )}
-      {shown && <VersionEntry key={shown.uuid} projectId={projectId} version={shown} published={published} />}
+      {shown && (
+        <HistoryEntry key={shown.entry} projectId={projectId} row={shown} live={texts.find(({ isLive }) => isLive)} />
+      )}
     </Screen>
   )
 }

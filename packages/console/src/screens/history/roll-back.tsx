@@ -1,104 +1,118 @@
-import type { Change, Version } from '@stet/sdk'
+import { ApiError } from '@stet/sdk'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Failure } from '../../app/failure.tsx'
+import { diffQuery } from '../../app/queries.ts'
 import { stet } from '../../app/session.ts'
 import { TextDiff } from '../../editor/diff/text-diff.tsx'
 import { changeText, type PromptChange } from '../../editor/diff/version-diff.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { Skeleton } from '../../ui/states.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { Notice, Skeleton } from '../../ui/states.tsx'
 import { say } from '../../ui/toast.tsx'
-import css from './page.module.css'
+import { entryOf, nameOf, type TextsRow } from './history-rows.ts'
 
 interface RollBackProps {
   projectId: number
-  target: Version
-  live: Version | undefined
+  target: TextsRow
+  /** What live serves now. */
+  live: TextsRow
   onClose: () => void
 }
 
-/** Shows what would change in live, then publishes the contents of an earlier version as a new one. */
+/** Shows what would change in live, then lets live serve earlier texts again. */
 export function RollBackDialog({ projectId, target, live, onClose }: RollBackProps) {
-  const queries = useQueryClient()
-  const navigate = useNavigate()
-  const [shown, setShown] = useState<string | null>(null)
-  const diff = useQuery({
-    queryKey: ['project', projectId, 'roll-back', live?.uuid, target.uuid],
-    queryFn: ({ signal }) => stet.versions.diff(target.uuid, { projectId, base: 'live', signal }),
-    gcTime: 0,
-  })
-  const rollBack = useMutation({
-    mutationFn: (changes: readonly PromptChange[]) => publishEarlier(projectId, target, changes),
-    onSuccess: async (version) => {
-      say(`v${version.version} is live, with the contents of v${target.version}`)
-      onClose()
-      await navigate({ to: '/p/$project/history/$entry', params: { project: String(projectId), entry: version.uuid } })
-    },
-    onSettled: () => queries.invalidateQueries({ queryKey: ['project', projectId] }),
-  })
-  const changes = diff.data?.changes ?? []
-  const blocked = diff.isPending ? 'loading' : changes.length === 0 && 'live already equals this version'
+  // What the user reads, and what the server expects. The list of versions may change meanwhile.
+  const [compared, setCompared] = useState(live)
+  const [reason, setReason] = useState('')
+  const diff = useQuery(diffQuery(projectId, target.texts, compared.texts))
+  const rollBack = useRollBack({ projectId, target, live: compared, onClose })
+  const hasMoved = rollBack.error instanceof ApiError && rollBack.error.reason === 'moved'
+  const compareAgain = () => {
+    setCompared(live)
+    rollBack.reset()
+  }
   return (
-    <Dialog
-      title={`Roll back to v${target.version}`}
-      text={`The contents of v${target.version} become a new version. Nothing is removed from the history.`}
+    <FormDialog
+      title={`Roll back to ${target.name}`}
+      text={`Live serves the texts of ${target.name} again, at once. Nothing is removed from the history.`}
       wide
-      open
+      submit="Roll back"
+      busy={rollBack.isPending}
+      missing={hasMoved ? 'live has changed' : !diff.data && 'loading'}
+      onSubmit={() => rollBack.mutate(reason.trim())}
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button look="primary" busy={rollBack.isPending} blocked={blocked} onClick={() => rollBack.mutate(changes)}>
-            Roll back
-          </Button>
-        </>
-      }
     >
       {diff.isPending && <Skeleton lines={4} />}
       {diff.error && <Failure error={diff.error} what="The changes could not be loaded" onRetry={diff.refetch} />}
-      {diff.data && <p>{changes.length ? `${changeText(changes)}.` : `Live already equals v${target.version}.`}</p>}
-      {changes.map(({ path, before, after }) => (
-        <details
-          key={path}
-          open={shown === path || changes.length === 1}
-          onToggle={({ currentTarget }) => currentTarget.open && setShown(path)}
-        >
-          <summary>
-            <code>{path}</code>
-          </summary>
-          {(shown === path || changes.length === 1) && (
-            <TextDiff
-              before={before?.content ?? ''}
-              after={after?.content ?? ''}
-              layout="unified"
-              label={`${path}, after the roll-back`}
-            />
-          )}
-        </details>
-      ))}
-      {rollBack.error && (
-        <Failure error={rollBack.error} what="Live has not changed">
-          <p className={css['faint']}>The draft “{titleFor(target)}” may remain. Publish it, or revert it, by hand.</p>
-        </Failure>
+      {diff.data && (
+        <p>
+          {diff.data.changes.length
+            ? `${changeText(diff.data.changes)}, compared with ${compared.name}, which is live.`
+            : `Live has the texts of ${target.name} already, in ${compared.name}.`}
+        </p>
       )}
-    </Dialog>
+      {diff.data && <Changes key={compared.texts} changes={diff.data.changes} />}
+      <TextField
+        label="Reason"
+        note="optional"
+        value={reason}
+        maxLength={1000}
+        onChange={({ target: { value } }) => setReason(value)}
+      />
+      {hasMoved ? (
+        <Notice tone="amber" urgent actions={<Button onClick={compareAgain}>Compare again</Button>}>
+          <strong>Nothing was rolled back.</strong> Live does not serve {compared.name} any more: it serves {live.name}.
+        </Notice>
+      ) : (
+        rollBack.error && <Failure error={rollBack.error} what="Nothing was rolled back" />
+      )}
+    </FormDialog>
   )
 }
 
-/** A draft with the earlier contents, published. Each change expects the text of live that was just shown. */
-async function publishEarlier(projectId: number, target: Version, changes: readonly PromptChange[]): Promise<Version> {
-  const draft = await stet.versions.create(titleFor(target), { projectId })
-  await stet.versions.push(draft.uuid, changes.map(toChange), { projectId })
-  return stet.versions.publish(draft.uuid, { projectId })
+/** One call with the reason, or without if it is empty. It is refused if live does not serve the version of `live`. */
+function useRollBack({ projectId, target, live, onClose }: RollBackProps) {
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  return useMutation({
+    mutationFn: (reason: string) =>
+      stet.environments.rollback('live', {
+        projectId,
+        to: target.texts,
+        expectedVersionUuid: live.version.uuid,
+        ...(reason && { reason }),
+      }),
+    onSuccess: async ({ environment: { version } }) => {
+      onClose()
+      if (!version) return
+      const name = nameOf(version.number, version.revision)
+      say(name === target.name ? `${name} is live` : `${name} is live, with the texts of ${target.name}`)
+      const params = { project: String(projectId), entry: entryOf(version) }
+      await navigate({ to: '/p/$project/history/$entry', params })
+    },
+    onSettled: () => queries.invalidateQueries({ queryKey: ['project', projectId] }),
+  })
 }
 
-function toChange({ path, status, before, after }: PromptChange): Change {
-  const baseHash = before?.contentHash ?? ''
-  return { path, status, baseHash, ...(after && { content: after.content }) }
-}
-
-function titleFor({ version }: Version): string {
-  return `rollback to v${version}`
+/** A prompt is compared when it is opened. */
+function Changes({ changes }: { changes: readonly PromptChange[] }) {
+  const [shown, setShown] = useState(changes.length === 1 ? changes[0]?.path : undefined)
+  return changes.map(({ path, before, after }) => (
+    <details key={path} open={shown === path} onToggle={({ currentTarget }) => currentTarget.open && setShown(path)}>
+      <summary>
+        <code>{path}</code>
+      </summary>
+      {shown === path && (
+        <TextDiff
+          before={before?.content ?? ''}
+          after={after?.content ?? ''}
+          layout="unified"
+          label={`${path}, after the rollback`}
+        />
+      )}
+    </details>
+  ))
 }

@@ -81,7 +81,7 @@ export function usePromptEdits(
   }
 
   return {
-    blocked: blocked || (!place.isLive && !place.isDraft && 'an earlier version'),
+    blocked: blocked || (!place.isLive && !place.isDraft && 'published, but not live'),
     dialog,
     ask,
     async create(path, text = '') {
