@@ -82,10 +82,14 @@ const step = fc.record({
   at: fc.constantFrom(0, 3),
 })
 
-// Five random histories seldom merge. In these two, edits of different lines and of the same line do.
-const merging = [3, 0].map((at) => {
+// Five random histories seldom merge. In these, a pull or a push does, of edits of different lines and of the same line.
+const merging = [3, 0].flatMap((at) => {
   const own = (what: (typeof deeds)[number]) => ({ who: 0, what, path: 'a', at: 0 })
-  return [own('edit'), { ...own('send'), who: 1, at }, own('pull'), own('settle'), own('push')]
+  const edits = [own('edit'), { ...own('send'), who: 1, at }]
+  return [
+    [...edits, own('pull'), own('settle'), own('push')],
+    [...edits, own('push'), own('pull')],
+  ]
 })
 
 let count = 0
