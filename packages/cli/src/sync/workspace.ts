@@ -97,6 +97,7 @@ function compareAll(
       path,
       // Without a state, the prompt exists nowhere. A push must still send its deletion with live's hash.
       state: state ?? 'both-deleted',
+      baseHash: base,
       localFile: local?.file,
       localText: local?.text,
       localHash: local?.hash,
@@ -104,7 +105,7 @@ function compareAll(
       remoteHash: there?.contentHash,
       documentUuid: there?.documentUuid,
       remoteUpdatedAt: there?.updatedAt,
-      hasMarkers: hasOpenConflict(local?.text ?? '', there?.content ?? '', isMerged || mergedLive !== undefined),
+      hasMarkers: hasOpenConflict(local?.text ?? '', there?.content ?? ''),
       isMerged,
       mergedLive,
     })
