@@ -241,12 +241,15 @@ describe('writes', () => {
       [V, 'live'],
     ],
     ['delete', (stet) => stet.prompts.delete('a', { versionUuid: V }), [V]],
+    ['deleting environments/v2', (stet) => stet.prompts.delete('environments/v2', { versionUuid: V }), [V]],
+    ['deleting versions/v2/publish', (stet) => stet.prompts.delete('versions/v2/publish', { versionUuid: V }), [V]],
     ['push', (stet) => stet.versions.push(V, []), [V]],
     ['revert', (stet) => stet.versions.revert(V), [V]],
     ['publish', (stet) => stet.versions.publish(V), [V, 'live']],
     ['a draft that is filled', (stet) => stet.versions.create('next', { reuse: true, changes: [] }), ['reused']],
     ['a draft that is published', (stet) => stet.versions.create('next', { publish: {} }), ['reused', 'live']],
     ['the deletion of a draft', (stet) => stet.versions.delete(V), [V]],
+    ['a rollback', (stet) => stet.environments.rollback('live'), ['live']],
     ['nothing', (stet) => stet.versions.restore('deleted'), []],
   ]
   it.each(writes)('%s evicts the prompts that it may have changed', async (_, write, forgotten) => {

@@ -14,11 +14,13 @@ export async function dropWritten(
 ): Promise<void> {
   const { logger } = settings
   const options = cacheOptions(settings, true)
-  const [, project, addressed] = /^(.*)\/(?:versions|environments)(?:\/([^/]+))?/.exec(exchange.url) ?? []
+  // A prompt's path may contain the same words, so the first match counts.
+  const address = /^(.*?\/projects\/[^/]+)\/(?:versions|environments)(?:\/([^/]+))?(\/publish$)?/
+  const [, project, addressed, publishes] = address.exec(exchange.url) ?? []
   const { force, publish } = (exchange.body as { force?: boolean; publish?: object } | undefined) ?? {}
   const answer = await outcome.catch(() => undefined)
   const { versionUuid, uuid } = (answer?.data ?? {}) as { versionUuid?: string; uuid?: string }
-  const isOfLive = force || publish || exchange.url.endsWith('/publish')
+  const isOfLive = force || publish || publishes
   // The address of a version that is created does not name it.
   const reached = new Set([addressed ?? uuid, versionUuid, isOfLive && 'live'])
   try {
