@@ -83,6 +83,7 @@ const features = [
   'waiting-tools',
   'agents',
   'server-tools',
+  'releases',
 ]
 
 export function storesFor(client: DatabaseClient): Stores {

@@ -5,6 +5,7 @@ import { defineCommand, hasFlag, textFlag } from '../command.ts'
 import { annotatePrompts, type Finding, findingsOf } from '../compile/annotations.ts'
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
+import { requireReleases } from '../settings/client.ts'
 import { type Compared, isUnsettled } from '../sync/compare.ts'
 import { listPrompts } from '../sync/list-prompts.ts'
 import { conflictLines } from '../sync/send.ts'
@@ -63,6 +64,7 @@ export const command = defineCommand({
 /** Publishes a draft. If this folder's lock names the draft, the lock follows live afterwards. */
 export async function publishVersion(ctx: Context, input: PublishInput): Promise<PublishReport> {
   const client = await ctx.client()
+  if (input.merges) await requireReleases(client)
   const version = await findDraft(ctx, client, input.ref)
   const workspace = await workspaceOf(ctx, version)
   if (workspace && !input.allowsDirty) refuseDirty(workspace)
@@ -83,8 +85,16 @@ export async function publishVersion(ctx: Context, input: PublishInput): Promise
     ...(description !== undefined && { description }),
     ...(input.merges ? { merge: true } : input.isForced && { force: true }),
   })
+  const report = publishedAs(published, changes)
   if (workspace) await saveLock(workspace, published, true, entriesInStep(workspace))
-  return { version: published, isPublished: true, changes }
+  return report
+}
+
+/** Throws if the server's response is still a draft. */
+export function publishedAs(version: Version, changes: PublishReport['changes']): PublishReport {
+  const isPublished = version.status === 'merged'
+  if (isPublished) return { version, isPublished, changes }
+  throw new CliError('unexpected', `The server did not publish "${version.title}"; its draft is ${version.uuid}`)
 }
 
 export function sayPublished({ version, isPublished, changes }: PublishReport, { style, say }: Context): void {

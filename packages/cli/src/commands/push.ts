@@ -25,7 +25,7 @@ import {
 import { countOf, shortUuid } from '../terminal/output.ts'
 import { countLines, formatCount } from '../ui/diff.ts'
 import { requiredParameters, runArguments } from '../ui/parameters.ts'
-import { isUnpushed, type PublishReport, publishVersion, refusalOf, sayPublished } from './publish.ts'
+import { isUnpushed, type PublishReport, publishedAs, publishVersion, refusalOf, sayPublished } from './publish.ts'
 
 interface PushInput {
   names: readonly string[]
@@ -258,7 +258,7 @@ async function send(workspace: Workspace, input: PushInput, sent: Sent, ctx: Con
   if (changes.length === 0) return { version, isNew: false }
   const name = input.name ?? (await defaultDraftName(settings.root, client))
   if (input.publishes) return publishAtOnce(name, workspace, sent, ctx)
-  const draft = await sendChanges(changes, () => client.versions.create(name, { changes }))
+  const draft = await sendChanges(client, changes, () => client.versions.create(name, { changes }))
   sayDraft('+ created', draft, ctx)
   return { version: draft, isNew: true }
 }
@@ -282,7 +282,9 @@ async function sendFor(name: string, { client, version }: Workspace, changes: Ch
   const drafts = await client.versions.list({ status: 'draft' })
   const open = drafts.find(({ title }) => title === name)
   if (!open && changes.length === 0) return { version, isNew: false }
-  const draft = await sendChanges(changes, () => client.versions.create(name, { reuse: true, replace: true, changes }))
+  const draft = await sendChanges(client, changes, () =>
+    client.versions.create(name, { reuse: true, replace: true, changes }),
+  )
   const isNew = draft.uuid !== open?.uuid
   sayDraft(isNew ? '+ created' : 'Replaced the changes of', draft, ctx)
   return { version: draft, isNew }
@@ -298,13 +300,13 @@ async function publishAtOnce(
   ctx.say(`${countOf(changes.length, 'change')} · ${live.isLive ? `live is v${live.version}` : 'nothing is live yet'}`)
   if (!(await ctx.confirm('Publish to live?', '--yes'))) throw new CliError('usage', 'Nothing was sent')
   const publish = { block: ['configuration' as const] }
-  const version = await sendChanges(changes, () => client.versions.create(name, { changes, publish })).catch(
+  const version = await sendChanges(client, changes, () => client.versions.create(name, { changes, publish })).catch(
     async (error: unknown) => {
       throw await refusalOf(error, ctx)
     },
   )
   const published = changes.map(({ path, status }) => ({ path, status, conflict: false }))
-  return { version, isNew: false, published: { version, isPublished: true, changes: published } }
+  return { version, isNew: false, published: publishedAs(version, published) }
 }
 
 function sayDraft(what: string, { title, uuid }: Version, { say }: Context): void {

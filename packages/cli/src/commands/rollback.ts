@@ -2,6 +2,7 @@ import type { Release, Stet, VersionDiff } from '@stet/sdk'
 import { defineCommand, hasFlag, textFlag } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CliError } from '../exit-code.ts'
+import { requireReleases } from '../settings/client.ts'
 import { countOf } from '../terminal/output.ts'
 import { countLines, formatCount, unifiedDiff } from '../ui/diff.ts'
 
@@ -49,6 +50,7 @@ export const command = defineCommand({
 async function rollBack({ ref, reason, isDry }: RollbackInput, ctx: Context): Promise<RollbackReport> {
   await ctx.projectId()
   const client = await ctx.client()
+  await requireReleases(client)
   const { current, target } = await findTarget(client, ref)
   const { changes } = await client.versions.diff(refOf(target), { base: refOf(current) })
   const letters = { added: 'A', modified: 'M', deleted: 'D' }

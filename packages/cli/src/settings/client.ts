@@ -1,4 +1,4 @@
-import type { Hooks, Stet, StetOptions } from '@stet/sdk'
+import type { Hooks, Me, Stet, StetOptions } from '@stet/sdk'
 import { CliError } from '../exit-code.ts'
 import type { Io } from '../io.ts'
 import type { GlobalFlags } from './global-flags.ts'
@@ -19,6 +19,18 @@ export async function createClient(ctx: { flags: GlobalFlags; io: Io }, settings
   if (!ctx.flags.retry) options.maxRetries = 0
   if (ctx.flags.debug || ctx.io.env['STET_DEBUG'] === 'api') options.hooks = debugHooks(ctx.io)
   return new Stet(options)
+}
+
+/**
+ * Throws if the server is older than publishing in one request, merging and rolling back. It would ignore the fields
+ * that it does not know, and answer with an empty draft.
+ */
+export async function requireReleases(client: Stet): Promise<Me> {
+  const me = await client.me()
+  if (me.features.includes('releases')) return me
+  throw new CliError('unexpected', 'The server lacks the feature "releases"; nothing was sent', {
+    hint: 'upgrade the server',
+  })
 }
 
 // Prints no headers, because they contain the API key.

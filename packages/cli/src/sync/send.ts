@@ -1,6 +1,7 @@
-import type { Change, LiveConflict, PushResult } from '@stet/sdk'
+import type { Change, LiveConflict, PushResult, Stet } from '@stet/sdk'
 import { CliError } from '../exit-code.ts'
 import type { Io } from '../io.ts'
+import { requireReleases } from '../settings/client.ts'
 import { isJsonObject } from '../settings/json-file.ts'
 import type { LockEntry } from '../settings/lock-file.ts'
 import { entryOf } from './apply.ts'
@@ -23,7 +24,8 @@ export function refuseTooMany(changes: readonly Change[]): void {
 }
 
 /** Makes a request with changes, of which the server does all or nothing. An error names the prompts that are its cause. */
-export async function sendChanges<T>(changes: readonly Change[], send: () => PromiseLike<T>): Promise<T> {
+export async function sendChanges<T>(client: Stet, changes: readonly Change[], send: () => PromiseLike<T>): Promise<T> {
+  await requireReleases(client)
   const { ApiError, hasReason } = await import('@stet/sdk')
   try {
     return await send()
@@ -70,7 +72,7 @@ export async function pushToDraft(
     const base = isStale ? await texts.findHere(path, baseHash) : undefined
     sent.push(base !== undefined && hashText(base) === baseHash ? { ...change, base } : change)
   }
-  return (await sendChanges(sent, () => client.versions.push(version.uuid, sent, { merge }))).merged
+  return (await sendChanges(client, sent, () => client.versions.push(version.uuid, sent, { merge }))).merged
 }
 
 // The server identifies changes by their position in the request.

@@ -4,6 +4,7 @@ import { defineCommand, hasFlag, textFlag } from '../../command.ts'
 import type { Context } from '../../context.ts'
 import { CliError, codeOfSignal } from '../../exit-code.ts'
 import type { EndSignal } from '../../io.ts'
+import { requireReleases } from '../../settings/client.ts'
 import { countOf } from '../../terminal/output.ts'
 import { showProgress } from '../../ui/progress.ts'
 import { importHistory } from './archive/import-project.ts'
@@ -125,7 +126,7 @@ function leftBy({ target, name, into, done, archive }: Left): string {
 
 /** Checked first, so that no import fails halfway because the key lacks a scope. */
 async function requireAdmin(client: Stet): Promise<void> {
-  const { apiKey } = await client.me()
+  const { apiKey } = await requireReleases(client)
   if (apiKey.scopes.includes('admin')) return
   throw new CliError('not_allowed', 'The import needs an API key with the scope admin', {
     hint: 'run stet login with an admin key',
