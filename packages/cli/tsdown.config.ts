@@ -11,10 +11,14 @@ const withoutUnused = {
     handler: (code: string) =>
       code
         .replace(/^PrintVisitor\.prototype = [\s\S]*?(?=^\/\/#endregion)/m, '')
+        .replace(/^\ttry \{\n\t\tif \(loc\)[\s\S]*?catch \(nop\) \{\}/m, '')
         .replaceAll(/^\t{3}(more|reject|less|topState|pushState|stateStackSize): function[\s\S]*?^\t{3}\},$/gm, '')
         .replaceAll(/(lexer\.options && lexer|this)\.options\.(backtrack_lexer|ranges|flex)/g, 'false'),
   },
 }
+
+// One file for the small commands of a group, because each file repeats its imports.
+const groups = ['keys', 'versions', 'providers'].map((name) => ({ name, test: new RegExp(`src.commands.${name}.`) }))
 
 export default defineConfig({
   entry: { main: 'src/main.ts' },
@@ -34,5 +38,6 @@ export default defineConfig({
   // The package does not say that its unused kinds of diffs can be left out.
   treeshake: { moduleSideEffects: [{ test: /\/node_modules\/diff\//, sideEffects: false }] },
   // No hashes: nothing caches these files by name, and the names are part of every import.
-  outputOptions: { chunkFileNames: '[name].mjs' },
+  outputOptions: { chunkFileNames: '[name].mjs', codeSplitting: { groups, includeDependenciesRecursively: false } },
+  inputOptions: { preserveEntrySignatures: false },
 })

@@ -20,7 +20,7 @@ interface RollbackReport {
 }
 
 export const command = defineCommand({
-  summary: 'Makes live serve the texts of an earlier release again: shows the diff, and asks.',
+  summary: 'Makes live serve an earlier release again: shows the diff, and asks.',
   examples: ['stet rollback', 'stet rollback v12 --dry-run', 'stet rollback 5d0a3c1e@1 --reason "Too many complaints"'],
   args: [
     {
@@ -30,7 +30,7 @@ export const command = defineCommand({
     },
   ],
   flags: [
-    { long: '--reason', value: '<text>', summary: 'kept in the history' },
+    { long: '--reason', value: '<text>', summary: 'for the history' },
     { long: '--dry-run', summary: 'only show what would change' },
   ],
   parse: (raw): RollbackInput => ({
@@ -64,7 +64,7 @@ async function rollBack({ ref, reason, isDry }: RollbackInput, ctx: Context): Pr
   }
   const report = { target, release: null, changes: changes.map(({ path, status }) => ({ path, status })) }
   if (isDry || refOf(target) === refOf(current)) return report
-  if (!(await ctx.confirm(`Serve ${nameOf(target)} "${target.version.title}" again?`, '--yes')))
+  if (!(await ctx.confirm(`Serve ${nameOf(target)} again?`, '--yes')))
     throw new CliError('usage', 'Nothing was changed')
   const { release } = await client.environments.rollback('live', {
     to: target.seq,
@@ -82,13 +82,11 @@ async function findTarget(client: Stet, ref: string | undefined): Promise<{ curr
     if (ref === undefined ? release.seq === current.returnsTo : isNamed(release, ref))
       return { current, target: release }
   }
-  throw new CliError('not_found', ref === undefined ? 'Live has no earlier version' : `Live has not served ${ref}`, {
-    hint: 'run stet versions list',
-  })
+  throw new CliError('not_found', ref === undefined ? 'Live has no earlier version' : `Live has not served ${ref}`)
 }
 
 function isNamed({ seq, version }: Release, ref: string): boolean {
-  const [name = '', revision = version.revision] = ref.toLowerCase().split('@')
+  const [name = '', revision = version.revision] = ref.split('@')
   if (name === String(seq)) return name === ref
   const isVersion = name === `v${version.number}` || (name.length >= 8 && version.uuid.startsWith(name))
   return isVersion && Number(revision) === version.revision

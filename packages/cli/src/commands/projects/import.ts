@@ -22,7 +22,7 @@ interface ImportProjectInput {
 
 export const command = defineCommand({
   summary:
-    'Creates a project from an archive of "stet projects export", with its history. Releases are not in it. Needs an admin key.',
+    'Creates a project from an archive of "stet projects export", with its history, not its releases. Needs an admin key.',
   examples: [
     `stet projects import support${archiveEnding}`,
     `stet projects import support${archiveEnding} --name "Support copy" --new-uuids`,

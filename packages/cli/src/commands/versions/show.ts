@@ -3,8 +3,7 @@ import { findVersion } from '../../sync/version-ref.ts'
 import { countLines, formatCount } from '../../ui/diff.ts'
 
 export const command = defineCommand({
-  summary:
-    'Shows a version and its changes: a draft compared with live, a published version with what was live before it.',
+  summary: 'Shows a version and its changes: a draft compared with live, a published one with what was live before.',
   examples: ['stet versions show live', 'stet versions show 0b9c7b7e --json'],
   args: [{ name: 'version', summary: 'a uuid, its first 8 digits, or live', isRequired: true }],
   parse: ({ args }) => ({ ref: args[0] ?? 'live' }),

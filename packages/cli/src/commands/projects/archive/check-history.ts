@@ -10,7 +10,7 @@ export function checkHistory(archive: ProjectArchive): void {
   let state = new Map<string, string>()
   const published = versions.filter((version) => !isDraft(version)).length
   if (archive.live > published || (archive.live === 0 && published > 0))
-    throw new Refused(`it has no version ${archive.live}, which is live`)
+    throw new Refused(`it has no version ${archive.live}`)
   const live = liveOf(archive)
   let last = 0
   for (const version of versions) {
@@ -67,7 +67,7 @@ function checkRevisions({ number, revisions = [] }: ArchivedVersion, published: 
     checkPath(`version ${number}`, path)
     const old = state.get(path) ?? null
     if (edit.revision !== index + 1 || old !== oldHash || old === hash)
-      throw new Refused(`revision ${edit.revision} of version ${number} does not follow the one before it`)
+      throw new Refused(`a revision of version ${number} does not follow`)
     state.set(path, hash)
   }
 }

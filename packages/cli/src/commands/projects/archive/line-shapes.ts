@@ -28,7 +28,7 @@ export function readHeader(line: unknown): {
   if (header['format'] !== archiveFormat) throw new Refused('it is a different kind of file')
   const [first, latest] = archiveVersions
   if (header['version'] !== first && header['version'] !== latest)
-    throw new Refused(`it has format version ${String(header['version'])}, but this stet reads up to version ${latest}`)
+    throw new Refused(`it has format version ${String(header['version'])}, but this stet reads version ${latest}`)
   const project = fieldsOf(header['project'])
   const counts = fieldsOf(header['counts'])
   return {
@@ -53,9 +53,8 @@ type Counted = 'versions' | 'evaluations' | 'texts' | 'examples'
 export function readVersion(line: unknown): ArchivedVersion {
   const version = fieldsOf(fieldsOf(line)['version'])
   const { changes, base, revisions } = version
-  if (!Array.isArray(changes)) throw new Refused('the changes of a version are not a list')
-  if (revisions !== undefined && !Array.isArray(revisions))
-    throw new Refused('the revisions of a version are not a list')
+  if (!Array.isArray(changes) || !(revisions === undefined || Array.isArray(revisions)))
+    throw new Refused('the changes of a version are not a list')
   const number = optional(version, 'number', whole)
   const mergedAt = optional(version, 'mergedAt', (fields, key) => formed(fields, key, timeForm))
   if ((number === null) !== (mergedAt === null))
