@@ -119,6 +119,30 @@ test('the next publication from CI does not revert a rollback', async () => {
   expect(await repository.live()).toEqual({ a: 'first a\n', b: 'second b\n' })
 })
 
+test('later publications from CI do not revert a rollback either, of an edit, an addition or a deletion', async () => {
+  const repository = await Repository.create('rolled back for long')
+  const { ana } = repository
+  await write(ana.folder, 'd', 'first d\n')
+  repository.commit()
+  expect(await repository.publish()).toMatchObject({ code: 0 })
+  await write(ana.folder, 'a', 'second a\n')
+  await write(ana.folder, 'c', 'first c\n')
+  await rm(join(ana.folder, 'prompts/d.promptl'))
+  repository.commit()
+  expect(await repository.publish('--delete')).toMatchObject({ code: 0 })
+  expect(await ana.stet(['rollback', 'v2', '--yes'])).toMatchObject({ code: 0 })
+  for (const text of ['second b\n', 'third b\n', 'fourth b\n']) {
+    await write(ana.folder, 'b', text)
+    repository.commit()
+    expect(changesOf(await repository.publish('--delete'))).toEqual(['b'])
+    expect(await repository.live()).toEqual({ a: 'first a\n', b: text, d: 'first d\n' })
+  }
+  // A new edit is on top of the text that was rolled back, so it is a conflict.
+  await write(ana.folder, 'a', 'third a\n')
+  repository.commit()
+  expect(await repository.publish()).toMatchObject({ code: 6, stdout: '' })
+})
+
 test('a version that is named after a commit but has another text is not a base', async () => {
   const repository = await Repository.create('named so')
   const { ana } = repository

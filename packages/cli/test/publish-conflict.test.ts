@@ -244,16 +244,35 @@ test('if the base of a draft is uncertain, nothing is merged silently', async ()
   await succeed(ana, 'pull')
   await write(ana, 'a', base.replace('one', 'one of ana').replace('five', 'five of ben'))
   await succeed(ana, 'push')
-  await publish(base)
+  await publish(base.replace('three', 'three of ben'))
 
   // Her lock names the base of her change. A new folder would have to guess it.
   await succeed(ana, 'pull')
-  expect(await read(ana, 'a')).toBe(base.replace('one', 'one of ana'))
+  expect(await read(ana, 'a')).toBe(base.replace('one', 'one of ana').replace('three', 'three of ben'))
   const late = await loggedIn()
   const { projectId } = JSON.parse(await readFile(join(ana.folder, 'stet.lock.json'), 'utf8'))
   await conflicts(late, 'init', '--project', String(projectId), '-V', version.uuid)
   expect(await read(late, 'a')).toContain('<<<<<<< draft\n')
   expect(await read(late, 'a')).toContain('>>>>>>> live\n')
+})
+
+test('a rollback while a draft is open is part of what its changes may build on', async () => {
+  const [ana, ben] = await pairOf('rolled back and forth', { a: base, other: base })
+  const ofBen = base.replace('five', 'five of ben')
+  await write(ben, 'a', ofBen)
+  await succeed(ben, 'push', '--publish', '--yes')
+  await write(ana, 'other', base.replace('one', 'one of ana'))
+  const { version } = JSON.parse(await succeed(ana, 'push', '--json'))
+  await succeed(ben, 'rollback', 'v1', '--yes')
+  await succeed(ana, 'pull')
+  await write(ana, 'a', base.replace('one', 'one of ana'))
+  await succeed(ana, 'push')
+  await succeed(ben, 'rollback', 'v2', '--yes')
+
+  const late = await loggedIn()
+  const { projectId } = JSON.parse(await readFile(join(ana.folder, 'stet.lock.json'), 'utf8'))
+  await succeed(late, 'init', '--project', String(projectId), '-V', version.uuid)
+  expect(await read(late, 'a')).toBe(ofBen.replace('one', 'one of ana'))
 })
 
 test('a draft without changes is published only with --allow-empty', async () => {

@@ -45,7 +45,8 @@ export async function openWorkspace(ctx: Context, ref?: string): Promise<Workspa
   let entries = lock?.prompts ?? {}
   let compared = compareAll(entries, scan, remote)
   if (mayLackBase(version, lock, compared)) {
-    entries = await entriesSincePublished({ client, version, remote, lock, promptsDir })
+    const paths = compared.filter(({ state }) => !inStep.has(state)).map(({ path }) => path)
+    entries = await entriesSincePublished({ client, version, remote, lock, promptsDir, paths })
     compared = compareAll(entries, scan, remote)
   }
   return {

@@ -15,33 +15,46 @@ export interface PublishedSources {
   remote: ReadonlyMap<string, RemotePrompt>
   lock: Lock | undefined
   promptsDir: string
+  /** The prompts that differ. */
+  paths: readonly string[]
 }
 
 type RemotePrompt = Pick<UnresolvedPrompt, 'path' | 'contentHash' | 'documentUuid' | 'commitId'>
 
 /**
  * Updates the entries of a stale lock. CI, for example, publishes from this repository and discards its lock. By
- * default, a version is named after the commit that it was pushed from. The newest version whose commit is in this
- * checkout's history is therefore such a publication. If a prompt's text in this version equals its text in the commit,
- * this text is the base of both sides. All other prompts keep the lock's base.
+ * default, a version is named after the commit that it was pushed from. A version whose commit is in this checkout's
+ * history is therefore such a publication. If a prompt has the same text in this version as in the commit, or is in
+ * neither, this is the base of both sides. The newest such publication counts: after a rollback, live and the checkout
+ * differ also in later ones. All other prompts keep the lock's base.
  */
 export async function entriesSincePublished(sources: PublishedSources): Promise<Record<string, LockEntry>> {
-  const before = sources.lock?.prompts ?? {}
-  const published = await findPublished(sources)
-  if (!published) return before
   const { client, version, remote, promptsDir } = sources
-  const isLive = published.version.uuid === version.uuid
-  const then = isLive ? [...remote.values()] : await listPrompts(client, { versionUuid: published.version.uuid })
-  const files = await readFilesOf(published.checkout, published.commit, promptsDir, (name) =>
-    name.endsWith(promptEnding),
-  )
-  const isOlder = version.status === 'draft' ? await olderBases(sources, published) : () => true
-  const entries = { ...before }
-  for (const { path, contentHash, documentUuid } of then) {
-    // Skips merged files, which already have a base. Also skips prompts whose base is not older.
-    if (entries[path]?.mine !== undefined || !isOlder(path)) continue
-    const bytes = files.get(`${path}${promptEnding}`)
-    if (bytes && hashBytes(bytes)?.hashes.has(contentHash)) entries[path] = { hash: contentHash, documentUuid }
+  const entries = { ...sources.lock?.prompts }
+  // Skips merged files, which already have a base.
+  const open = new Set(sources.paths.filter((path) => entries[path]?.mine === undefined))
+  for await (const published of findPublished(sources)) {
+    const { uuid, revision } = published.version
+    // Forced edits came after the publication.
+    const ref = revision ? `${uuid}@0` : uuid
+    const listed = ref === version.uuid ? remote.values() : await listPrompts(client, { versionUuid: ref })
+    const then = new Map([...listed].map((prompt) => [prompt.path, prompt]))
+    const files = await readFilesOf(published.checkout, published.commit, promptsDir, (name) =>
+      name.endsWith(promptEnding),
+    )
+    const isOlder = version.status === 'draft' ? await olderBases(sources, published) : () => true
+    for (const path of open) {
+      const there = then.get(path)
+      const bytes = files.get(`${path}${promptEnding}`)
+      if (there && bytes && hashBytes(bytes)?.hashes.has(there.contentHash)) {
+        if (isOlder(path)) entries[path] = { hash: there.contentHash, documentUuid: there.documentUuid }
+      } else if (there || bytes || files.size === 0) {
+        // A prompt that has neither a base nor a file needs none.
+        if (bytes || entries[path]) continue
+      } else if (isOlder(path)) delete entries[path]
+      open.delete(path)
+    }
+    if (open.size === 0) break
   }
   return entries
 }
@@ -54,30 +67,28 @@ interface Publication {
   older: Version[]
 }
 
-async function findPublished(sources: PublishedSources): Promise<Publication | undefined> {
+/** Finds publications that are newer than the lock, newest first. */
+async function* findPublished(sources: PublishedSources): AsyncGenerator<Publication> {
   const { client, lock, version: compared, promptsDir } = sources
   const checkout = await openCheckout(promptsDir)
-  if (!checkout) return undefined
+  if (!checkout) return
   const versions = await client.versions.list({ status: 'merged' })
-  const numberOf = (uuid: string | null | undefined): number | null | undefined =>
-    versions.find((one) => one.uuid === uuid)?.version
   // A draft starts from the version that was live when it was opened. Before the first publication, no version was
   // live.
   const isOpen = compared.status === 'draft'
   const start = isOpen ? compared.parentCommitUuid : lock?.version.uuid
-  const known = start === null || start === undefined ? 0 : numberOf(start)
+  const known = start ? versions.find(({ uuid }) => uuid === start)?.version : 0
   // The start is not a published version: the lock belongs to a draft and already has its own base.
-  if (known === undefined || known === null) return undefined
+  if (known === undefined || known === null) return
   const newer = versions
     .filter(({ version }) => (version ?? 0) > known)
     .sort((a, b) => (b.version ?? 0) - (a.version ?? 0))
   for (const version of newer.slice(0, maxVersions)) {
     const [, commit] = /(?:^|@)([0-9a-f]{7,64})$/.exec(version.title) ?? []
     if (commit === undefined || !(await isInHistory(checkout, commit))) continue
-    const last = (version.version ?? 0) - 1
-    return { checkout, version, commit, older: versions.filter((one) => one.version === known || one.version === last) }
+    const older = versions.filter((one) => one.version === known || one.uuid === version.baseVersionUuid)
+    yield { checkout, version, commit, older }
   }
-  return undefined
 }
 
 /**

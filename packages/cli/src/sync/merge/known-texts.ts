@@ -60,17 +60,16 @@ export class KnownTexts {
    * the draft was opened. If there are several, any of them may be the base, and a wrong guess would undo edits.
    */
   async findOnlyBase(path: string, liveHash: string): Promise<string | undefined> {
-    const parent = this.#workspace.version.parentCommitUuid
-    const first = parent === null ? undefined : await this.#textIn(path, parent)
-    const all = await this.#listPublished()
-    const opened = all.find(({ uuid }) => uuid === parent)?.version ?? 0
-    const later = all.filter(({ version }) => (version ?? 0) > opened)
-    if (later.length > maxVersions) return undefined
-    for (const { uuid } of later) {
-      const found = await this.#textIn(path, uuid)
-      if (found?.contentHash !== first?.contentHash && found?.contentHash !== liveHash) return undefined
+    const { client, version: draft } = this.#workspace
+    const others = new Map<string | undefined, string | undefined>()
+    const { items } = await client.environments.releases('live', { limit: maxVersions })
+    for (const { version, createdAt } of items) {
+      const found = await this.#textIn(path, `${version.uuid}@${version.revision}`)
+      if (found?.contentHash !== liveHash) others.set(found?.contentHash, found?.content)
+      if (others.size > 1) break
+      if (createdAt < draft.createdAt && version.uuid === draft.parentCommitUuid) return others.values().next().value
     }
-    return first?.content
+    return undefined
   }
 
   #listPublished(): Promise<Version[]> {
