@@ -17,8 +17,12 @@ const withoutUnused = {
   },
 }
 
-// One file for the small commands of a group, because each file repeats its imports.
-const groups = ['keys', 'versions', 'providers'].map((name) => ({ name, test: new RegExp(`src.commands.${name}.`) }))
+// One file for the settings, which each command loads whole, and for the small commands of a group, because each file
+// repeats its imports.
+const groups = [
+  { name: 'settings', test: /src.settings.(?!latitude)/ },
+  ...['keys', 'versions', 'providers'].map((name) => ({ name, test: new RegExp(`src.commands.${name}.`) })),
+]
 
 export default defineConfig({
   entry: { main: 'src/main.ts' },

@@ -91,6 +91,17 @@ test('rollback takes a release, a version or a revision, and refuses what live h
     expect(await person.stet(['rollback', ref, '--yes']), ref).toMatchObject({ code: 5 })
 })
 
+test('rollback skips a version that was rolled back before the newest publication', async () => {
+  const { person, client } = await project()
+  const first = await publish(client, [write('tone', 'Be short.\n')])
+  await publish(client, [write('tone', 'Be bad.\n')])
+  await client.environments.rollback('live')
+  await publish(client, [write('tone', 'Be kind.\n')])
+  expect(await person.stet(['rollback', '--yes'])).toMatchObject({ code: 0 })
+  expect(await client.versions.get('live')).toMatchObject({ uuid: first, version: 1 })
+  expect(await live(client)).toEqual({ tone: 'Be short.\n' })
+})
+
 test('rollback in a project with one version, or none, reports that there is no earlier one', async () => {
   const { person, client } = await project()
   expect(await person.stet(['rollback', '--yes'])).toMatchObject({ code: 5 })
