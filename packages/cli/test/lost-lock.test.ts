@@ -2,7 +2,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { commitAll, git } from './support/git.ts'
-import { loggedIn, server } from './support/shared-server.ts'
+import { account, loggedIn, server } from './support/shared-server.ts'
 import { Person } from './support/stet.ts'
 import { temporaryFolder } from './support/temporary-folder.ts'
 
@@ -141,6 +141,21 @@ test('later publications from CI do not revert a rollback either, of an edit, an
   await write(ana.folder, 'a', 'third a\n')
   repository.commit()
   expect(await repository.publish()).toMatchObject({ code: 6, stdout: '' })
+})
+
+test('the next publication from CI leaves a forced edit of live', async () => {
+  const repository = await Repository.create('forced edit')
+  const { ana } = repository
+  await write(ana.folder, 'a', 'second a\n')
+  repository.commit()
+  expect(await repository.publish()).toMatchObject({ code: 0 })
+  const { projectId } = JSON.parse(await readFile(join(ana.folder, 'stet.config.json'), 'utf8'))
+  const urgent = { versionUuid: 'live', prompt: 'urgent a\n', force: true }
+  await account.project(projectId).prompts.createOrUpdate('a', urgent)
+  await write(ana.folder, 'b', 'second b\n')
+  repository.commit()
+  expect(changesOf(await repository.publish())).toEqual(['b'])
+  expect(await repository.live()).toEqual({ a: 'urgent a\n', b: 'second b\n' })
 })
 
 test('a version that is named after a commit but has another text is not a base', async () => {

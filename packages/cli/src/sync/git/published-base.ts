@@ -1,7 +1,6 @@
 import type { Stet, UnresolvedPrompt, Version } from '@stet/sdk'
 import type { Lock, LockEntry } from '../../settings/lock-file.ts'
 import { hashBytes } from '../hash.ts'
-import { listPrompts } from '../list-prompts.ts'
 import { promptEnding } from '../prompt-path.ts'
 import { type Checkout, isInHistory, openCheckout, readFilesOf } from './git.ts'
 
@@ -37,18 +36,20 @@ export async function entriesSincePublished(sources: PublishedSources): Promise<
     const { uuid, revision } = published.version
     // Forced edits came after the publication.
     const ref = revision ? `${uuid}@0` : uuid
-    const listed = ref === version.uuid ? remote.values() : await listPrompts(client, { versionUuid: ref })
-    const then = new Map([...listed].map((prompt) => [prompt.path, prompt]))
+    const listed = ref === version.uuid ? [...remote.values()] : (await client.versions.tree(ref)).items
+    const then = new Map(listed.map((prompt) => [prompt.path, prompt]))
     const files = await readFilesOf(published.checkout, published.commit, promptsDir, (name) =>
       name.endsWith(promptEnding),
     )
+    // The commit has no prompts, or a partial clone lacks them.
+    if (files.size === 0) break
     const isOlder = version.status === 'draft' ? await olderBases(sources, published) : () => true
     for (const path of open) {
       const there = then.get(path)
       const bytes = files.get(`${path}${promptEnding}`)
       if (there && bytes && hashBytes(bytes)?.hashes.has(there.contentHash)) {
         if (isOlder(path)) entries[path] = { hash: there.contentHash, documentUuid: there.documentUuid }
-      } else if (there || bytes || files.size === 0) {
+      } else if (there || bytes) {
         // A prompt that has neither a base nor a file needs none.
         if (bytes || entries[path]) continue
       } else if (isOlder(path)) delete entries[path]
@@ -100,8 +101,8 @@ async function olderBases(
   { client, version, remote, lock }: PublishedSources,
   { older }: Publication,
 ): Promise<(path: string) => boolean> {
-  const lists = await Promise.all(older.map(({ uuid }) => listPrompts(client, { versionUuid: uuid })))
-  const hashes = lists.map((prompts) => new Map(prompts.map(({ path, contentHash }) => [path, contentHash])))
+  const trees = await Promise.all(older.map(({ uuid }) => client.versions.tree(uuid)))
+  const hashes = trees.map(({ items }) => new Map(items.map(({ path, contentHash }) => [path, contentHash])))
   return (path) => {
     const base = lock?.prompts[path]?.hash
     const there = remote.get(path)
