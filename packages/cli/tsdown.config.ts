@@ -2,21 +2,6 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'tsdown'
 import { bundledLicenses } from '../../scripts/build/bundled-licenses.ts'
 
-// This parser is a single module, so no setting leaves out its printer, nor what its generator adds for options that are
-// off. Nothing uses these.
-const withoutUnused = {
-  name: 'without-unused',
-  transform: {
-    filter: { id: /@handlebars\/parser/ },
-    handler: (code: string) =>
-      code
-        .replace(/^PrintVisitor\.prototype = [\s\S]*?(?=^\/\/#endregion)/m, '')
-        .replace(/^\ttry \{\n\t\tif \(loc\)[\s\S]*?catch \(nop\) \{\}/m, '')
-        .replaceAll(/^\t{3}(more|reject|less|topState|pushState|stateStackSize): function[\s\S]*?^\t{3}\},$/gm, '')
-        .replaceAll(/(lexer\.options && lexer|this)\.options\.(backtrack_lexer|ranges|flex)/g, 'false'),
-  },
-}
-
 // One file for the settings, which each command loads whole, and for the small commands of a group, because each file
 // repeats its imports.
 const groups = [
@@ -35,7 +20,7 @@ export default defineConfig({
   // The prompt language is bundled into a separate chunk that only compiling commands load. Most of its size are the
   // parsers of expressions and of YAML (acorn, yaml), which stay dependencies.
   minify: true,
-  plugins: [withoutUnused, bundledLicenses(fileURLToPath(new URL('.', import.meta.url)))],
+  plugins: [bundledLicenses(fileURLToPath(new URL('.', import.meta.url)))],
   deps: {
     onlyBundle: ['@cfworker/json-schema', 'entities', 'diff', 'picomatch', '@handlebars/parser'],
   },
