@@ -363,9 +363,7 @@ function createDeps(parts: Parts) {
       log: logger,
       metrics: parts.metrics,
     }),
-    clock: systemClock,
-    logger,
-    tracer: parts.tracer,
+    ...{ clock: systemClock, logger, tracer: parts.tracer },
   } satisfies Deps
 }
 

@@ -282,9 +282,8 @@ async function sendFor(name: string, { client, version }: Workspace, changes: Ch
   const drafts = await client.versions.list({ status: 'draft' })
   const open = drafts.find(({ title }) => title === name)
   if (!open && changes.length === 0) return { version, isNew: false }
-  const draft = await sendChanges(client, changes, () =>
-    client.versions.create(name, { reuse: true, replace: true, changes }),
-  )
+  const fields = { reuse: true, replace: true, changes }
+  const draft = await sendChanges(client, changes, () => client.versions.create(name, fields))
   const isNew = draft.uuid !== open?.uuid
   sayDraft(isNew ? '+ created' : 'Replaced the changes of', draft, ctx)
   return { version: draft, isNew }
@@ -300,11 +299,10 @@ async function publishAtOnce(
   ctx.say(`${countOf(changes.length, 'change')} · ${live.isLive ? `live is v${live.version}` : 'nothing is live yet'}`)
   if (!(await ctx.confirm('Publish to live?', '--yes'))) throw new CliError('usage', 'Nothing was sent')
   const publish = { block: ['configuration' as const] }
-  const version = await sendChanges(client, changes, () => client.versions.create(name, { changes, publish })).catch(
-    async (error: unknown) => {
-      throw await refusalOf(error, ctx)
-    },
-  )
+  const sending = sendChanges(client, changes, () => client.versions.create(name, { changes, publish }))
+  const version = await sending.catch(async (error: unknown) => {
+    throw await refusalOf(error, ctx)
+  })
   const published = changes.map(({ path, status }) => ({ path, status, conflict: false }))
   return { version, isNew: false, published: publishedAs(version, published) }
 }
