@@ -8,6 +8,7 @@ import {
   moveOptions,
   Name,
   nameText,
+  nullsAbsent,
   orRaw,
   Person,
   ProjectParams,
@@ -20,7 +21,7 @@ import {
 import { withErrors } from '../errors.ts'
 import { flag } from '../query-values.ts'
 import { LIMITS } from '../vocabulary/limits.ts'
-import { Changes, PushChangesBody, PushResult } from './changes.ts'
+import { Changes, PushChangesBody, PushResult, requireBaseHashes } from './changes.ts'
 import { ReleaseCheck } from './environments.ts'
 import { UpdateFromEnvironmentBody, UpdateResult } from './merges.ts'
 
@@ -152,24 +153,30 @@ export const ImportVersionBody = absent({
     "{ title: 'Friendlier tone', authorName: 'Ada', createdAt: '2026-01-02T03:04:05.678Z', mergedAt: '2026-01-03T08:30:00.000Z' }",
 })
 
-export const CreateVersionBody = absent({
-  name: Name,
-  reuse: z.boolean().default(false).meta({
-    description: 'Takes the newest draft with exactly this name, and creates one only if there is none.',
-  }),
-  changes: Changes.exactOptional(),
-  replace: z
-    .boolean()
-    .default(false)
-    .meta({
-      description:
-        'Afterwards `changes` are the only changes of the draft. A `baseHash` is then the hash of the live text. 409 if ' +
-        "this would undo another author's change.",
+export const CreateVersionBody = nullsAbsent(
+  z
+    .object({
+      name: Name,
+      reuse: z.boolean().default(false).meta({
+        description: 'Takes the newest draft with exactly this name, and creates one only if there is none.',
+      }),
+      changes: Changes.exactOptional(),
+      replace: z
+        .boolean()
+        .default(false)
+        .meta({
+          description:
+            'Afterwards `changes` are the only changes of the draft. Each then requires `baseHash`, the hash of the live text. ' +
+            "409 if this would undo another author's change.",
+        }),
+      publish: PublishVersionBody.exactOptional().meta({
+        description: 'Publishes the draft too. Needs the key scope `publish`.',
+      }),
+    })
+    .superRefine(({ changes, replace }, context) => {
+      if (changes && replace) requireBaseHashes(context, changes, 'replace')
     }),
-  publish: PublishVersionBody.exactOptional().meta({
-    description: 'Publishes the draft too. Needs the key scope `publish`.',
-  }),
-}).meta({
+).meta({
   id: 'CreateVersionBody',
   description: 'The server does all of it or nothing.',
   example: "{ name: 'Friendlier tone' }",

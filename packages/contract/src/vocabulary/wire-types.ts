@@ -362,8 +362,8 @@ export interface CreateVersionBody {
   /** One entry per path. May be empty. */
   changes?: Change[]
   /**
-   * Afterwards `changes` are the only changes of the draft. A `baseHash` is then the hash of the live text. 409 if
-   * this would undo another author's change. Default: `false`.
+   * Afterwards `changes` are the only changes of the draft. Each then requires `baseHash`, the hash of the live
+   * text. 409 if this would undo another author's change. Default: `false`.
    */
   replace?: boolean
   /** Publishes the draft too. Needs the key scope `publish`. */

@@ -129,41 +129,56 @@ describe('a draft is filled', () => {
   it('and its changes are replaced, with the uuids of the prompts that stay', async () => {
     const project = await createTestProject(api, { a: '1', b: '1' })
     const { contentHash } = (await api('GET', `${project.live}/documents/a`)).body
+    const isNew = { baseHash: '' }
     const first = await create(project, { changes: [added('a', '2', { baseHash: contentHash }), added('new', '2')] })
     const draft = `${versionsOf(project)}/${String(first.body['uuid'])}`
     expect(first.body).toMatchObject({ changeCount: 2 })
     const { uuid } = (await api('GET', `${draft}/documents/new`)).body
-    const changes = [added('a', '3', { baseHash: contentHash }), added('new', '3'), { path: 'b', status: 'deleted' }]
+    const gone = { path: 'b', status: 'deleted', baseHash: contentHash }
+    const changes = [added('a', '3', { baseHash: contentHash }), added('new', '3', isNew), gone]
     const push = { reuse: true, replace: true, changes }
     expect((await create(project, push)).body).toMatchObject({ uuid: first.body['uuid'], changeCount: 3 })
     expect(await texts(draft)).toEqual({ a: '3', new: '3' })
     expect((await api('GET', `${draft}/documents/new`)).body['uuid']).toBe(uuid)
-    const last = await create(project, { reuse: true, replace: true, changes: [added('new', '3')] })
+    const last = await create(project, { reuse: true, replace: true, changes: [added('new', '3', isNew)] })
     expect(last.body).toMatchObject({ changeCount: 1 })
     expect(await texts(draft)).toEqual({ a: '1', b: '1', new: '3' })
     const before = await read(draft)
-    expect((await create(project, { reuse: true, replace: true, changes: [added('new', '3')] })).body).toEqual(before)
+    expect((await create(project, { reuse: true, replace: true, changes: [added('new', '3', isNew)] })).body).toEqual(
+      before,
+    )
   })
 
-  it('on the live text that a baseHash names, and otherwise keeps the recorded base', async () => {
-    const project = await createTestProject(api, { a: '1', b: '1' })
-    const both = { changes: [added('a', 'mine'), added('b', 'mine')], reuse: true, replace: true }
-    const draft = `${versionsOf(project)}/${String((await create(project, both)).body['uuid'])}`
-    await create(project, { name: 'other', changes: [added('a', 'theirs'), added('b', 'theirs')], publish: {} })
-    const { contentHash } = (await api('GET', `${project.live}/documents/a`)).body
-    const stale = { ...both, changes: [added('a', 'mine', { baseHash: '0'.repeat(64) })] }
-    expect(refusalOf(await create(project, stale))).toEqual({ status: 409, reason: 'base-changed' })
-    await create(project, { ...both, changes: [added('a', 'mine', { baseHash: contentHash }), added('b', 'mine')] })
-    const refused = await api('POST', `${draft}/publish`)
-    expect(refused.body['details']).toMatchObject({ conflicts: [{ path: 'b' }] })
+  it('and replaced only on the live text that each change names', async () => {
+    const project = await createTestProject(api, { a: '1\n2\n3\n' })
+    const hashOfLive = async () => (await api('GET', `${project.live}/documents/a`)).body['contentHash']
+    const baseHash = await hashOfLive()
+    const replacing = (more: object) =>
+      create(project, { reuse: true, replace: true, changes: [added('a', 'mine\n2\n3\n', more)] })
+    const draft = `${versionsOf(project)}/${String((await replacing({ baseHash })).body['uuid'])}`
+    await create(project, { name: 'other', changes: [added('a', '1\n2\ntheirs\n')], publish: {} })
+    // The draft now has live's text as its base, so publishing would find no conflict.
+    expect((await api('POST', `${draft}/update`)).body['updated']).toMatchObject([{ path: 'a' }])
+    const blind = await replacing({})
+    expect(refusalOf(blind)).toEqual({ status: 400, reason: 'invalid-body', path: 'changes.0.baseHash' })
+    expect(blind.text).toContain('is required with `replace`')
+    expect(refusalOf(await replacing({ baseHash }))).toEqual({ status: 409, reason: 'base-changed' })
+    expect(await texts(draft)).toEqual({ a: 'mine\n2\ntheirs\n' })
+    expect((await replacing({ baseHash: await hashOfLive() })).status).toBe(200)
+    expect((await api('POST', `${draft}/publish`)).status).toBe(200)
   })
 
   it("and never loses another author's change", async () => {
     const project = await createTestProject(api, { a: '1', b: '1', c: '1' })
-    const theirs = { changes: ['a', 'b', 'c'].map((path) => added(path, 'theirs')) }
+    const baseHash = (await api('GET', `${project.live}/documents/a`)).body['contentHash']
+    const theirs = { changes: ['a', 'b', 'c'].map((path) => added(path, 'theirs', { baseHash })) }
     const draft = `${versionsOf(project)}/${String((await create(project, theirs, leo)).body['uuid'])}`
     await api('POST', `${draft}/push`, { body: { changes: [added('d', 'mine')] } })
-    const replacing = { reuse: true, replace: true, changes: [added('a', 'mine'), added('b', 'theirs')] }
+    const replacing = {
+      reuse: true,
+      replace: true,
+      changes: [added('a', 'mine', { baseHash }), added('b', 'theirs', { baseHash })],
+    }
     const refused = await create(project, replacing)
     expect(refusalOf(refused)).toEqual({ status: 409, reason: 'others-changed' })
     expect(refused.body['details']).toEqual({ paths: ['a', 'c'] })
@@ -206,13 +221,14 @@ describe('a draft is published in the request that creates it', () => {
   it('compiled as it will be: without the changes that it replaces', async () => {
     const project = await createTestProject(api, { part: '1' })
     await create(project, { changes: [added('broken', '{{ if }}'), added('other', '2')] })
-    const changes = [added('a', '<prompt path="other" />')]
+    const isNew = { baseHash: '' }
+    const changes = [added('a', '<prompt path="other" />', isNew)]
     const refused = await create(project, { reuse: true, replace: true, changes, publish: {} })
     expect(refused.body).toMatchObject({
       reason: 'draft-does-not-compile',
       details: { documents: [{ path: 'a', errors: [{ code: 'reference-not-found' }] }] },
     })
-    const fine = { changes: [added('a', '<prompt path="b" />'), added('b', '<prompt path="part" />')] }
+    const fine = { changes: [added('a', '<prompt path="b" />', isNew), added('b', '<prompt path="part" />', isNew)] }
     expect((await create(project, { reuse: true, replace: true, ...fine, publish: {} })).status).toBe(200)
     expect(Object.keys(await texts(project.live))).toEqual(['a', 'b', 'part'])
   })
