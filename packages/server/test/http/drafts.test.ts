@@ -188,6 +188,29 @@ describe('a draft is filled', () => {
   })
 })
 
+describe('a merge with live', () => {
+  it("keeps the authors of a draft's changes, so that they can still replace them", async () => {
+    const project = await createTestProject(api, { a: '1\n2\n3\n' })
+    const baseHash = (await api('GET', `${project.live}/documents/a`)).body['contentHash']
+    const mine = { changes: [added('a', 'mine\n2\n3\n', { baseHash })] }
+    const draft = `${versionsOf(project)}/${String((await create(project, mine)).body['uuid'])}`
+    const authorOf = async (version: string) => (await api('GET', `${version}/documents/a`)).body['updatedBy']
+    const me = await authorOf(draft)
+    await create(project, { name: 'second', changes: [added('a', '1\n2\ntheirs\n')], publish: {} })
+    await leo('POST', `${draft}/update`)
+    expect(await texts(draft)).toEqual({ a: 'mine\n2\ntheirs\n' })
+    expect(await authorOf(draft)).toEqual(me)
+    expect((await create(project, { reuse: true, replace: true })).body).toMatchObject({ changeCount: 0 })
+
+    const again = { changes: [added('a', 'mine\n2\ntheirs\n')], reuse: true }
+    await create(project, again)
+    await create(project, { name: 'third', changes: [added('a', '1\n2\nnewer\n')], publish: {} })
+    expect((await leo('POST', `${draft}/publish`, { body: { merge: true } })).status).toBe(200)
+    expect(await texts(project.live)).toEqual({ a: 'mine\n2\nnewer\n' })
+    expect(await authorOf(project.live)).toEqual(me)
+  })
+})
+
 describe('a draft is published in the request that creates it', () => {
   it('with title and notes, also over a draft that it reuses', async () => {
     const project = await createTestProject(api, { a: '1' })
