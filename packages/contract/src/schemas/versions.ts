@@ -295,7 +295,7 @@ export const versionRoutes = {
     summary: 'Delete a draft',
     description:
       'The draft is unknown from then on. Its conversations stay. You can restore it within 30 days. Returns the ' +
-      'deleted draft.',
+      'deleted draft, also if it was deleted before.',
     pathParams: VersionParams,
     responses: withErrors({ 200: Version }),
   },

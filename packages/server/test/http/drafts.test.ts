@@ -60,7 +60,7 @@ describe('a deleted draft', () => {
     const deleted = Version.parse((await api('DELETE', draft)).body)
     expect(deleted).toMatchObject({ status: 'draft', changeCount: 1, deletedAt: expect.any(String) })
     for (const [method, path] of [
-      ...[['GET', ''] as const, ['PUT', ''] as const, ['DELETE', ''] as const],
+      ...[['GET', ''] as const, ['PUT', ''] as const],
       ...['/tree', '/diff', '/documents', '/documents/b'].map((path) => ['GET', path] as const),
       ['GET', `/diff?base=${deleted.uuid}`] as const,
     ]) {
@@ -76,6 +76,8 @@ describe('a deleted draft', () => {
     }
     expect(refusalOf(await api('POST', `${draft}/publish`))).toEqual({ status: 400, reason: 'not-a-draft' })
 
+    // A client repeats a deletion whose response was lost.
+    expect((await api('DELETE', draft)).body).toEqual(deleted)
     expect((await listed(project)).map(({ uuid }) => uuid)).toEqual([project.draftUuid])
     expect(await listed(project, '?deleted=true&status=draft')).toEqual([deleted])
     const restored = await api('POST', `${draft}/restore`)
@@ -276,4 +278,17 @@ describe('a draft is published in the request that creates it', () => {
     expect(two.text).toBe(one.text)
     expect(await listed(project)).toHaveLength(2)
   })
+})
+
+it('costs a draft without changes no statement for a plan and its record', async () => {
+  const project = await createTestProject(api, { a: '1' })
+  const statementsOf = async (body: object) => {
+    const before = server.database.statementCount()
+    expect((await create(project, { ...body })).status).toBe(200)
+    return server.database.statementCount() - before
+  }
+  const plain = await statementsOf({})
+  expect(await statementsOf({ changes: [], replace: true })).toBe(plain)
+  // Slots, rows and record.
+  expect(await statementsOf({ changes: [added('b', '1')] })).toBe(plain + 3)
 })

@@ -24,7 +24,8 @@ export async function importVersion(
     const draft = await findVersionRow(writer.stores, input)
     if (draft.number !== null) throw refuse('merged-version')
     const uuid = input.uuid?.toLowerCase() ?? draft.uuid
-    if (uuid !== draft.uuid && !(await writer.stores.versions.freeUuid(uuid))) throw refuse('version-uuid-taken')
+    if (uuid !== draft.uuid && !(await writer.stores.versions.freeUuid(draft.projectId, uuid)))
+      throw refuse('version-uuid-taken')
     const changeCount =
       input.mergedAt === undefined
         ? (await writer.stores.documents.listHeads(input.caller.workspaceId, draft)).filter(isChange).length
