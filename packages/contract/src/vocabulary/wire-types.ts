@@ -969,12 +969,17 @@ export interface LiveConflict {
   liveHash: string | null
   /** Null if the draft deletes the prompt. */
   draftHash: string | null
-  /** Both texts with conflict markers. Null over 64 KB, or if one side deleted the prompt. */
+  /**
+   * Both texts with conflict markers. Null over 64 KB, after 4 MB of such texts in one response, or if one side
+   * deleted the prompt.
+   */
   merged: string | null
   /** The conflicts in `merged`. */
   regions: MergeRegion[]
   /** The text with `baseHash` is no longer stored, so every difference is a conflict. */
   baseUnknown?: true
+  /** Not merged, because one call writes at most 5 MB of merged text. Call `update` again. */
+  skipped?: true
 }
 
 /** A compile issue with its prompt. `path` may name a referenced prompt. */
